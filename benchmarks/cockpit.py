@@ -1,7 +1,7 @@
-"""How well a live flight keeps to the clock, and how soon it does what it is told.
+"""Timing of a live flight: real-time factor, lateness of blocks and latency of commands.
 
 Twenty Crazyflies, each with a controller at 100 Hz, fly in real time while the cockpit draws them
-and somebody commands one after another. Run as ``python benchmarks/cockpit.py [--vehicles N]``.
+and random commands arrive. Run: ``python benchmarks/cockpit.py [--vehicles N]``.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
-from kittiwake.scene.frame import Show
+from kittiwake.scene.frame import FlightInfo
 
 SCENARIO = """
 name: twenty
@@ -41,40 +41,41 @@ vehicles:
 """
 
 
-class Watched:
-    """A maneuver that notes when the flight first asks for it."""
+class TimedManeuver:
+    """Maneuver that records when it was requested and when the flight first used it."""
 
     def __init__(self, place_m: tuple[float, float, float]) -> None:
-        self._signal = PositionYaw(Vec3(*place_m), 0.0)
-        self.asked_s, self.done_s = time.monotonic(), 0.0
-        self._asker = threading.get_ident()
+        self._command = PositionYaw(Vec3(*place_m), 0.0)
+        self.requested_s, self.done_s = time.monotonic(), 0.0
+        self._thread = threading.get_ident()
 
     @property
-    def said(self):
-        """For the log."""
-        return "goes somewhere"
+    def description(self):
+        """Text for the event log."""
+        return "goes to a random position"
 
-    def command(self, now, able):
-        """The place, always."""
-        del now, able
-        if not self.done_s and threading.get_ident() != self._asker:
+    def command(self, now, capabilities):
+        """Return the position, and record the time of the first use."""
+        del now, capabilities
+        if not self.done_s and threading.get_ident() != self._thread:
             self.done_s = time.monotonic()
-        return self._signal
+        return self._command
 
 
-def command(session, seconds, found):
-    """Asks vehicles for places, at times that have nothing to do with the flight's."""
+def command(session, seconds, maneuvers):
+    """Send vehicles to random positions at random times."""
     names = list(session.executor.scenario.vehicles)
     end_s = time.monotonic() + seconds
     while time.monotonic() < end_s:
-        wish = Watched((random.uniform(0, 40), random.uniform(-3, 3), random.uniform(4, 8)))
-        session.executor.ask(random.choice(names), wish)
-        found.append(wish)
+        target_m = (random.uniform(0, 40), random.uniform(-3, 3), random.uniform(4, 8))
+        maneuver = TimedManeuver(target_m)
+        session.executor.command(random.choice(names), maneuver)
+        maneuvers.append(maneuver)
         time.sleep(random.uniform(0.05, 0.2))
 
 
 def main():
-    """Flies, commands, tells."""
+    """Fly, command and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--vehicles", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=30.0)
@@ -98,25 +99,25 @@ def main():
         out = Path(folder) / "run"
         out.mkdir()
         flight = threading.Thread(target=lambda: session.fly(out))
-        with Cockpit(server, Show(scenario, 0, columns), boards[0], session):
+        with Cockpit(server, FlightInfo(scenario, 0, columns), boards[0], session):
             flight.start()
             while not session.executor.ready or not posted:
                 time.sleep(0.1)
             posted.clear()
-            wishes: list[Watched] = []
-            command(session, given.seconds, wishes)
+            maneuvers: list[TimedManeuver] = []
+            command(session, given.seconds, maneuvers)
             session.close()
             flight.join()
-    tell(given.vehicles, posted[20:], wishes)
+    report(given.vehicles, posted[20:], maneuvers)
 
 
-def tell(vehicles, posted, wishes):
-    """What was measured, in words."""
+def report(vehicles, posted, maneuvers):
+    """Print the figures."""
     walls, times = np.array(posted).T
     flown_s, passed_s = times[-1] - times[0], walls[-1] - walls[0]
     late_ms = 1e3 * (walls - times)
     late = np.percentile(late_ms - late_ms.min(), [50, 99])
-    delays_ms = [1e3 * (wish.done_s - wish.asked_s) for wish in wishes if wish.done_s]
+    delays_ms = [1e3 * (one.done_s - one.requested_s) for one in maneuvers if one.done_s]
     middle, most = np.percentile(delays_ms, [50, 95])
     print(f"{vehicles} vehicles, {flown_s:.1f} s flown in {passed_s:.1f} s")
     print(f"real-time factor {flown_s / passed_s:.4f}")

@@ -1,8 +1,8 @@
-"""Benchmarks of two commits in alternation, so that other loads on a machine meet both alike.
+"""Benchmarks of two commits in alternation, so that other loads on a machine affect both alike.
 
-Run as ``python benchmarks/compare_commits.py BEFORE AFTER [CASE ...]``, for example
-``... v0.1.0 HEAD python-loop rollout-1``. Each commit is checked out into a temporary folder; the
-environment is the one that runs this. Printed are the best rates and the ratio after/before.
+Run: ``python benchmarks/compare_commits.py BEFORE AFTER [CASE ...]``, for example
+``... v0.1.0 HEAD python-loop rollout-1``. Each commit is checked out into a temporary folder; both
+use the environment of this script. Prints the best rates and the ratio after/before.
 """
 
 import argparse
@@ -18,7 +18,7 @@ CASES = ("python-loop", "rollout-1", "rollout-1000", "learn-keep-spot", "learn-h
 
 
 def rate(tree: Path, case: str) -> float:
-    """Vehicle-steps a second of a case in a process of its own."""
+    """Return the vehicle-steps per second of a case, measured in a process of its own."""
     answer = subprocess.run(
         [sys.executable, "-m", "kittiwake.runtime.benchmark", case],
         env={**os.environ, "PYTHONPATH": str(tree / "src")},

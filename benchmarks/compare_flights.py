@@ -1,12 +1,12 @@
-"""Flights of two commits, column by column: the check behind a change that shall change no flight.
+"""Comparison of two commits' flights, column by column, to verify that a change alters no flight.
 
-Run as ``python benchmarks/compare_flights.py BEFORE AFTER [SCENARIO ...]``; ``.`` is the working
-tree. Both fly the first seconds of library scenarios with one seed in the environment that runs
-this. Printed is what differs: names, events, integer columns, and the largest difference of
-floating-point columns. Recordings of commits are kept in ``--out`` and not flown again.
+Run: ``python benchmarks/compare_flights.py BEFORE AFTER [SCENARIO ...]``; ``.`` is the working
+tree. Both fly the first seconds of library scenarios with the same seed in the environment of this
+script. Prints the differences: names, events, integer columns, and the largest difference of
+floating-point columns. Recordings of commits are kept in ``--out`` and reused.
 
-``--names FILE`` is a JSON object of names of the first commit and their successors; they are
-replaced wherever they stand as whole words in names of scenarios, columns and texts of events.
+``--names FILE`` is a JSON object from names of the first commit to their successors. They are
+replaced as whole words in names of scenarios and columns and in texts of events.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-# what a summary says of the machine, not of the flight
+# keys of a summary that describe the machine, not the flight
 MACHINE = {"wall_s", "compile_s", "realtime_factor"}
 
 
@@ -43,22 +43,22 @@ def record(folder: Path, names: Sequence[str], duration_s: float, seed: int) -> 
             simulation = kw.load(name)
             whole = simulation.scenario.duration_s
             log = simulation.run(duration_s=min(duration_s, whole or duration_s), seed=seed)
-        except Exception:  # whatever fails is compared by its last line
-            told: dict[str, Any] = {"error": traceback.format_exc().strip().splitlines()[-1]}
+        except Exception:  # failures are compared by their last line
+            found: dict[str, Any] = {"error": traceback.format_exc().strip().splitlines()[-1]}
         else:
             summary = {k: v for k, v in (log.summary or {}).items() if k not in MACHINE}
             columns = {vehicle: list(log.columns(vehicle)) for vehicle in log.names}
             events = [[event.time_s, event.vehicle, event.event] for event in log.events]
-            told = {"columns": columns, "events": events, "summary": summary}
+            found = {"columns": columns, "events": events, "summary": summary}
             values = {vehicle: log.values(vehicle) for vehicle in log.names}
             np.savez(folder / f"{name}.npz", **{k.replace("/", "|"): v for k, v in values.items()})
-        (folder / f"{name}.json").write_text(json.dumps(told), encoding="utf-8")
+        (folder / f"{name}.json").write_text(json.dumps(found), encoding="utf-8")
         jax.clear_caches()
 
 
 @contextmanager
 def source_of(commit: str) -> Iterator[Path]:
-    """Yield the sources of a commit, checked out for the time being."""
+    """Yield the sources of a commit, checked out temporarily."""
     if commit == ".":
         yield ROOT / "src"
         return
@@ -96,7 +96,7 @@ def recorded(commit: str, names: Sequence[str], given: argparse.Namespace) -> Pa
 
 
 def renamer(names: dict[str, str]) -> Callable[[Any], Any]:
-    """Return what replaces names in texts, and in the keys and values of JSON."""
+    """Return a function that replaces names in texts, and in keys and values of JSON."""
     words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     pattern = re.compile(rf"(?<![A-Za-z0-9-])({words})(?![A-Za-z0-9-])") if names else None
 
@@ -113,7 +113,7 @@ def renamer(names: dict[str, str]) -> Callable[[Any], Any]:
 
 
 def differences(before: Path, after: Path, renamed: Callable[[Any], Any]) -> list[str]:
-    """Return what differs between two recordings, a line each."""
+    """Return the differences between two recordings, one line each."""
     old, new = (json.loads(path.read_text(encoding="utf-8")) for path in (before, after))
     old = renamed(old)
     if "error" in old or "error" in new:
@@ -142,13 +142,13 @@ def differences(before: Path, after: Path, renamed: Callable[[Any], Any]) -> lis
             place = int(apart.max(axis=0).argmax())
             worst = max(worst, apart.max())
             counts = [columns[0][i] for i in np.flatnonzero(whole & (apart.max(axis=0) > 0))]
-            said = f", integers differ: {counts[:4]}" if counts else ""
-            lines.append(f"{vehicle}: up to {apart.max():.2g} in {columns[0][place]}{said}")
+            note = f", integers differ: {counts[:4]}" if counts else ""
+            lines.append(f"{vehicle}: up to {apart.max():.2g} in {columns[0][place]}{note}")
     return lines
 
 
 def unequal(path: str, old: Any, new: Any) -> list[str]:
-    """Return where two JSON values differ by more than rounding."""
+    """Return the paths at which two JSON values differ by more than rounding."""
     if isinstance(old, dict) and isinstance(new, dict):
         keys = dict.fromkeys([*old, *new])
         return [
@@ -163,7 +163,7 @@ def unequal(path: str, old: Any, new: Any) -> list[str]:
 
 
 def main() -> int:
-    """Print what differs between the flights of two commits; the exit status says whether any."""
+    """Print the differences between two commits' flights; return 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("arguments", nargs="*", metavar="BEFORE AFTER [SCENARIO ...]")
     parser.add_argument("--duration", type=float, default=4.0, help="simulated seconds")

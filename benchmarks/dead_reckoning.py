@@ -1,9 +1,8 @@
-"""How fast dead reckoning goes wrong, by the inertial unit that it integrates.
+"""Position error of dead reckoning over time, for several inertial units.
 
-An OS4 flies from its pad to (2, 2, 5) and hovers there, on the truth; what each kind of inertial
-unit would have said of that is integrated, with 50 draws of its errors. Prints the errors along
-each axis and the distance, roots of the mean squares over the draws. Run:
-``python benchmarks/dead_reckoning.py``.
+An OS4 flies from its pad to (2, 2, 5) and hovers there, controlled by its true state. The
+measurements of each inertial unit are integrated, with 50 draws of its errors. Prints the RMS
+error over the draws along each axis, and their norm. Run: ``python benchmarks/dead_reckoning.py``.
 """
 
 from typing import Any
@@ -25,7 +24,7 @@ from kittiwake.sensors.imu_sets import MicklischImu, QrsimImu
 RATE_HZ = 500
 SEEDS = 50
 TIMES_S = (5.0, 10.0, 30.0, 60.0)
-# each with its rate; the first one without noise, for what the integration itself does
+# each with its rate; the first one without noise, for the error of the integration itself
 UNITS: dict[str, tuple[Any, int]] = {
     "imu-micklisch, exact": (MicklischImu(0.0, 0.0), 100),
     "imu-micklisch": (MicklischImu(), 100),
@@ -35,7 +34,7 @@ UNITS: dict[str, tuple[Any, int]] = {
 
 
 def flight() -> tuple[Kinematics, float]:
-    """The true motion at each step, and gravity."""
+    """Return the true motion at each step, and gravity."""
     simulation = kw.load("dead-reckoning", {"vehicles.os4.estimator": "truth"})
     steps = round(max(TIMES_S) * RATE_HZ) + 1
     fly = jax.jit(
@@ -49,24 +48,25 @@ def flight() -> tuple[Kinematics, float]:
 def errors_m(
     unit: Any, motion: Kinematics, gravity_mps2: float, dt_s: float
 ) -> Float[Array, "seeds times 3"]:
-    """Of the place, at each sample of a unit so far apart."""
+    """Return the position error at each sample of a unit with period ``dt_s``."""
     estimator = DeadReckoning(gravity_mps2=gravity_mps2)
-    begun = jax.tree.map(lambda leaf: leaf[0], motion)
+    initial = jax.tree.map(lambda leaf: leaf[0], motion)
 
     def one(key: PRNGKeyArray) -> Float[Array, "times 3"]:
         first, draws = jax.random.split(key)
 
         def step(states: Any, numbered: Any) -> tuple[Any, Array]:
             tick, true = numbered
-            # inertial units see nothing of their surroundings, the world or the time
+            # inertial units do not depend on surroundings, world or time
             there: Any = SensorInputs(0.0, true, None, None, {})  # pyright: ignore[reportArgumentType]
-            sensed, said = unit.step(states[0], there, dt_s, jax.random.fold_in(draws, tick))
-            inputs = EstimatorInputs(true, {"imu": said}, {"imu": jnp.asarray(True)})
-            reckoned, estimate = estimator.step(states[1], inputs, dt_s, key)
-            off = true.position_world_m - estimate.position_world_m
-            return match_dtypes((sensed, reckoned), states), jnp.asarray(off.array)
+            unit_state, sample = unit.step(states[0], there, dt_s, jax.random.fold_in(draws, tick))
+            inputs = EstimatorInputs(true, {"imu": sample}, {"imu": jnp.asarray(True)})
+            estimator_state, estimate = estimator.step(states[1], inputs, dt_s, key)
+            error_m = true.position_world_m - estimate.position_world_m
+            later = match_dtypes((unit_state, estimator_state), states)
+            return later, jnp.asarray(error_m.array)
 
-        states = as_arrays((unit.init(first), estimator.begin(begun, first)))
+        states = as_arrays((unit.init(first), estimator.begin(initial, first)))
         ticks = jnp.arange(len(jax.tree.leaves(motion)[0]))
         return jax.lax.scan(step, states, (ticks, motion))[1]
 
@@ -74,17 +74,17 @@ def errors_m(
 
 
 def main() -> None:
-    """Prints the table."""
+    """Print the table."""
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         motion, gravity = flight()
         for name, (unit, rate_hz) in UNITS.items():
             every = RATE_HZ // rate_hz
             seen = jax.tree.map(lambda leaf, every=every: leaf[::every], motion)
-            off = np.asarray(errors_m(unit, seen, gravity, 1.0 / rate_hz))
+            errors = np.asarray(errors_m(unit, seen, gravity, 1.0 / rate_hz))
             for time_s in TIMES_S:
-                axes = np.sqrt(np.mean(off[:, round(time_s * rate_hz)] ** 2, axis=0))
-                told = " ".join(f"{axis:9.4f}" for axis in axes)
-                print(f"{name:22} {time_s:4.0f} s  {told}  {np.linalg.norm(axes):9.4f} m")
+                axes = np.sqrt(np.mean(errors[:, round(time_s * rate_hz)] ** 2, axis=0))
+                row = " ".join(f"{axis:9.4f}" for axis in axes)
+                print(f"{name:22} {time_s:4.0f} s  {row}  {np.linalg.norm(axes):9.4f} m")
 
 
 if __name__ == "__main__":

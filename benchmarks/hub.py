@@ -1,9 +1,9 @@
-"""How long members wait for a hub, and whether anything is lost.
+"""Latency and losses of a hub under load.
 
-Starts ``kittiwake hub`` as a process of its own, connects members from this one over loopback, and
-lets each send an update at a steady rate, one after the other in equal steps. Prints percentiles of
-the time from sending an update to having its answer, what was not answered within a second, and
-the load of the machine. A member whose answer is late sends its next update when it has it.
+Starts ``kittiwake hub`` as a separate process, connects members from this one over loopback, and
+lets each send updates at a steady rate, evenly staggered. Prints percentiles of the time from an
+update to its answer, the number of updates without an answer within a second, and the load of the
+machine. A member whose answer is late sends its next update when it has it.
 
 Run: ``python benchmarks/hub.py --seconds 300``.
 """
@@ -47,8 +47,8 @@ vehicles:
 
 
 @dataclass
-class Flown:
-    """One of the members as it would fly, and how long it has waited."""
+class FlyingMember:
+    """A member, which moves as commanded, with its waiting times."""
 
     member: Member
     position_m: list[float]
@@ -60,7 +60,7 @@ class Flown:
     idle: int = 0
 
     def send(self, now_s: float, period_s: float) -> None:
-        """Its next update."""
+        """Move by a period and send the next update."""
         for axis, speed_mps in enumerate(self.velocity_mps):
             self.position_m[axis] += speed_mps * period_s
         self.sent_s = now_s
@@ -68,7 +68,7 @@ class Flown:
         self.member.report(now_s, self.position_m, self.velocity_mps)
 
     def take(self, answer: SetPoint | None) -> None:
-        """What the hub has answered."""
+        """Note an answer of the hub."""
         assert self.sent_s is not None
         self.waits_s.append(time.perf_counter() - self.sent_s)
         self.sent_s = None
@@ -79,7 +79,7 @@ class Flown:
 
 
 def free_ports(count: int) -> int:
-    """The first of so many ports in a row that nobody listens on."""
+    """Return the first of ``count`` consecutive free ports."""
     for base in random.sample(range(20_000, 32_000 - count), 200):
         with ExitStack() as stack:
             try:
@@ -93,8 +93,8 @@ def free_ports(count: int) -> int:
     raise RuntimeError(message)
 
 
-def started(count: int, base_port: int, folder: str) -> "subprocess.Popen[str]":
-    """The hub in a process of its own."""
+def start_hub(count: int, base_port: int, folder: str) -> "subprocess.Popen[str]":
+    """Start the hub in a process of its own."""
     scenario = Path(folder) / "many.yaml"
     scenario.write_text(SCENARIO.format(count=count), encoding="utf-8")
     command = "from kittiwake.cli import main; main()"
@@ -104,22 +104,22 @@ def started(count: int, base_port: int, folder: str) -> "subprocess.Popen[str]":
     )
 
 
-def joined(base_port: int, number: int, count: int) -> Flown:
-    """A member, as soon as there is a hub."""
+def connect(base_port: int, number: int, count: int) -> FlyingMember:
+    """Connect a member, as soon as the hub is ready."""
     place = [1.5 * number, 0.3 * number, 2.0 + 0.2 * number]
     name = f"drone-{number + 1:0{len(str(count))}}"
     end_s = time.monotonic() + LONGEST_START_S
     while True:
         try:
-            return Flown(Member(port=base_port + number, name=name, position_m=place), place)
+            return FlyingMember(Member(port=base_port + number, name=name, position_m=place), place)
         except HubError as error:
             if error.reason is not None or time.monotonic() > end_s:
                 raise
             time.sleep(0.2)
 
 
-def fly(members: list[Flown], seconds: float, rate_hz: float) -> None:
-    """Sends and receives for so long."""
+def fly(members: list[FlyingMember], seconds: float, rate_hz: float) -> None:
+    """Send and receive for some seconds."""
     period_s = 1.0 / rate_hz
     with selectors.DefaultSelector() as selector:
         begin_s = time.perf_counter()
@@ -141,7 +141,7 @@ def fly(members: list[Flown], seconds: float, rate_hz: float) -> None:
 
 
 def receive(selector: selectors.BaseSelector, wait_s: float) -> None:
-    """What has been answered within so long."""
+    """Receive the answers that arrive within a time."""
     for key, _ in selector.select(max(0.0, wait_s)):
         flown = key.data
         answer = flown.member.set_point(wait_s=0.0)
@@ -150,43 +150,43 @@ def receive(selector: selectors.BaseSelector, wait_s: float) -> None:
 
 
 def main() -> None:
-    """Prints one table, or JSON."""
+    """Print a table, or JSON."""
     parser = argparse.ArgumentParser(description="Round trips of the members of a hub.")
     parser.add_argument("--members", type=int, default=200)
     parser.add_argument("--rate", type=float, default=20.0)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
-    base_port = free_ports(asked.members)
+    given = parser.parse_args()
+    base_port = free_ports(given.members)
     with tempfile.TemporaryDirectory() as folder:
-        process = started(asked.members, base_port, folder)
+        process = start_hub(given.members, base_port, folder)
         try:
-            members = [joined(base_port, i, asked.members) for i in range(asked.members)]
-            fly(members, 5.0, asked.rate)  # until the hub has compiled
-            members = [Flown(f.member, f.position_m) for f in members]
-            fly(members, asked.seconds, asked.rate)
+            members = [connect(base_port, i, given.members) for i in range(given.members)]
+            fly(members, 5.0, given.rate)  # until the hub has compiled
+            members = [FlyingMember(f.member, f.position_m) for f in members]
+            fly(members, given.seconds, given.rate)
             load = os.getloadavg()
             for flown in members:
                 flown.member.leave()
         finally:
             process.send_signal(signal.SIGINT)
             out, _ = process.communicate(timeout=60)
-    show(asked, members, json.loads(out), load)
+    show(given, members, json.loads(out), load)
 
 
 def show(
-    asked: argparse.Namespace,
-    members: list[Flown],
+    given: argparse.Namespace,
+    members: list[FlyingMember],
     counters: dict[str, object],
     load: tuple[float, ...],
 ) -> None:
-    """The figures."""
+    """Print the figures."""
     waits_ms = sorted(1e3 * wait for flown in members for wait in flown.waits_s)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = {
-        "members": asked.members,
+        "members": given.members,
         "updates": len(waits_ms),
-        "asked_updates": round(asked.members * asked.rate * asked.seconds),
+        "asked_updates": round(given.members * given.rate * given.seconds),
         "lost": sum(flown.lost for flown in members),
         "idle": sum(flown.idle for flown in members),
         **{
@@ -199,7 +199,7 @@ def show(
         "load": load[0],
         "counters": counters,
     }
-    if asked.json:
+    if given.json:
         print(json.dumps(found))
         return
     for name, value in found.items():

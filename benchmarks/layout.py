@@ -1,4 +1,4 @@
-"""Which layout of a state in memory is fast: scalar leaves against arrays of three and four.
+"""Speed of state layouts in memory: scalar leaves against arrays of three and four.
 
 Two vehicles, each written twice with the same equations: the Pelican's attitude response (Heun) and
 a rigid body with four lagging rotors under a position cascade (RK4). Prints compile time, batch
@@ -28,7 +28,7 @@ ROTOR_LAG_S = 0.03
 
 
 class RotorsByScalar(NamedTuple):
-    """The rotor vehicle with one leaf a number."""
+    """State of the rotor vehicle with one leaf per number."""
 
     position: Vec3
     q: Quaternion
@@ -38,7 +38,7 @@ class RotorsByScalar(NamedTuple):
 
 
 class RotorsByArray(NamedTuple):
-    """The same with one leaf a vector."""
+    """State of the rotor vehicle with one leaf per vector."""
 
     position: jax.Array
     q: jax.Array
@@ -48,7 +48,7 @@ class RotorsByArray(NamedTuple):
 
 
 def scalar_command(s: RotorsByScalar) -> tuple[Any, Any, Any, Any]:
-    """A position cascade down to rotor speeds."""
+    """Return the rotor speeds of a position cascade."""
     error = Vec3(1.0, 2.0, 3.0) - s.position
     force = (error * 1.0 - s.velocity * 1.8) * MASS_KG + Vec3(0.0, 0.0, MASS_KG * GRAVITY)
     thrust_axis = s.q.rotate(Vec3(0.0, 0.0, 1.0))
@@ -66,7 +66,7 @@ def scalar_command(s: RotorsByScalar) -> tuple[Any, Any, Any, Any]:
 
 
 def scalar_derivative(s: RotorsByScalar, command: tuple[Any, Any, Any, Any]) -> RotorsByScalar:
-    """Newton and Euler with rotor lag."""
+    """Return the derivative of the state: Newton-Euler equations with rotor lag."""
     w1, w2, w3, w4 = (w * w for w in s.rotors)
     lift = Vec3(0.0, 0.0, THRUST * (w1 + w2 + w3 + w4) / MASS_KG)
     torque = Vec3(
@@ -85,13 +85,13 @@ def scalar_derivative(s: RotorsByScalar, command: tuple[Any, Any, Any, Any]) -> 
 
 
 def rotate(q: jax.Array, v: jax.Array) -> jax.Array:
-    """A vector turned by a quaternion, both as arrays."""
+    """Rotate a vector by a quaternion, both as arrays."""
     twice = 2 * jnp.cross(q[1:], v)
     return v + q[0] * twice + jnp.cross(q[1:], twice)
 
 
 def array_command(s: RotorsByArray) -> jax.Array:
-    """The same cascade."""
+    """Return the rotor speeds of the same cascade."""
     up = jnp.array([0.0, 0.0, 1.0])
     error = jnp.array([1.0, 2.0, 3.0]) - s.position
     force = (error - s.velocity * 1.8) * MASS_KG + MASS_KG * GRAVITY * up
@@ -107,7 +107,7 @@ def array_command(s: RotorsByArray) -> jax.Array:
 
 
 def array_derivative(s: RotorsByArray, command: jax.Array) -> RotorsByArray:
-    """The same equations."""
+    """Return the derivative of the state by the same equations."""
     squares = s.rotors**2
     lift = jnp.array([0.0, 0.0, 1.0]) * (THRUST * jnp.sum(squares) / MASS_KG)
     arms = jnp.array([[0.0, 1, 0, -1], [-1, 0, 1, 0], [-1, 1, -1, 1]])
@@ -131,18 +131,18 @@ def array_derivative(s: RotorsByArray, command: jax.Array) -> RotorsByArray:
 
 
 def rotor_step(command: Callable[..., Any], derivative: Callable[..., Any]) -> Callable[..., Any]:
-    """One RK4 step with the command held."""
+    """Return an RK4 step with a constant command."""
 
     def step(state: Any) -> Any:
-        wanted = command(state)
+        held = command(state)
 
         def moved(slope: Any, part: float) -> Any:
             return jax.tree.map(lambda x, k: x + part * DT_S * k, state, slope)
 
-        k1 = derivative(state, wanted)
-        k2 = derivative(moved(k1, 0.5), wanted)
-        k3 = derivative(moved(k2, 0.5), wanted)
-        k4 = derivative(moved(k3, 1.0), wanted)
+        k1 = derivative(state, held)
+        k2 = derivative(moved(k1, 0.5), held)
+        k3 = derivative(moved(k2, 0.5), held)
+        k4 = derivative(moved(k3, 1.0), held)
         return jax.tree.map(
             lambda x, a, b, c, d: x + DT_S / 6 * (a + 2 * b + 2 * c + d), state, k1, k2, k3, k4
         )
@@ -151,7 +151,7 @@ def rotor_step(command: Callable[..., Any], derivative: Callable[..., Any]) -> C
 
 
 def pelican_by_array(state: jax.Array) -> jax.Array:
-    """The Pelican's equations on (3,) arrays: position, angles, velocity, rates, thrust."""
+    """Step the Pelican's equations on (3,) arrays: position, angles, velocity, rates, thrust."""
     dt_s = 0.02
     goal = jnp.array([5.0, 3.0, -15.0])
 
@@ -211,18 +211,18 @@ def pelican_by_array(state: jax.Array) -> jax.Array:
 
 
 def pelican_by_scalar() -> tuple[Callable[..., Any], Any]:
-    """The product's own Pelican, closed loop: a step and a start."""
+    """Return a step and an initial state of Kittiwake's own Pelican in closed loop."""
     from kittiwake.core.keys import seed_key
-    from kittiwake.runtime.benchmark import CALM, TOLD
+    from kittiwake.runtime.benchmark import CALM, NO_SENSORS
     from kittiwake.runtime.simulation import load
 
-    simulation = load("keep-spot", TOLD | CALM, "float32")
+    simulation = load("keep-spot", NO_SENSORS | CALM, "float32")
     start = simulation.init(seed_key(0))
     return lambda state: simulation.advance(state), start
 
 
 def best_of(run: Callable[[], Any], repeats: int = 5) -> float:
-    """The shortest of some runs."""
+    """Return the shortest time of some runs."""
     times: list[float] = []
     for _ in range(repeats):
         began = time.perf_counter()
@@ -234,7 +234,7 @@ def best_of(run: Callable[[], Any], repeats: int = 5) -> float:
 def measure(
     name: str, step: Callable[..., Any], one: Any, position_sum: Callable[..., Any]
 ) -> None:
-    """One line of the table."""
+    """Print one line of the table."""
     row = [f"{name:28s}"]
     for count, steps in ((1_000, 500), (10_000, 100)):
         many = jax.tree.map(lambda leaf, n=count: jnp.broadcast_to(leaf, (n, *leaf.shape)), one)
@@ -273,7 +273,7 @@ def measure(
 
 
 def main() -> None:
-    """Both vehicles in both layouts."""
+    """Measure both vehicles in both layouts."""
     f = jnp.float32
     zero = Vec3(f(0), f(0), f(0))
     by_scalar = RotorsByScalar(

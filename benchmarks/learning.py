@@ -1,7 +1,7 @@
-"""Environment steps a second through Gymnasium's vector interface, with random actions.
+"""Environment steps per second through Gymnasium's vector interface, with random actions.
 
-Run as ``python benchmarks/learning.py [--worlds N]``; ``kittiwake bench learn-hover`` and its like
-measure the same inside a compiled loop. It also compares generators of random numbers.
+Run as ``python benchmarks/learning.py [--worlds N]``; ``kittiwake bench learn-hover`` and similar
+measure the same inside a compiled loop. Also compares generators of random numbers.
 """
 
 import argparse
@@ -23,7 +23,7 @@ STEPS, REPEATS, DRAWS = 100, 10, 3
 
 
 def steps_per_s(name: str, given: dict, worlds: int) -> float:
-    """The best of some runs."""
+    """Return the best rate of several runs."""
     env = gymnasium.make_vec(name, num_envs=worlds, **given)
     env.action_space.seed(0)
     actions = [env.action_space.sample() for _ in range(16)]
@@ -39,7 +39,7 @@ def steps_per_s(name: str, given: dict, worlds: int) -> float:
 
 
 def normals_per_s(generator: str, worlds: int) -> float:
-    """Three normal numbers for each of so many keys, as a step draws them."""
+    """Return the rate of normal numbers, three for each key as in a step."""
     keys = jax.random.split(jax.random.key(0, impl=generator), worlds)
     draw = jax.jit(jax.vmap(lambda key: jax.random.normal(key, (DRAWS,))))
     jax.block_until_ready(draw(keys))
@@ -54,14 +54,14 @@ def normals_per_s(generator: str, worlds: int) -> float:
 
 
 def main() -> None:
-    """Prints a table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--worlds", type=int, default=1024)
     worlds = parser.parse_args().worlds
     kw.register_envs()
-    for said, (name, given) in CASES.items():
+    for label, (name, given) in CASES.items():
         rate = steps_per_s(name, given, worlds)
-        print(f"{said:36s} {rate / 1e6:6.2f} M environment steps/s", flush=True)
+        print(f"{label:36s} {rate / 1e6:6.2f} M environment steps/s", flush=True)
     for generator in ("threefry2x32", "rbg", "unsafe_rbg"):
         rate = normals_per_s(generator, worlds)
         print(f"normal numbers, {generator:12s} {rate / 1e6:6.1f} M/s", flush=True)

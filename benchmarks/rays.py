@@ -1,8 +1,8 @@
-"""How many rays a second find the first of some obstacles.
+"""Rate of ray casting: rays per second to the nearest of some obstacles.
 
-Ten shapes of seven kinds, a hundred boxes, and meshes of 10,000 and more triangles; for the
-distance alone and with normals; in float32 and float64. Prints the time to compile and the best of
-ten runs, in which distance and normals take turns. Run: ``python benchmarks/rays.py``.
+Cases: ten shapes of seven types, a hundred boxes, and meshes of 10,000 and more triangles; the
+distance alone and with normals; float32 and float64. Prints the compilation time and the best of
+ten runs, in which distance and normals alternate. Run: ``python benchmarks/rays.py``.
 """
 
 import time
@@ -37,7 +37,7 @@ TEN_SHAPES = (
 
 
 def boxes(count: int) -> list[AbstractObstacle]:
-    """Boxes of many sizes all around."""
+    """Return boxes of random sizes and positions around the origin."""
     keys = jax.random.split(jax.random.key(1), 3)
     places = (8.0 * jax.random.normal(keys[0], (count, 3))).tolist()
     sides = jax.random.uniform(keys[1], (count, 3), minval=0.5, maxval=2.0).tolist()
@@ -47,7 +47,7 @@ def boxes(count: int) -> list[AbstractObstacle]:
 
 
 def ball(rings: int) -> np.ndarray[Any, Any]:
-    """The triangles of a sphere, four rings squared of them."""
+    """Return the ``4 rings**2`` triangles of a sphere."""
     polar, around = np.linspace(0, np.pi, rings + 1), np.linspace(0, 2 * np.pi, 2 * rings + 1)
     p, r = np.meshgrid(polar, around, indexing="ij")
     grid = 2.0 * np.stack([np.sin(p) * np.cos(r), np.sin(p) * np.sin(r), np.cos(p)], axis=-1)
@@ -57,7 +57,7 @@ def ball(rings: int) -> np.ndarray[Any, Any]:
 
 
 def both(obstacles: Sequence[AbstractObstacle]) -> dict[str, Callable[..., Any]]:
-    """Of the first of some obstacles the distance, and that with the normal and the number."""
+    """Return two functions of a ray: the distance alone, and with normal and index."""
     return {
         "distance": lambda ray: cast(obstacles, ray).distance_m,
         "with normals": lambda ray: cast(obstacles, ray),
@@ -65,7 +65,7 @@ def both(obstacles: Sequence[AbstractObstacle]) -> dict[str, Callable[..., Any]]
 
 
 def every_triangle(corners: np.ndarray[Any, Any]) -> Callable[..., Any]:
-    """The distance of the first of some triangles, each of which is tried."""
+    """Return a function of the distance to the nearest triangle, which tests all triangles."""
 
     def distance_m(ray: Ray) -> Any:
         def one(three: jax.Array) -> Any:
@@ -77,7 +77,7 @@ def every_triangle(corners: np.ndarray[Any, Any]) -> Callable[..., Any]:
 
 
 def measure(name: str, functions: dict[str, Callable[..., Any]], count: int) -> None:
-    """One line of the table for each function."""
+    """Print one line of the table for each function."""
     origins_key, ways_key = jax.random.split(jax.random.key(2))
     origins = 4.0 * jax.random.normal(origins_key, (3, count))
     ways = jax.random.normal(ways_key, (3, count)) - 0.5 * origins
@@ -100,11 +100,11 @@ def measure(name: str, functions: dict[str, Callable[..., Any]], count: int) -> 
 
 
 def main() -> None:
-    """All cases in both precisions."""
+    """Measure all cases in both precisions."""
     for precision, double in (("float32", False), ("float64", True)):
         with jax.enable_x64(double):
             print(precision)
-            # of more rays in float64 the temporary memory outgrows what glibc keeps, 32 MiB
+            # for more rays in float64 the temporary memory exceeds the 32 MiB that glibc keeps
             for count in (1_000, 100_000, 200_000):
                 measure("ten shapes", both(TEN_SHAPES), count)
             for count in (1_000, 100_000):
@@ -113,7 +113,7 @@ def main() -> None:
                 corners = ball(rings)
                 mesh = [Mesh(TriangleMesh.of(corners, "ball"))]
                 measure(f"{len(corners):,} triangles", both(mesh), 20_000)
-            measure("10,000 triangles", {"each one tried": every_triangle(ball(50))}, 1_000)
+            measure("10,000 triangles", {"each one tested": every_triangle(ball(50))}, 1_000)
 
 
 if __name__ == "__main__":

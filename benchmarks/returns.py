@@ -1,10 +1,11 @@
-"""What random actions, hovering, the built-in policy, and a short training get in each task.
+"""Returns of random actions, hovering, the built-in policy and a short training in each task.
 
-Run as ``python benchmarks/returns.py --minutes 1`` for all tasks, or name some; ``--minutes 0``
-learns nothing. Each policy flies an episode of each of ten seeds, all of them at once; the table
-has the mean return with its 95 % interval and, in brackets, how many episodes ended before the time
-was up. Below it are the built-in policy's returns by seed and the task's own figures. What was
-learned is kept in ``runs/returns`` and judged by the example's 64 episodes.
+Run as ``python benchmarks/returns.py --minutes 1`` for all tasks, or with names of tasks;
+``--minutes 0`` skips the training. Each policy flies an episode of each of ten seeds, all of them
+in one batch; the table gives the mean return with its 95 % interval and, in brackets, the share of
+episodes that ended before the time was up. Below it are the built-in policy's returns by seed and
+the task's own figures. Trained policies are saved in ``runs/returns`` and evaluated over the
+example's 64 episodes.
 """
 
 import argparse
@@ -25,32 +26,34 @@ LEARNED = re.compile(r"trained: mean return (\S+), (\S+) end early")
 BUILT_IN = "built-in"
 
 
-def told(episodes: Episodes) -> str:
-    """A mean, how far its interval reaches, and the share that ended early if any did."""
+def summary(episodes: Episodes) -> str:
+    """Return the mean, the half width of its interval, and the share that ended early, if any."""
     interval = Interval.of(episodes.returns)
     early = f" ({episodes.ended_early.mean():.0%} early)" if episodes.ended_early.any() else ""
-    return f"{interval.mean:.4g} ± {interval.reach:.2g}{early}"
+    return f"{interval.mean:.4g} ± {interval.half_width:.2g}{early}"
 
 
 def learned(name: str, conditions: str | None, minutes: float) -> str:
-    """What was learned gets, and the share that ended early."""
+    """Train a policy; return its mean return and the share that ended early."""
     options = [name, "--minutes", str(minutes), "--out", str(Path("runs/returns") / name)]
     options += [] if conditions is None else ["--conditions", conditions]
     command = [sys.executable, str(EXAMPLE), *options]
-    answer = subprocess.run(command, capture_output=True, text=True, check=True)
-    found = LEARNED.search(answer.stdout)
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = LEARNED.search(result.stdout)
     if found is None:
         return "nothing"
     return f"{float(found[1]):.4g} ({found[2]} early)"
 
 
 def main() -> None:
-    """Prints a row of a table for each task."""
+    """Print a row of a table for each task."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("tasks", nargs="*", default=TASKS.names())
     parser.add_argument("--conditions", help="such as windy")
-    parser.add_argument("--minutes", type=float, default=1.0, help="0: nothing is learned")
-    parser.add_argument("--seeds", type=int, default=10, help="how many; default: %(default)d")
+    parser.add_argument("--minutes", type=float, default=1.0, help="0: no training")
+    parser.add_argument(
+        "--seeds", type=int, default=10, help="number of seeds; default: %(default)d"
+    )
     given = parser.parse_args()
     if given.minutes < 0.0 or given.seeds < 2:
         parser.error("--minutes must be 0 or more, --seeds 2 or more")
@@ -63,7 +66,7 @@ def main() -> None:
         except KittiwakeError as error:
             parser.error(str(error))
         found = evaluate(env, policies(env), range(given.seeds))
-        row = [told(found[column]) for column in columns[1:4]]
+        row = [summary(found[column]) for column in columns[1:4]]
         if given.minutes:
             row.append(learned(name, given.conditions, given.minutes))
         print(f"| `{name}` | {' | '.join(row)} |", flush=True)

@@ -1,4 +1,4 @@
-"""Fly a scenario of the library in less wind than it asks for, say how it went, and draw it."""
+"""Fly a library scenario in weaker wind, print a summary and plot the flight."""
 
 import kittiwake as kw
 

@@ -1,7 +1,7 @@
 """Tune a controller by the gradient of a flight.
 
-Parameters are leaves of ``simulation.fleet``. A gain is replaced with ``equinox.tree_at``, the
-flight is flown, and JAX differentiates its end through every step.
+Parameters are leaves of ``simulation.fleet``. A gain is replaced with ``equinox.tree_at``, and JAX
+differentiates the final position through every step of the flight.
 """
 
 import equinox as eqx
@@ -24,14 +24,14 @@ steps = round(4.0 / simulation.dt_s)
 
 
 def gain_of(fleet):
-    """The place of the gain: vehicle group, rung of its ladder, parameter."""
+    """Return the gain: vehicle group, level of its control cascade, parameter."""
     return fleet.groups[0].vehicle.cascade[0].component.position_gain_per_s
 
 
 @jax.jit
 @jax.value_and_grad
 def squared_miss_m2(gain_per_s):
-    """How far from the goal the flight ends after four seconds, squared."""
+    """Return the squared distance from the goal after four seconds."""
     fleet = eqx.tree_at(gain_of, simulation.fleet, gain_per_s)
     _, flown = fleet.rollout(
         fleet.init(kw.seed_key(0)), steps, lambda groups: groups[0].truth.position_world_m

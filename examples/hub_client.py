@@ -1,8 +1,8 @@
-"""Fly vehicles of your own as members of a flock that a hub guides over sockets.
+"""Fly custom vehicles as members of a flock that a hub guides over sockets.
 
-A hub is a process of its own, ``kittiwake hub``; here it runs in a thread, in lockstep, so that the
-flight takes no longer than it has to. A member knows nothing but its port and its name: it says how
-it moves and is told how to move on. Those here are points that reach a velocity with a delay.
+A hub is a separate process, ``kittiwake hub``; here it runs in a thread, in lockstep, so that the
+flight is faster than real time. A member needs only its port and its name: it reports its motion
+and receives a setpoint. The members here are points that reach a velocity with a lag.
 """
 
 import sys
@@ -14,11 +14,11 @@ from kittiwake.adapters.hub.server import Hub, serving
 from kittiwake.scenario.load import load_scenario
 
 TARGET_M = (5.0, 5.0, 5.0)
-DELAY_S = 0.2
+LAG_S = 0.2
 
 
 class Point:
-    """A vehicle without a body; it follows a velocity, and feeds its acceleration forward."""
+    """Point that follows a velocity with a lag, and feeds the acceleration forward."""
 
     def __init__(self, port, name, position_m):
         self.position_m = list(position_m)
@@ -26,13 +26,13 @@ class Point:
         self.member = Member(port=port, name=name, position_m=position_m)
 
     def move(self, set_point, dt_s):
-        """On by a step; without a set point it holds its position."""
-        wanted_mps = ahead_mps2 = (0.0, 0.0, 0.0)
+        """Advance by a step; without a setpoint the point slows to a stop."""
+        target_mps = feedforward_mps2 = (0.0, 0.0, 0.0)
         if set_point is not None:
-            wanted_mps, ahead_mps2 = set_point.velocity_mps, set_point.acceleration_mps2
+            target_mps, feedforward_mps2 = set_point.velocity_mps, set_point.acceleration_mps2
         for i in range(3):
-            missing_mps = wanted_mps[i] - self.velocity_mps[i]
-            self.acceleration_mps2[i] = ahead_mps2[i] + missing_mps / DELAY_S
+            error_mps = target_mps[i] - self.velocity_mps[i]
+            self.acceleration_mps2[i] = feedforward_mps2[i] + error_mps / LAG_S
             self.velocity_mps[i] += self.acceleration_mps2[i] * dt_s
             self.position_m[i] += self.velocity_mps[i] * dt_s
 
@@ -47,9 +47,13 @@ with serving(Hub(FlockServer(scenario), lockstep=True)) as ports, ExitStack() as
     dt_s = 1.0 / points[0].member.hello.rate_hz
     for step in range(round(30.0 / dt_s)):
         for point in points:
-            moves = (point.position_m, point.velocity_mps)
-            point.member.report(step * dt_s, *moves, acceleration_mps2=point.acceleration_mps2)
-        for point in points:  # in lockstep nobody is told before all have reported
+            point.member.report(
+                step * dt_s,
+                point.position_m,
+                point.velocity_mps,
+                acceleration_mps2=point.acceleration_mps2,
+            )
+        for point in points:  # in lockstep setpoints arrive after all members have reported
             point.move(point.member.set_point(), dt_s)
 
 middle_m = [sum(point.position_m[i] for point in points) / len(points) for i in range(3)]

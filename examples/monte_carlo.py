@@ -1,7 +1,7 @@
-"""How far does noise spread a hovering vehicle? Two hundred flights at once, one for each key.
+"""Spread of a hovering vehicle by noise, from two hundred flights at once, one for each key.
 
 A simulation's functions are pure, so ``jax.vmap`` turns one flight into many. Single precision is
-JAX's own default and fast in batches.
+JAX's default and fast in batches.
 """
 
 import jax
@@ -17,14 +17,14 @@ steps = round(SECONDS / simulation.dt_s)
 
 
 def places(snapshots):
-    """What to keep of each step: the position of the only vehicle of the only group."""
+    """Return what to keep of each step: the position of the only vehicle of the only group."""
     return snapshots[0].truth.position_world_m
 
 
 @jax.jit
 @jax.vmap
 def final_position_m(key):
-    """Where the flight with one key ends."""
+    """Return the position at which the flight with one key ends."""
     _, flown = simulation.rollout(simulation.init(key), steps, places)
     return jnp.stack([flown.x[-1, 0], flown.y[-1, 0], flown.z[-1, 0]])
 

@@ -1,8 +1,8 @@
 """Write a controller as a component: compiled, differentiable and usable from scenario files.
 
-A component is a frozen record of parameters with ``step(state, inputs, dt_s, key)``; what evolves
-is its state. This one needs none. A package of yours makes it known to scenario files by a line in
-its ``pyproject.toml``:
+A component is a frozen record of parameters with ``step(state, inputs, dt_s, key)``; its state
+holds what evolves. This one needs none. A package registers it for scenario files by a line in its
+``pyproject.toml``:
 
     [project.entry-points."kittiwake.controllers"]
     spring-damper = "my_package.spring_damper:SpringDamper"
@@ -22,7 +22,7 @@ from kittiwake.core.component import Scheduled
 
 
 class SpringDamper(kw.AbstractController):
-    """Leads from a place to a thrust and an attitude, as if a damped spring pulled there."""
+    """Position controller with the force of a damped spring, as thrust and attitude."""
 
     consumes: ClassVar[type] = kw.PositionYaw
     produces: ClassVar[type] = kw.ThrustAttitude
@@ -32,10 +32,10 @@ class SpringDamper(kw.AbstractController):
     damping_per_s: Annotated[float, POSITIVE] = 1.8
 
     def step(self, state, inputs, dt_s, key):
-        """The command, and the state that it leaves; the numbers of one vehicle are scalars."""
+        """Return the state and the command; the values of one vehicle are scalars."""
         del dt_s, key
-        wanted, estimate = inputs
-        pull = (wanted.position_world_m - estimate.position_world_m) * self.stiffness_per_s2
+        setpoint, estimate = inputs
+        pull = (setpoint.position_world_m - estimate.position_world_m) * self.stiffness_per_s2
         push = pull - estimate.velocity_world_mps * self.damping_per_s + kw.Vec3(0.0, 0.0, 9.81)
         size = push.norm()
         attitude = kw.EulerZYX(-jnp.arcsin(push.y / size), jnp.arctan2(push.x, push.z), 0.0)
@@ -45,10 +45,10 @@ class SpringDamper(kw.AbstractController):
 changes = {"vehicles.pelican.start.yaw_deg": 0.0, "vehicles.pelican.estimator": "truth"}
 scenario = kw.load("keep-spot", changes).scenario
 pelican = scenario.vehicles["pelican"]
-# at 25 Hz, above the rungs that the vehicle brings itself
+# at 25 Hz, above the vehicle's own controllers
 cascade = (Scheduled(SpringDamper(), every=2), *pelican.cascade[1:])
 vehicles = {"pelican": dataclasses.replace(pelican, cascade=cascade)}
 
 log = kw.Simulation(dataclasses.replace(scenario, vehicles=vehicles)).run(duration_s=20.0)
 rms_m = log.summary["vehicles"]["pelican"]["tracking_rms_m"]
-print(f"The spring and damper kept the place to {100 * rms_m:.1f} cm (RMS over 20 s).")
+print(f"The spring and damper held the position to {100 * rms_m:.1f} cm (RMS over 20 s).")

@@ -1,7 +1,7 @@
-"""Fly a Pelican with a position controller of one's own, in plain Python and NumPy.
+"""Fly a Pelican with a custom position controller, in plain Python and NumPy.
 
-At every step the controller sees an estimate and answers with a thrust and an attitude. The gap
-between them and the Pelican's sticks is closed by a controller that the vehicle brings itself.
+At every step the controller receives an estimate and returns a thrust and an attitude. The
+vehicle's own controller converts them to the Pelican's stick commands.
 """
 
 import numpy as np
@@ -20,11 +20,11 @@ mass_kg = simulation.scenario.vehicles["pelican"].dynamics.mass_kg
 
 
 def command(estimate: kw.Kinematics) -> kw.ThrustAttitude:
-    """A spring towards the goal with a damper, made by tilting the thrust."""
+    """Return the thrust vector of a damped spring toward the goal, as thrust and attitude."""
     position, velocity = estimate.position_world_m.array, estimate.velocity_world_mps.array
-    wanted = 1.2 * (GOAL_WORLD_M - position) - 1.8 * velocity
-    wanted = np.clip(wanted, -MAX_ACCELERATION_MPS2, MAX_ACCELERATION_MPS2)
-    thrust_per_kg = wanted - GRAVITY_WORLD_MPS2
+    acceleration = 1.2 * (GOAL_WORLD_M - position) - 1.8 * velocity
+    acceleration = np.clip(acceleration, -MAX_ACCELERATION_MPS2, MAX_ACCELERATION_MPS2)
+    thrust_per_kg = acceleration - GRAVITY_WORLD_MPS2
     x, y, z = thrust_per_kg / np.linalg.norm(thrust_per_kg)
     # the body's z axis along the thrust, the nose to the east
     attitude = kw.EulerZYX(roll_rad=-np.arcsin(y), pitch_rad=np.arctan2(x, z), yaw_rad=0.0)

@@ -1,6 +1,6 @@
-"""Record a flight of three vehicles into a folder, and work on it with xarray.
+"""Record a flight of three vehicles into a folder and analyze it with xarray.
 
-The folder is one as ``kittiwake run`` writes it; this would make the same:
+The folder is like that of ``kittiwake run``; this command would write the same:
 
     kittiwake run keep-spot-10 --set vehicles.pelican.count=3 --duration 10 --out three
 """

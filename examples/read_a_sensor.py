@@ -1,7 +1,7 @@
 """Keep a Pelican 1.5 m away from a wall and 1 m above the ground by two ultrasonic sensors.
 
-The controller sees only what they say: ten times a second, with errors, and of the wall nothing
-before it is within 2.5 m. It asks for a velocity, which a controller of the library follows.
+The custom controller uses only their measurements, which come ten times per second, have errors,
+and detect the wall within 2.5 m. It commands a velocity, which a library controller tracks.
 """
 
 import numpy as np
@@ -32,16 +32,16 @@ simulation = kw.load(
 )
 
 
-def speed_mps(seen: kw.Observation, sensor: str, wanted_m: float, before_mps: float) -> float:
-    """How fast to go towards what the sensor sees; as before while it says nothing new."""
+def speed_mps(seen: kw.Observation, sensor: str, target_m: float, before_mps: float) -> float:
+    """Return the speed toward the detected surface; the former one without a new measurement."""
     reading = seen.measurements[sensor]
     if not (seen.fresh[sensor] and reading.valid):
         return before_mps
-    wanted_mps = GAIN_PER_S * (reading.range_m - wanted_m)
-    return float(np.clip(wanted_mps, -MAX_SPEED_MPS, MAX_SPEED_MPS))
+    command_mps = GAIN_PER_S * (reading.range_m - target_m)
+    return float(np.clip(command_mps, -MAX_SPEED_MPS, MAX_SPEED_MPS))
 
 
-forward_mps, down_mps = MAX_SPEED_MPS, 0.0  # onward until the wall answers
+forward_mps, down_mps = MAX_SPEED_MPS, 0.0  # forward until there is an echo from the wall
 readings_m, distances_m = [], []
 seen = simulation.reset(seed=1)["pelican"]
 while seen.time_s < SECONDS:
@@ -55,6 +55,6 @@ while seen.time_s < SECONDS:
         distances_m.append(WALL_X_M - seen.truth.position_world_m.x)  # for the report alone
 
 errors_m, misses_m = np.subtract(readings_m, distances_m), np.subtract(distances_m, DISTANCE_M)
-error_cm, miss_cm = (100 * np.sqrt(np.mean(them**2)) for them in (errors_m, misses_m))
-print(f"{len(readings_m)} readings of the wall erred by {error_cm:.1f} cm (RMS),")
-print(f"and yet the Pelican kept its distance to {miss_cm:.1f} cm (RMS).")
+error_cm, miss_cm = (100 * np.sqrt(np.mean(values**2)) for values in (errors_m, misses_m))
+print(f"{len(readings_m)} measurements of the wall had an error of {error_cm:.1f} cm (RMS),")
+print(f"and the Pelican kept its distance to {miss_cm:.1f} cm (RMS).")

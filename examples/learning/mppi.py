@@ -1,8 +1,9 @@
-"""Flies the hallway by model predictive path integral control, at the rate of the drone.
+"""Fly the hallway by model predictive path integral control, in real time.
 
-Fifty times a second a thousand plans of two seconds are flown in a model: a drone whose angles lag,
-without rotors, in steps of 0.1 s. They count by their returns. The drone that is flown has rotors,
-controllers, and noise on what it knows of itself; where the pillars are it is told.
+Fifty times per second, a thousand plans of two seconds are simulated in a simple model: a drone
+without rotors whose angles lag, in steps of 0.1 s. Plans are weighted by their returns. The
+controlled drone has rotors, controllers and noise in its estimates; the pillars' positions are
+given.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import kittiwake as kw
 from kittiwake.tasks.mppi import Mppi
 
 RATE_HZ = 50
-# the AR.Drone without its rotors: what it weighs, how large it is, how it leans and slows down
+# the AR.Drone without its rotors: mass, size, attitude lag and drag
 MODEL = {
     "time.rate_hz": 10,
     "task.rate_hz": 10,
@@ -39,7 +40,7 @@ MODEL = {
 
 
 def fly(env: kw.Env, mppi: Mppi, seed: int) -> tuple[Any, ...]:
-    """An episode: the last step, and of all places in meters, rewards, and seconds of planning."""
+    """Fly an episode; return its last step, the path in meters, rewards and planning times."""
     key = kw.seed_key(seed)
     act, step = jax.jit(mppi.act), jax.jit(env.step)
     places = jax.jit(lambda state: env.fleet.truths(state.fleet)[0].position_world_m)
@@ -62,7 +63,7 @@ def fly(env: kw.Env, mppi: Mppi, seed: int) -> tuple[Any, ...]:
 
 
 def draw(env: kw.Env, state: Any, path_m: tuple[np.ndarray, np.ndarray], file: Path) -> None:
-    """The path among the pillars, where they are in this episode, from above."""
+    """Plot the path among the pillars of this episode from above."""
     figure = Figure(figsize=(12, 2.6), layout="constrained")
     axes = figure.subplots()
     walls, *pillars = env.randomization.flown(env.fleet, state.drawn).world.obstacles
@@ -77,7 +78,7 @@ def draw(env: kw.Env, state: Any, path_m: tuple[np.ndarray, np.ndarray], file: P
 
 
 def main() -> None:
-    """Flies once, prints what it was worth and how long planning took, and saves the path."""
+    """Fly an episode, print its return and the planning times, and save a plot of the path."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--samples", type=int, default=1024)

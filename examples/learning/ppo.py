@@ -1,8 +1,9 @@
-"""Learns a task by proximal policy optimization, wholly compiled: worlds, policy and updates.
+"""Train a policy by proximal policy optimization, fully compiled: worlds, policy and updates.
 
-The algorithm is that of Schulman and others (2017), arXiv:1707.06347, with generalized advantages
-(2016, arXiv:1506.02438). ``python examples/learning/ppo.py keep-spot --minutes 3`` saves the policy
-and its learning curve, and prints what it, random actions and the scenario's own controller get.
+Source: Schulman and others (2017), arXiv:1707.06347, with generalized advantage estimation (2016,
+arXiv:1506.02438). ``python examples/learning/ppo.py keep-spot --minutes 3`` saves the policy and
+its learning curve, and prints the mean returns of the policy, of random actions and of the
+scenario's own controller.
 """
 
 import argparse
@@ -20,7 +21,8 @@ from matplotlib.figure import Figure
 
 import kittiwake as kw
 
-# while it is learned: sticks held for longer, short flights from nearby, a cost of being away
+# easier conditions for training: longer control steps, short flights that start nearby, and a
+# running cost of the distance
 TRAINING: dict[str, dict[str, Any]] = {"keep-spot": {
     "task.rate_hz": 10, "task.running_per_s": 0.3, "time.duration_s": 8,
     "curriculum.vehicles.pelican.start": {
@@ -31,7 +33,7 @@ TRAINING: dict[str, dict[str, Any]] = {"keep-spot": {
 
 
 class Settings(NamedTuple):
-    """What usually works for vehicles."""
+    """Hyperparameters that usually work for vehicles."""
 
     worlds: int = 512
     steps: int = 32
@@ -46,7 +48,7 @@ class Settings(NamedTuple):
 
 
 class Policy(eqx.Module):
-    """A Gaussian policy and a value, of observations that are scaled to about one."""
+    """Gaussian policy and value function of normalized observations."""
 
     actor: eqx.nn.MLP
     critic: eqx.nn.MLP
@@ -62,13 +64,13 @@ class Policy(eqx.Module):
         self.log_deviation = jnp.zeros(done) + settings.log_deviation
 
     def likelihood(self, seen: jax.Array, action: jax.Array) -> jax.Array:
-        """The logarithm of how likely an action is, but for a constant."""
-        away = (action - self.actor(seen)) * jnp.exp(-self.log_deviation)
-        return -0.5 * jnp.sum(away**2) - self.log_deviation.sum()
+        """Return the log likelihood of an action, up to a constant."""
+        error = (action - self.actor(seen)) * jnp.exp(-self.log_deviation)
+        return -0.5 * jnp.sum(error**2) - self.log_deviation.sum()
 
 
 class Scale(NamedTuple):
-    """The mean and the variance of what came lately."""
+    """Running mean and variance."""
 
     mean: jax.Array
     variance: jax.Array
@@ -76,15 +78,15 @@ class Scale(NamedTuple):
 
     @property
     def deviation(self) -> jax.Array:
-        """Never quite zero."""
+        """The standard deviation, which is always above zero."""
         return jnp.sqrt(self.variance + 1e-8)
 
     def apply(self, seen: jax.Array) -> jax.Array:
-        """Observations about zero, of about one."""
+        """Return normalized and clipped values."""
         return jnp.clip((seen - self.mean) / self.deviation, -10.0, 10.0)
 
     def after(self, seen: jax.Array, least: float) -> "Scale":
-        """With a batch more, which counts as any before it, but no less than a share."""
+        """Return the statistics with another batch of equal weight, but at least a share."""
         share = jnp.maximum(1.0 / (self.batches + 1.0), least)
         mean = self.mean + share * (seen.mean((0, 1)) - self.mean)
         spread = seen.var((0, 1)) + (seen.mean((0, 1)) - mean) * (seen.mean((0, 1)) - self.mean)
@@ -92,7 +94,7 @@ class Scale(NamedTuple):
 
 
 class Flights(NamedTuple):
-    """All worlds between two steps; ``worth`` is the discounted sum of rewards so far."""
+    """State of all worlds between steps; ``worth`` is the discounted sum of rewards so far."""
 
     worlds: Any
     seen: jax.Array
@@ -101,7 +103,7 @@ class Flights(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """One step of all worlds, from what was seen to what is seen next."""
+    """One step of all worlds, from the observation to the next one."""
 
     seen: jax.Array
     action: jax.Array
@@ -114,7 +116,7 @@ class Trace(NamedTuple):
 
 
 class Learner(NamedTuple):
-    """Everything that learning goes on with."""
+    """State of the training."""
 
     policy: Policy
     optimizer: Any
@@ -125,7 +127,7 @@ class Learner(NamedTuple):
 
 
 class Ppo:
-    """The algorithm for one environment."""
+    """Proximal policy optimization in one environment."""
 
     def __init__(self, env: kw.Env, settings: Settings) -> None:
         self.env, self.settings = env, settings
@@ -133,7 +135,7 @@ class Ppo:
         self.optimizer = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(settings.rate))
 
     def begin(self, seed: int) -> Learner:
-        """Before anything is learned."""
+        """Return the initial state of the training."""
         size, count = self.env.observation_size, self.settings.worlds
         keys = jax.random.split(kw.seed_key(seed), 3)
         policy = Policy(self.env, self.settings, keys[0])
@@ -144,11 +146,11 @@ class Ppo:
         return Learner(policy, optimizer, *scales, flights, keys[2])
 
     def compiled_update(self, learner: Learner) -> Any:
-        """The function from a learner and the share that is left to the next learner."""
+        """Return the compiled update, a function of a learner and the remaining share of time."""
         return eqx.filter_jit(self._update).lower(learner, jnp.asarray(1.0)).compile()
 
     def _update(self, learner: Learner, left: jax.Array) -> tuple[Learner, Any]:
-        """Learns from some steps; tells how many episodes ended, and the sum of their returns."""
+        """Learn from some steps; return the learner, the ended episodes and their total return."""
         fly, learn, following = jax.random.split(learner.key, 3)
         keys = jax.random.split(fly, self.settings.steps)
         flights, trace = jax.lax.scan(lambda *own: self._step(learner, *own), learner.flights, keys)
@@ -156,11 +158,11 @@ class Ppo:
         fair = jnp.clip(trace.reward / worth_scale.deviation, -10.0, 10.0)
         policy, optimizer = self._learned(learner, trace._replace(reward=fair), left, learn)
         scale = learner.scale.after(trace.seen, 0.002)
-        told = trace.ended.sum(), (trace.ended * trace.returns).sum()
-        return Learner(policy, optimizer, scale, worth_scale, flights, following), told
+        score = trace.ended.sum(), (trace.ended * trace.returns).sum()
+        return Learner(policy, optimizer, scale, worth_scale, flights, following), score
 
     def _step(self, learner: Learner, flights: Flights, key: Any) -> tuple[Flights, Trace]:
-        """One step of all worlds by the noisy policy; rewards count up to ten deviations."""
+        """Step all worlds by the stochastic policy; rewards are clipped at ten deviations."""
         mean = jax.vmap(learner.policy.actor)(learner.scale.apply(flights.seen))
         noise = jax.random.normal(key, mean.shape)
         action = mean + noise * jnp.exp(learner.policy.log_deviation)
@@ -170,25 +172,33 @@ class Ppo:
         reward = jnp.clip(out.reward, -most, most)
         worth = self.settings.discount * flights.worth + reward
         returns = flights.returns + out.reward
-        told = flights.seen, action, reward, out.final_observation
-        trace = Trace(*told, out.terminated, ended, worth, returns)
-        kept = (jnp.where(ended, 0.0, sums) for sums in (worth, returns))
-        return Flights(out.state, out.observation, *kept), trace
+        trace = Trace(
+            seen=flights.seen,
+            action=action,
+            reward=reward,
+            after=out.final_observation,
+            terminated=out.terminated,
+            ended=ended,
+            worth=worth,
+            returns=returns,
+        )
+        worth, returns = (jnp.where(ended, 0.0, sums) for sums in (worth, returns))
+        return Flights(out.state, out.observation, worth, returns), trace
 
     def _advantages(self, trace: Trace, value: jax.Array, following: jax.Array) -> jax.Array:
-        """How much better each action was than what was expected."""
+        """Return the generalized advantage estimates."""
         discount, smoothing = self.settings.discount, self.settings.smoothing
-        surprise = trace.reward + discount * jnp.where(trace.terminated, 0.0, following) - value
+        residual = trace.reward + discount * jnp.where(trace.terminated, 0.0, following) - value
 
         def back(later: jax.Array, step: Any) -> tuple[jax.Array, jax.Array]:
             own, ended = step
             advantage = own + discount * smoothing * jnp.where(ended, 0.0, later)
             return advantage, advantage
 
-        return jax.lax.scan(back, 0.0 * surprise[0], (surprise, trace.ended), reverse=True)[1]
+        return jax.lax.scan(back, 0.0 * residual[0], (residual, trace.ended), reverse=True)[1]
 
     def _learned(self, learner: Learner, trace: Trace, left: Any, key: Any) -> tuple[Policy, Any]:
-        """The policy after several passes over the steps, in batches."""
+        """Return the policy after several epochs over the steps, in batches."""
         policy, settings = learner.policy, self.settings
         seen, after = learner.scale.apply(trace.seen), learner.scale.apply(trace.after)
         value, following = (jax.vmap(jax.vmap(policy.critic))(at) for at in (seen, after))
@@ -211,7 +221,7 @@ class Ppo:
         return eqx.combine(arrays, rest), optimizer
 
     def _loss(self, policy: Policy, rows: Any) -> jax.Array:
-        """Of the clipped surrogate, and of the value."""
+        """Return the sum of the clipped surrogate loss and the value loss."""
         seen, action, before, advantage, goal = rows
         ratio = jnp.exp(jax.vmap(policy.likelihood)(seen, action) - before)
         within = jnp.clip(ratio, 1.0 - self.settings.clip, 1.0 + self.settings.clip)
@@ -221,7 +231,7 @@ class Ppo:
 
 
 def evaluate(env: kw.Env, act: Any, episodes: int = 64, seed: int = 1) -> tuple[float, float]:
-    """Of so many episodes the mean return, and the share that ended before the time was up."""
+    """Return the mean return of some episodes, and the share that ended early."""
 
     def once(carried: Any, key: jax.Array) -> tuple[Any, None]:
         state, seen, going, total = carried
@@ -231,8 +241,8 @@ def evaluate(env: kw.Env, act: Any, episodes: int = 64, seed: int = 1) -> tuple[
 
     def episode(key: jax.Array) -> tuple[jax.Array, jax.Array]:
         begin, fly = jax.random.split(key)
-        begun = (*env.reset(begin), jnp.asarray(True), jnp.asarray(0.0))
-        (_, _, going, total), _ = jax.lax.scan(once, begun, jax.random.split(fly, env.max_steps))
+        initial = (*env.reset(begin), jnp.asarray(True), jnp.asarray(0.0))
+        (_, _, going, total), _ = jax.lax.scan(once, initial, jax.random.split(fly, env.max_steps))
         return total, ~going
 
     totals, ended = jax.jit(jax.vmap(episode))(jax.random.split(kw.seed_key(seed), episodes))
@@ -242,28 +252,28 @@ def evaluate(env: kw.Env, act: Any, episodes: int = 64, seed: int = 1) -> tuple[
 def train(
     env: kw.Env, settings: Settings, minutes: float, seed: int = 0, steps: float = jnp.inf
 ) -> tuple[Learner, np.ndarray]:
-    """Learns for so long or so many steps; rows of seconds, steps so far and mean return.
+    """Train for some time or number of steps; return rows of seconds, steps and mean return.
 
-    Time counts from the first update on: what is compiled before is not learning.
+    Time counts from the first update on, without compilation.
     """
     ppo = Ppo(env, settings)
     print("compiling, which takes a minute or two on a busy machine", flush=True)
     learner, curve = ppo.begin(seed), []
     update = ppo.compiled_update(learner)
-    began, done, told_s = time.monotonic(), 0, 0.0
+    began, done, printed_s = time.monotonic(), 0, 0.0
     while (used := max((time.monotonic() - began) / (60.0 * minutes), done / steps)) < 1.0:
         learner, (ended, score) = update(learner, jnp.asarray(1.0 - used))
         done += settings.worlds * settings.steps
         if ended:
             curve.append((time.monotonic() - began, done, float(score / ended)))
-        if curve and curve[-1][0] > told_s + 10.0:
-            told_s = curve[-1][0]
+        if curve and curve[-1][0] > printed_s + 10.0:
+            printed_s = curve[-1][0]
             print("{:5.0f} s  {:10.0f} steps  return {:10.3f}".format(*curve[-1]))
     return learner, np.array(curve).reshape(-1, 3)
 
 
 def save(folder: Path, task: str, learner: Learner, curve: np.ndarray) -> None:
-    """The policy as plain arrays, and, if an episode ended, how it was learned."""
+    """Save the policy as plain arrays, and the learning curve if an episode has ended."""
     folder.mkdir(parents=True, exist_ok=True)
     scale = learner.scale
     arrays: dict[str, Any] = {"task": task, "mean": scale.mean, "deviation": scale.deviation}
@@ -281,12 +291,12 @@ def save(folder: Path, task: str, learner: Learner, curve: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Trains, then compares with random actions and with the scenario's own controller."""
+    """Train, then compare with random actions and with the scenario's own controller."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("task", help="its name, or a scenario whose task it is")
+    parser.add_argument("task", help="name of a task, or a scenario with a task")
     parser.add_argument("--conditions", help="such as noiseless")
     parser.add_argument("--minutes", type=float, default=3.0, help="default: %(default)g")
-    parser.add_argument("--steps", type=float, default=jnp.inf, help="of all worlds together")
+    parser.add_argument("--steps", type=float, default=jnp.inf, help="total over all worlds")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/ppo"))
     given = parser.parse_args()
@@ -295,7 +305,7 @@ def main() -> None:
     eased = kw.make(given.task, conditions=given.conditions, overrides=TRAINING.get(given.task, {}))
     learner, curve = train(eased, Settings(), given.minutes, given.seed, given.steps)
     if not learner.scale.batches:
-        sys.exit("Nothing was learned, and nothing is saved: the time was over before an update.")
+        sys.exit("Nothing was learned or saved: the time was up before the first update.")
     save(given.out, eased.name, learner, curve)
     env = kw.make(given.task, conditions=given.conditions).led()
     policies = {
@@ -307,7 +317,7 @@ def main() -> None:
         print("{:>10}: mean return {:.3f}, {:.0%} end early".format(name, *evaluate(env, act)))
     print(f"Saved: {given.out}/policy.npz" + (", curve.png, curve.csv" if len(curve) else ""))
     if not len(curve):
-        print("There is no curve, for no episode ended while it learned: give it more --minutes.")
+        print("There is no curve, since no episode ended during training: raise --minutes.")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Learns a task by the PPO of stable-baselines3, and saves the policy for use in scenarios.
+"""Train a policy by the PPO of stable-baselines3, and save it for use in scenarios.
 
-Run as ``python examples/learning/stable_baselines.py keep-spot --minutes 3``; then fly it by
-``kittiwake run keep-spot --set policy=runs/sb3/policy.npz``. It takes stable-baselines3 2.9.
+Run ``python examples/learning/stable_baselines.py keep-spot --minutes 3``, then fly the policy with
+``kittiwake run keep-spot --set policy=runs/sb3/policy.npz``. Requires stable-baselines3 2.9.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from kittiwake.adapters.gymnasium import TaskVectorEnv
 
 
 class Worlds(VecEnv):
-    """Many worlds as stable-baselines3 wants them."""
+    """Vectorized environment in the interface of stable-baselines3."""
 
     def __init__(self, task: str, count: int, **given: Any) -> None:
         self.worlds = TaskVectorEnv(task, count, **given)
@@ -29,46 +29,46 @@ class Worlds(VecEnv):
         super().__init__(count, *spaces)
 
     def reset(self) -> np.ndarray:
-        """New episodes in all worlds."""
+        """Begin new episodes in all worlds."""
         return self.worlds.reset(seed=self._seeds[0])[0]
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keeps the actions for ``step_wait``."""
+        """Keep the actions for ``step_wait``."""
         self._actions = actions
 
     def step_wait(self) -> Any:
-        """A control step of all worlds."""
-        seen, rewards, terminated, truncated, told = self.worlds.step(self._actions)
+        """Advance all worlds by a control step."""
+        seen, rewards, terminated, truncated, info = self.worlds.step(self._actions)
         infos: list[dict[str, Any]] = [{} for _ in rewards]
         for world in np.flatnonzero(terminated | truncated):
-            infos[world]["terminal_observation"] = told["final_obs"][world]
+            infos[world]["terminal_observation"] = info["final_obs"][world]
             infos[world]["TimeLimit.truncated"] = bool(truncated[world])
         return seen, rewards, terminated | truncated, infos
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Close all worlds."""
         self.worlds.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """The same of each world."""
+        """Return an attribute for each world; all worlds share it."""
         return [getattr(self.worlds, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Not of single worlds."""
+        """Raise an error: single worlds have no attributes."""
         raise NotImplementedError
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **given: Any) -> Any:
-        """Not of single worlds."""
+        """Raise an error: single worlds have no methods."""
         raise NotImplementedError
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Never."""
+        """Return False for each world."""
         del wrapper_class
         return [False] * len(list(self._get_indices(indices)))
 
 
 class Until(BaseCallback):
-    """Stops when the time is up, which counts from the first step: before it, all is compiled."""
+    """Callback that stops when the time is up, counted from the first step without compilation."""
 
     def __init__(self, minutes: float) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class Until(BaseCallback):
 
 
 def train(task: str, minutes: float, seed: int = 0, count: int = 128) -> tuple[PPO, VecNormalize]:
-    """Learns for so long."""
+    """Train for some time."""
     worlds = Worlds(task, count, overrides=TRAINING.get(task, {}))
     scaled = VecNormalize(VecMonitor(worlds), gamma=0.99)
     ppo = PPO(
@@ -91,7 +91,7 @@ def train(task: str, minutes: float, seed: int = 0, count: int = 128) -> tuple[P
 
 
 def save(path: Path, task: str, ppo: PPO, scaled: VecNormalize) -> None:
-    """The policy as plain arrays."""
+    """Save the policy as plain arrays."""
     layers = [one for one in ppo.policy.mlp_extractor.policy_net if hasattr(one, "weight")]
     layers.append(ppo.policy.action_net)
     arrays = {f"weight_{i}": layer.weight.detach().numpy() for i, layer in enumerate(layers)}
@@ -102,7 +102,7 @@ def save(path: Path, task: str, ppo: PPO, scaled: VecNormalize) -> None:
 
 
 def main() -> None:
-    """Trains and saves."""
+    """Train and save a policy."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("task")
     parser.add_argument("--minutes", type=float, default=3.0)
@@ -114,7 +114,7 @@ def main() -> None:
     torch.set_num_threads(1)  # small networks: more threads would only wait for each other
     ppo, scaled = train(given.task, given.minutes, given.seed)
     if not ppo._n_updates:
-        sys.exit("Nothing was learned, and nothing is saved: the time was over before an update.")
+        sys.exit("Nothing was learned or saved: the time was up before the first update.")
     save(given.out / "policy.npz", scaled.get_attr("env")[0].name, ppo, scaled)
     print(f"Saved: {given.out}/policy.npz")
 

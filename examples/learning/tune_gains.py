@@ -1,8 +1,8 @@
-"""Tunes the gains of a cascade by the gradient of whole flights, through the simulator.
+"""Tune the gains of a control cascade by the gradient of whole flights.
 
-The AR.Drone's cascade of PIDs flies a figure of eight in wind, with noise on what it knows. The
-logarithms of its gains, which so stay positive, follow the gradient of its mean squared distance
-from where it should be. A circle in other winds tells what that is worth elsewhere.
+The AR.Drone's PID cascade flies a figure of eight in wind, with noise in its estimates. Adam
+minimizes the mean squared tracking error over the logarithms of the gains, which keeps them
+positive. A circle in other winds validates the result.
 """
 
 import argparse
@@ -28,11 +28,11 @@ NAMES = [(loop, term) for loop, terms in TUNED.items() for term in terms]
 
 
 def loaded(place_world_m: list[float], velocity_world_mps: list[float], **curve: Any) -> Any:
-    """The AR.Drone in wind, on a curve that begins so."""
+    """Return a simulation of the AR.Drone in wind, on a curve that begins at this start."""
     drone = {
         "start": {"position_world_m": place_world_m, "velocity_world_mps": velocity_world_mps},
         "estimator": "noisy-truth",
-        # percent of throttle that hover, so that no flight begins with a fall
+        # hover throttle in percent, so that no flight begins with a fall
         "controller": {"type": CONTROLLER, "height": {"initial": 65.7}},
         "guidance": {"type": "curve", "center_world_m": [0, 0, 6], **curve},
     }
@@ -43,20 +43,20 @@ def loaded(place_world_m: list[float], velocity_world_mps: list[float], **curve:
 
 
 def gains_of(fleet: Any) -> list[Any]:
-    """The places of the gains: vehicle group, rung of its ladder, loop, term."""
+    """Return the gains: vehicle group, level of its control cascade, loop, term."""
     cascade = fleet.groups[0].vehicle.cascade[0].component
     return [getattr(getattr(cascade, loop), term) for loop, term in NAMES]
 
 
 def flown(simulation: kw.Simulation, logarithms: jax.Array, seed: int) -> tuple[Any, jax.Array]:
-    """The mean squared error of flights in several winds, and the path of the first one."""
+    """Return the mean squared error of flights in several winds, and the path of the first."""
     fleet = eqx.tree_at(gains_of, simulation.fleet, list(jnp.exp(logarithms)))
 
     def flight(number: jax.Array) -> tuple[jax.Array, jax.Array]:
         state = fleet.init(jax.random.fold_in(kw.seed_key(seed), number))
         keep = lambda groups: (groups[0].truth.position_world_m, groups[0].setpoint)  # noqa: E731
-        _, (place, wanted) = fleet.rollout(state, round(SECONDS / fleet.dt_s), keep)
-        errors_m = jax.tree.map(jnp.subtract, wanted.position_world_m, place)
+        _, (place, setpoint) = fleet.rollout(state, round(SECONDS / fleet.dt_s), keep)
+        errors_m = jax.tree.map(jnp.subtract, setpoint.position_world_m, place)
         squares = sum(leaf**2 for leaf in jax.tree.leaves(errors_m))
         return squares.mean(), jnp.stack([place.x, place.y])[..., 0]
 
@@ -65,7 +65,7 @@ def flown(simulation: kw.Simulation, logarithms: jax.Array, seed: int) -> tuple[
 
 
 def tuned(simulation: kw.Simulation, steps: int) -> tuple[jax.Array, list[float]]:
-    """The logarithms of better gains, and the RMS error before each step of Adam."""
+    """Return the logarithms of tuned gains, and the RMS error before each step of Adam."""
     logarithms = jnp.log(jnp.asarray(gains_of(simulation.fleet)))
     optimizer = optax.adam(0.1)
     state, errors_m = optimizer.init(logarithms), []
@@ -79,7 +79,7 @@ def tuned(simulation: kw.Simulation, steps: int) -> tuple[jax.Array, list[float]
 
 
 def main() -> None:
-    """Tunes on the eight, compares on both curves, saves the gains and a picture."""
+    """Tune on the eight, compare on both curves, save the gains and a plot."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("--out", type=Path, default=Path("runs/tune_gains"))

@@ -1,13 +1,13 @@
 """Kittiwake: quadrotors and surface vessels, simulated from one scenario file.
 
-``load`` reads a scenario; everything else here is what a person's own controller, task or component
-is written with. Names are found on first use, so that importing the package costs nothing.
+``load`` reads a scenario; everything else here is for custom controllers, tasks and components.
+Names are imported on first use, so that importing the package is fast.
 """
 
 import sys
 
-# as type checkers know it: importing it from typing would take half of a command's first moment, in
-# which Ctrl-C ends in a traceback
+# type checkers know this name; importing it from typing would double the start-up time, in which
+# Ctrl-C ends in a traceback
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kittiwake.adapters.registration import register_envs as register_envs
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from kittiwake.tasks.make import make as make
     from kittiwake.tasks.worlds import Worlds as Worlds
 
-_HOMES = {
+_MODULES = {
     "AbstractController": "kittiwake.interfaces.controller",
     "AbstractDynamics": "kittiwake.interfaces.dynamics",
     "AbstractEstimator": "kittiwake.interfaces.estimator",
@@ -154,17 +154,17 @@ __all__ = [
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name not in _HOMES:
+    if name not in _MODULES:
         message = f"module 'kittiwake' has no attribute '{name}'"
         raise AttributeError(message)
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
 
 
-# ``gymnasium.make`` knows only what was registered; who uses neither of them pays nothing
+# ``gymnasium.make`` knows only registered environments; without either library this costs nothing
 if {"gymnasium", "pettingzoo"} & sys.modules.keys():
     from kittiwake.adapters.registration import register_envs
 

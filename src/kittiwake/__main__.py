@@ -1,4 +1,4 @@
-"""``python -m kittiwake``: the same as the command ``kittiwake``."""
+"""Entry point of ``python -m kittiwake``, which is the command ``kittiwake``."""
 
 from kittiwake.cli import main
 

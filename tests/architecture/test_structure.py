@@ -1,4 +1,4 @@
-"""The shape of the package: what may import what, and that whatever is written is reachable."""
+"""Structure of the package: imports, registries and public names."""
 
 import ast
 import inspect
@@ -27,14 +27,14 @@ NAMELESS = {"utils", "util", "helpers", "helper", "misc", "common", "tools"}
 
 
 def packages() -> list[str]:
-    """The rooms of the house: every package below ``kittiwake``."""
+    """Return every package below ``kittiwake``."""
     found = pkgutil.iter_modules([str(SOURCE / "kittiwake")], "kittiwake.")
     return [module.name for module in found if module.ispkg]
 
 
 @cache
 def registries() -> dict[str, Registry]:
-    """Every registry by where it is written, such as ``kittiwake.control.CONTROLLERS``."""
+    """Return every registry by its path, such as ``kittiwake.control.CONTROLLERS``."""
     return {
         f"{package}.{name}": value
         for package in packages()
@@ -44,12 +44,12 @@ def registries() -> dict[str, Registry]:
 
 
 def family_of(registry: str) -> str:
-    """The package that a registry belongs to."""
+    """Return the package of a registry."""
     return registry.rpartition(".")[0]
 
 
 def targets(package: str) -> set[str]:
-    """What the registries of a package lead to, as ``module:attribute``."""
+    """Return the targets of a package's registries, as ``module:attribute``."""
     return {
         entry.target
         for name, registry in registries().items()
@@ -59,7 +59,7 @@ def targets(package: str) -> set[str]:
 
 
 def public_modules(package: str) -> list[ModuleType]:
-    """The modules of a package whose name does not start with an underscore."""
+    """Return the modules of a package whose names do not start with an underscore."""
     paths = import_module(package).__path__
     found = pkgutil.walk_packages(paths, f"{package}.")
     names = [module.name for module in found]
@@ -67,20 +67,20 @@ def public_modules(package: str) -> list[ModuleType]:
 
 
 def kinds(package: str) -> tuple[type, ...]:
-    """What the registered things of a package are: their interfaces, or for data their class."""
+    """Return the base classes of a package's registered objects."""
     things = [resolve(target) for target in targets(package)]
     interfaces = {base for thing in things if isinstance(thing, type) for base in thing.__bases__}
     data = {type(thing) for thing in things if not isinstance(thing, type)}
     return tuple(data | {base for base in interfaces if base.__name__.startswith("Abstract")})
 
 
-def is_model(thing: object, module: str, wanted: tuple[type, ...]) -> bool:
-    """Whether something in a module is a finished model of one of the wanted kinds."""
+def is_model(thing: object, module: str, bases: tuple[type, ...]) -> bool:
+    """Return True for a concrete model of one of the given kinds that a module defines."""
     if not isinstance(thing, type):
-        return isinstance(thing, wanted)
+        return isinstance(thing, bases)
     own = thing.__module__ == module
-    finished = thing not in wanted and not inspect.isabstract(thing)
-    return own and finished and issubclass(thing, wanted)
+    finished = thing not in bases and not inspect.isabstract(thing)
+    return own and finished and issubclass(thing, bases)
 
 
 def resolve(target: str) -> object:
@@ -89,7 +89,7 @@ def resolve(target: str) -> object:
 
 
 def in_fresh_python(code: str) -> list[str]:
-    """What a new interpreter prints as JSON after running some code."""
+    """Return the JSON that a new interpreter prints after running some code."""
     path = os.pathsep.join([str(SOURCE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     answer = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
@@ -102,7 +102,7 @@ def in_fresh_python(code: str) -> list[str]:
     return json.loads(answer.stdout)
 
 
-def test_imports_only_go_down() -> None:
+def test_imports_follow_the_layers() -> None:
     linter = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
     answer = subprocess.run(
         [sys.executable, "-c", linter], cwd=ROOT, capture_output=True, text=True, check=False
@@ -110,7 +110,7 @@ def test_imports_only_go_down() -> None:
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
-def test_modules_are_named_after_what_they_hold() -> None:
+def test_modules_are_named_after_their_contents() -> None:
     folders = [SOURCE, ROOT / "tests", ROOT / "examples", ROOT / "benchmarks"]
     files = [file for folder in folders for file in folder.rglob("*.py")]
     assert files
@@ -135,7 +135,7 @@ def test_registries_are_found() -> None:
     assert known <= set(registries())
 
 
-def test_everything_that_a_scenario_can_name_is_listed() -> None:
+def test_all_registries_of_scenarios_are_listed() -> None:
     from kittiwake.cli.list import REGISTRIES
 
     # a vehicle brings its dynamics; no scenario names them
@@ -156,7 +156,7 @@ def test_registered_names_lead_to_files_of_their_family() -> None:
                 assert attribute.isupper(), f"{name}['{key}'] is data and wants a constant's name"
 
 
-def test_registered_entries_say_what_they_are() -> None:
+def test_registered_entries_have_a_docstring() -> None:
     for name, registry in registries().items():
         for key, entry in registry.builtin.items():
             assert entry.summary.strip(), f"{name}['{key}'] has no summary"
@@ -164,18 +164,18 @@ def test_registered_entries_say_what_they_are() -> None:
 
 def test_every_model_of_a_family_is_registered() -> None:
     for package in {family_of(name) for name in registries()}:
-        wanted = kinds(package)
+        bases = kinds(package)
         written = {
             f"{module.__name__}:{name}"
             for module in public_modules(package)
             for name, thing in vars(module).items()
-            if is_model(thing, module.__name__, wanted)
+            if is_model(thing, module.__name__, bases)
         }
         assert written - targets(package) == set(), f"not in a registry of {package}"
 
 
 def words_declared(kind: object) -> set[str]:
-    """The fields of words in a record, and in records in it, that a compiled program would get."""
+    """Return the string fields of a record and its nested records that are not static."""
     found = set()
     hints = get_type_hints(kind) if is_dataclass(kind) else {}
     for field in fields(kind) if is_dataclass(kind) else ():
@@ -187,11 +187,11 @@ def words_declared(kind: object) -> set[str]:
 
 
 def parts_of(hint: object) -> list[object]:
-    """A type with all that stand in its brackets."""
+    """Return a type and all its type arguments."""
     return [hint, *(part for inner in get_args(hint) for part in parts_of(inner))]
 
 
-def test_words_are_no_numbers_that_a_program_computes_with() -> None:
+def test_string_fields_are_static() -> None:
     things = {
         f"{name}['{key}']": resolve(entry.target)
         for name, registry in registries().items()
@@ -204,7 +204,7 @@ def test_words_are_no_numbers_that_a_program_computes_with() -> None:
     assert {place: words for place, words in declared.items() if words} == {}, "want static=True"
 
 
-def test_no_example_of_a_component_has_a_word_among_its_numbers() -> None:
+def test_no_example_of_a_component_has_a_string_among_its_leaves() -> None:
     from tests.contract.examples import cases
 
     found = {str(case): jax.tree.leaves(case.make()) for case in cases()}

@@ -1,4 +1,4 @@
-"""Instances of everything registered, and circumstances to put them into.
+"""Example instances of all registered components, and circumstances to test them in.
 
 A component that can be built from its defaults needs nothing here. One with required parameters
 needs an entry in ``EXAMPLES``, under its family and name; several entries show its several forms.
@@ -27,7 +27,7 @@ from kittiwake.actuators.shaft_fault import ShaftFault
 from kittiwake.contact.deck import DeckState
 from kittiwake.control import CONTROLLERS
 from kittiwake.control.acceleration import Acceleration
-from kittiwake.control.allocation import allocation
+from kittiwake.control.allocation import allocation_rows
 from kittiwake.control.attitude import Attitude
 from kittiwake.control.butterworth import Butterworth
 from kittiwake.control.dikmen import Dikmen
@@ -151,8 +151,8 @@ from kittiwake.interfaces.renderer import (
     AbstractRenderer,
     Bodies,
     ImageFormat,
-    Picture,
-    Shot,
+    RenderedImage,
+    Viewpoint,
 )
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.physics import DYNAMICS
@@ -223,7 +223,7 @@ LAKE = SurveyPattern(
 )
 SWEEP = SurveyPattern("sweep", Vec3(1.0, 2.0, 10.0), 6.0, 4.0, 2.0, 0.5)
 GRID = Grid("six.asc", (-3.0, -4.0), 5.0, np.array([[1.0, 2.0, 3.0], [4.0, 6.0, 8.0]]))
-# of a task that asks for nothing there
+# of a task without requirements
 ANYWHERE: Any = BuildContext(
     SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5, origin=Origin()),
     None,
@@ -241,7 +241,7 @@ HUBS = (Vec3(0.2, 0.0, 0.0), Vec3(0.0, -0.2, 0.0), Vec3(-0.2, 0.0, 0.0), Vec3(0.
 
 
 def recording() -> Recording:
-    """Sticks that change within the ticks that are tried."""
+    """Return a recording of sticks that change within the tested ticks."""
     values = np.array([[0.1, -0.1, 0.6, 0.2, 11.0], [0.2, 0.1, 0.5, -0.3, 11.5]])
     return Recording(
         tuple(column_names(AttitudeThrottle)), "recording.csv", 0.04, np.array([0.0, DT_S]), values
@@ -249,7 +249,7 @@ def recording() -> Recording:
 
 
 def orbit_table() -> OrbitTable:
-    """Five satellites that go round in circles, each in its own plane."""
+    """Return the orbits of five satellites on circles in different planes."""
     time_s = np.arange(24) * 900.0
     turn = time_s[:, None] * 1.5e-4 + np.arange(5)
     tilt = 0.5 * np.arange(5)
@@ -259,7 +259,7 @@ def orbit_table() -> OrbitTable:
 
 
 def modes() -> Modes:
-    """Of a body of 1.5 kg."""
+    """Return the mode controller of a body of 1.5 kg."""
     inertia = Inertia(0.02, 0.03, 0.04, 0.001)
     attitude = EulerAttitude(inertia)
     velocity = UavGazeboVelocity(1.5, attitude)
@@ -267,7 +267,7 @@ def modes() -> Modes:
 
 
 def seeing(avoidance: Any, *names: str) -> Any:
-    """An avoidance of a vehicle with registered sensors under their own names."""
+    """Return an avoidance prepared for a vehicle with registered sensors."""
     sensors = {name: _sensor(name) for name in names}
     nowhere: Any = BuildContext(None, None, Start(), sensors)
     return avoidance.prepare(nowhere)
@@ -363,7 +363,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
         "slanting": lambda: DistanceLock(1.5, 28.8, direction_world=Vec3(1.0, 15.0, 2.0)),
     },
     "controllers/mixer": {
-        "plus": lambda: Mixer(allocation(HUBS, (1.0, -1.0, 1.0, -1.0), 0.02), 1e-5, 800.0)
+        "plus": lambda: Mixer(allocation_rows(HUBS, (1.0, -1.0, 1.0, -1.0), 0.02), 1e-5, 800.0)
     },
     "controllers/vessel-propellers": {
         "otter": lambda: VesselPropellers(
@@ -657,7 +657,7 @@ EXAMPLES: dict[str, dict[str, Callable[[], eqx.Module]]] = {
 
 
 class Circumstance(NamedTuple):
-    """Where a component is tried: a motion, the surroundings, and how large a signal it gets."""
+    """Test conditions of a component: motion, surroundings, and size of the inputs."""
 
     name: str
     start: Start
@@ -667,19 +667,19 @@ class Circumstance(NamedTuple):
 
     @property
     def motion(self) -> Kinematics:
-        """The true motion, with a specific force."""
+        """True motion, with a specific force."""
         force = Vec3(0.3, -0.2, 9.7) * (1.0 + self.signal_size)
         return dataclasses.replace(self.start.kinematics(), specific_force_body_mps2=force)
 
     @property
     def surroundings(self) -> Surroundings:
-        """Air as at sea level."""
+        """Surroundings with air at sea level."""
         air = Air(288.15, 101325.0, 1.225)
         return Surroundings(9.81, air, self.wind, self.height_m, math.inf, self.wind * 0.1)
 
 
 def cruising(shift: float = 0.0) -> Circumstance:
-    """An everyday flight; with a shift, another one."""
+    """Return typical conditions; different ones for another shift."""
     position = Vec3(1.0 + shift, 2.0, 10.0 - shift)
     velocity = Vec3(1.0, -0.5 + shift, 0.2)
     rates = Vec3(0.1, -0.2, 0.3 + 0.1 * shift)
@@ -710,7 +710,7 @@ EXTREMES = (
 
 
 def signal(kind: type[eqx.Module], size: float) -> eqx.Module:
-    """A signal of this kind with numbers of this size."""
+    """Return a command of this type with numbers of this size."""
 
     def value(hint: Any) -> Any:
         if hint is Vec3:
@@ -728,7 +728,7 @@ def signal(kind: type[eqx.Module], size: float) -> eqx.Module:
 
 
 def command(dynamics: Any, circumstance: Circumstance) -> Any:
-    """A native command: inside the bounds, or on one of them in an extreme circumstance."""
+    """Return an actuator command within its bounds; on a bound in an extreme circumstance."""
     size = circumstance.signal_size
     share = 0.55 if 0.0 < size < 10.0 else float(size > 0.0)
     bounds = dynamics.command_bounds.items()
@@ -739,7 +739,7 @@ def command(dynamics: Any, circumstance: Circumstance) -> Any:
 
 
 class Contract(NamedTuple):
-    """How the components of one family are begun, fed and stepped."""
+    """Functions that initialize, feed and step the components of one family."""
 
     registry: Registry
     inputs: Callable[[Any, Circumstance, int], Any]
@@ -757,21 +757,23 @@ def _error_step(error: Any, state: Any, time_s: Any, key: Any) -> tuple[Any, Any
 
 
 def to_measure(circumstance: Circumstance, tick: int) -> SensorInputs:
-    """What there is to measure in the world of the contracts."""
+    """Return sensor inputs in the world of the contracts."""
     around = dataclasses.replace(circumstance.surroundings, partner=PARTNER, body=0)
     processes = _evolved(tick, jnp.result_type(float)) | {BODIES: Bodies(DRAWN, jnp.eye(1, 7))}
     return SensorInputs(tick * DT_S, circumstance.motion, around, world(), processes)
 
 
 class Stripes(AbstractRenderer):
-    """Draws stripes in place of a world."""
+    """Renderer that draws stripes in place of a world."""
 
-    def picture(self, frame: ImageFormat, shot: Shot, places: Any) -> Picture:
-        """The same of everything."""
-        del shot, places
+    def picture(self, frame: ImageFormat, viewpoint: Viewpoint, poses: Any) -> RenderedImage:
+        """Return stripes, whatever the viewpoint."""
+        del viewpoint, poses
         rgb = np.zeros((frame.height, frame.width, 3), np.uint8)
         rgb[:, ::2] = 200
-        return Picture(rgb, np.full(rgb.shape[:2], 3.0, np.float32) if frame.deep else None)
+        return RenderedImage(
+            rgb, np.full(rgb.shape[:2], 3.0, np.float32) if frame.with_depth else None
+        )
 
 
 DRAWN = Stripes()
@@ -779,7 +781,7 @@ DRAWN = Stripes()
 
 @cache
 def world() -> World:
-    """One in which there is something for every sensor."""
+    """Return a world with something to measure for every sensor."""
     plain = load_scenario("keep-spot").world
     satellites = satellites_of(NominalConstellation(), plain)
     processes = {
@@ -794,19 +796,19 @@ def world() -> World:
 
 
 def satellites_of(constellation: Any, plain: World) -> SatelliteProcess:
-    """A constellation as it is seen from a world."""
+    """Return a satellite constellation as seen from a world."""
     orbits = constellation.orbits(plain.origin, plain.start_utc)
     return SatelliteProcess(orbits, constellation.errors)
 
 
 def plume_of(kind: Any, plain: World) -> PlumeProcess:
-    """A plume in a world, in wind."""
+    """Return a plume in a world with wind."""
     return PlumeProcess(kind, Site(Vec3(2.0, 1.0, 0.0), plain.ground_z_m, plain.area))
 
 
 @cache
 def _evolved(tick: int, dtype: Any) -> dict[str, Any]:
-    """What evolves in the world of the contracts, as it is at a tick; kept for each precision."""
+    """Return the outputs of the world's processes at a tick, cached for each precision."""
     del dtype
     key = jax.random.key(0)
     processes = {name: part.component for name, part in world().processes.items()}
@@ -817,46 +819,46 @@ def _evolved(tick: int, dtype: Any) -> dict[str, Any]:
 
 
 def _skies(satellites: SatelliteProcess, state: Any, time_s: Any, key: Any) -> tuple[Any, Any]:
-    """Of a sky, which is arrays, as many numbers as a component has in its output."""
+    """Return the next state, and a sky summed to three numbers."""
     later, sky = satellites.step(state, time_s, DT_S, key)
     place, error = sky.positions_world_m.sum(axis=0), sky.range_errors_m.sum()
     return later, Vec3.of(place + error)
 
 
 def _smelled(plume: PlumeProcess, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
-    """Of a cloud, what there is of it at a place."""
+    """Return the next state, and the concentration of a plume at a position."""
     place, time_s = seen
     later, cloud = plume.step(state, time_s, DT_S, key)
     return later, Vec3(cloud.concentration(place, time_s), 0.0, 0.0)
 
 
 def _probed(field: FieldProcess, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
-    """Of a field, its value at a place."""
+    """Return the next state, and the value of a field at a position."""
     place, time_s = seen
     later, drawn = field.step(state, time_s, DT_S, key)
     return later, Vec3(field.kind.value(drawn, place, time_s), 0.0, 0.0)
 
 
 def _trodden(ground: TerrainProcess, state: Any, place: Vec3, key: Any) -> tuple[Any, Any]:
-    """Of the ground, its class at a place."""
+    """Return the next state, and the class of the terrain at a position."""
     later, seen = ground.step(state, 0.0, DT_S, key)
     return later, TerrainMeasurement(seen.class_at(place.x, place.y))
 
 
 def _afloat(sea: WaveProcess, state: Any, seen: tuple[Vec3, Any], key: Any) -> tuple[Any, Any]:
-    """Of waves, the surface under a vessel at a place."""
+    """Return the next state, and the wave surface under a vessel at a position."""
     place, time_s = seen
     later, waves = sea.step(state, time_s, DT_S, key)
     return later, waves.under(Waterplane(place.x, place.y, 0.3, 2.0, 1.0, 0.1))
 
 
 def _measurements(estimator: Any, circumstance: Circumstance, tick: int) -> dict[str, Any]:
-    """What the registered sensors say that an estimator names in its fields."""
+    """Return measurements of the registered sensors that an estimator names in its fields."""
     inputs = to_measure(circumstance, tick)
     key = jax.random.key(0)
     given = [value if isinstance(value, tuple) else (value,) for value in vars(estimator).values()]
-    wanted = {value for values in given for value in values if isinstance(value, str)}
-    sensors = {name: _sensor(name) for name in SENSORS.names() if name in wanted}
+    names = {value for values in given for value in values if isinstance(value, str)}
+    sensors = {name: _sensor(name) for name in SENSORS.names() if name in names}
     return {
         name: sensor.step(sensor.init(key), inputs, DT_S, key)[1]
         for name, sensor in sensors.items()
@@ -864,13 +866,13 @@ def _measurements(estimator: Any, circumstance: Circumstance, tick: int) -> dict
 
 
 def _sensor(name: str) -> Any:
-    """A registered sensor in the first of its forms."""
+    """Return the first example of a registered sensor."""
     make, *_ = forms_of("sensors", name, SENSORS.find(name)).values()
     return as_flown(make())
 
 
 def _flow(circumstance: Circumstance) -> Flow:
-    """The air that passes."""
+    """Return the flow around a vehicle."""
     motion = circumstance.motion
     airspeed = motion.velocity_body_mps - circumstance.wind
     return Flow(
@@ -895,12 +897,12 @@ def _dynamics_step(dynamics: Any, state: Any, inputs: Any, key: Any) -> tuple[An
 
 
 def _alone(circumstance: Circumstance) -> Surroundings:
-    """With a finite distance to the next vehicle."""
+    """Return surroundings with a finite distance to the nearest vehicle."""
     return dataclasses.replace(circumstance.surroundings, nearest_vehicle_m=100.0)
 
 
 def _gathered(circumstance: Circumstance) -> tuple[InteractionInput, Surroundings]:
-    """Two vehicles along a leading axis, the second one in the first one's wake."""
+    """Return two vehicles along a leading axis, the second one in the wake of the first."""
     below = Vec3(0.1, 0.2, -1.5) * min(1.0, circumstance.signal_size)
     place = circumstance.start.position_world_m
     starts = [
@@ -915,7 +917,7 @@ def _gathered(circumstance: Circumstance) -> tuple[InteractionInput, Surrounding
 
 
 def _interact(interaction: Any, state: Any, inputs: Any, key: Any) -> tuple[Any, Any]:
-    """What the second vehicle feels."""
+    """Return the surroundings of the second vehicle after an interaction."""
     del key
     felt = interaction(*inputs)
     return state, jax.tree.map(lambda leaf: leaf[1], felt)
@@ -928,7 +930,7 @@ def _battery_step(battery: Any, state: Any, power_w: Any, key: Any) -> tuple[Any
 
 
 def _seen(circumstance: Circumstance) -> Ray:
-    """Along the way of a vehicle."""
+    """Return rays ahead of a vehicle."""
     motion = circumstance.motion
     ahead = motion.q_world_from_body.rotate(Vec3(1.0, 0.0, 0.0))
     return Ray(motion.position_world_m, ahead)
@@ -941,7 +943,7 @@ def _cast(obstacle: Any, state: Any, ray: Ray, key: Any) -> tuple[Any, Any]:
 
 
 def _received(circumstance: Circumstance) -> Sample:
-    """What a satellite receiver says: vectors, numbers, a count and a flag."""
+    """Return a satellite measurement: vectors, numbers, a count and a flag."""
     motion = circumstance.motion
     fix = GnssMeasurement(
         *(motion.position_world_m, motion.velocity_world_mps, 7, 1.1, 1.6, 2.0, 1.2),
@@ -951,7 +953,7 @@ def _received(circumstance: Circumstance) -> Sample:
 
 
 def _peers(circumstance: Circumstance) -> NeighborTable:
-    """Some others, of which one is a mate, one is of another team and one is not heard."""
+    """Return a neighbor table with a teammate, a vehicle of another team, and an unknown one."""
     place = circumstance.start.position_world_m
     velocity = circumstance.start.velocity_world_mps
     others = [
@@ -964,22 +966,22 @@ def _peers(circumstance: Circumstance) -> NeighborTable:
 
 
 def _broadcast(circumstance: Circumstance) -> Broadcast:
-    """What four vehicles in two teams tell; the last one is lost."""
+    """Return the broadcast of four vehicles in two teams, of which the last one is lost."""
     count = 4
     place, speed = circumstance.start.position_world_m, circumstance.start.velocity_world_mps
     places = [place + Vec3(3.0 * i, 0.5 * i, 0.0) for i in range(count)]
     reports = [as_arrays(StateReport(one, speed, 0.1, True)) for one in places]
     both = [(report, as_arrays(one)) for report, one in zip(reports, places, strict=True)]
-    told, true = jax.tree.map(lambda *leaves: jnp.stack(leaves), *both)
+    reports, positions = jax.tree.map(lambda *leaves: jnp.stack(leaves), *both)
     teams = [jnp.asarray(column, jnp.int32) for column in ((0, 0, 1, 1), (0, 1, 0, 1), (2,) * 4)]
     leaders = jnp.asarray([0, 0, 2, 0], jnp.int32)
     roster = Roster(jnp.arange(count, dtype=jnp.uint32), *teams, leaders)
-    return Broadcast(told, true, jnp.arange(count) < 3, roster, jnp.asarray(DT_S))
+    return Broadcast(reports, positions, jnp.arange(count) < 3, roster, jnp.asarray(DT_S))
 
 
-def _listen(radio: Any, state: Any, told: Broadcast, key: Any) -> tuple[Any, Any]:
-    """What the first vehicle hears of the one that is nearest to it."""
-    later, peers = radio.step(state, told, DT_S, key)
+def _listen(radio: Any, state: Any, reports: Broadcast, key: Any) -> tuple[Any, Any]:
+    """Return the next state, and what the first vehicle receives from its nearest neighbor."""
+    later, peers = radio.step(state, reports, DT_S, key)
     return later, jax.tree.map(lambda leaf: leaf[0, 0], peers.others)
 
 
@@ -994,8 +996,8 @@ def _to_guide(guidance: Any, circumstance: Circumstance, tick: int) -> GuidanceI
 
 def _to_avoid(avoidance: Any, circumstance: Circumstance, tick: int) -> AvoidanceInputs:
     seen = _sensed(avoidance, circumstance, tick)
-    asked = signal(avoidance.command_type, circumstance.signal_size)
-    return AvoidanceInputs(asked, circumstance.motion, seen.measurements, seen.fresh)
+    command = signal(avoidance.command_type, circumstance.signal_size)
+    return AvoidanceInputs(command, circumstance.motion, seen.measurements, seen.fresh)
 
 
 def _sensed(estimator: Any, circumstance: Circumstance, tick: int) -> EstimatorInputs:
@@ -1013,8 +1015,8 @@ CONTRACTS = {
     ),
     "faults": Contract(
         FAULTS,
-        lambda fault, at, tick: (signal(fault.command, at.signal_size), tick * DT_S),
-        lambda fault, state, inputs, _: (state, fault.applied(*inputs)),
+        lambda fault, at, tick: (signal(fault.command_type, at.signal_size), tick * DT_S),
+        lambda fault, state, inputs, _: (state, fault.apply(*inputs)),
         lambda *_: (),
     ),
     "controllers": Contract(
@@ -1036,7 +1038,7 @@ CONTRACTS = {
         RADIOS,
         lambda _, at, __: _broadcast(at),
         _listen,
-        lambda radio, told, key: radio.begin(len(told.present), DT_S, key),
+        lambda radio, reports, key: radio.begin(len(reports.present), DT_S, key),
     ),
     "estimators": Contract(
         ESTIMATORS,
@@ -1099,7 +1101,7 @@ CONTRACTS = {
     "regions": Contract(
         REGIONS,
         lambda _, at, __: (at.motion, Vec3(0.6, 0.5, 0.2), _alone(at)),
-        lambda region, state, inputs, _: (state, region.felt(*inputs)),
+        lambda region, state, inputs, _: (state, region.apply(*inputs)),
         lambda *_: (),
     ),
     "interactions": Contract(
@@ -1150,7 +1152,7 @@ CONTRACTS = {
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One form of one registered component."""
+    """One example of one registered component."""
 
     family: str
     name: str
@@ -1162,17 +1164,17 @@ class Case:
 
     @property
     def contract(self) -> Contract:
-        """How to handle it."""
+        """Contract of its family."""
         return CONTRACTS[self.family]
 
     @property
     def kind(self) -> type[eqx.Module]:
-        """Its class."""
+        """Class of the component."""
         return self.contract.registry.find(self.name)
 
 
 def cases() -> Iterator[Case]:
-    """Everything that the registries hold, in every form for which there is an example."""
+    """Return every example of every registered component."""
     for family, contract in CONTRACTS.items():
         for name in contract.registry.names():
             kind = contract.registry.find(name)
@@ -1181,7 +1183,7 @@ def cases() -> Iterator[Case]:
 
 
 def forms_of(family: str, name: str, kind: Any) -> dict[str, Callable[[], Any]]:
-    """The examples of one registered component, or itself if its defaults will do."""
+    """Return the examples of one registered component, or the class if its defaults suffice."""
     given = EXAMPLES.get(f"{family}/{name}", {})
     if family == "dynamics":
         given = {**given, **_flown_by(kind)}
@@ -1193,7 +1195,7 @@ def forms_of(family: str, name: str, kind: Any) -> dict[str, Callable[[], Any]]:
 
 
 def _flown_by(kind: Any) -> dict[str, Callable[[], Any]]:
-    """The dynamics of each vehicle that moves by them, with the parameters of its data file."""
+    """Return the dynamics of each vehicle with this class, with the parameters of its data file."""
     models = {name: VEHICLES.find(name) for name in VEHICLES.names()}
     return {
         name: partial(build_component, kind, model.parameters(), str)
@@ -1210,14 +1212,14 @@ def _missing(family: str, name: str, required: list[str]) -> Any:
 
 
 def as_flown(component: Any) -> Any:
-    """As a fleet flies it: recorded numbers are arrays of the working precision."""
+    """Return a component as in a fleet, with recorded arrays in the working precision."""
     return jax.tree.map(
         lambda leaf: jnp.asarray(leaf, float) if isinstance(leaf, np.ndarray) else leaf, component
     )
 
 
 def as_traced(component: Any) -> Any:
-    """With every float an array, so that it can be differentiated."""
+    """Return a component with every float as an array, so that it can be differentiated."""
     return jax.tree.map(
         lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, as_flown(component)
     )

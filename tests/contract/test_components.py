@@ -1,4 +1,4 @@
-"""What every registered component promises: the same for all, and for each new one by itself."""
+"""Contract of all registered components; a newly registered component is tested automatically."""
 
 import dataclasses
 import pkgutil
@@ -61,7 +61,7 @@ TWINS = {
 
 
 def quickly(case):
-    """The case, marked as a slow one if another shows the same."""
+    """Return the case, marked as slow if another case covers the same."""
     return pytest.param(case, marks=[pytest.mark.slow] if str(case) in TWINS else [])
 
 
@@ -70,7 +70,7 @@ STEEP = {"dynamics/marine-vessel otter"}
 
 
 def once(case, besides=frozenset()):
-    """The case, marked as a slow one if it is one of those, or not the first of its kind."""
+    """Return the case, marked as slow if it is listed so, or not the first of its class."""
     first = next(one for one in CASES if (one.family, one.name) == (case.family, case.name))
     slow = case is not first or str(case) in TWINS | besides
     return pytest.param(case, marks=[pytest.mark.slow] if slow else [])
@@ -84,20 +84,20 @@ each_name = pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)
 
 
 def inputs_of(case, circumstance, ticks=2):
-    """What a component is fed at each of some ticks."""
+    """Return the inputs of a component over several ticks."""
     component = case.make()
     return tuple(as_arrays(case.contract.inputs(component, circumstance, t)) for t in range(ticks))
 
 
 class Flown(NamedTuple):
-    """A component's first state and its step, as functions to compile."""
+    """Functions to compile: a component's initial state and its step."""
 
     begin: Callable[..., Any]
     step: Callable[..., Any]
 
 
 def flown(case):
-    """A component with its own parameters, which are constants of what is compiled."""
+    """Return a component's functions, with its parameters as constants."""
     contract = case.contract
 
     # the component is made while it is traced, in the precision of that time
@@ -113,12 +113,12 @@ def flown(case):
 
 @lru_cache(maxsize=1)
 def compiled(case):
-    """The same, compiled once for each precision."""
+    """Return the compiled functions, cached for each precision."""
     return Flown(*map(jax.jit, flown(case)))
 
 
 def fly(part, inputs, keys=KEYS):
-    """The state after a component's steps from its beginning, and its last output."""
+    """Return the state and the output after a component's steps."""
     state, output = part.begin(inputs[0], keys[0]), None
     for fed, key in zip(inputs, keys[1:], strict=True):
         new, output = part.step(state, fed, key)
@@ -128,10 +128,10 @@ def fly(part, inputs, keys=KEYS):
 
 @lru_cache(maxsize=1)
 def gradients(case):
-    """Of the sums of first state and of step, by everything that they are computed from."""
+    """Return compiled gradients of the summed initial state and step, by all their inputs."""
     contract = case.contract
 
-    def begun(differentiated, key):
+    def initial(differentiated, key):
         component, inputs = differentiated
         return total(contract.init(component, inputs, key))
 
@@ -139,7 +139,7 @@ def gradients(case):
         component, state, inputs = differentiated
         return total(contract.step(component, state, inputs, key))
 
-    return Flown(*(eqx.filter_jit(eqx.filter_grad(part)) for part in (begun, stepped)))
+    return Flown(*(eqx.filter_jit(eqx.filter_grad(part)) for part in (initial, stepped)))
 
 
 def total(tree):
@@ -151,7 +151,7 @@ def floats(tree):
 
 
 def assert_same(found, expected, tolerance):
-    """Both trees have the same form and the same numbers."""
+    """Check that two trees have the same structure and numbers."""
     assert jax.tree.structure(found) == jax.tree.structure(expected)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         assert a.dtype == b.dtype
@@ -173,7 +173,7 @@ def test_every_family_has_a_contract():
     )
 
 
-def test_component_without_an_example_is_refused_with_the_place_for_one():
+def test_component_without_an_example_is_rejected_with_the_place_for_one():
     make = forms_of("controllers", "new-one", StickInversion)[""]
     with pytest.raises(pytest.fail.Exception, match=r"EXAMPLES\['controllers/new-one'\] in tests/"):
         make()
@@ -201,19 +201,19 @@ def assert_loop_carries(case):
 
 
 @each_component
-def test_state_is_carried_by_a_loop(case):
+def test_state_can_be_the_carry_of_a_loop(case):
     assert_loop_carries(case)
 
 
 @pytest.mark.slow  # each is compiled anew
 @each_component
-def test_state_is_carried_by_a_loop_in_single_precision(case, single_precision):
+def test_state_can_be_the_carry_of_a_loop_in_single_precision(case, single_precision):
     assert_loop_carries(case)
 
 
 @pytest.mark.slow
 @each_kind
-def test_compiled_step_gives_what_the_plain_one_gives(case):
+def test_compiled_step_equals_the_plain_step(case):
     inputs = inputs_of(case, CRUISING)
     plain = fly(flown(case), inputs)
     # the compiler may contract products and sums: some units in the last place
@@ -221,25 +221,25 @@ def test_compiled_step_gives_what_the_plain_one_gives(case):
 
 
 @each_kind
-def test_mapped_steps_are_those_of_a_loop(case):
-    lanes = [inputs_of(case, cruising(0.1 * i)) for i in range(5)]
-    keys = jax.random.split(KEYS[0], (len(KEYS), len(lanes)))
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *lanes)
+def test_mapped_steps_equal_a_loop(case):
+    per_vehicle = [inputs_of(case, cruising(0.1 * i)) for i in range(5)]
+    keys = jax.random.split(KEYS[0], (len(KEYS), len(per_vehicle)))
+    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *per_vehicle)
     mapped = Flown(*(jax.jit(jax.vmap(function)) for function in compiled(case)))
     together = fly(mapped, stacked, keys)
-    for lane, inputs in enumerate(lanes):
-        mine = jax.tree.map(itemgetter(lane), together)
+    for index, inputs in enumerate(per_vehicle):
+        mine = jax.tree.map(itemgetter(index), together)
         # vector instructions round sums of products differently in the last place
-        assert_same(mine, fly(compiled(case), inputs, keys[:, lane]), tolerance=1e-12)
+        assert_same(mine, fly(compiled(case), inputs, keys[:, index]), tolerance=1e-12)
 
 
 @each_kind
 def test_same_key_gives_the_same_bits(case):
     inputs = inputs_of(case, CRUISING)
-    begun = compiled(case).begin(inputs[0], KEYS[0])
+    initial = compiled(case).begin(inputs[0], KEYS[0])
     # traced anew, in case something outside the arguments has changed since
     again = Flown(*map(jax.jit, flown(case)))
-    for function, arguments in zip(Flown._fields, ((), (begun,)), strict=True):
+    for function, arguments in zip(Flown._fields, ((), (initial,)), strict=True):
         first, second = (
             getattr(part, function).lower(*arguments, inputs[0], KEYS[0]).as_text()
             for part in (compiled(case), again)
@@ -252,12 +252,12 @@ def test_same_key_gives_the_same_bits(case):
 @each_slope
 def test_output_has_finite_gradients(case, circumstance):
     inputs = inputs_of(case, circumstance)
-    component, begun = as_traced(case.make()), compiled(case).begin(inputs[0], KEYS[0])
-    later, _ = compiled(case).step(begun, inputs[0], KEYS[0])
+    component, initial = as_traced(case.make()), compiled(case).begin(inputs[0], KEYS[0])
+    later, _ = compiled(case).step(initial, inputs[0], KEYS[0])
     of = gradients(case)
     assert_finite(of.begin, (component, inputs[0]))
     # of two steps, so that what the first one remembers counts as well
-    for state, fed in zip((begun, match_dtypes(later, begun)), inputs, strict=True):
+    for state, fed in zip((initial, match_dtypes(later, initial)), inputs, strict=True):
         assert_finite(of.step, (component, state, fed))
 
 
@@ -276,7 +276,7 @@ def test_extreme_inputs_give_no_nan(case, circumstance):
 
 
 @each_component
-def test_output_is_of_the_declared_kind(case):
+def test_output_has_the_declared_type(case):
     component = case.make()
     _, output = fly(compiled(case), inputs_of(case, CRUISING))
     if case.family == "controllers":
@@ -299,8 +299,8 @@ def test_output_is_of_the_declared_kind(case):
         assert isinstance(output, eqx.Module)
 
 
-def signals_of(asked):
-    return asked.commands if isinstance(asked, CommandChoice) else (asked,)
+def signals_of(setpoint):
+    return setpoint.commands if isinstance(setpoint, CommandChoice) else (setpoint,)
 
 
 @each_name
@@ -319,7 +319,7 @@ def test_entry_has_a_line_of_summary(case):
 
 
 @each_name
-def test_class_says_what_it_is(case):
+def test_class_has_a_docstring(case):
     text = vars(case.kind).get("__doc__") or ""
     assert re.match(r"\S.*\.$", text.strip().splitlines()[0]), "one sentence on its first line"
 

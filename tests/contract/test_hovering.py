@@ -1,8 +1,8 @@
-"""Every controller on every vehicle: it holds a place, or is refused with the missing rung named.
+"""Every controller on every vehicle: it hovers, or is rejected with the missing command type.
 
-A controller that needs others above or below it is flown with the usual ones there. In calm air the
-vehicle begins at its place, turned away and, where a place is asked for, tilted. After 20 s, which
-the slowest need to come back, it has to stay within 0.1 m for thirty, and to look where it should.
+A controller that requires others above or below it in the cascade is flown with the usual ones. In
+calm air the vehicle begins at its setpoint with a yaw error and, for position setpoints, tilted.
+After 20 s, which the slowest need, it must stay within 0.1 m for 30 s, with the commanded yaw.
 """
 
 from pathlib import Path
@@ -50,8 +50,8 @@ USUAL = (
     *("position", "velocity", "yaw-rate", "acceleration"),
     *("attitude", "attitude-rates", "rates", "mixer"),
 )
-# from what is asked for at first to what is where the others do not lead
-ASKED = {
+# command types in order of preference
+SETPOINTS = {
     PositionYaw: lambda place: PositionYaw(place, 0.0),
     VelocityYaw: lambda _: VelocityYaw(STILL, 0.0),
     VelocityYawRate: lambda _: VelocityYawRate(STILL, 0.0),
@@ -70,7 +70,7 @@ FOOTLESS = "parameters: {landing_gear: null}"
 
 
 class Constant(AbstractGuidance):
-    """Asks for the same for ever."""
+    """Guidance with a constant setpoint."""
 
     command: Any
 
@@ -87,29 +87,26 @@ def bridges_of(vehicle):
 
 
 def chain(vehicle, controller):
-    """The signal to begin with, and the controllers beside the vehicle's own; None if none leads.
-
-    Ladders look at what controllers take and give, which their classes say.
-    """
-    wanted = CONTROLLERS.find(controller)
+    """Return the command type and the controllers beside the vehicle's own; None without a path."""
+    tested = CONTROLLERS.find(controller)
     brought = bridges_of(vehicle)
     names = [
         controller,
-        *(name for name in USUAL if CONTROLLERS.find(name) not in (wanted, *brought)),
+        *(name for name in USUAL if CONTROLLERS.find(name) not in (tested, *brought)),
     ]
-    at_hand = [*(CONTROLLERS.find(name) for name in names), *brought]
-    for signal in ASKED:
+    available = [*(CONTROLLERS.find(name) for name in names), *brought]
+    for signal in SETPOINTS:
         try:
-            path = cascade_path(at_hand, signal, VEHICLES.find(vehicle).dynamics.command_type)
+            path = cascade_path(available, signal, VEHICLES.find(vehicle).dynamics.command_type)
         except CascadeError:
             continue
-        if any(at_hand[i] is wanted for i in path):
+        if any(available[i] is tested for i in path):
             return signal, [names[i] for i in path if i < len(names)]
     return None
 
 
-def misfit(vehicle, controller):
-    """What a controller says of a vehicle that it is not made for; None if it fits."""
+def unsuitable(vehicle, controller):
+    """Return the error of a controller that does not suit a vehicle; None if it does."""
     model = VEHICLES.find(vehicle)
     dynamics = build_component(model.dynamics, model.parameters(), str)
     try:
@@ -121,7 +118,7 @@ def misfit(vehicle, controller):
 
 PAIRS = [(v, c) for c in CONTROLLERS.names() for v in VEHICLES.names()]
 LED = [pair for pair in PAIRS if chain(*pair)]
-FLOWN = [pair for pair in LED if misfit(*pair) is None]
+FLOWN = [pair for pair in LED if unsuitable(*pair) is None]
 # each controller on the first vehicle that it flies; on the others where there is more time
 FIRST = {c: v for v, c in reversed(FLOWN)}
 
@@ -160,15 +157,15 @@ def place_of(vehicle):
         for v, c in FLOWN
     ],
 )
-def test_a_controller_holds_a_place_in_calm_air(vehicle, controller):
+def test_a_controller_holds_its_position_in_calm_air(vehicle, controller):
     signal, names = chain(vehicle, controller)
     default = VEHICLES.find(vehicle).default_controller
     place = place_of(vehicle)
     tilted = signal in (PositionYaw, ModeCommand) and place is PLACE
     scenario = scenario_of(vehicle, names, default, tilted=tilted)
-    told = Scheduled(Constant(ASKED[signal](place)))
+    guidance = Scheduled(Constant(SETPOINTS[signal](place)))
     flown = eqx.tree_at(
-        lambda v: v.guidance, scenario.vehicles["one"], told, is_leaf=lambda x: x is None
+        lambda v: v.guidance, scenario.vehicles["one"], guidance, is_leaf=lambda x: x is None
     )
     used = cascade_path([r.component for r in flown.cascade], signal, flown.dynamics.command_type)
     assert any(type(flown.cascade[i].component) is CONTROLLERS.find(controller) for i in used)
@@ -186,14 +183,14 @@ def test_a_controller_holds_a_place_in_calm_air(vehicle, controller):
     )
     assert not np.asarray(status).any()
     assert float(jnp.max(distances[round(SETTLING_S * RATE_HZ) :])) < ALLOWED_M
-    # a boat lies as it came
+    # a vessel keeps the heading with which it arrived
     if signal in LOOKING and place is PLACE:
         assert abs(float(yaws[-1])) < ALLOWED_RAD
 
 
 @pytest.mark.parametrize("vehicle", VEHICLES.names())
-def test_what_leads_to_no_command_of_the_vehicle_is_refused_with_the_missing_rung(vehicle):
-    native = VEHICLES.find(vehicle).dynamics.command_type
+def test_unsuitable_controllers_are_rejected_with_the_missing_command_type(vehicle):
+    actuator_command = VEHICLES.find(vehicle).dynamics.command_type
     apart = [c for v, c in PAIRS if v == vehicle and (v, c) not in FLOWN]
     assert apart
     for controller in apart:
@@ -205,9 +202,9 @@ vehicles:
 """
         with pytest.raises(ScenarioError) as refused:
             build(parse_document(text, "hover.yaml"), Path())
-        said = str(refused.value)
+        message = str(refused.value)
         if (vehicle, controller) in LED:
-            assert misfit(vehicle, controller) in said
+            assert unsuitable(vehicle, controller) in message
         else:
-            assert f"to {native.__name__}, the vehicle's native command" in said
-            assert "nothing leads from" in said
+            assert f"to {actuator_command.__name__}, the vehicle's actuator command" in message
+            assert "no controller leads from" in message

@@ -1,4 +1,4 @@
-"""Every registered task, by the checkers of those who use it."""
+"""Contracts of all registered tasks, with the checkers of reinforcement learning libraries."""
 
 import warnings
 
@@ -16,11 +16,11 @@ from kittiwake.tasks import TASKS
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 WORLDS, STEPS = 64, 40
-# 100,000 of all worlds together
+# 100,000 steps of all worlds together
 MANY_STEPS = 1563
 
 
-# each takes half a minute, most of which is compiling
+# half a minute each, mostly compilation
 QUICK = {"keep-spot"}
 NAMES = [
     name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in TASKS.names()
@@ -35,7 +35,7 @@ def task(request):
 
 @pytest.fixture(scope="module")
 def single(task):
-    """One world, as Gymnasium makes it."""
+    """Return one world, as made by Gymnasium."""
     with gymnasium.make(environment_id(task), disable_env_checker=True) as env:
         yield env
 
@@ -47,26 +47,26 @@ def vector(task):
     env.close()
 
 
-def test_its_scenario_is_of_the_library_and_says_the_task(task):
+def test_scenario_is_in_the_library_and_names_the_task(task):
     kind = TASKS.find(task)
     assert kind.scenario in library.names()
     assert kw.make(kind.scenario).task == kw.make(task).task
 
 
-def test_gymnasium_has_nothing_to_say_against_it(single):
+def test_passes_gymnasium_env_checker(single):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(single.unwrapped, skip_render_check=True)
 
 
-def test_stable_baselines_has_nothing_to_say_against_it(single):
+def test_passes_stable_baselines_env_checker(single):
     checker = pytest.importorskip("stable_baselines3.common.env_checker")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         checker.check_env(single.unwrapped, skip_render_check=True)
 
 
-def test_torchrl_has_nothing_to_say_against_it(single):
+def test_passes_torchrl_env_checker(single):
     pytest.importorskip("torchrl")
     from torchrl.envs import GymWrapper
     from torchrl.envs.utils import check_env_specs
@@ -76,7 +76,7 @@ def test_torchrl_has_nothing_to_say_against_it(single):
         check_env_specs(GymWrapper(single))
 
 
-def test_pettingzoo_has_nothing_to_say_against_it(task):
+def test_passes_pettingzoo_api_and_seed_tests(task):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about environments of its own
         from pettingzoo.test import parallel_api_test, parallel_seed_test
@@ -87,19 +87,19 @@ def test_pettingzoo_has_nothing_to_say_against_it(task):
         parallel_seed_test(lambda: TaskParallelEnv(task), num_cycles=STEPS)
 
 
-def test_the_same_seed_gives_the_same_bits_and_another_one_does_not(single):
+def test_equal_seeds_give_equal_bits_and_different_seeds_do_not(single):
     actions = np.random.default_rng(0).uniform(-1, 1, (STEPS, *single.action_space.shape))
 
     def flown(seed):
-        seen, _ = single.reset(seed=seed)
-        sights, ends = [seen], []
+        observation, _ = single.reset(seed=seed)
+        observations, ends = [observation], []
         for action in actions:
-            seen, *end, _ = single.step(action.astype(np.float32))
+            observation, *end, _ = single.step(action.astype(np.float32))
             if any(end[1:]):
-                seen, _ = single.reset()
-            sights.append(seen)
+                observation, _ = single.reset()
+            observations.append(observation)
             ends.append(end)
-        return sights, ends
+        return observations, ends
 
     first, again = flown(3), flown(3)
     np.testing.assert_array_equal(first[0], again[0])
@@ -108,7 +108,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_one_does_not(single):
 
 
 @pytest.mark.parametrize("steps", [STEPS, pytest.param(MANY_STEPS, marks=pytest.mark.slow)])
-def test_all_that_is_seen_lies_in_the_space(vector, steps):
+def test_observations_lie_in_the_observation_space(vector, steps):
     rng = np.random.default_rng(0)
     vector.reset(seed=0)
     space = vector.single_observation_space
@@ -122,20 +122,20 @@ def test_all_that_is_seen_lies_in_the_space(vector, steps):
             assert space.contains(info["final_obs"][world])
 
 
-def test_a_world_of_many_is_the_single_one(single, vector):
+def test_first_world_of_a_vector_equals_the_single_environment(single, vector):
     single_seen, _ = single.reset(seed=7)
     seen, _ = vector.reset(seed=7)
     np.testing.assert_allclose(seen[0], single_seen, rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.slow
-def test_a_gradient_of_the_reward_is_finite(task):
+def test_gradient_of_the_reward_is_finite(task):
     env = kw.make(task)
 
-    def worth(action, state):
+    def reward(action, state):
         return env.step(kw.seed_key(1), state, action).reward
 
     state, _ = jax.jit(env.reset)(kw.seed_key(0))
     action = np.zeros(env.action_size, np.float32)
-    slope = jax.jit(jax.grad(worth))(action, state)
+    slope = jax.jit(jax.grad(reward))(action, state)
     assert np.isfinite(np.asarray(slope)).all()

@@ -1,4 +1,4 @@
-"""What every registered vehicle promises: parameters that fit, a source, and a way to be flown."""
+"""Contract of all registered vehicles: valid parameters, a source, and a default controller."""
 
 import dataclasses
 from pathlib import Path
@@ -40,7 +40,7 @@ def test_data_file_names_every_required_parameter_and_no_other(model):
     assert required <= set(model.parameters()) <= known
 
 
-def test_data_file_says_where_its_numbers_come_from(model):
+def test_data_file_names_its_sources(model):
     text = model.data.read_text(encoding="utf-8")
     assert "Source:" in text
 
@@ -51,20 +51,20 @@ def test_dynamics_of_a_vehicle_are_registered(model):
 
 @pytest.fixture
 def cascade(model):
-    """What flies a vehicle of which a scenario says no more than its model."""
+    """Return the cascade of a vehicle for which a scenario gives only the model."""
     name = VEHICLES.name_of(model)
     text = f"name: one\ntime: {{rate_hz: 400, duration_s: 1}}\nvehicles: {{one: {{model: {name}}}}}"
     vehicle = build(parse_document(text, "one.yaml"), Path()).vehicles["one"]
     return [level.component for level in vehicle.cascade]
 
 
-def test_default_controller_leads_to_the_native_command(model, cascade):
+def test_default_controller_leads_to_the_actuator_command(model, cascade):
     path = cascade_path(cascade, cascade[0].consumes, model.dynamics.command_type)
     assert type(cascade[0]) is CONTROLLERS.find(model.default_controller)
     assert path[:1] == (0,)
 
 
-def test_bridges_lead_to_the_native_command(model, cascade):
+def test_bridges_lead_to_the_actuator_command(model, cascade):
     bridges = cascade[1:]
     assert [CONTROLLERS.name_of(type(bridge)) for bridge in bridges] == list(model.bridges)
     for bridge in bridges:
@@ -77,7 +77,7 @@ def test_gains_in_a_data_file_reach_the_controller_they_are_for(model, cascade):
             assert getattr(bridge, name) == given
 
 
-def test_vehicle_begins_where_it_is_put(model, dynamics):
+def test_vehicle_begins_at_its_start(model, dynamics):
     start = CRUISING.start
     if model.dynamics is SurfaceVessel:  # of a start it takes what lies in the water's plane
         start = Start(

@@ -1,4 +1,4 @@
-"""No controller unwinds whole turns: where yaw passes half a turn it does as it does elsewhere."""
+"""No controller unwinds full turns: its output is the same where yaw wraps."""
 
 import dataclasses
 import math
@@ -25,12 +25,12 @@ DT_S = 0.02
 # the vehicle turns by a step's worth each step, and is to be so far ahead
 TURN_RAD, AHEAD_RAD, STEPS = 0.08, 0.3, 6
 YAWS = ("yaw_rad", "heading_rad")
-# seen from there the six steps and what is wanted pass half a turn
+# initial yaws for which the six steps and the setpoints pass half a turn
 ELSEWHERE_RAD = (math.pi - 0.4, -math.pi + 1e-3, math.pi - 1e-3, math.pi + 0.2, 3.0 * math.pi)
 
 
-def asked(kind, yaw_rad):
-    """A signal that asks for this yaw and else to stay, level."""
+def with_yaw(kind, yaw_rad):
+    """Return a level command of zeros with a yaw."""
 
     def value(name, hint):
         if hint is Vec3:
@@ -38,26 +38,26 @@ def asked(kind, yaw_rad):
         if hint is Quaternion:
             return Quaternion.from_euler(EulerZYX(0.0, 0.0, yaw_rad))
         if isinstance(hint, type) and issubclass(hint, eqx.Module):
-            return asked(hint, yaw_rad)
+            return with_yaw(hint, yaw_rad)
         return yaw_rad if name in YAWS else 0.0
 
     if kind is ModeCommand:
         hints = get_type_hints(kind)
-        return ModeCommand(1.0, asked(hints["position"], yaw_rad), position_given=True)
+        return ModeCommand(1.0, with_yaw(hints["position"], yaw_rad), position_given=True)
     hints = get_type_hints(kind)
     return kind(**{f.name: value(f.name, hints[f.name]) for f in dataclasses.fields(kind)})
 
 
 def flown(controller, from_rad):
-    """What it gives over the steps, with yaws counted from where it began."""
+    """Return the outputs over the steps, relative to the initial yaw."""
 
     def once(state, step):
         yaw = wrap_angle(from_rad + TURN_RAD * step)
         motion = Start(
             Vec3.zero(), yaw_rad=yaw, angular_velocity_body_radps=Vec3(0.0, 0.0, TURN_RAD / DT_S)
         ).kinematics()
-        wanted = asked(type(controller).consumes, wrap_angle(yaw + AHEAD_RAD))
-        later, given = controller.step(state, (wanted, motion), DT_S, KEY)
+        command = with_yaw(type(controller).consumes, wrap_angle(yaw + AHEAD_RAD))
+        later, given = controller.step(state, (command, motion), DT_S, KEY)
         return later, _seen_from(given, from_rad)
 
     state = jax.tree.map(jnp.asarray, controller.init(KEY))
@@ -69,7 +69,7 @@ def flown(controller, from_rad):
 
 
 def _seen_from(given, from_rad):
-    """A command's numbers, with what is in world axes turned back."""
+    """Return a command's numbers, rotated back to the initial yaw."""
     back = Quaternion.from_euler(EulerZYX(0.0, 0.0, -from_rad))
 
     def turned(name, part):
@@ -86,7 +86,7 @@ def _seen_from(given, from_rad):
 
 
 @pytest.mark.parametrize("name", CONTROLLERS.names())
-def test_a_controller_does_the_same_where_yaw_passes_half_a_turn(name):
+def test_a_controller_has_the_same_output_where_yaw_wraps(name):
     controller = next(iter(forms_of("controllers", name, CONTROLLERS.find(name)).values()))()
     columns, expected = flown(controller, 0.0)
     for from_rad in ELSEWHERE_RAD:

@@ -67,7 +67,7 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
 
 
 # a page on learning shows what is drawn for episodes, of which a flight warns
-@pytest.mark.filterwarnings("ignore:.*counts in the episodes of a task:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*applies only to the episodes of a task:UserWarning")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "yaml")])
 def test_the_scenarios_of_a_page_can_be_flown(page, tmp_path):
     for block in blocks(page, "yaml"):

@@ -118,7 +118,7 @@ def test_gradient(printed):
 @pytest.mark.slow
 def test_own_component(printed):
     out, _ = printed("own_component")
-    ((rms_cm,),) = numbers(r"kept the place to (\d+\.\d) cm", out)
+    ((rms_cm,),) = numbers(r"held the position to (\d+\.\d) cm", out)
     assert 0.1 < rms_cm < 10.0
 
 
@@ -143,7 +143,8 @@ def test_read_a_log(printed):
 @pytest.mark.slow
 def test_read_a_sensor(printed):
     out, _ = printed("read_a_sensor")
-    ((readings, error_cm),) = numbers(r"(\d+) readings of the wall erred by (\d+\.\d) cm", out)
+    report = r"(\d+) measurements of the wall had an error of (\d+\.\d) cm"
+    ((readings, error_cm),) = numbers(report, out)
     ((miss_cm,),) = numbers(r"kept its distance to (\d+\.\d) cm", out)
     # 180 samples, of which a fifth is lost; five standard errors of each
     assert abs(readings - 144) < 5 * (180 * 0.8 * 0.2) ** 0.5
@@ -237,7 +238,7 @@ def test_learning_without_an_update_says_so_and_saves_nothing(ppo, tmp_path, mon
     with pytest.raises(SystemExit) as ended:
         ppo.main()
     # text as the status is printed, and the status then is 1
-    assert str(ended.value.code).startswith("Nothing was learned, and nothing is saved")
+    assert str(ended.value.code).startswith("Nothing was learned or saved")
     assert not out.exists()
 
 

@@ -36,7 +36,7 @@ class Stood(NamedTuple):
     @property
     def on_surface(self) -> Vec3:
         """Where the body was in the axes of the platform."""
-        return jax.vmap(lambda support, p: support.across(p))(
+        return jax.vmap(lambda support, p: support.to_deck_axes(p))(
             self.support, self.motion.position_world_m
         )
 
@@ -57,7 +57,7 @@ def around(motion: Kinematics, platform: Any, time_s: Any) -> tuple[Surroundings
     if platform is None:
         return here, None
     support = as_arrays(platform.support(time_s))
-    return here.beside((support,), position), support
+    return here.with_decks((support,), position), support
 
 
 def stood(

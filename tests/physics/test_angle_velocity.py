@@ -340,7 +340,7 @@ def test_gradient_with_no_gap_at_all_is_that_of_the_lag():
     def pitch_later(wanted):
         model = drone(max_tilt_rate_radps=1.0)
         level = EulerZYX(0.0, 0.0, 0.0)
-        return model.followed(level, EulerZYX(0.0, wanted, 0.0), DT_S).pitch_rad
+        return model.angles_after(level, EulerZYX(0.0, wanted, 0.0), DT_S).pitch_rad
 
     assert float(jax.grad(pitch_later)(0.0)) == pytest.approx(0.1, abs=1e-12)
 

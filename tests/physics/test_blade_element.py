@@ -384,7 +384,7 @@ def test_wash_is_the_one_root_of_glauerts_equation(rotor):
     assert pushing > 40
 
 
-def test_climb_is_damped_as_momentum_theory_says():
+def test_climb_is_damped_by_momentum_theory():
     speed = 225.5
     damping = {
         rotor.inflow: -float(

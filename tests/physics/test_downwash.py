@@ -148,7 +148,7 @@ def test_gradient_of_the_jet_is_that_of_finite_differences():
 # many vehicles
 
 
-def test_nobody_feels_its_own_jet():
+def test_no_vehicle_is_in_its_own_jet():
     tilted = present(Vec3(1.0, 2.0, 3.0), attitude=(0.3, -0.2, 1.0))
     np.testing.assert_array_equal(winds(tilted), np.zeros((1, 3)))
 
@@ -268,7 +268,7 @@ def test_vehicles_of_different_groups_feel_each_other(flight):
     assert later.min() < first - 0.8 * own
 
 
-def test_a_vehicle_without_a_wake_blows_at_nobody(flight):
+def test_a_vehicle_without_a_wake_has_no_jet(flight):
     height, wind, _ = flight
     assert np.abs(wind["under-it"]).max() == 0.0
     assert height["under-it"][-1] == pytest.approx(10.0, abs=1e-9)

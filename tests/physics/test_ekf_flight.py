@@ -82,7 +82,7 @@ def distances_m(outcome):
 
 
 @pytest.mark.slow
-def test_fifty_flights_of_five_minutes_are_as_wrong_as_they_say():
+def test_covariance_of_fifty_flights_of_five_minutes_is_consistent():
     outcome = flights(kw.load("ekf-flight"), SEEDS, SECONDS)
     assert not outcome.status.any()
     off_m = distances_m(outcome)
@@ -94,7 +94,7 @@ def test_fifty_flights_of_five_minutes_are_as_wrong_as_they_say():
 
 
 @pytest.mark.slow
-def test_a_few_flights_of_half_a_minute_are_as_wrong_as_they_say():
+def test_covariance_of_a_few_flights_of_half_a_minute_is_consistent():
     seeds = 4
     # in the air feet change nothing but the time to compile
     quick = {"time.rate_hz": 100, "vehicles.hummingbird.parameters": {"landing_gear": None}}

@@ -21,7 +21,7 @@ def strayed(snapshots):
 
 
 @pytest.mark.slow
-def test_pelican_holds_its_spot_for_five_minutes_on_what_its_sensors_say(single_precision):
+def test_pelican_holds_its_position_for_five_minutes_on_sensor_readings(single_precision):
     simulation = kw.load("keep-spot", precision="float32")
     steps = round(SECONDS / simulation.dt_s)
 

@@ -107,7 +107,7 @@ def test_step_has_the_gradient_of_a_finite_difference(name):
     assert float(jax.grad(end)(0.5)) == pytest.approx(float(difference), rel=1e-8)
 
 
-def test_stages_are_told_the_time_since_the_step_began():
+def test_stages_receive_the_time_since_the_start_of_the_step():
     # of the integrators, the one of order five alone integrates t^4 exactly in one step
     end = INTEGRATORS["dormand-prince-5"].step(stopwatch, Phase(0.0, 0.0), 2.0)
     assert end.configuration == pytest.approx(2.0**5, rel=1e-13)

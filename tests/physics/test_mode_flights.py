@@ -148,13 +148,13 @@ def test_rates_are_first_order():
 
 
 @pytest.mark.parametrize("name", ["inactive", "pulled down"])
-def test_without_thrust_it_falls_freely(name):
+def test_vehicle_without_thrust_falls_freely(name):
     fall = flights()[name].position_world_m.z - HEIGHT_M
     t = np.arange(STEPS) * DT_S
     np.testing.assert_allclose(fall, -0.5 * 9.81 * t * t, rtol=1e-9, atol=1e-9)
 
 
-def test_its_weight_holds_it():
+def test_thrust_equal_to_the_weight_holds_the_height():
     motion = flights()["hover"]
     np.testing.assert_allclose(motion.position_world_m.z, HEIGHT_M, rtol=0, atol=1e-9)
     np.testing.assert_allclose(motion.angular_velocity_body_radps.x, 0.0, rtol=0, atol=1e-12)

@@ -91,7 +91,7 @@ def on_slope(angle_deg):
     return {"place": (0, 0, 5 + rise_m), "start": {"roll_deg": angle_deg}}
 
 
-def test_what_touches_nothing_flies_on_its_own_model_to_the_last_bit(flown):
+def test_a_vehicle_without_contact_flies_on_its_own_model_to_the_last_bit(flown):
     vehicles = {"free": block((0, 0, 30), velocity=(3, -2, 5), start={"roll_deg": 20})}
     by_mujoco, by_feet = (flown(vehicles, physics=p) for p in ("mujoco", "compliant"))
     np.testing.assert_array_equal(by_mujoco.frame("free"), by_feet.frame("free"))
@@ -137,7 +137,7 @@ def test_two_blocks_that_meet_keep_their_momentum_and_part_or_stay(flown):
 
 
 @pytest.mark.slow
-def test_what_lands_on_a_free_deck_pushes_it(flown):
+def test_a_vehicle_that_lands_on_a_free_deck_pushes_it(flown):
     deck = {"center_body_m": [0, 0, HALF_M], "length_m": 1.0, "width_m": 1.0}
     vehicles = {
         "below": block((0, 0, HALF_M), friction=0.0, deck=deck, mass_kg=4.0),
@@ -302,7 +302,7 @@ def test_a_weight_on_its_deck_loads_a_hull_that_can_sink(flown):
     assert sinkage_m == pytest.approx(mass_kg / (1025.0 * area_m2), rel=0.02)
 
 
-def test_what_holds_its_angles_by_itself_stands_on_the_ground_all_the_same(tmp_path):
+def test_a_vehicle_with_built_in_attitude_control_stands_on_the_ground(tmp_path):
     text = document({"pelican": {"model": "pelican"}})
     path = tmp_path / "falls.yaml"
     path.write_text(text.replace("model: pelican", PELICAN), encoding="utf-8")
@@ -327,7 +327,7 @@ def test_a_load_beside_the_middle_does_not_drive_a_vessel(flown):
     assert speed[-500:].max() < 2e-3
 
 
-def test_a_lost_vehicle_touches_nobody_and_moves_nobody(tmp_path):
+def test_a_lost_vehicle_touches_and_moves_no_other(tmp_path):
     vehicles = {
         "stands": block((5, 5, HALF_M)),
         "gone": block((5, 5, 0.5), velocity=(0, 0, 1e9)),
@@ -347,11 +347,11 @@ def test_a_lost_vehicle_touches_nobody_and_moves_nobody(tmp_path):
         ({"a": block((0, 0, 1)), "b": block((0.05, 0, 1))}, "vehicle a and vehicle b begin 0.15 m"),
         (
             {"a": block((0, 0, 1), feet=False, size_body_m=[0, 0, 0])},
-            "nothing of it can be touched",
+            "has no collision geometry",
         ),
         ({"a": block((0, 0, 1), feet=False, inertia_kgm2=TINY)}, "MuJoCo cannot have"),
     ],
 )
-def test_what_cannot_begin_is_refused_readably(vehicles, said, tmp_path):
+def test_impossible_starts_are_refused_readably(vehicles, said, tmp_path):
     with pytest.raises(ScenarioError, match=f"physics: .*{said}"):
         build(parse_document(document(vehicles), "contact.yaml"), tmp_path)

@@ -102,7 +102,7 @@ def root_mean_square(numbers):
 
 
 @pytest.mark.slow
-def test_dead_reckoning_without_noise_arrives_where_it_believes_to_be():
+def test_dead_reckoning_without_noise_is_exact():
     log = kw.load("dead-reckoning").run()
     frame = log.frame("os4")
     place, believed = (
@@ -144,7 +144,7 @@ def test_anchors_around_the_helix_leave_little():
     assert root_mean_square(distances_m(errors)[:, 16:]) < 0.15
 
 
-def test_fifty_flights_by_anchors_are_as_wrong_as_they_say():
+def test_covariance_of_fifty_anchor_flights_is_consistent():
     steps = round(20.0 / SLOT_S)
     draws = np.random.default_rng(5)
     pushes = draws.uniform(-5.0, 5.0, (SEEDS, steps, 3))

@@ -190,7 +190,7 @@ def hover_endurance_s(dynamics):
 @pytest.mark.parametrize(
     ("dynamics", "makers_s"), [(crazyflie(), 7 * 60), (ar_drone(), 12 * 60)], ids=["cf", "ar"]
 )
-def test_a_hover_lasts_as_the_closed_form_and_nearly_as_the_maker_says(dynamics, makers_s):
+def test_a_hover_lasts_as_the_closed_form_and_nearly_as_specified(dynamics, makers_s):
     every_s, omega = 0.2, hover_radps(dynamics)
     expected_s = hover_endurance_s(dynamics)
     states = flown(dynamics, omega, 0.02, int(1.1 * expected_s / 0.02), every=10)

@@ -63,7 +63,7 @@ def plain_and_pushed(name, region, start, dt_s=1e-4):
     """The motions of ``stepped`` without and with a region's force."""
     here = start.kinematics()
     nowhere = ForceRegion(region.from_world_m, region.to_world_m, Vec3.zero())
-    felt = (box.felt(here, flown_by(name).size_body_m, around()) for box in (nowhere, region))
+    felt = (box.apply(here, flown_by(name).size_body_m, around()) for box in (nowhere, region))
     return [stepped(name)(as_arrays(here), as_arrays(air), dt_s) for air in felt]
 
 
@@ -82,7 +82,7 @@ def through(dynamics, start, regions, dt_s, steps, order=NOTHING, gravity_mps2=0
         here = dynamics.kinematics(state)
         air = calm
         for region in regions:
-            air = region.felt(here, dynamics.size_body_m, air)
+            air = region.apply(here, dynamics.size_body_m, air)
         return air
 
     def step(state, _):
@@ -263,7 +263,7 @@ def test_rotors_of_a_vehicle_half_inside_are_each_in_their_own_wind(name):
     arm = max(hub.x for hub in flown_by(name).hubs_body_m)
     dynamics = airborne(name, forces=[], size_body_m=[3.0 * arm, 3.0 * arm, 0.2])
     wind = Vec3(2.0, 3.0, -1.0)
-    inside = box_of_wind(wind, 0.0).felt(Start().kinematics(), dynamics.size_body_m, around())
+    inside = box_of_wind(wind, 0.0).apply(Start().kinematics(), dynamics.size_body_m, around())
     # whatever the order of the hubs
     winds = [wind * (0.5 + 0.5 * hub.x / arm) for hub in dynamics.hubs_body_m]
     speeds = (400.0, 420.0, 440.0, 380.0)
@@ -284,7 +284,7 @@ def test_rotors_of_a_vehicle_half_inside_are_each_in_their_own_wind(name):
 def test_a_wind_from_above_on_one_side_tips_a_vehicle_to_that_side():
     dynamics = flown_by("hummingbird")
     here = Start().kinematics()
-    inside = box_of_wind(Vec3(0.0, 0.0, -4.0), 0.0).felt(here, dynamics.size_body_m, around())
+    inside = box_of_wind(Vec3(0.0, 0.0, -4.0), 0.0).apply(here, dynamics.size_body_m, around())
     _, later = stepped("hummingbird")(as_arrays(here), as_arrays(inside), 1e-3)
     # the rotor in front lifts less: the nose goes down, which is a positive rate about y
     assert later.angular_velocity_body_radps.y > 0.0

@@ -19,7 +19,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.environment.waves.irregular import JonswapSea
 from kittiwake.environment.waves.regular import RegularWaves
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.riding import SecondOrderResponse, Swing
+from kittiwake.physics.riding import Oscillation, SecondOrderResponse
 from kittiwake.world.water import Waterplane
 from kittiwake.world.waves import WaveProcess
 
@@ -89,14 +89,14 @@ def test_resonance_is_as_high_as_the_damping_lets_it():
         later = response.next(swing, jnp.sin(w * time_s), dt)
         return later, later.displacement
 
-    swings = jax.lax.scan(step, Swing(jnp.zeros(()), jnp.zeros(())), times)[1]
+    swings = jax.lax.scan(step, Oscillation(jnp.zeros(()), jnp.zeros(())), times)[1]
     # the trapezoidal rule sees the frequency (w dt)^2 / 12 off; e^-40 of the start is left
     assert float(jnp.abs(swings[-2000:]).max()) == pytest.approx(1.0 / (2.0 * zeta), rel=1e-3)
 
 
 def test_response_settles_and_never_diverges_at_any_step():
     for dt in (1e-3, 0.1, 10.0):
-        swing = Swing(jnp.asarray(0.3), jnp.asarray(-2.0))
+        swing = Oscillation(jnp.asarray(0.3), jnp.asarray(-2.0))
         for _ in range(60):
             swing = SecondOrderResponse(12.0, 0.5).next(swing, 1.0, dt)
             assert abs(float(swing.displacement)) < 3.0

@@ -274,7 +274,7 @@ def test_mujoco_moves_the_same_body_under_the_same_wrenches_alike():
     np.testing.assert_allclose(found.velocity_world_mps.array, data.qvel[:3], atol=1e-6)
 
 
-def test_added_mass_makes_a_body_as_heavy_as_it_says():
+def test_added_mass_increases_the_inertia_of_a_body():
     diagonal = (0.5, 0.5, 1.0, 0.1, 0.1, 0.1)
     added = tuple(tuple(d if i == j else 0.0 for j in range(6)) for i, d in enumerate(diagonal))
     heavy = body(0.2, 0.2, 0.2, added_mass=added)
@@ -308,7 +308,7 @@ def test_a_body_in_an_ideal_fluid_keeps_the_energy_of_both():
         ((1.0, 1.0, 1.0, 1.5), "not positive definite"),
     ],
 )
-def test_an_inertia_that_no_body_has_is_refused(given, message):
+def test_a_nonphysical_inertia_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         Inertia(*given)
 

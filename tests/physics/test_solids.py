@@ -6,7 +6,7 @@ import pytest
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.mass_elements import (
     MassElement,
-    assembled,
+    combine_masses,
     crossed_quadrotor,
     cuboid,
     cylinder,
@@ -59,7 +59,7 @@ def test_cylinder_is_its_integral(axis):
 
 def test_assembly_is_the_integral_over_its_parts():
     hull, arm, skid = (0.02, 0.01, 0.05), (0.1, -0.2, 0.03), (-0.05, 0.1, -0.15)
-    found = assembled(
+    found = combine_masses(
         MassElement(0.4, cuboid(0.4, Vec3(0.3, 0.2, 0.1)), Vec3(*hull)),
         MassElement(0.1, cylinder(0.1, 0.02, 0.5, "y"), Vec3(*arm)),
         MassElement(0.05, cylinder(0.05, 0.01, 0.3, "x"), Vec3(*skid)),
@@ -102,7 +102,7 @@ def test_moving_the_whole_moves_nothing_within():
     ]
     shift = Vec3(3.0, -2.0, 1.0)
     moved = [MassElement(s.mass_kg, s.inertia_kgm2, s.center_body_m + shift) for s in parts]
-    here, there = assembled(*parts), assembled(*moved)
+    here, there = combine_masses(*parts), combine_masses(*moved)
     np.testing.assert_allclose(
         there.inertia_kgm2.matrix, here.inertia_kgm2.matrix, rtol=0, atol=1e-14
     )

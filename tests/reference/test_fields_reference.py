@@ -49,7 +49,9 @@ def test_gaussian_plume_is_that_of_qrsim():
     figures = table("x_plume_gaussian")
     # a yaw from north to the east is one of a right angle less it from east to the north
     plume = GaussianPlume(Vec3(-3.0, 5.0, 20.0), (4.0, 9.0, 15.0), np.pi / 2 - 0.6)
-    found = concentrations(plume.begin(Site(Vec3.zero(), 0.0, AREA), KEY), figures, figures["px"])
+    found = concentrations(
+        plume.init_cloud(Site(Vec3.zero(), 0.0, AREA), KEY), figures, figures["px"]
+    )
     # the figures have twelve digits
     np.testing.assert_allclose(found, figures["concentration"], rtol=1e-11)
 

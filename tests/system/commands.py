@@ -1,4 +1,4 @@
-"""The command line in the process of a test."""
+"""Runs the command line in the process of a test."""
 
 import contextlib
 import io
@@ -11,7 +11,7 @@ from kittiwake.cli import main
 
 
 class Answer(NamedTuple):
-    """What a command left behind."""
+    """Exit status and output of a command."""
 
     status: int
     out: str
@@ -19,7 +19,7 @@ class Answer(NamedTuple):
 
 
 def kittiwake_does(*arguments):
-    """Runs a command in this process."""
+    """Run a command in this process."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["kittiwake", *map(str, arguments)])

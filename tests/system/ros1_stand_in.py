@@ -1,6 +1,6 @@
-"""A node that stands in for the simulator: it publishes, hears, answers and has gains.
+"""Node that stands in for the simulator, with topics, services and gains.
 
-What it hears of commands and gains it tells on /heard, as JSON.
+It publishes received commands and changes of gains on /received, as JSON.
 """
 
 import json
@@ -44,7 +44,7 @@ TRANSFORM = {
         "rotation": {"y": 0.6, "w": 0.8},
     },
 }
-CARRIED = {
+STATIC_TRANSFORM = {
     "header": header("drone"),
     "child_frame_id": "drone/lidar",
     "transform": {"translation": {"z": 0.5}, "rotation": {"w": 1.0}},
@@ -55,48 +55,49 @@ def main():
     before = signal.getsignal(signal.SIGINT), list(logging.getLogger().handlers)
     node = Ros1Node()
     after = signal.getsignal(signal.SIGINT), list(logging.getLogger().handlers)
-    tell = node.publisher("/heard", "std_msgs/String")
-    odometry = node.publisher("/drone/odometry", "nav_msgs/Odometry")
-    transforms = node.transforms()
-    node.transforms(still=True)([CARRIED])
-    latched = node.publisher("/latched", "std_msgs/String", latched=True)
+    report = node.create_publisher("/received", "std_msgs/String")
+    odometry = node.create_publisher("/drone/odometry", "nav_msgs/Odometry")
+    transforms = node.create_transform_broadcaster()
+    node.create_transform_broadcaster(static=True)([STATIC_TRANSFORM])
+    latched = node.create_publisher("/latched", "std_msgs/String", latched=True)
     latched({"data": json.dumps({"untouched": before == after})})
 
-    def heard(command):
-        tell({"data": json.dumps({"x": command.position.x, "yaw": command.yaw})})
+    def on_command(command):
+        report({"data": json.dumps({"x": command.position.x, "yaw": command.yaw})})
 
-    def changed(values):
-        tell({"data": json.dumps(values)})
-        # it takes no gain above 5
+    def on_change(values):
+        report({"data": json.dumps(values)})
+        # it accepts no gain above 5
         return {name: value for name, value in values.items() if value <= 5.0}
 
     def take_off(request):
         time.sleep(request.takeoff_time)
         return {"success": True, "residual": request.height}
 
-    node.subscribe("/drone/position_yaw/command", "uav_gazebo_msgs/PositionYawControl", heard)
-    node.serve("/drone/takeoff", "uav_gazebo_msgs/Takeoff", take_off)
-    node.serve(
+    topic = "/drone/position_yaw/command"
+    node.create_subscription(topic, "uav_gazebo_msgs/PositionYawControl", on_command)
+    node.create_service("/drone/takeoff", "uav_gazebo_msgs/Takeoff", take_off)
+    node.create_service(
         "/drone/switch_mode",
         "uav_gazebo_msgs/SwitchMode",
         lambda request: {"success": request.mode.mode <= request.mode.THRUST_TORQUE},
     )
-    node.serve("/gazebo/set_model_state", "gazebo_msgs/SetModelState", placed)
-    for place in ("/drone/gains", "/other/gains", "/fleet/third/control"):
-        node.offer_gains(place, GAINS, changed)
-    node.inform("it is 100 % there")
+    node.create_service("/gazebo/set_model_state", "gazebo_msgs/SetModelState", set_model_state)
+    for namespace in ("/drone/gains", "/other/gains", "/fleet/third/control"):
+        node.create_gain_server(namespace, GAINS, on_change)
+    node.info("it is 100 % ready")
     node.warn("it has warned")
-    sys.stdout.write("there\n")
+    sys.stdout.write("ready\n")
     sys.stdout.flush()
-    while not node.left.is_set():
+    while not node.stopped.is_set():
         odometry(ODOMETRY)
         transforms([TRANSFORM])
-        node.left.wait(PERIOD_S)
+        node.stopped.wait(PERIOD_S)
     odometry(ODOMETRY)
-    sys.stdout.write("left\n")
+    sys.stdout.write("stopped\n")
 
 
-def placed(request):
+def set_model_state(request):
     state = request.model_state
     return {"success": True, "status_message": f"{state.model_name} {state.pose.position.z:g}"}
 

@@ -1,12 +1,12 @@
-"""What nodes of ROS see of a served pair of drones, and code of one of ROS 1 that flies them."""
+"""Evaluation of served flights, and code of a ROS 1 node that flies the drones."""
 
 import numpy as np
 
 TIME, X, Y, Z, VX, VY, VZ, QW, QX, QY, QZ, WX, WY, WZ = range(14)
-# a step is settled when it is this near to its end
+# a step response is settled within this share of the step
 SETTLED = 0.02
 
-# flies one drone from a place and keeps its odometry, by the time of the simulation
+# code that flies one drone from a position and records its odometry, in simulation time
 FLY = """
 from gazebo_msgs.msg import ModelState
 from gazebo_msgs.srv import SetModelState
@@ -23,16 +23,16 @@ def pause():
 
 class Drone:
     def __init__(self, name):
-        self.name, self.rows, self.keep = name, [], False
+        self.name, self.rows, self.recording = name, [], False
         self.latest, self.since = None, 0.0
-        rospy.Subscriber(f"/{name}/odometry", Odometry, self.hear, queue_size=5000)
+        rospy.Subscriber(f"/{name}/odometry", Odometry, self.on_odometry, queue_size=5000)
         service("/gazebo/unpause_physics", Empty)()
         while self.latest is None:
             time.sleep(0.005)
 
-    def hear(self, m):
+    def on_odometry(self, m):
         self.latest = m.header.stamp.to_sec()
-        if not self.keep:
+        if not self.recording:
             return
         p, v, q, w = (m.pose.pose.position, m.twist.twist.linear, m.pose.pose.orientation,
                       m.twist.twist.angular)
@@ -43,8 +43,8 @@ class Drone:
         state = ModelState(model_name=self.name)
         state.pose.position.x, state.pose.position.y, state.pose.position.z = x, y, z
         state.pose.orientation.w = 1.0
-        answer = service("/gazebo/set_model_state", SetModelState)(state)
-        assert answer.success, answer.status_message
+        response = service("/gazebo/set_model_state", SetModelState)(state)
+        assert response.success, response.status_message
 
     def switch(self, mode):
         return service(f"/{self.name}/switch_mode", SwitchMode)(ControlMode(mode)).success
@@ -52,8 +52,8 @@ class Drone:
     def mode(self):
         return service(f"/{self.name}/get_mode", GetMode)().mode.mode
 
-    def tell(self, topic, message):
-        said(f"/{self.name}/{topic}/command", type(message)).publish(message)
+    def command(self, topic, message):
+        publisher(f"/{self.name}/{topic}/command", type(message)).publish(message)
         time.sleep(0.1)
 
     def until(self, seconds):
@@ -64,34 +64,34 @@ class Drone:
             time.sleep(0.02)
 
     def begin(self):
-        # of what comes now the first may get lost, but not its time
+        # the first message may get lost, its time is known
         self.since = self.latest + STEP_S
-        self.rows, self.keep = [], True
+        self.rows, self.recording = [], True
         service("/gazebo/unpause_physics", Empty)()
         while not self.rows:
             time.sleep(0.005)
 
     def flown(self, place, mode, topic=None, message=None, seconds=1.0):
-        # everything is told while time stands still
+        # all commands are sent while the time is paused
         pause()
         self.switch(0)
         self.place(*place)
         if message is not None:
-            self.tell(topic, message)
+            self.command(topic, message)
         assert self.switch(mode)
         self.begin()
         self.until(seconds)
-        self.keep = False
+        self.recording = False
         return [row for row in self.rows if row[0] <= seconds + 1e-6]
 """
 
 
-def settles_s(rows, error):
-    """When an error stays below its share of what it was at first."""
+def settling_time_s(rows, error):
+    """Return the time from which an error stays below its share of the initial error."""
     late = np.flatnonzero(np.abs(error) > SETTLED * np.abs(error[0]))
     return rows[late[-1] + 1, TIME]
 
 
-def rise_s(rows, value, end):
-    """When a lag of the first order has made 1 - 1/e of its way."""
+def rise_time_s(rows, value, end):
+    """Return the time at which a first-order lag has reached 1 - 1/e of its end value."""
     return rows[np.argmax(value >= (1.0 - np.exp(-1.0)) * end), TIME]

@@ -1,4 +1,4 @@
-"""The command line as users and their scripts meet it: files, outputs, exit statuses."""
+"""Command line: files, outputs and exit statuses."""
 
 import csv
 import io
@@ -52,7 +52,7 @@ FAR = "world.area={x_m: [-9000, 9000], y_m: [-9000, 9000], z_m: [-9000, 9000]}"
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled_programs_stay_with_the_tests():
-    """A run keeps its programs in the user's cache; those of tests have a cache of their own."""
+    """Keep the compiled programs of tests out of the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kittiwake.cli.run, "keep_compiled", lambda: None)
         yield
@@ -60,7 +60,7 @@ def compiled_programs_stay_with_the_tests():
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory):
-    """Starts a command in a process of its own."""
+    """Return a function that starts a command in another process."""
     cache = tmp_path_factory.mktemp("cache")
 
     def start(*arguments, python=(), before="", **options):
@@ -85,7 +85,7 @@ def wait_for(running):
 
 @pytest.fixture(scope="module")
 def spot(tmp_path_factory):
-    """A flight of two seconds: its folder and what the command printed."""
+    """Return the folder and the output of a flight of two seconds."""
     folder = tmp_path_factory.mktemp("spot") / "run"
     answer = kittiwake_does(
         "run", "keep-spot", "--duration", 2, "--seed", 4, "--out", folder, "--json"
@@ -95,7 +95,7 @@ def spot(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def row(tmp_path_factory):
-    """A flight of two vehicles with a tour for each, printed for people."""
+    """Return the folder and the output of a flight of two vehicles with waypoints."""
     folder = tmp_path_factory.mktemp("row") / "run"
     tour = "{type: waypoints, positions_world_m: [[0, -80, 10]], acceptance_radius_m: 50}"
     count, guidance = "vehicles.pelican.count=2", f"vehicles.pelican.guidance={tour}"
@@ -107,7 +107,7 @@ def row(tmp_path_factory):
     return folder, answer
 
 
-# what a run leaves
+# files of a run
 
 
 def test_a_run_leaves_scenario_log_summary_and_picture(spot):
@@ -144,7 +144,7 @@ def test_the_log_holds_every_step(spot):
     np.testing.assert_array_equal(log.column("pelican", "time_s"), np.arange(101) / 50)
 
 
-def test_without_a_folder_a_run_goes_into_one_of_its_name_and_time(tmp_path, monkeypatch):
+def test_default_folder_has_the_name_and_time_of_the_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert kittiwake_does("run", *PLAIN, "--duration", 0.1, "--quiet").status == 0
     (folder,) = (tmp_path / "runs").iterdir()
@@ -167,7 +167,7 @@ def test_a_run_over_an_earlier_one_replaces_it(tmp_path):
     for format_name in ("csv", "rosbag2"):
         assert kittiwake_does("export", tmp_path, "--to", format_name).status == 0
     assert {"pelican.csv", "rosbag2"} <= {path.name for path in tmp_path.iterdir()}
-    # what somebody else has written, or changed since, stays
+    # files that others have written, or changed since, stay
     others = {"notes.md", "film.mp4", "cat.csv", "sensors-notes.png"}
     for name in others:
         (tmp_path / name).write_text("of mine")
@@ -180,7 +180,7 @@ def test_a_run_over_an_earlier_one_replaces_it(tmp_path):
     assert json.loads((tmp_path / "summary.json").read_text())["duration_s"] == 0.1
 
 
-def test_a_folder_that_cannot_be_made_is_bad_input(tmp_path):
+def test_invalid_output_folder_is_bad_input(tmp_path):
     (tmp_path / "file").write_text("in the way")
     answer = kittiwake_does("run", "keep-spot", "--out", tmp_path / "file" / "run")
     assert answer.status == 2
@@ -237,7 +237,7 @@ def test_the_summary_has_exactly_the_documented_keys_and_types(flight, request):
         assert_has_exactly(event, {"time_s": float, "vehicle": str, "event": str})
 
 
-def test_the_summary_says_what_was_flown(spot):
+def test_the_summary_describes_the_flight(spot):
     summary = json.loads((spot[0] / "summary.json").read_text())
     assert summary["scenario"] == "keep-spot"
     assert (summary["seed"], summary["duration_s"], summary["steps"]) == (4, 2.0, 100)
@@ -250,10 +250,10 @@ def test_the_summary_says_what_was_flown(spot):
     assert pelican["final_position_m"] == log.values("pelican")[-1, 1:4].tolist()
 
 
-def test_the_summary_of_two_vehicles_knows_their_distance_and_events(row):
+def test_the_summary_of_two_vehicles_has_separation_and_events(row):
     summary = json.loads((row[0] / "summary.json").read_text())
     assert list(summary["vehicles"]) == ["pelican-1", "pelican-2"]
-    # they begin 20 m apart; in a second the one comes a meter nearer to the place of the other
+    # they begin 20 m apart; in a second one comes a meter nearer to the other
     assert summary["min_separation_m"] == pytest.approx(19.0, abs=0.2)
     assert {(e["time_s"], e["vehicle"]) for e in summary["events"]} == {
         (0.0, "pelican-1"),
@@ -262,7 +262,7 @@ def test_the_summary_of_two_vehicles_knows_their_distance_and_events(row):
     assert all("reached" in event["event"] for event in summary["events"])
 
 
-# what a run prints
+# output of a run
 
 
 @pytest.mark.slow
@@ -281,7 +281,7 @@ def test_brackets_in_the_name_of_a_folder_are_shown(row, capsys):
     assert "overview.png are in runs[b]" in capsys.readouterr().out
 
 
-def test_people_get_a_table_and_the_folder(row):
+def test_run_prints_a_table_and_the_folder(row):
     folder, answer = row
     assert answer.status == 0
     assert "pelican-1" in answer.out
@@ -294,10 +294,10 @@ def test_quiet_prints_nothing(tmp_path):
     assert answer == Answer(0, "", "")
 
 
-# how a run can end
+# ends of a run
 
 
-def test_a_vehicle_that_is_lost_ends_with_status_1(tmp_path):
+def test_a_lost_vehicle_ends_with_status_1(tmp_path):
     answer = kittiwake_does(
         *("run", *PLAIN, "--duration", 5, "--out", tmp_path, "--json"),
         *("--set", "vehicles.pelican.start.velocity_world_mps=[4, 0, 0]"),
@@ -312,7 +312,7 @@ def test_a_vehicle_that_is_lost_ends_with_status_1(tmp_path):
     assert (tmp_path / "overview.png").read_bytes().startswith(PNG)
 
 
-def test_a_vehicle_that_diverges_ends_with_status_1(tmp_path):
+def test_a_diverging_vehicle_ends_with_status_1(tmp_path):
     answer = kittiwake_does(
         *("run", *PLAIN, "--duration", 5, "--out", tmp_path),
         *("--set", "vehicles.pelican.parameters.mass_kg=1e-320"),
@@ -337,7 +337,7 @@ def test_a_loss_that_is_no_failure_ends_with_status_0(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["keep-spit"], "Did you mean 'keep-spot'?"),
         (["nothing.yaml"], "cannot read 'nothing.yaml'"),
@@ -347,43 +347,43 @@ def test_a_loss_that_is_no_failure_ends_with_status_0(tmp_path):
             ["keep-spot", "--set", "vehicles.pelican.controller=qrsim-waypont"],
             "Did you mean 'qrsim-waypoint'?",
         ),
-        (["keep-spot", "--duration", "0"], "--duration 0 is not allowed; must be a number above"),
-        (["keep-spot", "--duration", "long"], "--duration long is not allowed; must be a number"),
-        (["keep-spot", "--duration", "-3"], "--duration -3 is not allowed"),
-        (["keep-spot", "--duration", "nan"], "--duration nan is not allowed"),
-        (["keep-spot", "--duration", "inf"], "--duration inf is not allowed"),
+        (["keep-spot", "--duration", "0"], "`--duration`: got 0; must be a number above"),
+        (["keep-spot", "--duration", "long"], "`--duration`: got long; must be a number"),
+        (["keep-spot", "--duration", "-3"], "`--duration`: got -3;"),
+        (["keep-spot", "--duration", "nan"], "`--duration`: got nan;"),
+        (["keep-spot", "--duration", "inf"], "`--duration`: got inf;"),
         (["keep-spot", "--duration", "1e12"], "steps"),
-        (["keep-spot", "--seed", "-1"], "--seed -1 is not allowed; must be a whole number from 0"),
-        (["keep-spot", "--seed", "one"], "--seed one is not allowed; must be a whole number from"),
-        (["keep-spot", "--seed", str(2**63)], f"must be a whole number from 0 to {2**63 - 1}"),
+        (["keep-spot", "--seed", "-1"], "`--seed`: got -1; must be an integer from 0"),
+        (["keep-spot", "--seed", "one"], "`--seed`: got one; must be an integer from"),
+        (["keep-spot", "--seed", str(2**63)], f"must be an integer from 0 to {2**63 - 1}"),
         (["keep-spot", "--no-such-option"], "--no-such-option"),
     ],
 )
-def test_bad_input_ends_with_status_2_and_says_why(arguments, said, tmp_path, monkeypatch):
+def test_bad_input_ends_with_status_2_and_a_message(arguments, expected, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     answer = kittiwake_does("run", *arguments)
     assert (answer.status, answer.out) == (2, "")
-    assert said in answer.err
+    assert expected in answer.err
     assert "Traceback" not in answer.err
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
-        (["compare", "hover", "--controllers", "lee", "--seeds", "0"], "0 is not allowed; must be"),
+        (["compare", "hover", "--controllers", "lee", "--seeds", "0"], "`--seeds`: got 0; must be"),
         (["compare", "hover", "--controllers", "lee", "--seeds", "x"], "must be a whole number"),
         (["export", ".", "--to", "geotiff", "--cell", "0"], "must be at least 0.001"),
-        (["view", "hover", "--port", "-1"], "--port -1 is not allowed; must be at least 0"),
-        (["run", "hover", "--out", ""], "--out '' is not allowed; must not be empty"),
-        (["run", "hover", "--out="], "--out '' is not allowed; must not be empty"),
-        (["plot", ""], "an argument '' is not allowed; must not be empty"),
+        (["view", "hover", "--port", "-1"], "`--port`: got -1; must be at least 0"),
+        (["run", "hover", "--out", ""], "`--out`: got ''; must not be empty"),
+        (["run", "hover", "--out="], "`--out`: got ''; must not be empty"),
+        (["plot", ""], "`argument`: got ''; must not be empty"),
     ],
 )
-def test_an_option_is_refused_in_one_line_of_the_projects_own_words(arguments, said):
+def test_invalid_option_gives_one_line_in_the_common_format(arguments, expected):
     answer = kittiwake_does(*arguments)
     assert (answer.status, answer.out, answer.err.count("\n")) == (2, "", 1)
-    assert said in answer.err
+    assert expected in answer.err
     assert "Input should" not in answer.err
 
 
@@ -415,7 +415,7 @@ def test_set_reaches_scalars_lists_and_nested_records(tmp_path):
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """Recorded inputs flown from the folder that they lie in: the answer, and the run's folder."""
+    """Return the output and the folder of a flight of recorded inputs in the current folder."""
     place = tmp_path_factory.mktemp("inputs")
     (place / "mine.csv").write_text(INPUTS)
     with pytest.MonkeyPatch.context() as patch:
@@ -426,7 +426,7 @@ def played(tmp_path_factory):
         )
 
 
-def test_a_file_of_the_command_line_is_looked_for_where_the_user_stands(played):
+def test_file_given_on_the_command_line_is_relative_to_the_working_directory(played):
     answer, folder = played
     assert answer.status == 0
     assert json.loads(answer.out)["duration_s"] == 1.0
@@ -470,7 +470,7 @@ def test_list_gives_each_kind_as_an_array_of_names(kind, known):
     assert set(known) <= set(names)
 
 
-def test_list_without_a_kind_shows_all_of_them_with_a_word_on_each():
+def test_list_without_a_kind_shows_all_kinds_with_summaries():
     answer = kittiwake_does("list")
     for word in ("scenarios", "vehicles", "controllers", "keep-spot", "pelican", "AscTec"):
         assert word in answer.out
@@ -487,10 +487,10 @@ def test_list_of_an_unknown_word_names_the_nearest_kind_or_name(word, meant):
     assert f"Did you mean '{meant}'?" in answer.err
 
 
-def test_list_of_a_controller_says_where_it_stands_and_what_it_takes():
+def test_list_of_a_controller_has_its_command_types_and_parameters():
     answer = kittiwake_does("list", "qrsim-waypoint")
     assert (answer.status, answer.err) == (0, "")
-    assert "Takes PositionYaw, gives AttitudeThrottle." in answer.out
+    assert "Consumes PositionYaw, produces AttitudeThrottle." in answer.out
     rows = {row[0]: row[1:] for line in answer.out.splitlines() if (row := line.split())}
     assert rows["max_speed_mps"] == ["5", "above", "0", "_kn"]
     assert rows["yaw.max_rate_radps"] == ["4.4", "above", "0", "_degps,", "_rpm"]
@@ -507,7 +507,7 @@ def test_list_of_a_list_of_records_has_the_keys_of_an_entry():
 
 def test_list_of_a_vehicle_has_the_numbers_of_its_data_file():
     answer = kittiwake_does("list", "pelican")
-    assert "native signal is AttitudeThrottle" in answer.out
+    assert "command type is AttitudeThrottle" in answer.out
     parameters = json.loads(kittiwake_does("list", "pelican", "--json").out)
     assert parameters["mass_kg"] == {
         "default": 1.68,
@@ -520,7 +520,7 @@ def test_list_of_a_vehicle_has_the_numbers_of_its_data_file():
     assert parameters["max_angle_rad"]["other_keys"] == ["max_angle_deg"]
 
 
-def test_list_of_a_rotor_says_what_it_takes():
+def test_list_of_a_rotor_has_its_parameters():
     answer = kittiwake_does("list", "lumped")
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.startswith("rotor lumped\n")
@@ -533,7 +533,7 @@ def test_list_of_a_rotor_says_what_it_takes():
     assert parameters["inflow_ns2pm"]["default"] == 0.0
 
 
-def test_list_of_a_name_with_required_keys_and_lists_says_so():
+def test_list_marks_required_keys_and_lists():
     parameters = json.loads(kittiwake_does("list", "follow-trajectory", "--json").out)
     assert parameters["positions_world_m"]["required"] is True
     assert parameters["positions_world_m"]["allowed"] == "a list of [x, y, z]"
@@ -551,7 +551,7 @@ def test_list_of_a_name_with_required_keys_and_lists_says_so():
         ("hallway", "obstacles.points_world_m", "a list of [x, y, z]"),
     ],
 )
-def test_list_says_how_many_of_what_a_key_takes(name, key, allowed):
+def test_list_has_length_and_type_of_lists(name, key, allowed):
     assert json.loads(kittiwake_does("list", name, "--json").out)[key]["allowed"] == allowed
 
 
@@ -566,7 +566,7 @@ def test_list_says_how_many_of_what_a_key_takes(name, key, allowed):
         ("qrsim-waypoint", None),
     ],
 )
-def test_list_says_at_which_rate_a_thing_runs_by_default(name, default):
+def test_list_has_the_default_rate_of_a_component(name, default):
     rate = json.loads(kittiwake_does("list", name, "--json").out)["rate_hz"]
     assert rate["default"] == default
     assert rate["allowed"].startswith("above 0, a divisor of time.rate_hz")
@@ -574,7 +574,7 @@ def test_list_says_at_which_rate_a_thing_runs_by_default(name, default):
 
 
 @pytest.mark.parametrize("name", ["isa", "none", "second-order", "lumped"])
-def test_list_says_no_rate_of_what_takes_none(name):
+def test_list_has_no_rate_for_components_without_one(name):
     assert "rate_hz" not in json.loads(kittiwake_does("list", name, "--json").out)
 
 
@@ -600,20 +600,20 @@ def test_list_of_a_scenario_has_a_row_for_each_entry(name, key):
     assert key in json.loads(kittiwake_does("list", name, "--json").out)
 
 
-def test_list_of_a_vehicle_has_what_stands_for_mass_and_inertia():
+def test_list_of_a_vehicle_has_the_alternatives_to_mass_and_inertia():
     found = json.loads(kittiwake_does("list", "rigid-body", "--json").out)
     assert {"urdf", "inertia_kgm2.from"} <= set(found)
     assert "urdf" not in json.loads(kittiwake_does("list", "pelican", "--json").out)
 
 
-def test_list_of_a_name_in_several_families_tells_of_each():
+def test_list_of_a_name_in_several_families_describes_each():
     answer = kittiwake_does("list", "none")
     headings = [line for line in answer.out.splitlines() if line.endswith("none")]
     assert headings == [
         "wind none",
         "turbulence model none",
         "current none",
-        "error of ranges none",
+        "range error none",
     ]
     parameters = json.loads(kittiwake_does("list", "none", "--json").out)
     assert list(parameters) == ["turbulence.rate_hz"]
@@ -640,7 +640,7 @@ def test_list_of_any_name_fits_a_narrow_terminal_and_cuts_nothing_short(name):
     assert "…" not in answer.out
     assert max(len(line) for line in answer.out.splitlines() if "file:" not in line) <= 80
     for key in json.loads(kittiwake_does("list", name, "--json").out):
-        # what several kinds call by this name is told apart by the kind, here by a heading
+        # a name of several kinds has the kind as prefix in JSON, and as heading here
         assert key in answer.out or key.partition(".")[2] in answer.out
 
 
@@ -652,7 +652,7 @@ def test_check_accepts_the_librarys_scenarios(name):
     assert f"{name}: can be flown" in answer.out
 
 
-def test_check_tells_all_mistakes_at_once():
+def test_check_reports_all_errors_at_once():
     answer = kittiwake_does(
         *("check", "keep-spot", "--set", "vehicles.pelican.guidance.type=hald"),
         *("--set", "vehicles.pelican.start.yaw_dg=1"),
@@ -684,7 +684,7 @@ def test_plot_refuses_a_sensor_that_the_log_does_not_have(spot):
 
 
 def rank(column):
-    """Where a column belongs in a CSV file."""
+    """Return the index of a column's group in a CSV file."""
     groups = ("cmd_", "act_", "sensor.", "estimate.")
     return next((i for i, group in enumerate(groups) if column.startswith(group)), len(groups))
 
@@ -735,7 +735,7 @@ def test_mcap_can_be_read_by_others(row, tmp_path):
     assert attached == ["scenario.yaml", "summary.json"]
 
 
-def test_bags_hold_what_ros_would_have_been_told(row, tmp_path):
+def test_bags_hold_the_messages_of_the_ros_bridge(row, tmp_path):
     reading = pytest.importorskip("rosbags.highlevel", reason="rosbags is not installed")
     wanted = {"rosbag1": ("flight.bag",), "rosbag2": ("flight", "--storage", "mcap")}
     for form, (name, *more) in wanted.items():
@@ -751,7 +751,7 @@ def test_bags_hold_what_ros_would_have_been_told(row, tmp_path):
 
 @pytest.mark.parametrize("form", ["csv", "parquet", "mcap", "rosbag1", "rosbag2"])
 @pytest.mark.slow
-def test_a_log_is_exported_from_a_folder_whose_name_the_locale_cannot_write(
+def test_a_log_is_exported_from_a_folder_with_a_name_outside_the_locale(
     form, spot, process, tmp_path
 ):
     folder = tmp_path / "Fläche ✈"
@@ -764,21 +764,21 @@ def test_a_log_is_exported_from_a_folder_whose_name_the_locale_cannot_write(
     assert len(list(folder.iterdir())) == len(list(spot[0].iterdir())) + 1
 
 
-def test_a_storage_belongs_to_a_bag_of_ros_2(row):
+def test_storage_requires_rosbag2(row):
     answer = kittiwake_does("export", row[0], "--to", "csv", "--storage", "mcap")
     assert (answer.status, answer.out) == (2, "")
-    assert answer.err == "--storage is that of a rosbag2; --to csv has none. Leave it out.\n"
+    assert answer.err == "`--storage`: only allowed with --to rosbag2, not with --to csv\n"
     answer = kittiwake_does("export", row[0], "--to", "rosbag2", "--storage", "mcapp")
     assert answer.err.startswith(
-        "--storage mcapp is not known. Did you mean 'mcap'? Allowed: mcap, sqlite3."
+        "`--storage`: got mcapp; unknown. Did you mean 'mcap'? Allowed: mcap, sqlite3."
     )
 
 
-def test_a_place_where_nothing_can_be_written_is_bad_input(spot, tmp_path):
+def test_unwritable_output_file_is_bad_input(spot, tmp_path):
     out = tmp_path / "no" / "such" / "log.parquet"
     answer = kittiwake_does("export", spot[0], "--to", "parquet", "-o", out)
     assert (answer.status, answer.out) == (2, "")
-    assert answer.err.startswith(f"there is no folder '{out.parent}'. Make it first")
+    assert answer.err.startswith(f"there is no folder '{out.parent}'. Create it first")
 
 
 @pytest.mark.parametrize("command", [("plot",), ("export", "--to", "csv")])
@@ -795,8 +795,8 @@ def test_an_unknown_format_is_bad_input(spot):
     answer = kittiwake_does("export", spot[0], "--to", "parket")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == (
-        "--to parket is not known. Did you mean 'parquet'? Allowed: csv, geojson, geotiff, mcap, "
-        "parquet, rosbag1, rosbag2.\n"
+        "`--to`: got parket; unknown format. Did you mean 'parquet'? Allowed: csv, geojson, "
+        "geotiff, mcap, parquet, rosbag1, rosbag2.\n"
     )
 
 
@@ -815,13 +815,13 @@ def test_help_names_the_commands_and_imports_nothing_heavy(process):
 
 
 @pytest.mark.parametrize("command", ["run", "list", "check", "plot", "export", "bench"])
-def test_each_command_explains_itself(command):
+def test_each_command_has_help(command):
     answer = kittiwake_does(command, "--help")
     assert answer.status == 0
     assert command in answer.out
 
 
-def test_the_version_is_told():
+def test_version_is_printed():
     assert kittiwake_does("--version") == Answer(0, f"kittiwake {kittiwake.__version__}\n", "")
 
 
@@ -835,7 +835,7 @@ def test_a_list_of_names_imports_no_jax(process):
 # bench
 
 
-def test_bench_help_names_exactly_the_cases_that_there_are():
+def test_bench_help_names_exactly_the_existing_cases():
     assert tuple(CASES) == bench.NAMES
     text = kittiwake_does("bench", "--help").out
     assert all(name in text for name in CASES)
@@ -849,7 +849,7 @@ def test_an_unknown_case_is_refused_with_the_nearest_one():
 
 def test_the_figures_of_all_cases_fit_a_narrow_terminal(monkeypatch):
     figures = {"compile_s": 123.45, "steps_per_s": 123456789.0, "realtime_factor": 12345678.0}
-    monkeypatch.setattr(bench, "_measured", lambda case: figures | {"peak_memory_mb": 12345.0})
+    monkeypatch.setattr(bench, "_measure", lambda case: figures | {"peak_memory_mb": 12345.0})
     answer = kittiwake_does("bench")
     assert answer.status == 0
     assert "…" not in answer.out
@@ -862,9 +862,9 @@ def test_the_figures_of_all_cases_fit_a_narrow_terminal(monkeypatch):
 
 def test_a_failing_case_is_a_row_and_the_others_are_measured(monkeypatch):
     figures = {"compile_s": 1.0, "steps_per_s": 2e6, "realtime_factor": 3.0, "peak_memory_mb": 4.0}
-    refused = bench._measured("no-such-case")
+    refused = bench._measure("no-such-case")
     answers = {case: refused if case == "rollout-1" else figures for case in CASES}
-    monkeypatch.setattr(bench, "_measured", answers.__getitem__)
+    monkeypatch.setattr(bench, "_measure", answers.__getitem__)
     answer = kittiwake_does("bench")
     rows = [line.split() for line in answer.out.splitlines() if line.strip()]
     failed = next(words for words in rows if words[0] == "rollout-1")
@@ -882,7 +882,7 @@ def test_a_failing_case_is_a_row_and_the_others_are_measured(monkeypatch):
 
 @pytest.fixture
 def long_run(process, tmp_path):
-    """A run of a simulated day, caught with some blocks written: the process and its folder."""
+    """Return process and folder of a run of a simulated day, after some written blocks."""
     folder = tmp_path / "run"
     running = process(
         *("run", *PLAIN, "--duration", 86_400, "--out", folder),
@@ -899,7 +899,7 @@ def long_run(process, tmp_path):
 
 
 def interrupted_status(number):
-    """What a shell says of a command that a signal has ended.
+    """Return the possible statuses of a command that a signal has ended.
 
     At a terminal, Ctrl-C ends the command by the signal itself; see ``kittiwake.cli``.
     """
@@ -953,7 +953,7 @@ def test_a_second_signal_still_leaves_a_summary(long_run):
 @pytest.mark.parametrize(
     "module", ["typer", "jax", "kittiwake.scenario.load", "kittiwake.sim.fleet"]
 )
-def test_ctrl_c_during_an_import_ends_without_a_word(module, process, tmp_path):
+def test_ctrl_c_during_an_import_ends_without_output(module, process, tmp_path):
     press = f"""
 import os, signal, sys
 class Press:
@@ -969,7 +969,7 @@ sys.meta_path.insert(0, Press())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_entry_point_imports_next_to_nothing_before_it_handles_signals(process):
+def test_the_entry_point_handles_signals_before_heavy_imports(process):
     only = "import sys; before = {*sys.modules}; import kittiwake.cli"
     shown = "print(*sorted({*sys.modules} - before))"
     child = [sys.executable, "-c", f"{only}; {shown}"]
@@ -978,7 +978,7 @@ def test_the_entry_point_imports_next_to_nothing_before_it_handles_signals(proce
     assert {*loaded.stdout.split()} & {"typing", "dataclasses", "inspect", "threading"} == set()
 
 
-def test_ctrl_c_before_signals_are_handled_ends_without_a_word(process, tmp_path):
+def test_ctrl_c_before_signals_are_handled_ends_without_output(process, tmp_path):
     press = """
 import os, signal, sys
 class Press:
@@ -994,7 +994,7 @@ sys.meta_path.insert(0, Press())
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
-def test_a_replay_is_left_by_ctrl_c_and_ended_by_sigterm(number, status, spot, process):
+def test_ctrl_c_leaves_a_replay_with_status_0_and_sigterm_with_143(number, status, spot, process):
     pytest.importorskip("viser")
     ready = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     running = process("view", spot[0], "--no-browser", "--port", "0", before=ready)
@@ -1032,7 +1032,7 @@ def test_a_live_flight_ends_at_once_while_a_program_is_compiled(command, status,
         answer = wait_for(running)
     finally:
         running.kill()
-    # 2 s of a machine of one's own
+    # 2 s on an idle machine
     assert time.monotonic() - began < 6.0
     assert answer.status in {status, -signal.SIGINT if status else 0}
     assert "Traceback" not in answer.err
@@ -1042,7 +1042,7 @@ def test_a_live_flight_ends_at_once_while_a_program_is_compiled(command, status,
     assert (folder / "overview.png").is_file()
 
 
-def test_a_log_that_cannot_grow_ends_the_run_and_keeps_what_was_flown(process, tmp_path):
+def test_a_full_disk_ends_the_run_and_keeps_the_log(process, tmp_path):
     small = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))"
     folder = tmp_path / "run"
     answer = wait_for(
@@ -1057,7 +1057,7 @@ def test_a_log_that_cannot_grow_ends_the_run_and_keeps_what_was_flown(process, t
     assert f"'{folder / 'log.mcap'}' cannot be written: File too large" in answer.err
     summary = json.loads((folder / "summary.json").read_text())
     assert summary["status"] == "failed"
-    assert summary["reason"].startswith("no more of the log could be written at ")
+    assert summary["reason"].startswith("the log could not be written any further at ")
     log = Log.read(folder)
     assert not log.complete
     assert log.end_s > 100.0
@@ -1065,7 +1065,7 @@ def test_a_log_that_cannot_grow_ends_the_run_and_keeps_what_was_flown(process, t
 
 
 @pytest.mark.slow
-def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp_path):
+def test_the_log_of_a_killed_run_can_be_plotted_and_exported(long_run, tmp_path):
     running, folder = long_run
     running.kill()
     running.wait(timeout=60)
@@ -1090,13 +1090,13 @@ def test_what_a_killed_run_has_written_can_be_plotted_and_exported(long_run, tmp
     assert again.status == 0
 
 
-# what is drawn for episodes alone
+# randomization outside of tasks
 
 
 @pytest.mark.parametrize(
     "command", [("check",), ("run",), ("compare", "--controllers", "qrsim-waypoint")]
 )
-def test_a_command_that_draws_nothing_warns_of_randomize(command, tmp_path, monkeypatch):
+def test_commands_without_episodes_warn_of_randomize(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     stop = Mock(side_effect=KittiwakeError("before the flight"))
     monkeypatch.setattr("kittiwake.runtime.simulation.Simulation.flight", stop)
@@ -1104,20 +1104,20 @@ def test_a_command_that_draws_nothing_warns_of_randomize(command, tmp_path, monk
     name, *options = command
     drawn = "randomize.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
     answer = kittiwake_does(name, "goto-waypoint", *options, "--set", drawn)
-    assert "randomize: counts in the episodes of a task alone" in answer.err
+    assert "randomize: applies only to the episodes of a task" in answer.err
 
 
 @pytest.mark.parametrize("key", ["randomize", "curriculum"])
-def test_a_scenario_without_a_task_is_told_that_it_draws_nothing(key):
+def test_randomize_without_a_task_gives_a_warning(key):
     drawn = f"{key}.vehicles.pelican.start.yaw_deg={{uniform: [0, 360]}}"
     start = "vehicles.pelican.start.yaw_deg=0"
     answer = kittiwake_does("check", "hover-pelican", "--set", start, "--set", drawn)
     assert answer.status == 0
-    assert f"{key}: counts in the episodes of a task alone" in answer.err
-    assert "this scenario has no task, so that it has no effect" in answer.err
+    assert f"{key}: applies only to the episodes of a task" in answer.err
+    assert "this scenario has no task, so it has no effect" in answer.err
 
 
-def test_draws_are_checked_where_no_task_draws():
+def test_randomize_is_checked_without_a_task():
     answer = kittiwake_does(
         "check", "hover-pelican", "--set", "randomize.world.wnd={uniform: [0, 1]}"
     )
@@ -1125,7 +1125,7 @@ def test_draws_are_checked_where_no_task_draws():
     assert "Did you mean 'wind'?" in answer.err
 
 
-def test_a_misspelt_path_is_told_beside_a_wrong_distribution():
+def test_misspelled_path_and_wrong_distribution_are_reported_together():
     answer = kittiwake_does(
         *("check", "keep-spot", "--set", "randomize.world.wnd={uniform: [0, 1]}"),
         *("--set", "randomize.vehicles.pelican.start.yaw_deg={normal: [1.68]}"),
@@ -1136,7 +1136,7 @@ def test_a_misspelt_path_is_told_beside_a_wrong_distribution():
 
 
 @pytest.mark.parametrize("command", ["check", "run"])
-def test_a_scenario_that_does_not_fit_its_task_is_refused(command, tmp_path, monkeypatch):
+def test_scenario_inconsistent_with_its_task_is_refused(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     answer = kittiwake_does(command, "keep-spot", "--set", "task.rate_hz=7")
     assert (answer.status, answer.out) == (2, "")

@@ -1,4 +1,4 @@
-"""The cockpit in a real browser: what a person sees and does there, and what the log says of it."""
+"""The cockpit in a real browser: the scene, the controls and the resulting log."""
 
 import os
 import re
@@ -27,11 +27,18 @@ pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no browser; scripts/browser-setup installs one"),
     pytest.mark.xdist_group("cockpit"),
 ]
-# WebGL in software, and no service of the browser's maker
+# software WebGL, and no background services of the browser
 FLAGS = [
-    *("--headless=new", "--no-sandbox", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"),
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
 ]
 SCENARIO = """
 name: cockpit
@@ -50,79 +57,79 @@ vehicles:
 REFERENCE = Path(__file__).parent / "data" / "cockpit.png"
 SMALL = (160, 90)
 PATIENCE_S = 120.0
-# of a pitch of six degrees, in its quaternion
+# quaternion component of a pitch of six degrees
 HALF_SINE = np.sin(np.radians(3.0))
 
 
 @contextmanager
 def kittiwake(*arguments):
-    """The address that a command tells, while it runs; ended by Ctrl-C."""
+    """Run a command and yield the address that it prints; interrupt it at the end."""
     command = [sys.executable, "-m", "kittiwake", *map(str, arguments), "--no-browser"]
     command += ["--port", "0"]
-    # without a screen nobody opens a browser by mistake
+    # without a display no browser is opened
     environment = {key: value for key, value in os.environ.items() if key != "DISPLAY"}
     with interrupts.heard():
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     with process:
         try:
-            said = ""
-            while not (found := re.search(r"http://\S+", said)):
+            output = ""
+            while not (found := re.search(r"http://\S+", output)):
                 line = process.stderr.readline()
-                assert line, said
-                said += line
+                assert line, output
+                output += line
             yield found[0]
         finally:
             interrupt(process)
 
 
 def interrupt(process):
-    """Ends a process as Ctrl-C does; one that does not end by that is killed."""
+    """Interrupt a process as Ctrl-C does; kill it after a timeout."""
     process.send_signal(signal.SIGINT)
     try:
         process.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:
         process.kill()
-        _, said = process.communicate()
-        pytest.fail(f"Ctrl-C did not end it within {PATIENCE_S:g} s; it said:\n{said}")
+        _, output = process.communicate()
+        pytest.fail(f"Ctrl-C did not end the process within {PATIENCE_S:g} s; output:\n{output}")
 
 
 @contextmanager
 def page_at(address):
-    """The page in a browser, and what it asked for on the network."""
-    asked = []
+    """Yield the page in a browser, and the URLs that it requests."""
+    requested = []
     with sync_playwright() as playwright, ExitStack() as stack:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
         stack.callback(browser.close)
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(1e3 * PATIENCE_S)
         expect.set_options(timeout=1e3 * PATIENCE_S)
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("websocket", lambda socket: asked.append(socket.url))
+        page.on("request", lambda request: requested.append(request.url))
+        page.on("websocket", lambda socket: requested.append(socket.url))
         page.goto(address)
         page.wait_for_selector("canvas")
-        yield page, asked
+        yield page, requested
 
 
-def seen(page):
-    """What the scene looks like, small."""
+def screenshot(page):
+    """Return a small picture of the scene."""
     picture = Image.open(BytesIO(page.locator("canvas").first.screenshot()))
     return np.asarray(picture.convert("RGB").resize(SMALL, Image.Resampling.BOX), float)
 
 
-def whole(picture):
-    """Whether there are the sky, the wall, and the drone in the middle."""
+def is_complete(picture):
+    """Return True if the picture shows the sky, the wall, and the drone in the middle."""
     sky, wall = picture[:10, 100:].mean(axis=(0, 1)), picture[25:40, 10:60].mean(axis=(0, 1))
     drone = np.ptp(picture[35:55, 60:100], axis=(0, 1))
     return sky[2] > sky[0] + 20.0 and wall[0] > wall[2] + 30.0 and drone.max() > 60.0
 
 
-def seen_whole(page):
-    """The scene when everything has come into it, or what has after a long time.
+def complete_screenshot(page):
+    """Return a picture of the complete scene, or the last one before a timeout.
 
-    A flight that goes on never looks the same twice: its rotors turn, its sensors light up.
+    A live scene never settles: rotors turn and sensor cones change.
     """
     end_s = time.monotonic() + PATIENCE_S
-    while not whole(picture := seen(page)) and time.monotonic() < end_s:
+    while not is_complete(picture := screenshot(page)) and time.monotonic() < end_s:
         time.sleep(0.2)
     return picture
 
@@ -136,13 +143,13 @@ def press(page, name):
 
 
 def slider(page, label):
-    """The knob of a slider."""
-    beside = page.locator("label", has_text=label).first
-    return beside.locator("xpath=following::div[@role='slider'][1]")
+    """Return the thumb of a slider."""
+    text = page.locator("label", has_text=label).first
+    return text.locator("xpath=following::div[@role='slider'][1]")
 
 
 def logged(folder, *columns):
-    """Columns of what has been written so far."""
+    """Return columns of the log written so far."""
     return Log.read(folder).tables["drone"].part(("time_s", *columns))
 
 
@@ -155,45 +162,45 @@ def eventually(holds):
 
 @pytest.fixture(scope="module")
 def flight(tmp_path_factory):
-    """A flight that is steered from a page, and what the log said meanwhile."""
+    """Flight controlled from a page, and log values during the flight."""
     folder = tmp_path_factory.mktemp("cockpit")
     scenario, out = folder / "cockpit.yaml", folder / "out"
     scenario.write_text(SCENARIO)
     notes = {}
     with (
         kittiwake("run", scenario, "--live", "--out", out) as address,
-        page_at(address) as (page, asked),
+        page_at(address) as (page, requested),
     ):
-        status = page.get_by_text("is flown by")
-        expect(status).to_contain_text("its own guidance")
-        expect(status).not_to_contain_text("being prepared")
-        notes["live"] = seen_whole(page)
-        lean(page, out, notes)
-        notes["wind"] = blow(page, out)
+        status = page.get_by_text("is controlled by")
+        expect(status).to_contain_text("guidance")
+        expect(status).not_to_contain_text("preparing commands")
+        notes["live"] = complete_screenshot(page)
+        pitch(page, out, notes)
+        notes["wind"] = set_wind(page, out)
         take_off_and_land(page, out, notes)
         change_round_robin(page, out)
-        notes["stuck"] = get_stuck(page, out)
+        notes["stuck"] = fail_sensors(page, out)
         notes["gain"] = tune(page, out)
-        notes["went_m"] = go_to_a_click(page, out)
+        notes["went_m"] = go_to_click(page, out)
         notes["paused"] = pause(page, out)
-        notes["asked"] = asked
+        notes["requested"] = requested
     return out, notes
 
 
-def lean(page, out, notes):
-    """Pitch by the slider's arrow keys, half a degree each."""
+def pitch(page, out, notes):
+    """Pitch by the arrow keys of a slider, half a degree each."""
     knob = slider(page, "pitch [deg]")
     for _ in range(12):
         knob.press("ArrowRight")
-    asked = "cmd_q_world_from_body_y"
-    eventually(lambda: logged(out, asked)[-1, 1] == pytest.approx(HALF_SINE, abs=1e-6))
+    column = "cmd_q_world_from_body_y"
+    eventually(lambda: logged(out, column)[-1, 1] == pytest.approx(HALF_SINE, abs=1e-6))
     time.sleep(0.5)
     notes["leant_s"] = logged(out)[-1, 0]
     press(page, "Hold")
 
 
 def take_off_and_land(page, out, notes):
-    """Up by two meters, and down to the ground."""
+    """Take off by two meters, and land on the ground."""
     height_m = steady_height_m(out)
     press(page, "Take off")
     eventually(lambda: logged(out, "z_m")[-1, 1] > height_m + 1.5)
@@ -203,13 +210,13 @@ def take_off_and_land(page, out, notes):
 
 
 def steady_height_m(out):
-    """The height at which it stays for a second."""
+    """Return the height when it has been constant for a second."""
     eventually(lambda: np.ptp(logged(out, "z_m")[-48:, 1]) < 0.01)
     return logged(out, "z_m")[-1, 1]
 
 
 def change_round_robin(page, out):
-    """From all in turn to the one ahead alone, which then measures at 16 Hz."""
+    """Switch from all sensors in turn to the front sensor only, which then measures at 16 Hz."""
     tab(page, "World")
     press(page, "front-only")
 
@@ -220,38 +227,38 @@ def change_round_robin(page, out):
     eventually(front_alone)
 
 
-def blow(page, out):
-    """Wind from the north by a slider: what the drone feels, to the east and north."""
+def set_wind(page, out):
+    """Set wind from the north by a slider; return the wind at the drone, east and north."""
     tab(page, "World")
     slider(page, "speed at 6 m").press("End")
     eventually(lambda: abs(logged(out, "wind_y_world_mps")[-1, 1]) > 1.0)
-    felt = logged(out, "wind_x_world_mps", "wind_y_world_mps")[-1, 1:]
+    wind = logged(out, "wind_x_world_mps", "wind_y_world_mps")[-1, 1:]
     slider(page, "speed at 6 m").press("Home")
-    tab(page, "Fly")
-    return felt
+    tab(page, "Command")
+    return wind
 
 
-def get_stuck(page, out):
-    """Whether the ultrasonic sensors say the same all the time, while they have failed."""
-    page.get_by_text("Failures", exact=True).click()
+def fail_sensors(page, out):
+    """Return True if failed ultrasonic sensors keep their last values."""
+    page.get_by_text("Faults", exact=True).click()
     box = page.get_by_label("turns", exact=True)
     box.check()
     ranges = [f"sensor.turns.ranges_{i}_m" for i in range(5)]
     eventually(lambda: np.ptp(logged(out, *ranges)[-40:, 1:], axis=0).max() == 0.0)
-    said = logged(out, *ranges)[-1, 1:]
-    tab(page, "Fly")
+    stuck = logged(out, *ranges)[-1, 1:]
+    tab(page, "Command")
     press(page, "Take off")
     height_m = logged(out, "z_m")[-1, 1]
     eventually(lambda: logged(out, "z_m")[-1, 1] > height_m + 1.0)
-    still = (logged(out, *ranges)[-1, 1:] == said).all()
+    still = (logged(out, *ranges)[-1, 1:] == stuck).all()
     tab(page, "World")
     box.uncheck()
     return still
 
 
 def tune(page, out):
-    """A gain of the position controller, as the scenario of the flight then has it."""
-    tab(page, "Gains")
+    """Enter a gain of the position controller; return the time."""
+    tab(page, "Parameters")
     page.get_by_text("position", exact=True).click()
     field = page.locator("label", has_text="natural_frequency_radps").first
     number = field.locator("xpath=following::input[@inputmode='decimal'][1]")
@@ -260,22 +267,22 @@ def tune(page, out):
     return logged(out)[-1, 0]
 
 
-def go_to_a_click(page, out):
-    """How far it goes when somebody clicks on the ground beside it."""
-    tab(page, "Fly")
+def go_to_click(page, out):
+    """Click a location on the ground; return the distance flown."""
+    tab(page, "Command")
     before_m = logged(out, "x_m", "y_m")[-1, 1:]
-    press(page, "Go to a click")
+    press(page, "Go to location")
     page.mouse.click(500, 600)
 
-    def gone_m():
+    def distance_m():
         return np.linalg.norm(logged(out, "x_m", "y_m")[-1, 1:] - before_m)
 
-    eventually(lambda: gone_m() > 0.3)
-    return gone_m()
+    eventually(lambda: distance_m() > 0.3)
+    return distance_m()
 
 
 def pause(page, out):
-    """How far the flight has come in a second of standing still."""
+    """Pause; return the time flown during a second."""
     press(page, "Pause")
     expect(page.get_by_text("paused")).to_be_visible()
     time.sleep(0.5)
@@ -287,17 +294,17 @@ def pause(page, out):
 def test_the_log_follows_the_slider(flight):
     out, notes = flight
     rows = logged(out, "qy", "vx_mps")
-    leant = rows[(rows[:, 0] > notes["leant_s"] - 0.1) & (rows[:, 0] <= notes["leant_s"])]
+    pitched = rows[(rows[:, 0] > notes["leant_s"] - 0.1) & (rows[:, 0] <= notes["leant_s"])]
     # the angles follow within 50 ms
-    np.testing.assert_allclose(leant[:, 1], HALF_SINE, atol=1e-3)
-    assert leant[-1, 2] > 0.0
+    np.testing.assert_allclose(pitched[:, 1], HALF_SINE, atol=1e-3)
+    assert pitched[-1, 2] > 0.0
 
 
-def test_it_takes_off_and_lands_by_buttons(flight):
+def test_buttons_take_off_and_land(flight):
     assert flight[1]["rose_m"] == pytest.approx(2.0, abs=0.05)
 
 
-def test_wind_failures_and_clicks_do_what_they_say(flight):
+def test_wind_faults_and_clicks_take_effect(flight):
     notes = flight[1]
     east_mps, north_mps = notes["wind"]
     # from the north
@@ -311,63 +318,63 @@ def test_a_paused_flight_stands_still(flight):
     assert flight[1]["paused"] == 0.0
 
 
-def test_the_flight_is_written_as_by_run_when_it_is_ended(flight):
+def test_an_ended_flight_leaves_a_complete_run_folder(flight):
     log = Log.read(flight[0])
     assert log.complete
     assert log.summary["reason"].startswith("stopped by the user")
     assert (flight[0] / "overview.png").is_file()
 
 
-def test_nothing_is_asked_of_other_machines(flight):
-    assert hosts(flight[1]["asked"]) == {"127.0.0.1"}
+def test_the_page_requests_nothing_from_other_hosts(flight):
+    assert hosts(flight[1]["requested"]) == {"127.0.0.1"}
 
 
 def test_the_scene_shows_the_drone_and_the_wall(flight):
-    assert whole(flight[1]["live"])
+    assert is_complete(flight[1]["live"])
 
 
 @pytest.mark.slow
-def test_a_log_is_replayed_with_the_same_scene(flight):
+def test_replay_shows_the_same_scene(flight):
     out, _ = flight
-    with kittiwake("view", out) as address, page_at(address) as (page, asked):
+    with kittiwake("view", out) as address, page_at(address) as (page, requested):
         press(page, "Pause")
-        press(page, "From the start")
+        press(page, "Rewind")
         eventually(lambda: shown_s(page) == 0.0)
         tab(page, "View")
-        press(page, "See everything")
-        begun = settled(page)
+        press(page, "Fit view")
+        before_play = settled_screenshot(page)
         press(page, "Play")
         eventually(lambda: shown_s(page) > 1.0)
         press(page, "Pause")
-        # where it had gone to a click, high above where it stood
+        # at the clicked location, above the start
         slider(page, "time [s]").press("End")
-        later = settled(page)
-    assert hosts(asked) == {"127.0.0.1"}
+        after_play = settled_screenshot(page)
+    assert hosts(requested) == {"127.0.0.1"}
     known = np.asarray(Image.open(REFERENCE).convert("RGB"), float)
-    assert np.abs(begun - known).mean() < 6.0
-    # the drone, its label and the wall by themselves: without the drone it would be 26
+    assert np.abs(before_play - known).mean() < 6.0
+    # the drone, its label and the wall separately: without the drone the difference would be 26
     for part in (np.s_[36:60, 60:105], np.s_[32:38, 70:90], np.s_[20:60, 10:60]):
-        assert np.abs(begun[part] - known[part]).mean() < 8.0
-    assert np.abs(later - begun).max() > 40.0
+        assert np.abs(before_play[part] - known[part]).mean() < 8.0
+    assert np.abs(after_play - before_play).max() > 40.0
 
 
 def hosts(addresses):
-    """Whom a page has asked for anything; what it holds itself has none."""
+    """Return the hosts of URLs; embedded data has none."""
     return {parts.hostname for parts in map(urlsplit, addresses) if parts.hostname}
 
 
 def shown_s(page):
-    """The time that the page tells."""
+    """Return the time shown on the page."""
     return float(re.search(r"· ([0-9.]+) s", page.inner_text("body"))[1])
 
 
-def settled(page):
-    """The scene when it does not change any more."""
-    before = seen(page)
+def settled_screenshot(page):
+    """Return a picture of the scene when it no longer changes."""
+    before = screenshot(page)
     for _ in range(30):
         time.sleep(0.5)
-        now = seen(page)
+        now = screenshot(page)
         if np.abs(now - before).max() < 2.0:
             return now
         before = now
-    pytest.fail("the scene goes on changing")
+    pytest.fail("the scene keeps changing")

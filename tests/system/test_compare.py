@@ -1,4 +1,4 @@
-"""``kittiwake compare`` as users meet it: a table, a picture, figures, and refusals."""
+"""``kittiwake compare``: tables, pictures, figures, and errors."""
 
 import contextlib
 import csv
@@ -25,7 +25,7 @@ from kittiwake.analysis.table import STATE_COLUMNS, Table
 from kittiwake.cli import main
 from kittiwake.cli.comparison_table import comparison_tables
 
-# in the air feet change nothing but the time to compile
+# in the air the landing gear changes only the time to compile
 SCENARIO = """
 name: hops
 time: {rate_hz: 100, duration_s: 4}
@@ -45,7 +45,7 @@ NOISE = ("--noise", "position_m=0.02", "--noise", "attitude_deg=0.1")
 
 
 class Answer(NamedTuple):
-    """What a command left behind."""
+    """Exit status and output of a command."""
 
     status: int
     out: str
@@ -102,7 +102,7 @@ def test_the_file_has_a_row_for_each_flight_of_each_vehicle(comparison):
 
 
 @pytest.mark.parametrize("vehicle", ["tern", "gull"])
-def test_there_is_a_picture_of_each_vehicle_that_shows_something(vehicle, comparison):
+def test_each_vehicle_has_a_nonempty_picture(vehicle, comparison):
     folder, answer = comparison
     assert f"comparison-{vehicle}.png" in answer.out
     pixels = image.imread(folder / f"comparison-{vehicle}.png")
@@ -120,7 +120,7 @@ def test_figures_alone_are_an_array(scenario, tmp_path):
 
 
 def trial(controllers, seed, settling_time_s):
-    """A flight of two seconds with little more than its settling time."""
+    """Return a flight of two seconds with a given settling time."""
     times = np.linspace(0.0, 2.0, 21)
     given = dict.fromkeys([*STATE_COLUMNS, *SETPOINT_WORLD_M], 0.0) | {"time_s": times, "qw": 1.0}
     values = np.stack([np.broadcast_to(v, times.shape) for v in given.values()], axis=1)
@@ -133,17 +133,17 @@ NAMES = ["position", "lee", "position+attitude-rates+indi", "euler-attitude", "h
 
 @pytest.fixture(scope="module")
 def many():
-    """Six controllers with three flights each, of which two settle."""
+    """Return six controllers with three flights each, of which two settle."""
     return [
         trial(name, seed, {1: 12.3, 2: None, 3: 34.5}[seed]) for name in NAMES for seed in (1, 2, 3)
     ]
 
 
-def test_a_narrow_terminal_breaks_no_number_and_says_of_how_many_flights_it_is(many):
-    told = io.StringIO()
-    console = Console(file=told, width=80)
+def test_narrow_tables_break_no_numbers_and_count_the_flights(many):
+    file = io.StringIO()
+    console = Console(file=file, width=80)
     console.print(*comparison_tables(summaries(many), 80))
-    shown = told.getvalue()
+    shown = file.getvalue()
     # (34.5 - 12.3) / 2 in one digit
     assert shown.count("23.4 ±10 (2 of 3)") == len(NAMES)
     assert "…" not in shown
@@ -151,7 +151,7 @@ def test_a_narrow_terminal_breaks_no_number_and_says_of_how_many_flights_it_is(m
     assert max(map(len, shown.splitlines())) <= 80
 
 
-def test_nothing_that_is_written_in_a_picture_overlaps(many):
+def test_texts_of_a_picture_do_not_overlap(many):
     with style.context(["default", look.SETTINGS]):
         figure = draw_comparison(many)
         figure.canvas.draw()
@@ -159,7 +159,7 @@ def test_nothing_that_is_written_in_a_picture_overlaps(many):
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     boxes = [(text.get_text(), text.get_window_extent(drawn)) for text in texts]
     page = figure.bbox
-    wide = [(said, box) for said, box in boxes if len(said) > 6]
+    wide = [(text, box) for text, box in boxes if len(text) > 6]
     assert all(page.x0 <= box.x0 and box.x1 <= page.x1 for _, box in wide)
     overlapping = [
         (one, other)
@@ -170,7 +170,7 @@ def test_nothing_that_is_written_in_a_picture_overlaps(many):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
         (("--controllers", "kemperr"), "Did you mean 'kemper'?"),
         (("--controllers", "position,position"), "different names"),
@@ -182,10 +182,10 @@ def test_nothing_that_is_written_in_a_picture_overlaps(many):
         (("--controllers", "position", "--set", "vehicles.tren.model=os4"), "tren"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_in_a_message(options, said, scenario, tmp_path):
+def test_invalid_comparisons_are_refused_with_a_message(options, expected, scenario, tmp_path):
     folder = tmp_path / "results"
     answer = compared(scenario, *options, "--out", folder)
     assert answer.status == 2
     assert not folder.exists()
-    assert said in answer.err
+    assert expected in answer.err
     assert "Traceback" not in answer.err

@@ -187,7 +187,7 @@ def test_a_map_over_keys_is_a_run_for_each_key(trio):
 # whatever else flies
 
 
-def test_what_others_are_called_where_they_start_and_go_changes_no_bit(usual):
+def test_names_starts_and_goals_of_others_change_no_bit(usual):
     far = {"type": "hold", "position_world_m": [-60, 2, 21], "yaw_deg": 90}
     others = {"gull-0": gull(0), "auk": gull(-7, guidance=far), "tern": gull(9)}
     assert_same_bits(rows_of(simulation(others).run()), rows_of(usual))

@@ -1,4 +1,4 @@
-"""Batteries that run down and things that break, from the scenario to the log."""
+"""Battery depletion and faults, from the scenario to the log."""
 
 import copy
 import math
@@ -18,15 +18,15 @@ from kittiwake.scenario.document import dump_document, parse_document
 FRONT = {"type": "motor", "at_s": 2, "rotor": 0, "keeps": 0.95}
 RIGHT = {"type": "motor", "at_s": 1, "rotor": 3, "keeps": 0.9}
 BACK = {"type": "motor", "at_s": 2, "rotor": 2, "keeps": 0.9}
-# like a fault that comes, but for its time, which is after the flight
+# a fault after the end of the flight
 NEVER = RIGHT | {"at_s": 99}
 
 
 def hummingbirds(vehicles):
-    """A flight of 2.4 s of Hummingbirds by the faults that they have, ready to be flown."""
+    """Return a simulation of 2.4 s with Hummingbirds that have these faults."""
     common = {
         "model": "hummingbird",
-        # ten meters above the ground feet change nothing but the time to compile
+        # ten meters above the ground, landing gear affects only the compilation time
         "parameters": {"landing_gear": None},
         "start": {"position_world_m": [0, 0, 10]},
         "guidance": {"type": "hold", "position_world_m": [0.2, 0, 10]},
@@ -54,16 +54,16 @@ def bits(frame, until_s):
     return frame[frame["time_s"] < until_s][columns].to_numpy().tobytes()
 
 
-def told(log, name):
+def events_of(log, name):
     return [(event.time_s, event.event) for event in log.events if event.vehicle == name]
 
 
 # faults
 
 
-def test_faults_are_told_in_the_order_of_their_times_and_counted(pair):
-    assert told(pair, "sound") == []
-    assert told(pair, "broken") == [
+def test_faults_are_reported_in_order_of_time_and_counted(pair):
+    assert events_of(pair, "sound") == []
+    assert events_of(pair, "broken") == [
         (1.0, "motor 3 fails: it keeps 90% of its speed"),
         (2.0, "motor 0 fails: it keeps 95% of its speed"),
         (2.0, "motor 2 fails: it keeps 90% of its speed"),
@@ -89,7 +89,7 @@ def trio():
 
 
 @pytest.mark.bits
-def test_what_flies_beside_a_broken_vehicle_keeps_its_bits(trio):
+def test_a_vehicle_next_to_a_failed_one_keeps_its_bits(trio):
     # on both sides of it and in its group, so that a fault which reached others would show
     simulation = hummingbirds({"gull": [NEVER], "tern": [RIGHT], "auk": [NEVER]})
     assert len(simulation.fleet.groups) == 1
@@ -99,7 +99,7 @@ def test_what_flies_beside_a_broken_vehicle_keeps_its_bits(trio):
         assert bits(beside.frame(name), math.inf) == bits(trio.frame(name), math.inf)
 
 
-def test_a_fault_that_does_not_come_changes_no_flight(trio, pair):
+def test_a_fault_after_the_end_changes_no_flight(trio, pair):
     spared, sound = trio.frame("gull"), pair.frame("sound")
     columns = [*STATE_COLUMNS, *(f"act_rotor_{i}_radps" for i in range(4))]
     # another program, which may round differently
@@ -127,9 +127,9 @@ def test_a_failed_motor_slows_by_its_lag_and_the_body_turns_over():
     assert upright.min() < -0.5
 
 
-def test_the_librarys_vehicle_comes_back_to_its_place():
+def test_the_library_scenarios_vehicle_returns_to_its_position():
     held = kw.load("motor-failure").run()
-    assert told(held, "hummingbird") == [(5.0, "motor 0 fails: it keeps 75% of its speed")]
+    assert events_of(held, "hummingbird") == [(5.0, "motor 0 fails: it keeps 75% of its speed")]
     assert held.summary["status"] == "completed"
     frame = held.frame("hummingbird")
     off_m = np.sqrt(frame["x_m"] ** 2 + frame["y_m"] ** 2 + (frame["z_m"] - 10.0) ** 2)
@@ -141,7 +141,7 @@ def test_the_librarys_vehicle_comes_back_to_its_place():
 
 
 @pytest.mark.slow
-def test_a_vehicle_that_keeps_70_percent_of_a_motor_still_holds_its_place():
+def test_a_vehicle_with_70_percent_of_a_motor_holds_its_position():
     log = kw.load("motor-failure", {"vehicles.hummingbird.faults.0.keeps": 0.7}).run()
     x_m, y_m, z_m = log.summary["vehicles"]["hummingbird"]["final_position_m"]
     assert log.summary["status"] == "completed"
@@ -152,10 +152,10 @@ def test_a_vehicle_that_keeps_70_percent_of_a_motor_still_holds_its_place():
 
 
 @pytest.mark.slow
-def test_an_empty_battery_is_told_once_and_the_vehicle_comes_down():
+def test_an_empty_battery_is_reported_once_and_the_vehicle_comes_down():
     emptied = kw.load("battery-sag").run()
     assert emptied.summary["status"] == "completed"
-    events = told(emptied, "crazyflie")
+    events = events_of(emptied, "crazyflie")
     assert [event for _, event in events].count("battery empty") == 1
     assert events[0][1] == "battery empty"
     assert events[1][1].startswith("touched down")
@@ -221,7 +221,7 @@ def refusal(model, faults):
         ("pelican", "[{type: motor, at_s: 1, rotor: 0}]", r"none is registered"),
     ],
 )
-def test_a_fault_that_cannot_be_is_refused(model, faults, said):
+def test_an_invalid_fault_is_refused(model, faults, said):
     message = refusal(model, faults)
     assert "test.yaml:6" in message
     assert len(message.splitlines()) == 1

@@ -62,7 +62,7 @@ def test_a_film_may_be_a_gif_of_a_part_and_slower(run, graphics):
         assert shown.n_frames == 11
 
 
-def test_a_still_is_a_picture_of_its_time(run, graphics):
+def test_a_still_shows_its_time(run, graphics):
     answer = kittiwake_does("plot", run, "--still", 0.5, "--width", 320)
     assert answer.status == 0, answer.err
     assert answer.out == f"The picture is {run / 'still.png'}\n"
@@ -92,21 +92,21 @@ def test_a_new_run_in_the_folder_removes_the_films_of_the_former_one(run, tmp_pa
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--film", "--format", "avi"], "--format avi"),
-        (["--film", "--width", "wide"], "--width wide is not allowed"),
+        (["--film", "--format", "avi"], "`--format`: got avi"),
+        (["--film", "--width", "wide"], "`--width`: got wide"),
         (["--film", "--width", "3"], "must be from 160 to 3840 pixels"),
-        (["--film", "--speed", "0"], "--speed 0 is not allowed"),
+        (["--film", "--speed", "0"], "`--speed`: got 0"),
         (["--film", "--from", "5"], "the flight lasts from 0 to"),
         (["--film", "--follow", "dron"], "'drone'"),
-        (["--film", "--sensor", "head"], "--sensor is about pages"),
-        (["--still", "soon"], "--still soon is not allowed"),
+        (["--film", "--sensor", "head"], "`--sensor`: not allowed with --film"),
+        (["--still", "soon"], "`--still`: got soon"),
         (["--still", "9"], "nothing at 9 s"),
-        (["--format", "gif"], "--format is about a film; write --film"),
-        (["--still", "1", "--speed", "2"], "--speed is about a film"),
-        (["--width", "640"], "--width is about a film"),
+        (["--format", "gif"], "`--format`: requires --film"),
+        (["--still", "1", "--speed", "2"], "`--speed`: requires --film"),
+        (["--width", "640"], "`--width`: requires --film"),
     ],
 )
-def test_what_cannot_be_is_refused_in_one_line(run, graphics, options, said):
+def test_invalid_options_are_refused_in_one_line(run, graphics, options, said):
     answer = kittiwake_does("plot", run, *options)
     assert answer.status == 2
     assert said in answer.err

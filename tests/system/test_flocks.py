@@ -18,7 +18,7 @@ def flown(scenario, duration_s=None, seed=0, **overrides):
     return log, np.stack(places, axis=1)
 
 
-def test_eight_bring_their_middle_to_the_target_and_stay():
+def test_flock_of_eight_moves_its_center_to_the_target_and_stays():
     log, places = flown("flock-8", **FOOTLESS)
     assert log.summary["status"] == "completed"
     middle = places.mean(axis=1)
@@ -39,7 +39,7 @@ def written(folder, vehicles, **world):
 
 
 @pytest.mark.slow  # two programs
-def test_a_flock_is_the_same_whatever_its_members_are_called(tmp_path):
+def test_flock_is_independent_of_the_names_of_its_members(tmp_path):
     _, places = flown("flock-8", 3.0, **{"vehicles.drone.model": "crazyflie"})
     given = dict(kw.load("flock-8").scenario.document.data["vehicles"]["drone"])
     for key in ("count", "grid", "spacing_m"):
@@ -112,7 +112,7 @@ def test_behaviors_are_switched_in_flight():
 
 
 @pytest.mark.slow
-def test_formations_are_taken_up_one_after_another():
+def test_formations_are_assumed_in_sequence():
     log, places = flown("formation-change", **FOOTLESS)
     assert log.summary["status"] == "completed"
     time_s = log.frame("drone-1")["time_s"].to_numpy()
@@ -143,7 +143,7 @@ def test_swarm_follows_its_leader_through_the_hallways():
 
 
 @pytest.mark.slow  # three flights
-def test_by_a_poor_radio_a_flock_still_gathers():
+def test_flock_gathers_with_a_lossy_radio():
     radio = {"type": "lossy", "loss": 0.3, "fade_distance_m": 20.0, "latency_s": 0.12}
     sim = kw.load("flock-8", overrides={"world.radio": radio})
     log, again, other = (sim.run(seed=seed) for seed in (0, 0, 1))
@@ -159,7 +159,7 @@ def test_by_a_poor_radio_a_flock_still_gathers():
     assert np.abs(places(other) - places(log)).max() > 1e-3
 
 
-def test_out_of_range_nobody_is_heard():
+def test_vehicles_out_of_range_have_no_neighbors():
     alone = {"world.radio": {"type": "ideal", "range_m": 0.5}, **FOOTLESS}
     _, places = flown("flock-8", 20.0, **{**alone, "world.collision_distance_m": 0.01})
     # each believes to be the whole flock, and goes to the target itself
@@ -200,9 +200,12 @@ def test_fifty_flocks_in_wind_by_satellites_do_not_collide():
         ({"vehicles.drone.leader": "drone"}, "drone would follow itself"),
         (
             {"vehicles.drone.guidance": {"type": "flock", "behaviors": ["follow-leader"]}},
-            "leader: is missing; write the vehicle that is followed",
+            "leader: is missing; write the name of the vehicle to follow",
         ),
-        ({"world.radio": {"type": "lossy", "memory_s": 60}}, "1500 messages, 256 at most"),
+        (
+            {"world.radio": {"type": "lossy", "memory_s": 60}},
+            "got 1500 messages; must be 256 at most",
+        ),
         ({"world.radio": "wireless"}, "there is no radio 'wireless'"),
         ({"vehicles.drone.guidance": {"type": "flock"}}, "behaviors"),
         (
@@ -223,6 +226,6 @@ def test_fifty_flocks_in_wind_by_satellites_do_not_collide():
         "grid",
     ],
 )
-def test_mistakes_are_told(overrides, message):
+def test_invalid_flocks_are_refused(overrides, message):
     with pytest.raises(ScenarioError, match=message):
         kw.load("flock-8", overrides=overrides)

@@ -73,12 +73,12 @@ def assert_arrived(found, published_s):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
-def test_the_course_is_flown_without_a_contact(name):
+def test_course_is_flown_without_a_contact(name):
     assert_arrived(executors(name, FEW), PUBLISHED_S[name])
 
 
 @pytest.mark.slow
-def test_the_second_method_keeps_to_the_middle():
+def test_second_method_keeps_to_the_center():
     first, second = (executors(name, FEW).off_the_middle_m for name in METHODS)
     assert second.mean() < 0.5 * first.mean()
 
@@ -104,7 +104,7 @@ FACE_M = 4.5
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
-def test_a_wall_across_the_way_is_not_hit(name):
+def test_wall_across_the_path_is_not_hit(name):
     found = executors(name, FEW, WALL)
     assert not found.lost.any()
     assert not found.done.any()

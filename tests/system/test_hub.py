@@ -1,4 +1,4 @@
-"""A hub on real sockets: members that fly, members that go, and everything that is refused."""
+"""Hub on real sockets: members that fly, members that leave, and all refusals."""
 
 import json
 import os
@@ -33,7 +33,7 @@ import kittiwake as kw
 import kittiwake.cli.run
 from kittiwake.adapters.hub.client import Member
 from kittiwake.adapters.hub.flock_server import FlockServer
-from kittiwake.adapters.hub.frames import LENGTH, MAX_FRAME, framed
+from kittiwake.adapters.hub.frames import LENGTH, MAX_FRAME, to_frame
 from kittiwake.adapters.hub.limits import Limits
 from kittiwake.adapters.hub.packets import (
     VERSION,
@@ -41,14 +41,14 @@ from kittiwake.adapters.hub.packets import (
     Behavior,
     Connection,
     Hello,
-    Idle,
+    NoSetPoint,
     Reason,
     Refusal,
     SetPoint,
     Update,
-    decoded_from_hub,
-    encoded,
-    proof_of,
+    compute_proof,
+    decode_from_hub,
+    encode,
 )
 from kittiwake.adapters.hub.server import Hub, serving
 from kittiwake.core.errors import HubError
@@ -82,13 +82,13 @@ def compiled(scenario):
 
 @pytest.fixture
 def flock_server(compiled):
-    for name in compiled.places:
+    for name in compiled.slots:
         compiled.leave(name)
     return compiled
 
 
 class Raw:
-    """A connection that says whatever it wants."""
+    """Connection that can send any packet."""
 
     def __init__(self, port, name="drone-1", *, join=True, token=None):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=5.0)
@@ -96,7 +96,7 @@ class Raw:
         self.number = 0
         self.first = self.receive()
         if join:
-            proof = proof_of(token, self.first.nonce) if token else ""
+            proof = compute_proof(token, self.first.nonce) if token else ""
             assert self.ask(Connection(VERSION, name, STILL, proof)) == Accepted(0)
 
     def __enter__(self):
@@ -106,7 +106,7 @@ class Raw:
         self.socket.close()
 
     def send(self, packet):
-        self.socket.sendall(framed(encoded(packet)))
+        self.socket.sendall(to_frame(encode(packet)))
 
     def ask(self, packet):
         self.send(packet)
@@ -116,7 +116,7 @@ class Raw:
         """The next packet; None if the connection has ended."""
         try:
             header = self._exactly(LENGTH.size)
-            return header and decoded_from_hub(self._exactly(*LENGTH.unpack(header)))
+            return header and decode_from_hub(self._exactly(*LENGTH.unpack(header)))
         except ConnectionResetError:
             return None
 
@@ -162,11 +162,11 @@ def free_ports(count, host="127.0.0.1"):
 
 
 def flown(members, points, steps, dt_s, begin=0):
-    """Flies points by what their members are told; how near two of them came."""
+    """Fly points by the set points of their members; return the least distance of two."""
     least_m = np.inf
     for k in range(begin, begin + steps):
         for member, point in zip(members, points, strict=True):
-            member.report(k * dt_s, *point.said)
+            member.report(k * dt_s, *point.report)
         for member, point in zip(members, points, strict=True):
             set_point = member.set_point()
             assert set_point is not None
@@ -176,14 +176,14 @@ def flown(members, points, steps, dt_s, begin=0):
 
 
 def middle_m(points):
-    return np.mean([point.place_m for point in points], axis=0)
+    return np.mean([point.position_m for point in points], axis=0)
 
 
 def flown_in_lockstep(flock_server):
     points = [Point(start_m(i)) for i in range(8)]
     with serving(Hub(flock_server, lockstep=True)) as ports, ExitStack() as stack:
         members = [
-            stack.enter_context(Member(port=ports[name], name=name, position_m=point.said[0]))
+            stack.enter_context(Member(port=ports[name], name=name, position_m=point.report[0]))
             for name, point in zip(ports, points, strict=True)
         ]
         least_m = flown(members, points, 750, flock_server.period_s)
@@ -193,18 +193,18 @@ def flown_in_lockstep(flock_server):
 # flying
 
 
-def test_eight_members_in_lockstep_reach_the_target_and_the_same_places_each_time(flock_server):
+def test_lockstep_flock_reaches_the_target_reproducibly(flock_server):
     points, least_m = flown_in_lockstep(flock_server)
     np.testing.assert_allclose(middle_m(points), TARGET, atol=0.02)
     assert least_m > 0.5
     again, _ = flown_in_lockstep(flock_server)
     np.testing.assert_array_equal(
-        [point.place_m for point in points], [point.place_m for point in again]
+        [point.position_m for point in points], [point.position_m for point in again]
     )
 
 
 @pytest.mark.slow
-def test_vehicles_flown_by_a_hub_end_where_those_without_one_do(flock_server, scenario):
+def test_flights_with_and_without_a_hub_end_alike(flock_server, scenario):
     duration_s, every = 20.0, 4
     alone = kw.load(scenario).run(duration_s=duration_s)
     simulation = kw.load(scenario)
@@ -228,14 +228,16 @@ def test_vehicles_flown_by_a_hub_end_where_those_without_one_do(flock_server, sc
                     velocity = estimate.velocity_world_mps.array
                     member.report(tick / 100, place(seen[name]), velocity, yaw_rad)
                 for name, member in members.items():
-                    told = member.set_point()
-                    orders[name] = kw.VelocityYaw(kw.Vec3.of(told.velocity_mps), told.yaw_rad)
+                    set_point = member.set_point()
+                    orders[name] = kw.VelocityYaw(
+                        kw.Vec3.of(set_point.velocity_mps), set_point.yaw_rad
+                    )
             simulation.step(orders)
     seen = simulation.observe()
     guided = [Point(place(seen[name])) for name in names]
     columns = [alone.frame(name)[["x_m", "y_m", "z_m"]].to_numpy() for name in names]
     without = [[Point(row) for row in rows] for rows in zip(*columns, strict=True)]
-    # how a flock that begins in a line folds up depends on the last digits; these do not
+    # how a flock in a line folds up depends on rounding; these quantities do not
     np.testing.assert_allclose(middle_m(guided), middle_m(without[-1]), atol=0.05)
     nearest_m = min(map(least_distance_m, without[::every]))
     assert least_m == pytest.approx(nearest_m, abs=0.05)
@@ -246,9 +248,9 @@ def place(observation):
 
 
 @pytest.mark.slow
-def test_a_hub_asks_for_what_the_guidance_of_a_flight_asks_for(flock_server, scenario):
+def test_hub_and_flight_guidance_give_the_same_set_points(flock_server, scenario):
     log = kw.load(scenario).run(duration_s=6.0)
-    frames = {name: log.frame(name) for name in flock_server.places}
+    frames = {name: log.frame(name) for name in flock_server.slots}
     misses_mps = []
     for k in range(0, 600, 4):
         for name, frame in frames.items():
@@ -262,13 +264,13 @@ def test_a_hub_asks_for_what_the_guidance_of_a_flight_asks_for(flock_server, sce
         flock_server.advance(0.01 * k)
         misses_mps += [
             np.abs(
-                np.array(flock_server.wanted(name).velocity_world_mps)
+                np.array(flock_server.setpoint(name).velocity_world_mps)
                 - [frame[f"setpoint.velocity_{axis}_world_mps"].iloc[k] for axis in "xyz"]
             ).max()
             for name, frame in frames.items()
-            if k > 0  # at the first tick of a flight nobody knows of anybody
+            if k > 0  # at the first tick of a flight no vehicle knows of others
         ]
-    # in a flight the others are known as they were a physics step before
+    # in a flight the states of others are one physics step old
     assert max(misses_mps) < 0.02
     assert np.median(misses_mps) < 0.002
 
@@ -280,28 +282,28 @@ def test_in_real_time_the_newest_set_point_comes_at_once(flock_server):
     ):
         assert eventually(lambda: member.update(0.0, STILL, STILL) is not None)
         began_s = time.perf_counter()
-        told = [member.update(0.1, STILL, STILL) for _ in range(50)]
+        set_points = [member.update(0.1, STILL, STILL) for _ in range(50)]
         # far more answers than ticks of the timer
         assert time.perf_counter() - began_s < 1.0
-    assert all(isinstance(one, SetPoint) for one in told)
-    assert len({one.tick for one in told}) < 25
-    assert told[-1].velocity_mps[0] > 0.1
+    assert all(isinstance(one, SetPoint) for one in set_points)
+    assert len({one.tick for one in set_points}) < 25
+    assert set_points[-1].velocity_mps[0] > 0.1
 
 
 def test_set_points_carry_acceleration_for_members_that_report_theirs(tmp_path):
     flock_server = FlockServer(load_scenario(write_scenario(tmp_path, 1), [FEED_FORWARD]))
     flock_server.compile()
-    (name,) = flock_server.places
+    (name,) = flock_server.slots
     velocity_mps, acceleration_mps2 = (0.5, 0.0, 0.0), (0.1, 0.2, 0.3)
     hub = Hub(flock_server, lockstep=True)
     with serving(hub) as ports, Member(port=ports[name], name=name, position_m=STILL) as member:
         without = member.update(0.0, (4.0, 5.0, 5.0), velocity_mps)
-        told = member.update(0.04, (4.0, 5.0, 5.0), velocity_mps, 0.0, acceleration_mps2)
+        set_point = member.update(0.04, (4.0, 5.0, 5.0), velocity_mps, 0.0, acceleration_mps2)
         after = member.update(0.08, (4.0, 5.0, 5.0), velocity_mps)
     assert (without.acceleration_mps2, after.acceleration_mps2) == (None, None)
-    assert told.velocity_mps == without.velocity_mps == after.velocity_mps
+    assert set_point.velocity_mps == without.velocity_mps == after.velocity_mps
     # the derivative of half of the way to the target
-    assert told.acceleration_mps2 == pytest.approx((-0.25, 0.0, 0.0))
+    assert set_point.acceleration_mps2 == pytest.approx((-0.25, 0.0, 0.0))
 
 
 def test_hub_refuses_accelerations_out_of_range_and_goes_on(flock_server):
@@ -310,7 +312,7 @@ def test_hub_refuses_accelerations_out_of_range_and_goes_on(flock_server):
         for wrong in (float("nan"), float("inf"), -float("inf"), 1.1e5, -1e300):
             update = raw.update(acceleration_mps2=(0.0, wrong, 0.0))
             assert raw.ask(update).reason is Reason.RANGE
-        assert isinstance(raw.ask(raw.update(acceleration_mps2=STILL)), Idle | SetPoint)
+        assert isinstance(raw.ask(raw.update(acceleration_mps2=STILL)), NoSetPoint | SetPoint)
     assert hub.counters.refused == {Reason.RANGE: 5}
 
 
@@ -322,8 +324,8 @@ def test_members_switch_behaviors_pause_resume_leave_and_come_back(flock_server)
 
         def speed():
             time.sleep(3 * flock_server.period_s)
-            told = member.update(0.0, STILL, STILL)
-            return told and np.linalg.norm(told.velocity_mps)
+            set_point = member.update(0.0, STILL, STILL)
+            return set_point and np.linalg.norm(set_point.velocity_mps)
 
         speed()
         assert speed() > 0.5
@@ -341,7 +343,7 @@ def test_members_switch_behaviors_pause_resume_leave_and_come_back(flock_server)
         member.behave([])
         member.leave()
         assert not member.joined
-        # who comes back begins with the behaviors of the scenario
+        # a member that joins again starts with the behaviors of the scenario
         member = Member(**arguments)
         speed()
         assert speed() > 0.5
@@ -351,11 +353,11 @@ def test_members_switch_behaviors_pause_resume_leave_and_come_back(flock_server)
     assert hub.counters.refused == {Reason.BEHAVIOR: 1}
 
 
-def test_lockstep_waits_for_nobody_who_is_paused_lost_or_gone(flock_server):
+def test_lockstep_does_not_wait_for_paused_lost_or_departed_members(flock_server):
     points = [Point(start_m(i)) for i in range(8)]
     with serving(Hub(flock_server, lockstep=True)) as ports:
         members = [
-            Member(port=ports[name], name=name, position_m=point.said[0])
+            Member(port=ports[name], name=name, position_m=point.report[0])
             for name, point in zip(ports, points, strict=True)
         ]
         flown(members, points, 2, flock_server.period_s)
@@ -372,7 +374,7 @@ def test_lockstep_does_not_wait_for_a_member_whose_updates_are_all_refused(flock
     ended = threading.Event()
     with serving(hub) as ports, ExitStack() as stack:
         *honest, wrong = [
-            stack.enter_context(Member(port=ports[name], name=name, position_m=point.said[0]))
+            stack.enter_context(Member(port=ports[name], name=name, position_m=point.report[0]))
             for name, point in zip(ports, points, strict=True)
         ]
         flown([*honest, wrong], points, 2, flock_server.period_s)
@@ -388,16 +390,16 @@ def test_lockstep_does_not_wait_for_a_member_whose_updates_are_all_refused(flock
         stack.callback(ended.set)
         began_s = time.monotonic()
         flown(honest, points[:-1], 20, flock_server.period_s, begin=2)
-        # a second of patience, and what a shared machine adds
+        # a timeout of one second, and delays of a shared machine
         assert time.monotonic() - began_s < 5.0
     assert hub.counters.refused[Reason.SILENCE] >= 1
     assert hub.counters.refused[Reason.RANGE] >= 2
 
 
-def test_members_learn_that_a_hub_has_ended_at_once_and_join_the_next_one(flock_server):
+def test_members_detect_the_end_of_a_hub_at_once_and_join_the_next_one(flock_server):
     base_port = free_ports(8)
     arguments = {"port": base_port, "name": "drone-1", "position_m": STILL}
-    with pytest.raises(HubError, match="there is no hub for drone-1"):
+    with pytest.raises(HubError, match="no hub for drone-1"):
         Member(**arguments)
     with serving(Hub(flock_server), base_port=base_port):
         member = Member(**arguments)
@@ -407,7 +409,7 @@ def test_members_learn_that_a_hub_has_ended_at_once_and_join_the_next_one(flock_
     assert [member.update(0.0, STILL, STILL) for _ in range(100)] == [None] * 100
     assert time.perf_counter() - began_s < 0.2
     assert not member.joined
-    # what it asked for meanwhile counts as soon as there is a hub
+    # requests without a hub take effect when it joins again
     member.ready()
     with serving(Hub(flock_server), base_port=base_port):
         assert eventually(lambda: member.update(0.0, STILL, STILL) is not None)
@@ -418,14 +420,14 @@ def test_members_learn_that_a_hub_has_ended_at_once_and_join_the_next_one(flock_
 # refusing
 
 
-def test_a_hub_that_others_can_reach_needs_a_token(flock_server):
+def test_public_hub_requires_a_token(flock_server):
     with pytest.raises(HubError, match="--token-file"), serving(Hub(flock_server), host="0.0.0.0"):
         pass
-    with pytest.raises(HubError, match="16 at least"):
+    with pytest.raises(HubError, match="at least 16"):
         Hub(flock_server, token="short")
 
 
-def test_only_who_knows_the_token_may_join(flock_server):
+def test_joining_requires_the_token(flock_server):
     hub = Hub(flock_server, token=TOKEN)
     with serving(hub, host="0.0.0.0") as ports:
         arguments = {"port": ports["drone-1"], "name": "drone-1", "position_m": STILL}
@@ -439,11 +441,11 @@ def test_only_who_knows_the_token_may_join(flock_server):
     assert hub.counters.joined == 1
 
 
-def test_a_recorded_handshake_is_worth_nothing(flock_server):
+def test_replayed_handshake_is_refused(flock_server):
     hub = Hub(flock_server, token=TOKEN)
     with serving(hub) as ports:
         with Raw(ports["drone-1"], join=False) as raw:
-            recorded = Connection(VERSION, "drone-1", STILL, proof_of(TOKEN, raw.first.nonce))
+            recorded = Connection(VERSION, "drone-1", STILL, compute_proof(TOKEN, raw.first.nonce))
             assert raw.ask(recorded) == Accepted(0)
         assert eventually(lambda: hub.counters.lost == 1)
         with Raw(ports["drone-1"], join=False) as raw:
@@ -461,7 +463,7 @@ def test_a_recorded_handshake_is_worth_nothing(flock_server):
         (Reason.RANGE, {"position_m": (0.0, float("nan"), 0.0)}),
     ],
 )
-def test_a_handshake_that_is_not_in_order_closes_the_connection(flock_server, reason, changes):
+def test_invalid_handshake_closes_the_connection(flock_server, reason, changes):
     hub = Hub(flock_server)
     with serving(hub) as ports, Raw(ports["drone-1"], join=False) as raw:
         answer = raw.ask(replace_all(Connection(VERSION, "drone-1", STILL), changes))
@@ -470,14 +472,14 @@ def test_a_handshake_that_is_not_in_order_closes_the_connection(flock_server, re
     assert hub.counters.refused == {reason: 1}
 
 
-def test_an_update_is_no_beginning(flock_server):
+def test_first_packet_must_be_a_connection(flock_server):
     hub = Hub(flock_server)
     with serving(hub) as ports, Raw(ports["drone-1"], join=False) as raw:
         assert raw.ask(raw.update()).reason is Reason.TURN
         assert raw.receive() is None
 
 
-def test_a_port_has_one_member(flock_server):
+def test_port_accepts_one_member(flock_server):
     hub = Hub(flock_server)
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         with Raw(ports["drone-1"], join=False) as second:
@@ -485,11 +487,11 @@ def test_a_port_has_one_member(flock_server):
             assert second.receive() is None
         with pytest.raises(HubError, match="this port is taken"):
             Member(port=ports["drone-1"], name="drone-1", position_m=STILL)
-        assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
+        assert isinstance(raw.ask(raw.update()), NoSetPoint | SetPoint)
     assert hub.counters.refused == {Reason.TAKEN: 2}
 
 
-def test_of_two_that_begin_together_the_first_to_say_so_has_the_place(flock_server):
+def test_first_of_two_pending_connections_to_identify_gets_the_slot(flock_server):
     hub = Hub(flock_server)
     with (
         serving(hub) as ports,
@@ -501,9 +503,9 @@ def test_of_two_that_begin_together_the_first_to_say_so_has_the_place(flock_serv
     assert hub.counters.frames == hub.counters.taken + hub.counters.refused_frames == 2
 
 
-def test_strangers_do_not_pile_up(flock_server):
+def test_pending_connections_are_limited(flock_server):
     # 8 vehicles and 3 more
-    limits = Limits(strangers=3, handshake_s=0.5)
+    limits = Limits(pending_connections=3, handshake_s=0.5)
     hub = Hub(flock_server, limits)
     with serving(hub) as ports, ExitStack() as stack:
         waiting = [stack.enter_context(Raw(ports["drone-1"], join=False)) for _ in range(12)]
@@ -547,7 +549,7 @@ def test_member_with_the_token_joins_beside_connections_kept_open_without_it(flo
     assert hub.counters.left == 10
 
 
-def test_the_silent_are_lost(flock_server):
+def test_silent_member_is_lost(flock_server):
     hub = Hub(flock_server, Limits(silence_s=0.3))
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         assert raw.receive().reason is Reason.SILENCE
@@ -555,7 +557,7 @@ def test_the_silent_are_lost(flock_server):
     assert hub.counters.lost == 1
 
 
-def test_who_sends_too_fast_is_cut_off_after_a_burst(flock_server):
+def test_member_above_the_frame_rate_is_disconnected_after_a_burst(flock_server):
     hub = Hub(flock_server, Limits(frames_hz=50.0, burst=20.0))
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         began_s = time.monotonic()
@@ -568,7 +570,7 @@ def test_who_sends_too_fast_is_cut_off_after_a_burst(flock_server):
     assert hub.counters.frames == hub.counters.taken + 1
 
 
-def test_who_does_not_take_its_answers_is_cut_off(flock_server):
+def test_member_that_does_not_read_answers_is_disconnected(flock_server):
     hub = Hub(flock_server, replace(UNLIMITED, unread_bytes=4096))
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         with suppress(ConnectionError):  # the hub ends it, when the system's buffers are full
@@ -579,7 +581,7 @@ def test_who_does_not_take_its_answers_is_cut_off(flock_server):
 
 
 @pytest.mark.parametrize("length", [MAX_FRAME + 1, 64 * 2**20, 2**31, 2**32 - 1])
-def test_a_length_that_is_too_large_ends_the_connection(flock_server, length):
+def test_too_large_length_closes_the_connection(flock_server, length):
     hub = Hub(flock_server)
     with serving(hub) as ports, Raw(ports["drone-1"]) as raw:
         raw.socket.sendall(LENGTH.pack(length))
@@ -592,7 +594,7 @@ def test_hub_refuses_an_empty_frame_and_goes_on(flock_server):
     with serving(Hub(flock_server)) as ports, Raw(ports["drone-1"]) as raw:
         raw.socket.sendall(LENGTH.pack(0))
         assert raw.receive().reason is Reason.FORMAT
-        assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
+        assert isinstance(raw.ask(raw.update()), NoSetPoint | SetPoint)
 
 
 def test_port_is_free_again_after_each_of_many_resets(flock_server):
@@ -605,28 +607,28 @@ def test_port_is_free_again_after_each_of_many_resets(flock_server):
                 raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             assert eventually(lambda number=number: hub.counters.lost == number)
         with Raw(ports["drone-1"]) as raw:
-            assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
+            assert isinstance(raw.ask(raw.update()), NoSetPoint | SetPoint)
     assert not hub.counters.refused
 
 
-def test_a_connection_packet_comes_once(flock_server):
+def test_second_connection_packet_is_refused(flock_server):
     with serving(Hub(flock_server)) as ports, Raw(ports["drone-1"]) as raw:
         assert raw.ask(Connection(VERSION, "drone-1", STILL)).reason is Reason.TURN
-        assert isinstance(raw.ask(raw.update()), Idle | SetPoint)
+        assert isinstance(raw.ask(raw.update()), NoSetPoint | SetPoint)
 
 
-def test_time_does_not_go_back(flock_server):
+def test_decreasing_time_is_refused(flock_server):
     with serving(Hub(flock_server)) as ports, Raw(ports["drone-1"]) as raw:
-        assert isinstance(raw.ask(raw.update(time_s=5.0)), Idle | SetPoint)
+        assert isinstance(raw.ask(raw.update(time_s=5.0)), NoSetPoint | SetPoint)
         assert raw.ask(raw.update(time_s=4.9)).reason is Reason.REPLAYED
-        assert isinstance(raw.ask(raw.update(time_s=5.0)), Idle | SetPoint)
+        assert isinstance(raw.ask(raw.update(time_s=5.0)), NoSetPoint | SetPoint)
 
 
 # everything at once
 
 
-class Vandal:
-    """Sends what is wrong in a known way, and notes how it is refused."""
+class FrameCorruptor:
+    """Sender of invalid frames that records the reasons of their refusals."""
 
     def __init__(self, port, seed):
         self.port, self.random = port, random.Random(seed)
@@ -653,7 +655,7 @@ class Vandal:
 
     def whole(self):
         """A frame that would be taken."""
-        return encoded(self.raw.update(position_m=(self.random.random(), 0.0, 2.0)))
+        return encode(self.raw.update(position_m=(self.random.random(), 0.0, 2.0)))
 
     def send(self):
         """One wrong frame."""
@@ -713,34 +715,34 @@ class Vandal:
         number = self.random.choice([float("nan"), float("inf"), -1e300, 1e7 + 1])
         field = self.random.choice(["position_m", "velocity_mps", "acceleration_mps2"])
         packet = self.raw.update(**{field: (0.0, number, 0.0)})
-        self.refused(encoded(packet), Reason.RANGE)
+        self.refused(encode(packet), Reason.RANGE)
 
     def replayed(self):
         message = self.whole()
-        self.raw.socket.sendall(framed(message))
-        assert isinstance(self.raw.receive(), Idle | SetPoint)
+        self.raw.socket.sendall(to_frame(message))
+        assert isinstance(self.raw.receive(), NoSetPoint | SetPoint)
         self.taken += 1
         self.refused(message, Reason.REPLAYED)
 
     def out_of_turn(self):
-        self.refused(encoded(Connection(VERSION, "drone-1", STILL)), Reason.TURN)
+        self.refused(encode(Connection(VERSION, "drone-1", STILL)), Reason.TURN)
 
     def unknown(self):
         self.raw.number += 1
         wrong = self.random.choice(["", "cohesio", -1, 4])
-        self.refused(encoded(Behavior(self.raw.number, [wrong])), Reason.BEHAVIOR)
+        self.refused(encode(Behavior(self.raw.number, [wrong])), Reason.BEHAVIOR)
 
     def oversized(self):
         length = self.random.choice([MAX_FRAME + 1, 2**16, 2**31, 2**32 - 1])
         self.raw.socket.sendall(struct.pack(">I", length) + b"x")
         answer = self.raw.receive()
-        if answer is not None:  # what is unread when a connection ends may take it along
+        if answer is not None:  # the answer may be lost if the connection ends with unread data
             assert answer.reason is Reason.LENGTH
         self.got[Reason.LENGTH] += 1
         self.again()
 
     def cut(self):
-        whole = framed(self.whole())
+        whole = to_frame(self.whole())
         self.raw.socket.sendall(whole[: self.random.randrange(1, len(whole))])
         self.got[Reason.CUT] += 1
         self.again()
@@ -764,47 +766,47 @@ KINDS = {
 
 @contextmanager
 def flying_beside(port, name, token=None):
-    """A member at 20 Hz in a thread: its waits in seconds, and what it was told."""
-    waits_s, told, ended = [], [], threading.Event()
+    """Fly a member at 20 Hz in a thread; yield its waits in seconds, and its set points."""
+    waits_s, set_points, ended = [], [], threading.Event()
 
     def fly():
-        place_m = (3.0, 0.0, 2.0)
-        with Member(port=port, name=name, position_m=place_m, token=token) as member:
+        position_m = (3.0, 0.0, 2.0)
+        with Member(port=port, name=name, position_m=position_m, token=token) as member:
             while not ended.wait(0.05):
                 began_s = time.perf_counter()
-                told.append(member.update(began_s, place_m, STILL))
+                set_points.append(member.update(began_s, position_m, STILL))
                 waits_s.append(time.perf_counter() - began_s)
 
     thread = threading.Thread(target=fly)
     thread.start()
     try:
-        yield waits_s, told
+        yield waits_s, set_points
     finally:
         ended.set()
         thread.join()
 
 
 @pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
-def test_whatever_comes_is_refused_for_its_reason_and_disturbs_nobody(flock_server, count):
+def test_malformed_frames_are_refused_by_reason_and_disturb_no_member(flock_server, count):
     hub = Hub(flock_server, UNLIMITED)
     with serving(hub) as ports:
-        with flying_beside(ports["drone-2"], "drone-2") as (waits_s, told):
-            vandal = Vandal(ports["drone-1"], seed=20)
+        with flying_beside(ports["drone-2"], "drone-2") as (waits_s, set_points):
+            corruptor = FrameCorruptor(ports["drone-1"], seed=20)
             for _ in range(count):
-                vandal.send()
-            vandal.raw.socket.close()
-        assert eventually(lambda: not any(map(flock_server.flies_along, flock_server.places)))
+                corruptor.send()
+            corruptor.raw.socket.close()
+        assert eventually(lambda: not any(map(flock_server.is_active, flock_server.slots)))
     counters = hub.counters
     # the other one's: connection, updates, leave
-    assert counters.taken == vandal.taken + len(told) + 2
-    assert counters.refused_frames == sum(vandal.got.values())
+    assert counters.taken == corruptor.taken + len(set_points) + 2
+    assert counters.refused_frames == sum(corruptor.got.values())
     assert counters.frames == counters.taken + counters.refused_frames
     of_frames = {r: n for r, n in counters.refused.items() if r is not Reason.TAKEN}
-    assert of_frames == vandal.got
-    assert sum(vandal.got.values()) > 0.9 * count
+    assert of_frames == corruptor.got
+    assert sum(corruptor.got.values()) > 0.9 * count
     # the first answer may come before the first tick
-    assert all(one is not None for one in told[2:])
-    # a test process shares its cores, and the vandal its interpreter
+    assert all(one is not None for one in set_points[2:])
+    # a test process shares its cores, and the sender its interpreter
     assert sorted(waits_s)[int(0.95 * len(waits_s))] < 0.05
 
 
@@ -838,7 +840,7 @@ def listening(base_port, name):
 
 
 @pytest.mark.slow
-def test_a_hub_that_is_killed_and_comes_back_finds_its_members(scenario):
+def test_members_rejoin_a_killed_and_restarted_hub(scenario):
     base_port = free_ports(8)
     with process(scenario, base_port) as first, ExitStack() as stack:
         assert eventually(lambda: listening(base_port, "drone-1"), 60.0)
@@ -853,14 +855,14 @@ def test_a_hub_that_is_killed_and_comes_back_finds_its_members(scenario):
         with process(scenario, base_port, "--json") as second:
             began_s, back_s = time.monotonic(), []
 
-            def all_are_told():
+            def all_are_guided():
                 now_s = time.monotonic() - began_s
-                told = [m.update(now_s, start_m(i), STILL) for i, m in enumerate(members)]
+                set_points = [m.update(now_s, start_m(i), STILL) for i, m in enumerate(members)]
                 if not back_s and all(member.joined for member in members):
                     back_s.append(now_s)
-                return None not in told
+                return None not in set_points
 
-            assert eventually(all_are_told, 60.0)
+            assert eventually(all_are_guided, 60.0)
             for member in members:
                 member.leave()
             second.send_signal(signal.SIGINT)
@@ -871,7 +873,7 @@ def test_a_hub_that_is_killed_and_comes_back_finds_its_members(scenario):
     assert back_s[0] < 10.0
 
 
-def test_the_command_says_what_it_does(scenario, tmp_path):
+def test_hub_command_prints_ports_and_counters(scenario, tmp_path):
     token = tmp_path / "token"
     token.write_text(f"{TOKEN}\n")
     options = ("--base-port", 0, "--duration", 0.2)
@@ -885,27 +887,27 @@ def test_the_command_says_what_it_does(scenario, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
         (("--host", "0.0.0.0"), "--token-file"),
         (("--base-port", "65530"), "65530 to 65537"),
-        (("--rate", "0"), "--rate 0 is not allowed"),
+        (("--rate", "0"), "`--rate`: got 0"),
     ],
 )
-def test_the_command_says_what_is_wrong(scenario, options, said):
+def test_hub_command_refuses_invalid_options(scenario, options, expected):
     answer = kittiwake_does("hub", scenario, *options)
     assert answer.status == 2
-    assert said in answer.err
+    assert expected in answer.err
 
 
 @pytest.mark.parametrize("command", [("hub",), ("serve", "flock-hub-8", "--hub")])
-def test_a_token_that_is_no_text_is_told(scenario, tmp_path, command):
+def test_token_file_must_be_text(scenario, tmp_path, command):
     token = tmp_path / "token"
     token.write_bytes(b"\xff" * 20)
     scenario_too = (scenario,) if command == ("hub",) else ()
     answer = kittiwake_does(*command, *scenario_too, "--token-file", token)
     assert answer.status == 2
-    assert "token is no text in UTF-8" in answer.err
+    assert "token is not UTF-8 text" in answer.err
 
 
 def test_missions_of_flocks_are_flown_in_real_time(tmp_path):
@@ -920,22 +922,22 @@ def test_missions_of_flocks_are_flown_in_real_time(tmp_path):
         def east_mps():
             for i, member in enumerate(members):
                 member.report(0.0, (0.0, 9.0 * i, 5.0), STILL)
-            told = [member.set_point() for member in members]
+            set_points = [member.set_point() for member in members]
             time.sleep(flock_server.period_s)
-            return None if None in told else told[0].velocity_mps[0]
+            return None if None in set_points else set_points[0].velocity_mps[0]
 
         assert eventually(lambda: (east_mps() or 0.0) > 0.5, within_s=30.0)
         assert eventually(lambda: east_mps() < -0.5)
     assert not hub.counters.refused
 
 
-def test_a_scenario_without_a_flock_has_nothing_for_a_hub():
+def test_hub_refuses_a_scenario_without_a_flock():
     answer = kittiwake_does("hub", "hover-pelican")
     assert answer.status == 2
     assert "no vehicle flies in a flock" in answer.err
 
 
-def test_a_port_that_is_taken_is_named(scenario):
+def test_occupied_port_is_named(scenario):
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -964,10 +966,10 @@ def test_two_hundred_members_wait_for_less_than_twenty_milliseconds():
     assert found["p95_ms"] < 20.0
 
 
-# what is shown
+# documentation and examples
 
 
-def test_the_client_that_is_shown_needs_nothing_of_kittiwake(flock_server):
+def test_documented_client_runs_without_kittiwake(flock_server):
     page = (ROOT / "docs" / "hub.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```py\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     hub = Hub(flock_server)
@@ -989,7 +991,7 @@ def test_the_client_that_is_shown_needs_nothing_of_kittiwake(flock_server):
 
 
 @pytest.mark.slow  # test_examples.py flies it as well
-def test_the_example_flies(scenario, tmp_path):
+def test_hub_example_runs(scenario, tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "error", str(ROOT / "examples" / "hub_client.py"), scenario],
         cwd=tmp_path,

@@ -22,8 +22,8 @@ from tests.system.test_hub import (
 from tests.unit.adapters.flocks import write_scenario
 
 from kittiwake.adapters.hub.client import Member
-from kittiwake.adapters.hub.frames import framed
-from kittiwake.adapters.hub.packets import Update, encoded
+from kittiwake.adapters.hub.frames import to_frame
+from kittiwake.adapters.hub.packets import Update, encode
 from kittiwake.core.errors import HubError
 
 pytestmark = pytest.mark.slow
@@ -70,7 +70,7 @@ def trickle(base_port, lasts_s):
 def flood(port, name, token, lasts_s):
     """How many frames are sent as fast as they go, with a new connection after each end."""
     sent, end_s = 0, time.monotonic() + lasts_s
-    frames = b"".join(framed(encoded(Update(n, 0.0, STILL, STILL, 0.0))) for n in range(1, 1001))
+    frames = b"".join(to_frame(encode(Update(n, 0.0, STILL, STILL, 0.0))) for n in range(1, 1001))
     while time.monotonic() < end_s:
         with suppress(OSError, AssertionError), Raw(port, name, token=token) as raw:
             raw.socket.settimeout(0.5)
@@ -108,12 +108,12 @@ def test_attacks_disturb_no_member_and_leave_nothing_behind(tmp_path, token):
 
     with process(scenario, base_port, *options) as hub:
         assert eventually(joins, 60.0)
-        with flying_beside(base_port, "drone-1", token) as (waits_s, told):
+        with flying_beside(base_port, "drone-1", token) as (waits_s, set_points):
             # compiled, and what is done for the first time is done
-            assert eventually(lambda: told[-1:] not in ([], [None]), 60.0)
+            assert eventually(lambda: set_points[-1:] not in ([], [None]), 60.0)
             flood(base_port + 3, "drone-4", token, 1.0)
             time.sleep(2.0)
-            began, before = len(told), resources(hub.pid)
+            began, before = len(set_points), resources(hub.pid)
             assert trickle(base_port, 8.0) == 0
             assert flood(base_port + 3, "drone-4", token, 13.0) > 10_000
             open_and_reset(base_port + 4, 2_000)
@@ -122,7 +122,7 @@ def test_attacks_disturb_no_member_and_leave_nothing_behind(tmp_path, token):
             after = resources(hub.pid)
         attacked_s = sorted(waits_s[began:])
         # no connection was lost, and no update without an answer
-        assert None not in told[began:]
+        assert None not in set_points[began:]
         # 6 ms on a machine of one's own; a lost update would be a second
         assert attacked_s[int(0.99 * len(attacked_s))] < 0.25
         assert after[2] == before[2]

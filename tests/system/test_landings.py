@@ -69,7 +69,7 @@ def test_the_library_lands_on_its_moving_deck_and_stays_on_it():
 
 
 @pytest.mark.slow
-def test_a_vehicle_without_thrust_rides_a_vessel_that_sails_and_turns(tmp_path):
+def test_vehicle_without_thrust_rides_a_turning_vessel(tmp_path):
     (tmp_path / "stopped.csv").write_text(STOPPED)
     log = flown(RIDE, tmp_path)
     # a row more where a vehicle has an event
@@ -147,7 +147,7 @@ def on_floors(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", BLOCKS)
-def test_a_foot_stands_on_the_highest_floor_that_it_came_upon_from_above(name, on_floors):
+def test_foot_stands_on_the_highest_floor_reached_from_above(name, on_floors):
     last, end_m = on_floors.frame(name).iloc[-1], BLOCKS[name][2]
     assert last["contact"] == 4
     assert last["qw"] == pytest.approx(1.0, abs=1e-9)
@@ -248,7 +248,7 @@ def flying(simulation):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rate_hz", [100, 500])
-def test_a_vehicle_takes_off_again_from_a_deck_that_sails_and_forgets_its_grip(rate_hz):
+def test_vehicle_takes_off_from_a_sailing_deck_and_clears_its_contact_state(rate_hz):
     simulation = Simulation(build(parse_document(FERRY % rate_hz, "test.yaml"), Path()))
     fly = flying(simulation)
     state, (landing, _) = fly(simulation.init(kw.seed_key(0)), DOWN, 2.0)

@@ -1,4 +1,4 @@
-"""Every scenario of the library is flown to its end, for as long as it says."""
+"""Every library scenario is flown to its end."""
 
 import json
 import math

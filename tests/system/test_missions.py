@@ -54,7 +54,7 @@ def times(log):
 
 
 @pytest.mark.slow
-def test_the_takeoff_has_the_figures_of_its_source():
+def test_takeoff_matches_the_figures_of_its_source():
     log = kw.load("takeoff").run()
     frame, said = log.frame("os4"), times(log)
     climbs = frame["z_m"][frame["time_s"] == said["climbing"]].item()
@@ -89,7 +89,7 @@ def test_landings_take_no_longer_than_published_and_are_soft():
 
 
 @pytest.mark.parametrize("height", [10, 20, 30])
-def test_the_landings_of_the_library_differ_in_their_height_alone(height):
+def test_library_landings_differ_only_in_height(height):
     (vehicle,) = kw.load(f"landing-{height}").scenario.vehicles.values()
     assert vehicle.start.position_world_m.z == height
     (first,) = kw.load("landing-10").scenario.vehicles.values()
@@ -97,7 +97,7 @@ def test_the_landings_of_the_library_differ_in_their_height_alone(height):
 
 
 @pytest.mark.slow
-def test_a_ramp_ends_where_the_original_ends():
+def test_ramp_ends_at_the_position_of_the_original():
     log = kw.load("takeoff-and-land-ramp").run()
     frame, said = log.frame("uav-gazebo"), times(log)
     ends = frame[frame["time_s"] >= said["takeoff: at its end"]].iloc[0]
@@ -110,7 +110,7 @@ def test_a_ramp_ends_where_the_original_ends():
     assert (frame[frame["time_s"] > said["mission done"]]["cmd_thrust_n"] == 0.0).all()
 
 
-def test_a_battery_that_is_too_small_is_an_event_and_the_vehicle_comes_home():
+def test_low_battery_is_an_event_and_the_vehicle_returns_home():
     log = kw.load("mission").run()
     said = times(log)
     assert "began home, because battery charge is below 0.055" in said
@@ -129,7 +129,7 @@ def test_each_step_is_an_event_and_a_column(errand):
         "began goto",
         "began push",
         "began hold",
-        "began back, for the time was up",
+        "began back, timeout",
         "mission done",
     ]
     frame = log.frame("tern")
@@ -140,21 +140,21 @@ def test_each_step_is_an_event_and_a_column(errand):
     assert frame["guidance.phase"].nunique() == 5
 
 
-def test_a_mission_that_the_flight_is_too_short_for_says_where_it_ended(errand):
+def test_unfinished_mission_reports_its_last_step(errand):
     log = errand.run(duration_s=2.0)
     assert log.events[-1].event == "not finished: began goto"
     assert log.events[-1].time_s == 2.0
     assert log.summary["status"] == "completed"
 
 
-def test_a_step_is_begun_from_python(errand):
+def test_mission_step_is_started_from_python(errand):
     errand.reset()
     errand.begin_step("tern", "back")
     for _ in range(250):
         errand.step()
     seen = errand.observe()["tern"]
     assert seen.truth.position_world_m.z > 2.1
-    assert seen.phase == "began back, as asked"
+    assert seen.phase == "began back, on request"
     assert seen.uncertainty is None
     with pytest.raises(CommandError, match="there is no step 'backk'.*Did you mean 'back'"):
         errand.begin_step("tern", "backk")
@@ -162,7 +162,7 @@ def test_a_step_is_begun_from_python(errand):
         errand.begin_step("turn", "back")
 
 
-def test_guidance_without_steps_says_what_has_steps():
+def test_guidance_without_steps_refuses_a_step_with_a_hint():
     keeping = kw.load("keep-spot")
     keeping.reset()
     with pytest.raises(CommandError, match="has no step 'land'.*type: mission"):
@@ -170,7 +170,7 @@ def test_guidance_without_steps_says_what_has_steps():
 
 
 @pytest.mark.parametrize(
-    ("written", "instead", "said"),
+    ("written", "instead", "expected"),
     [
         ("[3, 0, 2]", "[30, 0, 2]", "steps.0 (goto): position_world_m: [30, 0, 2] is outside"),
         ("above: 9", "above: 9, for_s: -1", "for_s: -1 is not allowed"),
@@ -180,10 +180,10 @@ def test_guidance_without_steps_says_what_has_steps():
         ("name: back", "name: push", "two steps are called push"),
     ],
 )
-def test_what_cannot_be_done_is_refused_before_the_flight(tmp_path, written, instead, said):
+def test_infeasible_missions_are_refused_before_the_flight(tmp_path, written, instead, expected):
     with pytest.raises(ScenarioError) as refused:
         simulation(tmp_path, MISSION.replace(written, instead))
-    assert said in str(refused.value)
+    assert expected in str(refused.value)
     assert "test.yaml:" in str(refused.value)
 
 
@@ -203,39 +203,39 @@ vehicles:
 
 
 @pytest.mark.parametrize(
-    ("steps", "said"),
+    ("steps", "expected"),
     [
         ("{do: {type: goto, position_world_m: [5, 0.5, 3]}}", "is inside of world.obstacles.ball"),
         ("{do: {type: goto, position_world_m: [1, 0, -0.5]}}", "is below the ground"),
         ("{do: {type: return-home, height_world_m: 50}}", "(return-home): home: [0, 0, 50] is out"),
         ("{do: {type: takeoff, height_m: 8}}", "height_m: [0, 0, 11] is outside"),
-        ("{do: ramp-land}", "starts at z = 3, which is in the air"),
+        ("{do: ramp-land}", "starts in the air at z = 3"),
         (
             "{do: {type: plan-path, goal_world_m: [0, 0, 3]}}",
-            "goal_world_m: [0, 0, 3] is where the way begins",
+            "`goal_world_m`: got [0, 0, 3], where the path begins",
         ),
-        ("{do: {type: playback, file: fast.csv}}", "speeds_0_radps = 99999"),
+        ("{do: {type: playback, file: fast.csv}}", "`speeds_0_radps`: got 99999"),
     ],
 )
-def test_what_a_step_cannot_do_is_refused_with_its_number(tmp_path, steps, said):
+def test_infeasible_step_is_refused_with_its_number(tmp_path, steps, expected):
     (tmp_path / "fast.csv").write_text(
         "time_s," + ",".join(f"speeds_{i}_radps" for i in range(4)) + "\n0,99999,1,1,1\n"
     )
     text = STEPS.format(model="hummingbird", steps=steps)
     with pytest.raises(ScenarioError) as refused:
         simulation(tmp_path, text)
-    assert said in str(refused.value)
+    assert expected in str(refused.value)
     assert "test.yaml:" in str(refused.value)
     assert "steps.0" in str(refused.value)
 
 
-def test_a_vehicle_without_feet_is_not_sent_to_land(tmp_path):
-    with pytest.raises(ScenarioError, match=r"steps.0 \(land\): this vehicle has no feet"):
+def test_landing_without_landing_gear_is_refused(tmp_path):
+    with pytest.raises(ScenarioError, match=r"steps.0 \(land\): this vehicle has no landing gear"):
         simulation(tmp_path, STEPS.format(model="pelican", steps="{do: land}"))
 
 
 @pytest.mark.slow
-def test_a_step_is_looked_at_from_where_the_one_before_leads(tmp_path):
+def test_step_is_checked_from_the_end_of_the_previous_step(tmp_path):
     # from the start 8 m up would be outside of the area
     climbs = "{do: land}, {do: {type: takeoff, height_m: 8}}"
     assert simulation(tmp_path, STEPS.format(model="hummingbird", steps=climbs)).names == ("tern",)

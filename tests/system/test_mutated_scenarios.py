@@ -1,4 +1,4 @@
-"""Library scenarios with one thing spoiled: each is refused in one readable message, none crashes.
+"""Library scenarios with one mutation: each is refused with one readable message, none crashes.
 
 A message names the file and the line, or the ``--set`` item, and then what is wrong there.
 """
@@ -120,11 +120,11 @@ MUTATIONS = {
     "a seed of 99 digits": ("keep-spot", "time:", f"seed: {'9' * 99}\ntime:", "seed"),
     "swapped limits": ("keep-spot", "x_m: [-10, 10]", "x_m: [10, -10]", "lower limit first"),
     "a collision within": ("keep-spot-10", "_m: 2\n", "_m: -2\n", "collision_distance_m: -2"),
-    "nobody": ("keep-spot-10", "count: 10", "count: 0", "count: 0"),
-    "fewer than nobody": ("keep-spot-10", "count: 10", "count: -3", "count: -3"),
+    "zero count": ("keep-spot-10", "count: 10", "count: 0", "count: 0"),
+    "negative count": ("keep-spot-10", "count: 10", "count: -3", "count: -3"),
     "a million": ("keep-spot-10", "count: 10", "count: 1000000", "GB of memory"),
     "a nonillion": ("keep-spot-10", "count: 10", f"count: 1{'0' * 30}", "count"),
-    # rates and rungs
+    # rates and cascades
     "a log rate between steps": (
         "keep-spot",
         "rate_hz: 50,",
@@ -153,22 +153,27 @@ MUTATIONS = {
         "keep-spot",
         CONTROLLER,
         "controller: qrsim-velocity",
-        "nothing leads from PositionYaw to AttitudeThrottle",
+        "no controller leads from PositionYaw to AttitudeThrottle",
     ),
     "a velocity for places": (
         "keep-velocity",
         "controller: qrsim-velocity",
         CONTROLLER,
-        "nothing leads from VelocityYaw to AttitudeThrottle",
+        "no controller leads from VelocityYaw to AttitudeThrottle",
     ),
-    "no controller": ("keep-spot", CONTROLLER, "controller: []", "nothing leads from PositionYaw"),
+    "no controller": (
+        "keep-spot",
+        CONTROLLER,
+        "controller: []",
+        "no controller leads from PositionYaw",
+    ),
     "a place beside a velocity": (
         "keep-velocity",
         "velocity_world_mps",
         "position_world_m: [0, 0, 1], velocity_world_mps",
-        "not both",
+        "not allowed with velocity_world_mps",
     ),
-    "nowhere to go": ("goto-waypoint", GOALS, "positions_world_m: []", "at least one place"),
+    "nowhere to go": ("goto-waypoint", GOALS, "positions_world_m: []", "at least one position"),
     "a tour of numbers": ("goto-waypoint", GOALS, "positions_world_m: [1, 2]", "3 numbers"),
     # nesting
     "vehicles in the world": ("keep-spot", "vehicles:", "  vehicles:", "vehicles is missing"),
@@ -223,12 +228,15 @@ ROW = "0,0,0.59,0,11"
 # recorded inputs that cannot be flown, and what the message says
 RECORDINGS = {
     "nothing": ("", "inputs.csv:1: the first column must be named 'time_s'"),
-    "names alone": (f"{COLUMNS}\n", "holds no rows"),
+    "names alone": (f"{COLUMNS}\n", "has no rows"),
     "no names": (f"0,{ROW}\n1,{ROW}\n", "must be named 'time_s'; it is '0'"),
     "time in the middle": ("pitch_rad,time_s\n0,0\n", "must be named 'time_s'; it is 'pitch_rad'"),
     "a column twice": (f"{COLUMNS},battery_v\n0,{ROW},11\n", "two columns are named 'battery_v'"),
-    "a column too few": ("time_s,pitch_rad\n0,0\n", "lack roll_rad, throttle"),
-    "an unknown column": (f"{COLUMNS},rpm\n0,{ROW},0\n", "has no column 'rpm'. Take it out."),
+    "a column too few": (
+        "time_s,pitch_rad\n0,0\n",
+        "missing columns of AttitudeThrottle: roll_rad, throttle",
+    ),
+    "an unknown column": (f"{COLUMNS},rpm\n0,{ROW},0\n", "has no column 'rpm'. Remove it."),
     "a short row": (f"{COLUMNS}\n0,{ROW}\n1,0\n", "inputs.csv:3: 2 values below 6 names"),
     "a word": (f"{COLUMNS}\n0,{ROW}\n1,level,0,0.59,0,11\n", "inputs.csv:3: pitch_rad: 'level'"),
     "a gap": (f"{COLUMNS}\n0,,0,0.59,0,11\n1,{ROW}\n", "inputs.csv:2: pitch_rad must be"),
@@ -237,8 +245,11 @@ RECORDINGS = {
         "inputs.csv:3: pitch_rad must",
     ),
     "infinity": (f"{COLUMNS}\n0,inf,0,0.59,0,11\n", "inputs.csv:2: pitch_rad must be"),
-    "time backwards": (f"{COLUMNS}\n0,{ROW}\n2,{ROW}\n1,{ROW}\n", "inputs.csv:4: time_s must grow"),
-    "time standing": (f"{COLUMNS}\n0,{ROW}\n0,{ROW}\n", "inputs.csv:3: time_s must grow"),
+    "time backwards": (
+        f"{COLUMNS}\n0,{ROW}\n2,{ROW}\n1,{ROW}\n",
+        "inputs.csv:4: time_s must increase",
+    ),
+    "time standing": (f"{COLUMNS}\n0,{ROW}\n0,{ROW}\n", "inputs.csv:3: time_s must increase"),
     "time without end": (f"{COLUMNS}\n0,{ROW}\ninf,{ROW}\n", "time_s must be a finite number"),
     "time unknown": (f"{COLUMNS}\nnan,{ROW}\n", "inputs.csv:2: time_s must be"),
     "a throttle past full": (f"{COLUMNS}\n0,0,0,1.01,0,11\n", "takes 0 to 1"),
@@ -284,7 +295,7 @@ def spoiled(name, old, new):
 
 
 def refusal(path, *overrides):
-    """What is said of a file that cannot be flown."""
+    """Return the message about a file that cannot be flown."""
     began = time.perf_counter()
     with pytest.raises(KittiwakeError) as caught:
         load_scenario(str(path), overrides)
@@ -293,7 +304,7 @@ def refusal(path, *overrides):
 
 
 def said_of(load):
-    """What is said of a scenario that is refused; None of one that can be flown."""
+    """Return the message about an invalid scenario; None for a valid one."""
     try:
         load()
     except ScenarioError as error:
@@ -322,7 +333,7 @@ def test_a_library_scenario_can_be_flown_as_it_is(name):
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
-def test_a_spoiled_scenario_is_refused_readably(mutation, tmp_path):
+def test_mutated_scenario_is_refused_with_a_readable_message(mutation, tmp_path):
     name, old, new, says = MUTATIONS[mutation]
     path = tmp_path / SPOILED
     path.write_text(spoiled(name, old, new), encoding="utf-8")

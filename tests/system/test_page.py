@@ -1,4 +1,4 @@
-"""How a command opens its page: what other users of the machine can see of the token."""
+"""Opening of the page by a command: other local users cannot see the token."""
 
 import stat
 from contextlib import nullcontext
@@ -9,7 +9,7 @@ from urllib.request import url2pathname
 import pytest
 
 from kittiwake.cli import page as page_module
-from kittiwake.cli.hub import token_in
+from kittiwake.cli.hub import read_token
 from kittiwake.cli.page import PageOptions, open_page
 
 TOKEN = "a secret of the cockpit"
@@ -17,7 +17,7 @@ TOKEN = "a secret of the cockpit"
 
 @pytest.fixture
 def opened(monkeypatch):
-    """What the browser has been told to open."""
+    """Targets that the browser opens."""
     found = []
     monkeypatch.setattr(page_module, "_has_desktop", lambda: True)
     monkeypatch.setattr(page_module.webbrowser, "open", found.append)
@@ -37,7 +37,7 @@ def shown(token_file):
     return open_page(lambda _: nullcontext(), page)
 
 
-def test_the_token_is_in_no_command_line(opened, token_file):
+def test_the_token_is_not_in_the_browser_command_line(opened, token_file):
     with shown(token_file):
         (target,) = opened
         assert "secret" not in target
@@ -48,13 +48,13 @@ def test_the_token_is_in_no_command_line(opened, token_file):
     assert not file.exists()
 
 
-def test_without_a_token_the_address_is_opened(opened):
+def test_without_a_token_the_browser_opens_the_address(opened):
     with shown(None):
         assert opened[0].startswith("http://127.0.0.1:")
 
 
 @pytest.mark.parametrize(("mode", "warned"), [(0o600, False), (0o640, True), (0o604, True)])
-def test_a_token_that_others_can_read_is_told(token_file, capsys, mode, warned):
+def test_a_token_file_readable_by_others_gives_a_warning(token_file, capsys, mode, warned):
     token_file.chmod(mode)
-    assert token_in(token_file) == TOKEN
+    assert read_token(token_file) == TOKEN
     assert (f"chmod 600 {token_file}" in capsys.readouterr().err) == warned

@@ -1,4 +1,4 @@
-"""A pair of drones served to nodes of ROS 1: the acceptance of uav_gazebo, and what it lacks."""
+"""Acceptance tests of uav_gazebo, and more, with two drones served to ROS 1 nodes."""
 
 import numpy as np
 import pytest
@@ -17,13 +17,13 @@ from tests.system.ros_flights import (
     X,
     Y,
     Z,
-    rise_s,
-    settles_s,
+    rise_time_s,
+    settling_time_s,
 )
 
 pytestmark = [pytest.mark.ros, needs_ros1]
 
-# times real time, and how far the world of ros-drones goes
+# real-time factor, and edge of the area of ros-drones
 FACTOR = 4.0
 EDGE_M = 200.0
 
@@ -36,21 +36,21 @@ def ros(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def served(ros, tmp_path_factory):
-    """Two drones that stand and wait."""
+    """Two served drones on the ground."""
     out = tmp_path_factory.mktemp("served") / "run"
     command = ("-m", "kittiwake", "serve", "ros-drones", "--ros1", "--speed", FACTOR)
     command = (*command, "--out", out, "--quiet")
     with ros.ours(*command) as process:
-        said = process.stderr.readline()
-        while said and not said.startswith("flying"):
-            said = process.stderr.readline()
-        assert said == "flying ros-drones: drone1, drone2\n"
+        line = process.stderr.readline()
+        while line and not line.startswith("flying"):
+            line = process.stderr.readline()
+        assert line == "flying ros-drones: drone1, drone2\n"
         yield ros
 
 
 @pytest.fixture
 def fly(served):
-    """Runs a node's code, with drones in its hands."""
+    """Run code of a node with the helpers of ``FLY``."""
 
     def run(code, within_s=120.0):
         return served.peer(FLY + code, within_s)
@@ -58,7 +58,7 @@ def fly(served):
     return run
 
 
-def test_a_place_is_reached_as_by_a_critically_damped_loop(fly):
+def test_position_step_is_critically_damped(fly):
     rows = np.array(
         fly("""
 drone = Drone("drone1")
@@ -66,9 +66,9 @@ message = PositionYawControl(); message.position.z = 7.0
 answer = drone.flown((0.0, 0.0, 6.0), 1, "position_yaw", message, 14.0)
 """)
     )
-    assert settles_s(rows, rows[:, Z] - 7.0) == pytest.approx(11.7, abs=0.15)
+    assert settling_time_s(rows, rows[:, Z] - 7.0) == pytest.approx(11.7, abs=0.15)
     assert rows[:, Z].max() < 7.0 + 1e-3
-    # stamps tell that nothing is left out, and each axis of the twist is its own
+    # no message is lost, and each axis of the twist is right
     np.testing.assert_allclose(np.diff(rows[:, TIME]), 0.005, atol=1e-6)
     np.testing.assert_allclose(
         np.gradient(rows[:, Z], rows[:, TIME])[2:-2], rows[2:-2, VZ], atol=5e-3
@@ -77,7 +77,7 @@ answer = drone.flown((0.0, 0.0, 6.0), 1, "position_yaw", message, 14.0)
 
 
 @pytest.mark.slow
-def test_a_velocity_is_reached_with_the_gain_of_its_loop(fly):
+def test_velocity_step_matches_its_gain(fly):
     rows = np.array(
         fly("""
 drone = Drone("drone1")
@@ -85,10 +85,10 @@ message = VelocityYawRateControl(); message.velocity.x = 1.0; message.yaw_rate =
 answer = drone.flown((0.0, 0.0, 6.0), 2, "velocity_yawrate", message, 6.0)
 """)
     )
-    # the attitude has to lean first, so that the pull lags and then catches up
-    assert rise_s(rows, rows[:, VX], 1.0) == pytest.approx(1.0, abs=0.25)
+    # the drone has to tilt first, so that the acceleration lags and then catches up
+    assert rise_time_s(rows, rows[:, VX], 1.0) == pytest.approx(1.0, abs=0.25)
     assert rows[-1, VX] == pytest.approx(1.0, abs=0.02)
-    assert rise_s(rows, rows[:, WZ], 0.4) == pytest.approx(0.5, abs=0.02)
+    assert rise_time_s(rows, rows[:, WZ], 0.4) == pytest.approx(0.5, abs=0.02)
     up = np.array(
         fly("""
 drone = Drone("drone1")
@@ -96,10 +96,10 @@ message = VelocityYawRateControl(); message.velocity.z = 1.0
 answer = drone.flown((0.0, 0.0, 6.0), 2, "velocity_yawrate", message, 2.0)
 """)
     )
-    assert rise_s(up, up[:, VZ], 1.0) == pytest.approx(1.0, abs=0.01)
+    assert rise_time_s(up, up[:, VZ], 1.0) == pytest.approx(1.0, abs=0.01)
 
 
-def test_angles_are_reached_without_overshoot(fly):
+def test_attitude_step_has_no_overshoot(fly):
     rows = np.array(
         fly("""
 drone = Drone("drone1")
@@ -108,45 +108,45 @@ answer = drone.flown((0.0, 0.0, 50.0), 3, "thrust_attitude", message, 2.0)
 """)
     )
     roll_rad = 2.0 * np.arctan2(rows[:, QX], rows[:, QW])
-    assert settles_s(rows, roll_rad - 0.2) == pytest.approx(1.167, abs=0.015)
+    assert settling_time_s(rows, roll_rad - 0.2) == pytest.approx(1.167, abs=0.015)
     assert roll_rad.max() < 0.2 + 1e-4
 
 
 @pytest.mark.slow
-def test_rates_and_torques_are_those_of_the_worlds_axes(fly):
-    turned = """
+def test_rates_and_torques_are_in_world_axes(fly):
+    prelude = """
 drone = Drone("drone1")
 state = ModelState(model_name="drone1")
 state.pose.position.z = 50.0
 # the nose to the left
 state.pose.orientation.w = state.pose.orientation.z = 0.5 ** 0.5
-def begun(mode, topic, message, seconds):
+def flown(mode, topic, message, seconds):
     pause()
     assert service("/gazebo/set_model_state", SetModelState)(state).success
-    drone.tell(topic, message)
+    drone.command(topic, message)
     assert drone.switch(mode)
     drone.begin()
     drone.until(seconds)
-    drone.keep = False
+    drone.recording = False
     return drone.rows
 """
     rows = np.array(
         fly(
-            turned
+            prelude
             + """
 message = ThrustVelocityControl(thrust=9.81); message.velocity.x = 0.5
-answer = begun(4, "thrust_velocity", message, 1.0)
+answer = flown(4, "thrust_velocity", message, 1.0)
 """
         )
     )
-    assert rise_s(rows, rows[:, WX], 0.5) == pytest.approx(0.286, abs=0.01)
+    assert rise_time_s(rows, rows[:, WX], 0.5) == pytest.approx(0.286, abs=0.01)
     np.testing.assert_allclose(rows[:, [WY, WZ]], 0.0, atol=2e-3)
     rows = np.array(
         fly(
-            turned
+            prelude
             + """
 message = ThrustTorqueControl(thrust=9.81); message.torque.x = 3e-3
-answer = begun(5, "thrust_torque", message, 0.4)
+answer = flown(5, "thrust_torque", message, 0.4)
 """
         )
     )
@@ -159,7 +159,7 @@ answer = begun(5, "thrust_torque", message, 0.4)
     ("mode", "thrust_n", "falls_mps2"), [(0, 0.0, 9.81), (5, 9.81, 0.0), (5, -5.0, 9.81)]
 )
 @pytest.mark.slow
-def test_thrust_holds_its_weight_and_none_falls(fly, mode, thrust_n, falls_mps2):
+def test_thrust_balances_weight_and_zero_thrust_falls(fly, mode, thrust_n, falls_mps2):
     rows = np.array(
         fly(f"""
 drone = Drone("drone1")
@@ -172,13 +172,13 @@ answer = drone.flown((0.0, 0.0, 50.0), {mode}, "thrust_torque", message, 1.0)
 
 
 @pytest.mark.slow
-def test_taking_off_and_landing_are_those_of_the_manager(fly):
+def test_takeoff_and_landing_match_uav_gazebo(fly):
     found = fly(
         """
 drone = Drone("drone1")
 pause(); drone.switch(0); drone.place(0.0, 0.0, 0.002); drone.begin()
 takeoff, land = service("/drone1/takeoff", Takeoff), service("/drone1/land", Land)
-begun = drone.rows[-1][0]
+start = drone.rows[-1][0]
 up = takeoff(False, 6.0, 0.0, 0.0)
 at_end = drone.rows[-1]
 refused = takeoff(False, 1.0, 0.0, 0.0).success
@@ -188,7 +188,7 @@ too_far = land(False, 2.0, 0.0, 0.01)
 after_failure = drone.mode()
 drone.until(drone.rows[-1][0] - drone.rows[0][0] + 10.0)
 down = land(False, 4.0, 5.0, 0.5)
-answer = dict(success=up.success, residual=up.residual, ramp=at_end[0] - begun, z=at_end[3],
+answer = dict(success=up.success, residual=up.residual, ramp=at_end[0] - start, z=at_end[3],
               refused=refused, settled=settled, too_far=too_far.success, kept=after_failure,
               down=down.success, forced=down.landed_forcefully, mode=drone.mode())
 """,
@@ -208,7 +208,7 @@ answer = dict(success=up.success, residual=up.residual, ramp=at_end[0] - begun, 
 
 
 @pytest.mark.slow
-def test_gains_change_the_response_of_one_drone_and_not_of_the_other(fly):
+def test_gains_change_the_response_of_one_drone_only(fly):
     found = fly(
         """
 from dynamic_reconfigure.client import Client
@@ -232,23 +232,23 @@ answer = dict(before={k: before[k] for k in ("Wp", "Xp", "Kv", "Wy", "Xy", "Ky",
         **{"Ky": 2.0, "Wa": 5.0, "Xa": 1.0, "Kw": 3.5},
     }
     one, two = np.array(found["first"]), np.array(found["second"])
-    # twice as fast, but for the lag of a thrust that is there at once
-    assert settles_s(one, one[:, Z] - 7.0) == pytest.approx(5.83, abs=0.1)
-    assert settles_s(two, two[:, Z] - 7.0) == pytest.approx(11.7, abs=0.15)
+    # twice as fast
+    assert settling_time_s(one, one[:, Z] - 7.0) == pytest.approx(5.83, abs=0.1)
+    assert settling_time_s(two, two[:, Z] - 7.0) == pytest.approx(11.7, abs=0.15)
 
 
-def test_what_is_malformed_is_refused_and_changes_nothing(fly):
+def test_malformed_requests_are_refused_and_change_nothing(fly):
     found = fly("""
 drone = Drone("drone1")
 message = PositionYawControl(); message.position.z = 7.0
-begun = drone.flown((0.0, 0.0, 7.0), 1, "position_yaw", message, 1.0)
+drone.flown((0.0, 0.0, 7.0), 1, "position_yaw", message, 1.0)
 drone.begin()
 wrong = PositionYawControl(); wrong.position.z = float("nan")
-drone.tell("position_yaw", wrong)
+drone.command("position_yaw", wrong)
 wrong = VelocityYawRateControl(yaw_rate=float("inf"))
-drone.tell("velocity_yawrate", wrong)
+drone.command("velocity_yawrate", wrong)
 modes = [drone.switch(9), drone.switch(200)]
-said("/drone1/switch_mode", ControlMode).publish(ControlMode(77))
+publisher("/drone1/switch_mode", ControlMode).publish(ControlMode(77))
 state = ModelState(model_name="drone1"); state.pose.orientation.w = 2.0
 places = [service("/gazebo/set_model_state", SetModelState)(state)]
 state = ModelState(model_name="nobody"); state.pose.orientation.w = 1.0
@@ -262,11 +262,11 @@ answer = dict(modes=modes, places=[[p.success, p.status_message] for p in places
               mode=drone.mode(), rows=drone.rows)
 """)
     assert found["modes"] == [False, False]
-    said = [words for done, words in found["places"] if not done]
-    assert len(said) == 3
-    assert "norm 2" in said[0]
-    assert "there is no model 'nobody'" in said[1]
-    assert "z_m" in said[2]
+    reasons = [reason for done, reason in found["places"] if not done]
+    assert len(reasons) == 3
+    assert "norm 2" in reasons[0]
+    assert "no model 'nobody'" in reasons[1]
+    assert "z_m" in reasons[2]
     assert found["heights"] is False
     assert found["mode"] == 1
     rows = np.array(found["rows"])
@@ -276,10 +276,10 @@ answer = dict(modes=modes, places=[[p.success, p.status_message] for p in places
 
 
 @pytest.mark.slow
-def test_a_gamepad_flies_places_and_drops(fly):
+def test_gamepad_flies_places_and_stops_motors(fly):
     found = fly("""
 drone = Drone("drone1")
-joy = said("/joy", Joy)
+joy = publisher("/joy", Joy)
 def pressed(*buttons, axes=(0, 0, 1, 0, 0, 1, 0, 0)):
     joy.publish(Joy(axes=axes, buttons=[int(n in buttons) for n in range(13)]))
     time.sleep(0.2)
@@ -302,46 +302,46 @@ answer = dict(first=first, ahead=ahead, mode=mode, dropped=drone.mode())
 
 
 @pytest.mark.slow
-def test_the_world_is_paused_stepped_sped_up_and_begun_anew(fly):
+def test_world_can_be_paused_stepped_sped_up_and_reset(fly):
     found = fly(
         """
 from rosgraph_msgs.msg import Clock
 ticks = []
 rospy.Subscriber("/clock", Clock, lambda m: ticks.append(m.clock.to_sec()), queue_size=5000)
-speed = said("/kittiwake/real_time_factor", Float64)
+speed = publisher("/kittiwake/real_time_factor", Float64)
 service("/gazebo/unpause_physics", Empty)()
 speed.publish(0.2); time.sleep(0.3)
-def gone(seconds):
-    count = len(ticks); begun = ticks[-1]; time.sleep(seconds); return ticks[-1] - begun
-slow = gone(2.0)
+def elapsed(seconds):
+    start = ticks[-1]; time.sleep(seconds); return ticks[-1] - start
+slow = elapsed(2.0)
 speed.publish(FACTOR)
 drone = Drone("drone1"); drone.place(3.0, 3.0, 3.0)
 pause()
-stands = gone(0.5)
+paused = elapsed(0.5)
 service("/kittiwake/step", Trigger)(); time.sleep(0.3)
-stepped = gone(0.0) + ticks[-1] - ticks[-2]
+stepped = elapsed(0.0) + ticks[-1] - ticks[-2]
 before = ticks[-1]
 service("/gazebo/reset_world", Empty)()
 time.sleep(0.3)
-# the flight that is ended makes one more step
-stood = ticks[-1] - before < 0.006
+# the previous flight makes one more step
+still_paused = ticks[-1] - before < 0.006
 drone.begin()
 time.sleep(0.3)
-answer = dict(slow=slow, stands=stands, stepped=stepped, before=before, after=ticks[-1],
-              stood=stood, place=drone.rows[-1][1:4], mode=drone.mode())
+answer = dict(slow=slow, paused=paused, stepped=stepped, before=before, after=ticks[-1],
+              still_paused=still_paused, place=drone.rows[-1][1:4], mode=drone.mode())
 """.replace("FACTOR", str(FACTOR))
     )
     assert found["slow"] == pytest.approx(0.4, abs=0.15)
-    assert found["stands"] == 0.0
+    assert found["paused"] == 0.0
     assert found["stepped"] == pytest.approx(0.005, abs=1e-6)
-    assert found["stood"]
+    assert found["still_paused"]
     assert found["after"] < found["before"]
     np.testing.assert_allclose(found["place"], [0.0, 0.0, 0.002], atol=0.01)
     assert found["mode"] == 0
 
 
 @pytest.mark.slow
-def test_a_flight_that_fails_waits_to_begin_anew(fly):
+def test_failed_flight_waits_for_a_reset(fly):
     found = fly(
         """
 from rosgraph_msgs.msg import Log
@@ -361,24 +361,24 @@ drone.begin()
 answer = dict(errors=errors, refused=refused.message, place=drone.rows[-1][1:4])
 """.replace("EDGE", str(EDGE_M))
     )
-    (said,) = found["errors"]
-    assert said.startswith("the flight has failed: ")
-    assert "drone1" in said
-    assert said.endswith("Begin anew with /gazebo/reset_world")
-    assert found["refused"] == "the flight is over; begin anew"
+    (error,) = found["errors"]
+    assert error.startswith("the flight has failed: ")
+    assert "drone1" in error
+    assert error.endswith("Restart with /gazebo/reset_world")
+    assert found["refused"] == "the flight has ended; restart it"
     np.testing.assert_allclose(found["place"], [0.0, 0.0, 0.002], atol=0.01)
 
 
-def test_two_drones_do_not_hear_each_others_commands(fly):
+def test_commands_affect_only_their_own_drone(fly):
     found = fly("""
 one, two = Drone("drone1"), Drone("drone2")
 pause()
 for drone, y in ((one, 0.0), (two, -5.0)):
     drone.switch(0); drone.place(0.0, y, 5.0)
 stay = PositionYawControl(); stay.position.y, stay.position.z = -5.0, 5.0
-two.tell("position_yaw", stay); two.switch(1)
+two.command("position_yaw", stay); two.switch(1)
 away = VelocityYawRateControl(); away.velocity.x = 1.0
-one.tell("velocity_yawrate", away); one.switch(2)
+one.command("velocity_yawrate", away); one.switch(2)
 two.begin(); one.begin(); one.until(4.0); two.until(4.0)
 answer = [one.rows[-1], two.rows[-1], one.mode(), two.mode()]
 """)
@@ -389,30 +389,30 @@ answer = [one.rows[-1], two.rows[-1], one.mode(), two.mode()]
 
 
 @pytest.mark.slow
-def test_frames_come_with_odometry_and_standing_ones_to_whoever_is_late(fly):
+def test_transforms_match_odometry_and_static_ones_are_latched(fly):
     found = fly("""
 stamps = {"odometry": [], "frames": []}
-def framed(m):
+def on_transforms(m):
     own = [t for t in m.transforms if t.child_frame_id == "drone1"]
     stamps["frames"] += [t.header.stamp.to_sec() for t in own]
 service("/gazebo/unpause_physics", Empty)()
 rospy.Subscriber("/drone1/odometry", Odometry,
                  lambda m: stamps["odometry"].append(m.header.stamp.to_sec()), queue_size=1000)
-rospy.Subscriber("/tf", TFMessage, framed, queue_size=1000)
+rospy.Subscriber("/tf", TFMessage, on_transforms, queue_size=1000)
 time.sleep(3.0)
-still = one("/tf_static", TFMessage)
+static = receive("/tf_static", TFMessage)
 from visualization_msgs.msg import MarkerArray
-obstacles = one("/obstacles", MarkerArray)
-m = one("/drone1/odometry", Odometry)
+obstacles = receive("/obstacles", MarkerArray)
+m = receive("/drone1/odometry", Odometry)
 answer = dict(stamps=stamps, frames=[m.header.frame_id, m.child_frame_id],
-              still=len(still.transforms), obstacles=len(obstacles.markers))
+              static=len(static.transforms), obstacles=len(obstacles.markers))
 """)
     for stamps in found["stamps"].values():
-        # from one message to the next, though not all may have come
+        # the median, since some messages may be lost
         assert np.median(np.diff(stamps)) == pytest.approx(0.005, abs=1e-6)
         assert len(stamps) > 100
     assert found["frames"] == ["world", "drone1"]
-    assert (found["still"], found["obstacles"]) == (0, 0)
+    assert (found["static"], found["obstacles"]) == (0, 0)
 
 
 @pytest.mark.slow
@@ -420,7 +420,7 @@ answer = dict(stamps=stamps, frames=[m.header.frame_id, m.child_frame_id],
     ("options", "radius_m", "lag_deg", "error_m"),
     [((), 1.109, 63.8, 1.119), (("--acceleration",), 1.05, 0.0, 0.064)],
 )
-def test_the_example_flies_its_circle(served, fly, options, radius_m, lag_deg, error_m):
+def test_example_flies_its_circle(served, fly, options, radius_m, lag_deg, error_m):
     control = ("-m", "kittiwake.adapters.ros.nodes.example_control", "--namespace", "drone1")
     with served.ours(*control, *options):
         rows = np.array(
@@ -428,18 +428,18 @@ def test_the_example_flies_its_circle(served, fly, options, radius_m, lag_deg, e
                 """
 drone = Drone("drone1")
 goal, answer = [], []
-def aim(m):
+def on_command(m):
     goal[:] = [m.position.x, m.position.y]
-rospy.Subscriber("/drone1/position_yaw/command", PositionYawControl, aim, queue_size=1)
-# the node tells a place every 10 ms of its own time
-speed = said("/kittiwake/real_time_factor", Float64)
+rospy.Subscriber("/drone1/position_yaw/command", PositionYawControl, on_command, queue_size=1)
+# the node sends a position every 10 ms of wall time
+speed = publisher("/kittiwake/real_time_factor", Float64)
 speed.publish(1.0)
 pause(); drone.switch(0); drone.place(1.0, 0.0, 1.0)
 assert drone.switch(1)
 drone.begin()
-begun = drone.rows[0][0]
+start = drone.rows[0][0]
 drone.until(30.0)
-while drone.rows[-1][0] < begun + 40.0:
+while drone.rows[-1][0] < start + 40.0:
     row = drone.rows[-1]
     answer.append([row[1], row[2], *goal])
     time.sleep(0.002)
@@ -456,7 +456,7 @@ speed.publish(FACTOR)
 
 
 @pytest.mark.slow
-def test_the_pursuit_passes_its_ten_places(fly):
+def test_pursuit_passes_its_waypoints(fly):
     rows = np.array(
         fly(
             """

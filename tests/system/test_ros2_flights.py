@@ -1,4 +1,4 @@
-"""A pair of drones served to a node of ROS 2 that knows nothing of this package."""
+"""Two drones served to a plain rclpy node."""
 
 import json
 import subprocess
@@ -16,8 +16,8 @@ from tests.system.ros_flights import (
     X,
     Y,
     Z,
-    rise_s,
-    settles_s,
+    rise_time_s,
+    settling_time_s,
 )
 from tests.system.test_ros2_node import NODES, PYTHON, VENV, environment
 
@@ -28,26 +28,26 @@ pytestmark = [
         reason="no environment with ROS 2; scripts/ros2-setup makes one",
     ),
 ]
-QUICK = ("modes", "manager", "gains", "malformed", "told")
+QUICK = ("modes", "manager", "gains", "malformed", "time")
 FACTOR = 4.0
 
 
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory):
-    """Runs a node beside the served pair, for named parts of what it can do."""
+    """Run the node ``flights.py`` with named parts of it while two drones are served."""
     out = tmp_path_factory.mktemp("served") / "run"
     command = [PYTHON, "-m", "kittiwake", "serve", "ros-drones", "--ros2", "--quiet"]
     command += ["--speed", str(FACTOR), "--out", str(out)]
-    told = environment()
+    variables = environment()
     with (
         (out.parent / "errors").open("w+") as errors,
-        subprocess.Popen(command, env=told, text=True, stderr=errors) as served,
+        subprocess.Popen(command, env=variables, text=True, stderr=errors) as served,
     ):
 
         def run(*parts):
             peer = subprocess.run(
                 [PYTHON, NODES / "flights.py", *parts],
-                env=told | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
+                env=variables | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"},
                 capture_output=True,
                 text=True,
                 timeout=500,
@@ -84,33 +84,33 @@ def seen(flown):
     return flown(*QUICK)
 
 
-def test_each_mode_answers_as_its_gains_say(seen):
+def test_step_responses_of_all_modes_match_their_gains(seen):
     modes = seen["modes"]
     rows = np.array(modes["position"])
-    assert settles_s(rows, rows[:, Z] - 21.0) == pytest.approx(11.7, abs=0.15)
+    assert settling_time_s(rows, rows[:, Z] - 21.0) == pytest.approx(11.7, abs=0.15)
     np.testing.assert_allclose(np.diff(rows[:, TIME]), 0.005, atol=1e-6)
     rows = np.array(modes["velocity"])
-    assert rise_s(rows, rows[:, VZ], 1.0) == pytest.approx(1.0, abs=0.01)
-    assert rise_s(rows, rows[:, WZ], 0.4) == pytest.approx(0.5, abs=0.01)
+    assert rise_time_s(rows, rows[:, VZ], 1.0) == pytest.approx(1.0, abs=0.01)
+    assert rise_time_s(rows, rows[:, WZ], 0.4) == pytest.approx(0.5, abs=0.01)
     rows = np.array(modes["angles"])
     roll_rad = 2.0 * np.arctan2(rows[:, QX], rows[:, QW])
-    assert settles_s(rows, roll_rad - 0.2) == pytest.approx(1.167, abs=0.015)
+    assert settling_time_s(rows, roll_rad - 0.2) == pytest.approx(1.167, abs=0.015)
     rows = np.array(modes["rates"])
-    assert rise_s(rows, rows[:, WZ], 0.5) == pytest.approx(0.286, abs=0.01)
+    assert rise_time_s(rows, rows[:, WZ], 0.5) == pytest.approx(0.286, abs=0.01)
     rows = np.array(modes["torque"])
     np.testing.assert_allclose(rows[:, WX], rows[:, TIME], atol=0.01)
-    rows = np.array(modes["dropped"])
+    rows = np.array(modes["inactive"])
     falls = np.polyfit(rows[:, TIME], rows[:, VZ], 1)[0]
     assert falls == pytest.approx(-9.81, abs=0.05)
 
 
-def test_standard_messages_say_the_same(seen):
+def test_standard_messages_have_the_same_effect(seen):
     assert seen["modes"]["pose"][Z] == pytest.approx(21.0, abs=0.02)
     assert seen["modes"]["twist"][VZ] == pytest.approx(1.0 - np.exp(-2.5), abs=0.02)
     assert seen["modes"]["twist"][VX] == pytest.approx(0.0, abs=1e-6)
 
 
-def test_it_takes_off_and_lands(seen):
+def test_takeoff_and_landing_succeed(seen):
     success, residual, z = seen["manager"]["up"]
     assert success
     assert residual < 0.05
@@ -118,18 +118,18 @@ def test_it_takes_off_and_lands(seen):
     assert seen["manager"]["down"] == [True, 0]
 
 
-def test_gains_are_parameters_of_one_drone(seen):
+def test_gains_are_parameters_of_one_drone_only(seen):
     gains = seen["gains"]
     assert gains["before"] == [0.5, 1.0, 3.5]
     assert gains["done"]
     assert gains["now"] == [[1.0, 1.0, 3.5], [0.5, 1.0, 3.5]]
     assert not gains["too_much"]
     rows, other = np.array(gains["rows"]), np.array(gains["other"])
-    assert settles_s(rows, rows[:, Z] - 21.0) == pytest.approx(5.83, abs=0.1)
-    assert settles_s(other, other[:, Z] - 21.0) == pytest.approx(11.7, abs=0.15)
+    assert settling_time_s(rows, rows[:, Z] - 21.0) == pytest.approx(5.83, abs=0.1)
+    assert settling_time_s(other, other[:, Z] - 21.0) == pytest.approx(11.7, abs=0.15)
 
 
-def test_what_is_malformed_changes_nothing(seen):
+def test_malformed_requests_change_nothing(seen):
     found = seen["malformed"]
     assert found["modes"] == [False, False]
     assert found["outside"][0] is False
@@ -141,16 +141,16 @@ def test_what_is_malformed_changes_nothing(seen):
     )
 
 
-def test_frames_come_at_the_rate_of_odometry_and_time_begins_anew(seen):
-    told = seen["told"]
-    assert np.median(np.diff(told["stamps"])) == pytest.approx(0.005, abs=1e-6)
-    assert told["after"] < told["before"]
+def test_transforms_have_the_rate_of_odometry_and_time_restarts(seen):
+    time = seen["time"]
+    assert np.median(np.diff(time["stamps"])) == pytest.approx(0.005, abs=1e-6)
+    assert time["after"] < time["before"]
 
 
 @pytest.mark.slow
-def test_the_pursuit_passes_its_places(flown):
+def test_pursuit_passes_its_waypoints(flown):
     found = flown("pursuit")["pursuit"]
-    assert found["begun"]
+    assert found["started"]
     rows = np.array(found["rows"])
     for place in [(0, 50, 7), (50, 50, 6), (50, 0, 7), (0.1, 0, 6)]:
         assert np.linalg.norm(rows[:, [X, Y, Z]] - place, axis=1).min() < 8.0

@@ -36,7 +36,7 @@ def served(folder, *options):
 
 
 @pytest.mark.slow  # eight programs
-def test_by_a_hub_over_sockets_a_flock_ends_where_it_does_without_one(tmp_path):
+def test_flock_with_a_hub_ends_where_it_does_without_one(tmp_path):
     by_hub = served(tmp_path, "--lockstep")
     alone = kw.load("flock-hub-8").run().summary
     np.testing.assert_allclose(places_m(by_hub), places_m(alone), atol=0.05)
@@ -72,7 +72,7 @@ def test_a_mission_of_flocks_is_flown_by_a_hub_on_another_kind_of_address(tmp_pa
 
 
 @pytest.mark.slow  # by the clock
-def test_in_real_time_it_ends_there_as_well(tmp_path):
+def test_flock_in_real_time_ends_at_the_same_position(tmp_path):
     by_hub = served(tmp_path)
     alone = kw.load("flock-hub-8").run().summary
     np.testing.assert_allclose(places_m(by_hub), places_m(alone), atol=0.05)
@@ -91,7 +91,7 @@ def hub(port):
 
 
 @pytest.mark.slow  # by the clock
-def test_who_loses_the_hub_holds_its_place_and_joins_the_next_one(tmp_path):
+def test_vehicle_without_hub_holds_its_position_and_joins_the_next_hub(tmp_path):
     port = free_ports(8)
     ended_s: list[float] = []
 
@@ -148,16 +148,16 @@ def _wait_for_rows(file):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
-        ((), "nobody would take part; write --hub"),
-        (("--hub", "--speed", "2"), "a hub goes by the clock"),
+        ((), "no mode is given; write --hub"),
+        (("--hub", "--speed", "2"), "a hub in real time requires 1"),
         (("--hub", "--speed", "-1"), "must be a number above 0"),
         (("--hub", "--token-file", "/nowhere/token"), "/nowhere/token: No such file"),
     ],
     ids=["alone", "too fast", "backwards", "no token"],
 )
-def test_mistakes_are_told_before_anything_flies(options, said):
+def test_mistakes_are_reported_before_the_flight(options, expected):
     answer = kittiwake_does("serve", "flock-hub-8", *options)
     assert answer.status == 2
-    assert said in answer.err
+    assert expected in answer.err

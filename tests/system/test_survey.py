@@ -1,4 +1,4 @@
-"""A survey from the command line: flown, drawn, and exported for other tools."""
+"""Survey from the command line: run, pictures, and exports."""
 
 import json
 from dataclasses import replace
@@ -10,7 +10,7 @@ from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.survey import TrueField, found_by_probes
+from kittiwake.analysis.survey import TrueField, probe_samples
 from kittiwake.analysis.survey_maps import draw_survey
 from kittiwake.scenario.load import load_scenario
 
@@ -49,18 +49,18 @@ def run(tmp_path_factory):
 
 def test_a_map_says_whose_samples_it_shows_and_where_the_shore_is(run):
     log = Log.read(run)
-    figure = draw_survey(log, load_scenario(str(run / "scenario.yaml")), found_by_probes(log))
+    figure = draw_survey(log, load_scenario(str(run / "scenario.yaml")), probe_samples(log))
     (legend,) = figure.legends
-    said = [text.get_text() for text in legend.get_texts()]
-    assert said == ["boat-1", "boat-2", "track", "shore, less the margin"]
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert labels == ["boat-1", "boat-2", "track", "shore, less the margin"]
     one, other = legend.legend_handles[:2]
     assert one.get_marker() != other.get_marker()
     assert legend.legend_handles[3].get_linestyle() == "--"
 
 
 def test_a_survey_is_exported_as_points_and_as_a_map(run):
-    status, said, _ = kittiwake_does("export", run, "--to", "geojson")
-    assert (status, said) == (0, f"wrote {run / 'samples.geojson'}\n")
+    status, output, _ = kittiwake_does("export", run, "--to", "geojson")
+    assert (status, output) == (0, f"wrote {run / 'samples.geojson'}\n")
     points = json.loads((run / "samples.geojson").read_text(encoding="utf-8"))["features"]
     assert {point["properties"]["vehicle"] for point in points} == {"boat-1", "boat-2"}
     assert {point["properties"]["unit"] for point in points} == {"ug/l"}
@@ -76,7 +76,7 @@ def test_a_perfect_probe_says_what_the_field_of_the_seed_is(run):
     """So that the map's background is what was flown through."""
     log, scenario = kw.Log.read(run), kw.load(str(run / "scenario.yaml")).scenario
     truth = TrueField.of(scenario, "algae", scenario.seed, log)
-    for found in found_by_probes(log):
+    for found in probe_samples(log):
         there = truth.at(found.positions_world_m[:, :2], 0.0)
         np.testing.assert_allclose(there, found.values, rtol=1e-9)
 
@@ -102,14 +102,14 @@ def test_a_log_that_does_not_say_its_precision_is_one_in_double_precision(run):
 
 
 @pytest.mark.parametrize(("precision", "off"), [("float64", 1e-12), ("float32", 1e-5)])
-def test_the_field_of_one_that_holds_is_that_of_its_precision(tmp_path, precision, off):
+def test_true_field_has_the_precision_of_the_flight(tmp_path, precision, off):
     """At whole meters places are alike in either precision, and fields of a seed are not."""
     (tmp_path / "holding.yaml").write_text(HOLDING, encoding="utf-8")
     simulation = kw.load(str(tmp_path / "holding.yaml"), precision=precision)
     log = simulation.run()
     assert log.summary["metrics"].get("precision", "float64") == precision
     truth = TrueField.of(simulation.scenario, "algae", log.summary["seed"], log)
-    [found] = found_by_probes(log)
+    [found] = probe_samples(log)
     assert found.positions_world_m[0].tolist() == [2.0, 3.0, 0.0]
     there = truth.at(found.positions_world_m[:, :2], 0.0)
     np.testing.assert_allclose(there, found.values, rtol=off)
@@ -125,16 +125,16 @@ def test_the_summary_says_what_was_covered_and_how_good_its_map_is(run):
 
 
 def test_a_survey_is_drawn(run):
-    status, said, _ = kittiwake_does("plot", run)
+    status, output, _ = kittiwake_does("plot", run)
     assert status == 0
-    assert f"What its probes found: {run / 'survey-algae.png'}" in said
+    assert f"Survey map: {run / 'survey-algae.png'}" in output
     assert (run / "survey-algae.png").stat().st_size > 10_000
 
 
-def test_cells_of_what_has_none_are_refused(run):
-    status, _, said = kittiwake_does("export", run, "--to", "csv", "--fill")
+def test_fill_for_csv_is_refused(run):
+    status, _, output = kittiwake_does("export", run, "--to", "csv", "--fill")
     assert status == 2
-    assert "--to csv has no cells. Leave them out." in said
+    assert "--to csv has no cells. Leave them out." in output
 
 
 @pytest.mark.slow

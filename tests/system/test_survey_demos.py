@@ -1,4 +1,4 @@
-"""The demonstrations of Velasco et al. (2020), Drones 4(3), 37, and landings on decks that move.
+"""Demonstrations of Velasco et al. (2020), Drones 4(3), 37, and landings on moving decks.
 
 Times at which places are reached: the authors' block diagram, simulated again.
 """
@@ -113,7 +113,7 @@ def test_the_drone_lands_on_the_box_goes_up_again_and_lands_for_good():
 
 
 @pytest.mark.slow
-def test_with_a_threshold_that_is_never_met_it_never_lands():
+def test_drone_with_an_unreachable_threshold_never_lands():
     hovers = flight("survey-sweep")
     assert LANDING not in hovers.phases
     assert hovers.drone["contact"][100:].max() == 0.0
@@ -128,7 +128,7 @@ def legs(hovers):
 def test_on_straight_legs_the_drone_of_the_original_comes_back_over_the_deck():
     hovers = paired(kw.load("survey-sweep", {f"{GUIDANCE}.feed_velocity": False}).run())
     for begins_s, ends_s in legs(hovers):
-        # its velocity is learned by an integral anew on each leg
+        # an integral estimates its velocity again on each leg
         assert hovers.during(begins_s + 6.0, ends_s).max() < 0.1
         assert hovers.during(begins_s, ends_s).max() < 0.55
 
@@ -231,7 +231,7 @@ def landings(name, count, duration_s, *overrides):
     def fly(key):
         def kept(snapshots):
             one, other = (jax.tree.map(lambda leaf: leaf[0], snapshots[i]) for i in order)
-            place = deck.carried_by(other.truth).across(one.truth.position_world_m)
+            place = deck.carried_by(other.truth).to_deck_axes(one.truth.position_world_m)
             foot = one.ground_contact
             touch = foot.landings, foot.touch_speed_mps, foot.touch_offset_m
             return place, one.phase == MOTORS_OFF, *touch, one.status

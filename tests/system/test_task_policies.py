@@ -1,10 +1,10 @@
-"""The built-in policy of every task does it better than hovering and than random actions.
+"""The built-in policy of every task is better than hovering and than random actions.
 
-Ten seeds each, in the task's own wind and noise; the spots of QRSim are kept in its gusts, without
-which level sticks keep them as well. Who hovers and who acts at random begins the same episodes, so
-that returns are compared by pairs: the mean of their differences is above zero with its whole 95 %
-interval, or all ten are, where penalties that grow exponentially leave no mean to compare. The
-bounds of what a policy reaches are half of what was measured, or more.
+Ten seeds each, in the task's own wind and noise; QRSim's spots are kept in its gusts, without which
+level sticks suffice. All policies fly the same episodes, so that returns are compared in pairs: the
+95 % interval of the mean difference is above zero, or all ten differences are, where exponential
+penalties make means meaningless. Bounds on a policy's results are at least half of the measured
+values.
 """
 
 from functools import cache
@@ -18,13 +18,13 @@ from kittiwake.tasks.make import make
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("single_precision")]
 
-# tasks in which a step is worth nothing, with the figure that tells them apart, if there is one
+# tasks without a reward, with the figure that is compared instead
 WITHOUT_REWARD = {"keep-spot-without-reward": "distance_m", "complacs": "waypoints_reached"}
 LESS_IS_BETTER = {"distance_m"}
 OWN_WIND = {name: "gusty" for name in ("keep-spot", "keep-spot-10", "keep-spot-without-reward")}
 CASES = [(name, OWN_WIND.get(name)) for name in TASKS.names()] + [("land-on-deck", "heaving-deck")]
 IDS = [name if conditions is None else f"{name}-{conditions}" for name, conditions in CASES]
-# whose episodes end early because the task is done
+# tasks whose episodes end early when they are done
 DONE_EARLY = {"land-on-deck", "hallway", "obstacle-race", "survey-coverage"}
 
 
@@ -39,14 +39,14 @@ def test_built_in_policy_beats_hovering_and_random_actions(name, conditions):
     env, found = flown(name, conditions)
     figure = WITHOUT_REWARD.get(name, "")
     scores = {
-        who: figures(env, own)[figure] if figure else own.returns for who, own in found.items()
+        name: figures(env, own)[figure] if figure else own.returns for name, own in found.items()
     }
     for other in ("hovering", "random"):
         differences = np.float64(scores["built-in"]) - scores[other]
         if figure in LESS_IS_BETTER:
             differences = -differences
         better = Interval.of(differences)
-        assert better.mean - better.reach > 0.0 or (differences > 0.0).all()
+        assert better.mean - better.half_width > 0.0 or (differences > 0.0).all()
 
 
 @pytest.mark.parametrize("name", [name for name in TASKS.names() if name not in DONE_EARLY])
@@ -63,17 +63,17 @@ def test_searchers_find_a_person_in_most_episodes(name):
 
 
 @pytest.mark.parametrize("name", [name for name in TASKS.names() if name.startswith("plume-")])
-def test_what_is_told_of_a_plume_is_less_than_half_as_wrong_as_nothing(name):
+def test_plume_reports_have_less_than_half_the_error_of_hovering(name):
     _, found = flown(name, None)
     assert found["built-in"].returns.mean() > 0.5 * found["hovering"].returns.mean()
 
 
-def test_all_waypoints_of_complacs_are_reached():
+def test_built_in_policy_reaches_all_waypoints_of_complacs():
     env, found = flown("complacs", None)
     assert (figures(env, found["built-in"])["waypoints_reached"] == 34).all()
 
 
-def test_most_episodes_on_a_heaving_deck_end_on_it():
+def test_most_episodes_on_a_heaving_deck_end_with_a_landing():
     _, found = flown("land-on-deck", "heaving-deck")
     landed = found["built-in"].ended_early & (found["built-in"].returns > 5.0)
     assert landed.mean() >= 0.8

@@ -1,4 +1,4 @@
-"""Any library scenario can be flown with its numbers as arguments, as the cockpit does."""
+"""Every library scenario can be flown with its parameters as arguments, as in a live flight."""
 
 import jax
 import pytest
@@ -8,7 +8,7 @@ from kittiwake.scenario import library
 from kittiwake.scenario.dormant_faults import with_dormant_faults
 from kittiwake.scenario.load import load_scenario
 
-# whose guidance, estimators and sensors say most; a thousand are traced like eight
+# the most complex guidance, estimators and sensors; a thousand vehicles are traced like eight
 QUICK = {"mission", "surface-following"}
 LEFT_OUT = {"flock-1000"}
 
@@ -21,8 +21,8 @@ LEFT_OUT = {"flock-1000"}
         if name not in LEFT_OUT
     ],
 )
-def test_a_step_can_be_traced_with_numbers_that_are_not_known(name):
-    fleet = with_dormant_faults(load_scenario(name, []), {}).fleet(tunable=True)
+def test_a_step_can_be_traced_with_parameters_as_arguments(name):
+    fleet = with_dormant_faults(load_scenario(name, []), {}).fleet(live_parameters=True)
     with jax.enable_x64(True):
         form = jax.eval_shape(lambda: fleet.init(kw.seed_key(0)))
         later, _ = jax.eval_shape(fleet.step, form)

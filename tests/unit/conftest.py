@@ -9,17 +9,17 @@ import pytest
 import kittiwake as kw
 from kittiwake.analysis.log import Log
 from kittiwake.scenario.load import load_scenario
-from kittiwake.scene.frame import Frame, Show
+from kittiwake.scene.frame import FlightInfo, Frame
 
 
 class Flown(NamedTuple):
-    """A show and its log."""
+    """A flight and its log."""
 
-    show: Show
+    flight: FlightInfo
     log: Log
 
     def frame(self, row: int) -> Frame:
-        """At a row of the log, with all of the way to there."""
+        """Return the frame at a row of the log, with the whole path up to it."""
         tables = self.log.tables
         row = range(len(next(iter(tables.values())).values))[row]
         return Frame(
@@ -29,7 +29,7 @@ class Flown(NamedTuple):
         )
 
     def column(self, vehicle: str, column: str, row: int) -> float:
-        """A number of the log."""
+        """Return a value of the log."""
         table = self.log.tables[vehicle]
         return float(table.values[row, table.columns.index(column)])
 
@@ -39,7 +39,7 @@ def flown(name: str, duration_s: float, changes: Mapping[str, Any] | None = None
     simulation = kw.load(name, changes)
     log = simulation.run(duration_s=duration_s)
     columns = {name: table.columns for name, table in log.tables.items()}
-    return Flown(Show(simulation.scenario, simulation.scenario.seed, columns), log)
+    return Flown(FlightInfo(simulation.scenario, simulation.scenario.seed, columns), log)
 
 
 @pytest.fixture(scope="session")
@@ -76,29 +76,31 @@ STATE = ("time_s", "x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
 
 
 @pytest.fixture
-def staged() -> Callable[..., Show]:
-    """A show of a scenario that nobody flies, with the columns that are told."""
+def staged() -> Callable[..., FlightInfo]:
+    """Factory of flight infos for a scenario, with additional log columns."""
 
-    def make(name: str, columns: tuple[str, ...] = (), changes: list[str] | None = None) -> Show:
+    def make(
+        name: str, columns: tuple[str, ...] = (), changes: list[str] | None = None
+    ) -> FlightInfo:
         scenario = load_scenario(name, changes or [])
-        return Show(scenario, 0, {name: STATE + columns for name in scenario.vehicles})
+        return FlightInfo(scenario, 0, {name: STATE + columns for name in scenario.vehicles})
 
     return make
 
 
 @pytest.fixture
 def placed() -> Callable[..., Frame]:
-    """A frame in which all vehicles of a show stand somewhere, and tell these numbers."""
+    """Factory of frames with all vehicles at a position, 10 m apart, and given column values."""
 
     def make(
-        show: Show,
+        flight: FlightInfo,
         place_m: tuple[float, float, float] = (0.0, 0.0, 0.0),
         q: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0),
         time_s: float = 0.0,
         **numbers: float,
     ) -> Frame:
         rows = {}
-        for number, (name, columns) in enumerate(show.columns.items()):
+        for number, (name, columns) in enumerate(flight.columns.items()):
             # one beside the other
             state = [time_s, place_m[0], place_m[1] + 10.0 * number, place_m[2], *q]
             rows[name] = np.array([*state, *(numbers.get(c, np.nan) for c in columns[8:])], float)

@@ -1,4 +1,4 @@
-"""What drives a vehicle, and how it breaks: batteries and faults."""
+"""Batteries and actuator faults."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -8,7 +8,7 @@ BATTERIES = Registry(
     {
         "lithium-polymer": RegistryEntry(
             "kittiwake.actuators.battery:LithiumPolymer",
-            "cells in series with inner resistance: charge, voltage sag, empty or not",
+            "cells in series with internal resistance: charge, voltage sag, empty or not",
         ),
     },
 )

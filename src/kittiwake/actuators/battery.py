@@ -1,4 +1,4 @@
-"""A battery of lithium-polymer cells.
+"""Battery of lithium-polymer cells.
 
 The open-circuit voltage of a cell falls with the share s of its charge that is left (Chen and
 Rincon-Mora 2006, "Accurate electrical battery model capable of predicting runtime and I-V
@@ -6,15 +6,15 @@ performance", equation 2)::
 
     U_0(s) = -1.031 exp(-35 s) + 3.685 + 0.2156 s - 0.1178 s^2 + 0.3201 s^3
 
-With n cells in series, inner resistance R and capacity Q, a power P draws I at the voltage U::
+With n cells in series, internal resistance R and capacity Q, a power P draws I at the voltage U::
 
     U = n U_0 - R I,    P = U I,    ds/dt = -I / Q,
     I = 2 P / (n U_0 + sqrt((n U_0)^2 - 4 R P))
 
-While it is charged the current is I less that of the charger, down to a full battery.
-More than (n U_0)^2 / (4 R) it does not give, at half its voltage. P is the motors' mechanical power
-over their efficiency and what the electronics take. The fastest speed of a motor is in proportion
-to U; an empty battery drives none. Neglected: the slow parts of the sag, temperature, ageing.
+While charging, the charger's current is subtracted from I, until the battery is full. The largest
+power is (n U_0)^2 / (4 R), at half the voltage. P is the mechanical power of the motors divided by
+their efficiency, plus that of the electronics. The top speed of a motor is proportional to U; an
+empty battery drives no motor. Neglected: the slow components of the sag, temperature, aging.
 """
 
 from typing import Annotated
@@ -30,24 +30,29 @@ from kittiwake.interfaces.parts import AbstractBattery
 SHARE = Bounds(0.0, 1.0, open_below=True)
 
 
-class Supply(eqx.Module):
-    """The share of the charge that is left, and the voltage and current of the last step.
+class LithiumPolymerState(eqx.Module):
+    """Charge as a fraction of the capacity, and voltage and current of the last step.
 
-    ``owed`` is the charge that was too little for the last bit and is yet to be taken off.
+    ``rounding`` is the rounding error of the charge, carried to the next step (Kahan summation).
     """
 
     charge: Real
     voltage_v: Real
     current_a: Real
-    owed: Real
+    rounding: Real
 
 
 class LithiumPolymer(AbstractBattery):
-    """Cells in series.
+    """Lithium-polymer cells in series.
 
-    ``motor_efficiency`` is the mechanical power of the motors over what they draw,
-    ``electronics_w`` what is drawn in any case, ``charge`` the share with which the flight begins.
-    ``charging_a`` is what a charger gives it while the vehicle stands on a deck.
+    Attributes:
+        cells: the number of cells.
+        capacity_c: the capacity.
+        resistance_ohm: the internal resistance of all cells.
+        motor_efficiency: mechanical power of the motors over electrical power.
+        electronics_w: the power of the electronics.
+        charge: the initial charge, as a fraction of the capacity.
+        charging_a: the current of the charger, while the vehicle stands on a deck.
     """
 
     cells: Annotated[Count, POSITIVE] = eqx.field(static=True)
@@ -59,36 +64,40 @@ class LithiumPolymer(AbstractBattery):
     charging_a: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     @override
-    def init(self) -> Supply:
-        return Supply(self.charge, self._at_rest_v(self.charge), 0.0, 0.0)
+    def init(self) -> LithiumPolymerState:
+        return LithiumPolymerState(self.charge, self._at_rest_v(self.charge), 0.0, 0.0)
 
     @override
-    def step(self, state: Supply, power_w: Real, dt_s: Real, *, charged: Flag = False) -> Supply:
+    def step(
+        self, state: LithiumPolymerState, power_w: Real, dt_s: Real, *, charged: Flag = False
+    ) -> LithiumPolymerState:
         at_rest_v = self._at_rest_v(state.charge)
         drawn_w = power_w / self.motor_efficiency + self.electronics_w
-        # at the strongest power itself the root has no slope
+        # at the largest power the root is not differentiable
         strongest_w = (1.0 - 1e-6) * at_rest_v * at_rest_v / (4.0 * self.resistance_ohm)
         given_w = jnp.minimum(drawn_w, strongest_w)
         root_v = jnp.sqrt(at_rest_v * at_rest_v - 4.0 * self.resistance_ohm * given_w)
         current_a = jnp.where(state.charge > 0.0, 2.0 * given_w / (at_rest_v + root_v), 0.0)
         charging_a = jnp.where(charged & (state.charge < 1.0), self.charging_a, 0.0)
         current_a = current_a - charging_a
-        # Kahan's sum: in single precision a small current would otherwise be rounded away
-        spent = current_a * dt_s / self.capacity_c + state.owed
+        # Kahan summation: in single precision a small current would otherwise be rounded away
+        spent = current_a * dt_s / self.capacity_c + state.rounding
         charge = state.charge - spent
-        owed = spent - (state.charge - charge)
+        rounding = spent - (state.charge - charge)
         voltage_v = at_rest_v - self.resistance_ohm * current_a
         full = (charge >= 1.0) & (current_a < 0.0)
-        return Supply(jnp.clip(charge, 0.0, 1.0), voltage_v, current_a, jnp.where(full, 0.0, owed))
+        return LithiumPolymerState(
+            jnp.clip(charge, 0.0, 1.0), voltage_v, current_a, jnp.where(full, 0.0, rounding)
+        )
 
     @override
-    def speed_ratio(self, state: Supply) -> Real:
-        # a charger lifts the voltage beyond that, and no motor turns faster for it
+    def speed_ratio(self, state: LithiumPolymerState) -> Real:
+        # a charger raises the voltage above this, but not the top speed
         ratio = jnp.minimum(state.voltage_v / self._at_rest_v(1.0), 1.0)
         return jnp.where(state.charge > 0.0, ratio, 0.0)
 
     @override
-    def readings(self, state: Supply) -> dict[str, Real]:
+    def readings(self, state: LithiumPolymerState) -> dict[str, Real]:
         return {
             "battery_charge": state.charge,
             "battery_v": state.voltage_v,

@@ -1,4 +1,4 @@
-"""A motor that fails in flight."""
+"""Fault of a motor: it keeps a fraction of its speed."""
 
 from typing import Annotated, ClassVar
 
@@ -14,13 +14,13 @@ ROTORS = Bounds(0.0, 3.0)
 
 
 class MotorFault(AbstractFault):
-    """From ``at_s`` on a motor follows only a share of the speed that it is asked for.
+    """A motor that follows only the fraction ``keeps`` of its commanded speed from ``at_s`` on.
 
-    It is still slowed by its lag, so that a motor without power coasts down. ``rotor`` counts from
-    0, as the columns of the log do.
+    Its lag still applies, so that a motor without power coasts down. ``rotor`` counts from 0, as in
+    the columns of the log.
     """
 
-    command: ClassVar[type] = RotorSpeeds
+    command_type: ClassVar[type] = RotorSpeeds
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     rotor: Annotated[Count, ROTORS]
@@ -28,14 +28,14 @@ class MotorFault(AbstractFault):
 
     @classmethod
     @override
-    def every(cls, at_s: float) -> tuple["MotorFault", ...]:
+    def for_each_part(cls, at_s: float) -> tuple["MotorFault", ...]:
         return tuple(cls(at_s=at_s, rotor=rotor) for rotor in range(4))
 
     @override
-    def applied(self, command: RotorSpeeds, time_s: Real) -> RotorSpeeds:
-        begun = self.is_active(time_s)
+    def apply(self, command: RotorSpeeds, time_s: Real) -> RotorSpeeds:
+        active = self.is_active(time_s)
         one, two, three, four = (
-            speed * jnp.where(begun & (self.rotor == rotor), self.keeps, 1.0)
+            speed * jnp.where(active & (self.rotor == rotor), self.keeps, 1.0)
             for rotor, speed in enumerate(command.speeds_radps)
         )
         return RotorSpeeds((one, two, three, four))

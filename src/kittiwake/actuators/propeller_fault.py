@@ -1,4 +1,4 @@
-"""A vessel's propeller that loses thrust."""
+"""Fault of a vessel's propeller: it keeps a fraction of its thrust."""
 
 from typing import Annotated, ClassVar
 
@@ -12,17 +12,17 @@ from kittiwake.interfaces.dynamics import AbstractFault
 
 
 class PropellerFault(AbstractFault):
-    """From ``at_s`` on the propeller gives only a share of the thrust that it is asked for."""
+    """A propeller that gives only a fraction of its commanded thrust from ``at_s`` on."""
 
-    command: ClassVar[type] = RudderThrust
+    command_type: ClassVar[type] = RudderThrust
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     keeps: Annotated[Real, FRACTION] = 0.0
 
     @override
-    def applied(self, command: RudderThrust, time_s: Real) -> RudderThrust:
-        share = jnp.where(self.is_active(time_s), self.keeps, 1.0)
-        return RudderThrust(command.rudder_rad, command.thrust_n * share)
+    def apply(self, command: RudderThrust, time_s: Real) -> RudderThrust:
+        fraction = jnp.where(self.is_active(time_s), self.keeps, 1.0)
+        return RudderThrust(command.rudder_rad, command.thrust_n * fraction)
 
     @override
     def event(self) -> str:

@@ -1,4 +1,4 @@
-"""A rudder that jams."""
+"""Fault of a rudder: it jams at an angle."""
 
 import math
 from typing import Annotated, ClassVar
@@ -16,9 +16,9 @@ ANGLES = Bounds(-math.pi / 2.0, math.pi / 2.0)
 
 
 class RudderFault(AbstractFault):
-    """From ``at_s`` on the rudder is driven to one angle, whatever is asked for."""
+    """A rudder that goes to a fixed angle at ``at_s`` and stays there."""
 
-    command: ClassVar[type] = RudderThrust
+    command_type: ClassVar[type] = RudderThrust
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     stuck_rad: Annotated[Real, ANGLES] = 0.0
@@ -38,7 +38,7 @@ class RudderFault(AbstractFault):
             raise ScenarioError(message)
 
     @override
-    def applied(self, command: RudderThrust, time_s: Real) -> RudderThrust:
+    def apply(self, command: RudderThrust, time_s: Real) -> RudderThrust:
         angle = jnp.where(self.is_active(time_s), self.stuck_rad, command.rudder_rad)
         return RudderThrust(angle, command.thrust_n)
 

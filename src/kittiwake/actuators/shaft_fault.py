@@ -1,4 +1,4 @@
-"""A propeller of two that loses speed."""
+"""Fault of one of two propeller shafts: it keeps a fraction of its speed."""
 
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
@@ -14,9 +14,9 @@ from kittiwake.interfaces.dynamics import AbstractFault
 
 
 class ShaftFault(AbstractFault):
-    """From ``at_s`` on a shaft follows only a share of the speed that it is asked for."""
+    """A shaft that follows only the fraction ``keeps`` of its commanded speed from ``at_s`` on."""
 
-    command: ClassVar[type] = PropellerSpeeds
+    command_type: ClassVar[type] = PropellerSpeeds
 
     at_s: Annotated[Real, NOT_NEGATIVE]
     side: Literal["left", "right"] = eqx.field(static=True)
@@ -24,14 +24,14 @@ class ShaftFault(AbstractFault):
 
     @classmethod
     @override
-    def every(cls, at_s: float) -> tuple["ShaftFault", ...]:
+    def for_each_part(cls, at_s: float) -> tuple["ShaftFault", ...]:
         return cls(at_s=at_s, side="left"), cls(at_s=at_s, side="right")
 
     @override
-    def applied(self, command: PropellerSpeeds, time_s: Real) -> PropellerSpeeds:
-        share = jnp.where(self.is_active(time_s), self.keeps, 1.0)
+    def apply(self, command: PropellerSpeeds, time_s: Real) -> PropellerSpeeds:
+        fraction = jnp.where(self.is_active(time_s), self.keeps, 1.0)
         name = f"{self.side}_radps"
-        return replace(command, **{name: getattr(command, name) * share})
+        return replace(command, **{name: getattr(command, name) * fraction})
 
     @override
     def event(self) -> str:

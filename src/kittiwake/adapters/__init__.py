@@ -1,1 +1,1 @@
-"""Edges to other processes: what talks to the outside, each in a room of its own."""
+"""Adapters to other programs and libraries, one package or module for each."""

@@ -1,9 +1,9 @@
 """Tasks as Gymnasium environments, one world or many at once.
 
-Actions and observations are those of all agents, one after another, in float32; actions go from -1
-to 1. Episodes follow from the seed and the numbers of the world and the episode alone. The first
-one of the first world of a vector is that of a single environment with the same seed; later ones
-begin on a clock that all worlds share, and have other noise.
+Actions and observations are those of all agents, concatenated, in float32; actions range from -1
+to 1. An episode depends only on the seed and the indices of its world and episode. The first
+episode of the first world of a vector equals that of a single environment with the same seed;
+later ones begin on a clock that all worlds share, and have other noise.
 """
 
 import json
@@ -42,21 +42,21 @@ except ModuleNotFoundError:
     raise
 
 Numbers = Float[np.ndarray, "..."]
-Picture = UInt8[np.ndarray, "height width 3"]
-# a task, its conditions, and overrides by path as they are written
+Image = UInt8[np.ndarray, "height width 3"]
+# task, conditions, and overrides as pairs of path and YAML text
 TaskKey = tuple[str, str | None, tuple[tuple[str, str], ...]]
-SEEDS = 2**63
+SEED_LIMIT = 2**63
 # width and height in pixels
-PICTURE = (480, 320)
+IMAGE_SIZE = (480, 320)
 RENDER_MODES = ["rgb_array"]
-# of reset()
+# options of reset()
 DIFFICULTY, MASK = "difficulty", "reset_mask"
-# NumPy's letters for what may be an action: truth values, whole numbers, others
-NUMBERS = "biuf"
+# NumPy's kinds of dtypes that an action may have: Boolean, integers, floating point
+NUMBER_KINDS = "biuf"
 
 
-class Single:
-    """The functions of one world, compiled when they are used first; its state in two arrays."""
+class CompiledWorld:
+    """Functions of one world, compiled at their first use; they hold its state in two arrays."""
 
     def __init__(self, env: Env) -> None:
         self.env = env
@@ -67,52 +67,54 @@ class Single:
             self.rows = jax.jit(self._rows)
 
     def _reset(self, root: Any, episode: Any, difficulty: Any) -> Any:
-        state, seen = self.env.reset(episode_key(root, 0, episode), difficulty)
-        return *self._packing.pack(state), seen
+        state, observation = self.env.reset(episode_key(root, 0, episode), difficulty)
+        return *self._packing.pack(state), observation
 
     def _step(self, floats: Any, words: Any, action: Any) -> Any:
-        """What Python is told goes back as one array."""
+        """Return the packed state, and all results for Python in one array."""
         state = self._packing.unpack(floats, words)
         key = jax.random.fold_in(state.key, state.steps)
         step = self.env.step(key, state, action)
         dtype = step.observation.dtype
-        ends = [jnp.asarray(one, dtype) for one in (step.reward, step.terminated, step.truncated)]
-        told = jnp.concatenate([step.observation, jnp.stack(ends), step.rewards])
-        return *self._packing.pack(step.state), told
+        ends = [jnp.asarray(x, dtype) for x in (step.reward, step.terminated, step.truncated)]
+        results = jnp.concatenate([step.observation, jnp.stack(ends), step.rewards])
+        return *self._packing.pack(step.state), results
 
     def _rows(self, floats: Any, words: Any) -> Any:
         return self.env.rows(self._packing.unpack(floats, words))
 
 
-# what environments of the same task share, as long as one of them lives; compiled, it takes 40 MB
-_SHARED: WeakValueDictionary[TaskKey, Single] = WeakValueDictionary()
+# shared by the environments of a task as long as one of them exists; compiled it takes 40 MB
+_SHARED_WORLDS: WeakValueDictionary[TaskKey, CompiledWorld] = WeakValueDictionary()
 
 
 @lru_cache(maxsize=1)
-def _of_a_task(key: TaskKey) -> Single:
-    """What environments of a task share; that of the last one is kept for the next."""
+def _shared_world(key: TaskKey) -> CompiledWorld:
+    """Return the world that environments of a task share; the last one used is kept alive."""
     task, conditions, overrides = key
-    shared = _SHARED.get(key)
+    shared = _SHARED_WORLDS.get(key)
     if shared is None:
-        given = {path: json.loads(value) for path, value in overrides}
-        shared = _SHARED[key] = Single(make(task, conditions=conditions, overrides=given))
+        values = {path: json.loads(value) for path, value in overrides}
+        shared = _SHARED_WORLDS[key] = CompiledWorld(
+            make(task, conditions=conditions, overrides=values)
+        )
     return shared
 
 
-def single(
+def compiled_world(
     task: str | PathLike[str], conditions: str | None, overrides: Mapping[str, Any]
-) -> Single:
-    """The functions of a task's world; of a file, which may change, they are made anew."""
+) -> CompiledWorld:
+    """Return the compiled world of a task; for a file, which may change, always a new one."""
     if fspath(task) in TASKS.entries:
         values = tuple((path, written(value)) for path, value in sorted(overrides.items()))
-        return _of_a_task((fspath(task), conditions, values))
-    return Single(make(task, conditions=conditions, overrides=overrides))
+        return _shared_world((fspath(task), conditions, values))
+    return CompiledWorld(make(task, conditions=conditions, overrides=overrides))
 
 
 class TaskEnv(gymnasium.Env[Numbers, Numbers]):
-    """One world of a task.
+    """Gymnasium environment of one world of a task.
 
-    ``reset(options={"difficulty": 0.3})`` has that much of the curriculum's variety.
+    ``reset(options={"difficulty": 0.3})`` sets the part of the curriculum's variety, 0 to 1.
     """
 
     metadata = {"render_modes": RENDER_MODES}  # noqa: RUF012  Gymnasium's own
@@ -126,15 +128,15 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         render_mode: str | None = None,
     ) -> None:
         _check_render_mode(render_mode)
-        self._single = single(task, conditions, overrides)
-        self.env = self._single.env
+        self._world = compiled_world(task, conditions, overrides)
+        self.env = self._world.env
         self.metadata = _with_fps(self.metadata, self.env)
         self.observation_space, self.action_space = spaces(self.env)
         self.render_mode = render_mode
         self._root = seed_key(0)
         self._episode = 0
         self._seeded = False
-        self._ended: bool | None = None
+        self._episode_ended: bool | None = None
 
     @override
     def reset(
@@ -142,62 +144,62 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
     ) -> tuple[Numbers, dict[str, Any]]:
         super().reset(seed=seed)
         if seed is not None or not self._seeded:
-            given = int(self.np_random.integers(SEEDS)) if seed is None else seed
-            self._root, self._episode, self._seeded = seed_key(given), 0, True
+            drawn = int(self.np_random.integers(SEED_LIMIT)) if seed is None else seed
+            self._root, self._episode, self._seeded = seed_key(drawn), 0, True
         difficulty = _options(options, DIFFICULTY).get(DIFFICULTY, 1.0)
         check_difficulty(difficulty)
         with self.env.mode():
-            reset = self._single.reset(self._root, self._episode, difficulty)
-        self._floats, self._words, seen = reset
+            reset = self._world.reset(self._root, self._episode, difficulty)
+        self._floats, self._words, observation = reset
         self._episode += 1
-        self._ended = False
-        return np.array(seen, np.float32), {}
+        self._episode_ended = False
+        return np.array(observation, np.float32), {}
 
     @override
     def step(self, action: Any) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
-        self._check_begun()
-        if self._ended:
-            gymnasium.logger.warn("step() after the end of an episode; call reset() instead.")
-        given = checked_action(action, (self.env.action_size,), _component_names(self.env))
+        self._check_reset()
+        if self._episode_ended:
+            gymnasium.logger.warn("step() after the end of an episode; call reset() first")
+        checked = checked_action(action, (self.env.action_size,), _component_names(self.env))
         with self.env.mode():
-            stepped = self._single.step(self._floats, self._words, given)
-        self._floats, self._words, told = stepped
-        numbers = np.asarray(told)
+            stepped = self._world.step(self._floats, self._words, checked)
+        self._floats, self._words, results = stepped
+        numbers = np.asarray(results)
         size, count = self.env.observation_size, len(self.env.agents)
         reward, terminated, truncated = numbers[size : size + 3].tolist()
         info = {"rewards": numbers[size + 3 :].copy()} if count > 1 else {}
-        self._ended = bool(terminated or truncated)
-        seen = numbers[:size].astype(np.float32)
-        return seen, reward, bool(terminated), bool(truncated), info
+        self._episode_ended = bool(terminated or truncated)
+        observation = numbers[:size].astype(np.float32)
+        return observation, reward, bool(terminated), bool(truncated), info
 
     @override
-    def render(self) -> Picture | None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def render(self) -> Image | None:  # pyright: ignore[reportIncompatibleMethodOverride]
         if self.render_mode is None:
             return None
-        self._check_begun()
+        self._check_reset()
         with self.env.mode():
-            rows = self._single.rows(self._floats, self._words)
+            rows = self._world.rows(self._floats, self._words)
         return self._portrait.picture(_plain(rows))
 
     @override
     def close(self) -> None:
         self.__dict__.pop("_portrait", None)
 
-    def _check_begun(self) -> None:
-        if self._ended is None:
-            message = "there is no episode yet; call reset() first"
+    def _check_reset(self) -> None:
+        if self._episode_ended is None:
+            message = "no episode has begun; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
 
     @cached_property
     def _portrait(self) -> Portrait:
-        return Portrait(self.env.scenario, self.env.columns, PICTURE)
+        return Portrait(self.env.scenario, self.env.columns, IMAGE_SIZE)
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
-    """Many worlds of a task in one compiled step.
+    """Gymnasium vector environment: many worlds of a task in one compiled step.
 
-    A world begins its next episode in the step that ends the one before (``SAME_STEP``); what was
-    seen at the end is in ``info["final_obs"]``.
+    A world begins its next episode in the step that ends the previous one (``SAME_STEP``); the last
+    observation is in ``info["final_obs"]``.
     """
 
     metadata = {  # noqa: RUF012  Gymnasium's own
@@ -215,7 +217,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         render_mode: str | None = None,
     ) -> None:
         if isinstance(num_envs, bool) or not hasattr(num_envs, "__index__") or num_envs < 1:
-            message = f"num_envs of {num_envs!r} is not allowed; must be a whole number, 1 or more"
+            message = f"`num_envs`: got {num_envs!r}; must be an integer of at least 1"
             raise ValueError(message)
         _check_render_mode(render_mode)
         self.env = make(task, conditions=conditions, overrides=overrides)
@@ -237,30 +239,31 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Numbers, dict[str, Any]]:
         super().reset(seed=seed)
-        given = _options(options, DIFFICULTY, MASK)
-        difficulty = given.get(DIFFICULTY, 1.0)
-        check_difficulty(difficulty)
-        hard = np.float32(difficulty)
-        if MASK in given:
-            return self._some_reset(seed, _checked_mask(given[MASK], self.num_envs), hard), {}
-        drawn = int(self.np_random.integers(SEEDS)) if seed is None else seed
+        checked = _options(options, DIFFICULTY, MASK)
+        given = checked.get(DIFFICULTY, 1.0)
+        check_difficulty(given)
+        difficulty = np.float32(given)
+        if MASK in checked:
+            mask = _checked_mask(checked[MASK], self.num_envs)
+            return self._reset_masked(seed, mask, difficulty), {}
+        drawn = int(self.np_random.integers(SEED_LIMIT)) if seed is None else seed
         with self.env.mode():
-            self._state, seen = self._reset(seed_key(drawn), hard)
-        self._seen = np.array(seen, np.float32)
-        return self._seen.copy(), {}
+            self._state, observations = self._reset(seed_key(drawn), difficulty)
+        self._observations = np.array(observations, np.float32)
+        return self._observations.copy(), {}
 
-    def _some_reset(
-        self, seed: int | None, which: Bool[np.ndarray, " worlds"], difficulty: Any
+    def _reset_masked(
+        self, seed: int | None, mask: Bool[np.ndarray, " worlds"], difficulty: Any
     ) -> Numbers:
         if self._state is None:
-            message = f"there are no episodes yet; call reset() without {MASK!r} first"
+            message = f"no episodes have begun; call reset() without {MASK!r} first"
             raise gymnasium.error.ResetNeeded(message)
         with self.env.mode():
             key = None if seed is None else seed_key(seed)
-            begun = self._reset_some(self._state, self._seen, which, key, difficulty)
-        self._state, seen = begun
-        self._seen = np.array(seen, np.float32)
-        return self._seen.copy()
+            reset = self._reset_some(self._state, self._observations, mask, key, difficulty)
+        self._state, observations = reset
+        self._observations = np.array(observations, np.float32)
+        return self._observations.copy()
 
     @override
     def step(
@@ -273,39 +276,39 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         dict[str, Any],
     ]:
         if self._state is None:
-            message = "there are no episodes yet; call reset() first"
+            message = "no episodes have begun; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
         shape = self.num_envs, self.env.action_size
-        given = checked_action(actions, shape, _component_names(self.env))
+        checked = checked_action(actions, shape, _component_names(self.env))
         with self.env.mode():
-            outcome = self._step(self._state, given)
-        self._state = outcome.state
-        ended = np.array(outcome.terminated), np.array(outcome.truncated)
-        done = ended[0] | ended[1]
-        self._seen = np.array(outcome.observation, np.float32)
-        info = self._told(outcome, done)
-        return self._seen.copy(), np.array(outcome.reward), *ended, info
+            stepped = self._step(self._state, checked)
+        self._state = stepped.state
+        terminated, truncated = np.array(stepped.terminated), np.array(stepped.truncated)
+        done = terminated | truncated
+        self._observations = np.array(stepped.observation, np.float32)
+        info = self._info(stepped, done)
+        return self._observations.copy(), np.array(stepped.reward), terminated, truncated, info
 
-    def _told(self, outcome: WorldsStep, done: Bool[np.ndarray, " worlds"]) -> dict[str, Any]:
-        """Rewards of each agent, and what ended, each with a mask of the worlds that it is of."""
+    def _info(self, stepped: WorldsStep, done: Bool[np.ndarray, " worlds"]) -> dict[str, Any]:
+        """Return rewards of each agent and final observations, each with a mask of its worlds."""
         info: dict[str, Any] = {}
-        each = np.array(outcome.rewards) if len(self.env.agents) > 1 else None
-        if each is not None:
-            info = {"rewards": each, "_rewards": np.ones(self.num_envs, bool)}
+        rewards = np.array(stepped.rewards) if len(self.env.agents) > 1 else None
+        if rewards is not None:
+            info = {"rewards": rewards, "_rewards": np.ones(self.num_envs, bool)}
         if not done.any():
             return info
         final = np.full(self.num_envs, None, object)
-        last = np.asarray(outcome.final_observation, np.float32)
+        last = np.asarray(stepped.final_observation, np.float32)
         for world in np.flatnonzero(done):
             final[world] = last[world]
-        told: dict[str, Any] = {}
-        if each is not None:
-            told = {"rewards": np.where(done[:, None], each, 0.0), "_rewards": done.copy()}
-        ends = {"final_obs": final, "final_info": told}
+        final_info: dict[str, Any] = {}
+        if rewards is not None:
+            final_info = {"rewards": np.where(done[:, None], rewards, 0.0), "_rewards": done.copy()}
+        ends = {"final_obs": final, "final_info": final_info}
         return info | ends | {f"_{name}": done.copy() for name in ends}
 
     @override
-    def render(self) -> tuple[Picture, ...] | None:
+    def render(self) -> tuple[Image, ...] | None:
         if self.render_mode is None or self._state is None:
             return None
         with self.env.mode():
@@ -324,26 +327,26 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
 
     @cached_property
     def _portrait(self) -> Portrait:
-        return Portrait(self.env.scenario, self.env.columns, PICTURE)
+        return Portrait(self.env.scenario, self.env.columns, IMAGE_SIZE)
 
 
 def _with_fps(metadata: Mapping[str, Any], env: Env) -> dict[str, Any]:
-    """With as many pictures a second as there are control steps."""
+    """Return metadata with the control rate as the frame rate of rendering."""
     rate_hz = float(env.task.rate_hz)
     return {**metadata, "render_fps": int(rate_hz) if rate_hz.is_integer() else rate_hz}
 
 
 def _check_render_mode(mode: str | None) -> None:
-    """Refuses pictures that could not be drawn, before anybody has waited for them.
+    """Check the render mode before the environment is built.
 
     Raises:
-        ValueError: for a mode that there is not.
-        MissingExtraError: without what draws.
+        ValueError: if the mode is unknown.
+        MissingExtraError: if the renderer is not installed.
     """
     if mode is None:
         return
     if mode not in RENDER_MODES:
-        message = f"render_mode {mode!r} is not allowed; allowed: None, {', '.join(RENDER_MODES)}"
+        message = f"`render_mode`: got {mode!r}; allowed: None, {', '.join(RENDER_MODES)}"
         raise ValueError(message)
     optional("mujoco", "film")
 
@@ -351,31 +354,31 @@ def _check_render_mode(mode: str | None) -> None:
 def checked_action(
     action: Any, shape: tuple[int, ...], names: Sequence[str]
 ) -> Float[np.ndarray, "..."]:
-    """Numbers from -1 to 1 of always the same type, so that nothing is compiled twice.
+    """Return an action clipped to -1 to 1 in float32, so that nothing is compiled twice.
 
     Args:
-        action: what was given.
-        shape: what it must have; of two axes the first is that of the worlds.
-        names: of the components, along its last axis.
+        action: action as given by the caller.
+        shape: required shape; of two axes the first one counts worlds.
+        names: names of the components, along the last axis.
 
     Raises:
-        ValueError: for what is no action.
+        ValueError: if it is not a valid action.
     """
     given = np.asarray(action)
-    if given.dtype.kind not in NUMBERS:
-        message = f"an action of {given.dtype} is not allowed; give numbers from -1 to 1"
+    if given.dtype.kind not in NUMBER_KINDS:
+        message = f"`action`: got values of {given.dtype}; must be numbers from -1 to 1"
         raise ValueError(message)
     if given.shape != shape:
-        message = f"an action of shape {given.shape} is not allowed; it must have {shape}"
+        message = f"`action`: got shape {given.shape}; must be {shape}"
         raise ValueError(message)
     wrong = np.argwhere(~np.isfinite(given))
     if len(wrong):
         *world, component = wrong[0].tolist()
-        whose = f" of world {world[0]}" if world else ""
+        of_world = f" of world {world[0]}" if world else ""
         more = f" (and {len(wrong) - 1} more like it)" if len(wrong) > 1 else ""
         message = (
-            f"the action{whose}: {names[component]} is {given[tuple(wrong[0])]}{more}; must be a "
-            "finite number from -1 to 1"
+            f"the action{of_world}: {names[component]} is {given[tuple(wrong[0])]}{more}; must be "
+            "a finite number from -1 to 1"
         )
         raise ValueError(message)
     return np.clip(given if given.dtype.kind == "f" else given.astype(float), -1.0, 1.0).astype(
@@ -384,7 +387,7 @@ def checked_action(
 
 
 def _component_names(env: Env) -> tuple[str, ...]:
-    """What an action's numbers are, in order; of several agents with their names before."""
+    """Return the names of an action's components, with the agent as prefix if there are several."""
     if len(env.agents) == 1:
         return env.action_names
     return tuple(f"{agent}.{name}" for agent in env.agents for name in env.action_names)
@@ -395,37 +398,35 @@ def _plain(rows: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _options(options: Mapping[str, Any] | None, *known: str) -> Mapping[str, Any]:
-    """What ``reset`` is told.
+    """Return the checked options of ``reset``.
 
     Raises:
-        ValueError: for what it does not know.
+        ValueError: if an option is unknown.
     """
     for name in options or {}:
         if name not in known:
-            message = (
-                f"there is no option {name!r} of reset(). {did_you_mean(str(name), list(known))}"
-            )
+            message = f"reset() has no option {name!r}. {did_you_mean(str(name), list(known))}"
             raise ValueError(message)
     return options or {}
 
 
 def _checked_mask(mask: Any, count: int) -> Bool[np.ndarray, " worlds"]:
-    """Which worlds are to begin anew.
+    """Return the checked mask of the worlds to reset.
 
     Raises:
-        ValueError: for what does not say that, or says none.
+        ValueError: if it is not a Boolean array of the right shape, or selects no world.
     """
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
-        message = f"{MASK} {mask!r} is not allowed; give a NumPy array of {count} truth values"
+        message = f"`{MASK}`: got {mask!r}; must be a NumPy array of {count} Boolean values"
         raise ValueError(message)
     if not mask.any():
-        message = f"{MASK} names no world; at least one value must be True"
+        message = f"`{MASK}`: selects no world; at least one value must be True"
         raise ValueError(message)
     return mask
 
 
 def spaces(env: Env) -> tuple[Box, Box]:
-    """The observations and actions of one world."""
+    """Return the observation space and the action space of one world."""
     count = len(env.agents)
     low, high = (
         np.tile(bound, count).astype(np.float32) for bound in (env.space.low, env.space.high)

@@ -1,8 +1,8 @@
-"""The largest numbers that are taken from other programs: beyond them nothing can be flown."""
+"""Largest numbers that are accepted from other programs, beyond all that can be flown."""
 
 LARGEST_POSITION_M = 1e7
 LARGEST_VELOCITY_MPS = 1e3
-# of an impact as well: 10 m/s lost within 0.1 ms
+# includes impacts: 10 m/s lost within 0.1 ms
 LARGEST_ACCELERATION_MPS2 = 1e5
 LARGEST_ANGLE_RAD = 1e6
 LARGEST_ANGULAR_RATE_RADPS = 1e3

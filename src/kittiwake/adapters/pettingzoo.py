@@ -1,6 +1,6 @@
-"""Tasks of several agents in PettingZoo's parallel form: each sees and acts for itself.
+"""Tasks as PettingZoo parallel environments, with an observation and an action for each agent.
 
-All agents live as long as the episode; each is called as its vehicle in the scenario.
+All agents live until the end of the episode; each has the name of its vehicle in the scenario.
 """
 
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ Numbers = Float[np.ndarray, "..."]
 
 
 class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
-    """One world of a task, agent by agent.
+    """PettingZoo parallel environment of one world of a task.
 
-    ``reset(options={"difficulty": 0.3})`` has that much of the curriculum's variety.
+    ``reset(options={"difficulty": 0.3})`` sets the part of the curriculum's variety, 0 to 1.
     """
 
     def __init__(
@@ -41,17 +41,17 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         overrides: Mapping[str, Any] = MappingProxyType({}),
         render_mode: str | None = None,
     ) -> None:
-        self._joint = TaskEnv(
+        self._env = TaskEnv(
             task, conditions=conditions, overrides=overrides, render_mode=render_mode
         )
-        self.metadata = {**self._joint.metadata, "name": environment_id(str(task))}
+        self.metadata = {**self._env.metadata, "name": environment_id(str(task))}
         self.render_mode = render_mode
-        self.possible_agents = list(self._joint.env.agents)
+        self.possible_agents = list(self._env.env.agents)
         self.agents: list[str] = []
-        self._seen: Numbers | None = None
-        seen, done = spaces(self._joint.env)
-        self.observation_spaces = self._shared_out(seen)
-        self.action_spaces = self._shared_out(done)
+        self._observation: Numbers | None = None
+        observations, actions = spaces(self._env.env)
+        self.observation_spaces = self._split_space(observations)
+        self.action_spaces = self._split_space(actions)
 
     @override
     def observation_space(self, agent: str) -> Space[Numbers]:
@@ -65,11 +65,11 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Numbers], dict[str, dict[str, Any]]]:
-        # Of the options ``difficulty`` counts; others do not, as PettingZoo's own checks give some.
+        # other options are ignored, as PettingZoo's own checks pass some
         known = {name: value for name, value in (options or {}).items() if name == DIFFICULTY}
-        self._seen, _ = self._joint.reset(seed=seed, options=known)
+        self._observation, _ = self._env.reset(seed=seed, options=known)
         self.agents = [*self.possible_agents]
-        return self._told(self._seen), {agent: {} for agent in self.agents}
+        return self._split_observation(self._observation), {agent: {} for agent in self.agents}
 
     @override
     def step(
@@ -81,26 +81,28 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         dict[str, bool],
         dict[str, dict[str, Any]],
     ]:
-        if self._seen is None:
-            message = "there is no episode yet; call reset() first"
+        if self._observation is None:
+            message = "no episode has begun; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
         if not self.agents:
             return {}, {}, {}, {}, {}
         if set(actions) != set(self.agents):
-            message = f"actions of {sorted(actions)} are not those of the agents {self.agents}"
+            message = f"`actions`: got {sorted(actions)}; must be those of the agents {self.agents}"
             raise ValueError(message)
-        names = self._joint.env.action_names
+        names = self._env.env.action_names
         parts = [
             checked_action(actions[agent], (len(names),), [f"{agent}.{name}" for name in names])
             for agent in self.agents
         ]
-        self._seen, reward, terminated, truncated, info = self._joint.step(np.concatenate(parts))
-        agents, each = self.agents, info.get("rewards", [reward])
+        self._observation, reward, terminated, truncated, info = self._env.step(
+            np.concatenate(parts)
+        )
+        agents, rewards = self.agents, info.get("rewards", [reward])
         if terminated or truncated:
             self.agents = []
         return (
-            self._told(self._seen),
-            {agent: float(one) for agent, one in zip(agents, each, strict=True)},
+            self._split_observation(self._observation),
+            {agent: float(each) for agent, each in zip(agents, rewards, strict=True)},
             dict.fromkeys(agents, terminated),
             dict.fromkeys(agents, truncated),
             {agent: {} for agent in agents},
@@ -108,25 +110,25 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
 
     @override
     def state(self) -> Numbers:
-        if self._seen is None:
-            message = "there is no episode yet; call reset() first"
+        if self._observation is None:
+            message = "no episode has begun; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
-        return self._seen.copy()
+        return self._observation.copy()
 
     @override
     def render(self) -> Any:
-        return self._joint.render()
+        return self._env.render()
 
     @override
     def close(self) -> None:
-        self._joint.close()
+        self._env.close()
 
-    def _told(self, seen: Numbers) -> dict[str, Numbers]:
-        parts = np.split(seen, len(self.possible_agents))
+    def _split_observation(self, observation: Numbers) -> dict[str, Numbers]:
+        parts = np.split(observation, len(self.possible_agents))
         return {agent: part.copy() for agent, part in zip(self.possible_agents, parts, strict=True)}
 
-    def _shared_out(self, space: Box) -> dict[str, Space[Numbers]]:
+    def _split_space(self, space: Box) -> dict[str, Space[Numbers]]:
         count = len(self.possible_agents)
-        ends = zip(np.split(space.low, count), np.split(space.high, count), strict=True)
-        boxes = (Box(low, high, dtype=np.float32) for low, high in ends)
+        bounds = zip(np.split(space.low, count), np.split(space.high, count), strict=True)
+        boxes = (Box(low, high, dtype=np.float32) for low, high in bounds)
         return dict(zip(self.possible_agents, boxes, strict=True))

@@ -1,4 +1,4 @@
-"""Tells Gymnasium and PettingZoo which environments there are; none of them is loaded."""
+"""Registration of the tasks with Gymnasium and PettingZoo, without loading any of them."""
 
 import sys
 
@@ -10,28 +10,28 @@ GYMNASIUM, PETTINGZOO = "gymnasium", "pettingzoo"
 
 
 def environment_id(task: str) -> str:
-    """What Gymnasium calls a task."""
+    """Return the identifier of a task in Gymnasium."""
     return f"{NAMESPACE}/{''.join(word.capitalize() for word in task.split('-'))}-v0"
 
 
 def register_envs() -> None:
-    """Makes those of Gymnasium and PettingZoo that are imported know every task.
+    """Register every task with those of Gymnasium and PettingZoo that are imported.
 
-    Each is called ``kittiwake/NAME-v0``. Calling this again does nothing. Where neither is imported
-    yet, Gymnasium is.
+    The identifiers are ``kittiwake/NAME-v0``. Calling this again does nothing. If neither library
+    is imported yet, Gymnasium is.
 
     Raises:
-        MissingExtraError: if it is not installed.
+        MissingExtraError: if Gymnasium is not installed.
     """
     if not {GYMNASIUM, PETTINGZOO} & sys.modules.keys():
         optional(GYMNASIUM, "learning")
     if GYMNASIUM in sys.modules:
-        _tell_gymnasium()
+        _register_with_gymnasium()
     if PETTINGZOO in sys.modules:
-        _tell_pettingzoo()
+        _register_with_pettingzoo()
 
 
-def _tell_gymnasium() -> None:
+def _register_with_gymnasium() -> None:
     from gymnasium import register, registry
 
     for task in TASKS.names():
@@ -45,7 +45,7 @@ def _tell_gymnasium() -> None:
             )
 
 
-def _tell_pettingzoo() -> None:
+def _register_with_pettingzoo() -> None:
     from pettingzoo import parallel_registry, register
 
     for task in TASKS.names():

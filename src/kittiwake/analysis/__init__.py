@@ -1,1 +1,1 @@
-"""What flights leave behind: logs, the files they are kept in, and the numbers drawn from them."""
+"""Analysis of flights: logs, their file formats, metrics and pictures."""

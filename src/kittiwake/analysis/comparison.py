@@ -1,4 +1,4 @@
-"""What a comparison found: a row of figures for each flight, and their spread over the seeds."""
+"""Results of a comparison: metrics of each flight, and their spread over the seeds."""
 
 import csv
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from kittiwake.analysis.response import QUANTITIES, ResponseMetrics, Trial
 from kittiwake.analysis.summary import in_digits
 
 TABLE_FILE = "comparison.csv"
-# what people compare, by the column of the table, with what people call it
+# titles of the compared metrics by column of the table
 SHOWN = {
     "rise_time_s": "rise time (s)",
     "settling_time_s": "settling time (s)",
@@ -26,20 +26,20 @@ SHOWN = {
 
 
 class Spread(NamedTuple):
-    """A figure over the seeds: of the ``known`` flights that have it."""
+    """Mean and standard deviation of a metric over the ``known`` flights that have it."""
 
     mean: float
     deviation: float
     known: int
 
     def in_words(self, flights: int) -> str:
-        """The mean for people, and how many of the flights have the figure if not all of them."""
-        said = in_digits(self.mean)
-        return said if self.known == flights else f"{said} ({self.known} of {flights})"
+        """Return the mean as text, with the number of flights that have it if not all do."""
+        mean = in_digits(self.mean)
+        return mean if self.known == flights else f"{mean} ({self.known} of {flights})"
 
 
 def figures(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """A row for each trial: what flew, how it ended, and the figures; None for what it has not."""
+    """Return a row for each trial: controllers, vehicle, seed, status and metrics, or None."""
     return [_figures(trial) for trial in trials]
 
 
@@ -67,16 +67,16 @@ def _figures(trial: Trial) -> dict[str, Any]:
 
 
 def _mean_of(found: ResponseMetrics, unit: str) -> float | None:
-    """The mean roughness of all quantities in this unit."""
+    """Return the mean roughness of all quantities in this unit."""
     own = [value for name, value in found.roughness.items() if QUANTITIES[name] == unit]
     return float(np.mean(own)) if own else None
 
 
 def summaries(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """By controllers and vehicle, the ``Spread`` over the seeds of each figure in ``SHOWN``.
+    """Return the ``Spread`` over the seeds of each metric in ``SHOWN``, by controllers and vehicle.
 
-    It is of those flights alone that have the figure (one that did not settle has no settling
-    time), and None if none has it; ``flights`` and ``completed`` say how many there were at all.
+    It covers the flights that have the metric (one that did not settle has no settling time), and
+    is None if none has it; ``flights`` and ``completed`` count all flights.
     """
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in figures(trials):

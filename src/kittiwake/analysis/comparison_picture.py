@@ -1,4 +1,4 @@
-"""The picture of a comparison: flights over time with a band over the seeds, figures as bars."""
+"""Picture of a comparison: flights over time with a band over the seeds, metrics as bars."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,13 +16,13 @@ from kittiwake.analysis.response import Trial
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import POSITION_WORLD_M, Table
 
-# vehicles that are drawn: a picture takes seconds
+# maximum number of drawn vehicles, as a picture takes seconds
 MAX_PICTURES = 6
 CURVES = 600
 BAND = 0.18
 MAX_NAME = 36
 
-# the page, from its left and from its top
+# page layout, from the left and from the top
 WIDTH_IN, LEAST_HEIGHT_IN = 14.0, 8.5
 CURVES_IN, BARS_IN, RIGHT_IN = (0.7, 7.2), 7.6, 13.8
 TITLE_IN, LEGEND_IN, LEGEND_ROW_IN, HEAD_IN = 0.15, 0.55, 0.2, 0.45
@@ -34,7 +34,7 @@ Quantity: TypeAlias = Callable[[Table], Series]
 
 
 def save_pictures(trials: Sequence[Trial], folder: Path) -> list[str]:
-    """Write a picture of each of the first vehicles, and say how the files are called."""
+    """Write a picture of each of the first vehicles; returns the file names."""
     vehicles = list(dict.fromkeys(trial.vehicle for trial in trials))
     drawn = vehicles[:MAX_PICTURES]
     files = ["comparison.png"] if len(vehicles) == 1 else [f"comparison-{v}.png" for v in drawn]
@@ -46,7 +46,7 @@ def save_pictures(trials: Sequence[Trial], folder: Path) -> list[str]:
 
 
 def draw_comparison(trials: Sequence[Trial]) -> Figure:
-    """One vehicle's flights: curves over time to the left, the figures as bars to the right."""
+    """Draw one vehicle's flights: curves over time at the left, metrics as bars at the right."""
     names = list(dict.fromkeys(trial.controllers for trial in trials))
     colors = dict(zip(names, look.fleet_colors(len(names)), strict=True))
     rows = summaries(trials)
@@ -56,7 +56,7 @@ def draw_comparison(trials: Sequence[Trial]) -> Figure:
     height_in = max(LEAST_HEIGHT_IN, top_in + bars_in + BOTTOM_IN)
     figure = look.PageFigure((WIDTH_IN, height_in))
     flights = rows[0]["flights"]
-    said = (
+    subject = (
         f"{len(names)} controllers, {flights} flights of each"
         if flights > 1
         else ("1 controller" if len(names) == 1 else f"{len(names)} controllers")
@@ -64,7 +64,7 @@ def draw_comparison(trials: Sequence[Trial]) -> Figure:
     figure.text(
         CURVES_IN[0] / WIDTH_IN,
         1.0 - TITLE_IN / height_in,
-        f"{look.shortened(trials[0].vehicle, 2 * MAX_NAME)}: {said}",
+        f"{look.shortened(trials[0].vehicle, 2 * MAX_NAME)}: {subject}",
         va="top",
         size=look.LARGE,
         weight="bold",
@@ -78,7 +78,7 @@ def draw_comparison(trials: Sequence[Trial]) -> Figure:
 
 
 def _legend_columns(names: Sequence[str]) -> int:
-    """As many as fit beside each other."""
+    """Return the number of legend columns that fit the page."""
     widest_in = max(look.width_in(name, look.NORMAL) for name in names) + HANDLE_IN
     return max(1, min(len(names), int((RIGHT_IN - CURVES_IN[0]) / widest_in)))
 
@@ -100,9 +100,9 @@ def _draw_legend(figure: Figure, columns: int, top: float) -> None:
 def _draw_curves(
     figure: Figure, trials: Sequence[Trial], colors: dict[str, str], room: dict[str, float]
 ) -> None:
-    towards_a_place = any(np.isfinite(_errors_m(trial.table)).any() for trial in trials)
+    has_setpoint = any(np.isfinite(_errors_m(trial.table)).any() for trial in trials)
     quantities: dict[str, Quantity] = {
-        **({"distance to the set point (m)": _errors_m} if towards_a_place else {}),
+        **({"distance to the set point (m)": _errors_m} if has_setpoint else {}),
         "height z (m)": lambda table: table.part(("z_m",))[:, 0],
         "tilt (deg)": _tilts_deg,
         "yaw (deg)": _yaws_deg,
@@ -122,7 +122,7 @@ def _draw_curves(
 def _draw_band(
     axes: Axes, flights: Sequence[Table], quantity: Quantity, name: str, color: str
 ) -> None:
-    """The mean of the flights, and between the least and the largest of them a band."""
+    """Draw the mean of the flights, and a band between the smallest and the largest value."""
     longest = max((table.part(("time_s",))[:, 0] for table in flights), key=len)
     time_s = longest[:: max(1, -(-len(longest) // CURVES))]
     curves = np.stack([_at(time_s, table, quantity(table)) for table in flights])
@@ -134,7 +134,7 @@ def _draw_band(
 
 
 def _at(time_s: Series, table: Table, values: Series) -> Series:
-    """Values at these times; none after the flight has ended."""
+    """Return values interpolated at these times; NaN after the end of the flight."""
     own = table.part(("time_s",))[:, 0]
     return np.interp(time_s, own, values, right=np.nan)
 
@@ -153,7 +153,7 @@ def _yaws_deg(table: Table) -> Series:
 
 
 def _shown(rows: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """The figures that are not zero throughout, with their titles."""
+    """Return the metrics that are not zero in all rows, with their titles."""
     return {
         name: title
         for name, title in SHOWN.items()
@@ -172,7 +172,8 @@ def _draw_bars(
     left_in = BARS_IN + max(look.width_in(label) for label in labels)
     lines = max(1, -(-len(shown) // 2))
     grid = figure.add_gridspec(
-        *(lines, 2),
+        lines,
+        2,
         left=left_in / WIDTH_IN,
         right=RIGHT_IN / WIDTH_IN,
         hspace=0.55,
@@ -192,7 +193,7 @@ def _draw_bars(
 def _draw_figure(
     axes: Axes, name: str, rows: Sequence[dict[str, Any]], colors: dict[str, str]
 ) -> None:
-    """A figure's bars; the controllers' names stand to the left of them all."""
+    """Draw a metric's bars, without the controllers' names."""
     ends: list[float] = []
     words: list[str] = []
     for place, row in enumerate(rows):
@@ -218,7 +219,7 @@ def _draw_figure(
 
 
 def _leave_room(axes: Axes, largest: float, words_in: float) -> None:
-    """Lets the bars end where what is written behind the longest still fits."""
+    """Set the axis limit so that the label behind the longest bar fits."""
     figure = axes.get_figure(root=True)
     assert isinstance(figure, Figure)
     width_in = axes.get_position().width * figure.get_figwidth()

@@ -1,16 +1,16 @@
-"""How far an estimate is off, and whether its covariance says so.
+"""Estimation errors and their consistency with the estimated covariance.
 
-The errors are those of ``core.estimator.Uncertainty``: true less estimated position and velocity in
-the world, and the rotation vector in the world's axes that turns the estimated attitude into the
-true one. With their covariance P the normalized estimation error squared is
+The errors are those of ``core.estimator.Uncertainty``: true minus estimated position and velocity
+in the world, and the rotation vector in world axes from the estimated to the true attitude. With
+their covariance P the normalized estimation error squared is
 
     NEES = e' P^-1 e
 
-which for an honest estimate is distributed like chi-square with nine degrees of freedom, whose mean
-is 9 (Bar-Shalom, Li, Kirubarajan, 2001, "Estimation with applications to tracking and navigation",
-section 5.4). One flight's errors go together over its time: its mean may well be 5 or 14. Errors of
-which an estimator says nothing, with zeros in all rows of its covariance, do not count: of one that
-knows place and velocity alone six degrees are left.
+which for a consistent estimate has a chi-square distribution with nine degrees of freedom and mean
+9 (Bar-Shalom, Li, Kirubarajan, 2001, "Estimation with applications to tracking and navigation",
+section 5.4). The errors of one flight are correlated over time, so that its mean may be 5 or 14.
+Errors that an estimator does not estimate, with zeros in all rows of its covariance, do not count:
+an estimator of position and velocity only has six degrees of freedom.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from kittiwake.analysis.table import (
 
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
 INSIDE = 0.95
-# of an error, so that its square is a number
+# largest error whose square is finite
 LARGEST = 1e150
 
 Vectors = Float64[np.ndarray, "rows 3"]
@@ -39,14 +39,14 @@ Matrices = Float64[np.ndarray, "rows errors errors"]
 
 
 class Consistency(NamedTuple):
-    """Of one vehicle's estimate; the last three are None where it says nothing of its errors.
+    """Errors of one vehicle's estimate; the last three are None without a covariance.
 
     Attributes:
-        position_rms_m: root of the mean squared distance from the true place.
-        position_max_m: the largest one.
-        nees_errors: of how many errors, which is the mean of an honest estimate.
-        nees_mean: over the rows.
-        nees_inside: the share of rows between the bounds that hold 95 % of chi-square.
+        position_rms_m: the root mean square of the distance from the true position.
+        position_max_m: the largest distance.
+        nees_errors: the number of errors in the NEES, which is the mean of a consistent estimate.
+        nees_mean: the mean NEES over the rows.
+        nees_inside: the share of rows within the 95 % interval of the chi-square distribution.
     """
 
     position_rms_m: float
@@ -57,8 +57,8 @@ class Consistency(NamedTuple):
 
 
 def consistency(table: Table) -> Consistency | None:
-    """Of what was recorded of a vehicle; None for one that knows the truth, or logs no estimate."""
-    # of a vehicle on its way to infinity some rows are no numbers, or have no squares
+    """Return the consistency of a vehicle's estimate; None for the true state or without one."""
+    # a diverging vehicle has rows that are not finite or have no finite squares
     with np.errstate(over="ignore", invalid="ignore"):
         errors = estimation_errors(table)
     known = (np.abs(errors) < LARGEST).all(axis=1)
@@ -67,32 +67,32 @@ def consistency(table: Table) -> Consistency | None:
         return None
     squares = np.square(errors[:, :3]).sum(axis=1)
     covariances = _covariances(table)[known]
-    told = estimated_errors(covariances)
-    found = nees(errors[:, told], covariances[:, told][:, :, told])
+    estimated = estimated_errors(covariances)
+    found = nees(errors[:, estimated], covariances[:, estimated][:, :, estimated])
     found = found[np.isfinite(found)]
-    low, high = nees_bounds(1, int(told.sum()))
+    low, high = nees_bounds(1, int(estimated.sum()))
     return Consistency(
         float(np.sqrt(squares.mean())),
         float(np.sqrt(squares.max())),
-        int(told.sum()) if found.size else None,
+        int(estimated.sum()) if found.size else None,
         float(found.mean()) if found.size else None,
         float(((low <= found) & (found <= high)).mean()) if found.size else None,
     )
 
 
 def estimation_errors(table: Table) -> Errors:
-    """True less estimated, nine in each row."""
+    """Return true minus estimated state, nine errors in each row."""
     place, speed = (
         table.part(columns) - table.part(_estimated(columns))
         for columns in (POSITION_WORLD_M, VELOCITY_WORLD_MPS)
     )
-    q, believed = table.part(Q_WORLD_FROM_BODY), table.part(_estimated(Q_WORLD_FROM_BODY))
-    return np.concatenate([place, speed, rotation_between(believed, q)], axis=1)
+    q, q_estimated = table.part(Q_WORLD_FROM_BODY), table.part(_estimated(Q_WORLD_FROM_BODY))
+    return np.concatenate([place, speed, rotation_between(q_estimated, q)], axis=1)
 
 
-def rotation_between(q_believed: Quaternions, q_true: Quaternions) -> Vectors:
-    """Rotation vectors in the world's axes from one attitude to another, at most half a turn."""
-    w, v = q_believed[:, :1], -q_believed[:, 1:]
+def rotation_between(q_estimated: Quaternions, q_true: Quaternions) -> Vectors:
+    """Return rotation vectors in world axes from one attitude to another, up to half a turn."""
+    w, v = q_estimated[:, :1], -q_estimated[:, 1:]
     true_w, true_v = q_true[:, :1], q_true[:, 1:]
     cosine = true_w * w - (true_v * v).sum(axis=1, keepdims=True)
     sine = true_w * v + w * true_v + np.cross(true_v, v)
@@ -103,14 +103,14 @@ def rotation_between(q_believed: Quaternions, q_true: Quaternions) -> Vectors:
 
 
 def estimated_errors(covariances: Covariances) -> Bool[np.ndarray, "9"]:
-    """Of which of the errors an estimator says something; all, if it says nothing at all."""
+    """Return flags of the errors that an estimator estimates; all True without a covariance."""
     variances = np.nan_to_num(np.diagonal(covariances, axis1=1, axis2=2))
-    told = (variances != 0.0).any(axis=0)
-    return told if told.any() else np.ones(len(ERRORS), bool)
+    estimated = (variances != 0.0).any(axis=0)
+    return estimated if estimated.any() else np.ones(len(ERRORS), bool)
 
 
 def nees(errors: Rows, covariances: Matrices) -> Float64[np.ndarray, " rows"]:
-    """Of each row; NaN where the covariance is not known or has no inverse."""
+    """Return the NEES of each row; NaN if the covariance is unknown or singular."""
     found = np.full(len(errors), np.nan)
     sound = np.flatnonzero(np.isfinite(covariances).all(axis=(1, 2)))
     ranks = np.linalg.matrix_rank(covariances[sound], hermitian=True)
@@ -121,8 +121,8 @@ def nees(errors: Rows, covariances: Matrices) -> Float64[np.ndarray, " rows"]:
 
 
 def nees_bounds(flights: int, errors: int = len(ERRORS)) -> tuple[float, float]:
-    """Between which the mean of so many independent flights lies with 95 %."""
-    # reading a log takes no time for it
+    """Return the 95 % interval of the mean NEES of independent flights."""
+    # imported here, so that reading a log takes no time for it
     from scipy.stats import chi2
 
     freedom = errors * flights
@@ -135,7 +135,7 @@ def _estimated(columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _covariances(table: Table) -> Covariances:
-    """From the upper triangles."""
+    """Return the covariances from the logged upper triangles."""
     order = np.arange(len(ERRORS))
     first, second = np.minimum(*np.ix_(order, order)), np.maximum(*np.ix_(order, order))
     names = [

@@ -1,8 +1,8 @@
-"""A log as an xarray dataset: named axes, state vectors as vectors.
+"""Conversion of a log to an xarray dataset with named axes and state vectors.
 
 Every variable has the dimensions ``time`` (seconds) and ``vehicle``. The state's variables have a
 third one: ``axis`` (x, y, z) or ``quaternion`` (w, x, y, z). All other columns are variables under
-their own names. Where a vehicle lacks a column or was not logged, there is NaN.
+their own names. The value is NaN if a vehicle lacks a column or was not logged.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ VECTORS = {
 
 
 def to_dataset(tables: Mapping[str, Table]) -> xarray.Dataset:
-    """The vehicles' tables on common axes."""
+    """Return the vehicles' tables as a dataset on common axes."""
     present = dict.fromkeys(column for table in tables.values() for column in table.columns)
     others = tuple(column for column in present if column not in STATE_COLUMNS)
     columns = STATE_COLUMNS + others

@@ -1,7 +1,7 @@
-"""A log in the formats that other tools read: CSV, Parquet and a complete MCAP file.
+"""Export of a log to CSV, Parquet and a complete MCAP file.
 
-All numbers are written so that they read back bit for bit. (CSV text does not tell whole numbers
-from integers: a reader that guesses types should be told that every column is floating-point.)
+All numbers are written so that they read back bit for bit. CSV text does not distinguish integers
+from whole floating-point numbers; readers that guess types must be set to floating point.
 """
 
 import re
@@ -19,14 +19,14 @@ from kittiwake.core.extras import optional
 
 MEDIA_TYPES = {SCENARIO_FILE: "application/yaml", SUMMARY_FILE: "application/json"}
 ROWS_PER_BLOCK = 1000
-# a header is written without quotes
+# characters that the unquoted header cannot contain
 STRUCTURAL = re.compile('[,"\r\n]')
-# the power of ten of a number's first digit, from the least to below the most that is written out
-WRITTEN_OUT = -6, 10
+# decimal exponents that are written without an exponent, from the first to below the second
+PLAIN_EXPONENTS = -6, 10
 
 
 def export_csv(log: Log, folder: str | Path) -> list[Path]:
-    """Write one ``NAME.csv`` for each vehicle into a folder, which is made if need be."""
+    """Write one ``NAME.csv`` for each vehicle into a folder, which is created if necessary."""
     folder = Path(folder)
     paths = [_csv_path(folder, name) for name in log.names]
     with writing(folder):
@@ -38,7 +38,7 @@ def write_csv(log: Log, name: str, path: Path) -> Path:
     """Write one vehicle's rows into a file; returns its path.
 
     Raises:
-        LogError: if it cannot be written, or a column's name holds a comma, a quote or a new line.
+        LogError: if it cannot be written, or a column name has a comma, a quote or a line break.
     """
     columns, values = log.columns(name), log.values(name)
     for column in columns:
@@ -59,7 +59,7 @@ def write_csv(log: Log, name: str, path: Path) -> Path:
 
 
 def export_parquet(log: Log, path: str | Path) -> None:
-    """Write one file with all vehicles' rows below each other, told apart by a column ``vehicle``.
+    """Write one file with the rows of all vehicles and a column ``vehicle``.
 
     It has the columns of all vehicles; a column that a vehicle does not have is null in its rows.
     """
@@ -75,9 +75,9 @@ def export_parquet(log: Log, path: str | Path) -> None:
 
 
 def export_mcap(log: Log, folder: str | Path, path: str | Path) -> None:
-    """Write one complete MCAP file, with index and footer even where the recording was cut off.
+    """Write one complete MCAP file, with index and footer even if the recording was cut off.
 
-    The scenario and the summary in the run's folder, if there, go into it as attachments.
+    Scenario and summary in the run folder become attachments if they exist.
 
     Raises:
         LogError: if ``path`` is the run's own log, or cannot be written.
@@ -128,7 +128,7 @@ def _digits(value: float) -> str:
     assert isinstance(exponent, int)
     figures = "".join(map(str, digits))
     power = exponent + len(figures) - 1
-    least, most = WRITTEN_OUT
+    least, most = PLAIN_EXPONENTS
     if least <= power < most:
         written = f"0.{'0' * (-power - 1)}{figures}"
     else:

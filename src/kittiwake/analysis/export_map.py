@@ -1,9 +1,9 @@
-"""What probes found, for a geographic information system: points in GeoJSON, cells in GeoTIFF.
+"""Export of probe samples as maps: points in GeoJSON, cells in GeoTIFF.
 
-GeoJSON (RFC 7946) counts longitude first and then latitude, in degrees of WGS-84, and the height
-over its ellipsoid. A GeoTIFF lies on the UTM grid of the world's origin, its cells at whole
-multiples of their size, north up: the mean of the samples in each cell, and NaN elsewhere, or with
-``fill`` the inverse-distance mean of those around, as far as it reaches.
+GeoJSON (RFC 7946) has longitude first, then latitude, in degrees of WGS-84, and the height above
+its ellipsoid. A GeoTIFF is on the UTM grid of the world's origin, north up, with cells at multiples
+of their size. A cell has the mean of its samples, NaN without samples, or with ``fill`` the
+inverse-distance mean of samples within ``REACH_CELLS``.
 """
 
 import json
@@ -18,7 +18,7 @@ from jaxtyping import Float64
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.output_file import output_file, write_text, writing
-from kittiwake.analysis.survey import Found, found_by_probes, interpolated
+from kittiwake.analysis.survey import ProbeSamples, interpolated, probe_samples
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.core.extras import optional
 from kittiwake.geometry.geodesy import (
@@ -32,24 +32,24 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
 from kittiwake.world.world import Origin
 
-# a hundred millionth of a degree is a millimeter
+# 1e-8 degrees are about a millimeter
 DECIMALS_DEG, DECIMALS_M = 9, 4
 CELLS_ACROSS = 50
 MOST_CELLS = 25_000_000
-# as far as a map is filled from samples, in cells
+# distance from samples up to which cells are filled, in cells
 REACH_CELLS = 5
 NORTH_EPSG, SOUTH_EPSG = 32600, 32700
 
 
 def export_geojson(log: Log, path: Path) -> None:
-    """Write one point a sample, with its time, value and unit.
+    """Write one point per sample, with its time, value and unit.
 
     Raises:
-        LogError: if no vehicle has a probe, or the scenario does not say where its world lies.
+        LogError: if no vehicle has a probe, or the scenario gives no origin of its world.
     """
     found, origin = _found(log), _origin(log)
-    begins = _begins(log)
-    lines = [json.dumps(point) for probe in found for point in _points(probe, origin, begins)]
+    start_utc = _start_utc(log)
+    lines = [json.dumps(point) for probe in found for point in _points(probe, origin, start_utc)]
     joined = ",\n".join(lines)
     write_text(path, f'{{"type": "FeatureCollection", "features": [\n{joined}\n]}}\n')
 
@@ -57,16 +57,16 @@ def export_geojson(log: Log, path: Path) -> None:
 def export_geotiff(
     log: Log, out: Path, cell_m: float | None = None, *, fill: bool = False
 ) -> list[Path]:
-    """Write for each field one map of what all probes found of it; returns the paths.
+    """Write one map of each field from the samples of all probes; returns the paths.
 
     Args:
-        log: of the run.
+        log: the log of the run.
         out: a folder for ``FIELD.tif``, or for one field a file that ends in .tif.
-        cell_m: the size of a cell; a round one of about a fiftieth of the map unless given.
-        fill: whether cells without a sample take what lies around.
+        cell_m: the size of a cell; by default a round number of about a fiftieth of the map.
+        fill: whether cells without samples are interpolated from those nearby.
 
     Raises:
-        LogError: if no vehicle has a probe, or the scenario does not say where its world lies.
+        LogError: if no vehicle has a probe, or the scenario gives no origin of its world.
     """
     found, origin = _found(log), _origin(log)
     names = list(dict.fromkeys(probe.field for probe in found if len(probe.values)))
@@ -88,11 +88,11 @@ def export_geotiff(
     return written
 
 
-def _found(log: Log) -> list[Found]:
-    found = found_by_probes(log)
+def _found(log: Log) -> list[ProbeSamples]:
+    found = probe_samples(log)
     if not found:
         message = (
-            "no vehicle in this log has a probe, whose samples could be put on a map; write "
+            "no vehicle in this log has a probe with samples for a map; write "
             "sensors: {probe: probe} in the scenario"
         )
         raise LogError(message)
@@ -100,12 +100,12 @@ def _found(log: Log) -> list[Found]:
 
 
 def _origin(log: Log) -> Origin:
-    """Where the world's zero lies, which a map must not guess."""
+    """Return the origin of the world, which must be in the scenario."""
     world = log.scenario.get("world")
     given = world.get("origin") if isinstance(world, Mapping) else None
     if not isinstance(given, Mapping):
         message = (
-            "the scenario does not say where its world lies; write origin: {latitude_deg: 47.2, "
+            "the scenario has no origin of its world; write origin: {latitude_deg: 47.2, "
             "longitude_deg: 8.7} under world, also in the run's scenario.yaml"
         )
         raise LogError(message)
@@ -116,8 +116,8 @@ def _origin(log: Log) -> Origin:
         raise LogError(message) from None
 
 
-def _begins(log: Log) -> datetime | None:
-    """When the flight began, if its scenario says so."""
+def _start_utc(log: Log) -> datetime | None:
+    """Return the start time of the flight, if its scenario gives it."""
     world = log.scenario.get("world")
     given = world.get("start_utc") if isinstance(world, Mapping) else None
     if isinstance(given, str):
@@ -139,18 +139,22 @@ def _geodetic(
     ]
 
 
-def _points(probe: Found, origin: Origin, begins: datetime | None) -> list[dict[str, Any]]:
+def _points(
+    probe: ProbeSamples, origin: Origin, start_utc: datetime | None
+) -> list[dict[str, Any]]:
     places = _geodetic(origin, probe.positions_world_m)
     values = zip(places, probe.time_s.tolist(), probe.values.tolist(), strict=True)
-    return [_point(probe, *sample, begins) for sample in values]
+    return [_point(probe, *sample, start_utc) for sample in values]
 
 
 def _point(
-    probe: Found, place: Geodetic, time_s: float, value: float, begins: datetime | None
+    probe: ProbeSamples, place: Geodetic, time_s: float, value: float, start_utc: datetime | None
 ) -> dict[str, Any]:
     degrees = (math.degrees(place.longitude_rad), math.degrees(place.latitude_rad))
     coordinates = [round(part, DECIMALS_DEG) for part in degrees]
-    when = {} if begins is None else {"time_utc": _said(begins + timedelta(seconds=time_s))}
+    when = (
+        {} if start_utc is None else {"time_utc": _utc_text(start_utc + timedelta(seconds=time_s))}
+    )
     return {
         "type": "Feature",
         "geometry": {
@@ -169,12 +173,12 @@ def _point(
     }
 
 
-def _said(time: datetime) -> str:
+def _utc_text(time: datetime) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _write_map(
-    probes: Sequence[Found], origin: Origin, path: Path, cell_m: float | None, *, fill: bool
+    probes: Sequence[ProbeSamples], origin: Origin, path: Path, cell_m: float | None, *, fill: bool
 ) -> None:
     rasterio = optional("rasterio", "geo")
     places = [place for probe in probes for place in _geodetic(origin, probe.positions_world_m)]
@@ -209,7 +213,7 @@ def _write_map(
 
 
 def _round_cell_m(at_m: Float64[np.ndarray, "samples 2"]) -> float:
-    """One, two or five of a power of ten, about a fiftieth of the longer side."""
+    """Return 1, 2 or 5 times a power of ten, about a fiftieth of the longer side."""
     wanted = max(float(np.ptp(at_m, axis=0).max()) / CELLS_ACROSS, 0.1)
     power = 10.0 ** math.floor(math.log10(wanted))
     return next(digit * power for digit in (1.0, 2.0, 5.0, 10.0) if digit * power >= wanted)
@@ -222,7 +226,7 @@ def _gridded(
     *,
     fill: bool,
 ) -> tuple[float, float, Float64[np.ndarray, "rows columns"]]:
-    """The map's western and northern edge, and its cells from the north-west on."""
+    """Return the map's western and northern edges, and its cells from the north-west on."""
     place = np.floor(at_m / cell_m).astype(int)
     first, last = place.min(axis=0), place.max(axis=0)
     columns, rows = (int(count) for count in last - first + 1)

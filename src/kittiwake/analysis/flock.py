@@ -1,10 +1,10 @@
-"""How a team flew together, over time and in a few numbers.
+"""Flock metrics of a team over time and as summary values.
 
-order parameter    |sum v_i| / sum |v_i|: 1 where all move alike, near 0 where all ways differ
-                   (Vicsek et al. 1995, weighted by speed, so that those at rest do not count)
-cohesion radius    the largest distance of a member from the middle (Olfati-Saber 2006)
+order parameter    |sum v_i| / sum |v_i|: 1 for equal velocities, near 0 for random directions
+                   (Vicsek et al. 1995, weighted by speed, so that members at rest do not count)
+cohesion radius    the largest distance of a member from the centroid (Olfati-Saber 2006)
 connectivity       rank of the Laplacian over N - 1 (Olfati-Saber 2006), which is
-                   (N - parts) / (N - 1): 1 where all hear of each other, if only by others
+                   (N - parts) / (N - 1): 1 if the communication graph is connected
 """
 
 from collections.abc import Mapping
@@ -20,11 +20,11 @@ from kittiwake.analysis.table import POSITION_WORLD_M, VELOCITY_WORLD_MPS, at_co
 from kittiwake.guidance.flock import Flock
 from kittiwake.scenario.scenario import Scenario
 
-# so many instants are looked at for the graph of who is near whom
+# number of times at which the communication graph is evaluated
 GRAPHS = 200
-# at rest there is no order to speak of
+# mean speed below which the order parameter is undefined
 LEAST_SPEED_MPS = 0.05
-# how near to its target a middle has come
+# distance to the target at which the centroid has arrived
 ARRIVED_M = 0.2
 
 Series = Float64[np.ndarray, " times"]
@@ -32,7 +32,7 @@ Series = Float64[np.ndarray, " times"]
 
 @dataclass(frozen=True, eq=False)
 class Team:
-    """Who flies together, how far its members hear, and where they bring their middle, if so."""
+    """Team of vehicles: communication range, and target of the centroid, if any."""
 
     name: str
     members: tuple[str, ...]
@@ -42,7 +42,7 @@ class Team:
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """A team over time; ``graph_time_s`` are the instants of ``connectivity``."""
+    """Metrics of a team over time; ``graph_time_s`` are the times of ``connectivity``."""
 
     time_s: Series
     middle_world_m: Float64[np.ndarray, "times 3"]
@@ -52,19 +52,19 @@ class History:
     graph_time_s: Float64[np.ndarray, " graphs"]
     connectivity: Float64[np.ndarray, " graphs"]
 
-    def off_m(self, target_world_m: Float64[np.ndarray, "3"]) -> Series:
-        """How far the middle is from a target."""
+    def target_distance_m(self, target_world_m: Float64[np.ndarray, "3"]) -> Series:
+        """Return the distance of the centroid from a target."""
         return np.linalg.norm(self.middle_world_m - target_world_m, axis=1)
 
 
 def teams_of(scenario: Scenario) -> list[Team]:
-    """The teams of which somebody flies by what it hears, with two members or more."""
-    crews: dict[str, list[str]] = {}
+    """Return the teams of two or more with a member whose guidance uses the radio."""
+    by_team: dict[str, list[str]] = {}
     for name in scenario.vehicles:
-        crews.setdefault(scenario.teams[name].team, []).append(name)
+        by_team.setdefault(scenario.teams[name].team, []).append(name)
     return [
         _team(scenario, name, members)
-        for name, members in crews.items()
+        for name, members in by_team.items()
         if len(members) > 1
         and any(scenario.vehicles[member].guidance.component.requires_radio for member in members)
     ]
@@ -82,7 +82,7 @@ def _team(scenario: Scenario, name: str, members: list[str]) -> Team:
 
 
 def _target(flock: Flock) -> tuple[float, ...] | None:
-    """Where its first behavior with a target leads."""
+    """Return the target of the first behavior that has one."""
     for behavior in flock.behaviors:
         target = getattr(behavior, "target_world_m", None)
         if target is not None:
@@ -91,7 +91,7 @@ def _target(flock: Flock) -> tuple[float, ...] | None:
 
 
 def history(log: Log, team: Team) -> History:
-    """A team by the rows of a log in which all of its members are there."""
+    """Return a team's metrics at the times at which all members were logged."""
     tables = [log.tables[name] for name in team.members]
     time_s, columns = at_common_times(tables, (*POSITION_WORLD_M, *VELOCITY_WORLD_MPS))
     whole = np.isfinite(columns).all(axis=(1, 2))
@@ -128,9 +128,9 @@ def _connectivity(places_m: Float64[np.ndarray, "members 3"], reach_m: float) ->
 
 
 def flock_metrics(log: Log, scenario: Scenario) -> dict[str, Any]:
-    """What a summary says of each team; nothing of a scenario without flocks."""
-    told = {team.name: _metrics(history(log, team), team) for team in teams_of(scenario)}
-    return {"flock": told} if told else {}
+    """Return the summary metrics of each team; empty without flocks."""
+    metrics = {team.name: _metrics(history(log, team), team) for team in teams_of(scenario)}
+    return {"flock": metrics} if metrics else {}
 
 
 def _metrics(flown: History, team: Team) -> Mapping[str, Any]:
@@ -147,9 +147,11 @@ def _metrics(flown: History, team: Team) -> Mapping[str, Any]:
     }
     if team.target_world_m is None:
         return metrics
-    off_m = flown.off_m(team.target_world_m)
-    away = np.flatnonzero(off_m > ARRIVED_M)
+    distance_m = flown.target_distance_m(team.target_world_m)
+    away = np.flatnonzero(distance_m > ARRIVED_M)
     arrived = int(away[-1]) + 1 if len(away) else 0
-    metrics["target_offset_m"] = float(off_m[-1])
-    metrics["time_to_target_s"] = float(flown.time_s[arrived]) if arrived < len(off_m) else None
+    metrics["target_offset_m"] = float(distance_m[-1])
+    metrics["time_to_target_s"] = (
+        float(flown.time_s[arrived]) if arrived < len(distance_m) else None
+    )
     return metrics

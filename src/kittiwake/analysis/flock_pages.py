@@ -1,4 +1,4 @@
-"""A picture of each team: who was where, and how it kept together over time."""
+"""Pictures of teams: paths from above, and flock metrics over time."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from kittiwake.analysis.table import POSITION_WORLD_M
 from kittiwake.scenario.load import load_scenario
 
 PAGE_IN = (13.0, 7.5)
-# of the members, that are drawn each with its path
+# maximum number of members whose paths are drawn
 MAX_PATHS = 100
 GOLDEN = 0.618033988749895
 
@@ -33,7 +33,7 @@ def save_flock_pages(log: Log, folder: Path) -> list[Path]:
 
 
 def draw_flock(log: Log, team: Team, flown: History) -> Figure:
-    """Paths from above to the left, and what is said of the whole over time to the right."""
+    """Draw paths from above at the left, and metrics of the team over time at the right."""
     figure = look.PageFigure(PAGE_IN)
     grid = figure.add_gridspec(
         4, 2, width_ratios=(1.15, 1.0), left=0.07, right=0.98, bottom=0.08, top=0.88, hspace=0.35
@@ -77,7 +77,7 @@ def _draw_paths(axes: Axes, log: Log, team: Team, flown: History) -> None:
 
 
 def _spread(members: int) -> list[int]:
-    """Some of so many, by the golden section: every tenth one of a grid would be one side of it."""
+    """Return indices spread by the golden ratio, as regular steps may pick one side of a grid."""
     if members <= MAX_PATHS:
         return list(range(members))
     return sorted({int(members * (i * GOLDEN % 1.0)) for i in range(MAX_PATHS)})
@@ -88,12 +88,12 @@ def _draw_middle(axes: Axes, team: Team, flown: History) -> None:
         for values, axis, hue in zip(flown.middle_world_m.T, "xyz", look.HUES, strict=False):
             axes.plot(flown.time_s, values, color=hue, label=axis)
         axes.set_ylabel("middle (m)")
-        _name_lines(axes)
+        _draw_legend(axes)
         return
-    axes.plot(flown.time_s, flown.off_m(team.target_world_m), color=look.HUES[1])
-    there = f"there: {ARRIVED_M:g} m"
-    axes.axhline(ARRIVED_M, color=look.GRAY, linewidth=0.8, linestyle="--", label=there)
-    _name_lines(axes)
+    axes.plot(flown.time_s, flown.target_distance_m(team.target_world_m), color=look.HUES[1])
+    arrived = f"arrived: {ARRIVED_M:g} m"
+    axes.axhline(ARRIVED_M, color=look.GRAY, linewidth=0.8, linestyle="--", label=arrived)
+    _draw_legend(axes)
     axes.set_ylabel("middle to\ntarget (m)")
     axes.set_ylim(bottom=0.0)
 
@@ -103,11 +103,11 @@ def _draw_distances(axes: Axes, flown: History) -> None:
     axes.plot(flown.time_s, flown.nearest_m, color=look.HUES[5], label="smallest distance")
     axes.set_ylabel("distance (m)")
     axes.set_ylim(bottom=0.0)
-    _name_lines(axes)
+    _draw_legend(axes)
 
 
-def _name_lines(axes: Axes) -> None:
-    """Above the axes, where no line runs."""
+def _draw_legend(axes: Axes) -> None:
+    """Draw the legend above the axes, beside the curves."""
     axes.legend(
         loc="lower left",
         bbox_to_anchor=(0.0, 0.97),

@@ -1,4 +1,4 @@
-"""A run's log: made in memory by a flight, or read from the folder that a run wrote."""
+"""Log of a run: made in memory by a flight, or read from a run folder."""
 
 import json
 from collections.abc import Mapping
@@ -16,23 +16,23 @@ from kittiwake.analysis.table import Event, Table
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.core.extras import optional
 
-if TYPE_CHECKING:  # either takes half a second and more to import, and most runs need neither
+if TYPE_CHECKING:  # each takes half a second or more to import, and most runs need none
     import pandas
     import xarray
     from matplotlib.figure import Figure
 
 SCENARIO_FILE = "scenario.yaml"
 SUMMARY_FILE = "summary.json"
-REPLACE = "Remove it, or put back the one that 'kittiwake run' wrote."
+REPLACE = "Remove it, or restore the one that 'kittiwake run' wrote."
 
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """What a run recorded: a table for each vehicle, events, and what was flown.
+    """Record of a run: a table for each vehicle, events, scenario and summary.
 
-    ``scenario`` is the resolved scenario, empty if it is not known; ``summary`` is what
-    ``summary.json`` holds, None before there is one. ``complete`` is False for a file whose
-    recording was cut off; what came before the cut is there.
+    ``scenario`` is the resolved scenario, empty if it is unknown; ``summary`` is the content of
+    ``summary.json``, None before there is one. ``complete`` is False for a file whose recording
+    was cut off; it has the rows up to that point.
     """
 
     tables: Mapping[str, Table]
@@ -43,19 +43,19 @@ class Log:
 
     @classmethod
     def read(cls, folder: str | Path) -> "Log":
-        """The log in a run's folder, with its scenario and summary if they are there.
+        """Return the log in a run folder, with its scenario and summary if they exist.
 
         Raises:
-            LogError: if there is no such folder or log, or a file in it is not what it should be.
+            LogError: if there is no such folder or log, or a file in it is invalid.
         """
         folder = Path(folder)
         if not folder.is_dir():
-            said = "is a file, not a folder" if folder.exists() else "is not there"
-            message = f"'{folder}' {said}. Give a folder that 'kittiwake run' has written."
+            problem = "is a file, not a folder" if folder.exists() else "does not exist"
+            message = f"'{folder}' {problem}. Give a folder that 'kittiwake run' has written."
             raise LogError(message)
         if not (folder / LOG_FILE).is_file():
             message = (
-                f"'{folder}' holds no {LOG_FILE}. Give a folder that 'kittiwake run' has written."
+                f"'{folder}' has no {LOG_FILE}. Give a folder that 'kittiwake run' has written."
             )
             raise LogError(message)
         tables, events, complete = read_log_file(folder / LOG_FILE)
@@ -80,23 +80,23 @@ class Log:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The vehicles' names in order."""
+        """Names of the vehicles in order."""
         return tuple(self.tables)
 
     def columns(self, name: str) -> tuple[str, ...]:
-        """The names of a vehicle's columns in order."""
+        """Return the names of a vehicle's columns in order."""
         return self._table(name).columns
 
     def quantities(self, name: str) -> tuple[str, ...]:
-        """The quantities that a vehicle's ``status`` counts, from 1."""
+        """Return the quantities that a vehicle's ``status`` numbers from 1."""
         return self._table(name).quantities
 
     def values(self, name: str) -> Float64[np.ndarray, "rows columns"]:
-        """All that was recorded of a vehicle."""
+        """Return all rows of a vehicle."""
         return self._table(name).values
 
     def column(self, name: str, column: str) -> Float64[np.ndarray, " rows"]:
-        """One quantity of a vehicle over time.
+        """Return one quantity of a vehicle over time.
 
         Raises:
             LogError: if there is no such vehicle or column; the message names the nearest one.
@@ -109,13 +109,13 @@ class Log:
         return table.values[:, table.columns.index(column)]
 
     def frame(self, name: str) -> "pandas.DataFrame":
-        """All that was recorded of a vehicle, as a pandas data frame."""
+        """Return all rows of a vehicle as a pandas data frame."""
         pandas = optional("pandas", "data")
         return pandas.DataFrame(self.values(name), columns=list(self.columns(name)))
 
     @property
     def dataset(self) -> "xarray.Dataset":
-        """All vehicles on named axes, as an xarray dataset (``analysis/dataset.py`` says how)."""
+        """All vehicles on named axes as an xarray dataset; see ``analysis/dataset.py``."""
         optional("xarray", "data")
         from kittiwake.analysis.dataset import to_dataset
 
@@ -123,7 +123,7 @@ class Log:
 
     @property
     def end_s(self) -> float | None:
-        """The time of the last row; None without any."""
+        """Time of the last row; None without rows."""
         times = [
             table.part(("time_s",))[-1, 0] for table in self.tables.values() if len(table.values)
         ]
@@ -131,7 +131,7 @@ class Log:
 
     @property
     def early_end(self) -> str | None:
-        """How and when a run ended that did not come to its end; None of one that did."""
+        """Reason and time of an early end of the run; None for a completed run."""
         end_s, summary = self.end_s, self.summary
         when = "before its first row" if end_s is None else f"at {end_s:g} s"
         if not self.complete:
@@ -140,16 +140,16 @@ class Log:
             of = f" of {planned:g} s" if isinstance(planned, int | float) and end_s else ""
             return f"the recording was cut off {when}{of}"
         if not self.scenario and summary is None:
-            return None  # made elsewhere than in a run's folder
+            return None  # not from a run folder
         if summary is None:
-            return f"the run was cut off {when}, and left no summary"
+            return f"the run was cut off {when} and has no summary"
         status, reason = summary.get("status"), summary.get("reason")
         if status in (None, "completed"):
             return None
-        return f"the run did not come to its end: {reason or status}"
+        return f"the run ended early: {reason or status}"
 
     def plot(self) -> "Figure":
-        """The overview picture as a Matplotlib figure.
+        """Return the overview picture as a Matplotlib figure.
 
         Raises:
             LogError: if there are no rows to draw.
@@ -189,13 +189,13 @@ def _read_summary(path: Path) -> dict[str, Any] | None:
 
 def _mapping(path: Path, content: object) -> dict[str, Any]:
     if not isinstance(content, dict):
-        message = f"'{path}' holds no mapping of names to values. {REPLACE}"
+        message = f"'{path}' is not a mapping of names to values. {REPLACE}"
         raise LogError(message)
     return content
 
 
 def _place(error: Exception) -> str:
-    """The line of a mistake; what stands there may be anything and is not repeated."""
+    """Return the line of a mistake, without its content, which is not trusted."""
     line = getattr(getattr(error, "problem_mark", None), "line", None)
     line = getattr(error, "lineno", None) if line is None else line + 1
     return "" if line is None else f", see its line {line}"

@@ -1,6 +1,6 @@
-"""A log's columns as fields of a message: alone, or the columns of a picture as one array.
+"""Fields of log messages: single columns, or the columns of an image as one array.
 
-An image of 640 x 480 is a million columns; one by one their names would be longer than their rows.
+An image of 640 x 480 has up to a million columns, whose names would be longer than their rows.
 """
 
 import re
@@ -11,15 +11,15 @@ from math import prod
 
 import numpy as np
 
-# of rows and columns, and of colors
+# numbers of axes of an array: rows and columns, optionally colors
 AXES = (2, 3)
-# the name of an array's first column
+# pattern of the name of an array's first column
 FIRST = re.compile(r"(.+?)((?:_0){2,3})((?:_[a-z]\w*)?)", re.ASCII)
 
 
 @dataclass(frozen=True)
 class LogField:
-    """One column; with a shape those of an array, as ``depth_0_1_m`` of ``depth`` and ``_m``."""
+    """Column, or array of columns such as ``depth_0_1_m`` with name ``depth`` and ending ``_m``."""
 
     name: str
     shape: tuple[int, ...] = ()
@@ -27,11 +27,11 @@ class LogField:
 
     @property
     def count(self) -> int:
-        """How many columns it is."""
+        """Number of columns."""
         return prod(self.shape)
 
     def columns(self) -> Iterator[str]:
-        """Their names, in the order of C."""
+        """Return the names of the columns in C order."""
         if not self.shape:
             return iter((self.name,))
         places = ("_".join(map(str, place)) for place in np.ndindex(self.shape))
@@ -39,7 +39,7 @@ class LogField:
 
 
 def as_fields(columns: tuple[str, ...]) -> list[LogField]:
-    """The fewest fields that are these columns in this order."""
+    """Return the minimum number of fields for these columns in this order."""
     fields: list[LogField] = []
     place = 0
     while place < len(columns):
@@ -49,12 +49,12 @@ def as_fields(columns: tuple[str, ...]) -> list[LogField]:
 
 
 def as_columns(fields: Iterable[LogField]) -> tuple[str, ...]:
-    """The names of all columns of some fields."""
+    """Return the names of all columns of fields."""
     return tuple(column for field in fields for column in field.columns())
 
 
 def _array_at(columns: tuple[str, ...], place: int) -> LogField | None:
-    """The array that begins there, if one does."""
+    """Return the array that begins at an index, if there is one."""
     first = FIRST.fullmatch(columns[place])
     if first is None:
         return None

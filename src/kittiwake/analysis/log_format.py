@@ -1,20 +1,20 @@
-"""How a flight log is laid out in an MCAP file, shared by its writer and its reader.
+"""Layout of a flight log in an MCAP file, shared by writer and reader.
 
-The file is an ordinary MCAP file (https://mcap.dev/spec), as Foxglove and PlotJuggler open them:
+The file is a standard MCAP file (https://mcap.dev/spec), which Foxglove and PlotJuggler can open:
 
-- a metadata record ``kittiwake`` right behind the header, with every vehicle's columns and
-  validity quantities as JSON, so that it is there however early a process dies;
+- a metadata record ``kittiwake`` directly after the header, with every vehicle's columns and
+  validity quantities as JSON, so that it exists however early a process dies;
 - a channel ``/NAME/log`` for each vehicle. A message is one row: a flat ROS 2 message of float64
   fields in CDR, whose four-byte header leaves eight-byte numbers aligned without padding, so that
-  a message is that header and the row's bytes. ROS field names are narrower than column names and
-  are for display only. A picture is one field, an array of a fixed length, which has the same
-  bytes; in the metadata its columns are one entry;
-- a channel ``/events`` with JSON messages. It has a JSON schema because versions of PlotJuggler
-  refuse a channel that has none; and the file names no profile because of it, for all channels of
-  the profile ``ros2`` are CDR.
+  a message is that header and the row's bytes. ROS field names allow fewer characters than column
+  names and are for display only. An image is one field, an array of fixed length, which has the
+  same bytes; in the metadata its columns are one entry;
+- a channel ``/events`` with JSON messages. It has a JSON schema because some versions of
+  PlotJuggler refuse a channel without one. The file therefore names no profile, as all channels of
+  the profile ``ros2`` must be CDR.
 
-Message times are simulated nanoseconds. The recorder ends a chunk with every block, so that a file
-that was cut off anywhere lacks its last block at most.
+Message times are simulated nanoseconds. The recorder ends a chunk with every block, so that a
+truncated file lacks its last block at most.
 """
 
 import json
@@ -28,7 +28,7 @@ import numpy as np
 from kittiwake.analysis.log_fields import AXES, LogField, as_columns, as_fields
 
 METADATA_NAME = "kittiwake"
-# in that record: the SHA-256 of each file that the run wrote beside its log, by name
+# key in that record: the SHA-256 of each file that the run wrote beside its log, by name
 FILES = "files"
 EVENTS_TOPIC = "/events"
 EVENTS_SCHEMA = {
@@ -43,8 +43,8 @@ EVENTS_SCHEMA = {
 CDR_LITTLE_ENDIAN = 0x00000100
 NUMBER_BYTES = 8
 CHUNK_BYTES = 2**25
-# The reader's bounds on what a file may make it allocate. A chunk is longer than CHUNK_BYTES by a
-# message at most; the rest leaves room for files that other tools have re-written.
+# limits on allocations by the reader. A chunk exceeds CHUNK_BYTES by one message at most; the rest
+# allows for files that other tools have rewritten.
 CHUNK_LIMIT_BYTES = 2**27
 RECORD_LIMIT_BYTES = 2**25
 LOG_LIMIT_BYTES = 2**32
@@ -53,23 +53,23 @@ Layout = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def topic_of(name: str) -> str:
-    """The topic of a vehicle's rows."""
+    """Return the topic of a vehicle's rows."""
     return f"/{name}/log"
 
 
 def row_dtype(columns: tuple[str, ...]) -> np.dtype:
-    """A row as the payload of a message."""
+    """Return the dtype of a row as the payload of a message."""
     return np.dtype([("cdr", "<u4"), ("values", "<f8", (len(columns),))])
 
 
 def message_dtype(columns: tuple[str, ...]) -> np.dtype:
-    """A row as the body of a message record: MCAP's fields, then the payload."""
+    """Return the dtype of a message record with a row: MCAP's fields, then the payload."""
     envelope = [("channel", "<u2"), ("sequence", "<u4"), ("logged", "<u8"), ("published", "<u8")]
     return np.dtype([*envelope, ("row", row_dtype(columns))])
 
 
 def message_definition(columns: tuple[str, ...]) -> bytes:
-    """The row as a ROS 2 message definition."""
+    """Return the ROS 2 message definition of a row."""
     fields = as_fields(columns)
     kinds = (f"float64[{field.count}]" if field.shape else "float64" for field in fields)
     names = field_names(field.name + field.ending for field in fields)
@@ -77,7 +77,7 @@ def message_definition(columns: tuple[str, ...]) -> bytes:
 
 
 def field_names(given: Iterable[str]) -> list[str]:
-    """Distinct ROS 2 field names: lower case, digits and single underscores, a letter first."""
+    """Return distinct ROS 2 field names: lower case, digits, single underscores, a letter first."""
     names: dict[str, None] = {}
     counts: Counter[str] = Counter()
     for own in given:
@@ -85,7 +85,7 @@ def field_names(given: Iterable[str]) -> list[str]:
         stem = words if words[:1].isalpha() else f"column_{words}".strip("_")
         name = stem
         while name in names:
-            # no number is tried twice, so that many alike are no slower than many that differ
+            # no number is tried twice, so that many equal names take linear time
             counts[stem] += 1
             name = f"{stem}_{counts[stem] + 1}"
         names[name] = None
@@ -93,7 +93,7 @@ def field_names(given: Iterable[str]) -> list[str]:
 
 
 def pack_layouts(layouts: Mapping[str, Layout]) -> dict[str, str]:
-    """The metadata record: vehicles of one kind share an entry, so that a swarm's stays small."""
+    """Return the metadata record, in which vehicles of equal columns share an entry."""
     distinct = list(dict.fromkeys(layouts.values()))
     kinds = [
         {"columns": [_packed(field) for field in as_fields(columns)], "quantities": quantities}
@@ -104,16 +104,16 @@ def pack_layouts(layouts: Mapping[str, Layout]) -> dict[str, str]:
 
 
 def unpack_layouts(metadata: Mapping[str, str]) -> dict[str, Layout]:
-    """Every vehicle's columns and quantities, from the metadata record.
+    """Return every vehicle's columns and quantities from the metadata record.
 
     Raises:
-        LookupError, TypeError, ValueError, RecursionError: if the record is not of this form.
+        LookupError, TypeError, ValueError, RecursionError: if the record is invalid.
     """
     kinds = json.loads(metadata["kinds"])
     fields = [[_unpacked(entry) for entry in _listed(kind["columns"])] for kind in kinds]
     numbers = sum(field.count for own in fields for field in own)
     if numbers * NUMBER_BYTES > CHUNK_LIMIT_BYTES:
-        message = f"{numbers} columns are more than a row can have"
+        message = f"{numbers} columns exceed the maximum of a row"
         raise ValueError(message)
     layouts = [
         (as_columns(own), tuple(_name(name) for name in _listed(kind["quantities"])))
@@ -133,7 +133,7 @@ def _unpacked(entry: Any) -> LogField:
         return LogField(_name(entry))
     shape = tuple(_listed(entry["shape"]))
     if len(shape) not in AXES or not all(type(size) is int and size > 0 for size in shape):
-        message = "an array has two axes or three, each with a size"
+        message = "an array has two or three axes, each with a size"
         raise ValueError(message)
     return LogField(_name(entry["array"]), shape, _name(entry["ending"]))
 

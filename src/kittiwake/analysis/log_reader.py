@@ -1,8 +1,8 @@
-"""The MCAP records of ``log_format`` back into tables and events.
+"""Reader of flight logs: MCAP records of ``log_format`` to tables and events.
 
-Records are walked here rather than by the library's reader. A log is read from front to end, so no
-index is needed, and the library would parse each entry of each; it would also allocate whatever
-length a hostile file states, and takes an incomplete record for a short one.
+This module parses records itself instead of using the library's reader. A log is read from start to
+end, so no index is needed, of which the library would parse each entry. The library would also
+allocate any length that a malicious file states, and accept an incomplete record as a short one.
 """
 
 import json
@@ -42,7 +42,7 @@ from kittiwake.core.errors import LogError
 
 RECORD_HEAD = struct.Struct("<BQ")
 ENVELOPE_BYTES = 22
-WANTED = {Opcode.CHUNK, Opcode.CHANNEL, Opcode.MESSAGE, Opcode.METADATA, Opcode.DATA_END}
+RELEVANT = {Opcode.CHUNK, Opcode.CHANNEL, Opcode.MESSAGE, Opcode.METADATA, Opcode.DATA_END}
 UNREADABLE = (
     McapError,
     struct.error,
@@ -58,10 +58,10 @@ Record = tuple[int, bytes]
 
 
 def read_log_file(path: Path) -> tuple[dict[str, Table], tuple[Event, ...], bool]:
-    """The tables by vehicle, the events, and whether the recording came to its end.
+    """Return the tables by vehicle, the events, and whether the recording is complete.
 
     Raises:
-        LogError: if the file is not a log, is damaged, or asks for more memory than a log may.
+        LogError: if the file is not a log, is damaged, or requires too much memory.
     """
     try:
         with path.open("rb") as stream:
@@ -73,14 +73,14 @@ def read_log_file(path: Path) -> tuple[dict[str, Table], tuple[Event, ...], bool
         message = f"'{path}' cannot be read: {error.strerror}"
         raise LogError(message) from error
     except UNREADABLE as error:
-        message = f"'{path}' is damaged: a record in it is not of the form that MCAP gives it"
+        message = f"'{path}' is damaged: it has an invalid MCAP record"
         raise LogError(message) from error
 
 
 def files_beside(path: Path) -> dict[str, str] | None:
-    """The SHA-256 of each file that the run of a log wrote beside it, as far as the log says.
+    """Return the SHA-256 of each file beside a log, as noted in the log.
 
-    None if it is no log of Kittiwake's.
+    The result is None if the file is not a log of Kittiwake.
     """
     try:
         with path.open("rb") as stream:
@@ -109,16 +109,16 @@ def _read(stream: BinaryIO) -> tuple[dict[str, Table], tuple[Event, ...], bool]:
             complete = True
             break
         if opcode == Opcode.METADATA:
-            contents.take_metadata(Metadata.read(_fields(body)))
+            contents.add_metadata(Metadata.read(_fields(body)))
         elif opcode == Opcode.CHUNK:
-            contents.take(_chunk_records(_unpacked(Chunk.read(_fields(body)))))
+            contents.add(_chunk_records(_unpacked(Chunk.read(_fields(body)))))
         else:
-            contents.take([(opcode, body)])
+            contents.add([(opcode, body)])
     return contents.tables(), tuple(contents.events), complete
 
 
 class _Contents:
-    """What has been read so far."""
+    """Content that has been read so far."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -128,14 +128,14 @@ class _Contents:
         self._blocks: dict[str, list[np.ndarray]] = defaultdict(list)
         self._bytes = 0
 
-    def take_metadata(self, metadata: Metadata) -> None:
-        """Learn which vehicles there are; the first record that says so holds."""
+    def add_metadata(self, metadata: Metadata) -> None:
+        """Add the vehicles of a metadata record; only the first one counts."""
         if metadata.name == METADATA_NAME and self._layouts is None:
             self._layouts = unpack_layouts(metadata.metadata)
             self._vehicles = {topic_of(name): name for name in self._layouts}
 
-    def take(self, records: Iterable[Record]) -> None:
-        """Add what a group of records holds; other programs' channels are passed over."""
+    def add(self, records: Iterable[Record]) -> None:
+        """Add a group of records; channels of other programs are ignored."""
         bodies: dict[int, list[bytes]] = defaultdict(list)
         for opcode, body in records:
             if opcode == Opcode.MESSAGE:
@@ -144,24 +144,22 @@ class _Contents:
                 channel = Channel.read(_fields(body))
                 self._topics[channel.id] = channel.topic
         for channel_id, group in bodies.items():
-            self._take_messages(self._topics.get(channel_id, ""), group)
+            self._add_messages(self._topics.get(channel_id, ""), group)
 
     def tables(self) -> dict[str, Table]:
-        """All vehicles' rows joined."""
+        """Return the tables of all vehicles from the blocks read so far."""
         if self._layouts is None:
-            message = (
-                "does not say which vehicles it holds: it is no log of Kittiwake's or was cut off"
-            )
+            message = "has no list of vehicles: it is not a log of Kittiwake, or was cut off"
             raise LogError(message)
         return {
             name: Table(columns, _joined(self._blocks[name], len(columns)), quantities)
             for name, (columns, quantities) in self._layouts.items()
         }
 
-    def _take_messages(self, topic: str, bodies: list[bytes]) -> None:
+    def _add_messages(self, topic: str, bodies: list[bytes]) -> None:
         self._bytes += sum(map(len, bodies))
         if self._bytes > LOG_LIMIT_BYTES:
-            message = f"unpacks to more than {LOG_LIMIT_BYTES} bytes, the most that is read at once"
+            message = f"unpacks to more than {LOG_LIMIT_BYTES} bytes, the limit of the reader"
             raise LogError(message)
         if topic == EVENTS_TOPIC:
             self.events += [_event(body[ENVELOPE_BYTES:]) for body in bodies]
@@ -171,17 +169,17 @@ class _Contents:
 
 
 def _file_records(stream: BinaryIO) -> Iterator[Record]:
-    """The complete records of a file that matter here; an incomplete one at its end is dropped."""
+    """Yield the relevant records of a file, without an incomplete one at its end."""
     size = os.fstat(stream.fileno()).st_size
     while len(head := stream.read(RECORD_HEAD.size)) == RECORD_HEAD.size:
         opcode, length = RECORD_HEAD.unpack(head)
         limit = CHUNK_LIMIT_BYTES if opcode == Opcode.CHUNK else RECORD_LIMIT_BYTES
-        if opcode in WANTED and length > limit:
-            message = f"states a record of {length} bytes; the most is {limit}"
+        if opcode in RELEVANT and length > limit:
+            message = f"states a record of {length} bytes; the maximum is {limit}"
             raise LogError(message)
         if length > size - stream.tell():
             return
-        if opcode in WANTED:
+        if opcode in RELEVANT:
             yield opcode, stream.read(length)
         else:
             stream.seek(length, os.SEEK_CUR)
@@ -202,7 +200,7 @@ def _chunk_records(content: bytes) -> Iterator[Record]:
 def _unpacked(chunk: Chunk) -> bytes:
     content = _decompressed(chunk)
     if chunk.uncompressed_crc not in (0, zlib.crc32(content)):
-        message = "is damaged: a chunk differs from its checksum"
+        message = "is damaged: a chunk does not match its checksum"
         raise LogError(message)
     return content
 
@@ -213,10 +211,10 @@ def _decompressed(chunk: Chunk) -> bytes:
     if chunk.compression != "zstd":
         message = f"is compressed with '{chunk.compression}'; write it with 'zstd' or without"
         raise LogError(message)
-    # the size in the frame's own header is what the library would allocate
+    # the library would allocate the size in the frame's own header
     size = max(chunk.uncompressed_size, zstandard.frame_content_size(chunk.data))
     if size > CHUNK_LIMIT_BYTES:
-        message = f"states a chunk of {size} bytes; the most is {CHUNK_LIMIT_BYTES}"
+        message = f"states a chunk of {size} bytes; the maximum is {CHUNK_LIMIT_BYTES}"
         raise LogError(message)
     return zstandard.decompress(chunk.data, max_output_size=chunk.uncompressed_size)
 
@@ -224,7 +222,7 @@ def _decompressed(chunk: Chunk) -> bytes:
 def _rows(columns: tuple[str, ...], bodies: list[bytes]) -> Float64[np.ndarray, "rows columns"]:
     dtype = message_dtype(columns)
     if any(len(body) != dtype.itemsize for body in bodies):
-        message = f"is damaged: a row does not hold {len(columns)} numbers"
+        message = f"is damaged: a row does not have {len(columns)} numbers"
         raise LogError(message)
     payloads = np.frombuffer(b"".join(bodies), dtype)["row"]
     if (payloads["cdr"] != CDR_LITTLE_ENDIAN).any():

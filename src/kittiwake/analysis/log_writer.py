@@ -1,4 +1,4 @@
-"""Rows and events into the MCAP records of ``log_format``."""
+"""Writer of flight logs: rows and events to the MCAP records of ``log_format``."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from kittiwake.analysis.table import Event
 
 
 class LogWriter:
-    """Writes one log to a binary stream, which stays the caller's to close."""
+    """Writer of one log to a binary stream, which the caller closes."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class LogWriter:
         layouts: Mapping[str, Layout],
         files: Mapping[str, str] | None = None,
     ) -> None:
-        """Write the head of a log; ``files`` are the digests of the files that lie beside it."""
+        """Write the header of a log; ``files`` are the digests of the files beside it."""
         self._writer = Writer(stream, chunk_size=CHUNK_BYTES, compression=CompressionType.ZSTD)
         self._writer.start(library="kittiwake")
         beside = {FILES: json.dumps(files)} if files else {}
@@ -46,7 +46,7 @@ class LogWriter:
         stream.flush()
 
     def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
-        """Add rows of some vehicles, ordered in time, and hand them to the operating system."""
+        """Add rows of vehicles, ordered by time, and flush them to the operating system."""
         messages = [message for name in block for message in self._messages(name, block[name])]
         messages.sort(key=itemgetter(0))
         for time_ns, channel, payload in messages:
@@ -54,12 +54,12 @@ class LogWriter:
         self._writer.flush()
 
     def event(self, event: Event) -> None:
-        """Add an event; it reaches the file with the next block."""
+        """Add an event, which is flushed with the next block."""
         time_ns = round(event.time_s * 1e9)
         self._writer.add_message(self._events, time_ns, json.dumps(asdict(event)).encode(), time_ns)
 
     def attach(self, name: str, media_type: str, content: bytes) -> None:
-        """Add a whole file."""
+        """Add a file as an attachment."""
         self._writer.add_attachment(0, 0, name, media_type, content)
 
     def finish(self) -> None:

@@ -1,7 +1,7 @@
-"""Files that appear whole or not at all, and a list of those that lie in the folder of a run.
+"""Atomic writing of files, and the list of files in a run folder.
 
-Beside a log each file is noted with its digest in ``WRITTEN_FILE``, so that a later run into the
-folder knows what it may replace.
+Files beside a log are listed with their digests in ``WRITTEN_FILE``, so that a later run into the
+same folder knows which files it may replace.
 """
 
 import hashlib
@@ -19,19 +19,19 @@ WRITTEN_FILE = ".written.jsonl"
 
 @contextmanager
 def output_file(path: Path) -> Generator[Path]:
-    """Yield the path to write to; what is there takes the place of ``path`` when all is written.
+    """Yield a temporary path, whose file replaces ``path`` when it is complete.
 
-    An error or a signal leaves nothing new, and a former file as it was. What is no regular file,
-    such as a device, is written to directly.
+    After an error or a signal, an existing file is unchanged. A path that is not a regular file,
+    such as a device, is written directly.
 
     Raises:
-        LogError: if no file can be written there; the message names it and says why.
+        LogError: if the file cannot be written; the message has the path and the reason.
     """
-    if os.path.isdir(path):  # unlike the method, it takes any path
+    if os.path.isdir(path):  # unlike Path.is_dir, never raises
         message = f"'{path}' is a folder. Name a file in it, such as '{path / 'log'}'."
         raise LogError(message)
     if not os.path.isdir(path.parent):
-        message = f"there is no folder '{path.parent}'. Make it first, or name a file elsewhere."
+        message = f"there is no folder '{path.parent}'. Create it first, or name a file elsewhere."
         raise LogError(message)
     with writing(path):
         if os.path.exists(path) and not os.path.isfile(path):
@@ -49,7 +49,7 @@ def output_file(path: Path) -> Generator[Path]:
 
 
 def note_written(path: Path, folder: Path) -> None:
-    """Note that a file was written into a folder, if that is a run's."""
+    """Add a written file to the list of a folder, if that is a run folder."""
     if not (folder / LOG_FILE).is_file():
         return
     line = json.dumps([path.relative_to(folder).as_posix(), digest(path)])
@@ -58,7 +58,7 @@ def note_written(path: Path, folder: Path) -> None:
 
 
 def written_files(folder: Path) -> dict[Path, str]:
-    """Return the digests of files in a run's folder, as they were when they were written."""
+    """Return the digests of files in a run folder at the time of writing."""
     found: dict[Path, str] = {}
     with suppress(OSError, ValueError, TypeError):
         for line in (folder / WRITTEN_FILE).read_text(encoding="utf-8").splitlines():
@@ -68,7 +68,7 @@ def written_files(folder: Path) -> dict[Path, str]:
 
 
 def is_as_written(path: Path, noted: str) -> bool:
-    """Return whether a file has the content that was noted of it."""
+    """Return True if a file still has the noted digest."""
     return path.is_file() and digest(path) == noted
 
 
@@ -90,7 +90,7 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def writing(path: Path) -> Generator[None]:
-    """Name what cannot be written, and say why.
+    """Convert errors of the operating system to messages with path and reason.
 
     Raises:
         LogError: in place of any error of the operating system.

@@ -1,14 +1,14 @@
-"""How well a flight followed what was asked for: the figures by which controllers are compared.
+"""Response metrics of a flight, by which controllers are compared.
 
-A step is a flight towards one place that stays. Its figures are read off the progress along the
-straight way, s = (p - p_0) (p_1 - p_0) / |p_1 - p_0|^2: the rise time from s = 0.1 to 0.9 for the
-first time, the overshoot max(s) - 1, and the settling time, after which the vehicle stays within
-2 % of the way around the place (Ogata 2010, "Modern Control Engineering", section 5.3).
+A step response is a flight to a constant setpoint. Its metrics follow from the progress along the
+straight line, s = (p - p_0) (p_1 - p_0) / |p_1 - p_0|^2: the rise time from the first s = 0.1 to
+the first s = 0.9, the overshoot max(s) - 1, and the settling time, after which the vehicle stays
+within 2 % of the step from the setpoint (Ogata 2010, "Modern Control Engineering", section 5.3).
 
 Roughness is the residual standard error of a LOESS curve of span 1 and degree 2 through a quantity
-over time (Cleveland and Devlin 1988), as Micklisch et al. (2021) rate attitude controllers: what is
-not one smooth bend is residual. It depends on the units and on the length of the flight, so only
-flights of one scenario can be compared by it.
+over time (Cleveland and Devlin 1988), as Micklisch et al. (2021) rate attitude controllers: it
+measures deviations from one smooth curve. It depends on the units and on the length of the flight,
+so only flights of one scenario can be compared by it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,11 +23,11 @@ from kittiwake.analysis.table import POSITION_WORLD_M, STATE_COLUMNS, Table
 
 RISE = (0.1, 0.9)
 SETTLED = 0.02
-# shorter than this a way is none
-LEAST_WAY_M = 1e-6
-# of its range, that a command is at its bound
+# shorter steps have no metrics
+LEAST_STEP_M = 1e-6
+# share of its range within which a command is at its bound
 AT_BOUND = 1e-6
-# a command that changes by less, in its SI unit, stays the same but for rounding
+# smaller changes of a command, in its SI unit, are rounding
 LEAST_CHANGE = 1e-9
 LOESS_SPAN, LOESS_DEGREE, LOESS_POINTS = 1.0, 2, 1000
 LEAST_POINTS = 20
@@ -40,18 +40,18 @@ Points = Float64[np.ndarray, "rows 3"]
 
 @dataclass(frozen=True)
 class ResponseMetrics:
-    """The figures of one vehicle's flight; None for what it does not have.
+    """Metrics of one vehicle's flight; None for those that do not apply.
 
     Attributes:
-        rise_time_s: from a tenth to nine tenths of the way.
-        settling_time_s: until it stays within 2 % of the way.
-        overshoot_percent: beyond the place, of the way.
-        tracking_rms_m: distance to the set point.
-        effort_percent: how far commands stray from their means, RMS, of their ranges, or of their
-            largest spans where they have no range. Commands that never change do not count.
-        saturated_percent: of the time, with any command at a bound; those that never change do not
-            count beside others.
-        roughness: by quantity, in meters and degrees.
+        rise_time_s: the time from 10 % to 90 % of the step.
+        settling_time_s: the time until the vehicle stays within 2 % of the step.
+        overshoot_percent: the distance beyond the setpoint, as a share of the step.
+        tracking_rms_m: the RMS distance to the setpoint.
+        effort_percent: the RMS deviation of commands from their means, as a share of their ranges,
+            or of their largest spans if they have no range. Constant commands do not count.
+        saturated_percent: the share of time with any command at a bound; constant commands count
+            only if there are no others.
+        roughness: the roughness by quantity, in meters and degrees.
     """
 
     rise_time_s: float | None
@@ -65,7 +65,7 @@ class ResponseMetrics:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One vehicle's flight with one of the controllers that are compared."""
+    """Flight of one vehicle with one of the compared controllers."""
 
     controllers: str
     vehicle: str
@@ -80,31 +80,31 @@ def response(
     bounds: Mapping[str, tuple[float, float]],
     spans: Mapping[str, float] | None = None,
 ) -> ResponseMetrics:
-    """The figures of a vehicle.
+    """Return the response metrics of a vehicle.
 
     Args:
-        table: its flight.
-        bounds: of its native command, by column.
-        spans: of the flights with which it is compared, from ``command_spans``; its own if None.
+        table: the log of its flight.
+        bounds: the bounds of its actuator command, by column.
+        spans: the spans in all compared flights, from ``command_spans``; its own if None.
     """
     flown = _flown(table)
     time_s, position_m = flown.part(("time_s",))[:, 0], flown.part(POSITION_WORLD_M)
-    wanted_m = flown.part(SETPOINT_WORLD_M)
-    towards_a_place = bool(np.isfinite(wanted_m).all()) and len(wanted_m) > 0
-    step = _step(time_s, position_m, wanted_m) if towards_a_place else (None, None, None)
-    moved = _changing(flown, bounds)
+    setpoint_m = flown.part(SETPOINT_WORLD_M)
+    has_setpoint = bool(np.isfinite(setpoint_m).all()) and len(setpoint_m) > 0
+    step = _step(time_s, position_m, setpoint_m) if has_setpoint else (None, None, None)
+    changing = _changing(flown, bounds)
     widths = _widths(bounds, command_spans([table], bounds) if spans is None else spans)
     return ResponseMetrics(
         *step,
-        tracking_rms_m=_rms(wanted_m - position_m) if towards_a_place else None,
-        effort_percent=_effort(flown, moved, widths),
-        saturated_percent=_saturated(flown, moved, bounds),
+        tracking_rms_m=_rms(setpoint_m - position_m) if has_setpoint else None,
+        effort_percent=_effort(flown, changing, widths),
+        saturated_percent=_saturated(flown, changing, bounds),
         roughness=_roughness(time_s, position_m, flown.roll_pitch_yaw_deg),
     )
 
 
 def command_spans(tables: Sequence[Table], columns: Iterable[str]) -> dict[str, float]:
-    """From the least to the largest value of each command, of the flight where that is most."""
+    """Return the range of each command's values, in the flight where it is largest."""
     flights = [_flown(table) for table in tables]
     return {
         column: max(
@@ -115,7 +115,7 @@ def command_spans(tables: Sequence[Table], columns: Iterable[str]) -> dict[str, 
 
 
 def _flown(table: Table) -> Table:
-    """The rows in which the vehicle's state is finite."""
+    """Return the rows in which the vehicle's state is finite."""
     known = np.isfinite(table.part(STATE_COLUMNS)).all(axis=1)
     return Table(table.columns, table.values[known])
 
@@ -125,17 +125,17 @@ def _rms(vectors: Points) -> float:
 
 
 def _step(
-    time_s: Series, position_m: Points, wanted_m: Points
+    time_s: Series, position_m: Points, setpoint_m: Points
 ) -> tuple[float | None, float | None, float | None]:
-    """Rise time, settling time and overshoot of a flight to a place that stays."""
-    way = wanted_m[0] - position_m[0]
-    length = float(np.linalg.norm(way))
-    if np.ptp(wanted_m, axis=0).max() > 0.0 or length < LEAST_WAY_M:
+    """Return rise time, settling time and overshoot of a flight to a constant setpoint."""
+    step = setpoint_m[0] - position_m[0]
+    length = float(np.linalg.norm(step))
+    if np.ptp(setpoint_m, axis=0).max() > 0.0 or length < LEAST_STEP_M:
         return None, None, None
-    progress = (position_m - position_m[0]) @ way / length**2
+    progress = (position_m - position_m[0]) @ step / length**2
     begins, ends = (_first(time_s, progress >= share) for share in RISE)
     rise_s = None if begins is None or ends is None else ends - begins
-    outside = np.linalg.norm(position_m - wanted_m, axis=1) > SETTLED * length
+    outside = np.linalg.norm(position_m - setpoint_m, axis=1) > SETTLED * length
     settling_s = None if outside[-1] else _after(time_s, outside)
     return rise_s, settling_s, 100.0 * max(float(progress.max()) - 1.0, 0.0)
 
@@ -145,7 +145,7 @@ def _first(time_s: Series, holds: Bool[np.ndarray, " rows"]) -> float | None:
 
 
 def _after(time_s: Series, outside: Bool[np.ndarray, " rows"]) -> float:
-    """How long until it is outside no more."""
+    """Return the time from the start to the first sample after the last one outside."""
     last = np.flatnonzero(outside)
     return float(time_s[last[-1] + 1] - time_s[0]) if last.size else 0.0
 
@@ -155,34 +155,34 @@ def _command(table: Table, column: str) -> Series:
 
 
 def _changing(table: Table, columns: Iterable[str]) -> list[str]:
-    """The commands that do not stay what they are all the time."""
+    """Return the commands that are not constant."""
     return [name for name in columns if command_spans([table], [name])[name] > LEAST_CHANGE]
 
 
 def _widths(
     bounds: Mapping[str, tuple[float, float]], spans: Mapping[str, float]
 ) -> dict[str, float]:
-    """What each command is measured by: its range, or the largest span if it has none."""
+    """Return the scale of each command: its range, or the largest span if it has none."""
     return {
         column: high - low if high - low < inf else spans[column]
         for column, (low, high) in bounds.items()
     }
 
 
-def _effort(table: Table, moved: Sequence[str], widths: Mapping[str, float]) -> float | None:
+def _effort(table: Table, changing: Sequence[str], widths: Mapping[str, float]) -> float | None:
     if not widths or not len(table.values):
         return None
-    strays = [float(np.var(_command(table, column) / widths[column])) for column in moved]
-    return 100.0 * float(np.sqrt(np.mean(strays))) if strays else 0.0
+    variances = [float(np.var(_command(table, column) / widths[column])) for column in changing]
+    return 100.0 * float(np.sqrt(np.mean(variances))) if variances else 0.0
 
 
 def _saturated(
-    table: Table, moved: Sequence[str], bounds: Mapping[str, tuple[float, float]]
+    table: Table, changing: Sequence[str], bounds: Mapping[str, tuple[float, float]]
 ) -> float | None:
     ranges = {column: (low, high) for column, (low, high) in bounds.items() if high - low < inf}
     if not ranges or not len(table.values):
         return None
-    counted = [column for column in ranges if column in moved] or list(ranges)
+    counted = [column for column in ranges if column in changing] or list(ranges)
     low, high = np.array([ranges[column] for column in counted]).T
     values = np.column_stack([_command(table, column) for column in counted])
     shares = (values - low) / (high - low)
@@ -192,7 +192,7 @@ def _saturated(
 
 def _roughness(time_s: Series, position_m: Points, angles_deg: Points) -> dict[str, float]:
     series = np.column_stack([position_m, np.unwrap(angles_deg, axis=0, period=360.0)])
-    # the curve is one bend; more points than these cost time and say nothing new
+    # the curve is smooth, so that more points would only take time
     thin = slice(None, None, max(1, -(-len(time_s) // LOESS_POINTS)))
     if len(time_s[thin]) < LEAST_POINTS:
         return {}

@@ -1,9 +1,9 @@
-"""Pages for each vehicle with sensors: what they said, beside what they would say without errors.
+"""Pages of sensor plots for each vehicle: measurements and ideal values without errors.
 
-A row a quantity, over time: to the left the samples, to the right the error, with its mean and
-deviation. A quantity of many numbers, such as the ranges of a lidar, is a map of them; an image is
-some frames. Of a slower log than the sensor only the newest sample of each row is there to be
-shown.
+Each quantity has one row over time: the samples at the left, the error at the right, with its mean
+and standard deviation. A quantity of many numbers, such as the ranges of a lidar, is a map of them;
+an image is some frames. If the log is slower than the sensor, only the newest sample of each row is
+available.
 """
 
 from collections.abc import Collection, Sequence
@@ -19,31 +19,31 @@ from kittiwake.analysis.sensor_rows import MAX_SAMPLES, Half, draw_row
 
 MAX_ROWS = 16
 WIDTH_IN, ROW_IN, AXES_IN, BELOW_IN, TOP_IN, BOTTOM_IN = 14.0, 1.55, 0.95, 0.25, 0.85, 0.25
-# from left to right: axes, and the scale of colors beside them
+# from left to right: axes, and the color scales beside them
 MEASURED_IN, ERROR_IN = (0.85, 7.85), (9.6, 13.0)
 GAP_IN, SCALE_IN = 0.1, 0.13
 LEFT_IN, HEADING_IN, LINE_IN = 0.2, 0.3, 0.2
 MAX_NAME = 60
 
 NOTES = (
-    "Without errors: of the time of measuring. A latency delays both, so that it is no error here.",
-    f"Of each row of the log the newest sample, at most {MAX_SAMPLES:,} of them drawn.",
+    "Without errors: at the time of measuring. A latency delays both and is not an error here.",
+    f"The newest sample of each row of the log; at most {MAX_SAMPLES:,} samples drawn.",
 )
 
 
 def save_sensor_pages(log: Log, folder: Path, wanted: Collection[str] = ()) -> list[Path]:
-    """Write ``sensors-VEHICLE.png`` for each vehicle that has sensors, and pages 2, 3 of many.
+    """Write ``sensors-VEHICLE.png`` for each vehicle with sensors, and further pages if needed.
 
     Args:
-        log: of the run.
-        folder: for the pages.
-        wanted: the sensors to draw; all if none is named.
+        log: the log of the run.
+        folder: the folder for the pages.
+        wanted: the sensors to draw; all if empty.
 
     Returns:
-        The files, in order of the vehicles.
+        The files, in the order of the vehicles.
 
     Raises:
-        LogError: if no vehicle has a wanted sensor; the message names the nearest one.
+        LogError: if no vehicle has a wanted sensor; the message has the nearest name.
     """
     check_sensors(log, wanted)
     written: list[Path] = []
@@ -57,12 +57,12 @@ def save_sensor_pages(log: Log, folder: Path, wanted: Collection[str] = ()) -> l
 
 
 def pages(found: Sequence[Quantity]) -> int:
-    """How many pages so many quantities fill."""
+    """Return the number of pages for these quantities."""
     return -(-len(found) // MAX_ROWS)
 
 
 def draw_page(vehicle: str, found: Sequence[Quantity], page: int = 0) -> Figure:
-    """The page with this number, from 0."""
+    """Draw the page with this number, from 0."""
     shown = found[page * MAX_ROWS : (page + 1) * MAX_ROWS]
     height_in = ROW_IN * len(shown) + TOP_IN + BOTTOM_IN
     figure = look.PageFigure((WIDTH_IN, height_in))
@@ -94,12 +94,12 @@ def _file(names: Sequence[str], vehicle: str, page: int) -> str:
     if page == 0:
         return f"sensors-{vehicle}.png"
     own = f"{vehicle}-{page + 1}"
-    # which another vehicle may be called
+    # another vehicle may have this name
     return f"sensors-{vehicle}-page-{page + 1}.png" if own in names else f"sensors-{own}.png"
 
 
 def _half(figure: Figure, sides_in: tuple[float, float], bottom_in: float) -> Half:
-    """Axes between two places, the same in all rows so that times stand below each other."""
+    """Return axes between two positions, with a color scale beside them."""
     width_in, height_in = figure.get_size_inches().tolist()
     left, right = sides_in
 
@@ -112,7 +112,7 @@ def _half(figure: Figure, sides_in: tuple[float, float], bottom_in: float) -> Ha
 
 
 def _span_s(shown: Sequence[Quantity]) -> tuple[float, float]:
-    """From the first to the last sample of all, but never without extent."""
+    """Return the time axis' limits: the first and the last sample, with a margin."""
     times = [quantity.time_s for quantity in shown if quantity.time_s.size]
     low = float(min((time_s[0] for time_s in times), default=0.0))
     high = float(max((time_s[-1] for time_s in times), default=1.0))

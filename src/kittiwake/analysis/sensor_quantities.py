@@ -1,4 +1,4 @@
-"""What a log holds of sensors: which columns are one quantity, and how each is best shown."""
+"""Sensor quantities in a log: groups of columns with units, flags and ideal values."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -16,12 +16,12 @@ from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.sensors.round_robin import SENSORS
 
 FRESH, VALID = "fresh", "valid"
-# of which a probe's unit is that of its field
+# quantity of a probe whose unit is that of its field
 VALUE = "value"
 TURN_DEG = 360.0
 # red, green and blue
 COLORS = 3
-# x, y, z or a place in an array, between two words or at the end
+# w, x, y, z or an array index, between two words or at the end
 PART = re.compile(r"_(?:[wxyz]|\d+(?:_\d+)*)(?=_|$)")
 
 Samples = Float64[np.ndarray, "samples parts"]
@@ -29,13 +29,12 @@ Samples = Float64[np.ndarray, "samples parts"]
 
 @dataclass(frozen=True, eq=False)
 class Quantity:
-    """What a sensor said of one quantity, in the unit in which it is shown.
+    """Samples of one quantity of a sensor, in the unit of the plot.
 
-    It holds the rows of the log in which something was new since the row before. ``parts`` are the
-    names of its numbers, none for a quantity of one; of an image, ``shape`` is how many rows and
-    columns there are, and how many colors of a picture. ``ideal`` is None where no sensor without
-    errors could be said to say anything. ``valid`` and ``ideal_valid`` are False where either says
-    itself that its number means nothing.
+    It has the rows of the log with a new sample. ``parts`` are the names of its numbers, one empty
+    name for a scalar. ``shape`` is rows and columns of an image, and colors of a color image.
+    ``ideal`` has the values without errors, or None if they are undefined. ``valid`` and
+    ``ideal_valid`` are False where the sensor flags a value as invalid.
     """
 
     title: str
@@ -50,20 +49,20 @@ class Quantity:
 
     @property
     def whole(self) -> bool:
-        """Whether it is a flag, a count or a class, which differs or not but has no error."""
+        """True if it is a flag, a count or a class, which has no numeric error."""
         known = (self.measured,) if self.ideal is None else (self.measured, self.ideal)
         return not self.unit and all(bool((part == np.round(part)).all()) for part in known)
 
     @property
     def flag(self) -> bool:
-        """Whether it is never more than yes or no."""
+        """True if all values are 0 or 1."""
         return self.whole and bool(((self.measured == 0.0) | (self.measured == 1.0)).all())
 
     @property
     def error(self) -> Samples | None:
-        """Of what has one; NaN where either is not finite or not valid.
+        """Measured minus ideal values, or None; NaN if either is not finite or not valid.
 
-        Angles differ by half a turn at most: 179 degrees are 2 away from -179.
+        Angles are wrapped to half a turn: 179 degrees differ from -179 by 2.
         """
         if self.ideal is None or self.whole:
             return None
@@ -74,7 +73,7 @@ class Quantity:
 
     @property
     def series(self) -> tuple[Samples, Samples | None]:
-        """What was measured, and what is ideal; NaN where that means nothing."""
+        """Measured and ideal values; NaN where they are invalid."""
         if self.whole:
             return self.measured, self.ideal
         measured = np.where(self.valid, self.measured, np.nan)
@@ -83,10 +82,10 @@ class Quantity:
 
 
 def check_sensors(log: Log, wanted: Collection[str]) -> None:
-    """Refuses sensors that no vehicle has.
+    """Refuse sensors that no vehicle has.
 
     Raises:
-        LogError: with the sensors that there are, and the nearest name.
+        LogError: with the known sensors and the nearest name.
     """
     known = {sensor for name in log.names for sensor in _grouped(log.columns(name))}
     for sensor in wanted:
@@ -97,8 +96,8 @@ def check_sensors(log: Log, wanted: Collection[str]) -> None:
 
 
 def quantities(log: Log, vehicle: str, wanted: Collection[str] = ()) -> list[Quantity]:
-    """What a vehicle's sensors measured, or those that are wanted, in the order of its columns."""
-    # a camera has thousands of columns
+    """Return the quantities of a vehicle's sensors, or of the wanted ones, in column order."""
+    # a dictionary, as a camera has thousands of columns
     places = {column: place for place, column in enumerate(log.columns(vehicle))}
     found = (
         _quantity(log, vehicle, places, (sensor, base), names)
@@ -106,16 +105,16 @@ def quantities(log: Log, vehicle: str, wanted: Collection[str] = ()) -> list[Qua
         if not wanted or sensor in wanted
         for base, names in bases.items()
     )
-    return [_of_one_color(quantity) for quantity in found]
+    return [_uniform_as_flag(quantity) for quantity in found]
 
 
-def _of_one_color(quantity: Quantity) -> Quantity:
-    """An image of flags of which all pixels always agree is one flag over time."""
+def _uniform_as_flag(quantity: Quantity) -> Quantity:
+    """Return an image of flags as one flag over time if all pixels always agree."""
     if quantity.shape is None or not quantity.flag:
         return quantity
     first = quantity.measured[:, :1]
-    told = (quantity.measured,) if quantity.ideal is None else (quantity.measured, quantity.ideal)
-    if any((flags != flags[:, :1]).any() for flags in told):
+    known = (quantity.measured,) if quantity.ideal is None else (quantity.measured, quantity.ideal)
+    if any((flags != flags[:, :1]).any() for flags in known):
         return quantity
     return replace(
         quantity,
@@ -129,7 +128,7 @@ def _of_one_color(quantity: Quantity) -> Quantity:
 
 
 def _grouped(columns: Collection[str]) -> dict[str, dict[str, list[str]]]:
-    """By sensor and by quantity the names of its numbers."""
+    """Return the names of numbers by sensor and quantity."""
     grouped: dict[str, dict[str, list[str]]] = {}
     for column in columns:
         kind, _, rest = column.partition(".")
@@ -154,7 +153,7 @@ def _quantity(
     unit, factor = UNITS.get(ending, ("", 1.0)) if words else ("", 1.0)
     if base == VALUE and _kind(log.scenario, vehicle, sensor) == "probe":
         words, unit = base, field_of(log, vehicle, sensor)[1]
-    said = f"{words} ({unit})" if unit else base
+    label = f"{words} ({unit})" if unit else base
     numbers = [_numbers(name) for name in names]
     known = f"ideal.{sensor}.{names[0]}" in places
     flags = ["_".join([VALID, *map(str, place)]) for place in numbers]
@@ -165,7 +164,7 @@ def _quantity(
         return values[:, [places[f"{kind}.{sensor}.{flag}"] for flag in flags]][fresh] > 0.0
 
     return Quantity(
-        title=f"{sensor}: {said.replace('_', ' ')}",
+        title=f"{sensor}: {label.replace('_', ' ')}",
         parts=_parts(names, numbers, _kind(log.scenario, vehicle, sensor)),
         time_s=values[fresh, places["time_s"]],
         measured=factor * read("sensor"),
@@ -178,7 +177,7 @@ def _quantity(
 
 
 def _numbers(name: str) -> tuple[int, ...]:
-    """The place of a number in its array; empty for ``x`` and for what is alone."""
+    """Return the index of a number in its array; empty for ``x`` and for scalars."""
     found = PART.search(name)
     words = [] if found is None else found.group()[1:].split("_")
     return tuple(int(word) for word in words if word.isdigit())
@@ -198,7 +197,7 @@ def _parts(names: list[str], numbers: list[tuple[int, ...]], kind: str) -> tuple
 
 
 def _shape(numbers: list[tuple[int, ...]]) -> tuple[int, ...] | None:
-    """Rows and columns of what is an image, and colors of what is a picture."""
+    """Return rows and columns of an image, and the number of colors; None for other data."""
     axes = {len(place) for place in numbers}
     if axes not in ({2}, {3}):
         return None
@@ -208,8 +207,8 @@ def _shape(numbers: list[tuple[int, ...]]) -> tuple[int, ...] | None:
 
 
 def _kind(scenario: Mapping[str, Any], vehicle: str, sensor: str) -> str:
-    """Of what kind a sensor is, as far as the scenario says."""
-    # one of several vehicles of an entry is named with a number
+    """Return the type of a sensor in the scenario; its name if the type is unknown."""
+    # vehicles of a counted entry have a number in their names
     entry: Any = scenario.get("vehicles")
     for keys in ((vehicle, vehicle.rpartition("-")[0]), ("sensors",), (sensor,)):
         entry = entry if isinstance(entry, Mapping) else {}

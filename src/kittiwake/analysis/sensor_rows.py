@@ -1,4 +1,4 @@
-"""One quantity of a sensor as a row of a page: curves, steps, a map over time, or images."""
+"""Row of a page with one sensor quantity: curves, steps, a map over time, or images."""
 
 from dataclasses import dataclass
 from textwrap import fill
@@ -17,38 +17,38 @@ from kittiwake.analysis.overview.inputs import NO_BREAK
 from kittiwake.analysis.overview.series import cut_at_jumps
 from kittiwake.analysis.sensor_quantities import Quantity, Samples
 
-# more numbers than these are a map
+# quantities with more numbers are drawn as a map
 MAX_CURVES = 6
 MAX_SAMPLES = 2_000
 FRAMES, ERROR_FRAMES = 6, 3
 COLORS, ERROR_COLORS = "viridis", "RdBu_r"
-# of flags above each other
-LANE, RAISED = 1.0, 0.7
+# vertical spacing of flags, and the height of a raised one
+FLAG_SPACING, FLAG_HEIGHT = 1.0, 0.7
 MAX_TITLE, TITLE_WIDTH = 100, 58
-# images longer than this are stretched
+# images with a larger aspect ratio are stretched
 LONGEST = 4.0
 LEAST_SHARE = 1e-7
-WITHOUT_ERRORS: dict[str, Any] = {"color": look.INK, "linewidth": 0.7, "zorder": 3.0}
+IDEAL_STYLE: dict[str, Any] = {"color": look.INK, "linewidth": 0.7, "zorder": 3.0}
 
 Times = Float64[np.ndarray, " samples"]
 
 
 @dataclass(frozen=True, eq=False)
 class Half:
-    """Axes over time, and those beside them for a scale of colors."""
+    """Axes over time, and axes of a color scale beside them."""
 
     axes: Axes
     scale: Axes
 
 
 def draw_row(measured: Half, errors: Half, quantity: Quantity) -> None:
-    """What was measured to the left, its error to the right if it has one."""
+    """Draw the measurements at the left, and the error at the right if there is one."""
     measured.scale.set_axis_off()
     errors.scale.set_axis_off()
-    title = look.shortened(quantity.title + _differing(quantity), MAX_TITLE)
+    title = look.shortened(quantity.title + _mismatch_text(quantity), MAX_TITLE)
     measured.axes.set_title(title, loc="left", size=look.NORMAL, parse_math=False)
     if not quantity.time_s.size:
-        _say(measured.axes, "nothing was measured")
+        _annotate(measured.axes, "nothing was measured")
         errors.axes.set_axis_off()
     elif quantity.shape is not None:
         _draw_frames(measured, quantity, quantity.measured, FRAMES)
@@ -62,38 +62,38 @@ def draw_row(measured: Half, errors: Half, quantity: Quantity) -> None:
 
 
 def _draw_curves(axes: Axes, quantity: Quantity) -> None:
-    """Samples as dots, or steps of flags and counts, and a line of what they should be."""
-    lanes = _lanes(quantity)
-    scale = RAISED if lanes.any() else 1.0
+    """Draw samples as dots, or flags and counts as steps, and the ideal values as a line."""
+    offsets = _flag_offsets(quantity)
+    scale = FLAG_HEIGHT if offsets.any() else 1.0
     look.few_ticks(axes)
     for numbers, dark in zip(quantity.series, (False, True), strict=True):
         if numbers is not None:
-            _draw_numbers(axes, quantity, lanes + scale * numbers, dark=dark)
-    if lanes.any():
-        axes.set_yticks((lanes + RAISED / 2).tolist(), quantity.parts)
-        axes.set_ylim(-0.15, float(lanes.max()) + 1.0)
+            _draw_numbers(axes, quantity, offsets + scale * numbers, dark=dark)
+    if offsets.any():
+        axes.set_yticks((offsets + FLAG_HEIGHT / 2).tolist(), quantity.parts)
+        axes.set_ylim(-0.15, float(offsets.max()) + 1.0)
     elif quantity.flag:
         axes.set_ylim(-0.15, 1.15)
         axes.set_yticks([0.0, 1.0], ["no", "yes"])
     elif quantity.whole:
         axes.yaxis.set_major_locator(MaxNLocator(4, integer=True))
     if np.isnan(quantity.series[0]).all():
-        _say(axes, "never valid")
-    if len(quantity.parts) > 1 and not lanes.any():
+        _annotate(axes, "never valid")
+    if len(quantity.parts) > 1 and not offsets.any():
         look.list_beside(axes, _names(quantity))
 
 
-def _lanes(quantity: Quantity) -> Float64[np.ndarray, " parts"]:
-    """Where each part's nothing is: flags stand above each other, the first one on top."""
+def _flag_offsets(quantity: Quantity) -> Float64[np.ndarray, " parts"]:
+    """Return the vertical offset of each part: flags are stacked, the first one on top."""
     count = len(quantity.parts)
-    return LANE * np.arange(count, dtype=float)[::-1] if quantity.flag else np.zeros(count)
+    return FLAG_SPACING * np.arange(count, dtype=float)[::-1] if quantity.flag else np.zeros(count)
 
 
 def _draw_numbers(axes: Axes, quantity: Quantity, numbers: Samples, *, dark: bool) -> None:
     thin = _thinned(quantity.time_s)
     for shown, color in zip(numbers[thin].T, look.HUES, strict=False):
-        own = WITHOUT_ERRORS if dark else _look(quantity, color)
-        # a line through a jump, which dots do not have
+        own = IDEAL_STYLE if dark else _style(quantity, color)
+        # without the vertical line at a jump of an angle; dots need no cut
         drawn = cut_at_jumps(shown) if dark and quantity.unit == "deg" else shown
         if quantity.whole:
             axes.step(quantity.time_s[thin], shown, where="post", **own)
@@ -101,14 +101,14 @@ def _draw_numbers(axes: Axes, quantity: Quantity, numbers: Samples, *, dark: boo
             axes.plot(quantity.time_s[thin], drawn, **own)
 
 
-def _look(quantity: Quantity, color: str) -> dict[str, Any]:
+def _style(quantity: Quantity, color: str) -> dict[str, Any]:
     if quantity.whole:
         return {"color": color, "linewidth": 2.2}
     return {"color": color, "linestyle": "", "marker": ".", "markersize": 2.5}
 
 
 def _names(quantity: Quantity) -> list[Line2D]:
-    """A sample of each curve, larger than its dots."""
+    """Return the legend entries of curves, with larger dots."""
     return [
         Line2D([], [], marker="o", linestyle="", markersize=4.0, color=color, label=part)
         for part, color in zip(quantity.parts, look.HUES, strict=False)
@@ -120,12 +120,12 @@ def _draw_error(half: Half, quantity: Quantity, *, many: bool) -> None:
     if error is None or _negligible(error, quantity.measured):
         half.axes.set_axis_off()
         if error is not None:
-            _say(
+            _annotate(
                 half.axes,
                 "error below a ten-millionth" if np.nan_to_num(error).any() else "no error",
             )
         return
-    title = fill(f"error: {_said_of(error, () if many else quantity.parts)}", TITLE_WIDTH)
+    title = fill(f"error: {_error_text(error, () if many else quantity.parts)}", TITLE_WIDTH)
     half.axes.set_title(title.replace(NO_BREAK, " "), loc="left", size=look.SMALL)
     if quantity.shape is not None:
         _draw_frames(half, quantity, error, ERROR_FRAMES, about_zero=True)
@@ -139,18 +139,18 @@ def _draw_error(half: Half, quantity: Quantity, *, many: bool) -> None:
 
 
 def _negligible(error: Samples, measured: Samples) -> bool:
-    """Whether there is so little of an error that its curve would be one of rounding."""
+    """Return True if an error is so small that its curve would show rounding only."""
     known = np.isfinite(error)
     largest = np.abs(measured[known]).max(initial=0.0)
     return bool(np.abs(error[known]).max(initial=0.0) <= LEAST_SHARE * largest)
 
 
-def _said_of(error: Samples, parts: tuple[str, ...]) -> str:
-    """Mean and deviation of each part, or of all of many."""
+def _error_text(error: Samples, parts: tuple[str, ...]) -> str:
+    """Return mean and standard deviation of each part, or of all numbers of many parts."""
     if not 0 < len(parts) <= 3:
         return f"{_spread(error)}, of all numbers"
-    said = [f"{part} {_spread(own)}".strip() for part, own in zip(parts, error.T, strict=True)]
-    return ", ".join(words.replace(" ", NO_BREAK) for words in said)
+    spreads = [f"{part} {_spread(own)}".strip() for part, own in zip(parts, error.T, strict=True)]
+    return ", ".join(words.replace(" ", NO_BREAK) for words in spreads)
 
 
 def _spread(error: Float64[np.ndarray, "..."]) -> str:
@@ -158,8 +158,8 @@ def _spread(error: Float64[np.ndarray, "..."]) -> str:
     return f"{known.mean():.3g} ± {known.std():.3g}" if known.size else "unknown"
 
 
-def _differing(quantity: Quantity) -> str:
-    """Of flags and counts, how often they are wrong."""
+def _mismatch_text(quantity: Quantity) -> str:
+    """Return the share of wrong flags or counts as text."""
     if not quantity.whole or quantity.ideal is None or not quantity.measured.size:
         return ""
     wrong = float((quantity.measured != quantity.ideal).mean())
@@ -172,7 +172,7 @@ def _draw_map(
     thin = _thinned(quantity.time_s)
     time_s, shown = quantity.time_s[thin], numbers[thin]
     if len(time_s) < 2:
-        _say(half.axes, "measured once only")
+        _annotate(half.axes, "measured once only")
         return
     colors, limits = _colors(numbers, quantity, about_zero=about_zero)
     half.axes.pcolormesh(
@@ -187,7 +187,7 @@ def _draw_map(
 def _draw_frames(
     half: Half, quantity: Quantity, numbers: Samples, count: int, *, about_zero: bool = False
 ) -> None:
-    """Some images, evenly spread from the first to the last, with their times below."""
+    """Draw images at regular intervals from the first to the last, with their times below."""
     assert quantity.shape is not None
     colors, limits = _colors(numbers, quantity, about_zero=about_zero)
     rows, columns = quantity.shape[:2]
@@ -213,7 +213,7 @@ def _draw_frames(
 
 
 def _shown(image: Float64[np.ndarray, "..."], limits: Normalize) -> Float64[np.ndarray, "..."]:
-    """An image to be shown in colors of a scale, or a picture in its own, from 0 to 1."""
+    """Return an image for a color scale, or a color image with values from 0 to 1."""
     if image.ndim == 2:
         return image
     low, high = limits.vmin or 0.0, limits.vmax or 1.0
@@ -248,5 +248,5 @@ def _thinned(time_s: Times) -> slice:
     return slice(None, None, max(1, -(-len(time_s) // MAX_SAMPLES)))
 
 
-def _say(axes: Axes, words: str) -> None:
+def _annotate(axes: Axes, words: str) -> None:
     axes.text(0.0, 0.5, words, transform=axes.transAxes, color=look.GRAY, size=look.SMALL)

@@ -1,20 +1,20 @@
-"""How near vehicles came to each other."""
+"""Minimum separation of vehicles."""
 
 import numpy as np
 from jaxtyping import Float64
 
-# Up to here all distances from one vehicle are computed at once, at V^2 / 2 distances an instant;
-# beyond, a k-d tree an instant is faster, at about V log V.
+# below this number all pairs are computed, V^2 / 2 distances for each time; from it on, one k-d
+# tree for each time is faster, at about V log V
 TREE_FROM_VEHICLES = 200
 
 
 def min_separation(positions_m: Float64[np.ndarray, "times vehicles 3"]) -> float:
-    """The least distance between two vehicles at any one time; NaN if two are never there at once.
+    """Return the minimum distance between two vehicles; NaN if two are never present together.
 
-    A vehicle is not there where a coordinate is not finite.
+    A vehicle is absent when a coordinate is not finite.
     """
-    there = np.isfinite(positions_m).all(axis=2, keepdims=True)
-    positions_m = np.where(there, positions_m, np.nan)
+    present = np.isfinite(positions_m).all(axis=2, keepdims=True)
+    positions_m = np.where(present, positions_m, np.nan)
     if positions_m.shape[1] < TREE_FROM_VEHICLES:
         least = _by_pairs(positions_m)
     else:
@@ -33,7 +33,7 @@ def _by_pairs(positions_m: Float64[np.ndarray, "times vehicles 3"]) -> float:
 
 
 def _by_trees(positions_m: Float64[np.ndarray, "times vehicles 3"]) -> float:
-    from scipy.spatial import KDTree  # three quarters of a second to import
+    from scipy.spatial import KDTree  # takes 0.75 s to import
 
     least = np.inf
     for snapshot in positions_m:
@@ -41,7 +41,7 @@ def _by_trees(positions_m: Float64[np.ndarray, "times vehicles 3"]) -> float:
         if len(points) < 2:
             continue
         tree = KDTree(points, compact_nodes=False, balanced_tree=False)
-        # the first is the point itself; nothing beyond the least so far need be looked for
+        # the first neighbor is the point itself; distances above the minimum so far are not needed
         distances, _ = tree.query(points, k=2, distance_upper_bound=least)
         least = min(least, float(distances[:, 1].min()))
     return least

@@ -1,7 +1,7 @@
-"""What ``summary.json`` says of a run.
+"""Summary of a run, the content of ``summary.json``.
 
-A value that does not apply, or that no finite number states, is None. Rows in which a vehicle's
-state is not finite (it diverged) count for ``valid`` alone.
+A value that does not apply or is not finite is None. Rows in which a vehicle's state is not finite
+(it diverged) count only for ``valid``.
 """
 
 from collections.abc import Mapping
@@ -34,17 +34,17 @@ from kittiwake.analysis.table import (
 
 SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 
-# Less of a meter, a meter per second or a degree is said to be none: no flight means it.
-LEAST_SAID = 1e-4
+# smaller values in m, m/s or degrees are shown as zero, as they are rounding
+LEAST_SHOWN = 1e-4
 
 Rows = Float64[np.ndarray, "rows part"]
 
 
 class FlownVehicle(NamedTuple):
-    """What a summary has to know of a vehicle beside its rows.
+    """Properties of a vehicle that a summary requires in addition to its log.
 
-    ``tracked`` says whether the distance to its set point is an error, ``planned_legs`` how many
-    waypoints it was to reach, None where that has no meaning.
+    ``tracked`` is True if the distance to the setpoint is a tracking error; ``planned_legs`` is the
+    number of waypoints, None for guidance without waypoints.
     """
 
     model: str
@@ -66,25 +66,24 @@ def summarize(
     compile_s: float,
     vehicles: Mapping[str, FlownVehicle],
 ) -> dict[str, Any]:
-    """The content of ``summary.json``, ready for it.
+    """Return the content of ``summary.json``.
 
     Args:
-        log: the flight.
-        scenario: its name.
-        seed: its seed.
-        precision: "float64" or "float32", in which it was computed.
+        log: the log of the flight.
+        scenario: the name of the scenario.
+        seed: the seed of the flight.
+        precision: "float64" or "float32".
         status: "completed", "diverged" or "failed".
-        reason: why it was not completed.
-        duration_s: how long it lasted in simulated time.
-        steps: how many physics steps that was.
-        wall_s: how long the machine took, compilation left out.
-        compile_s: how long compilation took.
-        vehicles: what flew, by name.
+        reason: the reason for an incomplete flight.
+        duration_s: the simulated duration.
+        steps: the number of physics steps.
+        wall_s: the wall-clock time without compilation.
+        compile_s: the time of compilation.
+        vehicles: the flown vehicles by name.
 
-    ``metrics`` holds by vehicle how many waypoints were reached and planned, and how near it came
-    to an obstacle, where there are any, and how far off its estimate was, where that is not the
-    truth; and "float32" as ``precision`` where it was computed so. A task or a study adds what it
-    measures.
+    ``metrics`` has, by vehicle and if applicable, the numbers of reached and planned waypoints, the
+    least clearance from obstacles, and the errors of an estimate that is not the true state. It has
+    "float32" as ``precision`` for a flight in single precision. Tasks and studies add their own.
     """
     legs = {
         name: {"reached": _reached(log.tables[name]), "planned": planned}
@@ -92,7 +91,7 @@ def summarize(
         if (planned := vehicle.planned_legs) is not None
     }
     estimates = _estimates(log)
-    beside = {
+    clearances = {
         name: {"least_clearance_m": _finite(least_clearance_m(table))}
         for name, table in log.tables.items()
         if NEAREST_OBSTACLE in table.columns
@@ -113,15 +112,15 @@ def summarize(
         "metrics": {
             **({"precision": precision} if precision == "float32" else {}),
             **({"waypoints": legs} if legs else {}),
-            **({"obstacles": beside} if beside else {}),
+            **({"obstacles": clearances} if clearances else {}),
             **({"estimate": estimates} if estimates else {}),
         },
     }
 
 
 def in_digits(value: float) -> str:
-    """A number for people: three digits, or all those before the point if these are more."""
-    if abs(value) < LEAST_SAID:
+    """Return a number as text with three digits, or all digits before the decimal point."""
+    if abs(value) < LEAST_SHOWN:
         return "0.00"
     return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.3g}"
 
@@ -131,11 +130,11 @@ def _estimates(log: Log) -> dict[str, Any]:
     return {
         name: {
             key: _finite(value) if isinstance(value, float) else value
-            for key, value in said.items()
+            for key, value in errors.items()
         }
-        for name, off in found.items()
-        if off is not None
-        for said in [off._asdict()]
+        for name, result in found.items()
+        if result is not None
+        for errors in [result._asdict()]
     }
 
 
@@ -147,7 +146,7 @@ def _vehicle(table: Table, vehicle: FlownVehicle) -> dict[str, Any]:
     state = table.part(STATE_COLUMNS)
     flown = Table(table.columns, table.values[np.isfinite(state).all(axis=1)])
     position_m = flown.part(POSITION_WORLD_M)
-    # a vehicle on its way to infinity may pass numbers whose squares are there already
+    # a diverging vehicle may have finite numbers with infinite squares
     with np.errstate(over="ignore", invalid="ignore"):
         return {
             "model": vehicle.model,
@@ -163,20 +162,20 @@ def _vehicle(table: Table, vehicle: FlownVehicle) -> dict[str, Any]:
 
 
 def final_speed_mps(velocity_mps: Rows) -> float:
-    """The last row's speed; NaN without rows."""
+    """Return the speed in the last row; NaN without rows."""
     return float(np.linalg.norm(velocity_mps[-1])) if len(velocity_mps) else np.nan
 
 
 def distance_m(position_m: Rows) -> float:
-    """The length of the path through the logged positions, straight between them."""
+    """Return the length of the straight segments between the logged positions."""
     return float(np.linalg.norm(np.diff(position_m, axis=0), axis=1).sum())
 
 
 def max_tilt_rad(q_world_from_body: Rows) -> float:
-    """The largest angle between the body's z axis and the world's; NaN without rows.
+    """Return the largest angle between the z axes of body and world; NaN without rows.
 
     Half of it has the sine sqrt(x^2 + y^2) and the cosine sqrt(w^2 + z^2). Their arctangent is
-    exact near upright, where an arccosine is not, and does not mind the quaternion's length.
+    exact near upright, unlike an arccosine, and independent of the quaternion's norm.
     """
     w, x, y, z = q_world_from_body.T
     tilt_rad = 2.0 * np.arctan2(np.hypot(x, y), np.hypot(w, z))
@@ -184,14 +183,14 @@ def max_tilt_rad(q_world_from_body: Rows) -> float:
 
 
 def tracking_rms_m(table: Table) -> float:
-    """The root of the mean squared distance to the set point; NaN where none was logged."""
+    """Return the RMS distance to the setpoint; NaN if none was logged."""
     squares = np.square(table.part(POSITION_WORLD_M) - table.part(SETPOINT_WORLD_M)).sum(axis=1)
     known = squares[np.isfinite(squares)]
     return float(np.sqrt(known.mean())) if known.size else np.nan
 
 
 def contacts(table: Table) -> int | None:
-    """How often the vehicle began to touch something; None if its contacts were not logged."""
+    """Return the number of times at which contact began; None if contact was not logged."""
     if CONTACT not in table.columns:
         return None
     touching = table.part((CONTACT,))[:, 0] > 0.0
@@ -199,15 +198,15 @@ def contacts(table: Table) -> int | None:
 
 
 def least_clearance_m(table: Table) -> float:
-    """The least that was ever free between a vehicle's body and an obstacle."""
+    """Return the minimum distance between a vehicle's body and an obstacle."""
     free_m = table.part((NEAREST_OBSTACLE,))[:, 0]
     return float(free_m[np.isfinite(free_m)].min(initial=np.inf))
 
 
 def touchdown(table: Table) -> dict[str, float | None] | None:
-    """When and how the vehicle landed last; None if it never did.
+    """Return time, speed and offset of the last landing; None without a landing.
 
-    The speed is relative to what it landed on; the offset, None on the ground, is from the center
+    The speed is relative to the landing surface; the offset, None on the ground, is from the center
     of the deck.
     """
     landings = table.part((LANDINGS,))[:, 0]

@@ -1,7 +1,7 @@
-"""What a flight's probes found of the fields of its world, and how much of the water was passed.
+"""Probe samples of a flight, their maps of fields, and the coverage of water areas.
 
-A sample is placed where its vehicle is in the row of the log that brings it, so a log that is
-slower than the probe keeps the newest one of each row, up to one row late.
+A sample has the position of its vehicle in the row of the log that contains it. A log that is
+slower than the probe keeps the newest sample of each row, up to one row late.
 """
 
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.world.field import FIELD, FieldProcess
 
 PROBE = ("value", "valid", "fresh")
-# of a piece of water, along its longer side
+# number of cells along the longer side of a water area
 CELLS_ACROSS = 100
-# an inverse distance takes so many of the nearest samples
+# number of nearest samples in inverse-distance interpolation
 NEIGHBORS = 8
 
 Places = Float64[np.ndarray, "places 2"]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What one probe said while it was valid."""
+class ProbeSamples:
+    """Valid samples of one probe."""
 
     vehicle: str
     sensor: str
@@ -41,8 +41,8 @@ class Found:
     positions_world_m: Float64[np.ndarray, "samples 3"]
 
 
-def found_by_probes(log: Log) -> list[Found]:
-    """By vehicle and sensor, in the order of the log; also of probes that said nothing."""
+def probe_samples(log: Log) -> list[ProbeSamples]:
+    """Return the samples of all probes in log order, also of those without valid samples."""
     return [
         _found(log, vehicle, sensor)
         for vehicle in log.names
@@ -56,24 +56,24 @@ def _probes(columns: tuple[str, ...]) -> list[str]:
     return [s for s in sensors if all(f"sensor.{s}.{part}" in there for part in PROBE)]
 
 
-def _found(log: Log, vehicle: str, sensor: str) -> Found:
+def _found(log: Log, vehicle: str, sensor: str) -> ProbeSamples:
     value, valid, fresh = (log.column(vehicle, f"sensor.{sensor}.{part}") for part in PROBE)
     kept = (valid > 0.0) & (fresh > 0.0) & np.isfinite(value)
     name, unit = field_of(log, vehicle, sensor)
     time_s = log.column(vehicle, "time_s")
     positions_m = log.tables[vehicle].part(POSITION_WORLD_M)
     found = (time_s[kept], value[kept], positions_m[kept])
-    return Found(vehicle, sensor, name, unit, *found)
+    return ProbeSamples(vehicle, sensor, name, unit, *found)
 
 
 def coverages(scenario: Scenario) -> dict[str, SurveyPattern]:
-    """The patterns that cover water, by vehicle; of a mission the first one."""
+    """Return the coverage pattern of each vehicle that has one; the first one of a mission."""
     return survey_areas.coverages(scenario.document, scenario.vehicles, scenario.tables)
 
 
 @dataclass(frozen=True, eq=False)
 class TrueField:
-    """A field of a world as a flight met it."""
+    """Field of a world as it was during a flight."""
 
     field: FieldProcess
     drawn: Any
@@ -81,7 +81,7 @@ class TrueField:
 
     @classmethod
     def of(cls, scenario: Scenario, name: str, seed: int, log: Log) -> "TrueField | None":
-        """That with a name, drawn again as the flight drew it: by its seed, in its precision."""
+        """Return the named field, drawn again with the seed and precision of the flight."""
         import jax
 
         from kittiwake.core.keys import named, seed_key
@@ -96,7 +96,7 @@ class TrueField:
             return cls(process.component, process.component.init(key), single)
 
     def at(self, places_m: Places, time_s: float) -> Float64[np.ndarray, " places"]:
-        """Its values at places of the surface."""
+        """Return the values at positions on the surface."""
         import jax
         import jax.numpy as jnp
 
@@ -111,29 +111,29 @@ class TrueField:
 
 
 def survey_metrics(log: Log, scenario: Scenario, seed: int) -> dict[str, Any]:
-    """By vehicle which share of its water it passed, by field how far off a map of it would be.
+    """Return the covered share of water by vehicle, and the error of a map by field.
 
-    The map is that of ``interpolated`` from all samples of the field, over all waters; its truth is
-    that of the surface at the end. Nothing of a flight without a pattern that covers water.
+    The map interpolates all samples of the field over all water areas; the true values are those
+    of the surface at the end. The result is empty for a flight without a coverage pattern.
     """
     patterns = coverages(scenario)
     water = {name: pattern.water(scenario.world.origin) for name, pattern in patterns.items()}
     if not water:
         return {}
-    passed = {
+    covered = {
         name: {"covered_share": covered_share(log, name, water[name], pattern)}
         for name, pattern in patterns.items()
     }
     together = shapely.union_all(list(water.values()))
     places_m = _places_in(together)
-    fields = {found.field: found.unit for found in found_by_probes(log)}
+    fields = {found.field: found.unit for found in probe_samples(log)}
     maps = {name: _map(log, scenario, seed, name, places_m) for name in fields}
-    off = {name: {"map_rms": rms, "unit": fields[name]} for name, rms in maps.items()}
-    return {"survey": passed | ({"fields": off} if off else {})}
+    errors = {name: {"map_rms": rms, "unit": fields[name]} for name, rms in maps.items()}
+    return {"survey": covered | ({"fields": errors} if errors else {})}
 
 
 def covered_share(log: Log, vehicle: str, water: Any, pattern: SurveyPattern) -> float:
-    """Of places in the water, those passed at half a lane's spacing or less."""
+    """Return the share of positions in the water within half a lane spacing of the track."""
     assert pattern.lane_spacing_m is not None
     track_m = log.tables[vehicle].part(POSITION_WORLD_M)[:, :2]
     track_m = track_m[np.isfinite(track_m).all(axis=1)]
@@ -142,23 +142,23 @@ def covered_share(log: Log, vehicle: str, water: Any, pattern: SurveyPattern) ->
         return 0.0
     lines: Any = shapely.linestrings(np.stack([track_m[:-1], track_m[1:]], axis=1))
     tree = shapely.STRtree(lines)
-    # half a centimeter for what a log's rows leave of a turn
+    # plus half a centimeter, as logged positions cut corners of turns
     reach_m = 0.5 * float(pattern.lane_spacing_m) + 0.005
     near, _ = tree.query(shapely.points(places_m), predicate="dwithin", distance=reach_m)
     return float(len(np.unique(near)) / len(places_m))
 
 
 def _map(log: Log, scenario: Scenario, seed: int, name: str, places_m: Places) -> float | None:
-    """How far a map of a field is off, root mean square; None without samples."""
-    of_field = [found for found in found_by_probes(log) if found.field == name]
+    """Return the RMS error of a map of a field; None without samples."""
+    of_field = [found for found in probe_samples(log) if found.field == name]
     values = np.concatenate([found.values for found in of_field])
     truth = TrueField.of(scenario, name, seed, log)
     if not len(values) or truth is None or not len(places_m):
         return None
     at_m = np.concatenate([found.positions_world_m[:, :2] for found in of_field])
     end_s = max(float(found.time_s[-1]) for found in of_field if len(found.time_s))
-    off = interpolated(at_m, values, places_m) - truth.at(places_m, end_s)
-    return float(np.sqrt(np.square(off).mean()))
+    errors = interpolated(at_m, values, places_m) - truth.at(places_m, end_s)
+    return float(np.sqrt(np.square(errors).mean()))
 
 
 def interpolated(
@@ -166,12 +166,12 @@ def interpolated(
     values: Float64[np.ndarray, " samples"],
     places_m: Places,
 ) -> Float64[np.ndarray, " places"]:
-    """The mean of the nearest eight samples, weighted by one over the square of the distance.
+    """Return the mean of the nearest eight samples with inverse squared distances as weights.
 
     Source: D. Shepard, "A two-dimensional interpolation function for irregularly-spaced data",
     ACM 1968.
     """
-    # takes a fifth of a second to import, and most runs do not need it
+    # imported here, as it takes 0.2 s and most runs do not need it
     from scipy.spatial import KDTree
 
     nearest: Any = list(range(1, min(NEIGHBORS, len(at_m)) + 1))
@@ -181,7 +181,7 @@ def interpolated(
 
 
 def _places_in(water: Any) -> Places:
-    """The middles of even cells that lie in a piece of water."""
+    """Return the centers of regular cells in a water area."""
     west, south, east, north = water.bounds
     cell = max(east - west, north - south) / CELLS_ACROSS
     x, y = np.meshgrid(

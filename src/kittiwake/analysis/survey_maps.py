@@ -1,4 +1,4 @@
-"""A map for each field that probes have met: what they said over what was there, and the tracks."""
+"""Maps of the fields that probes sampled: samples over the true field, and tracks."""
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle
@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.analysis.overview import look
-from kittiwake.analysis.survey import Found, TrueField, coverages, found_by_probes
+from kittiwake.analysis.survey import ProbeSamples, TrueField, coverages, probe_samples
 from kittiwake.analysis.table import POSITION_WORLD_M
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.scenario import Scenario
@@ -23,10 +23,10 @@ from kittiwake.scenario.scenario import Scenario
 PAGE_IN = (9.0, 7.0)
 CELLS = 150
 MAX_SAMPLES = 5000
-# around what is drawn, as a share of its size
+# margin around the content, as a share of its size
 AIR = 0.04
 SHADES = "viridis"
-# by vehicle, in turn
+# markers of vehicles, in turn
 MARKERS = ("o", "s", "^", "D", "v", "P")
 MAX_NAMED, MAX_NAME = 6, 14
 SHORE: dict[str, Any] = {"color": look.INK, "linewidth": 1.0, "linestyle": (0, (5, 3))}
@@ -35,11 +35,11 @@ SAMPLE: dict[str, Any] = {"color": look.GRAY, "markeredgecolor": "white", "lines
 
 
 def save_survey_maps(log: Log, folder: Path) -> list[Path]:
-    """Write ``survey-FIELD.png`` for each field of which probes said anything.
+    """Write ``survey-FIELD.png`` for each field with valid samples.
 
-    What was there is made again from the scenario in the folder, and that of the end of the flight.
+    The true field at the end of the flight is computed from the scenario in the folder.
     """
-    found = [probe for probe in found_by_probes(log) if len(probe.values)]
+    found = [probe for probe in probe_samples(log) if len(probe.values)]
     if not found:
         return []
     scenario = load_scenario(str(folder / SCENARIO_FILE))
@@ -52,8 +52,8 @@ def save_survey_maps(log: Log, folder: Path) -> list[Path]:
     return written
 
 
-def draw_survey(log: Log, scenario: Scenario, probes: Sequence[Found]) -> Figure:
-    """The map of what these probes of one field said."""
+def draw_survey(log: Log, scenario: Scenario, probes: Sequence[ProbeSamples]) -> Figure:
+    """Draw the map of the samples of probes of one field."""
     figure = look.PageFigure(PAGE_IN)
     axes: Axes = figure.add_axes((0.09, 0.08, 0.78, 0.76))
     patterns = coverages(scenario)
@@ -62,8 +62,8 @@ def draw_survey(log: Log, scenario: Scenario, probes: Sequence[Found]) -> Figure
     corners = [*tracks.values(), *(np.asarray(water.exterior.coords) for water in waters)]
     low, high = _box(np.concatenate(corners))
     truth = _truth(log, scenario, probes, low, high)
-    told = np.concatenate([probe.values for probe in probes])
-    known = told if truth is None else np.concatenate([told, truth.ravel()])
+    sampled = np.concatenate([probe.values for probe in probes])
+    known = sampled if truth is None else np.concatenate([sampled, truth.ravel()])
     norm = Normalize(float(known.min()), float(known.max()))
     if truth is not None:
         extent = (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
@@ -85,7 +85,7 @@ def draw_survey(log: Log, scenario: Scenario, probes: Sequence[Found]) -> Figure
 
 
 def _draw_legend(figure: Figure, markers: Mapping[str, str], *, with_shore: bool) -> None:
-    """What the marks are, in a line above the map; of many vehicles the first few."""
+    """Draw the legend above the map, with the first few of many vehicles."""
     samples = [
         Line2D([], [], marker=marker, label=look.shortened(name, MAX_NAME), **SAMPLE)
         for name, marker in list(markers.items())[:MAX_NAMED]
@@ -100,7 +100,7 @@ def _draw_legend(figure: Figure, markers: Mapping[str, str], *, with_shore: bool
         bbox_to_anchor=(0.085, 0.915),
         ncols=MAX_NAMED,
         fontsize=look.SMALL,
-        # white tracks have to be seen
+        # so that white tracks are visible
         facecolor=look.PALE,
         edgecolor="none",
         borderpad=0.3,
@@ -109,7 +109,7 @@ def _draw_legend(figure: Figure, markers: Mapping[str, str], *, with_shore: bool
         text.set_parse_math(False)
 
 
-def _draw_samples(axes: Axes, probe: Found, norm: Normalize, marker: str) -> None:
+def _draw_samples(axes: Axes, probe: ProbeSamples, norm: Normalize, marker: str) -> None:
     step = -(-len(probe.values) // MAX_SAMPLES)
     places = probe.positions_world_m[::step, :2]
     style: dict[str, Any] = {"s": 18.0, "linewidths": 0.3, "edgecolors": "white", "zorder": 2.0}
@@ -117,13 +117,15 @@ def _draw_samples(axes: Axes, probe: Found, norm: Normalize, marker: str) -> Non
     axes.scatter(*places.T, c=shades, marker=marker, norm=norm, cmap=SHADES, **style)
 
 
-def _draw_words(figure: Figure, probes: Sequence[Found], norm: Normalize, *, surface: bool) -> None:
+def _draw_words(
+    figure: Figure, probes: Sequence[ProbeSamples], norm: Normalize, *, surface: bool
+) -> None:
     name, unit = probes[0].field, probes[0].unit
-    who = ", ".join(f"{probe.vehicle} ({len(probe.values):,})" for probe in probes)
-    title = look.shortened(f"{name}: samples of {who}", 90)
+    counts = ", ".join(f"{probe.vehicle} ({len(probe.values):,})" for probe in probes)
+    title = look.shortened(f"{name}: samples of {counts}", 90)
     figure.text(0.09, 0.95, title, weight="bold", size=look.NORMAL + 2.5, parse_math=False)
     if surface:
-        note = "Behind them the true field at the end of the flight, in the same colors."
+        note = "In the background: the true field at the end of the flight, in the same colors."
         figure.text(0.09, 0.92, note, color=look.GRAY)
     bar = figure.colorbar(
         ScalarMappable(norm, SHADES), cax=figure.add_axes((0.9, 0.08, 0.02, 0.76))
@@ -144,9 +146,9 @@ def _box(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _truth(
-    log: Log, scenario: Scenario, probes: Sequence[Found], low: np.ndarray, high: np.ndarray
+    log: Log, scenario: Scenario, probes: Sequence[ProbeSamples], low: np.ndarray, high: np.ndarray
 ) -> np.ndarray | None:
-    """The field from the south on; None if the world has none of that name any more."""
+    """Return the true field from the south on; None if the world has no field of this name."""
     summary = log.summary or {}
     seed = summary.get("seed", scenario.seed)
     truth = TrueField.of(scenario, probes[0].field, int(seed), log)

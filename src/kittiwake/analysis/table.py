@@ -1,4 +1,4 @@
-"""One vehicle's flight as a table, and the events of a run."""
+"""Table of one vehicle's flight, and events of a run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Q_WORLD_FROM_BODY = ("qw", "qx", "qy", "qz")
 VELOCITY_WORLD_MPS = ("vx_mps", "vy_mps", "vz_mps")
 ANGULAR_VELOCITY_BODY_RADPS = ("wx_radps", "wy_radps", "wz_radps")
 
-# every vehicle's first columns, in this order; its last one is STATUS
+# the first columns of every vehicle, in this order; the last one is STATUS
 STATE_COLUMNS = (
     "time_s",
     *POSITION_WORLD_M,
@@ -21,19 +21,18 @@ STATE_COLUMNS = (
 )
 STATUS = "status"
 
-# what counts something that happens: waypoints reached, landings, faults that have begun, and
-# batteries that are empty
+# counters: reached waypoints, and below landings, started faults and empty batteries
 LEGS = "guidance.legs"
-# which part of its task a vehicle is at
+# phase of a vehicle's task
 PHASE = "guidance.phase"
-# whether its task is done, of a task that has an end
+# flag of a completed task
 FINISHED = "guidance.finished"
 LANDINGS = "landings"
 FAULTS = "faults"
 EMPTY = "act_battery_empty"
 CONTACT = "contact"
 NEAREST_OBSTACLE = "nearest_obstacle_m"
-# of its last landing: relative to what it landed on, whether that was a deck, from whose center
+# last landing: speed relative to the surface, flag of a deck, and distance from its center
 TOUCH_SPEED = "touch_speed_mps"
 TOUCHED_DECK = "touched_deck"
 TOUCH_OFFSET = "touch_offset_m"
@@ -41,10 +40,10 @@ TOUCH_OFFSET = "touch_offset_m"
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """What was recorded of one vehicle, one row for each logged step.
+    """Log of one vehicle, one row for each logged step.
 
-    ``status`` is 0 where the model means something, and k where the k-th of ``quantities`` (counted
-    from 1) had left its range.
+    ``status`` is 0 where the model is valid, and k where the k-th of ``quantities`` (numbered from
+    1) had left its range.
     """
 
     columns: tuple[str, ...]
@@ -52,7 +51,7 @@ class Table:
     quantities: tuple[str, ...] = ()
 
     def part(self, columns: Iterable[str]) -> Float64[np.ndarray, "rows part"]:
-        """Some columns side by side; NaN in those that this vehicle does not have."""
+        """Return columns side by side, with NaN for missing ones."""
         found = [self.columns.index(c) if c in self.columns else -1 for c in columns]
         values = self.values[:, found]
         values[:, [index < 0 for index in found]] = np.nan
@@ -60,7 +59,7 @@ class Table:
 
     @property
     def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
-        """The attitude in ZYX angles, yaw between -180 and 180."""
+        """Attitude in ZYX angles, yaw between -180 and 180."""
         return roll_pitch_yaw_deg(self.part(Q_WORLD_FROM_BODY))
 
 
@@ -77,7 +76,7 @@ def roll_pitch_yaw_deg(
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to a vehicle, in words."""
+    """Event of a vehicle, in words."""
 
     time_s: float
     vehicle: str
@@ -87,9 +86,9 @@ class Event:
 def at_common_times(
     tables: Iterable[Table], columns: tuple[str, ...]
 ) -> tuple[Float64[np.ndarray, " times"], Float64[np.ndarray, "times vehicles columns"]]:
-    """All logged times, and the columns of every vehicle at them; NaN where one logged nothing.
+    """Return all logged times and every vehicle's columns at them; NaN without a row.
 
-    Vehicles of one run log at the same times; they differ when a recording was cut off.
+    Vehicles of one run are logged at the same times, except after a recording was cut off.
     """
     tables = tuple(tables)
     logged = [table.part(("time_s",))[:, 0] for table in tables]

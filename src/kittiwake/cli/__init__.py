@@ -1,6 +1,6 @@
-"""The command line, one file a command. Heavy libraries are imported when a command needs them.
+"""Command line, one module per command. Heavy libraries are imported when a command needs them.
 
-Here that holds for light ones, too: until signals are handled, Ctrl-C ends in a traceback.
+In this module even light ones are: until signals are handled, Ctrl-C ends in a traceback.
 """
 
 import os
@@ -19,7 +19,7 @@ def main() -> None:
         from kittiwake.runtime.interrupt import interrupts
 
         with interrupts() as handler:
-            _take_all_letters()
+            _escape_unencodable_output()
             status = _status(handler.received)
             if handler.received:
                 _end(handler.received[0], status)
@@ -29,8 +29,8 @@ def main() -> None:
     sys.exit(status)
 
 
-def _take_all_letters() -> None:
-    """Let output have letters that the terminal's encoding has not, as names may."""
+def _escape_unencodable_output() -> None:
+    """Escape characters that the terminal's encoding lacks, instead of failing."""
     from io import TextIOWrapper
 
     for stream in (sys.stdout, sys.stderr):
@@ -39,9 +39,9 @@ def _take_all_letters() -> None:
 
 
 def _status(received: list[int]) -> int:
-    """Runs the command; what a signal has thrown out of its way says nothing on its own."""
+    """Run the command and return its status; errors after a signal are not reported."""
     try:
-        # not before signals are handled, for it takes half a second
+        # imported after signals are handled, since it takes half a second
         from kittiwake.cli.app import run_command
 
         status = run_command()
@@ -56,10 +56,10 @@ def _status(received: list[int]) -> int:
 
 
 def _end(number: int, status: int) -> None:
-    """Ends at once, for a thread may be compiling for seconds, and nobody waits for its program.
+    """End the process at once, without waiting for a thread that compiles.
 
-    Where somebody has pressed Ctrl-C, the process ends by the signal itself. Shells say 130 of
-    that as well, and stop a loop over commands for nothing else.
+    After Ctrl-C in the terminal the process ends by the signal itself: shells report this as status
+    130, too, and stop a loop over commands only then.
     """
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -73,7 +73,7 @@ def _end(number: int, status: int) -> None:
 
 
 def _in_foreground() -> bool:
-    """Whether the terminal's Ctrl-C goes to this process."""
+    """Return True if the terminal's Ctrl-C goes to this process."""
     try:
         terminal = os.open("/dev/tty", os.O_RDONLY)
     except OSError:

@@ -1,4 +1,4 @@
-"""``kittiwake``: the commands, and how mistakes end."""
+"""``kittiwake``: all commands, and the exit status of errors."""
 
 import sys
 from typing import Annotated
@@ -29,8 +29,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(asked: bool | None) -> bool:  # noqa: FBT001 (typer calls it so)
-    if asked:
+def _show_version(requested: bool | None) -> bool:  # noqa: FBT001 (typer calls it so)
+    if requested:
         typer.echo(f"kittiwake {kittiwake.__version__}")
         raise typer.Exit
     return False
@@ -62,7 +62,7 @@ def run_command() -> int:
         sys.stderr.write(f"{error}\n")
         return BAD_INPUT
     except OSError as error:
-        place = f"{error.filename}: " if error.filename and error.strerror else ""
-        sys.stderr.write(f"{place}{error.strerror or error}\n")
+        prefix = f"{error.filename}: " if error.filename and error.strerror else ""
+        sys.stderr.write(f"{prefix}{error.strerror or error}\n")
         return BAD_INPUT
     return 0

@@ -1,4 +1,4 @@
-"""``kittiwake bench``: how fast this machine flies."""
+"""``kittiwake bench``: simulation speed on this machine."""
 
 import json
 import subprocess
@@ -10,9 +10,9 @@ import typer
 from kittiwake.core.errors import KittiwakeError, did_you_mean
 
 FAILED = 1
-# of what a case that failed has said
+# length of the quoted end of a failed case's output
 ERROR_CHARACTERS = 2000
-# written here as well as in runtime.benchmark, for help must not import what measures
+# repeated from runtime.benchmark, which the help must not import
 NAMES = (
     *("python-loop", "rollout-1", "rollout-100", "rollout-1000", "rollout-10000", "noisy-10000"),
     *("ar-drone-10000", "crazyflie-10000", "os4-10000", "grounded-10000"),
@@ -27,9 +27,9 @@ def bench(
         typer.Argument(metavar="NAME", help=f"Only this case: one of {', '.join(NAMES)}."),
     ] = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="The figures by case.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures by case.")] = False,
 ) -> None:
-    """Measure how fast vehicles fly with their controllers: one of them, and up to 10,000."""
+    """Measure the simulation speed of vehicles with their controllers, from one to 10,000."""
     from rich.console import Console
 
     from kittiwake.runtime.benchmark import CASES
@@ -43,7 +43,7 @@ def bench(
     with Console(stderr=True).status("measuring") as status:
         for case in CASES if name is None else [name]:
             status.update(f"measuring {CASES[case][0]}")
-            results[case] = _measured(case)
+            results[case] = _measure(case)
     if as_json:
         sys.stdout.write(json.dumps(results) + "\n")
     else:
@@ -55,13 +55,13 @@ def bench(
         raise typer.Exit(FAILED)
 
 
-def _measured(case: str) -> dict[str, Any]:
-    """The figures of a case, or as ``error`` the end of what its process said before it failed."""
+def _measure(case: str) -> dict[str, Any]:
+    """Return the figures of a case, or as ``error`` the end of its process's error output."""
     command = [sys.executable, "-m", "kittiwake.runtime.benchmark", case]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        said = done.stderr.strip()[-ERROR_CHARACTERS:] or f"status {done.returncode}"
-        return {"error": said}
+        error = done.stderr.strip()[-ERROR_CHARACTERS:] or f"status {done.returncode}"
+        return {"error": error}
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -79,7 +79,7 @@ def _show(results: dict[str, dict[str, Any]], words: dict[str, str]) -> None:
         pad_edge=False,
     )
     table.add_column("name", no_wrap=True)
-    table.add_column("what flies")
+    table.add_column("case")
     for heading in ("compile\ns", "vehicle-\nsteps/s", "times\nreal time", "memory\nMB"):
         table.add_column(heading, justify="right", no_wrap=True)
     for case, result in results.items():

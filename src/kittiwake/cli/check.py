@@ -1,4 +1,4 @@
-"""``kittiwake check``: whether a scenario can be flown, without flying it."""
+"""``kittiwake check``: validation of a scenario without flying it."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from kittiwake.scenario.scenario import Scenario as LoadedScenario
 
-MAX_REMARKS = 10
+MAX_WARNINGS = 10
 
 Scenario = Annotated[
     str, typer.Argument(metavar="SCENARIO", help="Library name, or path of a YAML file.")
@@ -27,7 +27,7 @@ Overrides = Annotated[
 
 
 def check(scenario: Scenario, overrides: Overrides = None) -> None:
-    """Check a scenario: every name, value, rate and rung, each mistake with its line."""
+    """Check a scenario: names, values, rates and command types, each error with its line."""
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.randomization import Randomization
     from kittiwake.tasks.task_commander import check_task, fleet_of
@@ -43,18 +43,18 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
         f"{loaded.name}: can be flown. {count} vehicle{'s' if count > 1 else ''}, "
         f"{loaded.duration_s:g} s at {loaded.rate_hz:g} Hz, seed {loaded.seed}."
     )
-    show_remarks(loaded)
+    show_scenario_warnings(loaded)
 
 
-def show_remarks(loaded: "LoadedScenario") -> None:
-    """Says on standard error what may not be meant, the first few of it."""
-    show_notes(loaded.warnings())
+def show_scenario_warnings(loaded: "LoadedScenario") -> None:
+    """Print the first few warnings of a scenario on standard error."""
+    show_warnings(loaded.warnings())
 
 
-def show_notes(remarks: "Sequence[str]") -> None:
+def show_warnings(warnings: "Sequence[str]") -> None:
     """Print the first few warnings on standard error."""
     console = Console(stderr=True)
-    for said in remarks[:MAX_REMARKS]:
-        console.print(f"Note: {said}.", highlight=False, markup=False, soft_wrap=True)
-    if len(remarks) > MAX_REMARKS:
-        console.print(f"and {len(remarks) - MAX_REMARKS} more notes", highlight=False)
+    for text in warnings[:MAX_WARNINGS]:
+        console.print(f"Warning: {text}.", highlight=False, markup=False, soft_wrap=True)
+    if len(warnings) > MAX_WARNINGS:
+        console.print(f"and {len(warnings) - MAX_WARNINGS} more warnings", highlight=False)

@@ -1,4 +1,4 @@
-"""``kittiwake compare``: several controllers on one scenario, as a table and a picture."""
+"""``kittiwake compare``: several controllers on one scenario, as a table and pictures."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kittiwake.cli.check import Overrides, Scenario, show_notes
+from kittiwake.cli.check import Overrides, Scenario, show_warnings
 from kittiwake.cli.run import keep_compiled
 from kittiwake.core.errors import ScenarioError
 
@@ -24,19 +24,19 @@ def compare(
     controllers: Annotated[
         str,
         typer.Option(
-            metavar="A,B,C", help="What is compared: names, several to be flown together with +."
+            metavar="A,B,C", help="Controllers to compare; + joins several into one cascade."
         ),
     ],
     overrides: Overrides = None,
     *,
     seeds: Annotated[
-        int, typer.Option(metavar="N", min=1, max=MAX_SEEDS, help="Flights of each.")
+        int, typer.Option(metavar="N", min=1, max=MAX_SEEDS, help="Flights per controller.")
     ] = 1,
     noise: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE",
-            help="Noise of the estimates instead of the scenario's estimator, such as "
+            help="Noise of the estimates in place of the scenario's estimator, such as "
             "position_m=0.05; the keys are those of 'kittiwake list noisy-truth'. May be repeated.",
         ),
     ] = None,
@@ -48,45 +48,47 @@ def compare(
         bool, typer.Option("--json", help="Print the figures alone, as an array.")
     ] = False,
 ) -> None:
-    """Fly several controllers on the same scenario and seeds; write a table and a picture."""
+    """Fly several controllers on the same scenario and seeds; write a table and pictures."""
     from rich.console import Console
 
     from kittiwake.analysis.comparison import figures, save_table, summaries
     from kittiwake.analysis.comparison_picture import save_pictures
     from kittiwake.cli.comparison_table import comparison_tables
     from kittiwake.runtime.comparison import fly
-    from kittiwake.runtime.run_folder import results_folder, usual_folder
+    from kittiwake.runtime.run_folder import default_folder, results_folder
     from kittiwake.scenario.variants import variants
 
     keep_compiled()
     names = [name.strip() for name in controllers.split(",") if name.strip()]
     if len(set(names)) < max(len(names), 1):
-        message = f"--controllers {controllers}: write different names with commas between them"
+        message = (
+            f"`--controllers`: got {controllers}; must be different names, separated by commas"
+        )
         raise ScenarioError(message)
     compared = variants(scenario, names, overrides or (), noise)
-    show_notes(next(iter(compared.values())).undrawn())
-    usual = usual_folder(f"compare-{Path(scenario).stem}")
+    show_warnings(next(iter(compared.values())).unused_randomization())
+    default = default_folder(f"compare-{Path(scenario).stem}")
     with (
-        results_folder(out, usual) as folder,
+        results_folder(out, default) as folder,
         Console(stderr=True).status("compiling", spinner="line") as status,
     ):
-        trials = fly(compared, seeds=seeds, begun=status.update)
+        trials = fly(compared, seeds=seeds, progress=status.update)
         save_table(trials, folder)
         pictures = save_pictures(trials, folder)
     if as_json:
         sys.stdout.write(json.dumps(figures(trials)) + "\n")
         return
-    shown = Console()
-    shown.print(*comparison_tables(summaries(trials), shown.width))
-    shown.print(_files(trials, pictures, folder), highlight=False, markup=False, soft_wrap=True)
+    console = Console()
+    console.print(*comparison_tables(summaries(trials), console.width))
+    console.print(_files(trials, pictures, folder), highlight=False, markup=False, soft_wrap=True)
 
 
 def _files(trials: "Sequence[Trial]", pictures: "Sequence[str]", folder: Path) -> str:
-    """Where the results are, and which vehicles are drawn if not all of them."""
+    """Return a line with the files of the results, and the number of drawn vehicles."""
     from kittiwake.analysis.comparison import TABLE_FILE
 
-    said = f"{', '.join([TABLE_FILE, *pictures[:-1]])} and {pictures[-1]} are in {folder}"
+    files = f"{', '.join([TABLE_FILE, *pictures[:-1]])} and {pictures[-1]} are in {folder}"
     vehicles = len({trial.vehicle for trial in trials})
     if vehicles == len(pictures):
-        return said
-    return f"{said}; of {vehicles} vehicles the first {len(pictures)} are drawn"
+        return files
+    return f"{files}; the first {len(pictures)} of {vehicles} vehicles are drawn"

@@ -1,4 +1,4 @@
-"""The figures of a comparison as tables for people."""
+"""Terminal tables of the figures of a comparison."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,18 +10,18 @@ from rich.table import Table
 from kittiwake.analysis.comparison import SHOWN, Spread
 from kittiwake.scenario.variants import AND
 
-# between two columns
+# spaces between two columns
 PADDING = 2
 
 Rows = Sequence[dict[str, Any]]
 
 
 def comparison_tables(rows: Rows, width: int) -> list[Table]:
-    """Of each vehicle what ``summaries`` gives, with a column for each of the compared.
+    """Return tables for each vehicle, with a column for each compared controller.
 
     Args:
-        rows: the summaries.
-        width: of the terminal, in characters; what does not fit goes into a further table.
+        rows: result of ``summaries``.
+        width: width of the terminal in characters; further columns go into another table.
     """
     vehicles = dict.fromkeys(row["vehicle"] for row in rows)
     return [
@@ -32,7 +32,7 @@ def comparison_tables(rows: Rows, width: int) -> list[Table]:
 
 
 def _pages(rows: Rows, width: int) -> list[tuple[list[str], list[list[str]]]]:
-    """The titles of the lines, and as many columns as fit beside them, for each table."""
+    """Return for each table the titles of its lines and the columns that fit beside them."""
     shown = {
         name: title for name, title in SHOWN.items() if any(row[name] is not None for row in rows)
     }
@@ -41,17 +41,17 @@ def _pages(rows: Rows, width: int) -> list[tuple[list[str], list[list[str]]]]:
     left = 0
     for row in rows:
         column = _column(row, list(shown))
-        taken = PADDING + max(len(line) for cell in column for line in cell.split("\n"))
-        if not pages or taken > left:
+        needed = PADDING + max(len(line) for cell in column for line in cell.split("\n"))
+        if not pages or needed > left:
             pages.append([])
             left = width - max(map(len, titles)) - PADDING
         pages[-1].append(column)
-        left -= taken
+        left -= needed
     return [(titles, page) for page in pages]
 
 
 def _column(row: dict[str, Any], shown: Sequence[str]) -> list[str]:
-    """The name, in lines that end with a plus, and below it the figures."""
+    """Return the cells of a column: the name, broken at each plus, and the figures."""
     return [
         row["controllers"].replace(AND, f"{AND}\n"),
         *(_cell(row[name], row["flights"]) for name in shown),
@@ -76,14 +76,14 @@ def _table(vehicle: str, titles: Sequence[str], columns: Sequence[Sequence[str]]
 
 
 def _cell(spread: Spread | None, flights: int) -> str:
-    """The mean, the deviation over the seeds if there are several, and of how many it is."""
+    """Return the mean, the deviation over several seeds, and the number of flights."""
     if spread is None:
         return "-"
     if spread.known < 2:
         return spread.in_words(flights)
-    mean, *of_how_many = spread.in_words(flights).split(" ", 1)
-    return " ".join([mean, f"±{_in_one_digit(spread.deviation)}", *of_how_many])
+    mean, *count = spread.in_words(flights).split(" ", 1)
+    return " ".join([mean, f"±{_one_digit(spread.deviation)}", *count])
 
 
-def _in_one_digit(value: float) -> str:
+def _one_digit(value: float) -> str:
     return np.format_float_positional(value, precision=1, fractional=False, trim="-")

@@ -1,4 +1,4 @@
-"""All about one name: what it is, where it stands on the ladder, and what can be given for it."""
+"""Descriptions of registered components: summary, command types and parameters."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kittiwake.cli.parameters import Parameter, parameters_of, rate_of
+from kittiwake.cli.parameters import Parameter, parameters_of, rate_parameter
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import USER_UNITS
 from kittiwake.interfaces.controller import AbstractController
@@ -24,12 +24,13 @@ from kittiwake.vehicles.model import VehicleModel
 
 @dataclass(frozen=True)
 class Description:
-    """What is known of a name in one family.
+    """Description of a name in one family.
 
     Attributes:
-        heading: the kind of thing and its name.
-        lines: sentences about it.
-        parameters: what can be given for it, by key; of a scenario, its values by path.
+        family: family of the registry, or "scenarios".
+        heading: kind and name.
+        lines: sentences of the description.
+        parameters: parameters by key; for a scenario, its values by path.
     """
 
     family: str
@@ -39,33 +40,33 @@ class Description:
 
 
 def describe(registry: Registry | None, name: str, summary: str) -> Description:
-    """A name of a registry, or of the library of scenarios if there is none."""
+    """Return the description of a registered component, or of a scenario without a registry."""
     if registry is None:
         return _scenario(name, summary)
-    thing = registry.find(name)
+    found = registry.find(name)
     heading = f"{registry.noun} {name}"
-    if isinstance(thing, VehicleModel):
+    if isinstance(found, VehicleModel):
         return Description(
             registry.family,
             heading,
-            (summary, *_of_vehicle(thing)),
-            parameters_of(thing.dynamics, thing.parameters()) | _body_of(thing),
+            (summary, *_vehicle_lines(found)),
+            parameters_of(found.dynamics, found.parameters()) | _body_parameters(found),
         )
     lines = [summary]
-    if issubclass(thing, AbstractController):
-        lines.append(f"Takes {thing.consumes.__name__}, gives {thing.produces.__name__}.")
-        lines.append("Of what is required it takes from the vehicle what that tells of itself.")
-    if issubclass(thing, AbstractSensor):
-        told = ", ".join(field.name for field in fields(thing.measures))
-        lines.append(f"Measures {told}. Takes a list of errors beside these keys:")
-    if issubclass(thing, AbstractTask):
-        lines += _of_task(thing)
-    parameters = parameters_of(thing) | rate_of(thing)
+    if issubclass(found, AbstractController):
+        lines.append(f"Consumes {found.consumes.__name__}, produces {found.produces.__name__}.")
+        lines.append("Required parameters that are left out are taken from the vehicle's model.")
+    if issubclass(found, AbstractSensor):
+        measured = ", ".join(field.name for field in fields(found.measures))
+        lines.append(f"Measures {measured}. Takes a list of errors in addition to these keys:")
+    if issubclass(found, AbstractTask):
+        lines += _task_lines(found)
+    parameters = parameters_of(found) | rate_parameter(found)
     return Description(registry.family, heading, tuple(lines), parameters)
 
 
 def to_plain(descriptions: Sequence[Description]) -> dict[str, Any]:
-    """Parameters by key, for JSON; of a name in several families, by ``family.key``."""
+    """Return parameters by key for JSON; for a name in several families, by ``family.key``."""
     alone = len(descriptions) == 1
     return {
         key if alone else f"{description.family}.{key}": asdict(parameter)
@@ -75,7 +76,7 @@ def to_plain(descriptions: Sequence[Description]) -> dict[str, Any]:
 
 
 def show_description(description: Description) -> None:
-    """Prints a name's heading, what is said of it, and a table of its parameters."""
+    """Print the heading, the description and a table of the parameters."""
     console = Console()
     console.print(description.heading, style="bold", highlight=False, markup=False)
     for line in description.lines:
@@ -84,7 +85,7 @@ def show_description(description: Description) -> None:
         scenario = description.family == "scenarios"
         console.print(_table(description.parameters, values_alone=scenario))
     else:
-        console.print("It has no parameters.", highlight=False)
+        console.print("No parameters.", highlight=False)
     console.print()
 
 
@@ -95,7 +96,7 @@ def _scenario(name: str, summary: str) -> Description:
         for key, value in read_document(path).data.items()
         if key not in ("name", "description")
     }
-    lines = (summary, f"Its file: {path}", "--set path=value replaces one of its values:")
+    lines = (summary, f"File: {path}", "--set path=value replaces one of its values:")
     parameters = {
         place: Parameter(value, required=False, allowed="", other_keys=())
         for place, value in _leaves(data, "")
@@ -104,7 +105,7 @@ def _scenario(name: str, summary: str) -> Description:
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The values in nested mappings and lists of them, with their paths."""
+    """Yield the values in nested mappings and lists of mappings, with their paths."""
     if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
         value = dict(enumerate(value))
     if not isinstance(value, Mapping):
@@ -114,34 +115,34 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from _leaves(inner, f"{path}.{key}" if path else str(key))
 
 
-def _of_task(task: type[AbstractTask]) -> list[str]:
+def _task_lines(task: type[AbstractTask]) -> list[str]:
     conditions = ", ".join(task.conditions)
     return [
-        f"Set in the scenario {task.scenario}, for its vehicle or vehicles '{task.agents}'.",
-        f"Conditions: {conditions}." if conditions else "It has no conditions.",
-        "kw.make(NAME).space.names and .action_names say what agents see and do.",
+        f"Scenario: {task.scenario}; agents: its vehicle or vehicles '{task.agents}'.",
+        f"Conditions: {conditions}." if conditions else "Conditions: none.",
+        "kw.make(NAME).space.names and .action_names list observations and actions.",
     ]
 
 
-def _of_vehicle(model: VehicleModel) -> list[str]:
+def _vehicle_lines(model: VehicleModel) -> list[str]:
     return [
-        f"It takes {model.dynamics.command_type.__name__}; unless a scenario names another, its "
-        f"controller is {model.default_controller}.",
-        "In a scenario these keys stand below the vehicle's parameters:",
+        f"Its command type is {model.dynamics.command_type.__name__}; its default controller is "
+        f"{model.default_controller}.",
+        "In a scenario these keys belong to the vehicle's parameters:",
     ]
 
 
-def _body_of(model: VehicleModel) -> dict[str, Parameter]:
-    """What may be given in place of mass and inertia."""
+def _body_parameters(model: VehicleModel) -> dict[str, Parameter]:
+    """Return the keys that may replace mass and inertia."""
     if not has_mass_and_inertia(model.dynamics):
         return {}
-    given = {
+    alternatives = {
         "urdf": "a URDF or xacro file, or {file, link}, instead of mass_kg and inertia_kgm2",
         "inertia_kgm2.from": "a list of solids, {cuboid: ...} or {cylinder: ...}",
     }
     return {
         key: Parameter(None, required=False, allowed=allowed, other_keys=())
-        for key, allowed in given.items()
+        for key, allowed in alternatives.items()
     }
 
 
@@ -154,23 +155,23 @@ def _table(parameters: Mapping[str, Parameter], *, values_alone: bool) -> Table:
         default = "required" if parameter.required else _written(parameter.default)
         endings = ", ".join(_ending(other) for other in parameter.other_keys)
         cells = [default] if values_alone else [default, parameter.allowed, endings]
-        table.add_row(*map(Text, (key, *cells)))  # as text, brackets are no markup
+        table.add_row(*map(Text, (key, *cells)))  # as Text, so that brackets are not markup
     return table
 
 
 def _ending(key: str) -> str:
-    """The unit that a key ends in; the longest, as one unit may end like another."""
+    """Return the longest unit that is a suffix of a key."""
     return max((unit for unit in USER_UNITS if key.endswith(unit)), key=len)
 
 
 def _written(value: Any) -> str:
-    """A value as in a scenario file, its numbers shortened to what can be read."""
+    """Return a value as in a scenario file, with numbers of six digits."""
     if value is None:
         return "-"
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, Mapping):
-        return "as below"
+        return "see below"
     if isinstance(value, list):
         return f"[{', '.join(_written(item) for item in value)}]"
     return value if isinstance(value, str) else json.dumps(value)

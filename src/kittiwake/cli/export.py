@@ -1,11 +1,11 @@
-"""``kittiwake export``: a run's log for other tools."""
+"""``kittiwake export``: conversion of a run's log for other tools."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kittiwake.cli.options import note_early_end
+from kittiwake.cli.options import warn_of_early_end
 from kittiwake.cli.plot import Folder
 from kittiwake.core.errors import KittiwakeError, LogError, did_you_mean
 
@@ -43,7 +43,7 @@ def export(
     storage: Annotated[
         str | None,
         typer.Option(
-            metavar="|".join(STORAGES), help="rosbag2: as what its messages lie in it; sqlite3."
+            metavar="|".join(STORAGES), help="rosbag2: storage of its messages; default sqlite3."
         ),
     ] = None,
     *,
@@ -54,13 +54,13 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Turn a run's log into CSV, Parquet, MCAP, a ROS bag, or what probes found into a map."""
+    """Convert a run's log into CSV, Parquet, MCAP or a ROS bag, or its samples into a map."""
     from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
     from kittiwake.analysis.log import Log
 
-    _refuse_unless_fitting(to, maps=cell is not None or fill, storage=storage)
+    _check_options(to, maps=cell is not None or fill, storage=storage)
     log = Log.read(folder)
-    note_early_end(log.early_end, folder)
+    warn_of_early_end(log.early_end, folder)
     if to == "csv" and out is not None and out.suffix == ".csv":
         written = [write_csv(log, _only_vehicle(log.names), out)]
     elif to == "csv":
@@ -72,31 +72,31 @@ def export(
         written = [out or folder / "export.mcap"]
         export_mcap(log, folder, written[0])
     elif to in BAGS:
-        written = [_bagged(log, folder, to, out, storage or STORAGES[0])]
+        written = [_write_bag(log, folder, to, out, storage or STORAGES[0])]
     else:
-        written = _mapped(log, to, out or folder, cell, fill=fill)
+        written = _write_map(log, to, out or folder, cell, fill=fill)
     for path in written:
         typer.echo(f"wrote {path}")
 
 
-def _refuse_unless_fitting(to: str, *, maps: bool, storage: str | None) -> None:
-    """Refuses unknown words, and those that belong to another format."""
+def _check_options(to: str, *, maps: bool, storage: str | None) -> None:
+    """Raise an error for unknown values, and for options of another format."""
     if to not in FORMATS:
-        message = f"--to {to} is not known. {did_you_mean(to, list(FORMATS))}"
+        message = f"`--to`: got {to}; unknown format. {did_you_mean(to, list(FORMATS))}"
         raise KittiwakeError(message)
     if to != "geotiff" and maps:
-        message = f"--cell and --fill say how to map; --to {to} has no cells. Leave them out."
+        message = f"`--cell` and `--fill`: only allowed with --to geotiff, not with --to {to}"
         raise KittiwakeError(message)
     if storage is not None and to != "rosbag2":
-        message = f"--storage is that of a rosbag2; --to {to} has none. Leave it out."
+        message = f"`--storage`: only allowed with --to rosbag2, not with --to {to}"
         raise KittiwakeError(message)
     if storage is not None and storage not in STORAGES:
-        message = f"--storage {storage} is not known. {did_you_mean(storage, list(STORAGES))}"
+        message = f"`--storage`: got {storage}; unknown. {did_you_mean(storage, list(STORAGES))}"
         raise KittiwakeError(message)
 
 
-def _bagged(log: "Log", folder: Path, to: str, out: Path | None, storage: str) -> Path:
-    """A bag of ROS."""
+def _write_bag(log: "Log", folder: Path, to: str, out: Path | None, storage: str) -> Path:
+    """Write a ROS bag and return its path."""
     from kittiwake.adapters.ros.messages.bags import write_rosbag1, write_rosbag2
     from kittiwake.analysis.log import SCENARIO_FILE
     from kittiwake.analysis.output_file import note_written
@@ -106,7 +106,7 @@ def _bagged(log: "Log", folder: Path, to: str, out: Path | None, storage: str) -
 
     if not (folder / SCENARIO_FILE).is_file():
         message = (
-            f"'{folder}' holds no {SCENARIO_FILE}, which says what was on board. Put back the one "
+            f"'{folder}' holds no {SCENARIO_FILE}, which lists the sensors. Restore the file "
             "that 'kittiwake run' wrote."
         )
         raise LogError(message)
@@ -122,8 +122,8 @@ def _bagged(log: "Log", folder: Path, to: str, out: Path | None, storage: str) -
     return path
 
 
-def _mapped(log: "Log", to: str, out: Path, cell_m: float | None, *, fill: bool) -> list[Path]:
-    """What probes found, for a geographic information system."""
+def _write_map(log: "Log", to: str, out: Path, cell_m: float | None, *, fill: bool) -> list[Path]:
+    """Write the probes' samples for a geographic information system; return the paths."""
     from kittiwake.analysis.export_map import export_geojson, export_geotiff
 
     if to == "geotiff":
@@ -134,7 +134,7 @@ def _mapped(log: "Log", to: str, out: Path, cell_m: float | None, *, fill: bool)
 
 
 def _only_vehicle(names: tuple[str, ...]) -> str:
-    """The vehicle of a log with one: a file holds no more."""
+    """Return the name of a log's only vehicle."""
     if len(names) != 1:
         message = (
             f"{len(names)} vehicles do not fit into one CSV file; name a folder with -o, not one "

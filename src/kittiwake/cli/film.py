@@ -1,4 +1,4 @@
-"""Films and pictures of a run's scene, as ``kittiwake plot`` makes them."""
+"""Films and pictures of a run's scene, for ``kittiwake plot``."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from kittiwake.cli.options import note_early_end
+from kittiwake.cli.options import warn_of_early_end
 from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 FORMATS = ("mp4", "gif")
 
 
-class TakeWords(NamedTuple):
-    """What the options say about a film, as they were written."""
+class FilmOptions(NamedTuple):
+    """Options of a film as given on the command line."""
 
     format: str | None
     width: str | None
@@ -29,11 +29,11 @@ class TakeWords(NamedTuple):
     until: str | None
     follow: str | None
 
-    def refuse_film_only(self, *, still: bool) -> None:
-        """Refuses what says how to film where nothing is filmed; a still has a width, too.
+    def check_without_film(self, *, still: bool) -> None:
+        """Raise an error for options of films without --film; a still has some of them, too.
 
         Raises:
-            ScenarioError: with the option.
+            ScenarioError: if such an option is given.
         """
         only_film = {
             "--format": self.format,
@@ -42,22 +42,22 @@ class TakeWords(NamedTuple):
             "--until": self.until,
         }
         with_still = {"--width": self.width, "--follow": self.follow}
-        for option, given in {**only_film, **({} if still else with_still)}.items():
-            if given is not None:
-                message = f"{option} is about a film; write --film, too"
+        for option, value in {**only_film, **({} if still else with_still)}.items():
+            if value is not None:
+                message = f"`{option}`: requires --film"
                 raise ScenarioError(message)
 
     def take(self) -> "Take":
-        """The same with numbers.
+        """Return the parsed options.
 
         Raises:
-            ScenarioError: with what is allowed.
+            ScenarioError: if an option has an invalid value.
         """
         from kittiwake.film.take import Take
 
         if self.format not in (None, *FORMATS):
             message = (
-                f"--format {self.format} is not known. {did_you_mean(self.format, [*FORMATS])}"
+                f"`--format`: got {self.format}; unknown. {did_you_mean(self.format, [*FORMATS])}"
             )
             raise ScenarioError(message)
         return Take(
@@ -70,12 +70,12 @@ class TakeWords(NamedTuple):
         )
 
 
-def film_into(folder: Path, words: TakeWords) -> None:
-    """Writes the film and says where it is."""
+def film_into(folder: Path, options: FilmOptions) -> None:
+    """Write the film and print its path."""
     from kittiwake.film.film import film
     from kittiwake.runtime.run_folder import FILM_GIF, FILM_MP4
 
-    take = words.take()
+    take = options.take()
     log, scenario = _read(folder)
     path = folder / (FILM_GIF if take.format == "gif" else FILM_MP4)
     with show_frames() as progress:
@@ -83,15 +83,15 @@ def film_into(folder: Path, words: TakeWords) -> None:
     typer.echo(f"The film is {path}")
 
 
-def still_into(folder: Path, time: str, words: TakeWords) -> None:
-    """Writes a picture of the scene and says where it is."""
+def still_into(folder: Path, time: str, options: FilmOptions) -> None:
+    """Write a picture of the scene and print its path."""
     from PIL import Image
 
     from kittiwake.analysis.output_file import output_file
     from kittiwake.film.film import still
     from kittiwake.runtime.run_folder import STILL_FILE
 
-    time_s, take = _number("--still", time), words._replace(format=None).take()
+    time_s, take = _number("--still", time), options._replace(format=None).take()
     log, scenario = _read(folder)
     picture = still(log, scenario, time_s, take.size[0], follow=take.follow)
     with output_file(folder / STILL_FILE) as unfinished:
@@ -101,9 +101,9 @@ def still_into(folder: Path, time: str, words: TakeWords) -> None:
 
 @contextmanager
 def show_frames(
-    words: str = "filming {} of {} pictures",
+    text: str = "filming {} of {} pictures",
 ) -> Generator[Callable[[int, int], None]]:
-    """A bar over pictures, or what else is counted, on standard error."""
+    """Show a progress bar over counted items on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -112,8 +112,7 @@ def show_frames(
         task = bar.add_task("setting up", total=None)
 
         def show(done: int, total: int) -> None:
-            said = words.format(done, total)
-            bar.update(task, completed=done, total=total, description=said)
+            bar.update(task, completed=done, total=total, description=text.format(done, total))
 
         yield show
 
@@ -123,11 +122,11 @@ def _read(folder: Path) -> "tuple[Log, Scenario]":
     from kittiwake.scenario.load import load_scenario
 
     log = Log.read(folder)
-    note_early_end(log.early_end, folder)
+    warn_of_early_end(log.early_end, folder)
     if not (folder / SCENARIO_FILE).is_file():
         message = (
-            f"'{folder}' holds no {SCENARIO_FILE}, which says what there is to see. Put back the "
-            "one that 'kittiwake run' wrote."
+            f"'{folder}' holds no {SCENARIO_FILE}, which describes the scene. Restore the "
+            "file that 'kittiwake run' wrote."
         )
         raise LogError(message)
     return log, load_scenario(str(folder / SCENARIO_FILE))
@@ -137,5 +136,5 @@ def _number(option: str, written: str) -> float:
     with suppress(ValueError):
         if isfinite(float(written)):
             return float(written)
-    message = f"{option} {written} is not allowed; must be a number"
+    message = f"`{option}`: got {written}; must be a finite number"
     raise ScenarioError(message)

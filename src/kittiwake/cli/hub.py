@@ -20,10 +20,10 @@ from kittiwake.core.errors import HubError
 
 if TYPE_CHECKING:
     from kittiwake.adapters.hub.counters import Counters
-    from kittiwake.adapters.hub.flock_server import FlockServer, Place
+    from kittiwake.adapters.hub.flock_server import FlockServer, MemberSlot
     from kittiwake.adapters.hub.server import Hub
 
-MOST_SHOWN = 20
+MAX_SHOWN_PORTS = 20
 
 
 def hub(
@@ -44,7 +44,7 @@ def hub(
     ] = None,
     rate: Annotated[
         str | None,
-        typer.Option(metavar="HZ", help="Of the set points, the flocks' own unless given."),
+        typer.Option(metavar="HZ", help="Rate of the set points; that of the flocks unless given."),
     ] = None,
     lockstep: Annotated[
         bool, typer.Option("--lockstep", help="Wait for every member instead of the clock.")
@@ -53,7 +53,7 @@ def hub(
         str | None,
         typer.Option(
             metavar="S",
-            help="Seconds without a packet in order until a member is lost: 2, in lockstep 30.",
+            help="Seconds without an accepted packet until a member is lost: 2, in lockstep 30.",
         ),
     ] = None,
     duration: Annotated[
@@ -72,10 +72,10 @@ def hub(
     from kittiwake.scenario.load import load_scenario
 
     keep_compiled()
-    rate_hz = None if rate is None else _above_zero("--rate", rate)
-    duration_s = None if duration is None else _above_zero("--duration", duration)
-    silence_s = None if silence is None else _above_zero("--silence", silence)
-    token = None if token_file is None else token_in(token_file)
+    rate_hz = None if rate is None else _positive("--rate", rate)
+    duration_s = None if duration is None else _positive("--duration", duration)
+    silence_s = None if silence is None else _positive("--silence", silence)
+    token = None if token_file is None else read_token(token_file)
     flock_server = FlockServer(load_scenario(scenario, overrides or []), rate_hz)
     limits = Limits.usual(flock_server.rate_hz, silence_s, lockstep=lockstep)
     process = Hub(flock_server, limits, token, lockstep=lockstep)
@@ -86,37 +86,37 @@ def hub(
         _show_counters(process.counters)
 
 
-def token_in(file: Path) -> str:
-    """The secret that a file holds; it is told if others can read it.
+def read_token(file: Path) -> str:
+    """Return the secret in a file; warn if other users can read the file.
 
     Raises:
-        HubError: if it is no text.
+        HubError: if it is not UTF-8 text.
     """
     try:
         if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            typer.echo(f"{file}: others of this machine may read it; chmod 600 {file}", err=True)
+            typer.echo(f"{file}: other users can read it; run chmod 600 {file}", err=True)
         return file.read_text(encoding="utf-8").strip()
     except UnicodeDecodeError:
-        message = f"{file} is no text in UTF-8; write a secret of letters and digits into it"
+        message = f"{file} is not UTF-8 text; write a secret of letters and digits into it"
         raise HubError(message) from None
 
 
-def _above_zero(option: str, written: str) -> float:
+def _positive(option: str, written: str) -> float:
     with contextlib.suppress(ValueError):
         if 0.0 < float(written) < inf:
             return float(written)
-    message = f"{option} {written} is not allowed; must be a number above 0"
+    message = f"`{option}`: got {written}; must be a number above 0"
     raise HubError(message)
 
 
 async def _serve(
     process: "Hub", host: str, base_port: int, duration_s: float | None, *, quiet: bool
 ) -> None:
-    """Guides until it is interrupted, or the time is over."""
+    """Serve until interrupted, or until the duration is over."""
     loop, until = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, until.set)  # in the main thread alone
+            loop.add_signal_handler(number, until.set)  # possible in the main thread only
     if duration_s is not None:
         loop.call_later(duration_s, until.set)
 
@@ -131,19 +131,17 @@ def _show_ports(flock_server: "FlockServer", host: str, ports: Mapping[str, int]
     from rich.console import Console
 
     console = Console(stderr=True)
-    teams: dict[str, list[Place]] = {}
-    for place in flock_server.places.values():
-        teams.setdefault(place.team, []).append(place)
-    for team, places in teams.items():
-        console.print(
-            f"team {team}, {len(places)} at {flock_server.rate_hz:g} Hz:", highlight=False
-        )
-        for place in places[:MOST_SHOWN]:
-            idle = "" if place.guided else "  (reports only)"
-            line = f"  {host}:{ports[place.name]}  {place.name}{idle}"
+    teams: dict[str, list[MemberSlot]] = {}
+    for slot in flock_server.slots.values():
+        teams.setdefault(slot.team, []).append(slot)
+    for team, slots in teams.items():
+        console.print(f"team {team}, {len(slots)} at {flock_server.rate_hz:g} Hz:", highlight=False)
+        for slot in slots[:MAX_SHOWN_PORTS]:
+            note = "" if slot.guided else "  (reports only)"
+            line = f"  {host}:{ports[slot.name]}  {slot.name}{note}"
             console.print(line, highlight=False, markup=False)
-        if len(places) > MOST_SHOWN:
-            last = places[-1]
+        if len(slots) > MAX_SHOWN_PORTS:
+            last = slots[-1]
             console.print(f"  ... {host}:{ports[last.name]}  {last.name}", highlight=False)
     console.print("Ctrl-C ends the hub.", highlight=False)
 
@@ -151,7 +149,7 @@ def _show_ports(flock_server: "FlockServer", host: str, ports: Mapping[str, int]
 def _show_counters(counters: "Counters") -> None:
     lines = [
         f"{counters.frames} frames, {counters.refused_frames} of them refused",
-        f"{counters.set_points} set points sent, {counters.idle} times none",
+        f"{counters.set_points} set points sent, {counters.idle} updates without one",
         f"{counters.joined} joined, {counters.left} left, {counters.lost} lost",
     ]
     refused = [f"  {reason}: {n}" for reason, n in counters.as_dict()["refused"].items()]

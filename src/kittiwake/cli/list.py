@@ -1,4 +1,4 @@
-"""``kittiwake list``: what there is to fly, and what to build a scenario from."""
+"""``kittiwake list``: scenarios, and the components that scenarios are built from."""
 
 import json
 import sys
@@ -69,7 +69,7 @@ REGISTRIES: tuple[Registry, ...] = (
     PHYSICS,
 )
 KINDS = ("scenarios", *(registry.family for registry in REGISTRIES))
-# spellings that are taken as well
+# alternative spellings
 ALIASES = {"behaviours": "behaviors"}
 
 
@@ -78,16 +78,16 @@ def list_(
         str | None,
         typer.Argument(
             metavar="KIND|NAME",
-            help=f"Only one kind ({', '.join(KINDS)}), or all about one name, such as pelican.",
+            help=f"One kind ({', '.join(KINDS)}), or the details of one name, such as pelican.",
         ),
     ] = None,
     *,
     as_json: Annotated[
-        bool, typer.Option("--json", help="An array of names; of one name, its parameters.")
+        bool, typer.Option("--json", help="Print an array of names; for one name, its parameters.")
     ] = False,
 ) -> None:
-    """List what scenarios are built from, or the parameters of one of these things."""
-    listed, word = _listed(), ALIASES.get(word or "", word)
+    """List scenarios and components, or the parameters of one of them."""
+    listed, word = _summaries_by_kind(), ALIASES.get(word or "", word)
     kinds = [kind for kind in KINDS if word in (None, kind)]
     if not kinds:
         _describe(str(word), listed, as_json=as_json)
@@ -102,8 +102,8 @@ def list_(
             _show(family, entries)
 
 
-def _listed() -> dict[str, dict[str, str]]:
-    """By kind: all names, with a few words on each."""
+def _summaries_by_kind() -> dict[str, dict[str, str]]:
+    """Return all names with their summaries, by kind."""
     listed: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
     listed["scenarios"] = summaries()
     for registry in REGISTRIES:
@@ -122,21 +122,21 @@ def _show(family: str, entries: dict[str, str]) -> None:
     table.add_column(style="cyan", no_wrap=True, min_width=24)
     table.add_column()
     for name in sorted(entries):
-        table.add_row(name, Text(entries[name]))  # as text, brackets are no markup
+        table.add_row(name, Text(entries[name]))  # as Text, so that brackets are not markup
     if not entries:
-        table.add_row("none yet", "")
+        table.add_row("none", "")
     Console().print(table, "", sep="\n")
 
 
 def _describe(name: str, listed: dict[str, dict[str, str]], *, as_json: bool) -> None:
-    """All about a name, once for each kind of thing that bears it."""
+    """Print the description of a name, once for each kind that has it."""
     found = {family: entries[name] for family, entries in listed.items() if name in entries}
     if not found:
         names = {name for entries in listed.values() for name in entries}
         known = did_you_mean(name, [*KINDS, *names], "kittiwake list")
-        message = f"there is no kind and no thing called '{name}'. {known}"
+        message = f"there is no kind and no component called '{name}'. {known}"
         raise KittiwakeError(message)
-    # imports JAX, which a list of names does not need
+    # imported here, since it imports JAX, which a list of names does not need
     from kittiwake.cli.description import describe, show_description, to_plain
 
     registries = {registry.family: registry for registry in REGISTRIES}

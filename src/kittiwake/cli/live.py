@@ -1,4 +1,4 @@
-"""Flights of a scenario that people watch and steer, for commands that fly so."""
+"""Live flights with the cockpit page or a gamepad, for several commands."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 FASTEST = "max"
 
 Speed = Annotated[
-    str | None, typer.Option(metavar="X", help=f"Times real time, or {FASTEST}; 1 unless given.")
+    str | None, typer.Option(metavar="X", help=f"Ratio to real time, or {FASTEST}; default 1.")
 ]
 Gamepad = Annotated[
-    bool, typer.Option("--joystick", help="Fly the first vehicle by this machine's gamepad.")
+    bool, typer.Option("--joystick", help="Fly the first vehicle with this machine's gamepad.")
 ]
 
 
-def pace_of(written: str | None) -> float:
-    """How many times real time; infinity for as fast as it goes.
+def parse_speed(written: str | None) -> float:
+    """Return the ratio of simulated to real time; infinity for unlimited.
 
     Raises:
-        ScenarioError: for what is no speed.
+        ScenarioError: if it is not a positive number.
     """
     if written is None:
         return 1.0
@@ -45,7 +45,7 @@ def pace_of(written: str | None) -> float:
     except ValueError:
         speed = -1.0
     if not 0.0 < speed < inf:
-        message = f"--speed {written} is not allowed; must be a number above 0, or {FASTEST}"
+        message = f"`--speed`: got {written}; must be a number above 0, or {FASTEST}"
         raise ScenarioError(message)
     return speed
 
@@ -54,27 +54,27 @@ def pace_of(written: str | None) -> float:
 def live(
     scenario: "Scenario", speed: float, page: PageOptions, *, joystick: bool
 ) -> "Generator[tuple[Session, Cockpit]]":
-    """A session of flights and its page."""
+    """Open a session of flights and its page."""
     from kittiwake.cockpit.cockpit import Cockpit
     from kittiwake.cockpit.frame_buffer import FrameBuffer
     from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
-    from kittiwake.scene.frame import Show
+    from kittiwake.scene.frame import FlightInfo
 
     if joystick:
         optional("pygame", "gamepad")
-    boards: list[FrameBuffer] = []
-    session = Session(scenario, RealTimeClock(speed), lambda block: boards[0].post(block))
+    buffers: list[FrameBuffer] = []
+    session = Session(scenario, RealTimeClock(speed), lambda block: buffers[0].post(block))
     columns = session.simulation.program.layout.columns
-    boards.append(FrameBuffer(columns))
-    show = Show(scenario, scenario.seed, columns)
+    buffers.append(FrameBuffer(columns))
+    flight = FlightInfo(scenario, scenario.seed, columns)
 
     def build(server: Any) -> Cockpit:
-        return Cockpit(server, show, boards[0], session)
+        return Cockpit(server, flight, buffers[0], session)
 
     with (
         open_page(build, page) as cockpit,
-        _by_gamepad(session, cockpit.say, wanted=joystick),
+        _gamepad_control(session, cockpit.notify, enabled=joystick),
     ):
         yield session, cockpit
 
@@ -88,14 +88,14 @@ def fly_live(
     *,
     joystick: bool,
 ) -> "Log":
-    """One flight into a folder; one that is begun anew from the page takes its place."""
+    """Fly into a folder, again after each restart from the page."""
     with live(scenario, speed, page, joystick=joystick) as (session, cockpit):
         while True:
             log = session.fly(folder, follow)
-            if not session.wanted_again:
+            if not session.restart_requested:
                 return log
-            session.begin_again()
-            cockpit.begun_anew()
+            session.prepare_restart()
+            cockpit.on_restart()
 
 
 def fly_by_gamepad(
@@ -104,37 +104,37 @@ def fly_by_gamepad(
     folder: "Path",
     progress: "AbstractContextManager[Follow]",
 ) -> "Log":
-    """One flight into a folder without a page; one that is begun anew takes its place."""
+    """Fly into a folder without a page, again after each restart."""
     from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
 
-    session = Session(scenario, RealTimeClock(speed), lambda _: tell())
+    session = Session(scenario, RealTimeClock(speed), lambda _: print_problems())
 
-    def tell() -> None:
+    def print_problems() -> None:
         for problem in session.executor.take_problems():
             typer.echo(problem, err=True)
 
-    def say(_: str, words: str) -> None:
-        typer.echo(words, err=True)
+    def show_message(_: str, text: str) -> None:
+        typer.echo(text, err=True)
 
-    with progress as follow, _by_gamepad(session, say, wanted=True):
+    with progress as follow, _gamepad_control(session, show_message, enabled=True):
         while True:
             log = session.fly(folder, follow)
-            if not session.wanted_again:
+            if not session.restart_requested:
                 return log
-            session.begin_again()
+            session.prepare_restart()
 
 
 @contextmanager
-def _by_gamepad(
-    session: "Session", say: Callable[[str, str], None], *, wanted: bool
+def _gamepad_control(
+    session: "Session", show_message: Callable[[str, str], None], *, enabled: bool
 ) -> Generator[None]:
-    if not wanted:
+    if not enabled:
         yield
         return
     from kittiwake.cockpit.gamepad import Gamepad
     from kittiwake.cockpit.gamepad_commands import GamepadCommands
 
-    stick = GamepadCommands(session)
-    with Gamepad(stick.read, lambda words: say("Gamepad", words)):
+    commands = GamepadCommands(session)
+    with Gamepad(commands.read, lambda text: show_message("Gamepad", text)):
         yield

@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kittiwake.cli.hub import token_in
+from kittiwake.cli.hub import read_token
 from kittiwake.core.errors import HubError
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from kittiwake.runtime.loop import Follow
     from kittiwake.scenario.scenario import Scenario
 
-# for a hub of our own to open its ports
-OPENS_S = 60.0
-ASKS_AGAIN_S = 0.05
-ENDS_S = 5.0
+# longest wait for an own hub to open its ports
+MAX_START_S = 60.0
+POLL_PERIOD_S = 0.05
+MAX_STOP_S = 5.0
 
 
-class HubPlace(NamedTuple):
-    """Where a hub listens, and how it is joined."""
+class HubAddress(NamedTuple):
+    """Address of a hub, and how members join it."""
 
     host: str
     base_port: int
@@ -37,20 +37,20 @@ class HubPlace(NamedTuple):
 def fly_by_hub(
     scenario: "Scenario",
     written: Sequence[str],
-    hub: HubPlace,
+    hub: HubAddress,
     speed: float,
     folder: Path,
     progress: "AbstractContextManager[Follow]",
 ) -> "Log":
-    """One flight into a folder, guided by the hub there, or by one of its own.
+    """Fly a scenario into a folder, guided by a running hub, or by one started for the flight.
 
     Args:
-        scenario: what is flown.
-        written: its name or path, and what is set in it, for a hub of its own.
-        hub: where it is.
-        speed: how many times real time; infinity for as fast as it goes.
-        folder: for the results.
-        progress: shows it, from when the flight is compiled.
+        scenario: scenario of the flight.
+        written: its name or path, and its overrides, as arguments of an own hub.
+        hub: address of the hub.
+        speed: ratio of simulated to real time; infinity for unlimited.
+        folder: folder of the results.
+        progress: display of the progress, from when the flight is compiled.
     """
     from kittiwake.adapters.hub.command_source import HubCommandSource
     from kittiwake.runtime.command_source import Pace
@@ -58,29 +58,29 @@ def fly_by_hub(
     from kittiwake.runtime.run_folder import fly_into
     from kittiwake.runtime.simulation import Simulation
 
-    token = None if hub.token_file is None else token_in(hub.token_file)
+    token = None if hub.token_file is None else read_token(hub.token_file)
     with ExitStack() as stack:
         if not _listens(hub):
-            stack.enter_context(_own_hub(written, hub))
-        pilot = HubCommandSource(scenario, _rate_of(scenario, hub, token))
+            stack.enter_context(_start_hub(written, hub))
+        source = HubCommandSource(scenario, _hub_rate_hz(scenario, hub, token))
         follow = stack.enter_context(progress)
         simulation = Simulation(scenario)
-        # compiled before anybody joins, for the hub does not wait
+        # compiled before the members join, since the hub does not wait
         clock = None if speed == inf else Pace(speed)
-        flight = simulation.flight(executor=CompiledExecutor(simulation.program, pilot, clock))
+        flight = simulation.flight(executor=CompiledExecutor(simulation.program, source, clock))
         members = {
             name: stack.enter_context(_member(scenario, port, name, hub.host, token))
-            for port, name in _places(scenario, hub.base_port)
+            for port, name in _ports_and_names(scenario, hub.base_port)
         }
-        pilot.take(members, simulation.program.reports(flight.state))
+        source.attach(members, simulation.program.reports(flight.state))
         return fly_into(simulation, flight, folder, follow(flight))
 
 
-def hub_pace_of(speed: str | None, *, lockstep: bool) -> float:
-    """How many times real time a hub's flight goes; infinity for as fast as it can.
+def hub_speed(speed: str | None, *, lockstep: bool) -> float:
+    """Return the ratio of simulated to real time of a hub's flight; infinity for unlimited.
 
     Raises:
-        HubError: for what is no speed, or not one of a hub.
+        HubError: if it is not a positive number, or requires lockstep.
     """
     if speed is None:
         return inf if lockstep else 1.0
@@ -89,16 +89,16 @@ def hub_pace_of(speed: str | None, *, lockstep: bool) -> float:
     except ValueError:
         pace = -inf
     if not 0.0 < pace < inf:
-        message = f"--speed {speed} is not allowed; must be a number above 0"
+        message = f"`--speed`: got {speed}; must be a number above 0"
         raise HubError(message)
     if pace != 1.0 and not lockstep:
-        message = f"a hub goes by the clock, so --speed {speed} needs --lockstep as well"
+        message = f"`--speed`: got {speed}; a hub in real time requires 1, or add --lockstep"
         raise HubError(message)
     return pace
 
 
-def _listens(hub: HubPlace) -> bool:
-    """Whether somebody takes connections there."""
+def _listens(hub: HubAddress) -> bool:
+    """Return True if connections are accepted at this address."""
     try:
         socket.create_connection((hub.host, hub.base_port), timeout=1.0).close()
     except (OSError, UnicodeError, OverflowError):
@@ -107,8 +107,8 @@ def _listens(hub: HubPlace) -> bool:
 
 
 @contextmanager
-def _own_hub(written: Sequence[str], hub: HubPlace) -> Generator[None]:
-    """A hub in a process of its own, for as long as the context lasts."""
+def _start_hub(written: Sequence[str], hub: HubAddress) -> Generator[None]:
+    """Run a hub in another process for as long as the context lasts."""
     scenario, *items = written
     command = [sys.executable, "-m", "kittiwake", "hub", scenario, "--quiet"]
     command += ["--host", hub.host, "--base-port", str(hub.base_port)]
@@ -122,45 +122,45 @@ def _own_hub(written: Sequence[str], hub: HubPlace) -> Generator[None]:
         finally:
             process.terminate()
             try:
-                process.wait(ENDS_S)
+                process.wait(MAX_STOP_S)
             except subprocess.TimeoutExpired:
                 process.kill()
 
 
-def _wait_for(process: "subprocess.Popen[bytes]", hub: HubPlace) -> None:
-    end_s = time.monotonic() + OPENS_S
+def _wait_for(process: "subprocess.Popen[bytes]", hub: HubAddress) -> None:
+    end_s = time.monotonic() + MAX_START_S
     while not _listens(hub):
         if process.poll() is not None:
             message = "the hub ended before it opened its ports"
             raise HubError(message)
         if time.monotonic() > end_s:
-            message = f"the hub has not opened {hub.host}:{hub.base_port} within {OPENS_S:g} s"
+            message = f"the hub has not opened {hub.host}:{hub.base_port} within {MAX_START_S:g} s"
             raise HubError(message)
-        time.sleep(ASKS_AGAIN_S)
+        time.sleep(POLL_PERIOD_S)
 
 
-def _rate_of(scenario: "Scenario", hub: HubPlace, token: str | None) -> float:
-    """How often the hub decides, as it says to the first vehicle."""
-    first = next(iter(_places(scenario, hub.base_port)))
+def _hub_rate_hz(scenario: "Scenario", hub: HubAddress, token: str | None) -> float:
+    """Return the rate of the hub's set points, as in its hello to the first vehicle."""
+    first = next(iter(_ports_and_names(scenario, hub.base_port)))
     with _member(scenario, *first, hub.host, token) as member:
         hello = member.hello
         assert hello is not None, "it has joined"
     if hello.lockstep != hub.lockstep:
         word = "with" if hello.lockstep else "without"
-        message = f"the hub at {hub.host}:{hub.base_port} runs {word} --lockstep; do the same here"
+        message = f"the hub at {hub.host}:{hub.base_port} runs {word} --lockstep; use the same here"
         raise HubError(message)
     return hello.rate_hz
 
 
-def _places(scenario: "Scenario", base_port: int) -> Iterable[tuple[int, str]]:
-    from kittiwake.adapters.hub.flock_server import in_order_of_ports
+def _ports_and_names(scenario: "Scenario", base_port: int) -> Iterable[tuple[int, str]]:
+    from kittiwake.adapters.hub.flock_server import names_in_port_order
 
-    return enumerate(in_order_of_ports(scenario), start=base_port)
+    return enumerate(names_in_port_order(scenario), start=base_port)
 
 
 def _member(scenario: "Scenario", port: int, name: str, host: str, token: str | None) -> "Member":
     from kittiwake.adapters.hub.client import Member
 
-    place = scenario.vehicles[name].start.position_world_m
-    place_m = [float(place.x), float(place.y), float(place.z)]
-    return Member(port=port, name=name, position_m=place_m, host=host, token=token)
+    position = scenario.vehicles[name].start.position_world_m
+    position_m = [float(position.x), float(position.y), float(position.z)]
+    return Member(port=port, name=name, position_m=position_m, host=host, token=token)

@@ -1,4 +1,4 @@
-"""Mistakes in options, in the words of all other messages."""
+"""Errors of options, in the format of all other messages."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ WITHOUT_VALUE = re.compile(r"(--[a-z][a-z0-9-]*)=")
 
 
 class Command(TyperCommand):
-    """A command whose options are refused in one line each."""
+    """Command that reports errors of its options in one line each."""
 
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -24,38 +24,38 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            message = _in_own_words(error)
+            message = _option_message(error)
             if message is None:
                 raise
             raise KittiwakeError(message) from None
 
 
 def _refuse_empty(args: list[str]) -> None:
-    """Refuses empty text, as an unset variable of a shell gives it: no option and no name is so.
+    """Refuse empty text, which may come from an unset variable of a shell.
 
     Raises:
-        KittiwakeError: with the option.
+        KittiwakeError: if an argument or the value of an option is empty.
     """
-    for before, given in zip(["", *args], args, strict=False):
-        alone = WITHOUT_VALUE.fullmatch(given)
-        if given == "" or alone:
-            option = alone[1] if alone else before if before.startswith("-") else "an argument"
-            message = f"{option} '' is not allowed; must not be empty"
+    for before, argument in zip(["", *args], args, strict=False):
+        match = WITHOUT_VALUE.fullmatch(argument)
+        if argument == "" or match:
+            option = match[1] if match else before if before.startswith("-") else "argument"
+            message = f"`{option}`: got ''; must not be empty"
             raise KittiwakeError(message)
 
 
-def _in_own_words(error: typer.BadParameter) -> str | None:
-    """Return what was given and what is allowed; None for what pydantic has not refused."""
+def _option_message(error: typer.BadParameter) -> str | None:
+    """Return the message of a pydantic error: option, value and rule; None for other errors."""
     from pydantic import ValidationError
 
     cause = error.__cause__
     if not isinstance(cause, ValidationError) or error.param is None:
         return None
-    return f"{error.param.opts[-1]} {_sentence(cause)}"
+    return f"`{error.param.opts[-1]}`: {_value_and_rule(cause)}"
 
 
-def _sentence(refusal: "ValidationError") -> str:
+def _value_and_rule(error: "ValidationError") -> str:
     from kittiwake.scenario.problems import rule_of
 
-    details = refusal.errors(include_url=False)[0]
-    return f"{details['input']} is not allowed; {rule_of(details)}"
+    details = error.errors(include_url=False)[0]
+    return f"got {details['input']}; {rule_of(details)}"

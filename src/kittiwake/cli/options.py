@@ -1,4 +1,4 @@
-"""Options that several commands take."""
+"""Options shared by several commands."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,32 +9,32 @@ import typer
 from kittiwake.core.errors import CockpitError
 
 Duration = Annotated[
-    str | None, typer.Option(metavar="S", help="Simulated seconds, instead of the scenario's.")
+    str | None, typer.Option(metavar="S", help="Simulated seconds in place of the scenario's.")
 ]
 Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of every random stream.")]
 OutFolder = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Folder for the results, runs/NAME-TIME unless given."),
+    typer.Option(metavar="DIR", help="Folder of the results; default runs/NAME-TIME."),
 ]
 SummaryJson = Annotated[
     bool, typer.Option("--json", help="Print summary.json alone on standard output.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but mistakes.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
-def note_early_end(early_end: str | None, folder: Path) -> None:
-    """Say on standard error that a run did not come to its end, if it did not."""
+def warn_of_early_end(early_end: str | None, folder: Path) -> None:
+    """Print a warning on standard error if a run ended early."""
     if early_end is not None:
-        typer.echo(f"Note: {folder}: {early_end}.", err=True)
+        typer.echo(f"Warning: {folder}: {early_end}.", err=True)
 
 
-def refuse(options: Mapping[str, object], whom: str) -> None:
-    """Refuses options that are given and mean nothing.
+def refuse(options: Mapping[str, object], mode: str) -> None:
+    """Refuse options that have no effect in a mode of a command.
 
     Raises:
-        CockpitError: with the first of them.
+        CockpitError: if one of them is given.
     """
     for name, value in options.items():
         if value not in (None, False) and value != []:
-            message = f"{name} does not go with {whom}"
+            message = f"`{name}`: not allowed with {mode}"
             raise CockpitError(message)

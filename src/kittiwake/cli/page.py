@@ -1,4 +1,4 @@
-"""The cockpit's page for commands that show one."""
+"""Cockpit page, for the commands that show it."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from kittiwake.cli.hub import token_in
+from kittiwake.cli.hub import read_token
 from kittiwake.core.errors import CockpitError
 from kittiwake.core.extras import optional
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 EXTRA = "cockpit"
 MODULES = ("viser", "websockets")
-USUAL_PORT = 8080
+DEFAULT_PORT = 8080
 LOOPBACK = "127.0.0.1"
 
 Port = Annotated[
     int | None,
-    typer.Option(metavar="P", help=f"Port of the page; {USUAL_PORT} or, if taken, any.", min=0),
+    typer.Option(metavar="P", help=f"Port of the page; default {DEFAULT_PORT}, or any.", min=0),
 ]
 Host = Annotated[
-    str, typer.Option(metavar="H", help="Address of the page; beyond this machine with a token.")
+    str, typer.Option(metavar="H", help="Address of the page; needs a token beyond loopback.")
 ]
 TokenFile = Annotated[
     Path | None, typer.Option(metavar="FILE", help="File with a secret that opens the page.")
@@ -39,7 +39,7 @@ NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open a bro
 
 
 class PageOptions(NamedTuple):
-    """Where the page is, and who opens it."""
+    """Address of the page, and options of its presentation."""
 
     port: int | None
     host: str
@@ -49,10 +49,10 @@ class PageOptions(NamedTuple):
 
 
 def require_cockpit() -> None:
-    """Refuse to go on without what the page needs.
+    """Check that the libraries of the page are installed.
 
     Raises:
-        MissingExtraError: with the extra that brings it.
+        MissingExtraError: if one is missing.
     """
     for module in MODULES:
         optional(module, EXTRA)
@@ -60,36 +60,37 @@ def require_cockpit() -> None:
 
 @contextmanager
 def open_page(build: "Callable[[Any], Cockpit]", page: PageOptions) -> "Generator[Cockpit]":
-    """The page that ``build`` makes of a server, at an address that is told, while it lasts.
+    """Serve the page that ``build`` creates, and print its address, while the context lasts.
 
     Raises:
-        CockpitError: if the address cannot be had.
+        CockpitError: if the address is not available.
     """
     from kittiwake.cockpit.auth_proxy import AuthProxy
     from kittiwake.cockpit.server import PageServer
 
-    token = None if page.token_file is None else token_in(page.token_file)
+    token = None if page.token_file is None else read_token(page.token_file)
     with ExitStack() as stack:
         server = PageServer()
         stack.callback(server.stop)
         inner, secret = server.get_port(), server.secret
-        gate = _gate(
-            lambda at: stack.enter_context(AuthProxy(page.host, at, inner, token, secret)),
+        proxy = _open_proxy(
+            lambda port: stack.enter_context(AuthProxy(page.host, port, inner, token, secret)),
             page.port,
         )
         cockpit = stack.enter_context(build(server))
         if not page.quiet:
-            sys.stderr.write(f"The cockpit is at {gate.address}\n")
+            sys.stderr.write(f"The cockpit is at {proxy.address}\n")
         if page.browser and _has_desktop():
-            webbrowser.open(stack.enter_context(_way_in(gate.address, secret=token is not None)))
+            address = _browser_address(proxy.address, secret=token is not None)
+            webbrowser.open(stack.enter_context(address))
         yield cockpit
 
 
 @contextmanager
-def _way_in(address: str, *, secret: bool) -> Generator[str]:
-    """What a browser is told to open: for a secret address, a file of ours that leads to it.
+def _browser_address(address: str, *, secret: bool) -> Generator[str]:
+    """Yield the address for the browser: for a secret one, that of a file that redirects to it.
 
-    Any user of a machine can read the command line of a browser, and nobody else this file.
+    Any user of the machine can read the browser's command line, but not this file.
     """
     if not secret:
         yield address
@@ -102,14 +103,14 @@ def _way_in(address: str, *, secret: bool) -> Generator[str]:
         yield file.as_uri()
 
 
-def _gate(opened: "Callable[[int], AuthProxy]", port: int | None) -> "AuthProxy":
-    """At the port that was asked for, or at the usual one or any."""
+def _open_proxy(open_at: "Callable[[int], AuthProxy]", port: int | None) -> "AuthProxy":
+    """Open the proxy at the given port, or else at the default one or any."""
     if port is not None:
-        return opened(port)
+        return open_at(port)
     try:
-        return opened(USUAL_PORT)
+        return open_at(DEFAULT_PORT)
     except CockpitError:
-        return opened(0)
+        return open_at(0)
 
 
 def _has_desktop() -> bool:

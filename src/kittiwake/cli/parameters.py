@@ -1,4 +1,4 @@
-"""What can be given for a registered thing: its keys with default, limits and other units."""
+"""Parameters of registered components: keys, defaults, limits and alternative units."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ FORMS = {
     (Vec3,): "[x, y, z]",
 }
 
-# what scenarios give a rate
+# components whose rate is set in the scenario
 SCHEDULED = (
     AbstractController,
     AbstractEstimator,
@@ -50,9 +50,9 @@ class Parameter:
     """One key of a component's entry in a scenario file.
 
     Attributes:
-        default: in plain data; None if ``required``, or if nothing stands for it.
-        allowed: what it takes, in words.
-        other_keys: the same parameter in other units.
+        default: default as plain data; None if ``required``, or if there is none.
+        allowed: description of the allowed values.
+        other_keys: keys of the same parameter in other units.
     """
 
     default: Any
@@ -64,24 +64,24 @@ class Parameter:
 def parameters_of(
     cls: type[eqx.Module], defaults: Mapping[str, Any] | None = None
 ) -> dict[str, Parameter]:
-    """The parameters of a component by key, those of its parts with dots.
+    """Return the parameters of a component by key; keys of its parts have dots.
 
     Args:
-        cls: the component's class.
-        defaults: what stands for a key that is left out, before the class's own defaults.
+        cls: class of the component.
+        defaults: defaults that take precedence over those of the class.
     """
     return dict(_parameters(cls, defaults or {}, ""))
 
 
-def rate_of(cls: type[eqx.Module]) -> dict[str, Parameter]:
-    """The key of the rate at which a component runs; none for one that has no rate."""
+def rate_parameter(cls: type[eqx.Module]) -> dict[str, Parameter]:
+    """Return the parameter of a component's rate; empty if it has no rate."""
     if not issubclass(cls, SCHEDULED):
         return {}
     default_hz = cls.default_rate_hz
     allowed = f"{POSITIVE}, a divisor of time.rate_hz"
-    if isinstance(default_hz, property):  # it follows from the other keys
+    if isinstance(default_hz, property):  # depends on other keys
         default_hz = cls().default_rate_hz
-        allowed += "; its default follows from the keys above"
+        allowed += "; its default depends on the keys above"
     elif default_hz is None:
         allowed += "; without it, every step"
     return {"rate_hz": Parameter(default_hz, required=False, allowed=allowed, other_keys=())}
@@ -95,8 +95,8 @@ def _parameters(
     for field in dataclasses.fields(cls):
         if not field.init:
             continue
-        default = _given(defaults, field)
-        kind, optional = _apart_from_null(hints[field.name])
+        default = _default_of(defaults, field)
+        kind, optional = _without_null(hints[field.name])
         registry = REGISTRIES.get(kind)
         if registry is not None and isinstance(default, Mapping):
             yield (
@@ -127,8 +127,8 @@ def _parameters(
         yield prefix + field.name, Parameter(plain, required, _allowed(hints[field.name]), others)
 
 
-def _apart_from_null(hint: Any) -> tuple[Any, bool]:
-    """A type without its ``| None``, and whether it had one."""
+def _without_null(hint: Any) -> tuple[Any, bool]:
+    """Return a type without its ``| None``, and whether it had one."""
     members = get_args(hint)
     if get_origin(hint) not in (Union, UnionType) or NoneType not in members:
         return hint, False
@@ -139,8 +139,8 @@ def _optional(default: Any) -> Parameter:
     return Parameter(_plain(default), required=False, allowed=NULL_OR_KEYS, other_keys=())
 
 
-def _given(defaults: Mapping[str, Any], field: "dataclasses.Field[Any]") -> Any:
-    """What stands for a field, given under its own key or in another unit."""
+def _default_of(defaults: Mapping[str, Any], field: "dataclasses.Field[Any]") -> Any:
+    """Return the default of a field, which may be given under a key in another unit."""
     for key, value in defaults.items():
         if key != field.name and stored_name(key) == field.name:
             factors = [factor for unit, (_, factor) in USER_UNITS.items() if key.endswith(unit)]
@@ -155,14 +155,14 @@ def _default(field: "dataclasses.Field[Any]") -> Any:
 
 
 def _inner(default: object) -> dict[str, Any]:
-    """A record's fields as defaults of its parameters."""
+    """Return the fields of a record as defaults of its parameters."""
     if not isinstance(default, eqx.Module):
         return {}
     return {field.name: getattr(default, field.name) for field in dataclasses.fields(default)}
 
 
 def _plain(value: Any) -> Any:
-    """A default as a scenario file would have it."""
+    """Return a default as in a scenario file."""
     if isinstance(value, eqx.Module):
         parts = {name: _plain(own) for name, own in _inner(value).items()}
         return list(parts.values()) if isinstance(value, Vec3) else parts
@@ -172,7 +172,7 @@ def _plain(value: Any) -> Any:
 
 
 def _part(hint: Any) -> type[eqx.Module] | None:
-    """The record that a parameter consists of, if it is one."""
+    """Return the record type of a parameter; None if it is not a record."""
     while get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
     is_record = isinstance(hint, type) and issubclass(hint, eqx.Module)
@@ -181,7 +181,7 @@ def _part(hint: Any) -> type[eqx.Module] | None:
 
 
 def _entry(hint: Any) -> type[eqx.Module] | None:
-    """The record of which a list holds any number, if it is one."""
+    """Return the record type of a list's entries; None if it is not a list of records."""
     items = get_args(hint)
     if get_origin(hint) is not tuple or len(items) != 2 or items[1] is not ...:
         return None
@@ -189,7 +189,7 @@ def _entry(hint: Any) -> type[eqx.Module] | None:
 
 
 def _allowed(hint: Any) -> str:
-    """What a parameter of this type takes, in words."""
+    """Return a description of the values that a parameter of this type allows."""
     if get_origin(hint) is Annotated:
         base, *metadata = get_args(hint)
         form = _allowed(base)
@@ -203,7 +203,7 @@ def _allowed(hint: Any) -> str:
         return _listed(get_args(hint))
     if hint in REGISTRIES:
         return ", ".join(REGISTRIES[hint].names())
-    kind, optional = _apart_from_null(hint)
+    kind, optional = _without_null(hint)
     if optional:
         return f"null or {_allowed(kind)}" if kind in REGISTRIES else _allowed(kind)
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)

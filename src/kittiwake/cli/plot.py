@@ -1,12 +1,12 @@
-"""``kittiwake plot``: draw a run again, or film it."""
+"""``kittiwake plot``: pictures and films of a recorded run."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kittiwake.cli.film import TakeWords, film_into, still_into
-from kittiwake.cli.options import note_early_end
+from kittiwake.cli.film import FilmOptions, film_into, still_into
+from kittiwake.cli.options import warn_of_early_end
 from kittiwake.core.errors import ScenarioError
 
 SCENE = "Films and pictures of the scene"
@@ -28,13 +28,18 @@ Still = Annotated[
 FilmFormat = Annotated[
     str | None,
     typer.Option(
-        "--format", metavar="mp4|gif", rich_help_panel=SCENE, help="Of the film; mp4 unless given."
+        "--format",
+        metavar="mp4|gif",
+        rich_help_panel=SCENE,
+        help="Format of the film; default mp4.",
     ),
 ]
 Width = Annotated[
     str | None,
     typer.Option(
-        metavar="PX", rich_help_panel=SCENE, help="1280 unless given, of a GIF 640; height: 9/16."
+        metavar="PX",
+        rich_help_panel=SCENE,
+        help="Width; default 1280, for a GIF 640; height: 9/16.",
     ),
 ]
 Speed = Annotated[
@@ -42,15 +47,15 @@ Speed = Annotated[
     typer.Option(
         metavar="X",
         rich_help_panel=SCENE,
-        help="Times the flight's, real time unless the film would be long.",
+        help="Ratio to real time; default 1, unless the film would be long.",
     ),
 ]
 From = Annotated[
     str | None,
-    typer.Option("--from", metavar="S", rich_help_panel=SCENE, help="Where the film begins."),
+    typer.Option("--from", metavar="S", rich_help_panel=SCENE, help="Start of the film."),
 ]
 Until = Annotated[
-    str | None, typer.Option(metavar="S", rich_help_panel=SCENE, help="Where the film ends.")
+    str | None, typer.Option(metavar="S", rich_help_panel=SCENE, help="End of the film.")
 ]
 Follow = Annotated[
     str | None,
@@ -73,25 +78,24 @@ def plot(
     until: Until = None,
     follow: Follow = None,
 ) -> None:
-    """Draw a run's pictures from its log, also of a run that was cut off.
+    """Draw the pictures of a run from its log, also of a run that was cut off.
 
-    The overview, for each field that probes have met a map of their samples, for each team that
-    flocks its paths and how it kept together, and for each vehicle with sensors pages of them
-    beside what they would say without errors; with --sensor, only these pages. With --film only a
-    film of the flight, film.mp4 or film.gif, and with --still only a picture of the scene; neither
-    needs a screen.
+    These are the overview, maps of the samples of probes, paths and cohesion of flocks, and
+    pages of the sensors beside their error-free readings; with --sensor, only these pages. With
+    --film only a film of the flight, film.mp4 or film.gif, and with --still only a picture of the
+    scene; neither needs a screen.
     """
-    words = TakeWords(film_format, width, speed, begin, until, follow)
+    options = FilmOptions(film_format, width, speed, begin, until, follow)
     if not film:
-        words.refuse_film_only(still=still is not None)
+        options.check_without_film(still=still is not None)
     if film or still is not None:
         if sensor:
-            message = "--sensor is about pages of sensors, and --film and --still draw none"
+            message = "`--sensor`: not allowed with --film or --still"
             raise ScenarioError(message)
         if film:
-            film_into(folder, words)
+            film_into(folder, options)
         if still is not None:
-            still_into(folder, still, words)
+            still_into(folder, still, options)
         return
     _draw_pages(folder, sensor or [])
 
@@ -105,13 +109,13 @@ def _draw_pages(folder: Path, sensors: list[str]) -> None:
     from kittiwake.runtime.run_folder import PICTURE_FILE
 
     log = Log.read(folder)
-    note_early_end(log.early_end, folder)
+    warn_of_early_end(log.early_end, folder)
     if not sensors:
         save_overview(log, folder / PICTURE_FILE)
         typer.echo(f"The picture is {folder / PICTURE_FILE}")
         for page in save_survey_maps(log, folder):
-            typer.echo(f"What its probes found: {page}")
+            typer.echo(f"Survey map: {page}")
         for page in save_flock_pages(log, folder):
-            typer.echo(f"Who flew together: {page}")
+            typer.echo(f"Flock: {page}")
     for page in save_sensor_pages(log, folder, sensors):
-        typer.echo(f"Its sensors: {page}")
+        typer.echo(f"Sensors: {page}")

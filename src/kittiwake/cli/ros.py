@@ -1,4 +1,4 @@
-"""Flights that ROS nodes take part in, for ``kittiwake serve``."""
+"""Flights with ROS nodes as participants, for ``kittiwake serve``."""
 
 import time
 from collections.abc import Generator
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kittiwake.scenario.scenario import Scenario
 
 RosKind = Literal["ros1", "ros2"]
-# how often it looks whether the flight is ready for orders
-LOOKS_S = 0.05
+# period at which the state of the flight is polled
+POLL_PERIOD_S = 0.05
 
 
 def fly_by_ros(
@@ -30,44 +30,45 @@ def fly_by_ros(
     folder: "Path",
     progress: "AbstractContextManager[Follow]",
 ) -> "Log":
-    """One flight into a folder; one that is begun anew takes its place.
+    """Fly into a folder, again after each restart.
 
-    It stands still until all that a node can ask for takes effect at once. One that fails waits
-    for somebody to begin it anew.
+    The flight is paused until all requests of a node can take effect at once. A failed flight
+    waits for a restart.
     """
-    from kittiwake.adapters.ros.bridge import Bridge, blocks_hz
+    from kittiwake.adapters.ros.bridge import Bridge, block_rate_hz
     from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
 
     node = _node(kind, waits=scenario.ros.without_master == "wait")
     bridge = Bridge(node)
     try:
-        session = Session(scenario, RealTimeClock(speed), bridge.watch, blocks_hz(scenario.ros))
+        rate_hz = block_rate_hz(scenario.ros)
+        session = Session(scenario, RealTimeClock(speed), bridge.publish_block, rate_hz)
         session.clock.paused = True
-        with progress as follow, _opened_when_ready(session, bridge, node):
+        with progress as follow, _open_when_ready(session, bridge, node):
             while True:
                 log = session.fly(folder, follow)
-                if not (session.wanted_again or _begins_anew(session, log, node)):
+                if not (session.restart_requested or _wait_for_restart(session, log, node)):
                     return log
-                session.begin_again()
+                session.prepare_restart()
     finally:
         bridge.close()
         node.close()
 
 
-def _begins_anew(session: "Session", log: "Log", node: "RosNode") -> bool:
-    """Whether a flight that has failed is begun anew, for which it waits."""
+def _wait_for_restart(session: "Session", log: "Log", node: "RosNode") -> bool:
+    """Wait for the restart of a failed flight; return False if there is none."""
     from kittiwake.runtime.interrupt import stop_requests
     from kittiwake.runtime.loop import STOPPED
 
     reason = (log.summary or {})["reason"] or ""
-    if session.over or not reason or reason.startswith(STOPPED):
+    if session.closed or not reason or reason.startswith(STOPPED):
         return False
-    node.error(f"the flight has failed: {reason}. Begin anew with /gazebo/reset_world")
+    node.error(f"the flight has failed: {reason}. Restart with /gazebo/reset_world")
     with stop_requests() as stopped:
-        while not (session.wanted_again or session.over or stopped()):
-            time.sleep(LOOKS_S)
-        return session.wanted_again and not (session.over or stopped())
+        while not (session.restart_requested or session.closed or stopped()):
+            time.sleep(POLL_PERIOD_S)
+        return session.restart_requested and not (session.closed or stopped())
 
 
 def _node(kind: RosKind, *, waits: bool) -> "RosNode":
@@ -75,7 +76,7 @@ def _node(kind: RosKind, *, waits: bool) -> "RosNode":
         from kittiwake.adapters.ros.ros1.node import Ros1Node
 
         node = Ros1Node()
-        node.watch_master(waits=waits)
+        node.watch_master(reconnect=waits)
         return node
     from kittiwake.adapters.ros.ros2.node import Ros2Node
 
@@ -83,27 +84,27 @@ def _node(kind: RosKind, *, waits: bool) -> "RosNode":
 
 
 @contextmanager
-def _opened_when_ready(session: "Session", bridge: "Bridge", node: "RosNode") -> Generator[None]:
-    """Opens the bridge beside the flight, which ends if that cannot be, or when the node leaves."""
+def _open_when_ready(session: "Session", bridge: "Bridge", node: "RosNode") -> Generator[None]:
+    """Open the bridge during the flight; end the flight if that fails or the node leaves."""
 
     def open_bridge() -> None:
         try:
-            while not (session.executor.prepared or session.over):
-                time.sleep(LOOKS_S)
-            if session.over:
+            while not (session.executor.prepared or session.closed):
+                time.sleep(POLL_PERIOD_S)
+            if session.closed:
                 return
             bridge.open(session)
         except BaseException:
             session.close()
             raise
         names = ", ".join(session.executor.scenario.vehicles)
-        said = f"flying {session.executor.scenario.name}: {names}"
-        node.inform(said)
-        typer.echo(said, err=True)
+        message = f"flying {session.executor.scenario.name}: {names}"
+        node.info(message)
+        typer.echo(message, err=True)
         session.clock.paused = False
-        while not session.over:
-            if node.left.wait(LOOKS_S):
-                session.close(node.left_because)
+        while not session.closed:
+            if node.stopped.wait(POLL_PERIOD_S):
+                session.close(node.stop_reason)
 
     with ThreadPoolExecutor(1, "opening") as pool:
         opening = pool.submit(open_bridge)

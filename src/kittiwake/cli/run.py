@@ -1,4 +1,4 @@
-"""``kittiwake run``: fly a scenario, keep everything, say how it went."""
+"""``kittiwake run``: flight of a scenario with log, summary and picture."""
 
 import contextlib
 import json
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kittiwake.cli import RUN_FAILED
-from kittiwake.cli.check import Overrides, Scenario, show_remarks
-from kittiwake.cli.live import Gamepad, Speed, fly_live, pace_of
+from kittiwake.cli.check import Overrides, Scenario, show_scenario_warnings
+from kittiwake.cli.live import Gamepad, Speed, fly_live, parse_speed
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
 from kittiwake.cli.page import (
     LOOPBACK,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kittiwake.runtime.loop import Flight, Follow
 
 
-LARGEST_SEED = 2**63 - 1
+MAX_SEED = 2**63 - 1
 
 
 def run(
@@ -43,7 +43,7 @@ def run(
     seed: Seed = None,
     out: OutFolder = None,
     is_live: Annotated[
-        bool, typer.Option("--live", help="Fly by the clock, watched and steered in a browser.")
+        bool, typer.Option("--live", help="Fly in real time, with a cockpit in the browser.")
     ] = False,
     speed: Speed = None,
     port: Port = None,
@@ -56,8 +56,8 @@ def run(
 ) -> None:
     """Fly a scenario and write its log, summary and picture into a folder.
 
-    A run that the folder holds is replaced: its log, pictures and exports are removed. With --live
-    it goes in real time, and a page shows it and takes commands; nobody has to look at it.
+    An earlier run in the folder is replaced: its log, pictures and exports are removed. With --live
+    the flight runs in real time, and a page shows it and accepts commands.
     """
     from kittiwake.analysis.overview import save_overview
     from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, holds_run, run_folder
@@ -71,25 +71,27 @@ def run(
     loaded.check_flight()
     check_task(loaded)
     if not quiet:
-        show_remarks(loaded)
-    pace = pace_of(speed)
+        show_scenario_warnings(loaded)
+    ratio = parse_speed(speed)
     if is_live:
         require_cockpit()
     else:
-        given = {"--speed": speed, "--port": port, "--token-file": token_file}
-        given |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
-        refuse({**given, "--joystick": joystick}, "a run without --live; write it, too")
+        live_only = {"--speed": speed, "--port": port, "--token-file": token_file}
+        live_only |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
+        refuse({**live_only, "--joystick": joystick}, "a run without --live; add it")
     with (
         run_folder(out, loaded) as folder,
         report_if_stopped(folder),
         show_progress(shown=not (as_json or quiet)) as progress,
     ):
         if holds_run(folder) and not quiet:
-            said = f"Note: {folder} holds a run; its log, pictures and exports are replaced.\n"
-            sys.stderr.write(said)
+            message = (
+                f"Warning: {folder} holds a run; its log, pictures and exports are replaced.\n"
+            )
+            sys.stderr.write(message)
         if is_live:
             page = PageOptions(port, host, token_file, browser=not no_browser, quiet=quiet)
-            log = fly_live(loaded, pace, page, folder, progress, joystick=joystick)
+            log = fly_live(loaded, ratio, page, folder, progress, joystick=joystick)
         else:
             simulation = Simulation(loaded)
             flight = simulation.flight()
@@ -105,7 +107,7 @@ def run(
 
 
 def keep_compiled() -> None:
-    """Keeps compiled programs between runs in the user's cache folder, unless JAX has another."""
+    """Cache compiled programs in the user's cache folder, unless JAX has another one."""
     import jax
 
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
@@ -118,33 +120,33 @@ def keep_compiled() -> None:
 
 
 def as_overrides(duration: str | None, seed: str | None) -> list[str]:
-    """What options say, as overrides of the scenario."""
-    given = {
+    """Return the options as overrides of the scenario."""
+    values = {
         "time.duration_s": None if duration is None else _duration_s(duration),
         "seed": None if seed is None else _seed(seed),
     }
-    return [f"{path}={value}" for path, value in given.items() if value is not None]
+    return [f"{path}={value}" for path, value in values.items() if value is not None]
 
 
 def _duration_s(written: str) -> float:
     with contextlib.suppress(ValueError):
         if 0.0 < float(written) < inf:
             return float(written)
-    message = f"--duration {written} is not allowed; must be a number above 0"
+    message = f"`--duration`: got {written}; must be a number above 0"
     raise ScenarioError(message)
 
 
 def _seed(written: str) -> int:
     with contextlib.suppress(ValueError):
-        if 0 <= int(written) <= LARGEST_SEED:
+        if 0 <= int(written) <= MAX_SEED:
             return int(written)
-    message = f"--seed {written} is not allowed; must be a whole number from 0 to {LARGEST_SEED}"
+    message = f"`--seed`: got {written}; must be an integer from 0 to {MAX_SEED}"
     raise ScenarioError(message)
 
 
 @contextlib.contextmanager
 def report_if_stopped(folder: Path) -> "Generator[None]":
-    """Say what a signal has left that ends a command at once."""
+    """Print what was written if a signal ends the command."""
     from kittiwake.analysis.output_file import LOG_FILE
 
     log = folder / LOG_FILE
@@ -153,15 +155,15 @@ def report_if_stopped(folder: Path) -> "Generator[None]":
         yield
     except KeyboardInterrupt:
         now = log.stat().st_mtime_ns if log.is_file() else None
-        flown = f"what was flown is in {folder}"
-        nothing = "before the flight began; nothing was written"
-        typer.echo(f"stopped: {flown}" if now != before else f"stopped {nothing}", err=True)
+        partial = f"stopped: the results so far are in {folder}"
+        nothing = "stopped before the flight began; nothing was written"
+        typer.echo(partial if now != before else nothing, err=True)
         raise
 
 
 @contextlib.contextmanager
 def show_progress(*, shown: bool) -> "Generator[Follow]":
-    """A bar over simulated time, on standard error."""
+    """Show a progress bar of the simulated time on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -173,8 +175,8 @@ def show_progress(*, shown: bool) -> "Generator[Follow]":
             total = flight.duration_s
 
             def show(time_s: float) -> None:
-                words = f"flying {time_s:.1f} of {total:g} s"
-                bar.update(task, completed=time_s, total=total, description=words)
+                text = f"flying {time_s:.1f} of {total:g} s"
+                bar.update(task, completed=time_s, total=total, description=text)
 
             return show
 
@@ -182,7 +184,7 @@ def show_progress(*, shown: bool) -> "Generator[Follow]":
 
 
 def show_summary(summary: dict[str, Any], folder: Path) -> None:
-    """How it went, on standard output."""
+    """Print the summary of a run on standard output."""
     from rich.console import Console
 
     from kittiwake.cli.summary_table import summary_lines, vehicle_table
@@ -191,5 +193,5 @@ def show_summary(summary: dict[str, Any], folder: Path) -> None:
     console.print(vehicle_table(summary))
     for line in summary_lines(summary):
         console.print(line, highlight=False, markup=False)
-    where = f"Log, summary.json and overview.png are in {folder}"
-    console.print(where, highlight=False, markup=False, soft_wrap=True)
+    files = f"Log, summary.json and overview.png are in {folder}"
+    console.print(files, highlight=False, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``kittiwake serve``: fly a scenario in real time for others to take part in."""
+"""``kittiwake serve``: real-time flight with a hub, a gamepad or ROS nodes."""
 
 import json
 import sys
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli import RUN_FAILED
-from kittiwake.cli.check import Overrides, Scenario, show_remarks
-from kittiwake.cli.live import Gamepad, fly_by_gamepad, pace_of
-from kittiwake.cli.members import HubPlace, fly_by_hub, hub_pace_of
+from kittiwake.cli.check import Overrides, Scenario, show_scenario_warnings
+from kittiwake.cli.live import Gamepad, fly_by_gamepad, parse_speed
+from kittiwake.cli.members import HubAddress, fly_by_hub, hub_speed
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
 from kittiwake.cli.ros import fly_by_ros
 from kittiwake.cli.run import (
@@ -36,15 +36,15 @@ def serve(
     ] = False,
     joystick: Gamepad = False,
     ros1: Annotated[
-        bool, typer.Option("--ros1", help="ROS 1 nodes take part, as with uav_gazebo.")
+        bool, typer.Option("--ros1", help="Serve ROS 1 nodes, as uav_gazebo does.")
     ] = False,
-    ros2: Annotated[bool, typer.Option("--ros2", help="ROS 2 nodes take part.")] = False,
+    ros2: Annotated[bool, typer.Option("--ros2", help="Serve ROS 2 nodes.")] = False,
     base_port: Annotated[
-        int, typer.Option(metavar="P", help="The hub's port of the first vehicle.")
+        int, typer.Option(metavar="P", help="Port of the hub for the first vehicle.")
     ] = 47100,
-    host: Annotated[str, typer.Option(metavar="H", help="The hub's address.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(metavar="H", help="Address of the hub.")] = "127.0.0.1",
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File with the hub's secret.")
+        Path | None, typer.Option(metavar="FILE", help="File with the secret of the hub.")
     ] = None,
     lockstep: Annotated[
         bool,
@@ -52,7 +52,7 @@ def serve(
     ] = False,
     speed: Annotated[
         str | None,
-        typer.Option(metavar="X", help="Times real time; 1, in lockstep as fast as it goes."),
+        typer.Option(metavar="X", help="Ratio to real time; default 1, in lockstep unlimited."),
     ] = None,
     duration: Duration = None,
     seed: Seed = None,
@@ -60,38 +60,38 @@ def serve(
     as_json: SummaryJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Fly a scenario by the clock while others take part, and write its results into a folder.
+    """Fly a scenario in real time with other programs, and write its results into a folder.
 
-    With --hub a hub guides the flocks: the one that listens at the base port, or one of its own,
-    which ends with the flight. With --joystick a gamepad flies the first vehicle. With --ros1 or
-    --ros2 every vehicle has the topics and services of uav_gazebo, in a namespace of its own.
+    With --hub a hub guides the flocks: the one that listens at the base port, or else one that is
+    started for the flight. With --joystick a gamepad flies the first vehicle. With --ros1 or --ros2
+    every vehicle has the topics and services of uav_gazebo, in its own namespace.
     """
     from kittiwake.analysis.overview import save_overview
     from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
 
-    way = _way_of({"--hub": with_hub, "--joystick": joystick, "--ros1": ros1, "--ros2": ros2})
-    if way != "--hub":
-        refuse({"--lockstep": lockstep, "--token-file": token_file}, way)
-    pace = hub_pace_of(speed, lockstep=lockstep) if way == "--hub" else pace_of(speed)
+    mode = _mode({"--hub": with_hub, "--joystick": joystick, "--ros1": ros1, "--ros2": ros2})
+    if mode != "--hub":
+        refuse({"--lockstep": lockstep, "--token-file": token_file}, mode)
+    ratio = hub_speed(speed, lockstep=lockstep) if mode == "--hub" else parse_speed(speed)
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
     loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
     check_task(loaded)
     if not quiet:
-        show_remarks(loaded)
+        show_scenario_warnings(loaded)
     progress = show_progress(shown=not (as_json or quiet))
     with run_folder(out, loaded) as folder, report_if_stopped(folder):
-        match way:
+        match mode:
             case "--hub":
-                hub = HubPlace(host, base_port, token_file, lockstep)
-                log = fly_by_hub(loaded, [scenario, *items], hub, pace, folder, progress)
+                hub = HubAddress(host, base_port, token_file, lockstep)
+                log = fly_by_hub(loaded, [scenario, *items], hub, ratio, folder, progress)
             case "--joystick":
-                log = fly_by_gamepad(loaded, pace, folder, progress)
+                log = fly_by_gamepad(loaded, ratio, folder, progress)
             case _:
-                log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", pace, folder, progress)
+                log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", ratio, folder, progress)
         save_overview(log, folder / PICTURE_FILE)
     _end(log, folder, as_json=as_json, quiet=quiet)
 
@@ -106,13 +106,13 @@ def _end(log: "Log", folder: Path, *, as_json: bool, quiet: bool) -> None:
         raise typer.Exit(RUN_FAILED)
 
 
-def _way_of(ways: Mapping[str, bool]) -> str:
-    """By which way others take part."""
-    asked = [way for way, given in ways.items() if given]
-    if not asked:
-        message = f"nobody would take part; write {', '.join([*ways][:-1])} or {[*ways][-1]}"
+def _mode(modes: Mapping[str, bool]) -> str:
+    """Return the option of the only selected mode."""
+    selected = [option for option, is_set in modes.items() if is_set]
+    if not selected:
+        message = f"no mode is given; write {', '.join([*modes][:-1])} or {[*modes][-1]}"
         raise HubError(message)
-    if len(asked) > 1:
-        message = f"{asked[0]} does not go with {asked[1]}; write one of them"
+    if len(selected) > 1:
+        message = f"`{selected[0]}`: not allowed with {selected[1]}; write one of them"
         raise HubError(message)
-    return asked[0]
+    return selected[0]

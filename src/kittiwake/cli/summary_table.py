@@ -1,4 +1,4 @@
-"""A run's summary as a table for people."""
+"""Terminal table and lines of a run's summary."""
 
 from math import degrees
 from typing import Any
@@ -14,7 +14,7 @@ MAX_EVENTS = 10
 
 
 def vehicle_table(summary: dict[str, Any]) -> Table:
-    """A row for each vehicle, the first twenty of them."""
+    """Return a table with a row for each of the first twenty vehicles."""
     vehicles = summary["vehicles"]
     table = Table(
         title=summary["scenario"],
@@ -51,13 +51,13 @@ def vehicle_table(summary: dict[str, Any]) -> Table:
 
 
 def summary_lines(summary: dict[str, Any]) -> list[str]:
-    """How it ended, how fast it was, and what happened."""
+    """Return lines about the end, the speed, the metrics and the events of a run."""
     ended = summary["status"] + (f": {summary['reason']}" if summary["reason"] else "")
     separation = summary["min_separation_m"]
     factor = summary["realtime_factor"]
-    pace = f", {factor:,.0f} times real time" if factor else ""
+    ratio = f", {factor:,.0f} times real time" if factor else ""
     lines = [
-        f"{ended}. {summary['duration_s']:g} s in {summary['wall_s']:.2f} s{pace}; "
+        f"{ended}. {summary['duration_s']:g} s in {summary['wall_s']:.2f} s{ratio}; "
         f"compiling took {summary['compile_s']:.1f} s. Seed {summary['seed']}."
     ]
     if separation is not None:
@@ -74,18 +74,18 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
 
 
 def _task_lines(task: dict[str, Any]) -> list[str]:
-    """What the flight was worth, and the task's own figures with their units."""
+    """Return a line with the return and the figures of a task, with units."""
     if not task:
         return []
     if "reason" in task:
         return [f"Task {task['name']}: no return: {task['reason']}."]
     figures = [in_words(name, task[name]) for name in task if name not in ("name", "return")]
-    told = "".join(f"; {figure}" for figure in figures)
-    return [f"Task {task['name']}: return {_number(task['return'])}{told}."]
+    more = "".join(f"; {figure}" for figure in figures)
+    return [f"Task {task['name']}: return {_number(task['return'])}{more}."]
 
 
 def in_words(name: str, value: float | None) -> str:
-    """A figure for readers: ("closest_approach_m", 1.5) is "closest approach 1.5 m"."""
+    """Return a figure in words: ("closest_approach_m", 1.5) is "closest approach 1.5 m"."""
     *words, ending = name.split("_")
     unit = UNIT_SYMBOLS.get(ending, "") if words else ""
     label = " ".join(words) if unit else name.replace("_", " ")
@@ -94,7 +94,7 @@ def in_words(name: str, value: float | None) -> str:
 
 
 def _waypoint_lines(waypoints: dict[str, Any]) -> list[str]:
-    """Who has not been everywhere."""
+    """Return lines about the vehicles that did not reach all waypoints."""
     missed = [
         f"{name} reached {legs['reached']} of {legs['planned']} waypoints."
         for name, legs in waypoints.items()
@@ -105,43 +105,49 @@ def _waypoint_lines(waypoints: dict[str, Any]) -> list[str]:
 
 
 def _flock_lines(teams: dict[str, Any]) -> list[str]:
-    """How teams kept together."""
-    return [_flock_line(name, told) for name, told in teams.items() if "order_parameter" in told]
-
-
-def _flock_line(name: str, told: dict[str, Any]) -> str:
-    parts = [
-        f"radius {_number(told['cohesion_radius_m'])} m at the end",
-        f"never nearer than {_number(told['min_separation_m'])} m",
-        f"order {_number(told['order_parameter'])}",
-        f"connectivity {_number(told['connectivity'])} at least",
+    """Return a line with the flocking metrics of each team."""
+    return [
+        _flock_line(name, metrics)
+        for name, metrics in teams.items()
+        if "order_parameter" in metrics
     ]
-    if "target_offset_m" in told:
-        time_s = told["time_to_target_s"]
-        parts.append(f"middle {_number(told['target_offset_m'])} m from its target")
-        parts.append("not there yet" if time_s is None else f"there from {_number(time_s)} s on")
-    return f"Team {name} of {told['members']}: {', '.join(parts)}."
+
+
+def _flock_line(name: str, metrics: dict[str, Any]) -> str:
+    parts = [
+        f"radius {_number(metrics['cohesion_radius_m'])} m at the end",
+        f"minimum separation {_number(metrics['min_separation_m'])} m",
+        f"order parameter {_number(metrics['order_parameter'])}",
+        f"minimum connectivity {_number(metrics['connectivity'])}",
+    ]
+    if "target_offset_m" in metrics:
+        time_s = metrics["time_to_target_s"]
+        parts.append(f"center {_number(metrics['target_offset_m'])} m from its target")
+        parts.append("not reached" if time_s is None else f"reached at {_number(time_s)} s")
+    return f"Team {name} of {metrics['members']}: {', '.join(parts)}."
 
 
 def _estimate_lines(estimates: dict[str, Any]) -> list[str]:
-    """By how much vehicles were wrong about their places."""
-    told = [
-        f"{name}'s estimate was off by {_number(off['position_rms_m'])} m (RMS), "
-        f"{_number(off['position_max_m'])} m at most{_honesty(off)}."
-        for name, off in estimates.items()
+    """Return lines with the position errors of the estimates."""
+    lines = [
+        f"Position error of the estimate of {name}: {_number(errors['position_rms_m'])} m (RMS), "
+        f"{_number(errors['position_max_m'])} m at most{_consistency(errors)}."
+        for name, errors in estimates.items()
     ]
-    rest = len(told) - MAX_EVENTS
+    rest = len(lines) - MAX_EVENTS
     return [
-        *told[:MAX_EVENTS],
+        *lines[:MAX_EVENTS],
         *([f"and {rest} more estimates in summary.json"] if rest > 0 else []),
     ]
 
 
-def _honesty(off: dict[str, Any]) -> str:
-    mean, inside = off["nees_mean"], off["nees_inside"]
+def _consistency(errors: dict[str, Any]) -> str:
+    mean, inside = errors["nees_mean"], errors["nees_inside"]
     if mean is None:
         return ""
-    return f"; NEES {_number(mean)} ({off['nees_errors']} is honest), {inside:.0%} inside 95 %"
+    return (
+        f"; mean NEES {_number(mean)} (expected {errors['nees_errors']}), {inside:.0%} inside 95 %"
+    )
 
 
 def _number(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""``kittiwake view``: the cockpit, for a flight that begins now or for one that was recorded."""
+"""``kittiwake view``: cockpit of a live flight or of a recorded run."""
 
 import signal
 from contextlib import suppress
@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from kittiwake.cli import RUN_FAILED
-from kittiwake.cli.check import Overrides, show_remarks
-from kittiwake.cli.live import Gamepad, Speed, live, pace_of
-from kittiwake.cli.options import Duration, Quiet, Seed, note_early_end, refuse
+from kittiwake.cli.check import Overrides, show_scenario_warnings
+from kittiwake.cli.live import Gamepad, Speed, live, parse_speed
+from kittiwake.cli.options import Duration, Quiet, Seed, refuse, warn_of_early_end
 from kittiwake.cli.page import (
     LOOPBACK,
     Host,
@@ -28,12 +28,12 @@ from kittiwake.core.errors import CockpitError
 def view(
     what: Annotated[
         str,
-        typer.Argument(metavar="DIR_OR_SCENARIO", help="A run's folder, or what to fly live."),
+        typer.Argument(metavar="DIR_OR_SCENARIO", help="A run's folder, or a scenario to fly."),
     ],
     overrides: Overrides = None,
     *,
     ghost: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="A second run, shown beside as a ghost.")
+        Path | None, typer.Option(metavar="DIR", help="A second run, shown as a ghost.")
     ] = None,
     port: Port = None,
     host: Host = LOOPBACK,
@@ -47,29 +47,29 @@ def view(
 ) -> None:
     """Show a run, or fly a scenario, on a page in the browser until Ctrl-C.
 
-    A run's folder is replayed. A scenario is flown in real time, from the page: each flight is
-    written into a folder of its own, runs/NAME-TIME, as 'kittiwake run' does.
+    A run's folder is replayed. A scenario is flown in real time from the page: each flight is
+    written into its own folder, runs/NAME-TIME, as by 'kittiwake run'.
     """
     from kittiwake.runtime.interrupt import ended_by
 
     require_cockpit()
     page = PageOptions(port, host, token_file, browser=not no_browser, quiet=quiet)
     if Path(what).is_dir():
-        given = {"--set": overrides, "--speed": speed, "--duration": duration, "--seed": seed}
-        refuse({**given, "--joystick": joystick}, "a run that is replayed")
+        live_only = {"--set": overrides, "--speed": speed, "--duration": duration, "--seed": seed}
+        refuse({**live_only, "--joystick": joystick}, "a recorded run")
         _replay(Path(what), ghost, page)
     else:
-        refuse({"--ghost": ghost}, "a scenario that is flown")
+        refuse({"--ghost": ghost}, "a scenario")
         _refuse_log(Path(what))
         items = [*(overrides or []), *as_overrides(duration, seed)]
         _fly(what, items, speed, page, joystick=joystick)
-    if ended_by(signal.SIGTERM):  # Ctrl-C is how one leaves the page
+    if ended_by(signal.SIGTERM):  # Ctrl-C is the normal end
         raise typer.Exit(RUN_FAILED)
 
 
 def _refuse_log(path: Path) -> None:
     if path.suffix == ".mcap":
-        message = f"'{path}' is a log; give the folder that it is in, '{path.parent}'"
+        message = f"'{path}' is a log; give its folder, '{path.parent}'"
         raise CockpitError(message)
 
 
@@ -78,15 +78,15 @@ def _replay(folder: Path, ghost: Path | None, page: PageOptions) -> None:
     from kittiwake.cockpit.recorded import recorded
     from kittiwake.cockpit.replay import Replay
 
-    reel = recorded(folder)
-    note_early_end(reel.early_end, folder)
-    beside = None
+    playback = recorded(folder)
+    warn_of_early_end(playback.early_end, folder)
+    ghost_playback = None
     if ghost is not None:
-        beside = recorded(ghost)
-        note_early_end(beside.early_end, ghost)
+        ghost_playback = recorded(ghost)
+        warn_of_early_end(ghost_playback.early_end, ghost)
 
     def build(server: Any) -> Cockpit:
-        return Cockpit(server, reel.show, Replay(reel), ghost=beside)
+        return Cockpit(server, playback.flight, Replay(playback), ghost=ghost_playback)
 
     with open_page(build, page) as cockpit, suppress(KeyboardInterrupt):
         cockpit.wait()
@@ -102,7 +102,7 @@ def _fly(
 ) -> None:
     from kittiwake.analysis.overview import save_overview
     from kittiwake.runtime.loop import STOPPED
-    from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder, usual_folder
+    from kittiwake.runtime.run_folder import PICTURE_FILE, default_folder, run_folder
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
 
@@ -110,28 +110,28 @@ def _fly(
     loaded = load_scenario(scenario, items, logged=True)
     loaded.check_flight()
     check_task(loaded)
-    pace = pace_of(speed)
+    ratio = parse_speed(speed)
     if not page.quiet:
-        show_remarks(loaded)
-    usual = usual_folder(loaded.name)
+        show_scenario_warnings(loaded)
+    default = default_folder(loaded.name)
     with (
         show_progress(shown=not page.quiet) as progress,
-        live(loaded, pace, page, joystick=joystick) as (session, cockpit),
+        live(loaded, ratio, page, joystick=joystick) as (session, cockpit),
         suppress(KeyboardInterrupt),
     ):
         while True:
-            with run_folder(None, loaded, usual) as folder:
+            with run_folder(None, loaded, default) as folder:
                 log = session.fly(folder, progress)
                 save_overview(log, folder / PICTURE_FILE)
-            if not session.wanted_again:
+            if not session.restart_requested:
                 reason = (log.summary or {}).get("reason") or ""
                 if reason.startswith(STOPPED):
                     return
-                said = "The flight is over" + (f": {reason}" if reason else "")
+                message = "The flight has ended" + (f": {reason}" if reason else "")
                 if not page.quiet:
-                    typer.echo(f"{said}. It is in {folder}.", err=True)
-                cockpit.say(said, f"It is in {folder}. Begin anew, or end this with Ctrl-C.")
+                    typer.echo(f"{message}. Its results are in {folder}.", err=True)
+                cockpit.notify(message, f"It is in {folder}. Restart the flight, or press Ctrl-C.")
                 if not session.wait():
                     return
-            session.begin_again()
-            cockpit.begun_anew()
+            session.prepare_restart()
+            cockpit.on_restart()

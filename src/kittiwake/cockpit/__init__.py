@@ -1,1 +1,1 @@
-"""The cockpit: live and recorded flights in a browser."""
+"""Cockpit: live and recorded flights in a browser."""

@@ -1,4 +1,4 @@
-"""The signals that a person can give by sliders: what each slider is, and how far it goes."""
+"""Sliders for each command type: labels, ranges and initial values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, pi, radians
@@ -25,233 +25,236 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.runtime.maneuvers import OF_MODES, Ability, VehicleEstimate
+from kittiwake.runtime.maneuvers import MODE_COMMAND_TYPES, Capabilities, VehicleEstimate
 
-REACH_M, SPEED_MPS, PULL_MPS2, LEAN_DEG, RATE_DEGPS = 20.0, 5.0, 5.0, 35.0, 180.0
-MOST_WEIGHTS = 2.0
-# of a vehicle that does not say how fast its rotors turn
-FASTEST_RADPS = 1000.0
+RANGE_M, SPEED_MPS, ACCELERATION_MPS2, TILT_DEG, RATE_DEGPS = 20.0, 5.0, 5.0, 35.0, 180.0
+MAX_THRUST_WEIGHTS = 2.0
+# for a vehicle without rotor speed limits
+MAX_SPEED_RADPS = 1000.0
 FULL_BATTERY_V = 12.0
-# an angle that goes to degrees and back stays inside its bounds
+# keeps an angle inside its bounds after conversion to degrees and back
 INSIDE = 1.0 - 1e-9
-# of the weight on an arm of 10 cm
-TWIST_ARM_M = 0.1
+# largest torque: the weight on an arm of 10 cm
+TORQUE_ARM_M = 0.1
 
 
 class Slider(NamedTuple):
-    """One slider, from lowest to highest; where it begins."""
+    """Label, range and initial value of a slider."""
 
     label: str
     low: float
     high: float
-    begin: float
+    initial: float
 
 
 class CommandSliders(NamedTuple):
-    """The sliders of a kind of signal, and the signal that they say together."""
+    """Sliders of a command type, and the function from their values to the command."""
 
     title: str
-    levers: Sequence[Slider]
+    sliders: Sequence[Slider]
     command: Callable[[Sequence[float]], Any]
 
 
-class Setting(NamedTuple):
-    """What the sliders start from and are scaled by; ``last`` is its command, by column."""
+class SliderContext(NamedTuple):
+    """Vehicle data for initial values and ranges; ``last`` is the last command by log column."""
 
-    now: VehicleEstimate
-    able: Ability
+    estimate: VehicleEstimate
+    capabilities: Capabilities
     vehicle: Vehicle
     last: Mapping[str, float] = MappingProxyType({})
 
-    def began(self, column: str, otherwise: float) -> float:
-        """What the vehicle was told last in a column of its command."""
-        number = self.last.get(column, otherwise)
-        return number if isfinite(number) else otherwise
+    def last_value(self, column: str, default: float) -> float:
+        """Return the last finite value in a column of the command, or a default."""
+        number = self.last.get(column, default)
+        return number if isfinite(number) else default
 
 
-def sliders_of(setting: Setting) -> Mapping[str, CommandSliders]:
-    """All that a vehicle can be told by sliders, from high to low, by title."""
-    taken = set(setting.able.takes)
-    if ModeCommand in taken:
-        taken |= {*OF_MODES}
-    kinds = [kind for kind in _LEVELS if kind in taken]
-    found = [_LEVELS[kind](setting) for kind in kinds]
-    return {level.title: level for level in found}
+def command_sliders(context: SliderContext) -> Mapping[str, CommandSliders]:
+    """Return the sliders of all command types of a vehicle by title, highest level first."""
+    accepted = set(context.capabilities.accepted_commands)
+    if ModeCommand in accepted:
+        accepted |= {*MODE_COMMAND_TYPES}
+    kinds = [kind for kind in _COMMAND_TYPES if kind in accepted]
+    groups = [_COMMAND_TYPES[kind](context) for kind in kinds]
+    return {sliders.title: sliders for sliders in groups}
 
 
-def _places(setting: Setting) -> list[Slider]:
-    """Around where the vehicle is, and never below the ground."""
-    x, y, z = setting.now.position_m
-    low = max(z - REACH_M, min(z, setting.able.ground_z_m))
+def _position(context: SliderContext) -> list[Slider]:
+    """Return sliders of a position around the vehicle's own, not below the ground."""
+    x, y, z = context.estimate.position_m
+    low = max(z - RANGE_M, min(z, context.capabilities.ground_z_m))
     return [
-        Slider("x [m]", x - REACH_M, x + REACH_M, x),
-        Slider("y [m]", y - REACH_M, y + REACH_M, y),
-        Slider("z [m]", low, z + REACH_M, z),
+        Slider("x [m]", x - RANGE_M, x + RANGE_M, x),
+        Slider("y [m]", y - RANGE_M, y + RANGE_M, y),
+        Slider("z [m]", low, z + RANGE_M, z),
     ]
 
 
-def _yaw(setting: Setting) -> Slider:
-    return Slider("yaw [deg]", -180.0, 180.0, setting.now.yaw_rad * 180.0 / pi)
+def _yaw(context: SliderContext) -> Slider:
+    return Slider("yaw [deg]", -180.0, 180.0, context.estimate.yaw_rad * 180.0 / pi)
 
 
-def _axes(names: Sequence[str], unit: str, most: float) -> list[Slider]:
-    return [Slider(f"{name} [{unit}]", -most, most, 0.0) for name in names]
+def _axes(names: Sequence[str], unit: str, limit: float) -> list[Slider]:
+    return [Slider(f"{name} [{unit}]", -limit, limit, 0.0) for name in names]
 
 
-def _thrust(setting: Setting) -> Slider:
-    weight_n = setting.able.weight_n
-    most_n = min(MOST_WEIGHTS * weight_n, setting.able.most_thrust_n)
-    return Slider("thrust [N]", 0.0, most_n, weight_n)
+def _thrust(context: SliderContext) -> Slider:
+    weight_n = context.capabilities.weight_n
+    max_n = min(MAX_THRUST_WEIGHTS * weight_n, context.capabilities.max_thrust_n)
+    return Slider("thrust [N]", 0.0, max_n, weight_n)
 
 
-def _position_yaw(setting: Setting) -> CommandSliders:
-    def signal(v: Sequence[float]) -> PositionYaw:
+def _position_yaw(context: SliderContext) -> CommandSliders:
+    def command(v: Sequence[float]) -> PositionYaw:
         return PositionYaw(Vec3.of(v[:3]), radians(v[3]))
 
-    return CommandSliders("place and yaw", [*_places(setting), _yaw(setting)], signal)
+    return CommandSliders("position and yaw", [*_position(context), _yaw(context)], command)
 
 
-def _velocity_yaw(setting: Setting) -> CommandSliders:
-    def signal(v: Sequence[float]) -> VelocityYaw:
+def _velocity_yaw(context: SliderContext) -> CommandSliders:
+    def command(v: Sequence[float]) -> VelocityYaw:
         return VelocityYaw(Vec3.of(v[:3]), radians(v[3]))
 
-    levers = [*_axes(("east", "north", "up"), "m/s", SPEED_MPS), _yaw(setting)]
-    return CommandSliders("velocity and yaw", levers, signal)
+    sliders = [*_axes(("east", "north", "up"), "m/s", SPEED_MPS), _yaw(context)]
+    return CommandSliders("velocity and yaw", sliders, command)
 
 
-def _velocity_yaw_rate(setting: Setting) -> CommandSliders:
-    del setting
+def _velocity_yaw_rate(context: SliderContext) -> CommandSliders:
+    del context
 
-    def signal(v: Sequence[float]) -> VelocityYawRate:
+    def command(v: Sequence[float]) -> VelocityYawRate:
         return VelocityYawRate(Vec3.of(v[:3]), radians(v[3]))
 
-    turn = Slider("yaw rate [deg/s]", -RATE_DEGPS, RATE_DEGPS, 0.0)
-    levers = [*_axes(("east", "north", "up"), "m/s", SPEED_MPS), turn]
-    return CommandSliders("velocity and yaw rate", levers, signal)
+    yaw_rate = Slider("yaw rate [deg/s]", -RATE_DEGPS, RATE_DEGPS, 0.0)
+    sliders = [*_axes(("east", "north", "up"), "m/s", SPEED_MPS), yaw_rate]
+    return CommandSliders("velocity and yaw rate", sliders, command)
 
 
-def _body_velocity(setting: Setting) -> CommandSliders:
-    del setting
+def _body_velocity(context: SliderContext) -> CommandSliders:
+    del context
 
-    def signal(v: Sequence[float]) -> BodyVelocityYawRate:
+    def command(v: Sequence[float]) -> BodyVelocityYawRate:
         return BodyVelocityYawRate(Vec3.of(v[:3]), radians(v[3]))
 
-    turn = Slider("yaw rate [deg/s]", -RATE_DEGPS, RATE_DEGPS, 0.0)
-    levers = [*_axes(("ahead", "left", "up"), "m/s", SPEED_MPS), turn]
-    return CommandSliders("velocity in its own axes", levers, signal)
+    yaw_rate = Slider("yaw rate [deg/s]", -RATE_DEGPS, RATE_DEGPS, 0.0)
+    sliders = [*_axes(("forward", "left", "up"), "m/s", SPEED_MPS), yaw_rate]
+    return CommandSliders("body velocity and yaw rate", sliders, command)
 
 
-def _acceleration_yaw(setting: Setting) -> CommandSliders:
-    def signal(v: Sequence[float]) -> AccelerationYaw:
+def _acceleration_yaw(context: SliderContext) -> CommandSliders:
+    def command(v: Sequence[float]) -> AccelerationYaw:
         return AccelerationYaw(Vec3.of(v[:3]), radians(v[3]))
 
-    levers = [*_axes(("east", "north", "up"), "m/s2", PULL_MPS2), _yaw(setting)]
-    return CommandSliders("acceleration and yaw", levers, signal)
+    sliders = [*_axes(("east", "north", "up"), "m/s2", ACCELERATION_MPS2), _yaw(context)]
+    return CommandSliders("acceleration and yaw", sliders, command)
 
 
-def _thrust_attitude(setting: Setting) -> CommandSliders:
-    def signal(v: Sequence[float]) -> ThrustAttitude:
+def _thrust_attitude(context: SliderContext) -> CommandSliders:
+    def command(v: Sequence[float]) -> ThrustAttitude:
         roll, pitch, yaw = map(radians, v[:3])
         return ThrustAttitude(v[3], Quaternion.from_euler(EulerZYX(roll, pitch, yaw)))
 
-    levers = [*_axes(("roll", "pitch"), "deg", LEAN_DEG), _yaw(setting), _thrust(setting)]
-    return CommandSliders("attitude and thrust", levers, signal)
+    sliders = [*_axes(("roll", "pitch"), "deg", TILT_DEG), _yaw(context), _thrust(context)]
+    return CommandSliders("attitude and thrust", sliders, command)
 
 
-def _thrust_rates(setting: Setting) -> CommandSliders:
-    def signal(v: Sequence[float]) -> ThrustRates:
+def _thrust_rates(context: SliderContext) -> CommandSliders:
+    def command(v: Sequence[float]) -> ThrustRates:
         return ThrustRates(v[3], Vec3.of([*map(radians, v[:3])]))
 
-    levers = [*_axes(("roll", "pitch", "yaw"), "deg/s", RATE_DEGPS), _thrust(setting)]
-    return CommandSliders("body rates and thrust", levers, signal)
+    sliders = [*_axes(("roll", "pitch", "yaw"), "deg/s", RATE_DEGPS), _thrust(context)]
+    return CommandSliders("body rates and thrust", sliders, command)
 
 
-def _thrust_torque(setting: Setting) -> CommandSliders:
-    def signal(v: Sequence[float]) -> ThrustTorque:
+def _thrust_torque(context: SliderContext) -> CommandSliders:
+    def command(v: Sequence[float]) -> ThrustTorque:
         return ThrustTorque(v[3], Vec3.of(v[:3]))
 
-    most_nm = TWIST_ARM_M * setting.able.weight_n
-    levers = [*_axes(("roll", "pitch", "yaw"), "N m", most_nm), _thrust(setting)]
-    return CommandSliders("torque and thrust", levers, signal)
+    max_nm = TORQUE_ARM_M * context.capabilities.weight_n
+    sliders = [*_axes(("roll", "pitch", "yaw"), "N m", max_nm), _thrust(context)]
+    return CommandSliders("torque and thrust", sliders, command)
 
 
-def _rotor_speeds(setting: Setting) -> CommandSliders:
-    dynamics = setting.vehicle.dynamics
+def _rotor_speeds(context: SliderContext) -> CommandSliders:
+    dynamics = context.vehicle.dynamics
     bounds = dynamics.command_bounds
-    low, high = bounds.get("speeds_0_radps", (0.0, FASTEST_RADPS))
+    low, high = bounds.get("speeds_0_radps", (0.0, MAX_SPEED_RADPS))
 
-    def signal(v: Sequence[float]) -> RotorSpeeds:
+    def command(v: Sequence[float]) -> RotorSpeeds:
         one, two, three, four = v
         return RotorSpeeds((one, two, three, four))
 
     lowest, highest = float(low), float(high)
-    levers = [
+    sliders = [
         Slider(
-            f"rotor {i} [rad/s]", lowest, highest, setting.began(f"cmd_speeds_{i}_radps", lowest)
+            f"rotor {i} [rad/s]",
+            lowest,
+            highest,
+            context.last_value(f"cmd_speeds_{i}_radps", lowest),
         )
         for i in range(4)
     ]
-    return CommandSliders("rotor speeds", levers, signal)
+    return CommandSliders("rotor speeds", sliders, command)
 
 
-def _attitude_throttle(setting: Setting) -> CommandSliders:
-    def signal(v: Sequence[float]) -> AttitudeThrottle:
-        roll, pitch, turn = map(radians, v[:3])
-        return AttitudeThrottle(pitch, roll, v[3], turn, FULL_BATTERY_V)
+def _attitude_throttle(context: SliderContext) -> CommandSliders:
+    def command(v: Sequence[float]) -> AttitudeThrottle:
+        roll, pitch, yaw_rate = map(radians, v[:3])
+        return AttitudeThrottle(pitch, roll, v[3], yaw_rate, FULL_BATTERY_V)
 
-    bounds = setting.vehicle.dynamics.command_bounds
+    bounds = context.vehicle.dynamics.command_bounds
 
-    def most(column: str, otherwise: float) -> float:
-        return float(bounds.get(column, (0.0, radians(otherwise)))[1]) * INSIDE * 180.0 / pi
+    def limit(column: str, default: float) -> float:
+        return float(bounds.get(column, (0.0, radians(default)))[1]) * INSIDE * 180.0 / pi
 
-    levers = [
-        *_axes(("roll",), "deg", most("roll_rad", LEAN_DEG)),
-        *_axes(("pitch",), "deg", most("pitch_rad", LEAN_DEG)),
-        *_axes(("yaw rate",), "deg/s", most("yaw_rate_radps", RATE_DEGPS)),
-        Slider("throttle", 0.0, 1.0, setting.began("cmd_throttle", 0.5)),
+    sliders = [
+        *_axes(("roll",), "deg", limit("roll_rad", TILT_DEG)),
+        *_axes(("pitch",), "deg", limit("pitch_rad", TILT_DEG)),
+        *_axes(("yaw rate",), "deg/s", limit("yaw_rate_radps", RATE_DEGPS)),
+        Slider("throttle", 0.0, 1.0, context.last_value("cmd_throttle", 0.5)),
     ]
-    return CommandSliders("sticks", levers, signal)
+    return CommandSliders("attitude and throttle", sliders, command)
 
 
-def _heading_speed(setting: Setting) -> CommandSliders:
-    def signal(v: Sequence[float]) -> HeadingSpeed:
+def _heading_speed(context: SliderContext) -> CommandSliders:
+    def command(v: Sequence[float]) -> HeadingSpeed:
         return HeadingSpeed(radians(v[0]), v[1])
 
-    heading = Slider("heading, from east [deg]", -180.0, 180.0, _yaw(setting).begin)
+    heading = Slider("heading, from east [deg]", -180.0, 180.0, _yaw(context).initial)
     return CommandSliders(
-        "heading and speed", [heading, Slider("speed [m/s]", 0.0, 2.0, 0.0)], signal
+        "heading and speed", [heading, Slider("speed [m/s]", 0.0, 2.0, 0.0)], command
     )
 
 
-def _rudder_thrust(setting: Setting) -> CommandSliders:
-    bounds = setting.vehicle.dynamics.command_bounds
-    angle = float(bounds.get("rudder_rad", (0.0, radians(LEAN_DEG)))[1]) * INSIDE * 180.0 / pi
-    push = bounds.get("thrust_n", (0.0, setting.able.weight_n))
+def _rudder_thrust(context: SliderContext) -> CommandSliders:
+    bounds = context.vehicle.dynamics.command_bounds
+    angle = float(bounds.get("rudder_rad", (0.0, radians(TILT_DEG)))[1]) * INSIDE * 180.0 / pi
+    thrust = bounds.get("thrust_n", (0.0, context.capabilities.weight_n))
 
-    def signal(v: Sequence[float]) -> RudderThrust:
+    def command(v: Sequence[float]) -> RudderThrust:
         return RudderThrust(radians(v[0]), v[1])
 
-    levers = [
+    sliders = [
         *_axes(("rudder",), "deg", angle),
-        Slider("thrust [N]", float(push[0]), float(push[1]), 0.0),
+        Slider("thrust [N]", float(thrust[0]), float(thrust[1]), 0.0),
     ]
-    return CommandSliders("rudder and thrust", levers, signal)
+    return CommandSliders("rudder and thrust", sliders, command)
 
 
-def _propeller_speeds(setting: Setting) -> CommandSliders:
-    bounds = setting.vehicle.dynamics.command_bounds
+def _propeller_speeds(context: SliderContext) -> CommandSliders:
+    bounds = context.vehicle.dynamics.command_bounds
 
-    def lever(side: str) -> Slider:
-        low, high = bounds.get(f"{side}_radps", (-FASTEST_RADPS, FASTEST_RADPS))
-        return Slider(f"{side} shaft [rad/s]", float(low), float(high), 0.0)
+    def slider(side: str) -> Slider:
+        low, high = bounds.get(f"{side}_radps", (-MAX_SPEED_RADPS, MAX_SPEED_RADPS))
+        return Slider(f"{side} propeller [rad/s]", float(low), float(high), 0.0)
 
-    def signal(v: Sequence[float]) -> PropellerSpeeds:
+    def command(v: Sequence[float]) -> PropellerSpeeds:
         return PropellerSpeeds(v[0], v[1])
 
-    return CommandSliders("shaft speeds", [lever("left"), lever("right")], signal)
+    return CommandSliders("propeller speeds", [slider("left"), slider("right")], command)
 
 
-_LEVELS: dict[type, Callable[[Setting], CommandSliders]] = {
+_COMMAND_TYPES: dict[type, Callable[[SliderContext], CommandSliders]] = {
     PositionYaw: _position_yaw,
     VelocityYaw: _velocity_yaw,
     VelocityYawRate: _velocity_yaw_rate,

@@ -1,4 +1,4 @@
-"""What a flight that goes on looks like now, and has looked like for a while."""
+"""Buffer of the last frames of a live flight."""
 
 import threading
 from collections import deque
@@ -11,31 +11,31 @@ from jaxtyping import Float64
 from kittiwake.scene.frame import Frame
 
 TRAIL_S, TRAIL_HZ = 10.0, 10.0
-# of one vehicle, for plots
+# time span of the rows kept for plots
 HISTORY_S = 60.0
-# of one with more columns, as cameras have, less is kept
-MANY = 500
+# vehicles with more columns, for example cameras, keep proportionally less
+MAX_COLUMNS = 500
 
 
 @runtime_checkable
 class FrameSource(Protocol):
-    """A flight to look at: one that goes on, or a log."""
+    """Source of frames: a live flight or a log."""
 
     def frame(self) -> Frame | None:
-        """What there is to see now; None before anything is."""
+        """Return the current frame; None before the first one."""
         ...
 
     def history(
         self, vehicle: str, columns: Sequence[str], span_s: float
     ) -> Float64[np.ndarray, "rows columns"]:
-        """The time and some columns of a vehicle, over the last seconds."""
+        """Return the time and some columns of a vehicle over the last seconds."""
         ...
 
 
 class FrameBuffer:
-    """Keeps what a flight posts; who looks gets the newest, and nobody waits for anybody.
+    """Latest frame, trails and column histories of a live flight, without blocking it.
 
-    Of all vehicles it keeps where they were, of the ``watched`` ones everything.
+    Positions are kept for all vehicles, complete rows only for the watched ones.
     """
 
     def __init__(self, columns: Mapping[str, Sequence[str]]) -> None:
@@ -43,35 +43,35 @@ class FrameBuffer:
         self._lock = threading.Lock()
         self._rows: dict[str, np.ndarray] = {}
         self._trails: dict[str, deque[np.ndarray]] = {}
-        self._noted_s = -np.inf
+        self._last_trail_s = -np.inf
         self._histories: dict[str, deque[np.ndarray]] = {next(iter(columns)): deque()}
 
     def post(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
-        """A block of a flight; one that is no later than the last one begins anew."""
+        """Append a block of rows; an earlier time than the last one clears the buffer."""
         with self._lock:
             time_s = float(next(iter(block.values()))[-1, 0])
             if self._rows and time_s <= next(iter(self._rows.values()))[0]:
-                self._forget()
-            # copies, for a view would keep the whole block
+                self._clear()
+            # copies: a view would keep the whole block in memory
             self._rows = {name: rows[-1].copy() for name, rows in block.items()}
-            if time_s - self._noted_s >= 1.0 / TRAIL_HZ - 1e-9:
-                self._noted_s = time_s
+            if time_s - self._last_trail_s >= 1.0 / TRAIL_HZ - 1e-9:
+                self._last_trail_s = time_s
                 for name, row in self._rows.items():
                     length = round(TRAIL_S * TRAIL_HZ)
                     self._trails.setdefault(name, deque(maxlen=length)).append(row[1:4].copy())
             for name, history in self._histories.items():
                 history.append(self._rows[name])
-                longest_s = HISTORY_S * min(1.0, MANY / len(self._columns[name]))
-                while history[0][0] < time_s - longest_s:
+                span_s = HISTORY_S * min(1.0, MAX_COLUMNS / len(self._columns[name]))
+                while history[0][0] < time_s - span_s:
                     history.popleft()
 
     def watch(self, vehicles: Iterable[str]) -> None:
-        """Everything of these vehicles is kept from now on, and of no others."""
+        """Keep complete rows of these vehicles from now on, and of no others."""
         with self._lock:
             self._histories = {name: self._histories.get(name, deque()) for name in vehicles}
 
     def frame(self) -> Frame | None:
-        """The newest row of all vehicles, and their trails."""
+        """Return the newest row and the trail of each vehicle."""
         with self._lock:
             if not self._rows:
                 return None
@@ -85,18 +85,18 @@ class FrameBuffer:
     def history(
         self, vehicle: str, columns: Sequence[str], span_s: float
     ) -> Float64[np.ndarray, "rows columns"]:
-        """The time and some columns of a watched vehicle; nothing of another."""
+        """Return the time and some columns of a watched vehicle; no rows for others."""
         names = ["time_s", *columns]
         with self._lock:
-            kept = [*self._histories.get(vehicle, ())]
-        if not kept:
+            rows = [*self._histories.get(vehicle, ())]
+        if not rows:
             return np.empty((0, len(names)))
-        places = [self._columns[vehicle].index(name) for name in names]
-        since_s = kept[-1][0] - span_s
-        return np.array([row[places] for row in kept if row[0] >= since_s])
+        indices = [self._columns[vehicle].index(name) for name in names]
+        start_s = rows[-1][0] - span_s
+        return np.array([row[indices] for row in rows if row[0] >= start_s])
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._trails.clear()
         for history in self._histories.values():
             history.clear()
-        self._noted_s = -np.inf
+        self._last_trail_s = -np.inf

@@ -1,9 +1,8 @@
-"""The gamepad of this machine, read through SDL (pygame) without a window.
+"""Local gamepad, read through SDL (pygame) without a window.
 
-SDL knows by their names where most makes have their sticks and buttons, and puts them in the places
-of one pad; those it does not know are read as they are numbered, which for a PS4 pad on Linux is
-the order that is wanted. In SDL right and down are positive, and a pressed trigger is; in ROS, and
-so in a ``Pad``, left and up are.
+SDL maps the sticks and buttons of most models to one standard layout. Unmapped pads are read in
+the order of their axis and button numbers, which for a PS4 pad on Linux is the standard order. In
+SDL right, down and a pressed trigger are positive; in ROS, and so in a ``Pad``, left and up are.
 """
 
 import os
@@ -35,11 +34,11 @@ from kittiwake.runtime.joystick import (
 
 EXTRA = "gamepad"
 RATE_HZ = 50.0
-# SDL's largest number for an axis; the smallest is one lower
+# largest axis value of SDL; the smallest one is -FULL - 1
 FULL = 32767
 STICKS = {LEFT_X: "LEFTX", LEFT_Y: "LEFTY", RIGHT_X: "RIGHTX", RIGHT_Y: "RIGHTY"}
 TRIGGERS = {L2: "TRIGGERLEFT", R2: "TRIGGERRIGHT"}
-# SDL names the four by their places on an Xbox pad
+# SDL names the four buttons by their positions on an Xbox pad
 BUTTONS = {
     CROSS: "A",
     CIRCLE: "B",
@@ -51,7 +50,7 @@ BUTTONS = {
     L3: "LEFTSTICK",
     R3: "RIGHTSTICK",
 }
-# no window, no greeting on standard output, and the signals stay with Python
+# no window, no message on standard output, and Python keeps its signal handlers
 ENVIRONMENT = {
     "PYGAME_HIDE_SUPPORT_PROMPT": "1",
     "SDL_NO_SIGNAL_HANDLERS": "1",
@@ -60,22 +59,24 @@ ENVIRONMENT = {
 
 
 class Gamepad:
-    """The first pad that is plugged in, read in a thread of its own while the context lasts.
+    """First connected gamepad, read in its own thread while the context is open.
 
     Args:
-        heard: gets a reading 50 times a second, and once None when the pad is unplugged.
-        told: gets a sentence for the person: which pad there is, that there is none.
+        on_reading: receives a reading 50 times per second, and None once when the pad disconnects.
+        on_message: receives messages to the user about connected and missing pads.
 
     Both are called in that thread.
     """
 
-    def __init__(self, heard: Callable[[Pad | None], None], told: Callable[[str], None]) -> None:
-        self._heard, self._told = heard, told
-        self._ending = threading.Event()
+    def __init__(
+        self, on_reading: Callable[[Pad | None], None], on_message: Callable[[str], None]
+    ) -> None:
+        self._on_reading, self._on_message = on_reading, on_message
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="gamepad", daemon=True)
 
     def __enter__(self) -> "Gamepad":
-        """Begins to read.
+        """Start reading.
 
         Raises:
             MissingExtraError: if pygame is not installed.
@@ -92,7 +93,7 @@ class Gamepad:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._ending.set()
+        self._closing.set()
         self._thread.join()
 
     def _run(self) -> None:
@@ -104,50 +105,50 @@ class Gamepad:
                 self._controller.init()
             self._read()
         except pygame.error as error:
-            self._told(f"gamepads cannot be read: {error}")
+            self._on_message(f"Gamepads cannot be read: {error}")
         finally:
-            # what was never begun, or ended by itself, may be ended again
+            # quit() is safe before init() and after an earlier quit()
             self._controller.quit()
             pygame.joystick.quit()
             pygame.display.quit()
 
     def _read(self) -> None:
-        device = self._first()
+        device = self._first_pad()
         if device is None:
-            self._told("no gamepad is plugged in; plug one in and it is found")
-        while not self._ending.wait(1.0 / RATE_HZ):
-            gone = self._unplugged()
+            self._on_message("No gamepad is connected. It will be detected when plugged in.")
+        while not self._closing.wait(1.0 / RATE_HZ):
+            disconnected = self._poll_disconnected()
             if device is None:
-                device = self._first()
-            elif device.number not in gone:
-                self._heard(device.pad())
+                device = self._first_pad()
+            elif device.number not in disconnected:
+                self._on_reading(device.pad())
             else:
-                self._heard(None)
-                self._told(f"the gamepad {device.name} is gone; plug it in again and it is found")
+                self._on_reading(None)
+                self._on_message(f"Gamepad {device.name} disconnected. Plug it in again.")
                 device = None
 
-    def _unplugged(self) -> set[int]:
-        """Brings all devices up to date; the numbers of those that have gone since the last time.
+    def _poll_disconnected(self) -> set[int]:
+        """Update all devices; return the numbers of those disconnected since the last call.
 
-        That a joystick is gone SDL says in events alone: the last reading goes on being read.
+        SDL reports a disconnect only as an event: reading continues to return the last values.
         """
         events = self._pygame.event.get()
         return {e.instance_id for e in events if e.type == self._pygame.JOYDEVICEREMOVED}
 
-    def _first(self) -> "_Known | _Numbered | None":
-        """The pad with the lowest number, if there is one."""
+    def _first_pad(self) -> "_MappedPad | _RawPad | None":
+        """Return the pad with the lowest number; None if there is none."""
         if self._pygame.joystick.get_count() == 0:
             return None
         if self._controller.is_controller(0):
-            found = _Known(self._pygame, self._controller.Controller(0))
+            found = _MappedPad(self._pygame, self._controller.Controller(0))
         else:
-            found = _Numbered(self._pygame.joystick.Joystick(0))
-        self._told(f"gamepad: {found.name}")
+            found = _RawPad(self._pygame.joystick.Joystick(0))
+        self._on_message(f"Gamepad connected: {found.name}")
         return found
 
 
-class _Known:
-    """A pad whose sticks and buttons SDL knows by their names."""
+class _MappedPad:
+    """Pad with a button mapping in SDL."""
 
     def __init__(self, pygame: Any, device: Any) -> None:
         self.name: str = device.name
@@ -159,18 +160,18 @@ class _Known:
 
     def pad(self) -> Pad:
         axes = [0.0] * (1 + max(*STICKS, *TRIGGERS))
-        for place, number in self._sticks.items():
-            axes[place] = -self._device.get_axis(number) / FULL
-        for place, number in self._triggers.items():
-            axes[place] = 1.0 - 2.0 * self._device.get_axis(number) / FULL
+        for index, number in self._sticks.items():
+            axes[index] = -self._device.get_axis(number) / FULL
+        for index, number in self._triggers.items():
+            axes[index] = 1.0 - 2.0 * self._device.get_axis(number) / FULL
         buttons = [False] * (1 + max(BUTTONS))
-        for place, number in self._buttons.items():
-            buttons[place] = bool(self._device.get_button(number))
+        for index, number in self._buttons.items():
+            buttons[index] = bool(self._device.get_button(number))
         return Pad(tuple(axes), tuple(buttons))
 
 
-class _Numbered:
-    """A pad that SDL does not know."""
+class _RawPad:
+    """Pad without a button mapping in SDL, read by axis and button numbers."""
 
     def __init__(self, device: Any) -> None:
         self.name: str = device.get_name()
@@ -185,12 +186,12 @@ class _Numbered:
 
 
 def _numbers(pygame: Any, kind: str, names: dict[int, str]) -> dict[int, int]:
-    return {place: getattr(pygame, f"CONTROLLER_{kind}_{name}") for place, name in names.items()}
+    return {index: getattr(pygame, f"CONTROLLER_{kind}_{name}") for index, name in names.items()}
 
 
 @contextmanager
 def _environment() -> Generator[None]:
-    """What SDL reads from the environment, put back behind it."""
+    """Set the environment variables of SDL, and restore them afterwards."""
     before = {name: os.environ.get(name) for name in ENVIRONMENT}
     os.environ.update(ENVIRONMENT)
     try:

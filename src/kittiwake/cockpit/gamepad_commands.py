@@ -1,18 +1,18 @@
-"""A gamepad's wishes, as commands to the first vehicle of a session."""
+"""Commands of a gamepad to the first vehicle of a session."""
 
 from typing import Any
 
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.kinematics import Start
-from kittiwake.runtime.joystick import Asked, Joystick, Pad
+from kittiwake.runtime.joystick import Joystick, Pad, PadRequest
 from kittiwake.runtime.maneuvers import HoldCommand
 from kittiwake.runtime.session import Session
 
 
 class GamepadCommands:
-    """Passes readings on; a stick that does not move says nothing new.
+    """Conversion of gamepad readings to commands; only changes are sent.
 
-    Without a mode, before one is chosen or when the pad is unplugged, guidance flies.
+    Without a mode, that is before one is selected or when the pad disconnects, guidance flies.
     """
 
     def __init__(self, session: Session) -> None:
@@ -20,40 +20,40 @@ class GamepadCommands:
         self._session = session
         self._vehicle = next(iter(scenario.vehicles))
         self._joystick = Joystick(scenario.joystick)
-        # what was asked last, and of which flight
-        self._signal: Any = None
-        self._course = session.executor
+        # last command, and the flight that it was sent to
+        self._command: Any = None
+        self._executor = session.executor
         self._problem = ""
 
     def read(self, pad: Pad | None) -> None:
-        """What it asks for now."""
-        asked = self._joystick.read(pad)
+        """Send the command of a reading; None is a disconnected pad."""
+        request = self._joystick.read(pad)
         executor = self._session.executor
-        if asked.restart:
-            self._signal = None
+        if request.restart:
+            self._command = None
             self._session.restart()
             self._session.clock.paused = False
             return
-        if executor is not self._course:
-            self._course, self._signal = executor, None
-        self._ask(asked)
+        if executor is not self._executor:
+            self._executor, self._command = executor, None
+        self._send(request)
 
-    def _ask(self, asked: Asked) -> None:
-        """What is new of it."""
-        is_new = asked.command != self._signal
-        if not is_new and asked.place is None:
+    def _send(self, request: PadRequest) -> None:
+        """Send a request if it differs from the last one."""
+        is_new = request.command != self._command
+        if not is_new and request.place is None:
             return
-        self._signal = asked.command
-        executor = self._course
+        self._command = request.command
+        executor = self._executor
         try:
             if is_new:
-                executor.ask(
-                    self._vehicle, None if asked.command is None else HoldCommand(asked.command)
+                executor.command(
+                    self._vehicle, None if request.command is None else HoldCommand(request.command)
                 )
-            if asked.place is not None:
-                executor.place(self._vehicle, Start(asked.place))
+            if request.place is not None:
+                executor.place(self._vehicle, Start(request.place))
         except KittiwakeError as error:
-            # a stick that goes on moving says the same again and again
+            # a moving stick repeats the same error
             if self._problem != str(error):
                 self._problem = str(error)
                 executor.problems.put(self._problem)

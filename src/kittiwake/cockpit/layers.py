@@ -1,4 +1,4 @@
-"""What is drawn beside the cast and can be switched off: each a function that draws a frame."""
+"""Optional layers of the scene: functions that draw a frame."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,37 +6,38 @@ from dataclasses import dataclass
 import numpy as np
 import viser
 
-from kittiwake.cockpit.nodes import Nodes, change, show
+from kittiwake.cockpit.nodes import Nodes, set_visible, update_node
 from kittiwake.rendering.shapes import Rgb
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.frame import Frame, Show
+from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.lines import (
-    FEW,
-    PLACE,
+    MAX_ANNOTATED,
+    POSITION,
     Links,
     Segments,
     Setpoints,
     Trails,
     WindArrows,
-    ball_look,
-    way_segments,
+    route_segments,
+    sphere_look,
 )
-from kittiwake.scene.planned_route import planned_places_world_m
+from kittiwake.scene.planned_route import planned_positions_world_m
 from kittiwake.scene.selection import Selection
 from kittiwake.scene.sensor_beams import SensorBeams, cone_look
 
-WAY_RGB, REACHED_RGB, SETPOINT_RGB = (90, 130, 90), (170, 185, 170), (60, 170, 90)
+ROUTE_RGB, REACHED_RGB, SETPOINT_RGB = (90, 130, 90), (170, 185, 170), (60, 170, 90)
 WIND_RGB, LINK_RGB = (60, 130, 220), (120, 180, 235)
 RAY_RGB, FIELD_RGB = (235, 110, 100), (90, 100, 115)
-# in pixels
-TRAIL_WIDTH, THIN_WIDTH, WAY_WIDTH, ARROW_WIDTH = 2.5, 1.0, 1.5, 2.5
-# of the largest vehicle: balls at places, and the arrow of a wind of 1 m/s; of its own a goal's
-PLACE_SHARE, WIND_SHARE, GOAL_SHARE = 0.08, 0.3, 0.07
-# of the widest side of what is looked at, how large the ball at a place is at least
-LEAST_SHARE = 0.002
+# line widths in pixels
+TRAIL_WIDTH, THIN_WIDTH, ROUTE_WIDTH, ARROW_WIDTH = 2.5, 1.0, 1.5, 2.5
+# relative to the largest vehicle: waypoint markers and the arrow of a wind of 1 m/s; relative to
+# its own vehicle: setpoint markers
+WAYPOINT_SHARE, WIND_SHARE, SETPOINT_SHARE = 0.08, 0.3, 0.07
+# smallest waypoint marker relative to the widest side of the extent
+MIN_WAYPOINT_SHARE = 0.002
 LABEL_SCALE = 0.9
-# of a vehicle that does not say how large it is
-LEAST_VEHICLE_M = 0.1
+# for a vehicle without a size
+MIN_VEHICLE_M = 0.1
 EDGES_OF_FIELD = 8
 
 Layer = Callable[[Frame], None]
@@ -44,7 +45,7 @@ Layer = Callable[[Frame], None]
 
 @dataclass
 class Options:
-    """Which layers are shown; counts at the next frame."""
+    """Visibility of the layers, applied at the next frame."""
 
     trails: bool = True
     labels: bool = True
@@ -55,39 +56,39 @@ class Options:
 
 
 class Layers:
-    """Makes the layers of a show; a layer of which a show has nothing is not made."""
+    """Factory of the layers of a flight; empty layers are left out."""
 
-    def __init__(self, nodes: Nodes, played: Show, options: Options) -> None:
-        self._nodes, self._show, self._options = nodes, played, options
+    def __init__(self, nodes: Nodes, flight: FlightInfo, options: Options) -> None:
+        self._nodes, self._flight, self._options = nodes, flight, options
 
     def all(self) -> list[Layer]:
-        """All but the trails."""
+        """Return all layers except the trails."""
         return [
             *self.labels(),
-            *self.goals(),
-            *self.ways(),
+            *self.setpoints(),
+            *self.routes(),
             *self.wind(),
             *self.links(),
             *self.beams(),
         ]
 
     def trails(self, rgb: Rgb | None = None) -> Layer:
-        """Each in the color of its vehicle, if not all in one."""
-        names = list(self._show.scenario.vehicles)
+        """Return the layer of trails, in one color or in the colors of the vehicles."""
+        names = list(self._flight.scenario.vehicles)
         trails = Trails(names, None if rgb is None else [rgb] * len(names))
-        width = TRAIL_WIDTH if len(names) <= FEW else THIN_WIDTH
+        width = TRAIL_WIDTH if len(names) <= MAX_ANNOTATED else THIN_WIDTH
         handle = self._nodes.empty_lines("trails", len(trails.rgb), trails.rgb, width)
-        return self._changing(handle, "trails", trails.segments)
+        return self._line_layer(handle, "trails", trails.segments)
 
     def labels(self) -> list[Layer]:
-        """The names of vehicles, if they are not too many."""
-        names = list(self._show.scenario.vehicles)
-        if len(names) > FEW:
+        """Return the layer of vehicle names; none for a large fleet."""
+        names = list(self._flight.scenario.vehicles)
+        if len(names) > MAX_ANNOTATED:
             return []
-        selection, nodes = Selection(self._show, names, PLACE), self._nodes
-        vehicles = self._show.scenario.vehicles
+        selection, nodes = Selection(self._flight, names, POSITION), self._nodes
+        vehicles = self._flight.scenario.vehicles
         sizes = [vehicles[name].dynamics.size_body_m for name in names]
-        # over the vehicle, clear of its rotors
+        # above the vehicle, clear of its rotors
         above = np.array([0.5 * float(size.z) + 0.1 * float(size.x) + 0.03 for size in sizes])
         handles = [
             nodes.scene.add_label(
@@ -103,95 +104,96 @@ class Layers:
             places = np.nan_to_num(selection.of(frame))
             places[:, 2] += above
             for handle, place in zip(handles, places, strict=True):
-                show(handle, shown=self._options.labels)
+                set_visible(handle, visible=self._options.labels)
                 if self._options.labels:
                     handle.position = place
 
         return [draw]
 
-    def goals(self) -> list[Layer]:
-        """Where vehicles are to be now."""
-        goals = Setpoints(self._show)
-        count, vehicles = len(goals.vehicles), self._show.scenario.vehicles
-        sizes = [float(vehicles[name].dynamics.size_body_m.x) for name in goals.vehicles]
-        radii = GOAL_SHARE * np.maximum(sizes, LEAST_VEHICLE_M)
-        balls = self._nodes.batch("reference/goals", ball_look(SETPOINT_RGB, 0.75), count)
-        lines = self._nodes.empty_lines("reference/to goals", count, SETPOINT_RGB, THIN_WIDTH)
+    def setpoints(self) -> list[Layer]:
+        """Return the layer of position setpoints."""
+        setpoints = Setpoints(self._flight)
+        count, vehicles = len(setpoints.vehicles), self._flight.scenario.vehicles
+        sizes = [float(vehicles[name].dynamics.size_body_m.x) for name in setpoints.vehicles]
+        radii = SETPOINT_SHARE * np.maximum(sizes, MIN_VEHICLE_M)
+        markers = self._nodes.batch("reference/setpoints", sphere_look(SETPOINT_RGB, 0.75), count)
+        lines = self._nodes.empty_lines("reference/to setpoints", count, SETPOINT_RGB, THIN_WIDTH)
 
         def draw(frame: Frame) -> None:
-            shown = self._options.reference
-            show(balls, shown=shown)
-            show(lines, shown=shown)
-            if shown:
-                places, there, segments = goals.at(frame)
-                balls.batched_positions = places.astype(np.float32)
-                change(balls, batched_scales=np.where(there, radii, 0.0).astype(np.float32))
+            visible = self._options.reference
+            set_visible(markers, visible=visible)
+            set_visible(lines, visible=visible)
+            if visible:
+                places, there, segments = setpoints.at(frame)
+                markers.batched_positions = places.astype(np.float32)
+                update_node(markers, batched_scales=np.where(there, radii, 0.0).astype(np.float32))
                 lines.points = segments.astype(np.float32)
 
         return [draw]
 
-    def ways(self) -> list[Layer]:
-        """The places that are planned, and lines between them; those that were reached are pale."""
-        vehicles, origin = self._show.scenario.vehicles, self._show.scenario.world.origin
+    def routes(self) -> list[Layer]:
+        """Return the layer of planned routes; reached waypoints are pale."""
+        vehicles, origin = self._flight.scenario.vehicles, self._flight.scenario.world.origin
         planned = {
-            name: planned_places_world_m(vehicles[name], origin) for name in list(vehicles)[:FEW]
+            name: planned_positions_world_m(vehicles[name], origin)
+            for name in list(vehicles)[:MAX_ANNOTATED]
         }
-        ways = {name: places for name, places in planned.items() if len(places)}
-        if not ways:
+        routes = {name: places for name, places in planned.items() if len(places)}
+        if not routes:
             return []
-        every = np.concatenate(list(ways.values()))
-        wide = extent_of(self._show).widest_m
-        radius = max(PLACE_SHARE * largest_m(self._show), LEAST_SHARE * wide)
-        scales = np.full(len(every), radius, np.float32)
-        balls = self._nodes.batch(
-            "reference/places", ball_look(WAY_RGB), len(every), batched_scales=scales
+        waypoints = np.concatenate(list(routes.values()))
+        wide = extent_of(self._flight).widest_m
+        radius = max(WAYPOINT_SHARE * largest_m(self._flight), MIN_WAYPOINT_SHARE * wide)
+        scales = np.full(len(waypoints), radius, np.float32)
+        markers = self._nodes.batch(
+            "reference/waypoints", sphere_look(ROUTE_RGB), len(waypoints), batched_scales=scales
         )
-        balls.batched_positions = every.astype(np.float32)
-        pieces = np.concatenate([way_segments(places) for places in ways.values()])
-        lines = self._nodes.lines("reference/ways", pieces, WAY_RGB, WAY_WIDTH)
-        numbers = np.concatenate([np.arange(len(places)) for places in ways.values()])
-        owners = np.repeat(np.arange(len(ways)), [len(places) for places in ways.values()])
-        selection = Selection(self._show, list(ways), ("guidance.legs",))
+        markers.batched_positions = waypoints.astype(np.float32)
+        pieces = np.concatenate([route_segments(places) for places in routes.values()])
+        lines = self._nodes.lines("reference/routes", pieces, ROUTE_RGB, ROUTE_WIDTH)
+        numbers = np.concatenate([np.arange(len(places)) for places in routes.values()])
+        owners = np.repeat(np.arange(len(routes)), [len(places) for places in routes.values()])
+        selection = Selection(self._flight, list(routes), ("guidance.legs",))
 
         def draw(frame: Frame) -> None:
-            shown = self._options.reference
-            show(balls, shown=shown)
-            show(lines, shown=shown)
-            if shown:
+            visible = self._options.reference
+            set_visible(markers, visible=visible)
+            set_visible(lines, visible=visible)
+            if visible:
                 legs = np.nan_to_num(selection.of(frame)[:, 0])
                 reached = (numbers < legs[owners])[:, None]
-                rgb = np.where(reached, REACHED_RGB, WAY_RGB).astype(np.uint8)
-                change(balls, batched_colors=rgb)
+                rgb = np.where(reached, REACHED_RGB, ROUTE_RGB).astype(np.uint8)
+                update_node(markers, batched_colors=rgb)
 
         return [draw]
 
     def wind(self) -> list[Layer]:
-        """Arrows at the vehicles."""
-        arrows = WindArrows(self._show, WIND_SHARE * largest_m(self._show))
+        """Return the layer of wind arrows at the vehicles."""
+        arrows = WindArrows(self._flight, WIND_SHARE * largest_m(self._flight))
         handle = self._nodes.empty_lines("wind", 3 * len(arrows.vehicles), WIND_RGB, ARROW_WIDTH)
-        return [self._changing(handle, "wind", arrows.segments)]
+        return [self._line_layer(handle, "wind", arrows.segments)]
 
     def links(self) -> list[Layer]:
-        """Between those that hear each other."""
-        links = Links(self._show)
+        """Return the layer of radio links between vehicles in range."""
+        links = Links(self._flight)
         if links.pairs == 0:
             return []
         handle = self._nodes.empty_lines("links", links.pairs, LINK_RGB, THIN_WIDTH)
-        return [self._changing(handle, "links", links.segments)]
+        return [self._line_layer(handle, "links", links.segments)]
 
     def beams(self) -> list[Layer]:
-        """Cones of sound, beams of light, fields of cameras."""
-        beams, nodes = SensorBeams(self._show), self._nodes
+        """Return the layers of sonar cones, light beams and camera fields of view."""
+        beams, nodes = SensorBeams(self._flight), self._nodes
         layers = []
         if beams.cones:
             layers.append(self._cones(beams))
         if beams.rays:
             handle = nodes.empty_lines("beams/light", beams.rays, RAY_RGB, THIN_WIDTH)
-            layers.append(self._changing(handle, "beams", beams.ray_segments))
+            layers.append(self._line_layer(handle, "beams", beams.ray_segments))
         if beams.fields:
             pieces = EDGES_OF_FIELD * beams.fields
             handle = nodes.empty_lines("beams/fields", pieces, FIELD_RGB, THIN_WIDTH)
-            layers.append(self._changing(handle, "beams", beams.field_segments))
+            layers.append(self._line_layer(handle, "beams", beams.field_segments))
         return layers
 
     def _cones(self, beams: SensorBeams) -> Layer:
@@ -207,14 +209,14 @@ class Layers:
         )
 
         def draw(frame: Frame) -> None:
-            show(handle, shown=self._options.beams)
+            set_visible(handle, visible=self._options.beams)
             if not self._options.beams:
                 return
             cones = beams.cones_at(frame)
             handle.batched_positions = cones.poses.positions_world_m.astype(np.float32)
             handle.batched_wxyzs = cones.poses.q_world_from_part.astype(np.float32)
             handle.batched_scales = cones.scales.astype(np.float32)
-            change(
+            update_node(
                 handle,
                 batched_colors=cones.rgb,
                 batched_opacities=cones.opacities.astype(np.float32),
@@ -222,24 +224,24 @@ class Layers:
 
         return draw
 
-    def _changing(
+    def _line_layer(
         self,
         handle: viser.LineSegmentsHandle,
         option: str,
         segments: Callable[[Frame], Segments],
     ) -> Layer:
-        """Lines of a layer, which are not computed while it is hidden."""
+        """Return a layer of lines, which are not computed while it is hidden."""
 
         def draw(frame: Frame) -> None:
-            shown = getattr(self._options, option)
-            show(handle, shown=shown)
-            if shown:
+            visible = getattr(self._options, option)
+            set_visible(handle, visible=visible)
+            if visible:
                 handle.points = segments(frame).astype(np.float32)
 
         return draw
 
 
-def largest_m(played: Show) -> float:
-    """Of all vehicles, from one end to the other."""
-    sizes = [vehicle.dynamics.size_body_m for vehicle in played.scenario.vehicles.values()]
-    return max([float(size.x) for size in sizes] + [LEAST_VEHICLE_M])
+def largest_m(flight: FlightInfo) -> float:
+    """Return the length of the largest vehicle."""
+    sizes = [vehicle.dynamics.size_body_m for vehicle in flight.scenario.vehicles.values()]
+    return max([float(size.x) for size in sizes] + [MIN_VEHICLE_M])

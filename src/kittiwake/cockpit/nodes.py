@@ -1,4 +1,4 @@
-"""Nodes of a scene of viser's, all below one name."""
+"""Nodes of a viser scene below a common name."""
 
 from typing import Any
 
@@ -10,23 +10,23 @@ from kittiwake.rendering.look import Look
 from kittiwake.rendering.rotation import UPRIGHT
 from kittiwake.rendering.shapes import Rgb, is_closed
 
-# batches of more triangles are drawn coarser where they are small
-MANY = 100_000
-# what is larger throws no shadow, which would blur all others
-LARGEST_SHADOW_M = 60.0
+# batches with more triangles get levels of detail
+LOD_TRIANGLES = 100_000
+# larger meshes cast no shadow, which would blur all other shadows
+MAX_SHADOW_M = 60.0
 
-Pieces = Float[np.ndarray, "pieces 2 3"]
+LineSegments = Float[np.ndarray, "pieces 2 3"]
 
 
 class Nodes:
-    """Makes them."""
+    """Factory of nodes with a common prefix."""
 
     def __init__(self, scene: viser.SceneApi, prefix: str) -> None:
         self.scene, self.prefix = scene, prefix
 
     def batch(self, name: str, look: Look, instances: int, **more: Any) -> viser.BatchedMeshHandle:
-        """Equal looks, which have no place yet."""
-        clear = look.opacity < 1.0
+        """Add instances of a look, initially at the origin."""
+        translucent = look.opacity < 1.0
         return self.scene.add_batched_meshes_simple(
             f"{self.prefix}/{name}",
             look.vertices_m,
@@ -34,35 +34,37 @@ class Nodes:
             np.tile(UPRIGHT.astype(np.float32), (instances, 1)),
             np.zeros((instances, 3), np.float32),
             batched_colors=more.pop("rgb", look.rgb),
-            opacity=more.pop("opacity", look.opacity if clear else None),
+            opacity=more.pop("opacity", look.opacity if translucent else None),
             flat_shading=True,
             side=_side(look),
-            lod="auto" if instances * len(look.faces) > MANY else "off",  # codespell:ignore lod
-            cast_shadow=not clear,
-            receive_shadow=not clear,
+            lod="auto"
+            if instances * len(look.faces) > LOD_TRIANGLES
+            else "off",  # codespell:ignore lod
+            cast_shadow=not translucent,
+            receive_shadow=not translucent,
             **more,
         )
 
     def mesh(self, name: str, look: Look, *, shadow: bool = True) -> viser.MeshHandle:
-        """One look in the world's axes, which may throw a shadow."""
-        clear = look.opacity < 1.0
-        wide = float(np.ptp(look.vertices_m, axis=0).max())
+        """Add a look in world axes, optionally with a shadow."""
+        translucent = look.opacity < 1.0
+        width_m = float(np.ptp(look.vertices_m, axis=0).max())
         return self.scene.add_mesh_simple(
             f"{self.prefix}/{name}",
             look.vertices_m,
             look.faces,
             color=look.rgb,
-            opacity=look.opacity if clear else None,
+            opacity=look.opacity if translucent else None,
             flat_shading=True,
             side=_side(look),
-            cast_shadow=shadow and not clear and wide < LARGEST_SHADOW_M,
-            receive_shadow=not clear,
+            cast_shadow=shadow and not translucent and width_m < MAX_SHADOW_M,
+            receive_shadow=not translucent,
         )
 
     def lines(
-        self, name: str, points: Pieces, rgb: Rgb | np.ndarray, width_pixels: float
+        self, name: str, points: LineSegments, rgb: Rgb | np.ndarray, width_pixels: float
     ) -> viser.LineSegmentsHandle:
-        """Pieces of lines, as wide from near as from afar."""
+        """Add line segments of constant width on the screen."""
         return self.scene.add_line_segments(
             f"{self.prefix}/{name}",
             points.astype(np.float32),
@@ -74,27 +76,27 @@ class Nodes:
     def empty_lines(
         self, name: str, pieces: int, rgb: Rgb | np.ndarray, width_pixels: float
     ) -> viser.LineSegmentsHandle:
-        """So many pieces that have no place yet."""
+        """Add line segments of zero length, to be moved later."""
         return self.lines(name, np.zeros((pieces, 2, 3)), rgb, width_pixels)
 
     def remove(self) -> None:
-        """Takes all of them away."""
+        """Remove all nodes below the prefix."""
         self.scene.remove_by_name(self.prefix)
 
 
-def show(handle: Any, *, shown: bool) -> None:
-    """Shows or hides a node; nothing is sent where nothing changes."""
-    if handle.visible != shown:
-        handle.visible = shown
+def set_visible(handle: Any, *, visible: bool) -> None:
+    """Show or hide a node; send nothing if nothing changes."""
+    if handle.visible != visible:
+        handle.visible = visible
 
 
-def change(handle: Any, **values: np.ndarray) -> None:
-    """Sends only what differs from what is shown."""
+def update_node(handle: Any, **values: np.ndarray) -> None:
+    """Set attributes of a node; send only the changed ones."""
     for name, value in values.items():
         if not np.array_equal(getattr(handle, name), value):
             setattr(handle, name, value)
 
 
 def _side(look: Look) -> Any:
-    """What is seen from outside only throws its shadow with its far side, not onto itself."""
+    """Return the drawn side; looks drawn from outside only cast no shadow on themselves."""
     return "front" if look.opacity >= 1.0 and is_closed(look) else "double"

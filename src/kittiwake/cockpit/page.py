@@ -1,4 +1,4 @@
-"""The controls of one browser: its pick of a vehicle, and the panels about that one."""
+"""Controls of one browser: vehicle selection, and the panels of the selected vehicle."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -12,80 +12,82 @@ from kittiwake.cockpit.panels.gains import GainsPanel
 from kittiwake.cockpit.panels.panel import Panel
 from kittiwake.cockpit.panels.plots import PlotsPanel
 from kittiwake.cockpit.panels.readings import ReadingsPanel
-from kittiwake.cockpit.panels.view import Eye, ViewPanel
+from kittiwake.cockpit.panels.view import BrowserCamera, ViewPanel
 from kittiwake.cockpit.panels.world import FaultsPanel
 from kittiwake.runtime.session import Session
 from kittiwake.scene.frame import Frame
 
 
 class Page:
-    """Panels in the tabs that all browsers have, seen by one of them.
+    """Panels of one browser in the tabs that all browsers share.
 
     Args:
-        desk: what they share.
-        scene: where that browser clicks.
-        eye: its camera.
-        tabs: by their titles.
-        order: where among the other controls the vehicle is picked.
-        picked: called when another vehicle is.
+        context: data shared by the panels.
+        scene: scene of the browser, which receives its clicks.
+        camera: camera of the browser.
+        tabs: tabs by title.
+        order: position of the vehicle selection among the other controls.
+        on_select: called when another vehicle is selected.
     """
 
     def __init__(
         self,
         context: PanelContext,
         scene: viser.SceneApi,
-        eye: Eye,
+        camera: BrowserCamera,
         tabs: Mapping[str, viser.GuiTabHandle],
         order: float,
-        picked: Callable[[], None] = lambda: None,
+        on_select: Callable[[], None] = lambda: None,
     ) -> None:
-        self.context, self._told, self._picked = context, "", picked
-        names = list(context.show.scenario.vehicles)
-        whom = context.gui.add_dropdown("Vehicle", names, initial_value=context.picked, order=order)
-        whom.on_update(context.by_hand(lambda event: self._pick(event.target.value)))
+        self.context, self._logged_error, self._on_select = context, "", on_select
+        names = list(context.flight.scenario.vehicles)
+        dropdown = context.gui.add_dropdown(
+            "Vehicle", names, initial_value=context.selected, order=order
+        )
+        dropdown.on_update(context.user_action(lambda event: self._select(event.target.value)))
         self._panels: list[Panel] = []
         for title, make in _panels(context, context.session, scene):
             context.tab = tabs[title]
             with tabs[title]:
                 self._panels.append(make())
         with tabs["View"]:
-            self._view = ViewPanel(context, eye)
+            self._view = ViewPanel(context, camera)
 
-    def _pick(self, vehicle: str) -> None:
-        self.context.pick(vehicle)
-        self._picked()
+    def _select(self, vehicle: str) -> None:
+        self.context.select(vehicle)
+        self._on_select()
 
     def follow(self, frame: Frame) -> None:
-        """The camera goes along."""
+        """Move a following camera with its vehicle."""
         self._try(lambda: self._view.follow(frame))
 
     def update(self, frame: Frame) -> None:
-        """Shows what is now."""
+        """Update all panels to a frame."""
 
-        def write() -> None:
-            # a panel that is made anew meanwhile would take away what is written to
+        def update_panels() -> None:
+            # a panel that is rebuilt meanwhile would remove the controls written to
             with self.context.lock:
                 for panel in self._panels:
                     panel.update(frame)
 
-        self._try(write)
+        self._try(update_panels)
 
-    def _try(self, do: Callable[[], None]) -> None:
-        """What is wrong with one page ends no other, and is told once."""
+    def _try(self, action: Callable[[], None]) -> None:
+        """Run an action; log an error once, so that it does not affect other pages."""
         try:
-            do()
+            action()
         except Exception as error:
-            if repr(error) != self._told:
-                self._told = repr(error)
-                logging.getLogger(__name__).exception("a page could not be drawn")
+            if repr(error) != self._logged_error:
+                self._logged_error = repr(error)
+                logging.getLogger(__name__).exception("could not draw a page")
 
 
 def _panels(
     context: PanelContext, session: Session | None, scene: viser.SceneApi
 ) -> Iterator[tuple[str, Callable[[], Any]]]:
     if session is not None:
-        yield "Fly", lambda: FlyingPanel(context, session, scene)
+        yield "Command", lambda: FlyingPanel(context, session, scene)
         yield "World", lambda: FaultsPanel(context, session)
-        yield "Gains", lambda: GainsPanel(context, session)
+        yield "Parameters", lambda: GainsPanel(context, session)
     yield "Readings", lambda: ReadingsPanel(context)
     yield "Plots", lambda: PlotsPanel(context)

@@ -1,4 +1,4 @@
-"""What panels share: where their controls are, the flight, and the vehicle they are about."""
+"""Context shared by panels: their controls, the flight and the selected vehicle."""
 
 import re
 import threading
@@ -18,35 +18,36 @@ from kittiwake.core.errors import CommandError, KittiwakeError
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scene.frame import Frame, Show
+from kittiwake.scene.frame import FlightInfo, Frame
 
-# what is said to who looks at the page stays so long
-SAID_S = 8.0
-# of an array with more numbers none is shown by itself
-MOST_PARTS = 32
+# display time of notifications
+NOTIFICATION_S = 8.0
+# arrays with more elements are not listed by element
+MAX_ELEMENTS = 32
 NUMBER = re.compile(r"\d+")
 
 
 @dataclass
 class PanelContext:
-    """The controls of one browser or of all, and what is shown there.
+    """Controls of one browser or of all browsers, and the flight that they show.
 
     Attributes:
-        gui: where controls are made.
-        clients: the browsers that have them.
-        session: what flies, None where a log is replayed.
-        picked: the vehicle that the panels are about; each browser has its own.
-        tab: where panels are being made.
-        lock: held while panels are made anew or written to, so that nothing is written to what is
-            being removed.
+        gui: API that creates the controls.
+        clients: browsers that show the controls.
+        flight: scenario and log columns of the flight.
+        source: source of frames.
+        session: live session; None for a log.
+        selected: vehicle that the panels show; each browser has its own.
+        tab: tab in which panels are being created.
+        lock: held while panels are rebuilt or updated, so that removed controls are not updated.
     """
 
     gui: viser.GuiApi
     clients: Callable[[], Iterable[viser.ClientHandle]]
-    show: Show
+    flight: FlightInfo
     source: FrameSource
     session: Session | None = None
-    picked: str = ""
+    selected: str = ""
     tab: AbstractContextManager[Any] | None = None
     _builders: list[tuple[AbstractContextManager[Any], Callable[[], None]]] = field(
         default_factory=list
@@ -54,86 +55,86 @@ class PanelContext:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
-        self.picked = self.picked or next(iter(self.show.scenario.vehicles))
+        self.selected = self.selected or next(iter(self.flight.scenario.vehicles))
 
     @property
     def vehicle(self) -> Vehicle:
-        """The record of the picked one."""
-        return self.scenario.vehicles[self.picked]
+        """Selected vehicle."""
+        return self.scenario.vehicles[self.selected]
 
     @property
     def scenario(self) -> Scenario:
-        """What is flown, with what was changed on the way."""
-        return self.show.scenario if self.session is None else self.session.executor.scenario
+        """Scenario of the flight, with the changes made in flight."""
+        return self.flight.scenario if self.session is None else self.session.executor.scenario
 
     @property
     def entry(self) -> str:
-        """Under which name the scenario has the picked one, alone or as one of a count."""
+        """Name of the selected vehicle's scenario entry, which may describe several vehicles."""
         entries = self.scenario.document.data["vehicles"]
-        return self.picked if self.picked in entries else self.picked.rpartition("-")[0]
+        return self.selected if self.selected in entries else self.selected.rpartition("-")[0]
 
-    def pick(self, vehicle: str) -> None:
-        """Makes the panels be about another vehicle.
+    def select(self, vehicle: str) -> None:
+        """Select another vehicle and rebuild the panels.
 
         Raises:
-            CommandError: if there is none of this name.
+            CommandError: if there is no vehicle of this name.
         """
-        if vehicle not in self.show.columns:
+        if vehicle not in self.flight.columns:
             message = f"there is no vehicle '{vehicle}'"
             raise CommandError(message)
         with self.lock:
-            self.picked = vehicle
-            self.renew()
+            self.selected = vehicle
+            self.rebuild()
 
-    def renew(self) -> None:
-        """Has all panels begin anew."""
+    def rebuild(self) -> None:
+        """Rebuild all panels."""
         with self.lock:
             for tab, build in self._builders:
                 with tab:
                     build()
 
     def build(self, build: Callable[[], None]) -> None:
-        """Makes controls in the present tab, and again when they are to be about another one.
+        """Create controls in the current tab, and recreate them on ``rebuild``.
 
-        That is when another vehicle is picked, and when the flight has begun anew.
+        Panels are rebuilt when another vehicle is selected, and when the flight is restarted.
         """
-        assert self.tab is not None, "panels are made in tabs"
+        assert self.tab is not None, "panels are created in tabs"
         self._builders.append((self.tab, build))
         build()
 
     @property
     def logged_columns(self) -> list[str]:
-        """The picked one's columns, without the parts of long arrays."""
-        columns = self.show.columns[self.picked]
-        parts = Counter(NUMBER.sub("#", name) for name in columns)
-        return [name for name in columns if parts[NUMBER.sub("#", name)] <= MOST_PARTS]
+        """Log columns of the selected vehicle, without the elements of long arrays."""
+        columns = self.flight.columns[self.selected]
+        elements = Counter(NUMBER.sub("#", name) for name in columns)
+        return [name for name in columns if elements[NUMBER.sub("#", name)] <= MAX_ELEMENTS]
 
     def row(self, frame: Frame) -> dict[str, float]:
-        """The picked one's numbers by column; NaN where nothing of it was recorded."""
-        columns = self.show.columns[self.picked]
-        row: ndarray = frame.rows.get(self.picked, np.full(len(columns), np.nan))
+        """Return the values of the selected vehicle by column; NaN if it has no row."""
+        columns = self.flight.columns[self.selected]
+        row: ndarray = frame.rows.get(self.selected, np.full(len(columns), np.nan))
         return dict(zip(columns, row.tolist(), strict=True))
 
-    def say(self, title: str, words: str, *, wrong: bool = False) -> None:
-        """Tells who looks at these controls."""
+    def notify(self, title: str, text: str, *, error: bool = False) -> None:
+        """Show a notification in the browsers of this context."""
         for client in self.clients():
             client.add_notification(
-                title, words, color="red" if wrong else "blue", auto_close_seconds=SAID_S
+                title, text, color="red" if error else "blue", auto_close_seconds=NOTIFICATION_S
             )
 
-    def by_hand(self, act: Callable[..., None]) -> Callable[[Any], None]:
-        """An answer to what a person does on the page, not to what we set there ourselves."""
+    def user_action(self, action: Callable[..., None]) -> Callable[[Any], None]:
+        """Return a callback for user input: it ignores programmatic updates and shows errors."""
 
-        @wraps(act)
-        def answer(event: Any) -> None:
+        @wraps(action)
+        def callback(event: Any) -> None:
             if event.client is None:
                 return
             try:
-                act(event)
+                action(event)
             except (KittiwakeError, TimeoutError) as error:
-                self.say("That cannot be done", str(error), wrong=True)
+                self.notify("Action failed", str(error), error=True)
             except Exception as error:
-                self.say("A fault of the cockpit's", repr(error), wrong=True)
+                self.notify("Internal error", repr(error), error=True)
                 raise
 
-        return answer
+        return callback

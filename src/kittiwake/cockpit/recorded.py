@@ -1,4 +1,4 @@
-"""A run's folder as something to look at."""
+"""Loading of a run folder for playback."""
 
 from pathlib import Path
 
@@ -9,18 +9,18 @@ from kittiwake.scene.log_playback import LogPlayback
 
 
 def recorded(folder: Path) -> LogPlayback:
-    """The flight in a folder.
+    """Return the recorded flight of a folder.
 
     Raises:
-        LogError: if there is no log, nothing in it, or not what was flown.
-        ScenarioError: if the scenario beside it cannot be read.
+        LogError: if there is no log, it is empty, or its scenario is missing or different.
+        ScenarioError: if the scenario file cannot be read.
     """
     log = Log.read(folder)
     file = folder / SCENARIO_FILE
     if not file.is_file():
         message = (
-            f"'{folder}' holds no {SCENARIO_FILE}, which says what was flown. Put back the one "
-            "that 'kittiwake run' wrote."
+            f"'{folder}' contains no {SCENARIO_FILE}, the scenario of the flight. Restore the "
+            "file that 'kittiwake run' wrote."
         )
         raise LogError(message)
     return LogPlayback(log, load_scenario(str(file)))

@@ -1,24 +1,24 @@
-"""Bytes between two connections, each way for itself, until both have had their say."""
+"""Bidirectional TCP relay."""
 
 import asyncio
 from contextlib import suppress
 
-# for the other side, when one has ended, from the last byte on
+# idle time after which the second direction is closed when the first has ended
 LINGER_S = 10.0
-# for one that takes nothing
+# time limit for a peer that does not read
 STALL_S = 60.0
 CHUNK = 64 * 1024
 
 
-class Way:
-    """Bytes from one side to the other, no faster than that takes them."""
+class Pipe:
+    """One direction of a relay, with back pressure."""
 
     def __init__(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
         self._source, self._sink = source, sink
         self.bytes_moved = 0
 
-    async def go(self) -> None:
-        """Until the source ends, which the sink is told."""
+    async def run(self) -> None:
+        """Copy bytes until the source ends, then end the sink."""
         while data := await self._source.read(CHUNK):
             self._sink.write(data)
             async with asyncio.timeout(STALL_S):
@@ -27,33 +27,33 @@ class Way:
         self._sink.write_eof()
 
 
-async def relay(*ways: Way) -> None:
-    """Until both have ended, or one has and nothing moves on the other any more.
+async def relay(*pipes: Pipe) -> None:
+    """Copy until all directions have ended, or one has ended and the others are idle.
 
     Raises:
-        ConnectionError: if a side broke off.
-        TimeoutError: if one takes nothing.
+        ConnectionError: if a peer disconnects.
+        TimeoutError: if a peer does not read.
     """
-    going = {asyncio.create_task(way.go()) for way in ways}
+    tasks = {asyncio.create_task(pipe.run()) for pipe in pipes}
     try:
-        over, left = await asyncio.wait(going, return_when=asyncio.FIRST_COMPLETED)
-        while left:
-            for task in over:
-                task.result()  # what broke ends both
-            moved = sum(way.bytes_moved for way in ways)
-            over, left = await asyncio.wait(left, timeout=LINGER_S)
-            if left and moved == sum(way.bytes_moved for way in ways):
+        done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        while pending:
+            for task in done:
+                task.result()  # an error ends all directions
+            moved = sum(pipe.bytes_moved for pipe in pipes)
+            done, pending = await asyncio.wait(pending, timeout=LINGER_S)
+            if pending and moved == sum(pipe.bytes_moved for pipe in pipes):
                 return
-        for task in over:
+        for task in done:
             task.result()
     finally:
-        for task in going:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*going, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def closed(writer: asyncio.StreamWriter) -> None:
-    """Closes once what was written is taken, or nobody takes it."""
+async def close_writer(writer: asyncio.StreamWriter) -> None:
+    """Close a writer when its data is flushed, or after a time limit."""
     writer.close()
     try:
         with suppress(ConnectionError, TimeoutError):

@@ -1,4 +1,4 @@
-"""A show in viser's scene: nodes that are made once, and changed in place at each frame."""
+"""A flight in a viser scene: nodes are created once and updated at each frame."""
 
 import numpy as np
 import viser
@@ -7,8 +7,8 @@ from jaxtyping import Float
 from kittiwake.cockpit.layers import Layer, Layers, Options, largest_m
 from kittiwake.cockpit.nodes import Nodes
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.frame import Frame, Show
-from kittiwake.scene.lines import PLACE
+from kittiwake.scene.frame import FlightInfo, Frame
+from kittiwake.scene.lines import POSITION
 from kittiwake.scene.moving_bodies import MovingBodies
 from kittiwake.scene.selection import Selection
 from kittiwake.scene.static_objects import is_water, static_lines, static_looks
@@ -16,91 +16,91 @@ from kittiwake.scene.water import Sea, has_waves
 
 SKY_RGB, HORIZON_RGB = (168, 203, 232), (232, 240, 246)
 SKY_PIXELS = (360, 640)
-# of a picture's height from above, where the sky is as pale as it gets
+# share of the picture's height from the top at which the sky is palest
 HORIZON_SHARE = 0.4
 AMBIENT, GROUND_LIGHT_RGB = 1.9, (150, 150, 140)
-# of the widest side of what is looked at, from where on all is paler, and nothing is seen
+# start and end of the fog relative to the widest side of the extent
 FOG = (1.5, 6.0)
 GHOST_RGB, GHOST_OPACITY = (70, 120, 200), 0.35
 EDGE_WIDTH = 1.0
-# pieces of the stage that throw no shadow
-LOW = ("ground", "water", "terrain", "land")
-# from what is looked at to the camera: behind, to the right and above; of unit length
+# static objects without a shadow
+SHADOWLESS = ("ground", "water", "terrain", "land")
+# unit vector from the target to the camera: behind, to the right and above
 HOME_DIRECTION = np.array([-0.621, -0.661, 0.421])
 
 
 class SceneNodes:
-    """What a show looks like at a frame.
+    """Scene of a flight.
 
-    As a ghost it is the cast and its trails alone, translucent and in one color, beside another.
+    A ghost consists of translucent vehicles and trails in one color, shown beside another flight.
     """
 
     def __init__(
-        self, scene: viser.SceneApi, show: Show, *, ghost: bool = False, name: str = ""
+        self, scene: viser.SceneApi, flight: FlightInfo, *, ghost: bool = False, name: str = ""
     ) -> None:
         self.options = Options()
-        self._show = show
-        self._nodes = Nodes(scene, f"/{name or ('ghost' if ghost else 'show')}")
-        self._cast = MovingBodies(show)
-        looks = [part.look for part in self._cast.parts]
+        self._flight = flight
+        self._nodes = Nodes(scene, f"/{name or ('ghost' if ghost else 'flight')}")
+        self._bodies = MovingBodies(flight)
+        looks = [part.look for part in self._bodies.parts]
         if ghost:
             looks = [
                 look._replace(rgb=GHOST_RGB, opacity=GHOST_OPACITY * look.opacity) for look in looks
             ]
         self._parts = [
-            self._nodes.batch(f"cast/{part.name}", look, part.instances)
-            for part, look in zip(self._cast.parts, looks, strict=True)
+            self._nodes.batch(f"bodies/{part.name}", look, part.instances)
+            for part, look in zip(self._bodies.parts, looks, strict=True)
         ]
-        layers = Layers(self._nodes, show, self.options)
+        layers = Layers(self._nodes, flight, self.options)
         self._layers = [layers.trails(GHOST_RGB if ghost else None)]
         if not ghost:
-            self._layers += [*self._stand(), *layers.all()]
-            self._light()
+            self._layers += [*self._add_static(), *layers.all()]
+            self._add_light()
 
     def draw(self, frame: Frame) -> None:
-        """Everything as it is at a frame."""
-        for handle, poses in zip(self._parts, self._cast.poses(frame), strict=True):
+        """Update all nodes to a frame."""
+        for handle, poses in zip(self._parts, self._bodies.poses(frame), strict=True):
             handle.batched_positions = poses.positions_world_m.astype(np.float32)
             handle.batched_wxyzs = poses.q_world_from_part.astype(np.float32)
         for layer in self._layers:
             layer(frame)
 
     def remove(self) -> None:
-        """Takes all of it away, but for the sky."""
+        """Remove all nodes except the sky."""
         self._nodes.remove()
 
-    def _stand(self) -> list[Layer]:
-        """The stage; of it, only waves move."""
-        wet = has_waves(self._show)
-        for name, look in static_looks(self._show):
-            if not (wet and is_water(name)):
-                self._nodes.mesh(f"stage/{name}", look, shadow=not name.startswith(LOW))
-        for name, lines in static_lines(self._show):
-            self._nodes.lines(f"stage/{name}", lines.points_world_m, lines.rgb, EDGE_WIDTH)
-        return [self._waves()] if wet else []
+    def _add_static(self) -> list[Layer]:
+        """Add the static objects; return the layer of waves, if any."""
+        has_moving_water = has_waves(self._flight)
+        for name, look in static_looks(self._flight):
+            if not (has_moving_water and is_water(name)):
+                self._nodes.mesh(f"static/{name}", look, shadow=not name.startswith(SHADOWLESS))
+        for name, lines in static_lines(self._flight):
+            self._nodes.lines(f"static/{name}", lines.points_world_m, lines.rgb, EDGE_WIDTH)
+        return [self._waves()] if has_moving_water else []
 
     def _waves(self) -> Layer:
-        sea, names = Sea(self._show), list(self._show.scenario.vehicles)
-        selection = Selection(self._show, names, PLACE)
-        center = extent_of(self._show).center_world_m[:2]
-        handle = self._nodes.mesh("stage/waves", sea.look(0.0, center), shadow=False)
+        sea, names = Sea(self._flight), list(self._flight.scenario.vehicles)
+        selection = Selection(self._flight, names, POSITION)
+        center = extent_of(self._flight).center_world_m[:2]
+        handle = self._nodes.mesh("static/waves", sea.look(0.0, center), shadow=False)
 
         def draw(frame: Frame) -> None:
             places = selection.of(frame)[:, :2]
-            known = places[np.isfinite(places).all(axis=1)]
-            around = known.mean(axis=0) if len(known) else center
+            finite = places[np.isfinite(places).all(axis=1)]
+            around = finite.mean(axis=0) if len(finite) else center
             handle.vertices = sea.vertices_world_m(frame.time_s, around).astype(np.float32)
 
         return draw
 
-    def _light(self) -> None:
-        """A pale sky, light from it and from the ground, and haze where the country ends."""
+    def _add_light(self) -> None:
+        """Set the sky, the ambient light and the fog at the horizon."""
         scene, (rows, columns) = self._nodes.scene, SKY_PIXELS
         share = np.minimum(np.linspace(0.0, 1.0 / HORIZON_SHARE, rows), 1.0)[:, None, None]
         sky = np.array(SKY_RGB) * (1.0 - share) + np.array(HORIZON_RGB) * share
         picture = np.broadcast_to(sky, (rows, columns, 3)).astype(np.uint8)
         scene.set_background_image(np.ascontiguousarray(picture))
-        # the light of a room, which viser has by itself, would make everything pale
+        # viser's default indoor environment map would brighten everything
         scene.configure_environment_map(None)
         scene.add_light_hemisphere(
             f"{self._nodes.prefix}/light",
@@ -108,19 +108,21 @@ class SceneNodes:
             ground_color=GROUND_LIGHT_RGB,
             intensity=AMBIENT,
         )
-        wide = extent_of(self._show).widest_m
-        scene.configure_fog(FOG[0] * wide, FOG[1] * wide, color=HORIZON_RGB)
+        width_m = extent_of(self._flight).widest_m
+        scene.configure_fog(FOG[0] * width_m, FOG[1] * width_m, color=HORIZON_RGB)
 
 
-def home_camera(show: Show, frame: Frame) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
-    """From where everything that is flown is seen, and where to look: obliquely from behind."""
-    places = Selection(show, list(show.scenario.vehicles), PLACE).of(frame)
+def home_camera(
+    flight: FlightInfo, frame: Frame
+) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
+    """Return the position and target of a camera that shows all vehicles, from behind and above."""
+    places = Selection(flight, list(flight.scenario.vehicles), POSITION).of(frame)
     trails = [trail for trail in frame.trails.values() if len(trail)]
-    every = np.concatenate([places, *trails])
-    every = every[np.isfinite(every).all(axis=1)]
-    if len(every) == 0:
-        every = extent_of(show).center_world_m[None]
-    low, high = every.min(axis=0), every.max(axis=0)
-    reach = max(0.7 * float(np.linalg.norm(high - low)), 1.8 * largest_m(show))
+    positions = np.concatenate([places, *trails])
+    positions = positions[np.isfinite(positions).all(axis=1)]
+    if len(positions) == 0:
+        positions = extent_of(flight).center_world_m[None]
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    distance_m = max(0.7 * float(np.linalg.norm(high - low)), 1.8 * largest_m(flight))
     center = 0.5 * (low + high)
-    return center + 1.3 * reach * HOME_DIRECTION, center
+    return center + 1.3 * distance_m * HOME_DIRECTION, center

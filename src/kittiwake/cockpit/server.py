@@ -1,4 +1,4 @@
-"""The server of the page: for the gate alone, silent, and with no way to the internet."""
+"""Page server: accepts only the authenticating proxy, prints nothing, and stays offline."""
 
 import asyncio
 import hmac
@@ -20,13 +20,13 @@ from kittiwake.cockpit.auth_proxy import PASS_HEADER
 from kittiwake.cockpit.values import is_allowed
 
 LOOPBACK = "127.0.0.1"
-# of what a browser says at once: the largest is a picture of a page
-MOST_MESSAGE_BYTES = 16 * 2**20
-MOST_SAID = 200
-LONGEST_PATH = 1000
-# viser's page is one file with its scripts, fonts and decoders in it; it evaluates what it makes of
-# Markdown
-ALLOWED = {
+# largest message from a browser: a screenshot of the page
+MAX_MESSAGE_BYTES = 16 * 2**20
+MAX_LOGGED_CHARACTERS = 200
+MAX_PATH_LENGTH = 1000
+# viser's page is one file that contains its scripts, fonts and decoders; it evaluates code that it
+# generates from Markdown
+CONTENT_SECURITY_POLICY = {
     "default-src": "'none'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
     "worker-src": "'self' blob:",
@@ -38,8 +38,11 @@ ALLOWED = {
     "form-action": "'none'",
     "frame-ancestors": "'none'",
 }
-PAGE_FIELDS = (
-    ("Content-Security-Policy", "; ".join(f"{what} {where}" for what, where in ALLOWED.items())),
+PAGE_HEADERS = (
+    (
+        "Content-Security-Policy",
+        "; ".join(f"{name} {sources}" for name, sources in CONTENT_SECURITY_POLICY.items()),
+    ),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
 )
@@ -48,18 +51,18 @@ log = logging.getLogger(__name__)
 
 
 class PageServer(viser.ViserServer):
-    """viser's, on any free port of the loopback, for a ``Gate`` that shows its ``secret``.
+    """viser server on a free loopback port, for an ``AuthProxy`` that presents its ``secret``.
 
-    Others who find the port are refused; so are messages that no page of ours sends.
+    Other clients and invalid messages are refused.
     """
 
     def __init__(self) -> None:
         self.secret = secrets.token_hex(16)
-        # it greets on standard output, with a port that nobody is to open
-        with redirect_stdout(StringIO()), _for_one(self.secret):
+        # viser prints an address that no user should open
+        with redirect_stdout(StringIO()), _require_secret(self.secret):
             super().__init__(host=LOOPBACK, port=0, verbose=False)
         _check_values(self.gui)
-        self.on_client_connect(_greet)
+        self.on_client_connect(_on_connect)
 
     @override
     def stop(self) -> None:
@@ -72,13 +75,13 @@ class PageServer(viser.ViserServer):
         return None
 
 
-async def _greet(client: viser.ClientHandle) -> None:
+async def _on_connect(client: viser.ClientHandle) -> None:
     _check_values(client.gui)
 
 
 def _check_values(gui: viser.GuiApi) -> None:
-    """Has no control set to what it cannot have; viser has no way to say so."""
-    take = gui._handle_gui_updates  # pyright: ignore[reportPrivateUsage]
+    """Replace viser's update handler by one that rejects invalid values; viser has no hook."""
+    original = gui._handle_gui_updates  # pyright: ignore[reportPrivateUsage]
     interface = gui._websock_interface  # pyright: ignore[reportPrivateUsage]
     controls = gui._gui_input_handle_from_uuid  # pyright: ignore[reportPrivateUsage]
 
@@ -87,34 +90,34 @@ def _check_values(gui: viser.GuiApi) -> None:
         if control is None:
             return
         if not is_allowed(control, message.updates):
-            said = repr(dict(message.updates))[:MOST_SAID]
-            log.warning("a page set a control to what it cannot have, %s: not done", said)
+            values = repr(dict(message.updates))[:MAX_LOGGED_CHARACTERS]
+            log.warning("ignored an invalid control value from a page: %s", values)
             return
-        await take(client_id, message)
+        await original(client_id, message)
 
-    interface.unregister_handler(messages.GuiUpdateMessage, take)
+    interface.unregister_handler(messages.GuiUpdateMessage, original)
     interface.register_handler(messages.GuiUpdateMessage, checked)
 
 
 @contextmanager
-def _for_one(secret: str) -> Generator[None]:
-    """Servers that are begun now answer nobody without the secret; viser has no way to say so."""
+def _require_secret(secret: str) -> Generator[None]:
+    """Make servers started in the context require the secret; viser has no hook."""
     serve = websockets.serve
 
     def guarded(
         handler: Callable[[Any], Awaitable[None]],
-        *given: Any,
+        *args: Any,
         process_request: Callable[..., Any],
-        **more: Any,
+        **options: Any,
     ) -> Any:
-        def asked(connection: Any, request: Any) -> Any:
-            shown = request.headers.get(PASS_HEADER, "")
-            if not hmac.compare_digest(shown.encode(), secret.encode()):
-                return connection.respond(HTTPStatus.FORBIDDEN, "This port is not for you.\n")
-            return _answer(connection, request, process_request)
+        def check_secret(connection: Any, request: Any) -> Any:
+            presented = request.headers.get(PASS_HEADER, "")
+            if not hmac.compare_digest(presented.encode(), secret.encode()):
+                return connection.respond(HTTPStatus.FORBIDDEN, "Access to this port is denied.\n")
+            return _respond(connection, request, process_request)
 
-        more["max_size"] = MOST_MESSAGE_BYTES
-        return serve(_parted(handler), *given, process_request=asked, **more)
+        options["max_size"] = MAX_MESSAGE_BYTES
+        return serve(_closing_on_errors(handler), *args, process_request=check_secret, **options)
 
     websockets.serve = guarded
     try:
@@ -123,39 +126,43 @@ def _for_one(secret: str) -> Generator[None]:
         websockets.serve = serve
 
 
-def _answer(connection: Any, request: Any, process_request: Callable[..., Any]) -> Any:
-    """The page, with what it may do said to the browser; None for a WebSocket."""
-    if len(request.path) > LONGEST_PATH:
-        return connection.respond(HTTPStatus.REQUEST_URI_TOO_LONG, "This address is too long.\n")
+def _respond(connection: Any, request: Any, process_request: Callable[..., Any]) -> Any:
+    """Return the page with its security headers; None for a WebSocket."""
+    if len(request.path) > MAX_PATH_LENGTH:
+        return connection.respond(HTTPStatus.REQUEST_URI_TOO_LONG, "The address is too long.\n")
     try:
         response = process_request(connection, request)
-    except (OSError, ValueError):  # a path that no file can have
-        return connection.respond(HTTPStatus.NOT_FOUND, "There is no such page.\n")
+    except (OSError, ValueError):  # invalid file path
+        return connection.respond(HTTPStatus.NOT_FOUND, "Page not found.\n")
     if response is not None:
-        for name, value in PAGE_FIELDS:
+        for name, value in PAGE_HEADERS:
             response.headers[name] = value
     return response
 
 
-def _parted(handler: Callable[[Any], Awaitable[None]]) -> Callable[[Any], Awaitable[None]]:
-    """A handler of connections which is parted from one that sends what cannot be read."""
+def _closing_on_errors(
+    handler: Callable[[Any], Awaitable[None]],
+) -> Callable[[Any], Awaitable[None]]:
+    """Return a connection handler that disconnects clients which send unreadable messages."""
 
-    async def tended(connection: Any) -> None:
-        asyncio.get_running_loop().set_exception_handler(_note)
+    async def handle(connection: Any) -> None:
+        asyncio.get_running_loop().set_exception_handler(_log_exception)
         try:
             await handler(connection)
         except Exception as error:
-            log.warning("a page sent what cannot be read, and is parted from: %s", _line(error))
-            await connection.close(CloseCode.UNSUPPORTED_DATA, "This cannot be read.")
+            log.warning("disconnected a page that sent an unreadable message: %s", _line(error))
+            await connection.close(CloseCode.UNSUPPORTED_DATA, "Unreadable message.")
 
-    return tended
+    return handle
 
 
-def _note(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """One line of what goes wrong with a message, and not the whole way to it."""
+def _log_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log an error of a message in one line, without a traceback."""
     del loop
-    log.warning("a message of a page: %s", _line(context.get("exception") or context["message"]))
+    log.warning(
+        "error in a message from a page: %s", _line(context.get("exception") or context["message"])
+    )
 
 
 def _line(error: object) -> str:
-    return " ".join(repr(error).split())[:MOST_SAID]
+    return " ".join(repr(error).split())[:MAX_LOGGED_CHARACTERS]

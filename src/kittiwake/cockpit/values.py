@@ -1,16 +1,16 @@
-"""What a browser may set a control to: viser takes whatever it is sent."""
+"""Validation of control values from browsers, which viser does not check."""
 
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-MOST_CHARACTERS = 10_000
-# of a slider's reach, by which a browser may round
+MAX_CHARACTERS = 10_000
+# tolerance for rounding in browsers, relative to a slider's range
 ROUNDING = 1e-6
 
 
 def is_allowed(control: Any, updates: Mapping[str, Any]) -> bool:
-    """Whether a control can have what a browser says of it: its value alone, and such a one."""
+    """Return True if an update sets only the value of a control, and to an allowed one."""
     if set(updates) != {"value"}:
         return False
     value, now = updates["value"], control.value
@@ -29,7 +29,7 @@ def is_allowed(control: Any, updates: Mapping[str, Any]) -> bool:
                 and all(map(_is_number, value))
             )
         case str():
-            return isinstance(value, str) and len(value) <= MOST_CHARACTERS
+            return isinstance(value, str) and len(value) <= MAX_CHARACTERS
         case _:
             return False
 
@@ -41,5 +41,5 @@ def _is_number(value: Any) -> bool:
 def _is_between(value: Any, low: float | None, high: float | None) -> bool:
     if not _is_number(value):
         return False
-    room = 0.0 if low is None or high is None else ROUNDING * (high - low)
-    return (low is None or value >= low - room) and (high is None or value <= high + room)
+    tolerance = 0.0 if low is None or high is None else ROUNDING * (high - low)
+    return (low is None or value >= low - tolerance) and (high is None or value <= high + tolerance)

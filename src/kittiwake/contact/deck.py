@@ -1,4 +1,4 @@
-"""Flat surfaces that can be stood on, and that may move."""
+"""Decks: flat, possibly moving surfaces on which vehicles stand."""
 
 from typing import Annotated
 
@@ -12,28 +12,28 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
-# how far below a deck's surface a point still counts as pressed into it from above
+# a point counts as in contact down to this depth below a deck's surface
 DEPTH_M = 0.2
-# of the surfaces that can be stood on: the ground, and the first of the decks
+# surface numbers: the ground, and the first of the decks
 GROUND, FIRST_DECK = 1, 2
 
 
 class Deck(eqx.Module):
-    """A rectangle fixed to a vehicle, its sides along the body's axes; z points up from it."""
+    """Rectangle fixed to a vehicle, with its sides along the body's x and y axes."""
 
     center_body_m: Vec3
     length_m: Annotated[Real, POSITIVE]
     width_m: Annotated[Real, POSITIVE]
 
     def solid(self) -> Solid:
-        """A plate below it."""
+        """Return the plate below the deck's surface."""
         half = 0.5 * DEPTH_M
         below = self.center_body_m - Vec3(0.0, 0.0, half)
         sizes = (0.5 * self.length_m, 0.5 * self.width_m, half)
         return Solid.at("box", sizes, below, Quaternion.identity())
 
     def carried_by(self, vehicle: Kinematics) -> "DeckState":
-        """Where the deck is and how it moves."""
+        """Return the pose and the motion of the deck on a vehicle."""
         q = vehicle.q_world_from_body
         omega = q.rotate(vehicle.angular_velocity_body_radps)
         lever = q.rotate(self.center_body_m)
@@ -48,9 +48,9 @@ class Deck(eqx.Module):
 
 
 class DeckState(eqx.Module):
-    """A rectangle that carries what stands on it: where it is, and how it moves on from there.
+    """Pose, motion and size of a deck.
 
-    ``number`` tells it from other surfaces.
+    ``number`` identifies the deck among all surfaces.
     """
 
     center_world_m: Vec3
@@ -61,24 +61,24 @@ class DeckState(eqx.Module):
     width_m: Real
     number: Count = FIRST_DECK
 
-    def across(self, point_world_m: Vec3) -> Vec3:
-        """A point in the axes of the surface, from its center; z is the height over it."""
+    def to_deck_axes(self, point_world_m: Vec3) -> Vec3:
+        """Return a point in deck axes, relative to the center; z is the height above the deck."""
         return self.q_world_from_deck.inverse().rotate(point_world_m - self.center_world_m)
 
     def covers(self, point_world_m: Vec3, depth_m: Real = DEPTH_M) -> Flag:
-        """Whether a point lies over the rectangle, or so far below it at most."""
-        there = self.across(point_world_m)
+        """Return True if a point is above the rectangle, or at most ``depth_m`` below it."""
+        there = self.to_deck_axes(point_world_m)
         along = jnp.abs(there.x) <= 0.5 * self.length_m
         return along & (jnp.abs(there.y) <= 0.5 * self.width_m) & (there.z >= -depth_m)
 
     def velocity_at(self, point_world_m: Vec3) -> Vec3:
-        """The velocity of the surface at a point of it."""
+        """Return the velocity of the deck at a point."""
         lever = point_world_m - self.center_world_m
         return self.velocity_world_mps + self.angular_velocity_world_radps.cross(lever)
 
     def distance2_m2(self, point_world_m: Vec3) -> Real:
-        """The squared distance of a point from the rectangle."""
-        there = self.across(point_world_m)
+        """Return the squared distance of a point from the rectangle."""
+        there = self.to_deck_axes(point_world_m)
         x = jnp.maximum(jnp.abs(there.x) - 0.5 * self.length_m, 0.0)
         y = jnp.maximum(jnp.abs(there.y) - 0.5 * self.width_m, 0.0)
         return x * x + y * y + there.z * there.z

@@ -1,8 +1,8 @@
-"""What happens where bodies touch, computed for all of them at once.
+"""Contact engine interface: contact of all bodies of a simulation, computed together.
 
-Each vehicle moves through a step by its own model as if nothing were there. An engine is given all
-motions before and after that, and gives back those of the bodies that touched something: what led a
-body from one to the other is what pushed it, and contact comes on top. Models do not know of it.
+In each step every vehicle first moves by its own model, without contact. The engine receives the
+motions before and after this free step, derives the forces that caused it, adds contact forces, and
+returns the corrected motions of the bodies that touched something.
 """
 
 from abc import abstractmethod
@@ -20,12 +20,12 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
-Meets = Literal["all", "all but the ground", "bodies"]
-# along the world's axes, and about the body's own
+CollidesWith = Literal["all", "all but the ground", "bodies"]
+# numbers of motions along the world's axes, and about the body's axes
 ALONG, ABOUT = 3, 3
-# of a box that has no thickness itself
+# smallest side of a box
 THINNEST_M = 2e-3
-# of a motion: position, quaternion, velocity in the world, body rates
+# numbers of a motion: position, quaternion, velocity in the world, body rates
 COLUMNS = 13
 FREE = (False,) * (ALONG + ABOUT)
 NO_TURNING = (False,) * ALONG + (True,) * ABOUT
@@ -35,7 +35,7 @@ Motions = Float[Array | np.ndarray, "bodies 13"]
 
 @dataclass(frozen=True)
 class ContactParameters:
-    """How firmly a body stands: the swing on its feet, its damping, and friction."""
+    """Contact stiffness as a natural frequency, damping ratio, and friction coefficient."""
 
     frequency_radps: float = 120.0
     damping: float = 0.7
@@ -44,19 +44,20 @@ class ContactParameters:
 
 @dataclass(frozen=True)
 class Collider:
-    """What others meet of a body, and how it gives way.
+    """Collision geometry and inertia of a body.
 
     Attributes:
-        mass_kg: of the body.
-        inertia_kgm2: about its center of mass; of no account where all turning is held.
-        center_of_mass_body_m: from its origin.
-        added: mass and inertia of the water that moves along, about the origin, for each motion.
-        solids: in its own axes.
-        feet_body_m: points that it stands on.
-        deck: the box whose upper side is its deck, if it has one.
-        held: which of its six motions, along the world's axes and about its own, nothing changes.
-        grip: of its feet, or of all of it.
-        meets: what it may touch; what floats does not touch the ground, which is the water then.
+        mass_kg: the mass.
+        inertia_kgm2: the inertia about the center of mass; unused if all rotations are locked.
+        solids: the collision geometry, in body axes.
+        feet_body_m: the feet, in body axes.
+        deck: the box whose upper side is the deck; None without a deck.
+        locked: true for each of the six motions (three translations along world axes, three
+            rotations about body axes) that contact cannot change.
+        parameters: the contact parameters of the feet, or of the whole body without feet.
+        collides_with: what the body can touch; a vessel does not touch the ground.
+        center_of_mass_body_m: the center of mass, relative to the body's origin.
+        added: the added mass or inertia of the water for each of the six motions, about the origin.
     """
 
     mass_kg: float
@@ -64,15 +65,15 @@ class Collider:
     solids: tuple[Solid, ...]
     feet_body_m: tuple[tuple[float, float, float], ...] = ()
     deck: Solid | None = None
-    held: tuple[bool, ...] = FREE
-    grip: ContactParameters = ContactParameters()
-    meets: Meets = "all"
+    locked: tuple[bool, ...] = FREE
+    parameters: ContactParameters = ContactParameters()
+    collides_with: CollidesWith = "all"
     center_of_mass_body_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     added: tuple[float, ...] = (0.0,) * (ALONG + ABOUT)
 
 
 def box_of(size_body_m: Any, above_m: float | None = None) -> tuple[Solid, ...]:
-    """The box around a vehicle, or the part of it above a level; none around a point."""
+    """Return the bounding box of a vehicle, or its part above a level; empty for zero size."""
     sides = [float(side) for side in (size_body_m.x, size_body_m.y, size_body_m.z)]
     if not any(sides):
         return ()
@@ -83,14 +84,14 @@ def box_of(size_body_m: Any, above_m: float | None = None) -> tuple[Solid, ...]:
 
 
 class ContactMotion(NamedTuple):
-    """How a body moves after a step in which it touched something.
+    """Motion of a body after a step in which it touched something.
 
     Attributes:
-        motion: as the engine has it.
-        impulse_world_ns: of contact over the step, at the body's origin.
-        impulse_body_nms: and its moment about the origin.
-        dt_s: the step.
-        footing: None for a body without feet.
+        motion: the motion according to the engine.
+        impulse_world_ns: the impulse of the contact forces over the step.
+        impulse_body_nms: the angular impulse of the contact forces, about the body's origin.
+        dt_s: the length of the step.
+        ground_contact: the state of the landing gear; None for a body without.
     """
 
     motion: Kinematics
@@ -101,14 +102,16 @@ class ContactMotion(NamedTuple):
 
 
 class Contacts(eqx.Module):
-    """What the bodies met in a step.
+    """Result of a contact engine for a step.
 
     Attributes:
-        motions: of all bodies after it.
-        touched: which of them met anything.
-        feet_touching: how many feet of each stood on something.
-        surface: the number of the surface that presses it most, as in ``core.support``; 0 if none.
-        impulses: of contact on each in N s and N m s, along the world's axes and about its own.
+        motions: the motions of all bodies after the step.
+        touched: true for bodies that touched anything.
+        feet_touching: the number of feet of each body in contact.
+        surface: the number of the surface with the largest contact force, as in ``contact.deck``;
+            0 without contact.
+        impulses: the contact impulse on each body in N s, along world axes, and the angular impulse
+            in N m s, about body axes.
     """
 
     motions: Motions
@@ -119,30 +122,30 @@ class Contacts(eqx.Module):
 
 
 class AbstractContactEngine(eqx.Module):
-    """Bodies in a fixed order: those of the world's platforms, then all vehicles of the fleet."""
+    """A contact engine; its bodies are the world's platforms, then all vehicles of the fleet."""
 
     @abstractmethod
     def contacts(
         self, before: Motions, after: Motions, present: Bool[Array, " bodies"], dt_s: float
     ) -> Contacts:
-        """What becomes of motions that would have led from ``before`` to ``after``.
+        """Return the contacts in a step whose free motion leads from ``before`` to ``after``.
 
         Bodies that are not ``present`` touch nothing.
         """
 
 
 class AbstractPhysics(eqx.Module):
-    """How a scenario wants contact to be computed.
+    """Contact model of a scenario.
 
-    ``solid`` says whether everything pushes back that is touched.
+    ``solid`` is true if obstacles and vehicles push back, false if touching them is a collision.
     """
 
     solid: ClassVar[bool] = False
 
     @abstractmethod
     def engine(self, world: Any, vehicles: Mapping[str, Any]) -> AbstractContactEngine | None:
-        """The engine for a ``core.world.World`` and its vehicles in this order; None for none.
+        """Return the engine of a ``world.world.World`` and its vehicles; None without an engine.
 
         Raises:
-            ScenarioError: if something of them cannot be touched.
+            ScenarioError: if a vehicle or an obstacle does not support contact.
         """

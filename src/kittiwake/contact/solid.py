@@ -1,4 +1,4 @@
-"""Solids as a physics engine takes them: convex, of plain numbers, before anything is compiled."""
+"""Convex solids for contact engines and renderers, of plain numbers."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,23 +13,23 @@ Kind = Literal["plane", "box", "sphere", "cylinder", "capsule", "hull"]
 
 Points = Float[np.ndarray, "points 3"]
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
-# of a surface that has none itself, so that nothing falls through between two steps
+# thickness of a surface, so that no body passes through it within a step
 THICKNESS_M = 0.02
-# smaller edges and areas are none
+# edges and areas below this length, and its square, count as zero
 LEAST_M = 1e-9
 
 
 @dataclass(frozen=True)
 class Solid:
-    """A convex solid in the axes of what it belongs to.
+    """Convex solid, in the axes of its body or of the world.
 
     Attributes:
-        kind: a plane fills all below its own z = 0.
-        sizes_m: of a box half its sides, of a sphere its radius, of a cylinder or capsule its
-            radius and half its length along z; nothing for others.
-        place_m: of its center.
-        attitude: as a quaternion (w, x, y, z).
-        corners_m: of a hull, in the axes of what it belongs to.
+        kind: the shape; a plane fills the half-space below its own z = 0.
+        sizes_m: half the sides of a box, the radius of a sphere, radius and half length along z of
+            a cylinder or capsule; empty for other shapes.
+        place_m: the position of the center.
+        attitude: the attitude as a quaternion (w, x, y, z).
+        corners_m: the corners of a hull; None for other shapes.
     """
 
     kind: Kind
@@ -42,7 +42,7 @@ class Solid:
     def at(
         cls, kind: Kind, sizes_m: tuple[Any, ...], place_m: Vec3, attitude: Quaternion
     ) -> "Solid":
-        """From numbers of any type."""
+        """Return a solid from numbers of any type."""
         q = attitude
         return cls(
             kind,
@@ -53,13 +53,13 @@ class Solid:
 
 
 def strips(one_m: Points, other_m: Points) -> tuple[Solid, ...]:
-    """The surface between two lines of equally many points, a flat piece after the other."""
+    """Return the surface between two polylines of equal length as flat plates."""
     quads = np.stack([one_m[:-1], one_m[1:], other_m[1:], other_m[:-1]], axis=1)
     return tuple(solid for quad in quads if (solid := sheet(quad)) is not None)
 
 
 def sheet(corners_m: Points) -> Solid | None:
-    """A flat piece of a surface as thick as needed, to both sides; None if it has no area."""
+    """Return a flat plate with the given corners, thickened to both sides; None without area."""
     edges = corners_m[1:] - corners_m[0]
     crosses = np.cross(edges[:-1], edges[1:])
     normal = crosses.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Controllers: each leads from one rung of the control ladder to a lower one."""
+"""Controllers: each converts one command type of the cascade to a lower one."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -33,7 +33,7 @@ CONTROLLERS = Registry(
         ),
         "body-velocity": RegistryEntry(
             "kittiwake.control.body_velocity:BodyVelocity",
-            "velocity and yaw rate from the body's axes to the world's",
+            "velocity and yaw rate from body axes to world axes",
         ),
         "acceleration": RegistryEntry(
             "kittiwake.control.acceleration:Acceleration",
@@ -80,7 +80,7 @@ CONTROLLERS = Registry(
         ),
         "stick-inversion": RegistryEntry(
             "kittiwake.control.stick_inversion:StickInversion",
-            "thrust and attitude to the sticks of a self-levelling quadrotor",
+            "thrust and attitude to the sticks of a self-leveling quadrotor",
         ),
         "kemper": RegistryEntry(
             "kittiwake.control.kemper:Kemper",
@@ -120,7 +120,7 @@ CONTROLLERS = Registry(
         ),
         "vessel-position": RegistryEntry(
             "kittiwake.control.vessel_position:VesselPosition",
-            "a place to heading and speed of a vessel, by pure pursuit",
+            "position to heading and speed of a vessel, by pure pursuit",
         ),
     },
 )

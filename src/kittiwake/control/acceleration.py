@@ -1,18 +1,17 @@
-"""From an acceleration to the thrust and attitude of a multirotor that gives it.
+"""Acceleration and yaw to thrust and attitude of a multirotor.
 
-A multirotor pushes along its z axis only, so the force that it needs, F z_b = m (a + g e_z), says
-both its thrust and where z_b points; yaw is free and completes the attitude (differential flatness:
-Mellinger and Kumar 2011, "Minimum snap trajectory generation and control for quadrotors",
-equations 5 to 9). In the axes of the wanted heading z_b = (sin(pitch) cos(roll), -sin(roll),
-cos(pitch) cos(roll)), which gives roll and pitch, and yaw is kept exactly.
+The thrust of a multirotor acts along its z axis only, so the required force F z_b = m (a + g e_z)
+determines the thrust and the direction z_b; yaw is free and completes the attitude (differential
+flatness: Mellinger and Kumar 2011, "Minimum snap trajectory generation and control for
+quadrotors", equations 5 to 9). In the axes of the commanded heading z_b = (sin(pitch) cos(roll),
+-sin(roll), cos(pitch) cos(roll)), which gives roll and pitch, and yaw is exact.
 
-The jerk j turns z_b: dz_b/dt = (j - (j z_b) z_b) / |a + g e_z|, and the body with it; about z_b it
-turns as the rate of yaw demands, which is (q sin(roll) + r cos(roll)) / cos(pitch).
+The jerk j rotates z_b: dz_b/dt = (j - (j z_b) z_b) / |a + g e_z|. The rate about z_b follows from
+the yaw rate, which is (q sin(roll) + r cos(roll)) / cos(pitch).
 
-Where the tilt is limited the vertical force is kept and the horizontal one is cut. A force that
-points down, or nearly none, leaves z_b undefined: its direction is taken as if ``LEAST_LIFT`` of
-the weight were still to be carried, while the thrust itself goes down to its least. Drag is
-neglected.
+Where the tilt is limited, the vertical force is kept and the horizontal force is reduced. For a
+downward or nearly zero force z_b is undefined: its direction is computed as if ``LEAST_LIFT`` of
+the weight were to be carried, while the thrust itself decreases to its minimum. Drag is neglected.
 """
 
 from typing import Annotated, ClassVar
@@ -32,7 +31,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 
 LEAST_LIFT = 0.1
-# two directions whose cosine is so near to 1 count as one
+# directions whose cosine differs less from 1 count as equal
 PARALLEL = 1e-6
 UPRIGHT_RAD = Bounds(0.0, 1.5, open_below=True)
 
@@ -58,24 +57,24 @@ class Acceleration(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustAttitude]:
         del dt_s, key
-        wanted, estimate = inputs
-        acceleration = wanted.acceleration_world_mps2
+        command, estimate = inputs
+        acceleration = command.acceleration_world_mps2
         lift = acceleration.z + self.gravity_mps2
         z_body = self._upright(acceleration, lift)
         thrust = jnp.clip(self.mass_kg * lift / z_body.z, self.min_thrust_n, self.max_thrust_n)
-        angles = _angles(z_body, wanted.yaw_rad)
+        angles = _angles(z_body, command.yaw_rad)
         attitude = Quaternion.from_euler(angles)
-        sideways = wanted.jerk_world_mps3 - z_body * wanted.jerk_world_mps3.dot(z_body)
-        # where the direction is cut it does not follow the jerk
+        sideways = command.jerk_world_mps3 - z_body * command.jerk_world_mps3.dot(z_body)
+        # a limited direction does not follow the jerk
         push = Vec3(acceleration.x, acceleration.y, lift)
         free = (lift > 0.0) & (push.dot(z_body) >= push.norm() * (1.0 - PARALLEL))
         swing = sideways * jnp.where(free, 1.0 / jnp.where(free, push.norm(), 1.0), 0.0)
-        rates = _rates(attitude.inverse().rotate(swing), angles, wanted.yaw_rate_radps)
-        q = _nearer(attitude, estimate.q_world_from_body)
+        rates = _rates(attitude.inverse().rotate(swing), angles, command.yaw_rate_radps)
+        q = _nearest_sign(attitude, estimate.q_world_from_body)
         return state, ThrustAttitude(thrust, q, rates)
 
     def _upright(self, acceleration: Vec3, lift: Real) -> Vec3:
-        """The direction of thrust, tilted at most so far; ``lift`` is the vertical part wanted."""
+        """Return the direction of thrust, with limited tilt; ``lift`` is the vertical component."""
         carried = jnp.maximum(lift, LEAST_LIFT * self.gravity_mps2)
         most = carried * jnp.tan(self.max_tilt_rad)
         across = Vec3(acceleration.x, acceleration.y, 0.0).shortened(most)
@@ -91,14 +90,14 @@ def _angles(z_body: Vec3, yaw_rad: Real) -> EulerZYX:
 
 
 def _rates(swing_body: Vec3, angles: EulerZYX, yaw_rate_radps: Real) -> Vec3:
-    """Body rates that swing the z axis so (given in the wanted body axes) and turn the yaw."""
+    """Return the body rates for a rate of the z axis, in the commanded body axes, and of yaw."""
     p, q = -swing_body.y, swing_body.x
     (sin_roll, cos_roll), (_, cos_pitch) = sin_cos(angles.roll_rad), sin_cos(angles.pitch_rad)
     return Vec3(p, q, (yaw_rate_radps * cos_pitch - q * sin_roll) / cos_roll)
 
 
-def _nearer(q: Quaternion, present: Quaternion) -> Quaternion:
-    """Of the two quaternions of one rotation that on the present one's side: no turn too many."""
+def _nearest_sign(q: Quaternion, present: Quaternion) -> Quaternion:
+    """Return the quaternion or its negative, whichever is closer to the present one."""
     cosine = q.w * present.w + q.vector.dot(present.vector)
     sign = jnp.where(cosine < 0.0, -1.0, 1.0)
     return Quaternion(q.w * sign, q.x * sign, q.y * sign, q.z * sign)

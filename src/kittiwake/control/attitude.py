@@ -1,10 +1,10 @@
-"""From thrust and attitude to torque.
+"""Thrust and attitude to thrust and torque, by a second-order attitude response.
 
     tau = I (2 zeta omega_n (omega_0 - omega) + omega_n^2 theta_e) + omega x (I omega)
 
-theta_e: the rotation vector from the present to the wanted attitude, in body axes, by the shorter
-way round (``2 sgn(w) vec(q_e)`` to first order). omega_n and zeta are given for tilt and for yaw,
-so gains do not depend on the vehicle. omega_0: the rates of the wanted attitude, turned into the
+theta_e: the rotation vector from the present to the commanded attitude, in body axes, by the
+shorter way (``2 sgn(w) vec(q_e)`` to first order). omega_n and zeta are given for tilt and for yaw,
+so gains do not depend on the vehicle. omega_0: the commanded body rates, rotated into the
 present axes. Source: Brescianini, Hehn, D'Andrea (2013), "Nonlinear
 quadrocopter attitude control", equation 29, with the gyroscopic term fed forward.
 """
@@ -25,7 +25,7 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class Attitude(AbstractController):
-    """Second-order answer of the attitude; the thrust passes through."""
+    """Second-order attitude response; the thrust passes through."""
 
     consumes: ClassVar[type] = ThrustAttitude
     produces: ClassVar[type] = ThrustTorque
@@ -44,18 +44,18 @@ class Attitude(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
         del dt_s, key
-        wanted, estimate = inputs
+        command, estimate = inputs
         omega = estimate.angular_velocity_body_radps
-        error = AttitudeError.between(wanted, estimate)
-        turn, behind = error.turn_body_rad, error.rate_body_radps
-        wanted_rate = Vec3(
-            self._answer(self.tilt_frequency_radps, turn.x, behind.x),
-            self._answer(self.tilt_frequency_radps, turn.y, behind.y),
-            self._answer(self.yaw_frequency_radps, turn.z, behind.z),
+        error = AttitudeError.between(command, estimate)
+        turn, rate = error.turn_body_rad, error.rate_body_radps
+        acceleration = Vec3(
+            self._acceleration(self.tilt_frequency_radps, turn.x, rate.x),
+            self._acceleration(self.tilt_frequency_radps, turn.y, rate.y),
+            self._acceleration(self.yaw_frequency_radps, turn.z, rate.z),
         )
         gyroscopic = self.inertia_kgm2.gyroscopic(omega)
-        torque = self.inertia_kgm2.times(wanted_rate) + gyroscopic
-        return state, ThrustTorque(wanted.thrust_n, torque)
+        torque = self.inertia_kgm2.times(acceleration) + gyroscopic
+        return state, ThrustTorque(command.thrust_n, torque)
 
-    def _answer(self, frequency_radps: Real, angle_rad: Real, rate_radps: Real) -> Real:
+    def _acceleration(self, frequency_radps: Real, angle_rad: Real, rate_radps: Real) -> Real:
         return frequency_radps * (frequency_radps * angle_rad + 2.0 * self.damping * rate_radps)

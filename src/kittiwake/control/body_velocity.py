@@ -1,4 +1,4 @@
-"""From a velocity in the axes of the body to one in the world, as a joystick's user means it."""
+"""Velocity in body axes to velocity in world axes, for example of a joystick."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class BodyVelocity(AbstractController):
-    """Velocity, acceleration and yaw rate from body to world axes, by the whole attitude."""
+    """Velocity, acceleration and yaw rate from body to world axes, by the full attitude."""
 
     consumes: ClassVar[type] = BodyVelocityYawRate
     produces: ClassVar[type] = VelocityYawRate
@@ -26,10 +26,10 @@ class BodyVelocity(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], VelocityYawRate]:
         del dt_s, key
-        wanted, estimate = inputs
+        command, estimate = inputs
         q = estimate.q_world_from_body
         return state, VelocityYawRate(
-            q.rotate(wanted.velocity_body_mps),
-            wanted.yaw_rate_radps,
-            q.rotate(wanted.acceleration_body_mps2),
+            q.rotate(command.velocity_body_mps),
+            command.yaw_rate_radps,
+            q.rotate(command.acceleration_body_mps2),
         )

@@ -1,11 +1,11 @@
-"""A Butterworth low-pass of any order as a cascade of sections.
+"""Butterworth low-pass filter of any order, as a cascade of second-order sections.
 
-The poles of the order n lie on a circle of radius 2 pi f; those of a pair make a section s^2 + 2
-sin(pi (2 k - 1) / (2 n)) s + 1, k = 1 .. n / 2, and an odd order has s + 1 beside them. Each is
-sampled by the bilinear transformation with K = tan(pi f dt), so that the edge stays where it is
-(Oppenheim and Schafer, "Discrete-time signal processing", section 7.2), and runs in the transposed
-direct form II: one polynomial of a high order would lose all its digits. A first input is passed
-on, as if it had always been there.
+The poles of order n lie on a circle of radius 2 pi f; each pair is a section s^2 + 2
+sin(pi (2 k - 1) / (2 n)) s + 1, k = 1 .. n / 2, and an odd order has the factor s + 1. Each section
+is discretized by the bilinear transformation with K = tan(pi f dt), which keeps the cutoff
+frequency (Oppenheim and Schafer, "Discrete-time signal processing", section 7.2), and runs in the
+transposed direct form II: a single polynomial of high order would lose all precision. The filter
+starts in steady state for the first input.
 """
 
 import math
@@ -17,43 +17,43 @@ import jax.numpy as jnp
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.geometry.scalar import Flag, Real
 
-# pi f dt, at most: where the rate is too low for the edge, the edge lies at .45 of the rate
+# largest pi f dt: at too low a rate, the cutoff frequency is .45 of the rate
 HIGHEST_EDGE_RAD = 0.45 * math.pi
 ORDER = Bounds(1.0, 20.0)
 
 
 class ButterworthState(eqx.Module):
-    """The two memories of each section, and whether there was an input."""
+    """The two delays of each section, and whether there was an input."""
 
     sections: tuple[tuple[Real, Real], ...]
     started: Flag
 
 
 class Butterworth(eqx.Module):
-    """Gain 1 at rest, 1 / sqrt(2) at the edge."""
+    """Low-pass filter with gain 1 at zero frequency and 1 / sqrt(2) at ``edge_hz``."""
 
     edge_hz: Annotated[Real, POSITIVE]
     order: Annotated[int, ORDER] = eqx.field(static=True, default=2)
 
     def begin(self) -> ButterworthState:
-        """Before the first input."""
+        """Return the initial state."""
         empty = (jnp.asarray(0.0), jnp.asarray(0.0))
         return ButterworthState((empty,) * ((self.order + 1) // 2), jnp.asarray(False))
 
     def step(
         self, state: ButterworthState, value: Real, dt_s: Real
     ) -> tuple[ButterworthState, Real]:
-        """The next state and what passes."""
+        """Return the next state and the filtered value."""
         edge = jnp.tan(jnp.minimum(math.pi * self.edge_hz * dt_s, HIGHEST_EDGE_RAD))
         output, later = jnp.asarray(value, jnp.result_type(float)), []
         for number, memory in enumerate(state.sections):
             section = self._section(number, edge)
-            kept, output = _passed(section, memory, output, state.started)
-            later.append(kept)
+            memory, output = _filter_section(section, memory, output, state.started)
+            later.append(memory)
         return ButterworthState(tuple(later), jnp.asarray(True)), output
 
     def _section(self, number: int, edge: Real) -> tuple[Real, Real, Real, Real, Real]:
-        """The coefficients b0, b1, b2, a1, a2 of one section."""
+        """Return the coefficients b0, b1, b2, a1, a2 of a section."""
         if 2 * number + 1 == self.order:
             gain = edge / (1.0 + edge)
             return gain, gain, 0.0, (edge - 1.0) / (1.0 + edge), 0.0
@@ -70,15 +70,15 @@ class Butterworth(eqx.Module):
         )
 
 
-def _passed(
+def _filter_section(
     section: tuple[Real, Real, Real, Real, Real],
     memory: tuple[Real, Real],
     value: Real,
     started: Flag,
 ) -> tuple[tuple[Real, Real], Real]:
-    """What one section keeps and passes on."""
+    """Return the delays and the output of a section."""
     b0, b1, b2, a1, a2 = section
-    # before the first input: in balance with it
+    # before the first input: the steady state
     first = jnp.where(started, memory[0], (1.0 - b0) * value)
     second = jnp.where(started, memory[1], (b2 - a2) * value)
     output = b0 * value + first

@@ -1,19 +1,19 @@
-"""Dikmen's attitude controller: a sliding mode behind a boundary layer.
+"""Dikmen's attitude controller: sliding mode with a boundary layer.
 
     s = e' + c e
     tau = I (c e' + k sat(s / eps) + eta s) + omega x (I omega)
 
-e: the turn that is lacking about each body axis and e' its rate (``attitude_error.py``). Without
-torques from outside s' = -k sat(s / eps) - eta s: s reaches the layer |s| < eps in finite time and
-decays there at k / eps + eta, and the attitude slides in at c. A torque I d holds s at eps d / (k +
-eta eps) as long as |d| < k + eta eps. The layer takes the place of sgn(s), which would chatter.
+e: the attitude error about each body axis and e' its rate (``attitude_error.py``). Without external
+torques s' = -k sat(s / eps) - eta s: s reaches the layer |s| < eps in finite time and decays there
+at k / eps + eta, and the attitude error decays at c. An external torque I d keeps s at
+eps d / (k + eta eps) as long as |d| < k + eta eps. The layer replaces sgn(s), which would chatter.
 
 Source: Dikmen, Arisoy, Temeltas (2009), "Attitude control of a quadrotor", RAST, whose law is
 written for Euler angles near hover: phi'' = a_1 theta' psi' + a_2 theta' Omega_r + b_1 U_2. Here
-the inertia and the gyroscopic torque of the body (a_1) are those of the vehicle; that of the rotors
-(a_2) is left out, since a vehicle does not tell their inertia: a disturbance like any other. The
-gains are derived for the OS4 (c 8 1/s, k 15 rad/s^2, eps .2 rad/s); eta and those of yaw (4 1/s, 8
-rad/s^2, since rotors give little torque about their axes) are chosen.
+the inertia and the gyroscopic torque of the body (a_1) are those of the vehicle. That of the rotors
+(a_2) is omitted, since their inertia is not among the vehicle parameters; it acts as a disturbance.
+The gains are derived for the OS4 (c 8 1/s, k 15 rad/s^2, eps .2 rad/s); eta and those of yaw (4
+1/s, 8 rad/s^2, since rotors give little torque about their axes) are chosen.
 """
 
 from typing import Annotated, ClassVar
@@ -55,22 +55,22 @@ class Dikmen(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
         del dt_s, key
-        wanted, estimate = inputs
-        error = AttitudeError.between(wanted, estimate)
+        command, estimate = inputs
+        error = AttitudeError.between(command, estimate)
         turn, rate = error.turn_body_rad, error.rate_body_radps
         tilt = (self.tilt_slope_per_s, self.tilt_switching_gain_radps2)
         yaw = (self.yaw_slope_per_s, self.yaw_switching_gain_radps2)
         acceleration = Vec3(
-            self._answer(tilt, turn.x, rate.x),
-            self._answer(tilt, turn.y, rate.y),
-            self._answer(yaw, turn.z, rate.z),
+            self._acceleration(tilt, turn.x, rate.x),
+            self._acceleration(tilt, turn.y, rate.y),
+            self._acceleration(yaw, turn.z, rate.z),
         )
         omega = estimate.angular_velocity_body_radps
         gyroscopic = self.inertia_kgm2.gyroscopic(omega)
         torque = self.inertia_kgm2.times(acceleration) + gyroscopic
-        return state, ThrustTorque(wanted.thrust_n, torque)
+        return state, ThrustTorque(command.thrust_n, torque)
 
-    def _answer(self, gains: tuple[Real, Real], turn_rad: Real, rate_radps: Real) -> Real:
+    def _acceleration(self, gains: tuple[Real, Real], turn_rad: Real, rate_radps: Real) -> Real:
         slope_per_s, switching_radps2 = gains
         distance = rate_radps + slope_per_s * turn_rad
         saturated = jnp.clip(distance / self.boundary_layer_radps, -1.0, 1.0)

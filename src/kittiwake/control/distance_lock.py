@@ -1,25 +1,25 @@
-"""Keeps a distance from a surface in three dimensions, as in a Matlab simulator.
+"""Distance lock: keeps a distance from a surface in three dimensions.
 
-With the unit vector a away from the surface, e the wanted less the measured distance, x ahead in
-the axes of the heading, and D a derivative behind a low pass of 0.417 rad/s::
+With the unit vector a away from the surface, e the commanded minus the measured distance, x ahead
+in the axes of the heading, and D a derivative with a low-pass filter of 0.417 rad/s::
 
     F = m g + m / m_0 (3 x 1.4987 e a_z - 4.4987 v_z + i),   i' = e a_z / 150 s
     theta = (0.24 e a_x - 24 D(v_x) + j) / 10 - 0.24 v_x,    j' = e a_x / 150 s,   at most 15 deg
 
-F is the thrust, theta the pitch that lowers the nose, m_0 the 1.5 kg that the gains are for; yaw
-looks along -a, by the law of ``surface_following``. a is the surface's normal. Where
-``direction_world`` is given, as (1, 15, 2) east, north, up in the source, a is against that, but
-with a_z upwards where the normal points up and downwards where it points down: to where the
-distance grows. The distance is that across the surface in both cases.
+F is the thrust, theta the pitch (positive nose down), m_0 the 1.5 kg for which the gains are given;
+yaw points along -a, by the law of ``surface_following``. a is the surface normal. If
+``direction_world`` is given, such as (1, 15, 2) east, north, up in the source, a is opposite to it,
+but a_z has the sign of the normal, so that the distance increases along a. The distance is measured
+along the normal in both cases.
 
-Pitch makes a slow loop: in front of a wall 0.07 rad/s. Nothing holds the place along the surface,
-nor is there a roll; the drag has to end a motion there.
+The pitch loop is slow: 0.07 rad/s in front of a wall. The position along the surface is not
+controlled, and roll is zero; only drag damps motion along the surface.
 
 Source: R. Coronel Loza, dronSimulatorMatlab (public), its 3-D distance lock, in NED with thrust as
-the deviation from hovering. Its D of the velocity has the sign that speeds up what moves, which
-ends at the limits of the tilt; it brakes here. That alone acts like a mass, and leaves a wall's
-distance swinging with a damping of 0.02: the last term of theta is not the source's, its gain is
-that of the velocity in its surface following.
+the deviation from hovering. There, D of the velocity accelerates the motion, up to the limits of
+the tilt; here it decelerates. By itself it acts like added mass and leaves the distance to a wall
+with a damping ratio of 0.02. The last term of theta is not in the source; its gain is that of the
+velocity in the source's surface following.
 """
 
 from typing import Annotated, ClassVar
@@ -35,8 +35,8 @@ from kittiwake.control.surface_following import (
     YAW,
     Heading,
     direction,
-    lifting,
     thrust_n,
+    vertical_pid,
 )
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import SurfaceMotion, ThrustAttitude
@@ -46,11 +46,11 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
-from kittiwake.world.ray import refuse_without_direction
+from kittiwake.world.ray import validate_direction
 
 
 class DistanceLockState(eqx.Module):
-    """Of the four PIDs."""
+    """States of the four PIDs."""
 
     vertical: PidState
     forward: PidState
@@ -59,17 +59,17 @@ class DistanceLockState(eqx.Module):
 
 
 class DistanceLock(AbstractController):
-    """Distance from a surface to thrust and attitude; a speed along it is left out.
+    """Distance from a surface to thrust and attitude; the speed along it is not controlled.
 
     Attributes:
-        mass_kg: of the vehicle.
-        max_thrust_n: of the vehicle.
-        gravity_mps2: where it flies.
-        direction_world: to the surface, of any length; None for straight to it.
-        vertical: m to N beyond hovering, of a vehicle of 1.5 kg; its derivative is that of m/s.
-        forward: m to rad of pitch, with its limits.
-        damping: m/s to rad of pitch.
-        yaw: rad to rad.
+        mass_kg: the mass of the vehicle.
+        max_thrust_n: the largest thrust of the vehicle.
+        gravity_mps2: the gravity of the world.
+        direction_world: the direction to the surface, of any length; None for along the normal.
+        vertical: PID from m to N relative to hover, for 1.5 kg; its derivative acts on m/s.
+        forward: PID from m to rad of pitch, with limits.
+        damping: PID from m/s to rad of pitch.
+        yaw: PID from rad to rad.
     """
 
     consumes: ClassVar[type] = SurfaceMotion
@@ -85,9 +85,9 @@ class DistanceLock(AbstractController):
     yaw: Pid = YAW
 
     def __check_init__(self) -> None:
-        """A direction has to be one."""
+        """Raise ValueError for a direction of zero length."""
         if self.direction_world is not None:
-            refuse_without_direction(self.direction_world, "direction_world", "[1, 15, 2]")
+            validate_direction(self.direction_world, "direction_world", "[1, 15, 2]")
 
     @override
     def init(self, key: PRNGKeyArray) -> DistanceLockState:
@@ -105,25 +105,26 @@ class DistanceLock(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[DistanceLockState, ThrustAttitude]:
         del key
-        wanted, estimate = inputs
+        command, estimate = inputs
         heading = Heading.of(estimate)
-        away = self._away(wanted.normal_world)
+        away = self._away(command.normal_world)
         velocity = estimate.velocity_world_mps
-        error = away * (wanted.wanted_distance_m - wanted.distance_m)
-        lift = lifting(self.vertical, self.mass_kg, self.gravity_mps2, self.max_thrust_n)
+        error = away * (command.wanted_distance_m - command.distance_m)
+        lift = vertical_pid(self.vertical, self.mass_kg, self.gravity_mps2, self.max_thrust_n)
         vertical, beyond_hover = lift.step(state.vertical, error.z, dt_s, error_rate=-velocity.z)
         damping, brake = self.damping.step(state.damping, -heading.ahead(velocity), dt_s)
         forward, pitch = self.forward.step(
             state.forward, heading.ahead(error), dt_s, feed_forward=brake
         )
-        turned, yaw = heading.turned(self.yaw, state.yaw, heading.across(-away), dt_s)
-        return DistanceLockState(vertical, forward, damping, turned), ThrustAttitude(
+        to_surface = heading.horizontal(-away)
+        yaw_state, yaw = heading.yaw_step(self.yaw, state.yaw, to_surface, dt_s)
+        return DistanceLockState(vertical, forward, damping, yaw_state), ThrustAttitude(
             thrust_n(beyond_hover, self.mass_kg, self.gravity_mps2),
             Quaternion.from_euler(EulerZYX(0.0, pitch, yaw)),
         )
 
     def _away(self, normal_world: Vec3) -> Vec3:
-        """The unit vector along which the error is shared."""
+        """Return the unit vector a."""
         if self.direction_world is None:
             return direction(normal_world)
         towards = direction(self.direction_world)

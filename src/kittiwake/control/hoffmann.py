@@ -1,21 +1,21 @@
-"""Hoffmann's attitude controller: angular acceleration fed back, PID when slow and PD when fast.
+"""Hoffmann's attitude controller: PID at low speed, PD at high speed, acceleration feedback.
 
     tau = I (k_dd (alpha_0 - alpha) + k_d e' + k_p e + l i),    i' = l k_i e
     k_p = (1 + k_dd) w^2,  k_d = (1 + k_dd) 2 z w,  k_i = c k_p
 
-e: the turn that is lacking about each body axis and e' its rate (``attitude_error.py``). The
-accelerations' difference is the filtered derivative of e', since nothing measures alpha. k_dd acts
-as more inertia, which disturbances have to move; the other gains grow with it, so that the loop
-keeps its frequency w and its damping z.
+e: the attitude error about each body axis and e' its rate (``attitude_error.py``). The difference
+of the accelerations is the filtered derivative of e', since alpha is not measured. k_dd acts as
+added inertia against disturbances; the other gains are scaled with it, so that the loop keeps its
+frequency w and its damping z.
 
-l falls with the horizontal speed, smoothly from 1 (the PID of hovering) to 0 (the PD of following
-a track): l = x^2 (3 - 2 x) with x = 1 - (v - v_hover) / width within 0 and 1. It weighs both what
-the integral learns and what it gives; since speed has no jumps, neither has the torque, and what
-was learnt in hover is there again after a fast leg.
+l decreases with the horizontal speed, smoothly from 1 (PID in hover) to 0 (PD on a track):
+l = x^2 (3 - 2 x) with x = 1 - (v - v_hover) / width, limited to 0 and 1. It is the weight of both
+the input and the output of the integral. As the speed is continuous, so is the torque; the value of
+the integral in hover is available again after a fast leg.
 
 Source: Hoffmann, Huang, Waslander, Tomlin (2007), "Quadrotor helicopter flight dynamics and
 control: theory and experiment", AIAA 2007-6461; the split by speed as Micklisch, Hilliard, ElAarag
-(2021), Simulation 97(3), describe it. The gains in use there are not published: w, z and c are
+(2021), Simulation 97(3), describe it. The gains used there are not published: w, z and c are
 derived for the OS4, k_dd, its filter and the speeds are chosen.
 """
 
@@ -38,14 +38,14 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class AxisState(eqx.Module):
-    """About one body axis: of the law on the angle, and of that on the rate."""
+    """States of the angle PID and the rate PID of one body axis."""
 
     angle: PidState
     rate: PidState
 
 
 class HoffmannState(eqx.Module):
-    """About each body axis."""
+    """State of the controller of each body axis."""
 
     x: AxisState
     y: AxisState
@@ -85,29 +85,29 @@ class Hoffmann(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[HoffmannState, ThrustTorque]:
         del key
-        wanted, estimate = inputs
-        error = AttitudeError.between(wanted, estimate)
+        command, estimate = inputs
+        error = AttitudeError.between(command, estimate)
         turn, rate = error.turn_body_rad, error.rate_body_radps
         hovering = self._hovering(estimate.velocity_world_mps)
         tilt = self._laws(self.tilt_frequency_radps, self.max_tilt_acceleration_radps2, hovering)
         yaw = self._laws(self.yaw_frequency_radps, self.max_yaw_acceleration_radps2, hovering)
-        x_state, x = _answer(tilt, state.x, (turn.x, rate.x), hovering, dt_s)
-        y_state, y = _answer(tilt, state.y, (turn.y, rate.y), hovering, dt_s)
-        z_state, z = _answer(yaw, state.z, (turn.z, rate.z), hovering, dt_s)
+        x_state, x = _axis_step(tilt, state.x, (turn.x, rate.x), hovering, dt_s)
+        y_state, y = _axis_step(tilt, state.y, (turn.y, rate.y), hovering, dt_s)
+        z_state, z = _axis_step(yaw, state.z, (turn.z, rate.z), hovering, dt_s)
         torque = self.inertia_kgm2.times(Vec3(x, y, z))
-        return HoffmannState(x_state, y_state, z_state), ThrustTorque(wanted.thrust_n, torque)
+        return HoffmannState(x_state, y_state, z_state), ThrustTorque(command.thrust_n, torque)
 
     def _hovering(self, velocity_world_mps: Vec3) -> Real:
-        """The weight of the integral at this velocity."""
+        """Return the weight l of the integral at a velocity."""
         speed = Vec3(velocity_world_mps.x, velocity_world_mps.y, 0.0).norm()
         excess = (speed - self.hover_speed_mps) / self.transition_width_mps
         x = 1.0 - jnp.clip(excess, 0.0, 1.0)
         return x * x * (3.0 - 2.0 * x)
 
     def _laws(self, frequency_radps: Real, limit_radps2: Real, hovering: Real) -> tuple[Pid, Pid]:
-        """On an angle and on its rate, about one axis."""
-        heavier = 1.0 + self.acceleration_gain
-        stiffness = heavier * frequency_radps * frequency_radps
+        """Return the PIDs of the angle and of its rate, for one axis."""
+        scale = 1.0 + self.acceleration_gain
+        stiffness = scale * frequency_radps * frequency_radps
         angle = Pid(
             proportional=stiffness,
             integral_per_s=hovering * self.integral_per_s * stiffness,
@@ -115,17 +115,17 @@ class Hoffmann(AbstractController):
             upper=limit_radps2,
         )
         rate = Pid(
-            proportional=heavier * 2.0 * self.damping * frequency_radps,
+            proportional=scale * 2.0 * self.damping * frequency_radps,
             derivative_s=self.acceleration_gain,
             filter_radps=self.acceleration_filter_radps,
         )
         return angle, rate
 
 
-def _answer(
+def _axis_step(
     laws: tuple[Pid, Pid], state: AxisState, error: tuple[Real, Real], hovering: Real, dt_s: Real
 ) -> tuple[AxisState, Real]:
-    """The angular acceleration about one axis."""
+    """Return the next state and the angular acceleration, for one axis."""
     (angle_law, rate_law), (turn, rate) = laws, error
     rate_state, damping = rate_law.step(state.rate, rate, dt_s)
     unused = (1.0 - hovering) * state.angle.integral

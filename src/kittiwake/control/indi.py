@@ -1,21 +1,21 @@
-"""Incremental nonlinear dynamic inversion: from body rates to torque, by measured acceleration.
+"""Incremental nonlinear dynamic inversion (INDI) of the body rates.
 
     tau = tau_f + J (nu - alpha_f),        nu = K (omega_ref - omega) + alpha_ref
 
-tau_f: the torque given before, alpha_f: the angular acceleration that was measured meanwhile, both
-behind the same low-pass H(s) = (p / (s + p))^2, so that they belong to the same moment. Whatever
-else turns the body (gyroscopic and unknown torques, a wrong inertia) is in alpha_f and is taken
-back by the increment. Source: Smeur, Chu, de Croon (2016), "Adaptive incremental nonlinear dynamic
+tau_f: the previous torque, alpha_f: the measured angular acceleration, both filtered by the same
+low-pass H(s) = (p / (s + p))^2, so that they have the same delay. All other effects on the rotation
+(gyroscopic and unknown torques, a wrong inertia) are contained in alpha_f and are compensated by
+the increment. Source: Smeur, Chu, de Croon (2016), "Adaptive incremental nonlinear dynamic
 inversion for attitude control of micro air vehicles", Journal of Guidance, Control, and Dynamics
 39(3), section II with equations 8 to 20; its filter has a damping of .55, this one of 1.
 
-alpha is the difference of two rates over the step between them, over which the torque was held:
-both are means over the same time. H is linear and the same for both, so that it is applied once, to
-tau - J alpha, as two first-order filters that are sampled exactly. Motors that follow with a lag
-are told by ``actuator_lag_s``; tau is then what has passed a lag of that time constant.
+alpha is the difference of two rates divided by the step between them, during which the torque was
+constant: both are means over the same time. H is linear and the same for both, so that it is
+applied once, to tau - J alpha, as two first-order filters, discretized exactly. ``actuator_lag_s``
+is the time constant of the motors; tau is then the torque after such a lag.
 
-The torque is cut to an angular acceleration, so that one that no rotor can give is not taken for a
-disturbance that grows. The derivative of noise is noise: a lower p trades it for slower rejection.
+The torque is limited to an angular acceleration, so that an infeasible torque is not mistaken for a
+growing disturbance. Differentiation amplifies noise: a lower p trades it for slower rejection.
 """
 
 from typing import Annotated, ClassVar
@@ -33,12 +33,12 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 
-# of the lag, where there is none
+# time constant in place of zero
 LEAST_LAG_S = 1e-9
 
 
 class IndiState(eqx.Module):
-    """The last rates, the torque as the actuators give it, the two filters, if there was a step."""
+    """Last rates, torque behind the actuators' lag, both filters, and whether a step was made."""
 
     angular_velocity_body_radps: Vec3
     torque_body_nm: Vec3
@@ -48,7 +48,7 @@ class IndiState(eqx.Module):
 
 
 class Indi(AbstractController):
-    """Body rates by increments of the torque; the thrust passes through."""
+    """Thrust and body rates to thrust and torque, by increments of the torque."""
 
     consumes: ClassVar[type] = ThrustRates
     produces: ClassVar[type] = ThrustTorque
@@ -75,25 +75,26 @@ class Indi(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[IndiState, ThrustTorque]:
         del key
-        wanted, estimate = inputs
+        command, estimate = inputs
         omega = estimate.angular_velocity_body_radps
         measured = (omega - state.angular_velocity_body_radps) * (1.0 / dt_s)
-        unseen = state.torque_body_nm - self.inertia_kgm2.times(measured)
+        residual = state.torque_body_nm - self.inertia_kgm2.times(measured)
         share = (1.0 - jnp.exp(-self.filter_radps * dt_s)) * jnp.where(state.started, 1.0, 0.0)
-        first = state.first_body_nm + (unseen - state.first_body_nm) * share
+        first = state.first_body_nm + (residual - state.first_body_nm) * share
         second = state.second_body_nm + (first - state.second_body_nm) * share
-        torque = self._within(self.inertia_kgm2.times(self._answer(wanted, omega)) + second)
-        given = self._given(state.torque_body_nm, torque, dt_s)
-        later = IndiState(omega, given, first, second, jnp.asarray(True))
-        return later, ThrustTorque(wanted.thrust_n, torque)
+        demanded = self.inertia_kgm2.times(self._acceleration(command, omega)) + second
+        torque = self._limited(demanded)
+        lagged = self._lagged(state.torque_body_nm, torque, dt_s)
+        later = IndiState(omega, lagged, first, second, jnp.asarray(True))
+        return later, ThrustTorque(command.thrust_n, torque)
 
-    def _answer(self, wanted: ThrustRates, omega: Vec3) -> Vec3:
-        behind = wanted.angular_velocity_body_radps - omega
+    def _acceleration(self, command: ThrustRates, omega: Vec3) -> Vec3:
+        error = command.angular_velocity_body_radps - omega
         tilt, yaw = self.tilt_rate_gain_per_s, self.yaw_rate_gain_per_s
-        feedback = Vec3(tilt * behind.x, tilt * behind.y, yaw * behind.z)
-        return wanted.angular_acceleration_body_radps2 + feedback
+        feedback = Vec3(tilt * error.x, tilt * error.y, yaw * error.z)
+        return command.angular_acceleration_body_radps2 + feedback
 
-    def _within(self, torque: Vec3) -> Vec3:
+    def _limited(self, torque: Vec3) -> Vec3:
         limit = self.max_angular_acceleration_radps2
         inertia = self.inertia_kgm2
         return Vec3(
@@ -102,7 +103,7 @@ class Indi(AbstractController):
             jnp.clip(torque.z, -limit * inertia.zz, limit * inertia.zz),
         )
 
-    def _given(self, before: Vec3, torque: Vec3, dt_s: Real) -> Vec3:
-        """The mean torque over the next step, to first order the one at its end."""
+    def _lagged(self, before: Vec3, torque: Vec3, dt_s: Real) -> Vec3:
+        """Return the torque behind the actuators' lag after a step."""
         lag = jnp.maximum(self.actuator_lag_s, LEAST_LAG_S)
         return before + (torque - before) * (1.0 - jnp.exp(-dt_s / lag))

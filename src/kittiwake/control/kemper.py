@@ -1,11 +1,11 @@
-"""Kemper's attitude controller: a PID on each angle.
+"""Kemper's attitude controller: a PID for each angle.
 
     tau = I (k_p e + i + k_d e'),    i' = k_i e,    k_p = w^2, k_d = 2 z w, k_i = c k_p
 
-e: the turn that is lacking about each body axis and e' its rate (``attitude_error.py``); w and z
+e: the attitude error about each body axis and e' its rate (``attitude_error.py``); w and z
 are frequency and damping of the loop without the integral, so that gains do not depend on the
-vehicle. c = 0 makes a PD of it. The integral is stable for c < 2 z w. The angular acceleration is
-cut to limits, and the integral held there.
+vehicle. c = 0 gives a PD. The integral is stable for c < 2 z w. The angular acceleration is
+limited, and the integral is held at the limits.
 
 Source of the law: Kemper, "Quad-rotor flight path energy optimization" (dissertation, Northern
 Arizona University), as Micklisch, Hilliard, ElAarag (2021), Simulation 97(3), describe it. Its
@@ -30,7 +30,7 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class KemperState(eqx.Module):
-    """Of the PID about each body axis."""
+    """State of the PID of each body axis."""
 
     x: PidState
     y: PidState
@@ -66,14 +66,14 @@ class Kemper(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[KemperState, ThrustTorque]:
         del key
-        wanted, estimate = inputs
-        error = AttitudeError.between(wanted, estimate)
+        command, estimate = inputs
+        error = AttitudeError.between(command, estimate)
         turn, rate = error.turn_body_rad, error.rate_body_radps
         x_state, x = self._tilt.step(state.x, turn.x, dt_s, error_rate=rate.x)
         y_state, y = self._tilt.step(state.y, turn.y, dt_s, error_rate=rate.y)
         z_state, z = self._yaw.step(state.z, turn.z, dt_s, error_rate=rate.z)
         torque = self.inertia_kgm2.times(Vec3(x, y, z))
-        return KemperState(x_state, y_state, z_state), ThrustTorque(wanted.thrust_n, torque)
+        return KemperState(x_state, y_state, z_state), ThrustTorque(command.thrust_n, torque)
 
     @property
     def _tilt(self) -> Pid:

@@ -1,14 +1,14 @@
-"""How a vehicle moves near hover, to first order.
+"""Linearization of a vehicle's motion about hover.
 
-With x = (p, theta, v, omega), the deviations of place, angles (roll, pitch, yaw), velocity and body
-rates from hover at yaw zero, and u = (F - m g, tau) those of thrust and torque::
+With x = (p, theta, v, omega), the deviations of position, angles (roll, pitch, yaw), velocity and
+body rates from hover at yaw zero, and u = (F - m g, tau) those of thrust and torque::
 
-    p' = v,   theta' = omega + theta x omega / 2,   (v', omega') = the vehicle's own accelerations
+    p' = v,   theta' = omega + theta x omega / 2,   (v', omega') = the vehicle's accelerations
     x' = A x + B u          A, B: the derivatives of these at hover
 
-The accelerations are the model's, with all that the air does to it in motion: drag, and what the
-flow changes of rotors that turn on at the speed of hover. They are differentiated by JAX in 64
-bits, in still air at sea level, away from surfaces. Left out is how motors follow their command.
+The accelerations are those of the model, with all aerodynamic effects of motion: drag, and the
+effect of the flow on rotors at their hover speed. They are differentiated by JAX in double
+precision, in still air at sea level, far from surfaces. The lag of the motors is omitted.
 
 Without a vehicle they are those of a rigid body in a vacuum: v' = g (theta_y, -theta_x, 0) + e_z (F
 - m g) / m, omega' = J^-1 tau.
@@ -36,26 +36,26 @@ FAR_M = 1000.0
 
 
 @runtime_checkable
-class FliesNearHover(Protocol):
-    """Dynamics that say how they accelerate near hover."""
+class HasHoverAccelerations(Protocol):
+    """Dynamics that can be linearized about hover."""
 
     def accelerations_near_hover(
         self, motion: Kinematics, more: Wrench, surroundings: Surroundings
     ) -> tuple[Vec3, Vec3]:
-        """Of the center of mass in the world and of turning in the body."""
+        """Return linear acceleration in the world and angular acceleration in the body."""
         ...
 
 
-def linearised(dynamics: FliesNearHover, gravity_mps2: Real) -> tuple[Rows, Rows]:
-    """A and B of a vehicle."""
-    # also while something else is being compiled
+def linearize(dynamics: HasHoverAccelerations, gravity_mps2: Real) -> tuple[Rows, Rows]:
+    """Return A and B of a vehicle."""
+    # evaluate at once, even while another function is being traced
     with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
-        a, b = _slopes(dynamics, float(gravity_mps2))
+        a, b = _jacobians(dynamics, float(gravity_mps2))
         return _rows(np.asarray(a)), _rows(np.asarray(b))
 
 
-def of_rigid_body(mass_kg: Real, inertia: Inertia, gravity_mps2: Real) -> tuple[Rows, Rows]:
-    """A and B in a vacuum."""
+def linearize_rigid_body(mass_kg: Real, inertia: Inertia, gravity_mps2: Real) -> tuple[Rows, Rows]:
+    """Return A and B of a rigid body in a vacuum."""
     a, b = np.zeros((STATES, STATES)), np.zeros((STATES, INPUTS))
     a[0:3, 6:9] = a[3:6, 9:12] = np.eye(3)
     a[6, 4], a[7, 3] = gravity_mps2, -gravity_mps2
@@ -65,12 +65,12 @@ def of_rigid_body(mass_kg: Real, inertia: Inertia, gravity_mps2: Real) -> tuple[
 
 
 @eqx.filter_jit
-def _slopes(
-    dynamics: FliesNearHover, gravity_mps2: float
+def _jacobians(
+    dynamics: HasHoverAccelerations, gravity_mps2: float
 ) -> tuple[Float[Array, "12 12"], Float[Array, "12 4"]]:
     surroundings = Surroundings(gravity_mps2, SEA_LEVEL, Vec3.zero(), FAR_M, FAR_M)
 
-    def moved(x: Float[Array, "12"], u: Float[Array, "4"]) -> Float[Array, "12"]:
+    def state_rate(x: Float[Array, "12"], u: Float[Array, "4"]) -> Float[Array, "12"]:
         theta, velocity, omega = Vec3.of(x[3:6]), Vec3.of(x[6:9]), Vec3.of(x[9:])
         start = Start(Vec3.of(x[:3]), theta.x, theta.y, theta.z, velocity, omega)
         more = Wrench(Vec3(0.0, 0.0, u[0]), Vec3.of(u[1:]))
@@ -78,7 +78,7 @@ def _slopes(
         turning = omega + theta.cross(omega) * 0.5
         return jnp.concatenate([v.array for v in (velocity, turning, *rates)])
 
-    return jax.jacfwd(moved, argnums=(0, 1))(jnp.zeros(STATES), jnp.zeros(INPUTS))
+    return jax.jacfwd(state_rate, argnums=(0, 1))(jnp.zeros(STATES), jnp.zeros(INPUTS))
 
 
 def _rows(matrix: np.ndarray) -> Rows:

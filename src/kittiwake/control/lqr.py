@@ -1,23 +1,23 @@
-"""Linear-quadratic regulator about hover: from a place to thrust and torque.
+"""Linear-quadratic regulator about hover: position and yaw to thrust and torque.
 
-With x = (p, theta, v, omega), the errors of place, angles, velocity and body rates, and u = (F -
+With x = (p, theta, v, omega), the errors of position, angles, velocity and body rates, and u = (F -
 m g, tau)::
 
-    x' = A x + B u: the vehicle's own motion at hover (``hover_motion``)
+    x' = A x + B u: the vehicle's motion about hover (``linearize``)
     u = -K x,    K = R^-1 B^T P
     A^T P + P A - P B R^-1 B^T P + Q = 0        Q = diag(1 / x_max^2),  R = diag(1 / u_max^2)
 
-A and B are taken of the vehicle that it flies, drag and rotors in the flow included, the lag of
-motors left out; K is computed from them when the controller is built, and fixed from then on. The
-weights are Bryson's: the largest acceptable deviation of each state and input, those of inputs per
+A and B are those of the vehicle, including drag and the effect of the flow on the rotors, without
+the lag of the motors; K is computed when the controller is built and then constant. The weights
+follow Bryson's rule: the largest acceptable deviation of each state and input, those of inputs per
 mass and inertia. Sources: Bryson and Ho (1975), "Applied Optimal Control", sections 5.2 and 5.4;
 Anderson and Moore (1990), "Optimal Control: Linear Quadratic Methods", chapters 2 and 3.
 
-In flight p, v and theta are counted in the axes of the present heading, in which hover is the same
-at any yaw; theta is the tilt there and the error of yaw. Acceleration and jerk that are fed forward
-give a thrust, a tilt and rates of their own, to first order in tilt. Errors of place and yaw are
-cut, so that a far set point asks for no more tilt than one at ``max_step_m``. Far from hover, above
-some .5 rad of tilt, the linear law means little. It has no integral: drag and wind leave an offset.
+In flight p, v and theta are expressed in the axes of the present heading, in which hover is the
+same at any yaw; theta is the tilt and the yaw error. Feed-forward acceleration and jerk add thrust,
+tilt and rates, to first order in tilt. Errors of position and yaw are limited, so that a distant
+setpoint demands no more tilt than one at ``max_step_m``. Far from hover, above about .5 rad of
+tilt, the linear law is not valid. There is no integral: drag and wind leave an offset.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -32,10 +32,10 @@ from typing_extensions import override
 from kittiwake.control.linearize import (
     INPUTS,
     STATES,
-    FliesNearHover,
+    HasHoverAccelerations,
     Rows,
-    linearised,
-    of_rigid_body,
+    linearize,
+    linearize_rigid_body,
 )
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import PositionYaw, ThrustTorque
@@ -52,7 +52,7 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
 class Deviations(eqx.Module):
-    """What is acceptable at most, of states and inputs: the larger, the less it is minded."""
+    """Largest acceptable deviations of states and inputs; a larger one has a smaller weight."""
 
     horizontal_position_m: Annotated[Real, POSITIVE] = 1.0
     height_m: Annotated[Real, POSITIVE] = 1.0
@@ -67,19 +67,25 @@ class Deviations(eqx.Module):
     yaw_acceleration_radps2: Annotated[Real, POSITIVE] = 4.0
 
     def largest_state(self) -> np.ndarray:
-        """x_max."""
+        """Return x_max."""
         across, tilt = (self.horizontal_position_m,) * 2, (self.tilt_rad,) * 2
         speed, rate = (self.horizontal_velocity_mps,) * 2, (self.tilt_rate_radps,) * 2
         return np.array(
             [
-                *(*across, self.height_m, *tilt, self.yaw_rad),
-                *(*speed, self.vertical_velocity_mps, *rate, self.yaw_rate_radps),
+                *across,
+                self.height_m,
+                *tilt,
+                self.yaw_rad,
+                *speed,
+                self.vertical_velocity_mps,
+                *rate,
+                self.yaw_rate_radps,
             ],
             float,
         )
 
     def largest_input(self, mass_kg: Real, inertia: Inertia) -> np.ndarray:
-        """u_max of a vehicle."""
+        """Return u_max of a vehicle."""
         tilt, yaw = self.tilt_acceleration_radps2, self.yaw_acceleration_radps2
         thrust_n = mass_kg * self.vertical_acceleration_mps2
         return np.array([thrust_n, inertia.xx * tilt, inertia.yy * tilt, inertia.zz * yaw], float)
@@ -89,7 +95,7 @@ class Lqr(AbstractController):
     """Optimal state feedback about hover, at any yaw.
 
     ``motion_rows`` and ``input_rows`` are A and B; without them the vehicle is a rigid body in a
-    vacuum. ``gains`` is K, a row for each input: it follows from the others, so nobody gives it.
+    vacuum. ``gains`` is K, one row per input; it is computed and must not be given.
     """
 
     consumes: ClassVar[type] = PositionYaw
@@ -107,12 +113,12 @@ class Lqr(AbstractController):
     gains: Rows | None = None
 
     def __post_init__(self) -> None:
-        """K of these parameters."""
-        a, b = of_rigid_body(self.mass_kg, self.inertia_kgm2, self.gravity_mps2)
+        """Compute K from the parameters."""
+        a, b = linearize_rigid_body(self.mass_kg, self.inertia_kgm2, self.gravity_mps2)
         # no field(init=False): Equinox warns of numbers in those
         given, self.gains = (
             self.gains,
-            designed(
+            lqr_gains(
                 _matrix("motion_rows", self.motion_rows or a, STATES),
                 _matrix("input_rows", self.input_rows or b, INPUTS),
                 self.acceptable.largest_state(),
@@ -121,8 +127,8 @@ class Lqr(AbstractController):
         )
         if given is not None and given != self.gains:
             message = (
-                "gains: other numbers than those that follow from acceptable, motion_rows and "
-                "input_rows are not allowed; leave gains out, and write the weights in acceptable"
+                "gains: must not differ from those computed from acceptable, motion_rows and "
+                "input_rows; leave gains out, and write the weights in acceptable"
             )
             raise ValueError(message)
 
@@ -131,14 +137,14 @@ class Lqr(AbstractController):
     def with_vehicle_defaults(
         cls, dynamics: AbstractDynamics, gravity_mps2: Real
     ) -> dict[str, Any]:
-        if not isinstance(dynamics, FliesNearHover):
+        if not isinstance(dynamics, HasHoverAccelerations):
             message = (
-                "lqr is designed for the motion of a rigid body near hover, and this vehicle ("
-                f"{type(dynamics).__name__}) is not one; take a rigid body, or another controller "
-                "from PositionYaw"
+                "lqr requires a vehicle that is a rigid body near hover, and this one ("
+                f"{type(dynamics).__name__}) is not; use a rigid body, or another controller "
+                "for PositionYaw"
             )
             raise ScenarioError(message)
-        motion, inputs = linearised(dynamics, gravity_mps2)
+        motion, inputs = linearize(dynamics, gravity_mps2)
         rows = {"motion_rows": motion, "input_rows": inputs}
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | rows
 
@@ -151,43 +157,43 @@ class Lqr(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
         del dt_s, key
-        wanted, estimate = inputs
+        command, estimate = inputs
         error = (
-            *_parts(self._place(wanted, estimate)),
-            *_parts(self._turn(wanted, estimate)),
-            *_parts(self._velocity(wanted, estimate)),
-            *_parts(self._rates(wanted, estimate)),
+            *_parts(self._position_error(command, estimate)),
+            *_parts(self._attitude_error(command, estimate)),
+            *_parts(self._velocity_error(command, estimate)),
+            *_parts(self._rate_error(command, estimate)),
         )
         lift, x, y, z = (
             -sum(gain * part for gain, part in zip(row, error, strict=True))
             for row in self.gains or ()
         )
-        known = self.gravity_mps2 + wanted.acceleration_world_mps2.z
-        thrust = jnp.clip(self.mass_kg * known + lift, 0.0, self.max_thrust_n)
+        feed_forward = self.gravity_mps2 + command.acceleration_world_mps2.z
+        thrust = jnp.clip(self.mass_kg * feed_forward + lift, 0.0, self.max_thrust_n)
         return state, ThrustTorque(thrust, Vec3(x, y, z))
 
-    def _place(self, wanted: PositionYaw, estimate: Kinematics) -> Vec3:
-        ahead = estimate.position_world_m - wanted.position_world_m
-        return _in_heading(ahead.shortened(self.max_step_m), estimate)
+    def _position_error(self, command: PositionYaw, estimate: Kinematics) -> Vec3:
+        error = estimate.position_world_m - command.position_world_m
+        return _in_heading(error.shortened(self.max_step_m), estimate)
 
-    def _turn(self, wanted: PositionYaw, estimate: Kinematics) -> Vec3:
-        """The tilt that is not meant, and the error of yaw."""
+    def _attitude_error(self, command: PositionYaw, estimate: Kinematics) -> Vec3:
+        """Return the errors of tilt and yaw."""
         yaw = estimate.euler_world_from_body.yaw_rad
         level = Quaternion.from_euler(EulerZYX(0.0, 0.0, yaw))
         tilt = level.inverse() * estimate.q_world_from_body
         twice = jnp.where(tilt.w < 0.0, -2.0, 2.0)
-        meant = _in_heading(wanted.acceleration_world_mps2, estimate) / self.gravity_mps2
+        demanded = _in_heading(command.acceleration_world_mps2, estimate) / self.gravity_mps2
         limit = self.max_yaw_step_rad
-        turned = jnp.clip(wrap_angle(yaw - wanted.yaw_rad), -limit, limit)
-        return Vec3(twice * tilt.x + meant.y, twice * tilt.y - meant.x, turned)
+        yaw_error = jnp.clip(wrap_angle(yaw - command.yaw_rad), -limit, limit)
+        return Vec3(twice * tilt.x + demanded.y, twice * tilt.y - demanded.x, yaw_error)
 
-    def _velocity(self, wanted: PositionYaw, estimate: Kinematics) -> Vec3:
-        return _in_heading(estimate.velocity_world_mps - wanted.velocity_world_mps, estimate)
+    def _velocity_error(self, command: PositionYaw, estimate: Kinematics) -> Vec3:
+        return _in_heading(estimate.velocity_world_mps - command.velocity_world_mps, estimate)
 
-    def _rates(self, wanted: PositionYaw, estimate: Kinematics) -> Vec3:
+    def _rate_error(self, command: PositionYaw, estimate: Kinematics) -> Vec3:
         omega = estimate.angular_velocity_body_radps
-        meant = _in_heading(wanted.jerk_world_mps3, estimate) / self.gravity_mps2
-        return omega - Vec3(-meant.y, meant.x, wanted.yaw_rate_radps)
+        demanded = _in_heading(command.jerk_world_mps3, estimate) / self.gravity_mps2
+        return omega - Vec3(-demanded.y, demanded.x, command.yaw_rate_radps)
 
 
 def _in_heading(world: Vec3, estimate: Kinematics) -> Vec3:
@@ -210,13 +216,13 @@ def _matrix(name: str, rows: Rows, columns: int) -> np.ndarray:
     return np.array(rows, float)
 
 
-def designed(
+def lqr_gains(
     a: np.ndarray, b: np.ndarray, largest_state: np.ndarray, largest_input: np.ndarray
 ) -> Rows:
-    """K, a row for each input.
+    """Return K, one row per input.
 
     Raises:
-        ValueError: if no feedback holds such a vehicle.
+        ValueError: if no feedback stabilizes the vehicle.
     """
     state_weights = np.diag(np.square(1.0 / largest_state))
     input_weights = np.diag(np.square(1.0 / largest_input))
@@ -224,8 +230,8 @@ def designed(
         cost = solve_continuous_are(a, b, state_weights, input_weights)
     except ValueError as error:
         message = (
-            f"motion_rows, input_rows: no feedback holds a vehicle that moves so ({error}); leave "
-            "them out, or write those of a vehicle that thrust and torque can steer"
+            f"motion_rows, input_rows: no feedback stabilizes such a vehicle ({error}); leave "
+            "them out, or write those of a controllable vehicle"
         )
         raise ValueError(message) from error
     gains = np.linalg.solve(input_weights, b.T @ cost)

@@ -1,22 +1,22 @@
-"""Tracking control of Mellinger and Kumar: from a place to thrust and torque.
+"""Tracking control of Mellinger and Kumar: position and yaw to thrust and torque.
 
-World z is up. With e_p, e_v the errors of place and velocity::
+World z is up. With e_p, e_v the errors of position and velocity::
 
     F = -K_p e_p - K_v e_v + m g z_W + m a_0,      u_1 = F . z_B
-    z_d = F / |F|,  y_d = z_d x x_C / |z_d x x_C|,  x_d = y_d x z_d     x_C: the wanted heading
+    z_d = F / |F|,  y_d = z_d x x_C / |z_d x x_C|,  x_d = y_d x z_d     x_C: the heading
     e_R = (R_d^T R - R^T R_d)^vee / 2,             e_w = omega - omega_T
     (u_2, u_3, u_4) = -K_R e_R - K_w e_w
 
 Source: Mellinger and Kumar (2011), "Minimum snap trajectory generation and control for quadrotors",
 IEEE International Conference on Robotics and Automation, section IV with equations 6 to 8. Its
-gains are per mass and per moment of inertia here, so that they carry over to other vehicles.
+gains are per mass and per moment of inertia here, so that they apply to other vehicles.
 
-R_d and its opposite, with -x_d and -y_d, give the same force in the plane of the heading. As in
-the source the one nearer to the body is taken, though only where z_d points down: above the horizon
-that would fly backwards wherever the yaw is off by more than a quarter of a turn. omega_T is that
-of the trajectory (acceleration and jerk fed forward, not the errors), by the exact derivative of
-its frame: the source's yaw component, psi' z_W . z_B, leaves out that roll and pitch turn the body
-about z_B as well. Nothing cancels omega x J omega. Limits are those of ``lee``.
+R_d and the frame with -x_d and -y_d give the same force in the plane of the heading. As in the
+source the one closer to the body is used, but only where z_d points down: above the horizon the
+vehicle would fly backwards wherever the yaw error exceeds a quarter of a turn. omega_T is that of
+the trajectory (feed-forward acceleration and jerk, without errors), by the exact derivative of its
+frame: the source's yaw component, psi' z_W . z_B, omits the rotation about z_B by roll and pitch.
+The term omega x J omega is not compensated. Limits are those of ``lee``.
 """
 
 from typing import Annotated, ClassVar
@@ -25,7 +25,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.control.moving_frame import Moving, attitude_error, frame_of, heading
+from kittiwake.control.moving_frame import TimeVarying, attitude_error, frame_of, heading
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import PositionYaw, ThrustTorque
 from kittiwake.core.kinematics import Kinematics
@@ -36,7 +36,7 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class Mellinger(AbstractController):
-    """Tracking of a place and a yaw through any attitude."""
+    """Tracking of position and yaw through any attitude."""
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = ThrustTorque
@@ -61,34 +61,34 @@ class Mellinger(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
         del dt_s, key
-        wanted, estimate = inputs
+        command, estimate = inputs
         q = estimate.q_world_from_body
-        planned = wanted.acceleration_world_mps2 + Vec3(0.0, 0.0, self.gravity_mps2)
-        force = planned + self._feedback(wanted, estimate)
-        towards = heading(wanted.yaw_rad, wanted.yaw_rate_radps)
+        planned = command.acceleration_world_mps2 + Vec3(0.0, 0.0, self.gravity_mps2)
+        force = planned + self._feedback(command, estimate)
+        towards = heading(command.yaw_rad, command.yaw_rate_radps)
         still, zero = Vec3.zero(), Vec3.zero()
-        frame = frame_of(Moving(force, still, zero), towards, q, nearest=True)
+        frame = frame_of(TimeVarying(force, still, zero), towards, q, nearest=True)
         trajectory = frame_of(
-            Moving(planned, wanted.jerk_world_mps3, zero), towards, q, nearest=True
+            TimeVarying(planned, command.jerk_world_mps3, zero), towards, q, nearest=True
         )
         up = q.rotate(Vec3(0.0, 0.0, 1.0))
         error = attitude_error(q, frame)
-        ahead = estimate.angular_velocity_body_radps - trajectory.angular_velocity_radps
-        torque = self.inertia_kgm2.times(self._answer(error, ahead))
+        rate_error = estimate.angular_velocity_body_radps - trajectory.angular_velocity_radps
+        torque = self.inertia_kgm2.times(self._acceleration(error, rate_error))
         thrust = jnp.clip(self.mass_kg * force.dot(up), 0.0, self.max_thrust_n)
         return state, ThrustTorque(thrust, torque)
 
-    def _feedback(self, wanted: PositionYaw, estimate: Kinematics) -> Vec3:
-        behind = wanted.position_world_m - estimate.position_world_m
-        pull = behind * (self.position_gain_per_s2 / self.velocity_gain_per_s)
-        slower = wanted.velocity_world_mps - estimate.velocity_world_mps
-        free = (pull.shortened(self.max_speed_mps) + slower) * self.velocity_gain_per_s
+    def _feedback(self, command: PositionYaw, estimate: Kinematics) -> Vec3:
+        error = command.position_world_m - estimate.position_world_m
+        pull = error * (self.position_gain_per_s2 / self.velocity_gain_per_s)
+        velocity_error = command.velocity_world_mps - estimate.velocity_world_mps
+        free = (pull.shortened(self.max_speed_mps) + velocity_error) * self.velocity_gain_per_s
         return free.shortened(self.max_feedback_mps2)
 
-    def _answer(self, error: Vec3, ahead: Vec3) -> Vec3:
+    def _acceleration(self, error: Vec3, rate_error: Vec3) -> Vec3:
         gain, damping = self.attitude_gain_per_s2, self.rate_gain_per_s
         return Vec3(
-            -gain.x * error.x - damping.x * ahead.x,
-            -gain.y * error.y - damping.y * ahead.y,
-            -gain.z * error.z - damping.z * ahead.z,
+            -gain.x * error.x - damping.x * rate_error.x,
+            -gain.y * error.y - damping.y * rate_error.y,
+            -gain.z * error.z - damping.z * rate_error.z,
         )

@@ -1,8 +1,8 @@
-"""From thrust and torque to the speeds of four rotors.
+"""Thrust and torque to the speeds of four rotors.
 
-Each rotor's thrust T_i = k_T Omega_i^2 gives the body the thrust T_i and the torque (y_i T_i,
--x_i T_i, -s_i (k_Q / k_T) T_i): four equations, solved once. What gives way where a rotor would
-have to pull down or turn too fast is said in ``allocation``: yaw, then thrust, then tilt.
+Each rotor's thrust T_i = k_T Omega_i^2 contributes the thrust T_i and the torque (y_i T_i,
+-x_i T_i, -s_i (k_Q / k_T) T_i): four equations, solved once. At saturation, yaw is reduced first,
+then thrust, then tilt, as described in ``allocation``.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.control.allocation import Row, allocated, allocation
+from kittiwake.control.allocation import Row, allocate, allocation_rows
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import RotorSpeeds, ThrustTorque
 from kittiwake.core.errors import ScenarioError
@@ -21,12 +21,15 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics
 
-# of the largest square of a speed
+# squared speeds below this fraction of the largest count as zero
 ROUNDING = 1e-12
 
 
 class Mixer(AbstractController):
-    """Allocation for rotors of equal coefficient; ``allocation`` gives the rows."""
+    """Allocation to four rotors of equal coefficients.
+
+    ``thrusts_from_wrench`` are the rows of ``allocation_rows``.
+    """
 
     consumes: ClassVar[type] = ThrustTorque
     produces: ClassVar[type] = RotorSpeeds
@@ -40,15 +43,15 @@ class Mixer(AbstractController):
     def with_vehicle_defaults(
         cls, dynamics: AbstractDynamics, gravity_mps2: Real
     ) -> dict[str, Any]:
-        told = dynamics.vehicle_parameters(gravity_mps2)
-        if "hubs_body_m" not in told:
+        parameters = dynamics.vehicle_parameters(gravity_mps2)
+        if "hubs_body_m" not in parameters:
             message = (
                 f"mixer gives RotorSpeeds, and this vehicle ({type(dynamics).__name__}) is "
                 f"commanded by {dynamics.command_type.__name__}; leave mixer out"
             )
             raise ScenarioError(message)
-        hubs = tuple(Vec3.of(hub) for hub in told["hubs_body_m"])
-        rows = allocation(hubs, tuple(told["spins"]), told["torque_per_thrust_m"])
+        hubs = tuple(Vec3.of(hub) for hub in parameters["hubs_body_m"])
+        rows = allocation_rows(hubs, tuple(parameters["spins"]), parameters["torque_per_thrust_m"])
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | {"thrusts_from_wrench": rows}
 
     @override
@@ -60,11 +63,11 @@ class Mixer(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], RotorSpeeds]:
         del dt_s, key
-        wanted, _ = inputs
-        thrusts = allocated(
+        command, _ = inputs
+        thrusts = allocate(
             self.thrusts_from_wrench,
-            wanted.thrust_n,
-            wanted.torque_body_nm,
+            command.thrust_n,
+            command.torque_body_nm,
             self.thrust_ns2 * self.max_speed_radps**2,
         )
         one, two, three, four = (self._speed(thrust) for thrust in thrusts)
@@ -72,7 +75,7 @@ class Mixer(AbstractController):
 
     def _speed(self, thrust_n: Real) -> Real:
         square = jnp.minimum(thrust_n / self.thrust_ns2, self.max_speed_radps**2)
-        # beyond what rounding leaves to a rotor that stands
+        # above the rounding error of a rotor at rest
         turning = square > ROUNDING * self.max_speed_radps**2
-        # the square root has no derivative where a rotor stands still
+        # the square root is not differentiable for a rotor at rest
         return jnp.where(turning, jnp.sqrt(jnp.where(turning, square, 1.0)), 0.0)

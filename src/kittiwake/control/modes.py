@@ -1,18 +1,18 @@
-"""The five modes of uav_gazebo, and none, behind one signal that says which of them flies.
+"""Flight modes of uav_gazebo: a mode command selects one of five control laws.
 
-Each mode enters the ladder at its own rung: position and yaw (1) by ``position`` and
-``acceleration``, velocity and yaw rate (2) by ``uav-gazebo-velocity``, thrust and attitude (3) by
-``euler-attitude``, where the first joins, thrust and rates (4) by ``rates``, thrust and torque (5)
-as they are. Inactive (0) gives neither thrust nor torque. Negative thrust is cut.
+Each mode has its own level in the cascade: position and yaw (1) by ``position``, ``acceleration``
+and ``euler-attitude``; velocity and yaw rate (2) by ``uav-gazebo-velocity``; thrust and attitude
+(3) by ``euler-attitude``; thrust and rates (4) by ``rates``; thrust and torque (5) directly.
+Inactive (0) gives neither thrust nor torque. Negative thrust is set to zero.
 
-A mode follows its last command, and begins with it. One that was never commanded holds the place
-and the yaw that it finds at the switch, by the first law. So that thrust and torque do not jump at
-a switch, what was applied before less what the mode asks for at first is added and fades,
+A mode follows its last command. A mode without a command holds the position and the yaw at which it
+began, by the first law. So that thrust and torque are continuous at a switch, the difference
+between the last output and the first output of the mode is added and fades,
 
     u(t) = u_mode(t) + (u_before - u_mode(0)) exp(-t / T),    T = ``fade_s``
 
 Source: uav_gazebo (francofusco), "Control modes" and "Control Schemes". There a mode without a
-command follows zeros, and every switch may jump.
+command follows zeros, and switches are not continuous.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -42,14 +42,19 @@ from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics
 
 POSITION, VELOCITY, ATTITUDE, RATES, TORQUE = 1.0, 2.0, 3.0, 4.0, 5.0
-# before the first step: every mode is a switch from it
+# mode before the first step; every mode differs from it
 NONE_YET = -1.0
 
 
 class ModesState(eqx.Module):
-    """The present mode, the place at the switch to it, and what was applied last.
+    """State of the mode controller.
 
-    ``excess`` is what is still added of the thrust and torque before the switch.
+    Attributes:
+        mode: the present mode.
+        found: position and yaw at the switch to the mode.
+        applied: the last output.
+        excess: the fading difference that is added to the mode's output.
+        position: the state of the position controller.
     """
 
     mode: Real
@@ -60,7 +65,7 @@ class ModesState(eqx.Module):
 
 
 class Modes(AbstractController):
-    """One of five laws, chosen by the command, to thrust and torque."""
+    """Mode command to thrust and torque, by one of five control laws."""
 
     consumes: ClassVar[type] = ModeCommand
     produces: ClassVar[type] = ThrustTorque
@@ -89,9 +94,9 @@ class Modes(AbstractController):
 
     @override
     def init(self, key: PRNGKeyArray) -> ModesState:
-        nothing = ThrustTorque(0.0, Vec3.zero())
+        zero = ThrustTorque(0.0, Vec3.zero())
         found = PositionYaw(Vec3.zero(), 0.0)
-        return ModesState(NONE_YET, found, nothing, nothing, self.position.init(key))
+        return ModesState(NONE_YET, found, zero, zero, self.position.init(key))
 
     @override
     def step(
@@ -106,57 +111,60 @@ class Modes(AbstractController):
         switched = mode != state.mode
         here = PositionYaw(estimate.position_world_m, estimate.euler_world_from_body.yaw_rad)
         found = tree_where(switched, here, state.found)
-        begun = tree_where(switched, self.position.init(key), state.position)
-        unknown = _unknown(mode, command)
-        goal = tree_where(unknown, found, command.position)
-        flown = jnp.where(unknown, POSITION, mode)
-        position, asked = self._asked(flown, goal, command, estimate, begun, dt_s, key)
-        fresh = _less(state.applied, asked)
-        faded = _scaled(state.excess, jnp.exp(-dt_s / self.fade_s))
-        # before the first step nothing was applied that could go on
-        goes_on = jnp.where(state.mode == NONE_YET, 0.0, 1.0)
-        excess = tree_where(switched, _scaled(fresh, goes_on), faded)
+        position_state = tree_where(switched, self.position.init(key), state.position)
+        has_no_command = _has_no_command(mode, command)
+        setpoint = tree_where(has_no_command, found, command.position)
+        law = jnp.where(has_no_command, POSITION, mode)
+        position, output = self._law_output(
+            law, setpoint, command, estimate, position_state, dt_s, key
+        )
+        difference = _subtract(state.applied, output)
+        faded = _scale(state.excess, jnp.exp(-dt_s / self.fade_s))
+        # before the first step there is no last output
+        weight = jnp.where(state.mode == NONE_YET, 0.0, 1.0)
+        excess = tree_where(switched, _scale(difference, weight), faded)
         flying = (mode >= POSITION) & (mode <= TORQUE)
-        thrust = jnp.where(flying, jnp.maximum(asked.thrust_n + excess.thrust_n, 0.0), 0.0)
-        torque = (asked.torque_body_nm + excess.torque_body_nm) * jnp.where(flying, 1.0, 0.0)
+        thrust = jnp.where(flying, jnp.maximum(output.thrust_n + excess.thrust_n, 0.0), 0.0)
+        torque = (output.torque_body_nm + excess.torque_body_nm) * jnp.where(flying, 1.0, 0.0)
         applied = ThrustTorque(thrust, torque)
         return ModesState(mode, found, applied, excess, position), applied
 
-    def _asked(
+    def _law_output(
         self,
         mode: Real,
-        place: PositionYaw,
+        setpoint: PositionYaw,
         command: ModeCommand,
         estimate: Kinematics,
-        begun: PositionState,
+        position_state: PositionState,
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[PositionState, ThrustTorque]:
-        """What the mode's law asks for: down the ladder, a law at each rung."""
-        position, acceleration = self.position.step(begun, (place, estimate), dt_s, key)
+        """Return the next state of the position law, and the output of the mode's law."""
+        position, acceleration = self.position.step(position_state, (setpoint, estimate), dt_s, key)
         _, tilt = self.acceleration.step((), (acceleration, estimate), dt_s, key)
         attitude = tree_where(mode == POSITION, tilt, command.attitude)
-        _, turned = self.attitude.step((), (attitude, estimate), dt_s, key)
-        _, moved = self.velocity.step((), (_in_world(command, estimate), estimate), dt_s, key)
-        _, spun = self.rates.step((), (command.rates, estimate), dt_s, key)
-        asked = tree_where(mode == TORQUE, command.torque, turned)
-        asked = tree_where(mode == RATES, spun, asked)
-        return position, tree_where(mode == VELOCITY, moved, asked)
+        _, by_attitude = self.attitude.step((), (attitude, estimate), dt_s, key)
+        velocity = _velocity_in_world(command, estimate)
+        _, by_velocity = self.velocity.step((), (velocity, estimate), dt_s, key)
+        _, by_rates = self.rates.step((), (command.rates, estimate), dt_s, key)
+        output = tree_where(mode == TORQUE, command.torque, by_attitude)
+        output = tree_where(mode == RATES, by_rates, output)
+        return position, tree_where(mode == VELOCITY, by_velocity, output)
 
 
-def _in_world(command: ModeCommand, estimate: Kinematics) -> VelocityYawRate:
-    """The velocity command in the axes of the world, in which the law is written."""
+def _velocity_in_world(command: ModeCommand, estimate: Kinematics) -> VelocityYawRate:
+    """Return the velocity command in world axes."""
     given, q = command.velocity, estimate.q_world_from_body
-    turned = VelocityYawRate(
+    rotated = VelocityYawRate(
         q.rotate(given.velocity_world_mps),
         given.yaw_rate_radps,
         q.rotate(given.acceleration_world_mps2),
     )
-    return tree_where(_true(command.velocity_in_body_axes), turned, given)
+    return tree_where(_as_flag(command.velocity_in_body_axes), rotated, given)
 
 
-def _unknown(mode: Real, command: ModeCommand) -> Flag:
-    """Whether a mode that flies was never given a command."""
+def _has_no_command(mode: Real, command: ModeCommand) -> Flag:
+    """Return True if the mode is active and had no command yet."""
     given = {
         POSITION: command.position_given,
         VELOCITY: command.velocity_given,
@@ -164,20 +172,20 @@ def _unknown(mode: Real, command: ModeCommand) -> Flag:
         RATES: command.rates_given,
         TORQUE: command.torque_given,
     }
-    unknown = jnp.asarray(False)
+    missing = jnp.asarray(False)
     for number, flag in given.items():
-        unknown = jnp.where(mode == number, jnp.logical_not(_true(flag)), unknown)
-    return unknown
+        missing = jnp.where(mode == number, jnp.logical_not(_as_flag(flag)), missing)
+    return missing
 
 
-def _true(flag: Flag | Real) -> Flag:
-    """A flag that may have been a number on its way."""
+def _as_flag(flag: Flag | Real) -> Flag:
+    """Return a flag that may be stored as a number."""
     return jnp.asarray(flag).astype(bool)
 
 
-def _less(one: ThrustTorque, other: ThrustTorque) -> ThrustTorque:
+def _subtract(one: ThrustTorque, other: ThrustTorque) -> ThrustTorque:
     return ThrustTorque(one.thrust_n - other.thrust_n, one.torque_body_nm - other.torque_body_nm)
 
 
-def _scaled(wrench: ThrustTorque, factor: Real) -> ThrustTorque:
+def _scale(wrench: ThrustTorque, factor: Real) -> ThrustTorque:
     return ThrustTorque(wrench.thrust_n * factor, wrench.torque_body_nm * factor)

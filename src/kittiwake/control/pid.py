@@ -1,15 +1,15 @@
-"""The PID law that all controllers with an integral or a filtered derivative share.
+"""PID law with output limits, anti-windup and filtered derivative.
 
 With the error e and the feed-forward u_0::
 
-    u = u_0 + k_p e + i + d,        u cut to [lower, upper]
-    i' = k_i e,                     while u is not cut, or e leads back from the limit
+    u = u_0 + k_p e + i + d,        u limited to [lower, upper]
+    i' = k_i e,                     while u is not limited, or e leads back from the limit
     D(s) = k_d N s / (s + N)
 
-The integral holds its share of the output, not a sum of errors, so that a gain changed in flight
-does not make the output jump. It includes the present error (backward Euler). The filter's pole N
-is sampled exactly; without a pole the derivative is the difference of two errors. The first
-derivative is zero: nothing is known of the time before.
+The state of the integral is its contribution to the output, not a sum of errors, so that the output
+is continuous when a gain changes in flight. It includes the present error (backward Euler). The
+filter with pole N is discretized exactly; without a pole the derivative is a finite difference. The
+first derivative is zero.
 
 Sources: Astrom and Hagglund (2006), "Advanced PID Control", sections 3.3 (filtering), 3.5 (windup)
 and 3.6 (bumpless changes); conditional integration is their "clamping".
@@ -29,7 +29,7 @@ UNLIMITED = 1e30
 
 
 class PidState(eqx.Module):
-    """The integral's share of the output, the error behind the filter, and whether one was seen."""
+    """Output of the integral, filtered error, and whether there was an error."""
 
     integral: Real
     filtered: Real
@@ -37,25 +37,25 @@ class PidState(eqx.Module):
 
     @classmethod
     def initial(cls, integral: Real = 0.0) -> "PidState":
-        """Before the first error; ``integral`` is the share to begin with."""
+        """Return the initial state with an output of the integral."""
         return cls(
             jnp.asarray(integral, jnp.result_type(float)), jnp.asarray(0.0), jnp.asarray(False)
         )
 
 
 class Pid(eqx.Module):
-    """Gains and limits, in units of the output for one unit of the error.
+    """Gains and limits of a PID law, in units of the output per unit of the error.
 
     Attributes:
         proportional: k_p.
         integral_per_s: k_i.
         derivative_s: k_d.
         filter_radps: N, the pole of the derivative's filter; None for plain differences.
-        lower: of the output.
-        upper: of the output.
-        turn: of an error that is an angle, how much a whole turn is: its difference is taken the
-            short way round; None for others.
-        initial: the integral's share of the output to begin with.
+        lower: the lower limit of the output.
+        upper: the upper limit of the output.
+        turn: for an error that is an angle, the value of a full turn, by which errors are wrapped;
+            None for others.
+        initial: the initial output of the integral.
     """
 
     proportional: Real
@@ -68,7 +68,7 @@ class Pid(eqx.Module):
     initial: Real = 0.0
 
     def begin(self) -> PidState:
-        """Before the first error."""
+        """Return the initial state."""
         return PidState.initial(self.initial)
 
     def step(
@@ -80,30 +80,30 @@ class Pid(eqx.Module):
         error_rate: Real | None = None,
         feed_forward: Real = 0.0,
     ) -> tuple[PidState, Real]:
-        """The next state and the output; a known rate of the error takes the difference's place."""
+        """Return the next state and the output; ``error_rate`` replaces the derivative."""
         filtered = jnp.where(state.started, state.filtered, error)
-        behind = self._wrapped(error - filtered)
-        rate, followed = self._derivative(behind, dt_s)
+        change = self._wrapped(error - filtered)
+        rate, filter_step = self._derivative(change, dt_s)
         rate = rate if error_rate is None else error_rate
         direct = feed_forward + self.proportional * error + self.derivative_s * rate
         growth = self.integral_per_s * error * dt_s
         summed = state.integral + growth
         free = direct + summed
         output = jnp.clip(free, self.lower, self.upper)
-        # held where it would push further beyond a limit
+        # the integral is held where it would drive the output further beyond a limit
         winds_up = (free - output) * growth > 0.0
         integral = jnp.where(winds_up, state.integral, summed)
         output = jnp.clip(direct + integral, self.lower, self.upper)
-        later = filtered + followed
+        later = filtered + filter_step
         return (
             PidState(integral, self._wrapped(later), jnp.asarray(True)),
             output,
         )
 
-    def continued(self, error: Real, output: Real) -> PidState:
-        """The state from which, at this error, the output goes on from a given one without a jump.
+    def state_for_output(self, error: Real, output: Real) -> PidState:
+        """Return the state for which the output at this error has a given value.
 
-        What the integral has to hold for it; without an integral gain it fades no more.
+        The integral is set accordingly; without an integral gain it then stays constant.
         """
         share = jnp.clip(output, self.lower, self.upper) - self.proportional * error
         return PidState(
@@ -116,8 +116,8 @@ class Pid(eqx.Module):
         scale = self.turn / math.tau
         return wrap_angle(error / scale) * scale
 
-    def _derivative(self, behind: Real, dt_s: Real) -> tuple[Real, Real]:
-        """The error's filtered rate, and by how much the filter follows the error in this step."""
+    def _derivative(self, change: Real, dt_s: Real) -> tuple[Real, Real]:
+        """Return the filtered rate of the error, and the change of the filter's state."""
         if self.filter_radps is None:
-            return behind / dt_s, behind
-        return self.filter_radps * behind, behind * (1.0 - jnp.exp(-self.filter_radps * dt_s))
+            return change / dt_s, change
+        return self.filter_radps * change, change * (1.0 - jnp.exp(-self.filter_radps * dt_s))

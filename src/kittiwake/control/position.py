@@ -1,24 +1,24 @@
-"""From a place to the acceleration that leads there: a PD law with a speed limit, and an integral.
+"""Position and yaw to acceleration and yaw: a PD law with a speed limit, and an integral.
 
-With position error e, velocity v, natural frequency w, damping ratio z, and the velocity v_0 and
-acceleration a_0 of the place itself::
+With position error e, velocity v, natural frequency w, damping ratio z, and the feed-forward
+velocity v_0 and acceleration a_0::
 
-    v_ref = v_0 + w / (2 z) e,         the second part at most so fast
+    v_ref = v_0 + w / (2 z) e,         the second term limited to v_max
     a = a_0 + 2 z w (v_ref - v) + b,   within limits
-    b' = k_i (v_ref - v)               while a is not cut, and b within the same limits
+    b' = k_i (v_ref - v)               while a is not limited; b within the same limits
 
-which is a = w^2 e - 2 z w v + b near a place at rest: a step is answered with the damping z. A
-vehicle that comes from afar brakes along v = w / (2 z) e, with at most w / (2 z) v_max; the
-defaults keep that below the horizontal limit, so that it does not overshoot either.
+which is a = w^2 e - 2 z w v + b near a setpoint at rest: the step response has the damping z. Far
+from the setpoint a vehicle decelerates along v = w / (2 z) e, by at most w / (2 z) v_max; with the
+defaults this is below the horizontal limit, so that there is no overshoot.
 
-Upwards w and z may be others: rotors in a climb brake by themselves, and need less of z.
+The vertical axis may have other w and z: rotors damp a climb by themselves and require a smaller z.
 
-The jerk of the place is passed on. Where nobody tells it, ``jerk_filter_radps`` takes the filtered
-derivative of a_0 in its place, so that a vehicle leans over no later than it should.
+The feed-forward jerk is passed on. If it is zero, ``jerk_filter_radps`` replaces it by the filtered
+derivative of a_0, so that the tilt does not lag.
 
-The integral holds a place in a steady wind; with its gain of 0 there is none. It sums the error of
-the velocity, which vanishes at rest only where that of the place does: on a long way it learns the
-drag and nothing else, and over a whole step its sum is zero. It is stable for z >= 1/2.
+The integral compensates a steady wind; with a gain of 0 there is none. It integrates the velocity
+error, which is zero at rest only if the position error is: on a long distance it adapts to the drag
+only, and over a complete step response it sums to zero. It is stable for z >= 1/2.
 """
 
 from functools import partial
@@ -31,7 +31,7 @@ from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.control.pid import Pid, PidState
-from kittiwake.control.velocity import within
+from kittiwake.control.velocity import limit_horizontal_and_vertical
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import AccelerationYaw, PositionYaw
 from kittiwake.core.kinematics import Kinematics
@@ -41,7 +41,7 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class PositionState(eqx.Module):
-    """The integral's share of the acceleration, and the filters of what is fed forward, if any."""
+    """Acceleration of the integral, and the filters of the feed-forward acceleration, if any."""
 
     integral_world_mps2: Vec3
     jerk: tuple[PidState, PidState, PidState] | None
@@ -81,23 +81,23 @@ class Position(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[PositionState, AccelerationYaw]:
         del key
-        wanted, estimate = inputs
-        error = wanted.position_world_m - estimate.position_world_m
+        command, estimate = inputs
+        error = command.position_world_m - estimate.position_world_m
         direct, damping = self._gains()
         approach = error.scaled(direct).shortened(self.max_speed_mps)
-        reference = wanted.velocity_world_mps + approach
+        reference = command.velocity_world_mps + approach
         lag = reference - estimate.velocity_world_mps
-        free = wanted.acceleration_world_mps2 + lag.scaled(damping) + state.integral_world_mps2
-        acceleration = self._within(free)
-        growth = lag * jnp.where(_same(free, acceleration), self.integral_gain_per_s2 * dt_s, 0.0)
-        integral = self._within(state.integral_world_mps2 + growth)
-        filters, jerk = self._jerk(state.jerk, wanted, dt_s)
+        free = command.acceleration_world_mps2 + lag.scaled(damping) + state.integral_world_mps2
+        acceleration = self._limited(free)
+        growth = lag * jnp.where(_equal(free, acceleration), self.integral_gain_per_s2 * dt_s, 0.0)
+        integral = self._limited(state.integral_world_mps2 + growth)
+        filters, jerk = self._jerk(state.jerk, command, dt_s)
         return PositionState(integral, filters), AccelerationYaw(
-            acceleration, wanted.yaw_rad, jerk, wanted.yaw_rate_radps
+            acceleration, command.yaw_rad, jerk, command.yaw_rate_radps
         )
 
     def _gains(self) -> tuple[Vec3, Vec3]:
-        """Along each axis w / (2 z) and 2 z w."""
+        """Return w / (2 z) and 2 z w of each axis."""
         w, z = self.natural_frequency_radps, self.damping_ratio
         w_up = w if self.vertical_frequency_radps is None else self.vertical_frequency_radps
         z_up = z if self.vertical_damping_ratio is None else self.vertical_damping_ratio
@@ -106,27 +106,27 @@ class Position(AbstractController):
         return Vec3(direct, direct, up), Vec3(damping, damping, damping_up)
 
     def _jerk(
-        self, filters: tuple[PidState, PidState, PidState] | None, wanted: PositionYaw, dt_s: Real
+        self, filters: tuple[PidState, PidState, PidState] | None, command: PositionYaw, dt_s: Real
     ) -> tuple[tuple[PidState, PidState, PidState] | None, Vec3]:
-        """The filters' next states, and the jerk that is told or found."""
+        """Return the next states of the filters, and the jerk, as given or by differentiation."""
         if filters is None:
-            return None, wanted.jerk_world_mps3
+            return None, command.jerk_world_mps3
         derivative = Pid(0.0, derivative_s=1.0, filter_radps=self.jerk_filter_radps)
-        given = wanted.acceleration_world_mps2
-        (x, along), (y, across), (z, upwards) = (
+        given = command.acceleration_world_mps2
+        (x, jerk_x), (y, jerk_y), (z, jerk_z) = (
             derivative.step(before, axis, dt_s)
             for before, axis in zip(filters, (given.x, given.y, given.z), strict=True)
         )
-        told = wanted.jerk_world_mps3
-        unknown = (told.x == 0.0) & (told.y == 0.0) & (told.z == 0.0)
-        found = Vec3(along, across, upwards)
-        return (x, y, z), jax.tree.map(partial(jnp.where, unknown), found, told)
+        jerk = command.jerk_world_mps3
+        is_zero = (jerk.x == 0.0) & (jerk.y == 0.0) & (jerk.z == 0.0)
+        derived = Vec3(jerk_x, jerk_y, jerk_z)
+        return (x, y, z), jax.tree.map(partial(jnp.where, is_zero), derived, jerk)
 
-    def _within(self, wanted: Vec3) -> Vec3:
-        return within(
-            wanted, self.max_horizontal_acceleration_mps2, self.max_vertical_acceleration_mps2
+    def _limited(self, acceleration: Vec3) -> Vec3:
+        return limit_horizontal_and_vertical(
+            acceleration, self.max_horizontal_acceleration_mps2, self.max_vertical_acceleration_mps2
         )
 
 
-def _same(one: Vec3, other: Vec3) -> Flag:
+def _equal(one: Vec3, other: Vec3) -> Flag:
     return (one.x == other.x) & (one.y == other.y) & (one.z == other.z)

@@ -1,7 +1,7 @@
-"""From a place to the velocity that leads there: v = v_0 + k (p_ref - p), within a speed limit.
+"""Position and yaw to velocity and yaw: v = v_0 + k (p_ref - p), within a speed limit.
 
-v_0 is the velocity of the place itself; the limit is that of the way to it. Above a controller that
-follows velocities with a lag T the answer to a step is damped by 1 / (2 sqrt(k T)).
+v_0 is the feed-forward velocity; the limit applies to the second term. With a velocity controller
+of time constant T the step response has the damping ratio 1 / (2 sqrt(k T)).
 """
 
 from typing import Annotated, ClassVar
@@ -34,12 +34,12 @@ class PositionVelocity(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], VelocityYaw]:
         del dt_s, key
-        wanted, estimate = inputs
-        error = wanted.position_world_m - estimate.position_world_m
+        command, estimate = inputs
+        error = command.position_world_m - estimate.position_world_m
         approach = (error * self.gain_per_s).shortened(self.max_speed_mps)
         return state, VelocityYaw(
-            wanted.velocity_world_mps + approach,
-            wanted.yaw_rad,
-            wanted.acceleration_world_mps2,
-            wanted.yaw_rate_radps,
+            command.velocity_world_mps + approach,
+            command.yaw_rad,
+            command.acceleration_world_mps2,
+            command.yaw_rate_radps,
         )

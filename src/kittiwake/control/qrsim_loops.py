@@ -1,10 +1,9 @@
-"""The loops that QRSim's controllers share: height, yaw and horizontal velocity.
+"""Loops that QRSim's controllers share: height, yaw and horizontal velocity.
 
 Source: QRSim (De Nardi 2013), ``WaypointPID``, ``VelocityPID``, ``VelocityHeightPID``, written in
 its axes (world NED, body FRD). All derivatives are zero in the sample in which any component of the
-controller's set point (velocity or position; not the heading) differs from the one before. Two
-changes: the yaw error takes the short way round, where the original unwinds whole turns; and gains
-are parameters.
+controller's setpoint (velocity or position; not the heading) changes. Two changes: the yaw error is
+wrapped, where the original unwinds whole turns; and gains are parameters.
 """
 
 from typing import Annotated
@@ -21,24 +20,24 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 
-# what the identified vehicle's inputs may say of its battery
+# range of the battery voltage in the inputs of the identified vehicle
 PELICAN_BATTERY_V = Bounds(9.0, 12.0)
 
 
 class YawLoop(eqx.Module):
-    """Yaw error to yaw rate."""
+    """Proportional law from yaw error to yaw rate."""
 
     gain_per_s: Annotated[Real, NOT_NEGATIVE] = 6.0
     max_rate_radps: Annotated[Real, POSITIVE] = 4.4
 
-    def yaw_rate(self, wanted_yaw_rad: Real, yaw_rad: Real) -> Float[Array, ""]:
-        """The yaw rate that turns the short way to the wanted yaw."""
-        error = wrap_angle(wanted_yaw_rad - yaw_rad)
+    def yaw_rate(self, setpoint_rad: Real, yaw_rad: Real) -> Float[Array, ""]:
+        """Return the yaw rate for the wrapped yaw error."""
+        error = wrap_angle(setpoint_rad - yaw_rad)
         return jnp.clip(self.gain_per_s * error, -self.max_rate_radps, self.max_rate_radps)
 
 
 class HeightState(eqx.Module):
-    """Integral of the height error, and the last error with the set point that it belongs to."""
+    """Integral of the height error, and the last error and setpoint."""
 
     integral_ms: Real
     last_error_m: Real
@@ -47,12 +46,12 @@ class HeightState(eqx.Module):
 
     @classmethod
     def initial(cls) -> "HeightState":
-        """Before the first step."""
+        """Return the initial state."""
         return cls(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(False))
 
 
 class HeightLoop(eqx.Module):
-    """Height error to throttle: PID about the hover throttle with back-calculation."""
+    """Height error to throttle: PID about the hover throttle, with back-calculation."""
 
     hover_throttle: Real = 0.59
     proportional_per_m: Real = 0.03
@@ -61,26 +60,26 @@ class HeightLoop(eqx.Module):
     unwinding_ms: Annotated[Real, NOT_NEGATIVE] = 2.0
 
     def throttle(
-        self, state: HeightState, wanted_m: Real, height_m: Real, same_setpoint: Flag, dt_s: Real
+        self, state: HeightState, setpoint_m: Real, height_m: Real, same_setpoint: Flag, dt_s: Real
     ) -> tuple[HeightState, Float[Array, ""]]:
-        """The next state and the throttle; the derivative is zero on a new set point."""
-        error = wanted_m - height_m
-        known = state.started & same_setpoint
-        rate = jnp.where(known, (error - state.last_error_m) / dt_s, 0.0)
+        """Return the next state and the throttle; the derivative is zero for a new setpoint."""
+        error = setpoint_m - height_m
+        has_rate = state.started & same_setpoint
+        rate = jnp.where(has_rate, (error - state.last_error_m) / dt_s, 0.0)
         integral = state.integral_ms + error * dt_s
-        wanted = (
+        demanded = (
             self.hover_throttle
             + self.proportional_per_m * error
             + self.integral_per_ms * integral
             + self.derivative_s_per_m * rate
         )
-        throttle = jnp.clip(wanted, 0.0, 1.0)
-        integral = integral - self.unwinding_ms * (wanted - throttle)
-        return HeightState(integral, error, wanted_m, jnp.asarray(True)), throttle
+        throttle = jnp.clip(demanded, 0.0, 1.0)
+        integral = integral - self.unwinding_ms * (demanded - throttle)
+        return HeightState(integral, error, setpoint_m, jnp.asarray(True)), throttle
 
 
 class VelocityState(eqx.Module):
-    """Sums of past errors and the last error, per body axis, with the last velocity set point."""
+    """Sum of past errors and last error per body axis, and the last velocity setpoint."""
 
     sum_mps: Vec3
     last_error_mps: Vec3
@@ -89,12 +88,12 @@ class VelocityState(eqx.Module):
 
     @classmethod
     def initial(cls) -> "VelocityState":
-        """Before the first step."""
+        """Return the initial state."""
         zero = Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
         return cls(zero, zero, zero, jnp.asarray(False))
 
     def has_setpoint(self, velocity_world_mps: Vec3) -> Flag:
-        """Return whether this was the set point of the last sample."""
+        """Return True if this was the setpoint of the last sample."""
         last = self.last_velocity_world_mps
         return (
             (velocity_world_mps.x == last.x)
@@ -104,10 +103,10 @@ class VelocityState(eqx.Module):
 
 
 class VelocityLoop(eqx.Module):
-    """Velocity error in the body's axes to tilt: a PID whose sum counts samples, as in the source.
+    """Velocity error in body axes to tilt: a PID with a sum over samples, as in the source.
 
-    The sum used at a sample holds the errors up to the one before, so the gain ``integral`` belongs
-    to the sample rate of 50 Hz that it was tuned at.
+    The sum at a sample contains the errors up to the previous one. The integral gain is valid for
+    the sample rate of 50 Hz for which it was tuned.
     """
 
     proportional_rad_per_mps: Real = 0.25
@@ -116,39 +115,41 @@ class VelocityLoop(eqx.Module):
     max_speed_mps: Annotated[Real, POSITIVE] = 3.0
     max_tilt_rad: Annotated[Real, POSITIVE] = 0.34
 
-    def error_frd_mps(self, wanted_world_mps: Vec3, estimate: Kinematics) -> Vec3:
-        """Wanted minus actual velocity in FRD axes, the wanted one limited axis by axis."""
+    def error_frd_mps(self, setpoint_world_mps: Vec3, estimate: Kinematics) -> Vec3:
+        """Return setpoint minus actual velocity in FRD axes; the setpoint is limited per axis."""
         rotation = RotationZYX.of(swap_euler(estimate.euler_world_from_body))
-        wanted_frd = rotation.body_from_reference(swap_enu_ned(wanted_world_mps))
+        setpoint_frd = rotation.body_from_reference(swap_enu_ned(setpoint_world_mps))
         limit = self.max_speed_mps
         limited_frd = Vec3(
-            *(jnp.clip(c, -limit, limit) for c in (wanted_frd.x, wanted_frd.y, wanted_frd.z))
+            jnp.clip(setpoint_frd.x, -limit, limit),
+            jnp.clip(setpoint_frd.y, -limit, limit),
+            jnp.clip(setpoint_frd.z, -limit, limit),
         )
         return limited_frd - swap_flu_frd(estimate.velocity_body_mps)
 
     def tilt_flu(
         self, state: VelocityState, error_frd_mps: Vec3, same_setpoint: Flag, dt_s: Real
     ) -> tuple[Float[Array, ""], Float[Array, ""]]:
-        """Pitch (nose down positive) and roll that reduce the error."""
-        last, known = state.last_error_mps, state.started & same_setpoint
+        """Return pitch (positive nose down) and roll that reduce the error."""
+        last, has_rate = state.last_error_mps, state.started & same_setpoint
 
         def tilt(error: Real, last_error: Real, summed: Real) -> Float[Array, ""]:
-            rate = jnp.where(known, (error - last_error) / dt_s, 0.0)
-            wanted = (
+            rate = jnp.where(has_rate, (error - last_error) / dt_s, 0.0)
+            demanded = (
                 self.proportional_rad_per_mps * error
                 + self.integral_rad_per_mps * summed
                 + self.derivative_rad_per_mps2 * rate
             )
-            return jnp.clip(wanted, -self.max_tilt_rad, self.max_tilt_rad)
+            return jnp.clip(demanded, -self.max_tilt_rad, self.max_tilt_rad)
 
         pitch = tilt(error_frd_mps.x, last.x, state.sum_mps.x)
         roll = tilt(error_frd_mps.y, last.y, state.sum_mps.y)
         return pitch, roll
 
-    def remember(
-        self, state: VelocityState, error_frd_mps: Vec3, wanted_world_mps: Vec3
+    def next_state(
+        self, state: VelocityState, error_frd_mps: Vec3, setpoint_world_mps: Vec3
     ) -> VelocityState:
-        """The state for the next sample."""
+        """Return the state for the next sample."""
         return VelocityState(
-            state.sum_mps + error_frd_mps, error_frd_mps, wanted_world_mps, jnp.asarray(True)
+            state.sum_mps + error_frd_mps, error_frd_mps, setpoint_world_mps, jnp.asarray(True)
         )

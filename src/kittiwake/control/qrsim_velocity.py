@@ -1,4 +1,4 @@
-"""QRSim's velocity controller: a velocity and a heading to the sticks.
+"""QRSim's velocity controller: velocity and yaw to stick inputs.
 
 Source: QRSim (De Nardi 2013), ``VelocityPID``. All three axes work on body velocities; the vertical
 one is proportional and integral on the throttle.
@@ -45,8 +45,8 @@ class QRSimVelocity(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[VelocityState, AttitudeThrottle]:
         del key
-        wanted, estimate = inputs
-        velocity = wanted.velocity_world_mps
+        command, estimate = inputs
+        velocity = command.velocity_world_mps
         error_frd = self.velocity.error_frd_mps(velocity, estimate)
         same = state.has_setpoint(velocity)
         pitch, roll = self.velocity.tilt_flu(state, error_frd, same, dt_s)
@@ -60,8 +60,8 @@ class QRSimVelocity(AbstractController):
             roll_rad=roll,
             throttle=jnp.clip(throttle, 0.0, 1.0),
             yaw_rate_radps=self.yaw.yaw_rate(
-                wanted.yaw_rad, estimate.euler_world_from_body.yaw_rad
+                command.yaw_rad, estimate.euler_world_from_body.yaw_rad
             ),
             battery_v=self.battery_v,
         )
-        return self.velocity.remember(state, error_frd, velocity), sticks
+        return self.velocity.next_state(state, error_frd, velocity), sticks

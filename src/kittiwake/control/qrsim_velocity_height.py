@@ -1,4 +1,4 @@
-"""QRSim's velocity-height controller: a horizontal velocity, a height and a heading to the sticks.
+"""QRSim's velocity-height controller: horizontal velocity, height and yaw to stick inputs.
 
 Source: QRSim (De Nardi 2013), ``VelocityHeightPID``: the tilt of the velocity controller with the
 height loop of the waypoint controller.
@@ -27,7 +27,7 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class QRSimVelocityHeightState(eqx.Module):
-    """The states of both loops."""
+    """States of both loops."""
 
     velocity: VelocityState
     height: HeightState
@@ -58,24 +58,24 @@ class QRSimVelocityHeight(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[QRSimVelocityHeightState, AttitudeThrottle]:
         del key
-        wanted, estimate = inputs
-        level = Vec3(wanted.velocity_x_world_mps, wanted.velocity_y_world_mps, 0.0)
+        command, estimate = inputs
+        level = Vec3(command.velocity_x_world_mps, command.velocity_y_world_mps, 0.0)
         error_frd = self.velocity.error_frd_mps(level, estimate)
-        same_height = jnp.asarray(wanted.height_world_m) == state.height.last_height_m
+        same_height = jnp.asarray(command.height_world_m) == state.height.last_height_m
         same = state.velocity.has_setpoint(level) & same_height
         pitch, roll = self.velocity.tilt_flu(state.velocity, error_frd, same, dt_s)
         height, throttle = self.height.throttle(
-            state.height, wanted.height_world_m, estimate.position_world_m.z, same, dt_s
+            state.height, command.height_world_m, estimate.position_world_m.z, same, dt_s
         )
         sticks = AttitudeThrottle(
             pitch_rad=pitch,
             roll_rad=roll,
             throttle=throttle,
             yaw_rate_radps=self.yaw.yaw_rate(
-                wanted.yaw_rad, estimate.euler_world_from_body.yaw_rad
+                command.yaw_rad, estimate.euler_world_from_body.yaw_rad
             ),
             battery_v=self.battery_v,
         )
         return QRSimVelocityHeightState(
-            self.velocity.remember(state.velocity, error_frd, level), height
+            self.velocity.next_state(state.velocity, error_frd, level), height
         ), sticks

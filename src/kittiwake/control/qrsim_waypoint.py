@@ -1,7 +1,7 @@
-"""QRSim's waypoint controller: a place and a heading to the sticks of a self-levelling quadrotor.
+"""QRSim's waypoint controller: position and yaw to stick inputs of a self-leveling quadrotor.
 
-Horizontal error, turned into the heading's axes, asks for a velocity; the velocity error asks for a
-tilt; height and yaw have loops of their own. Source: QRSim (De Nardi 2013), ``WaypointPID``.
+The horizontal error, in heading axes, gives a velocity setpoint; the velocity error gives the tilt;
+height and yaw have separate loops. Source: QRSim (De Nardi 2013), ``WaypointPID``.
 """
 
 from typing import Annotated, ClassVar
@@ -22,7 +22,7 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class QRSimWaypointState(eqx.Module):
-    """The height loop's state, and the horizontal part of the set point that it belongs to."""
+    """State of the height loop, and the last position setpoint."""
 
     height: HeightState
     last_position_world_m: Vec3
@@ -57,32 +57,34 @@ class QRSimWaypoint(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[QRSimWaypointState, AttitudeThrottle]:
         del key
-        wanted, estimate = inputs
-        goal, position = wanted.position_world_m, estimate.position_world_m
+        command, estimate = inputs
+        setpoint, position = command.position_world_m, estimate.position_world_m
         heading = RotationZYX.of(estimate.euler_world_from_body)
-        error = goal - position
+        error = setpoint - position
         forward = heading.cos_yaw * error.x + heading.sin_yaw * error.y
         left = heading.cos_yaw * error.y - heading.sin_yaw * error.x
         velocity = estimate.velocity_body_mps
-        same = (goal.x == state.last_position_world_m.x) & (goal.y == state.last_position_world_m.y)
-        same_height = goal.z == state.height.last_height_m
+        same = (setpoint.x == state.last_position_world_m.x) & (
+            setpoint.y == state.last_position_world_m.y
+        )
+        same_height = setpoint.z == state.height.last_height_m
         height, throttle = self.height.throttle(
-            state.height, goal.z, position.z, same & same_height, dt_s
+            state.height, setpoint.z, position.z, same & same_height, dt_s
         )
         sticks = AttitudeThrottle(
             pitch_rad=self._tilt(forward, velocity.x),
             roll_rad=-self._tilt(left, velocity.y),
             throttle=throttle,
             yaw_rate_radps=self.yaw.yaw_rate(
-                wanted.yaw_rad, estimate.euler_world_from_body.yaw_rad
+                command.yaw_rad, estimate.euler_world_from_body.yaw_rad
             ),
             battery_v=self.battery_v,
         )
-        return QRSimWaypointState(height, goal), sticks
+        return QRSimWaypointState(height, setpoint), sticks
 
     def _tilt(self, error_m: Real, velocity_mps: Real) -> Real:
         speed = jnp.clip(
             self.position_gain_per_s * error_m, -self.max_speed_mps, self.max_speed_mps
         )
-        wanted = self.velocity_gain_rad_per_mps * (speed - velocity_mps)
-        return jnp.clip(wanted, -self.max_tilt_rad, self.max_tilt_rad)
+        tilt = self.velocity_gain_rad_per_mps * (speed - velocity_mps)
+        return jnp.clip(tilt, -self.max_tilt_rad, self.max_tilt_rad)

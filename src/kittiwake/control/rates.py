@@ -1,10 +1,10 @@
-"""From thrust and body rates to torque: a first-order answer of the angular velocity.
+"""Thrust and body rates to thrust and torque: a first-order response of the body rates.
 
     w' = w'* + k_w (w* - w),    tau = I w' + w x I w
 
 The thrust passes through. Source: uav_gazebo (francofusco), "Thrust & angular velocity" and
-equation 2, with its plugin's k_w; there in world axes, here everything is in body axes, in which
-the law is the same.
+equation 2, with its plugin's k_w; there in world axes, here in body axes, in which the law is the
+same.
 """
 
 from typing import Annotated, ClassVar
@@ -38,11 +38,11 @@ class Rates(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
         del dt_s, key
-        wanted, estimate = inputs
+        command, estimate = inputs
         omega = estimate.angular_velocity_body_radps
-        behind = wanted.angular_velocity_body_radps - omega
-        acceleration = wanted.angular_acceleration_body_radps2 + behind * self.gain_per_s
+        error = command.angular_velocity_body_radps - omega
+        acceleration = command.angular_acceleration_body_radps2 + error * self.gain_per_s
         gyroscopic = self.inertia_kgm2.gyroscopic(omega)
         return state, ThrustTorque(
-            wanted.thrust_n, self.inertia_kgm2.times(acceleration) + gyroscopic
+            command.thrust_n, self.inertia_kgm2.times(acceleration) + gyroscopic
         )

@@ -1,9 +1,9 @@
-"""From thrust and attitude to the sticks of a quadrotor that levels itself.
+"""Thrust and attitude to the stick inputs of a self-leveling quadrotor.
 
-The autopilot answers a commanded angle with ``attitude_gain`` times that angle at rest and a
-throttle with a quadratic thrust, so both are inverted: ``angle / gain`` and the positive root of
-``c_0 + c_1 x + c_2 x^2 = F``. Yaw has no angle stick: its error asks for a rate, divided by the
-rate's own gain at rest.
+In steady state the autopilot has ``attitude_gain`` times the commanded angle, and a thrust that is
+quadratic in the throttle. Both are inverted: ``angle / gain`` and the positive root of
+``c_0 + c_1 x + c_2 x^2 = F``. There is no stick for the yaw angle: the yaw error gives a rate,
+divided by the steady-state gain of the yaw rate.
 """
 
 from typing import Annotated, ClassVar
@@ -22,7 +22,7 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class StickInversion(AbstractController):
-    """Thrust and attitude to attitude and throttle sticks."""
+    """Thrust and attitude to attitude, throttle and yaw-rate sticks."""
 
     consumes: ClassVar[type] = ThrustAttitude
     produces: ClassVar[type] = AttitudeThrottle
@@ -44,14 +44,14 @@ class StickInversion(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], AttitudeThrottle]:
         del dt_s, key
-        wanted, estimate = inputs
-        angles = wanted.q_world_from_body.to_euler()
+        command, estimate = inputs
+        angles = command.q_world_from_body.to_euler()
         yaw_error = wrap_angle(angles.yaw_rad - estimate.euler_world_from_body.yaw_rad)
         limit, max_rate = self.max_angle_rad, self.max_yaw_rate_radps
         sticks = AttitudeThrottle(
             pitch_rad=jnp.clip(angles.pitch_rad / self.attitude_gain, -limit, limit),
             roll_rad=jnp.clip(angles.roll_rad / self.attitude_gain, -limit, limit),
-            throttle=self._throttle(wanted.thrust_n),
+            throttle=self._throttle(command.thrust_n),
             yaw_rate_radps=jnp.clip(
                 self.yaw_gain_per_s * yaw_error / self.yaw_rate_gain, -max_rate, max_rate
             ),
@@ -61,6 +61,6 @@ class StickInversion(AbstractController):
 
     def _throttle(self, thrust_n: Real) -> Real:
         c0, c1, c2 = self.thrust_polynomial_n
-        # below c0, what the motors give at idle, there is no root
+        # below c0, the thrust at idle, there is no root
         discriminant = jnp.maximum(c1 * c1 + 4.0 * c2 * (thrust_n - c0), c1 * c1)
         return jnp.clip((jnp.sqrt(discriminant) - c1) / (2.0 * c2), 0.0, 1.0)

@@ -1,31 +1,32 @@
-"""Flies along a slope at a distance from it, as in a Matlab simulator for ultrasonic sensors.
+"""Surface following: flies along a slope at a distance from it.
 
-With the surface's unit normal n to the vehicle, beta its angle to the vertical, h the horizontal
-direction to the surface, d and d_0 the distance and the wanted one behind a first-order low pass,
-and v_0 the speed along the steepest line behind another one::
+With the surface's unit normal n towards the vehicle, beta its angle to the vertical, h the
+horizontal direction to the surface, d the distance, d_0 its setpoint after a first-order low-pass
+filter, and v_0 the setpoint of the speed along the steepest line after another one::
 
     e = (d_0 - d) / cos(beta)
-    w = v_0 sin(beta) + d_0' / cos(beta)                 upwards
-    u = v_0 cos(beta) h                                  across
+    w = v_0 sin(beta) + d_0' / cos(beta)                 vertical
+    u = v_0 cos(beta) h                                  horizontal
     F = m g + m / m_0 (1.2950 e + 4.2775 (w - v_z) + i + m_0 (v_0' sin(beta) + C_z w))
     theta = 0.24 (u - v)_x + j + (u'_x + C_x u_x) / g                          at most 15 deg
     psi_0 = 0.3 e_psi + k + 0.001 s e_psi',              e_psi = yaw(h) - psi
     i' = e / 150 s,   j' = (u - v)_x / 10 s,   k' = e_psi / 1 s
 
-F is the thrust, theta the pitch that lowers the nose, x ahead in the axes of the heading, m_0 the
-1.5 kg that the gains are for. Thrust holds the distance and pitch makes the speed, so this is for
-slopes and not for walls: cos(beta) is never taken below ``LEAST_COSINE``. Where a surface is level
-the heading stays and is the direction along it.
+F is the thrust, theta the pitch (positive nose down), x ahead in the axes of the heading, m_0 the
+1.5 kg for which the gains are given. Thrust controls the distance and pitch the speed, so this
+controller is for slopes, not for walls: cos(beta) is limited to ``LEAST_COSINE``. Where a surface
+is level, the heading is kept and is the direction of motion.
 
 Source: R. Coronel Loza, dronSimulatorMatlab (public), its surface-following controller, in NED with
-thrust as the deviation from hovering; signs are derived anew for ENU and FLU. What differs:
+thrust as the deviation from hovering; signs are derived again for ENU and FLU. Differences:
 
-- Its d_0 begins at 0 and d_0' is not fed forward. The integral then sums the whole way to the
-  surface, and forgets it within 150 s x 1.295: 6 cm are lacking after a minute. Here d_0 begins at
-  the distance that is found, v_0 at the present speed, and psi_0 at the present yaw.
-- Its rates of references have the gain 2, behind a filter of 5 rad/s; here they are the rates.
-- It has no roll. ``sideways``, with the gains of pitch, holds the speed across the slope at zero.
-- The derivative of its yaw, with a pole at 1000 rad/s, is a plain difference here.
+- There d_0 begins at 0 and d_0' is not fed forward. The integral then accumulates the whole
+  approach, and decays within 150 s x 1.295: an error of 6 cm remains after a minute. Here d_0
+  begins at the measured distance, v_0 at the present speed, and psi_0 at the present yaw.
+- There the rates of the references have a gain of 2 and a filter of 5 rad/s; here they are exact.
+- There is no roll there. ``sideways``, with the gains of pitch, keeps the speed across the slope
+  at zero.
+- The derivative of the yaw, with a pole at 1000 rad/s, is a finite difference here.
 """
 
 from collections.abc import Callable
@@ -49,17 +50,17 @@ from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 
-# of the vehicle that the source's thrusts are for
+# mass of the vehicle for which the source's gains are given
 SOURCE_MASS_KG = 1.5
 MAX_TILT_RAD = pi / 12.0
 YAW = Pid(0.3, 1.0, 0.001, turn=tau)
-# a direction with less of its unit length across than this, the source's, counts as vertical
+# a unit vector with a smaller horizontal part counts as vertical, as in the source
 LEAST_ACROSS = 0.02
 LEAST_COSINE = 0.2
 
 
 class Heading(eqx.Module):
-    """The vehicle's horizontal axes."""
+    """Horizontal axes of a vehicle: ahead and to the left."""
 
     yaw_rad: Real
     sine: Real
@@ -67,20 +68,20 @@ class Heading(eqx.Module):
 
     @classmethod
     def of(cls, estimate: Kinematics) -> "Heading":
-        """Of a vehicle that is believed to be turned so."""
+        """Return the heading of an estimated attitude."""
         yaw = estimate.euler_world_from_body.yaw_rad
         return cls(yaw, *sin_cos(yaw))
 
     def ahead(self, v_world: Vec3) -> Real:
-        """A vector's part forwards."""
+        """Return the component of a vector ahead."""
         return self.cosine * v_world.x + self.sine * v_world.y
 
     def left(self, v_world: Vec3) -> Real:
-        """A vector's part to the left."""
+        """Return the component of a vector to the left."""
         return self.cosine * v_world.y - self.sine * v_world.x
 
-    def across(self, direction_world: Vec3) -> Vec3:
-        """The horizontal unit vector of a direction; forwards if that is vertical."""
+    def horizontal(self, direction_world: Vec3) -> Vec3:
+        """Return the horizontal unit vector of a direction; ahead if that is vertical."""
         length = Vec3(direction_world.x, direction_world.y, 0.0).norm()
         slanting = length > LEAST_ACROSS
         scale = 1.0 / jnp.where(slanting, length, 1.0)
@@ -90,24 +91,24 @@ class Heading(eqx.Module):
             0.0,
         )
 
-    def turned(
+    def yaw_step(
         self, pid: Pid, state: PidState, direction_world: Vec3, dt_s: Real
     ) -> tuple[PidState, Real]:
-        """The next state, and the yaw to ask for, to look along a horizontal direction."""
+        """Return the next state and the yaw setpoint to face along a horizontal direction."""
         error = wrap_angle(jnp.arctan2(direction_world.y, direction_world.x) - self.yaw_rad)
-        begun = pid.continued(error, self.yaw_rad)
-        integral = jnp.where(state.started, state.integral, begun.integral)
+        initial = pid.state_for_output(error, self.yaw_rad)
+        integral = jnp.where(state.started, state.integral, initial.integral)
         return pid.step(replace(state, integral=integral), error, dt_s)
 
 
 def direction(v: Vec3) -> Vec3:
-    """The vector with unit length; zero if it has none."""
+    """Return the vector with unit length; zero for a zero vector."""
     length = v.norm()
     return v * jnp.where(length > 0.0, 1.0 / jnp.where(length > 0.0, length, 1.0), 0.0)
 
 
-def lifting(vertical: Pid, mass_kg: Real, gravity_mps2: Real, max_thrust_n: Real) -> Pid:
-    """The law of the source's thrust, with the limits of a vehicle whose thrust follows it."""
+def vertical_pid(vertical: Pid, mass_kg: Real, gravity_mps2: Real, max_thrust_n: Real) -> Pid:
+    """Return the PID of the source's thrust, with limits by the vehicle's thrust."""
     weight = SOURCE_MASS_KG * gravity_mps2
     most = max_thrust_n * (SOURCE_MASS_KG / mass_kg) - weight
     lower, upper = jnp.maximum(vertical.lower, -weight), jnp.minimum(vertical.upper, most)
@@ -115,12 +116,12 @@ def lifting(vertical: Pid, mass_kg: Real, gravity_mps2: Real, max_thrust_n: Real
 
 
 def thrust_n(beyond_hover_n: Real, mass_kg: Real, gravity_mps2: Real) -> Real:
-    """Of a vehicle, from the source's deviation from hovering."""
+    """Return a vehicle's thrust, from the source's deviation from hovering."""
     return mass_kg * (gravity_mps2 + beyond_hover_n / SOURCE_MASS_KG)
 
 
 class SurfaceFollowingState(eqx.Module):
-    """Of the four PIDs and of the two low passes."""
+    """States of the four PIDs and of the two low-pass filters."""
 
     vertical: PidState
     forward: PidState
@@ -131,7 +132,7 @@ class SurfaceFollowingState(eqx.Module):
 
 
 class Reference(eqx.Module):
-    """What the PIDs follow, in world axes, and how much of a distance is upwards."""
+    """References of the PIDs, in world axes; ``up_per_distance`` is 1 / cos(beta), with sign."""
 
     distance_m: Real
     up_per_distance: Real
@@ -143,16 +144,16 @@ class SurfaceFollowing(AbstractController):
     """Motion along a surface to thrust and attitude.
 
     Attributes:
-        mass_kg: of the vehicle.
-        max_thrust_n: of the vehicle.
-        gravity_mps2: where it flies.
-        vertical: m to N beyond hovering, of a vehicle of 1.5 kg; its derivative is that of m/s.
-        forward: m/s to rad of pitch, with its limits.
-        sideways: m/s to rad of roll, with its limits.
-        yaw: rad to rad.
-        reference_filter_radps: of the low passes.
-        drag_forward_per_s: C_x of the vehicle.
-        drag_vertical_per_s: C_z.
+        mass_kg: the mass of the vehicle.
+        max_thrust_n: the largest thrust of the vehicle.
+        gravity_mps2: the gravity of the world.
+        vertical: PID from m to N relative to hover, for 1.5 kg; its derivative acts on m/s.
+        forward: PID from m/s to rad of pitch, with limits.
+        sideways: PID from m/s to rad of roll, with limits.
+        yaw: PID from rad to rad.
+        reference_filter_radps: the cutoff frequency of the low-pass filters.
+        drag_forward_per_s: C_x, the vehicle's linear drag over mass, ahead.
+        drag_vertical_per_s: C_z, the same vertically.
     """
 
     consumes: ClassVar[type] = SurfaceMotion
@@ -186,20 +187,20 @@ class SurfaceFollowing(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[SurfaceFollowingState, ThrustAttitude]:
         del key
-        wanted, estimate = inputs
+        command, estimate = inputs
         heading = Heading.of(estimate)
-        normal = direction(wanted.normal_world)
-        to_surface = heading.across(-normal)
-        distance, speed, reference = self._reference(state, wanted, estimate, to_surface, dt_s)
-        vertical, beyond_hover = self._lift(state.vertical, wanted, estimate, reference, dt_s)
+        normal = direction(command.normal_world)
+        to_surface = heading.horizontal(-normal)
+        distance, speed, reference = self._reference(state, command, estimate, to_surface, dt_s)
+        vertical, beyond_hover = self._lift(state.vertical, command, estimate, reference, dt_s)
         forward, pitch = self._tilt(
             self.forward, state.forward, heading.ahead, estimate, reference, dt_s
         )
         sideways, left = self._tilt(
             self.sideways, state.sideways, heading.left, estimate, reference, dt_s
         )
-        turned, yaw = heading.turned(self.yaw, state.yaw, to_surface, dt_s)
-        later = SurfaceFollowingState(vertical, forward, sideways, turned, distance, speed)
+        yaw_state, yaw = heading.yaw_step(self.yaw, state.yaw, to_surface, dt_s)
+        later = SurfaceFollowingState(vertical, forward, sideways, yaw_state, distance, speed)
         # a positive roll lowers the right side
         q = Quaternion.from_euler(EulerZYX(-left, pitch, yaw))
         return later, ThrustAttitude(thrust_n(beyond_hover, self.mass_kg, self.gravity_mps2), q)
@@ -207,21 +208,21 @@ class SurfaceFollowing(AbstractController):
     def _reference(
         self,
         state: SurfaceFollowingState,
-        wanted: SurfaceMotion,
+        command: SurfaceMotion,
         estimate: Kinematics,
         to_surface: Vec3,
         dt_s: Real,
     ) -> tuple[PidState, PidState, Reference]:
-        """The low passes' next states, and what they and the slope make of the command."""
-        normal = direction(wanted.normal_world)
+        """Return the next states of the low-pass filters, and the references."""
+        normal = direction(command.normal_world)
         sine = Vec3(normal.x, normal.y, 0.0).norm()
         uphill = to_surface * normal.z + Vec3(0.0, 0.0, sine)
         present = uphill.dot(estimate.velocity_world_mps)
         smooth = Pid(0.0, derivative_s=1.0, filter_radps=self.reference_filter_radps)
-        distance = _from(state.distance, wanted.distance_m)
-        speed = _from(state.speed, present)
-        distance_later, approach = smooth.step(distance, wanted.wanted_distance_m, dt_s)
-        speed_later, gain = smooth.step(speed, wanted.speed_along_mps, dt_s)
+        distance = _started(state.distance, command.distance_m)
+        speed = _started(state.speed, present)
+        distance_later, approach = smooth.step(distance, command.wanted_distance_m, dt_s)
+        speed_later, gain = smooth.step(speed, command.speed_along_mps, dt_s)
         sign = jnp.where(normal.z < 0.0, -1.0, 1.0)
         up = sign / jnp.maximum(jnp.abs(normal.z), LEAST_COSINE)
         velocity = uphill * speed.filtered + Vec3(0.0, 0.0, approach * up)
@@ -231,18 +232,18 @@ class SurfaceFollowing(AbstractController):
     def _lift(
         self,
         state: PidState,
-        wanted: SurfaceMotion,
+        command: SurfaceMotion,
         estimate: Kinematics,
         reference: Reference,
         dt_s: Real,
     ) -> tuple[PidState, Real]:
-        """The thrust beyond hovering of the source's vehicle."""
-        pid = lifting(self.vertical, self.mass_kg, self.gravity_mps2, self.max_thrust_n)
+        """Return the next state and the thrust relative to hover, for the source's mass."""
+        pid = vertical_pid(self.vertical, self.mass_kg, self.gravity_mps2, self.max_thrust_n)
         velocity, acceleration = reference.velocity_world_mps, reference.acceleration_world_mps2
         drag = self.drag_vertical_per_s * velocity.z
         return pid.step(
             state,
-            (reference.distance_m - wanted.distance_m) * reference.up_per_distance,
+            (reference.distance_m - command.distance_m) * reference.up_per_distance,
             dt_s,
             error_rate=velocity.z - estimate.velocity_world_mps.z,
             feed_forward=SOURCE_MASS_KG * (acceleration.z + drag),
@@ -252,23 +253,25 @@ class SurfaceFollowing(AbstractController):
         self,
         pid: Pid,
         state: PidState,
-        part: Callable[[Vec3], Real],
+        component: Callable[[Vec3], Real],
         estimate: Kinematics,
         reference: Reference,
         dt_s: Real,
     ) -> tuple[PidState, Real]:
-        """The lean that makes one horizontal part of the velocity."""
-        velocity = part(reference.velocity_world_mps)
-        push = part(reference.acceleration_world_mps2) + self.drag_forward_per_s * velocity
+        """Return the next state and the tilt for one horizontal component of the velocity."""
+        velocity = component(reference.velocity_world_mps)
+        acceleration = (
+            component(reference.acceleration_world_mps2) + self.drag_forward_per_s * velocity
+        )
         return pid.step(
             state,
-            velocity - part(estimate.velocity_world_mps),
+            velocity - component(estimate.velocity_world_mps),
             dt_s,
-            feed_forward=push / self.gravity_mps2,
+            feed_forward=acceleration / self.gravity_mps2,
         )
 
 
-def _from(state: PidState, value: Real) -> PidState:
-    """A low pass as it goes on, or from this value if it has not begun."""
+def _started(state: PidState, value: Real) -> PidState:
+    """Return the state of a low-pass filter, set to a value if it has not started."""
     filtered = jnp.where(state.started, state.filtered, value)
     return replace(state, filtered=filtered, started=jnp.asarray(True))

@@ -1,13 +1,13 @@
-"""From velocity and yaw rate to thrust and torque, as the plugin of uav_gazebo does it.
+"""Velocity and yaw rate to thrust and torque, as in uav_gazebo.
 
     v' = v'* + K_v (v* - v)
     f = m (v' + g e_z),      f_z at least ``least_lift_n``
     thrust = |f|,   phi* = atan2(-f_y, f_z),   theta* = asin(f_x / |f|)
     psi'' = K_y (psi'* - psi')
 
-phi and theta follow by the law of ``euler_attitude``, with its X-Y-Z angles; psi in its rate alone.
+phi and theta follow by the law of ``euler_attitude``, with its X-Y-Z angles; psi only by its rate.
 Source: uav_gazebo (francofusco), "Position & yaw" and "Velocity & yaw rate", with its
-plugin's gains and least lift. Neglected: drag, and that the wanted tilt moves.
+plugin's gains and least lift. Neglected: drag, and the rate of the commanded tilt.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -16,7 +16,12 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.control.euler_attitude import EulerAttitude, Turning, torque_body_nm, turning
+from kittiwake.control.euler_attitude import (
+    EulerAttitude,
+    XyzAngles,
+    estimated_angles,
+    torque_body_nm,
+)
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import ThrustTorque, VelocityYawRate
 from kittiwake.core.kinematics import Kinematics
@@ -56,19 +61,19 @@ class UavGazeboVelocity(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], ThrustTorque]:
         del dt_s, key
-        wanted, estimate = inputs
-        behind = wanted.velocity_world_mps - estimate.velocity_world_mps
-        acceleration = wanted.acceleration_world_mps2 + behind * self.velocity_gain_per_s
-        thrust_n, phi, theta = self._pointed(acceleration)
-        present = turning(estimate)
-        goal = Turning(Vec3(phi, theta, 0.0), Vec3(0.0, 0.0, wanted.yaw_rate_radps))
-        tilt = self.attitude.tilt_accelerations(goal, present)
-        turn = self.yaw_rate_gain_per_s * (wanted.yaw_rate_radps - present.rates_radps.z)
-        torque = torque_body_nm(self.attitude.inertia_kgm2, estimate, present, Vec3(*tilt, turn))
+        command, estimate = inputs
+        error = command.velocity_world_mps - estimate.velocity_world_mps
+        acceleration = command.acceleration_world_mps2 + error * self.velocity_gain_per_s
+        thrust_n, phi, theta = self._thrust_and_tilt(acceleration)
+        present = estimated_angles(estimate)
+        setpoint = XyzAngles(Vec3(phi, theta, 0.0), Vec3(0.0, 0.0, command.yaw_rate_radps))
+        tilt = self.attitude.tilt_accelerations(setpoint, present)
+        yaw = self.yaw_rate_gain_per_s * (command.yaw_rate_radps - present.rates_radps.z)
+        torque = torque_body_nm(self.attitude.inertia_kgm2, estimate, present, Vec3(*tilt, yaw))
         return state, ThrustTorque(thrust_n, torque)
 
-    def _pointed(self, acceleration_world_mps2: Vec3) -> tuple[Real, Real, Real]:
-        """Thrust, phi and theta for an acceleration."""
+    def _thrust_and_tilt(self, acceleration_world_mps2: Vec3) -> tuple[Real, Real, Real]:
+        """Return thrust, phi and theta for an acceleration."""
         push = acceleration_world_mps2 * self.mass_kg
         lift = jnp.maximum(push.z + self.mass_kg * self.gravity_mps2, self.least_lift_n)
         force = Vec3(push.x, push.y, lift)

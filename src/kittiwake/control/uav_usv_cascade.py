@@ -1,8 +1,8 @@
-"""The UAV-USV simulator's cascade of PIDs for the AR.Drone, from a place to four rotors.
+"""Cascade of PIDs of the UAV-USV simulator: position and yaw to the speeds of four rotors.
 
-The position's error in the heading's axes asks for a velocity, the velocity's error for a tilt in
-degrees, the tilt's error for a difference of throttle in percent of the fastest rotor; yaw and
-height ask for throttle at once::
+The position error in heading axes gives a velocity setpoint, the velocity error a tilt in degrees,
+and the tilt error a difference of throttle in percent of the top speed. Yaw and height errors give
+throttle directly::
 
     (v_ahead, v_left) = PI(R(-yaw) e)             within 2 m/s
     (pitch, -roll) = PD(v - R(-yaw) v_world)      within 15 deg
@@ -10,19 +10,19 @@ height ask for throttle at once::
     u = PID(height)                               from 35 to 90 %, no feed-forward for hovering
     throttle_i = u + sgn(y_i) u_roll - sgn(x_i) u_pitch - s_i u_yaw,    from 0 to 100 %
 
-for rotors ahead, right, behind and left (x_i, y_i) that turn to the left (s_i = 1) or right: one
-that turns to the left turns the body to the right. That is the source's mixer m_1 .. m_4, whose
-roll and pitch count the other way, in its own frames; the share with which its roll's integral
-begins changes its sign with that. All derivatives are those of errors, behind first-order filters.
+for rotors ahead, right, behind and left (x_i, y_i) that turn counterclockwise (s_i = 1) or
+clockwise: a counterclockwise rotor turns the body clockwise. This is the source's mixer m_1 .. m_4,
+whose roll and pitch have the opposite sign, in its own frames; the initial integral of roll changes
+its sign accordingly. All derivatives are those of errors, with first-order filters.
 
-The gains fit one vehicle, at whose hover a percent of throttle gives so much acceleration. At
-another's, of weight m g, throttle p_0 in hover, lever l and inertia I, a change dp of all gives 2 g
-dp / p_0, of two opposite ones m g l dp / (p_0 I), and in yaw, with the rotors' torque per thrust k,
-2 m g k dp / (p_0 I_z): ``fitted`` scales the four outputs by the ratios, which are 1 for the
-AR.Drone. What remains different are the motors' lag and drag.
+The gains are given for one vehicle. For another one, with weight m g, hover throttle p_0, lever l
+and inertia I, a change dp of all throttles gives the acceleration 2 g dp / p_0, of two opposite
+ones m g l dp / (p_0 I), and in yaw, with the rotors' torque per thrust k, 2 m g k dp / (p_0 I_z).
+``scaled_mixer`` scales the four outputs by the ratios of these, which are 1 for the AR.Drone. The
+lag of the motors and drag are not accounted for.
 
-The height's loop begins to hover only when its integral has learnt the throttle: it takes 6 s for
-1/e of what is lacking, and a vehicle that begins at its place first sinks by up to .39 m.
+The height loop hovers only after its integral has reached the hover throttle, with a time constant
+of 6 s; a vehicle that begins at its setpoint first sinks by up to .39 m.
 
 Source: Velasco, Valente, Mersha (2020), Drones 4(3) 37, section 5.1.1, with its program.
 """
@@ -49,17 +49,17 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 
 Row = tuple[Real, Real, Real, Real]
 DEGREES = 180.0 / math.pi
-# of the source's vehicle: throttle of hovering, rad/s^2 of roll or pitch and of yaw for all of it
+# the source's vehicle: weight, hover throttle, and tilt and yaw acceleration at full output
 SOURCE_WEIGHT_N = 0.441 * 9.81
 SOURCE_HOVER = math.sqrt(SOURCE_WEIGHT_N / (4.0 * 9.148e-6)) / (5000.0 * math.pi / 30.0)
 SOURCE_TILTING = SOURCE_WEIGHT_N * 0.18 / (SOURCE_HOVER * 0.00277)
 SOURCE_TURNING = 2.0 * SOURCE_WEIGHT_N * (2.38e-7 / 9.148e-6) / (SOURCE_HOVER * 0.00502)
-# of an arm's length, by which a rotor may lie beside its axis
+# largest offset of a rotor from its axis, as a fraction of the arm's length
 ASIDE = 0.02
 
 
 class UavUsvCascadeState(eqx.Module):
-    """Of all the PIDs; those of position and velocity are ahead and to the left."""
+    """States of all PIDs; those of position and velocity are ahead and to the left."""
 
     position_ahead: PidState
     position_left: PidState
@@ -75,14 +75,14 @@ class UavUsvCascade(AbstractController):
     """Position and yaw to the speeds of four rotors on the body's axes.
 
     Attributes:
-        percent_from_outputs: a row for each rotor, for throttle, roll, pitch and yaw.
-        max_speed_radps: at 100 % of throttle.
-        position: m to m/s, of both axes.
-        velocity: m/s to degrees, of both axes.
-        roll: degrees to percent.
-        pitch: degrees to percent.
-        yaw: degrees to percent.
-        height: m to percent.
+        percent_from_outputs: one row per rotor, for throttle, roll, pitch and yaw.
+        max_speed_radps: the rotor speed at 100 % throttle.
+        position: PID from m to m/s, for both axes.
+        velocity: PID from m/s to degrees, for both axes.
+        roll: PID from degrees to percent.
+        pitch: PID from degrees to percent.
+        yaw: PID from degrees to percent.
+        height: PID from m to percent.
     """
 
     consumes: ClassVar[type] = PositionYaw
@@ -92,9 +92,9 @@ class UavUsvCascade(AbstractController):
     max_speed_radps: Annotated[Real, POSITIVE]
     position: Pid = Pid(2.0, 1.1, lower=-2.0, upper=2.0)
     velocity: Pid = Pid(19.66, 0.0, 0.2595, 3.05, lower=-15.0, upper=15.0)
-    roll: Pid = Pid(*(0.3217, 0.4324, 0.0583, 100.0), *(-20.0, 20.0), turn=360.0, initial=-0.18)
+    roll: Pid = Pid(0.3217, 0.4324, 0.0583, 100.0, -20.0, 20.0, turn=360.0, initial=-0.18)
     pitch: Pid = Pid(0.3217, 0.4324, 0.0583, 100.0, -20.0, 20.0, turn=360.0)
-    yaw: Pid = Pid(*(0.6657, 0.3401, 0.3138, 96.42), *(-10.0, 10.0), turn=360.0, initial=0.0095)
+    yaw: Pid = Pid(0.6657, 0.3401, 0.3138, 96.42, -10.0, 10.0, turn=360.0, initial=0.0095)
     height: Pid = Pid(170.242, 28.862, 50.0, 50.0, lower=35.0, upper=90.0)
 
     @classmethod
@@ -102,14 +102,14 @@ class UavUsvCascade(AbstractController):
     def with_vehicle_defaults(
         cls, dynamics: AbstractDynamics, gravity_mps2: Real
     ) -> dict[str, Any]:
-        told = dynamics.vehicle_parameters(gravity_mps2)
-        if "hubs_body_m" not in told:
+        parameters = dynamics.vehicle_parameters(gravity_mps2)
+        if "hubs_body_m" not in parameters:
             message = (
-                "uav-usv-cascade commands the speeds of four rotors, and this vehicle tells of "
+                "uav-usv-cascade commands the speeds of four rotors, and this vehicle has "
                 "none; write controller: uav-usv-flatness, or position"
             )
             raise ScenarioError(message)
-        rows = scaled_mixer(told)
+        rows = scaled_mixer(parameters)
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | {
             "percent_from_outputs": rows
         }
@@ -118,9 +118,15 @@ class UavUsvCascade(AbstractController):
     def init(self, key: PRNGKeyArray) -> UavUsvCascadeState:
         del key
         position, velocity = self.position.begin(), self.velocity.begin()
-        angles = (self.roll.begin(), self.pitch.begin(), self.yaw.begin())
         return UavUsvCascadeState(
-            *(position, position, velocity, velocity), *angles, self.height.begin()
+            position_ahead=position,
+            position_left=position,
+            velocity_ahead=velocity,
+            velocity_left=velocity,
+            roll=self.roll.begin(),
+            pitch=self.pitch.begin(),
+            yaw=self.yaw.begin(),
+            height=self.height.begin(),
         )
 
     @override
@@ -132,11 +138,11 @@ class UavUsvCascade(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[UavUsvCascadeState, RotorSpeeds]:
         del key
-        wanted, estimate = inputs
+        command, estimate = inputs
         angles = estimate.euler_world_from_body
-        error = wanted.position_world_m - estimate.position_world_m
+        error = command.position_world_m - estimate.position_world_m
         ahead, left = _in_heading(error, angles.yaw_rad)
-        feed_ahead, feed_left = _in_heading(wanted.velocity_world_mps, angles.yaw_rad)
+        feed_ahead, feed_left = _in_heading(command.velocity_world_mps, angles.yaw_rad)
         at_ahead, at_left = _in_heading(estimate.velocity_world_mps, angles.yaw_rad)
         steps = (
             self.position.step(state.position_ahead, ahead, dt_s, feed_forward=feed_ahead),
@@ -144,20 +150,30 @@ class UavUsvCascade(AbstractController):
         )
         (position_ahead, v_ahead), (position_left, v_left) = steps
         velocity_ahead, pitch = self.velocity.step(state.velocity_ahead, v_ahead - at_ahead, dt_s)
-        velocity_left, unroll = self.velocity.step(state.velocity_left, v_left - at_left, dt_s)
+        velocity_left, minus_roll = self.velocity.step(state.velocity_left, v_left - at_left, dt_s)
         roll_state, u_roll = self.roll.step(
-            state.roll, _lacking(-unroll / DEGREES, angles.roll_rad), dt_s
+            state.roll, _angle_error_deg(-minus_roll / DEGREES, angles.roll_rad), dt_s
         )
         pitch_state, u_pitch = self.pitch.step(
-            state.pitch, _lacking(pitch / DEGREES, angles.pitch_rad), dt_s
+            state.pitch, _angle_error_deg(pitch / DEGREES, angles.pitch_rad), dt_s
         )
-        yaw_state, u_yaw = self.yaw.step(state.yaw, _lacking(wanted.yaw_rad, angles.yaw_rad), dt_s)
+        yaw_state, u_yaw = self.yaw.step(
+            state.yaw, _angle_error_deg(command.yaw_rad, angles.yaw_rad), dt_s
+        )
         height_state, u = self.height.step(state.height, error.z, dt_s)
         one, two, three, four = (
             self._speed(row, (u, u_roll, u_pitch, u_yaw)) for row in self.percent_from_outputs
         )
-        beside = (position_ahead, position_left, velocity_ahead, velocity_left)
-        later = UavUsvCascadeState(*beside, roll_state, pitch_state, yaw_state, height_state)
+        later = UavUsvCascadeState(
+            position_ahead=position_ahead,
+            position_left=position_left,
+            velocity_ahead=velocity_ahead,
+            velocity_left=velocity_left,
+            roll=roll_state,
+            pitch=pitch_state,
+            yaw=yaw_state,
+            height=height_state,
+        )
         return later, RotorSpeeds((one, two, three, four))
 
     def _speed(self, row: Row, outputs: Row) -> Real:
@@ -165,24 +181,24 @@ class UavUsvCascade(AbstractController):
         return self.max_speed_radps * jnp.clip(percent / 100.0, 0.0, 1.0)
 
 
-def scaled_mixer(told: dict[str, Any]) -> tuple[Row, Row, Row, Row]:
-    """The rows of a vehicle, from what it tells controllers; of plain numbers.
+def scaled_mixer(parameters: dict[str, Any]) -> tuple[Row, Row, Row, Row]:
+    """Return the mixer rows of a vehicle, from its parameters, which must be plain numbers.
 
     Raises:
-        ScenarioError: if its rotors are not on the body's axes, opposite ones turning alike.
+        ScenarioError: if its rotors are not on the body's axes with equal spins of opposite ones.
     """
-    hubs, spins = told["hubs_body_m"], told["spins"]
+    hubs, spins = parameters["hubs_body_m"], parameters["spins"]
     sides = [_side(hub) for hub in hubs]
     on_axes = sorted(sides) == [(-1.0, 0.0), (0.0, -1.0), (0.0, 1.0), (1.0, 0.0)]
     turning = {(abs(side[0]), float(spin)) for side, spin in zip(sides, spins, strict=True)}
     if not (on_axes and len(turning) == 2):
         message = (
-            f"uav-usv-cascade flies vehicles with a rotor on each half of the body's x and y axes, "
-            f"those of one axis turning alike; this one has hubs_body_m {_listed(hubs)} and spins "
+            f"uav-usv-cascade requires a rotor on each half of the body's x and y axes, and equal "
+            f"spins of those on one axis; this vehicle has hubs_body_m {_listed(hubs)} and spins "
             f"{list(map(float, spins))}; write controller: uav-usv-flatness, or position"
         )
         raise ScenarioError(message)
-    throttle, roll, pitch, yaw = _scales(told)
+    throttle, roll, pitch, yaw = _scales(parameters)
     one, two, three, four = (
         (throttle, y * roll, -x * pitch, -float(spin) * yaw)
         for (x, y), spin in zip(sides, spins, strict=True)
@@ -190,22 +206,24 @@ def scaled_mixer(told: dict[str, Any]) -> tuple[Row, Row, Row, Row]:
     return one, two, three, four
 
 
-def _scales(told: dict[str, Any]) -> tuple[float, float, float, float]:
-    """Of throttle, roll, pitch and yaw, relative to the source's vehicle."""
-    hubs, inertia = told["hubs_body_m"], told["inertia_kgm2"]
-    weight = float(told["mass_kg"] * told["gravity_mps2"])
+def _scales(parameters: dict[str, Any]) -> tuple[float, float, float, float]:
+    """Return the scales of throttle, roll, pitch and yaw relative to the source's vehicle."""
+    hubs, inertia = parameters["hubs_body_m"], parameters["inertia_kgm2"]
+    weight = float(parameters["mass_kg"] * parameters["gravity_mps2"])
     if not weight > 0.0:
         message = (
-            "uav-usv-cascade has gains for a vehicle that hovers, and this one weighs nothing; "
+            "uav-usv-cascade requires a vehicle with weight, and gravity or mass is zero; "
             "write world.gravity_mps2: 9.81, or controller: position"
         )
         raise ScenarioError(message)
-    hovering = math.sqrt(weight / (4.0 * float(told["thrust_ns2"])))
-    hover = hovering / float(told["max_speed_radps"])
+    hovering = math.sqrt(weight / (4.0 * float(parameters["thrust_ns2"])))
+    hover = hovering / float(parameters["max_speed_radps"])
     arm_x, arm_y = (0.5 * sum(abs(float(hub[i])) for hub in hubs) for i in (0, 1))
     rolling = weight * arm_y / (hover * float(inertia["xx"]))
     pitching = weight * arm_x / (hover * float(inertia["yy"]))
-    turning = 2.0 * weight * float(told["torque_per_thrust_m"]) / (hover * float(inertia["zz"]))
+    turning = (
+        2.0 * weight * float(parameters["torque_per_thrust_m"]) / (hover * float(inertia["zz"]))
+    )
     return (
         hover / SOURCE_HOVER,
         SOURCE_TILTING / rolling,
@@ -215,7 +233,7 @@ def _scales(told: dict[str, Any]) -> tuple[float, float, float, float]:
 
 
 def _side(hub: Sequence[Real]) -> tuple[float, float]:
-    """Where a hub lies, as signs; both are there where it is on no axis."""
+    """Return the signs of a hub's x and y; zero for the coordinate across its axis."""
     x, y = float(hub[0]), float(hub[1])
     beside = ASIDE * max(abs(x), abs(y))
     ahead, left = (0.0 if abs(part) <= beside else math.copysign(1.0, part) for part in (x, y))
@@ -227,11 +245,11 @@ def _listed(hubs: Sequence[Sequence[Real]]) -> str:
 
 
 def _in_heading(v: Vec3, yaw_rad: Real) -> tuple[Real, Real]:
-    """A world vector's parts ahead and to the left."""
+    """Return a world vector's components ahead and to the left."""
     sine, cosine = sin_cos(yaw_rad)
     return cosine * v.x + sine * v.y, cosine * v.y - sine * v.x
 
 
-def _lacking(wanted_rad: Real, present_rad: Real) -> Real:
-    """In degrees, the short way round."""
-    return DEGREES * wrap_angle(wanted_rad - present_rad)
+def _angle_error_deg(setpoint_rad: Real, present_rad: Real) -> Real:
+    """Return the wrapped error of an angle, in degrees."""
+    return DEGREES * wrap_angle(setpoint_rad - present_rad)

@@ -1,22 +1,21 @@
-"""The UAV-USV simulator's "inverse kinematics": height by a PID, across by accelerations.
+"""Position and yaw to thrust and attitude: "inverse kinematics" of the UAV-USV simulator.
 
     F_z = (m g / m_0 g_0) filter(PID(z_0 - z) + m_0 a_z)
     t = (m a_x, m a_y, F_z),  a_x,y = a_0 + k_p e + k_d e'
     z_b = t / |t|,  y_b = z_b x x_c / |..|,  x_b = y_b x z_b,  x_c = (cos(yaw), sin(yaw), 0)
 
-which extracts thrust |t| and attitude from the force (differential flatness). The axes are those of
-a turn by the yaw, then about x by atan2(-t_left, t_up), then about y by atan2(t_ahead, |t_left,
-t_up|). The body lies below a thrust that points up at all times, since F_z is never below its
-limit: no attitude is singular.
+which gives thrust |t| and attitude from the force (differential flatness). The attitude is a
+rotation by the yaw, then about x by atan2(-t_left, t_up), then about y by atan2(t_ahead, |t_left,
+t_up|). The thrust always points up, since F_z is never below its limit: no attitude is singular.
 
 The original is open loop in the horizontal plane: ``horizontal`` with gains of 0 reproduces that,
-and then the place follows from the accelerations alone. The defaults hold a place as well. The
-PID of the height is that of the AR.Drone in newtons, of m_0 .441 kg and g_0 9.81 m/s^2; other
-vehicles get it in proportion to their weights.
+and the position then follows from the accelerations only. The defaults also control the position.
+The height PID is that of the AR.Drone in newtons, with m_0 .441 kg and g_0 9.81 m/s^2; for other
+vehicles it is scaled by the weight.
 
-The filter at 20 Hz has the order 15, as in the original: far above the loop, yet its delay at low
-frequencies, 9.6 / (2 pi 20 Hz), is 76 ms, as long as that of a slow motor. The order 2 has 11 ms;
-a step of the height by 1 m then differs by at most .08 m.
+The filter at 20 Hz has the order 15, as in the original: far above the bandwidth of the loop, but
+its delay at low frequencies, 9.6 / (2 pi 20 Hz), is 76 ms, like that of a slow motor. The order 2
+has 11 ms; a step of the height by 1 m then differs by at most .08 m.
 
 Source: Velasco, Valente, Mersha (2020), Drones 4(3) 37, section 5.1.2, with its program.
 """
@@ -40,13 +39,13 @@ from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 
-# of the AR.Drone, for which the height's PID is given
+# mass and gravity for which the height PID is given (AR.Drone)
 SOURCE_MASS_KG = 0.441
 SOURCE_GRAVITY_MPS2 = 9.81
 
 
 class UavUsvFlatnessState(eqx.Module):
-    """Of the three PIDs and of the filter behind that of the height."""
+    """States of the three PIDs and of the low-pass filter."""
 
     x: PidState
     y: PidState
@@ -58,11 +57,11 @@ class UavUsvFlatness(AbstractController):
     """Position and yaw to thrust and attitude.
 
     Attributes:
-        mass_kg: of the vehicle.
-        gravity_mps2: where it flies.
-        height: m to N of an AR.Drone, with limits.
-        horizontal: m to m/s^2, with limits that hold for the given acceleration as well.
-        low_pass: behind the height's PID.
+        mass_kg: the mass of the vehicle.
+        gravity_mps2: the gravity of the world.
+        height: PID from m to N for an AR.Drone, with limits.
+        horizontal: PID from m to m/s^2, with limits that include the feed-forward acceleration.
+        low_pass: the filter of the height PID's output.
     """
 
     consumes: ClassVar[type] = PositionYaw
@@ -77,8 +76,10 @@ class UavUsvFlatness(AbstractController):
     @override
     def init(self, key: PRNGKeyArray) -> UavUsvFlatnessState:
         del key
-        beside = self.horizontal.begin()
-        return UavUsvFlatnessState(beside, beside, self.height.begin(), self.low_pass.begin())
+        horizontal = self.horizontal.begin()
+        return UavUsvFlatnessState(
+            horizontal, horizontal, self.height.begin(), self.low_pass.begin()
+        )
 
     @override
     def step(
@@ -89,10 +90,10 @@ class UavUsvFlatness(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[UavUsvFlatnessState, ThrustAttitude]:
         del key
-        wanted, estimate = inputs
-        error = wanted.position_world_m - estimate.position_world_m
-        rate = wanted.velocity_world_mps - estimate.velocity_world_mps
-        given = wanted.acceleration_world_mps2
+        command, estimate = inputs
+        error = command.position_world_m - estimate.position_world_m
+        rate = command.velocity_world_mps - estimate.velocity_world_mps
+        given = command.acceleration_world_mps2
         x_state, x = self.horizontal.step(
             state.x, error.x, dt_s, error_rate=rate.x, feed_forward=given.x
         )
@@ -104,24 +105,27 @@ class UavUsvFlatness(AbstractController):
         )
         low_pass_state, smooth_n = self.low_pass.step(state.low_pass, force_n, dt_s)
         lift_n = smooth_n * self._weight_ratio
-        command = _extracted(Vec3(self.mass_kg * x, self.mass_kg * y, lift_n), wanted)
-        return UavUsvFlatnessState(x_state, y_state, height_state, low_pass_state), command
+        thrust_attitude = _thrust_attitude(
+            Vec3(self.mass_kg * x, self.mass_kg * y, lift_n), command
+        )
+        later = UavUsvFlatnessState(x_state, y_state, height_state, low_pass_state)
+        return later, thrust_attitude
 
     @property
     def _weight_ratio(self) -> Real:
-        """To the vehicle for which the height's PID is given."""
+        """Weight relative to the vehicle for which the height PID is given."""
         return self.mass_kg * self.gravity_mps2 / (SOURCE_MASS_KG * SOURCE_GRAVITY_MPS2)
 
 
-def _extracted(force_world_n: Vec3, wanted: PositionYaw) -> ThrustAttitude:
-    """The thrust and the attitude, at this yaw, that push with a force upwards."""
-    sine, cosine = sin_cos(wanted.yaw_rad)
+def _thrust_attitude(force_world_n: Vec3, command: PositionYaw) -> ThrustAttitude:
+    """Return the thrust and the attitude for an upward force and the commanded yaw."""
+    sine, cosine = sin_cos(command.yaw_rad)
     ahead = cosine * force_world_n.x + sine * force_world_n.y
     left = cosine * force_world_n.y - sine * force_world_n.x
     across = Vec3(0.0, left, force_world_n.z).norm()
-    q_turned = Quaternion.from_euler(EulerZYX(0.0, 0.0, wanted.yaw_rad))
+    q_turned = Quaternion.from_euler(EulerZYX(0.0, 0.0, command.yaw_rad))
     q_rolled = Quaternion.from_euler(EulerZYX(jnp.arctan2(-left, force_world_n.z), 0.0, 0.0))
     q_pitched = Quaternion.from_euler(EulerZYX(0.0, jnp.arctan2(ahead, across), 0.0))
     q_world_from_body = q_turned * q_rolled * q_pitched
-    turning = q_world_from_body.inverse().rotate(Vec3(0.0, 0.0, wanted.yaw_rate_radps))
+    turning = q_world_from_body.inverse().rotate(Vec3(0.0, 0.0, command.yaw_rate_radps))
     return ThrustAttitude(force_world_n.norm(), q_world_from_body, turning)

@@ -1,9 +1,9 @@
-"""From a velocity to the acceleration that reaches it: a = a_0 + (v_ref - v) / T, within limits.
+"""Velocity and yaw to acceleration and yaw: a = a_0 + (v_ref - v) / T, within limits.
 
-a_0 is the acceleration of the wanted velocity itself.
+a_0 is the feed-forward acceleration.
 
-A vehicle that accelerates as it is told follows a step of the velocity like a first-order lag with
-the time constant T. Drag and wind leave an offset of T times the acceleration that they cause.
+With ideal acceleration control, the step response of the velocity is a first-order lag with the
+time constant T. Drag and wind leave an offset of T times the acceleration that they cause.
 """
 
 from typing import Annotated, ClassVar
@@ -39,19 +39,19 @@ class Velocity(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], AccelerationYaw]:
         del dt_s, key
-        wanted, estimate = inputs
-        error = wanted.velocity_world_mps - estimate.velocity_world_mps
-        acceleration = within(
-            wanted.acceleration_world_mps2 + error / self.time_constant_s,
+        command, estimate = inputs
+        error = command.velocity_world_mps - estimate.velocity_world_mps
+        acceleration = limit_horizontal_and_vertical(
+            command.acceleration_world_mps2 + error / self.time_constant_s,
             self.max_horizontal_acceleration_mps2,
             self.max_vertical_acceleration_mps2,
         )
         return state, AccelerationYaw(
-            acceleration, wanted.yaw_rad, yaw_rate_radps=wanted.yaw_rate_radps
+            acceleration, command.yaw_rad, yaw_rate_radps=command.yaw_rate_radps
         )
 
 
-def within(wanted: Vec3, horizontal: Real, vertical: Real) -> Vec3:
-    """A vector whose horizontal part is cut to a length and whose vertical part to a range."""
-    across = Vec3(wanted.x, wanted.y, 0.0).shortened(horizontal)
-    return Vec3(across.x, across.y, jnp.clip(wanted.z, -vertical, vertical))
+def limit_horizontal_and_vertical(v: Vec3, horizontal: Real, vertical: Real) -> Vec3:
+    """Return a vector with limited horizontal length and limited vertical component."""
+    level = Vec3(v.x, v.y, 0.0).shortened(horizontal)
+    return Vec3(level.x, level.y, jnp.clip(v.z, -vertical, vertical))

@@ -1,12 +1,12 @@
-"""Heading and speed of a vessel to its rudder and thrust.
+"""Heading and speed of a vessel to rudder and thrust.
 
-Thrust answers the speed error, the rudder answers the heading error the short way round and its
-filtered rate, D N s / (s + N), both within the actuators' range. Source of law and gains: Velasco
-et al. (2020), Drones 4(3), 37, section 5.2, with its program. Two changes: the filter is
-discretised exactly, so that it is stable at any step, and it begins at the first error instead of
-at zero, so that the rudder is not kicked at the start.
+The thrust is proportional to the speed error. The rudder follows the wrapped heading error and its
+filtered rate, D N s / (s + N). Both are limited to the actuators' range. Source of law and gains:
+Velasco et al. (2020), Drones 4(3), 37, section 5.2, with its program. Two changes: the filter is
+discretized exactly, so that it is stable at any step, and it begins at the first error instead of
+zero, so that the rudder does not jump at the start.
 
-The estimate tells the speed over ground, which in a current is not the one through the water.
+The estimated speed is over ground, which in a current differs from the speed through the water.
 """
 
 import math
@@ -52,11 +52,11 @@ class VesselHeadingSpeed(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[PidState, RudderThrust]:
         del key
-        wanted, estimate = inputs
-        error = wrap_angle(wanted.heading_rad - estimate.euler_world_from_body.yaw_rad)
-        # an error that passes half a turn jumps by a whole one, which is no motion: the PD turns
+        command, estimate = inputs
+        error = wrap_angle(command.heading_rad - estimate.euler_world_from_body.yaw_rad)
+        # the PD wraps its error rate: at half a turn the error jumps by a full turn without motion
         later, rudder = self._helm.step(state, error, dt_s)
-        thrust = self.speed_gain_kgps * (wanted.speed_mps - estimate.velocity_body_mps.x)
+        thrust = self.speed_gain_kgps * (command.speed_mps - estimate.velocity_body_mps.x)
         return later, RudderThrust(
             rudder_rad=rudder,
             thrust_n=jnp.clip(thrust, -self.max_thrust_n, self.max_thrust_n),

@@ -1,12 +1,12 @@
-"""A place to the heading and speed of a vessel: pure pursuit.
+"""Position to heading and speed of a vessel, by pure pursuit.
 
-Outside ``hold_radius_m`` the vessel heads for the place at its cruise speed, which its rudder needs
-to turn. Inside, it steers straight on and runs forward or astern to the point of its own axis that
-is nearest to the place; there it lies still, at most the radius beside it. A radius above that of
-the vessel's turning circle keeps it from going round a place that it cannot reach. Without a radius
-it passes through places at full speed, as in the source: Velasco et al. (2020), Drones 4(3), 37.
+Outside of ``hold_radius_m`` the vessel heads for the setpoint at its cruise speed, which the rudder
+requires. Inside, it keeps its heading and moves forward or astern to the point of its axis that is
+nearest to the setpoint, and stops there. A radius above that of the vessel's turning circle keeps
+it from circling around the setpoint. Without a radius it passes the setpoint at full speed, as in
+the source: Velasco et al. (2020), Drones 4(3), 37.
 
-Height and yaw of the set point are not followed.
+Height and yaw of the setpoint are ignored.
 """
 
 from typing import Annotated, ClassVar
@@ -22,7 +22,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.interfaces.controller import AbstractController
 
-# nearer than this a place has no direction; its square is a normal number in single precision too
+# below this distance the bearing is undefined; its square is a normal number in float32, too
 THERE_M = 1e-12
 
 
@@ -45,13 +45,15 @@ class VesselPosition(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[tuple[()], HeadingSpeed]:
         del dt_s, key
-        wanted, estimate = inputs
-        error = wanted.position_world_m - estimate.position_world_m
+        command, estimate = inputs
+        error = command.position_world_m - estimate.position_world_m
         yaw = estimate.euler_world_from_body.yaw_rad
         sine, cosine = sin_cos(yaw)
         square = error.x * error.x + error.y * error.y
-        apart = square > THERE_M**2
-        bearing = jnp.arctan2(jnp.where(apart, error.y, sine), jnp.where(apart, error.x, cosine))
+        has_bearing = square > THERE_M**2
+        bearing = jnp.arctan2(
+            jnp.where(has_bearing, error.y, sine), jnp.where(has_bearing, error.x, cosine)
+        )
         near = square < self.hold_radius_m * self.hold_radius_m
         cruise = self.cruise_speed_mps
         forward = cosine * error.x + sine * error.y

@@ -1,21 +1,21 @@
 """Heading and speed of a vessel to the speeds of its two propellers.
 
-The heading error e, the short way round, asks for a yaw rate; rate and speed errors ask for a
-moment and a force, with what keeps them up fed forward; these go to a propeller at either side::
+The wrapped heading error e gives a yaw rate; rate and speed errors give a moment and a force, with
+feed-forward of the damping; these are allocated to the propellers on both sides::
 
     r_0 = k_h e,                         at most r_max
     N = J k_r (r_0 - r) + J i_r integral + (d_r + d_rr |r_0|) r_0
     X = m k_u (u_0 - u) + m i_u integral + d_u u_0
     T_left = (X - N / y) / 2,   T_right = (X + N / y) / 2,     n = sqrt(T / k), of T's sign
 
-m and J are mass and inertia with added mass, d the damping, y how far the propellers are from the
-centreline, k their factor ahead or astern. Where the propellers cannot give both, the moment goes
-before the force. The inverse of the propellers' law, a limit to the rate of the heading and a yaw
-loop of second order are those of Fossen's program for the Otter (T. I. Fossen,
+m and J are mass and inertia with added mass, d the damping, y the distance of the propellers from
+the centerline, k their coefficient ahead or astern. At saturation, the moment has priority over the
+force. The inverse of the propellers' law, a limit of the heading rate and a second-order yaw loop
+are those of Fossen's program for the Otter (T. I. Fossen,
 PythonVehicleSimulator, ``otter.py``), which filters its reference instead of limiting the rate and
 takes the factor for ahead in both directions.
 
-The speed is the one over ground, as the estimate tells it.
+The speed is the estimated speed over ground.
 """
 
 from typing import Annotated, ClassVar
@@ -33,19 +33,19 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.interfaces.controller import AbstractController
 
-# of a shaft; slower than this the speed is in proportion to the thrust, for the root has no slope
+# below this shaft speed the speed is proportional to the thrust: the root is not differentiable
 SLOW_RADPS = 1.0
 
 
 class VesselPropellersState(eqx.Module):
-    """The two loops' integrals."""
+    """States of both loops."""
 
     surge: PidState
     yaw: PidState
 
 
 class VesselPropellers(AbstractController):
-    """Heading and speed to two shafts."""
+    """Heading and speed to the shaft speeds of two propellers."""
 
     consumes: ClassVar[type] = HeadingSpeed
     produces: ClassVar[type] = PropellerSpeeds
@@ -81,31 +81,31 @@ class VesselPropellers(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[VesselPropellersState, PropellerSpeeds]:
         del key
-        wanted, estimate = inputs
+        command, estimate = inputs
         surge, force_n = self._throttle.step(
             state.surge,
-            wanted.speed_mps - estimate.velocity_body_mps.x,
+            command.speed_mps - estimate.velocity_body_mps.x,
             dt_s,
-            feed_forward=self.surge_damping_kgps * wanted.speed_mps,
+            feed_forward=self.surge_damping_kgps * command.speed_mps,
         )
-        rate = self._wanted_rate(wanted.heading_rad - estimate.euler_world_from_body.yaw_rad)
+        rate = self._yaw_rate(command.heading_rad - estimate.euler_world_from_body.yaw_rad)
         yaw, moment_nm = self._helm.step(
             state.yaw,
             rate - estimate.angular_velocity_body_radps.z,
             dt_s,
             feed_forward=(self.yaw_damping_nms + self.yaw_damping_nms2 * jnp.abs(rate)) * rate,
         )
-        return VesselPropellersState(surge, yaw), self._shared(force_n, moment_nm)
+        return VesselPropellersState(surge, yaw), self._allocate(force_n, moment_nm)
 
     @property
-    def _strongest_n(self) -> tuple[Real, Real]:
-        """Of one propeller, astern and ahead."""
+    def _thrust_range_n(self) -> tuple[Real, Real]:
+        """Largest thrusts of one propeller, astern (negative) and ahead."""
         astern, ahead = self.max_astern_radps, self.max_ahead_radps
         return -self.astern_ns2 * astern * astern, self.ahead_ns2 * ahead * ahead
 
     @property
     def _throttle(self) -> Pid:
-        astern_n, ahead_n = self._strongest_n
+        astern_n, ahead_n = self._thrust_range_n
         return Pid(
             proportional=self.surge_mass_kg * self.speed_gain_per_s,
             integral_per_s=self.surge_mass_kg * self.speed_integral_per_s2,
@@ -115,27 +115,29 @@ class VesselPropellers(AbstractController):
 
     @property
     def _helm(self) -> Pid:
-        astern_n, ahead_n = self._strongest_n
-        strongest_nm = self.propeller_arm_m * (ahead_n - astern_n)
+        astern_n, ahead_n = self._thrust_range_n
+        max_moment_nm = self.propeller_arm_m * (ahead_n - astern_n)
         return Pid(
             proportional=self.yaw_inertia_kgm2 * self.yaw_rate_gain_per_s,
             integral_per_s=self.yaw_inertia_kgm2 * self.yaw_rate_integral_per_s2,
-            lower=-strongest_nm,
-            upper=strongest_nm,
+            lower=-max_moment_nm,
+            upper=max_moment_nm,
         )
 
-    def _wanted_rate(self, error_rad: Real) -> Real:
+    def _yaw_rate(self, error_rad: Real) -> Real:
         fastest = self.max_yaw_rate_radps
         return jnp.clip(self.heading_gain_per_s * wrap_angle(error_rad), -fastest, fastest)
 
-    def _shared(self, force_n: Real, moment_nm: Real) -> PropellerSpeeds:
-        """Among both propellers, the moment first."""
-        astern_n, ahead_n = self._strongest_n
-        widest_n = 0.5 * (ahead_n - astern_n)
-        apart_n = jnp.clip(0.5 * moment_nm / self.propeller_arm_m, -widest_n, widest_n)
-        size_n = jnp.abs(apart_n)
+    def _allocate(self, force_n: Real, moment_nm: Real) -> PropellerSpeeds:
+        """Return the shaft speeds for a force and a moment; the moment has priority."""
+        astern_n, ahead_n = self._thrust_range_n
+        half_range_n = 0.5 * (ahead_n - astern_n)
+        difference_n = jnp.clip(0.5 * moment_nm / self.propeller_arm_m, -half_range_n, half_range_n)
+        size_n = jnp.abs(difference_n)
         mean_n = jnp.clip(0.5 * force_n, astern_n + size_n, ahead_n - size_n)
-        return PropellerSpeeds(self._speed(mean_n - apart_n), self._speed(mean_n + apart_n))
+        return PropellerSpeeds(
+            self._speed(mean_n - difference_n), self._speed(mean_n + difference_n)
+        )
 
     def _speed(self, thrust_n: Real) -> Real:
         factor = jnp.where(thrust_n > 0.0, self.ahead_ns2, self.astern_ns2)

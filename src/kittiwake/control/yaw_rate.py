@@ -1,7 +1,7 @@
-"""From a rate of yaw to the yaw that turns at it.
+"""Velocity and yaw rate to velocity and yaw.
 
-The wanted yaw starts at the present one and moves on at the wanted rate, at most ``max_lead_rad``
-ahead of the vehicle: one that cannot turn as fast does not catch up in whole turns later.
+The yaw setpoint starts at the present yaw and moves at the commanded rate, at most ``max_lead_rad``
+ahead of the vehicle: one that cannot turn as fast does not catch up full turns later.
 """
 
 from typing import Annotated, ClassVar
@@ -22,7 +22,7 @@ LEAD_RAD = Bounds(0.0, 3.0, open_below=True)
 
 
 class YawRateState(eqx.Module):
-    """The yaw that is wanted now, once there is one."""
+    """Yaw setpoint, and whether there is one."""
 
     yaw_rad: Real
     started: Flag
@@ -50,15 +50,15 @@ class YawRate(AbstractController):
         key: PRNGKeyArray,
     ) -> tuple[YawRateState, VelocityYaw]:
         del key
-        wanted, estimate = inputs
+        command, estimate = inputs
         present = estimate.euler_world_from_body.yaw_rad
         before = jnp.where(state.started, state.yaw_rad, present)
-        ahead = wrap_angle(before + wanted.yaw_rate_radps * dt_s - present)
+        ahead = wrap_angle(before + command.yaw_rate_radps * dt_s - present)
         lead = jnp.clip(ahead, -self.max_lead_rad, self.max_lead_rad)
         yaw = wrap_angle(present + lead)
         return YawRateState(yaw, jnp.asarray(True)), VelocityYaw(
-            wanted.velocity_world_mps,
+            command.velocity_world_mps,
             yaw,
-            wanted.acceleration_world_mps2,
-            wanted.yaw_rate_radps,
+            command.acceleration_world_mps2,
+            command.yaw_rate_radps,
         )

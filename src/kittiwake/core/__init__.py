@@ -1,1 +1,1 @@
-"""The vocabulary: what a state, a signal, a component and a vehicle are, not how they behave."""
+"""Basic types shared by all packages: components, commands, kinematics, errors, registries."""

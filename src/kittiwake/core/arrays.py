@@ -1,4 +1,4 @@
-"""Numbers in trees that loops can carry: arrays of a definite type."""
+"""Conversion of the numbers in a tree to arrays with definite dtypes, as loops require."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ import jax.numpy as jnp
 
 
 def as_arrays(tree: Any) -> Any:
-    """Python numbers in a tree as arrays of the working precision."""
+    """Return a tree with its Python numbers as arrays of the working precision."""
     return jax.tree.map(_as_array, tree)
 
 
 def match_dtypes(new: Any, old: Any) -> Any:
-    """A state with the types of the one before, so that loops can carry it."""
+    """Return ``new`` with the dtypes of ``old``, so that a loop can carry it."""
     return jax.tree.map(lambda n, o: jnp.asarray(n, dtype=jnp.asarray(o).dtype), new, old)
 
 

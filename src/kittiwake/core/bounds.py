@@ -1,7 +1,7 @@
-"""What a component's parameter may be, written beside its type.
+"""Bounds of a component's parameter, written as an annotation of its type.
 
-``mass_kg: Annotated[Real, POSITIVE]`` is read by the scenario reader, which refuses anything else
-with the file and line.
+``mass_kg: Annotated[Real, POSITIVE]`` is read by the scenario reader, which reports any other value
+with file and line.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Bounds:
     open_below: bool = False
 
     def hold(self, value: float) -> bool:
-        """Whether a value lies inside."""
+        """Return True if a value lies in the interval."""
         return (self.low < value if self.open_below else self.low <= value) and value <= self.high
 
     @override

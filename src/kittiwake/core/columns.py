@@ -1,4 +1,4 @@
-"""Typed records as named numbers: the columns of logs and of recorded input files.
+"""Conversion of typed records to named columns and back, for logs and recorded input files.
 
 A scalar field is a column of its own name. A vector field ``velocity_world_mps`` is three, with the
 axis before the frame and unit: ``velocity_x_world_mps``; a tuple or an array ``speeds_radps`` is as
@@ -25,34 +25,36 @@ FRAMES = ("world", "body")
 
 
 def axis_column(name: str, axis: str) -> str:
-    """The column of one axis of the vector field ``name``."""
+    """Return the column name of one axis of the vector field ``name``."""
     words = name.split("_")
     at = next((i for i, word in enumerate(words) if word in FRAMES), max(len(words) - 1, 1))
     return "_".join([*words[:at], axis, *words[at:]])
 
 
 def column_names(kind: type[eqx.Module]) -> list[str]:
-    """The columns of a record type, whose arrays must be tuples of a known length."""
+    """Return the columns of a record type, whose arrays must be tuples of a known length."""
     hints = get_type_hints(kind)
     return [column for f in fields(kind) for column in _columns_of(f.name, hints[f.name])]
 
 
 def required_columns(kind: type[eqx.Module]) -> list[str]:
-    """Those of the fields that have no default."""
+    """Return the columns of the fields without a default."""
     hints = get_type_hints(kind)
-    needed = [f.name for f in fields(kind) if f.default is MISSING]
-    return [column for name in needed for column in _columns_of(name, hints[name])]
+    required = [f.name for f in fields(kind) if f.default is MISSING]
+    return [column for name in required for column in _columns_of(name, hints[name])]
 
 
 def from_columns(kind: type[eqx.Module], values: dict[str, Number]) -> Any:
-    """A record of this type from its columns; what is missing is zero where a default is."""
-    needed = required_columns(kind)
-    remaining = iter([values[c] if c in needed else values.get(c, 0.0) for c in column_names(kind)])
+    """Return a record from its columns; a missing column of a field with a default is zero."""
+    required = required_columns(kind)
+    remaining = iter(
+        [values[c] if c in required else values.get(c, 0.0) for c in column_names(kind)]
+    )
     return _record(kind, remaining)
 
 
 def to_columns(record: eqx.Module | dict[str, Any], prefix: str = "") -> dict[str, Number]:
-    """A record's numbers by column, each name with ``prefix`` before it."""
+    """Return a record's numbers by column name, with a prefix."""
     return {
         name: block.numbers if np.ndim(block.numbers) == 0 else block.numbers[at]
         for block in to_blocks(record, prefix)
@@ -61,14 +63,14 @@ def to_columns(record: eqx.Module | dict[str, Any], prefix: str = "") -> dict[st
 
 
 class Block(NamedTuple):
-    """Columns that are one array, or a single column; an image is not taken apart to be logged."""
+    """Columns that share one array, such as an image, or a single column."""
 
     columns: list[str]
     numbers: Any
 
 
 def to_blocks(record: eqx.Module | dict[str, Any], prefix: str = "") -> list[Block]:
-    """A record's numbers in order, each column's name with ``prefix`` before it; none of None."""
+    """Return a record's numbers in order, with a column prefix, without fields that are None."""
     items = record.items() if isinstance(record, dict) else _items(record)
     known = [(name, value) for name, value in items if value is not None]
     return [block for name, value in known for block in _blocks(prefix, name, value)]
@@ -85,7 +87,7 @@ def _blocks(prefix: str, name: str, value: Any) -> list[Block]:
         return [Block([prefix + axis_column(name, str(i))], part) for i, part in enumerate(value)]
     if np.ndim(value) == 0:
         return [Block([prefix + name], value)]
-    # of an image a million, so that nothing is done twice
+    # an image may have a million columns: compute the common parts once
     before, after = (prefix + axis_column(name, "\0")).split("\0")
     places = product(*(map(str, range(size)) for size in np.shape(value)))
     return [Block([f"{before}{'_'.join(at)}{after}" for at in places], value)]

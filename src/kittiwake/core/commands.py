@@ -1,12 +1,11 @@
-"""The rungs of the control ladder: typed commands, from a place in the world down to raw inputs.
+"""Command types of the control cascade: from positions in the world down to actuator inputs.
 
-A signal says what is wanted; a controller turns one signal into a lower one. Signals for a set
-point of a person's choosing and those for actuators share one form, so that any of them can be
-recorded, replayed, flown by hand and compared. World is ENU, body is FLU, yaw is counted from east
-to north.
+A controller converts a command of one type to a command of a lower type. Setpoints and actuator
+commands have the same form, so that any of them can be recorded, replayed, flown by hand and
+compared. The world frame is ENU, the body frame FLU; yaw is counted from east to north.
 
-Fields behind the first ones are feed-forward, zero where nobody knows better: how what is wanted
-goes on. A controller that has no use for them leaves them out.
+Fields with a default of zero are feed-forward terms: derivatives of the setpoint. A controller may
+ignore them.
 """
 
 from dataclasses import fields, replace
@@ -39,7 +38,7 @@ ModeName = Literal[
 
 
 class PositionYaw(eqx.Module):
-    """Be here, looking there; the rest is how that place moves."""
+    """Position and yaw, with feed-forward derivatives."""
 
     position_world_m: Vec3
     yaw_rad: Real
@@ -50,7 +49,7 @@ class PositionYaw(eqx.Module):
 
 
 class VelocityYaw(eqx.Module):
-    """Move with this velocity while looking there."""
+    """Velocity in the world and yaw, with feed-forward derivatives."""
 
     velocity_world_mps: Vec3
     yaw_rad: Real
@@ -59,7 +58,7 @@ class VelocityYaw(eqx.Module):
 
 
 class VelocityHeightYaw(eqx.Module):
-    """Move with this horizontal velocity at this height, looking there."""
+    """Horizontal velocity, height and yaw."""
 
     velocity_x_world_mps: Real
     velocity_y_world_mps: Real
@@ -68,7 +67,7 @@ class VelocityHeightYaw(eqx.Module):
 
 
 class VelocityYawRate(eqx.Module):
-    """Move with this velocity while turning at this rate."""
+    """Velocity in the world and yaw rate, with feed-forward acceleration."""
 
     velocity_world_mps: Vec3
     yaw_rate_radps: Real
@@ -76,7 +75,7 @@ class VelocityYawRate(eqx.Module):
 
 
 class BodyVelocityYawRate(eqx.Module):
-    """The same in the axes of the body."""
+    """Velocity in body axes and yaw rate, with feed-forward acceleration."""
 
     velocity_body_mps: Vec3
     yaw_rate_radps: Real
@@ -84,10 +83,14 @@ class BodyVelocityYawRate(eqx.Module):
 
 
 class SurfaceMotion(eqx.Module):
-    """Keep away from a surface and move along it, looking at it.
+    """Motion along a surface at a distance from it, facing the surface.
 
-    ``distance_m`` is what was measured, across the surface; ``normal_world`` is its unit normal to
-    the side of the vehicle. The speed is that up its steepest line, ahead where it is level.
+    Attributes:
+        distance_m: the measured distance, along the normal.
+        wanted_distance_m: the setpoint of the distance.
+        normal_world: the unit normal of the surface, towards the vehicle.
+        speed_along_mps: the speed up the surface's line of steepest ascent; forward where the
+            surface is level.
     """
 
     distance_m: Real
@@ -97,7 +100,7 @@ class SurfaceMotion(eqx.Module):
 
 
 class AccelerationYaw(eqx.Module):
-    """Accelerate so (gravity not counted) while looking there."""
+    """Acceleration, without gravity, and yaw, with feed-forward derivatives."""
 
     acceleration_world_mps2: Vec3
     yaw_rad: Real
@@ -106,7 +109,7 @@ class AccelerationYaw(eqx.Module):
 
 
 class ThrustAttitude(eqx.Module):
-    """Push with this thrust along the body's z axis in this attitude."""
+    """Thrust along the body's z axis and attitude, with feed-forward body rates."""
 
     thrust_n: Real
     q_world_from_body: Quaternion
@@ -114,12 +117,12 @@ class ThrustAttitude(eqx.Module):
 
     @classmethod
     def off(cls) -> "ThrustAttitude":
-        """No thrust, upright."""
+        """Return no thrust and level attitude."""
         return cls(0.0, Quaternion.identity())
 
 
 class ThrustRates(eqx.Module):
-    """Push with this thrust while turning at these body rates."""
+    """Thrust along the body's z axis and body rates, with feed-forward angular acceleration."""
 
     thrust_n: Real
     angular_velocity_body_radps: Vec3
@@ -127,23 +130,34 @@ class ThrustRates(eqx.Module):
 
 
 class ThrustTorque(eqx.Module):
-    """Push with this thrust and twist with this torque."""
+    """Thrust along the body's z axis and torque."""
 
     thrust_n: Real
     torque_body_nm: Vec3
 
     @classmethod
     def off(cls) -> "ThrustTorque":
-        """Neither thrust nor torque."""
+        """Return neither thrust nor torque."""
         return cls(0.0, Vec3.zero())
 
 
 class ModeCommand(eqx.Module):
-    """Fly in this mode; beside it the last command of each mode, and whether there was one.
+    """Flight mode, with the last command of each mode.
 
-    ``mode`` is a place in ``MODES``, the nearest one if between two. A mode that was never given a
-    command holds the place that it finds. A velocity is in the axes of the world, or of the body
-    where the flag says so.
+    Attributes:
+        mode: an index in ``MODES``; rounded to the nearest.
+        position: the last command of the mode position-yaw.
+        velocity: the last command of the mode velocity-yaw-rate.
+        attitude: the last command of the mode thrust-attitude.
+        rates: the last command of the mode thrust-rates.
+        torque: the last command of the mode thrust-torque.
+        position_given: true once the mode had a command, as are the other flags of this kind; a
+            mode without a command holds the position at which it begins.
+        velocity_given: see ``position_given``.
+        attitude_given: see ``position_given``.
+        rates_given: see ``position_given``.
+        torque_given: see ``position_given``.
+        velocity_in_body_axes: true if ``velocity`` is in body axes, false for world axes.
     """
 
     MODES: ClassVar[tuple[str, ...]] = get_args(ModeName)
@@ -162,7 +176,7 @@ class ModeCommand(eqx.Module):
     velocity_in_body_axes: Flag | Real = False
 
     def with_command(self, command: Any) -> "ModeCommand":
-        """With a command of one of the modes as its last one, and flying in that mode."""
+        """Return the mode command after a command of one of the modes, in that mode."""
         if isinstance(command, BodyVelocityYawRate):
             given = (
                 command.velocity_body_mps,
@@ -190,52 +204,52 @@ _COMMAND_OF_MODE: dict[str, type] = {
 
 
 class RotorSpeeds(eqx.Module):
-    """The speeds of four rotors, in the order of the vehicle's data; never negative."""
+    """Speeds of four rotors, in the order of the vehicle's data; never negative."""
 
     speeds_radps: tuple[Real, Real, Real, Real]
 
     @classmethod
     def off(cls) -> "RotorSpeeds":
-        """Standing still."""
+        """Return rotors at rest."""
         return cls((0.0, 0.0, 0.0, 0.0))
 
 
 class HeadingSpeed(eqx.Module):
-    """Steer a vessel on this heading (counted like yaw) at this speed through the water."""
+    """Heading of a vessel, counted like yaw, and its speed through the water."""
 
     heading_rad: Real
     speed_mps: Real
 
 
 class RudderThrust(eqx.Module):
-    """A vessel's actuators; positive rudder turns it to the left, like a positive yaw moment."""
+    """Rudder angle and thrust of a vessel; a positive rudder turns it to the left."""
 
     rudder_rad: Real
     thrust_n: Real
 
     @classmethod
     def off(cls) -> "RudderThrust":
-        """Drifting, with the rudder amidships."""
+        """Return no thrust, rudder amidships."""
         return cls(0.0, 0.0)
 
 
 class PropellerSpeeds(eqx.Module):
-    """The shafts of a vessel's two propellers; negative speeds push astern."""
+    """Shaft speeds of a vessel's two propellers; negative speeds push astern."""
 
     left_radps: Real
     right_radps: Real
 
     @classmethod
     def off(cls) -> "PropellerSpeeds":
-        """Both standing still."""
+        """Return shafts at rest."""
         return cls(0.0, 0.0)
 
 
 class AttitudeThrottle(eqx.Module):
-    """The stick inputs of an autopilot that levels itself: angles, throttle and yaw rate.
+    """Stick inputs of a self-leveling autopilot: angles, throttle and yaw rate.
 
     Angles and rate are those of the FLU body: positive pitch lowers the nose, positive yaw rate
-    turns to the left. The battery's voltage is an input because it was recorded beside the sticks.
+    turns to the left. The battery voltage is an input because it was recorded with the sticks.
     """
 
     pitch_rad: Real
@@ -246,12 +260,12 @@ class AttitudeThrottle(eqx.Module):
 
     @classmethod
     def off(cls) -> "AttitudeThrottle":
-        """No throttle, level; the voltage is that of a full battery."""
+        """Return no throttle, level, with the voltage of a full battery."""
         return cls(0.0, 0.0, 0.0, 0.0, 12.0)
 
 
 class MotorsOff(eqx.Module):
-    """Switch the motors off."""
+    """Motors off, for any vehicle; no controller is required."""
 
 
 Command: TypeAlias = (
@@ -276,19 +290,19 @@ Command: TypeAlias = (
 
 
 class CommandChoice(eqx.Module):
-    """One of several signals, each of another kind; ``place`` says which of them is meant."""
+    """One of several commands of different types; ``place`` is the index of the chosen one."""
 
     commands: tuple[Any, ...]
     place: Count
 
 
 def zero_command(kind: type[eqx.Module]) -> Any:
-    """A signal of this kind that asks for nothing: zeros, upright."""
+    """Return a command of zeros, with level attitudes."""
     hints = get_type_hints(kind)
-    return kind(**{field.name: _nothing(hints[field.name]) for field in fields(kind)})
+    return kind(**{field.name: _zero(hints[field.name]) for field in fields(kind)})
 
 
-def _nothing(kind: Any) -> Any:
+def _zero(kind: Any) -> Any:
     if kind is Quaternion:
         return Quaternion.identity()
     if get_origin(kind) is tuple:

@@ -1,8 +1,9 @@
-"""The one shape that everything with a behavior has.
+"""Base class of all stateful components: parameters, ``init`` and ``step``.
 
-A component is a frozen record of parameters. What evolves is its state, made by ``init`` and
-replaced by ``step``; randomness comes in as a key. Each family fixes what goes in and what comes
-out. A component is written for one vehicle; the simulation maps it over many.
+A component is a frozen record of parameters. Its evolving state is a separate value, which
+``init`` returns and ``step`` replaces; randomness enters as a key. Each family of components
+defines the inputs and outputs of ``step``. A component is written for one vehicle, without a batch
+axis; the simulation maps it over many.
 """
 
 import re
@@ -13,12 +14,12 @@ from jaxtyping import PRNGKeyArray
 
 
 class AbstractComponent(eqx.Module):
-    """Parameters, with ``init(key) -> state``; ``default_rate_hz`` None means every step."""
+    """A component; it runs at ``default_rate_hz``, or at every physics step if that is None."""
 
     default_rate_hz: ClassVar[float | None] = None
 
     def init(self, key: PRNGKeyArray) -> Any:
-        """The state before the first step; nothing for a component without memory."""
+        """Return the initial state; an empty tuple for a stateless component."""
         del key
         return ()
 
@@ -27,12 +28,12 @@ C = TypeVar("C", bound=AbstractComponent)
 
 
 class Scheduled(eqx.Module, Generic[C]):
-    """A component and how often it runs: at every ``every``-th physics step; it holds between."""
+    """A component that runs at every ``every``-th physics step and holds its output between."""
 
     component: C
     every: int = eqx.field(static=True, default=1)
 
 
 def kind_of(component: Any) -> str:
-    """What scenarios call it: the words of its class, with dashes."""
+    """Return the name of a component in scenarios: the words of its class, with dashes."""
     return re.sub(r"(?<!^)(?=[A-Z])", "-", type(component).__name__).lower()

@@ -1,4 +1,4 @@
-"""Copies of frozen records, made fast."""
+"""Fast copies of frozen records."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
@@ -10,9 +10,9 @@ Record = TypeVar("Record", bound=eqx.Module)
 
 
 def replicate_with(record: Record, field: str, values: Iterable[Any]) -> Iterator[Record]:
-    """Yield copies of a record, each with another of the values in a field; they share the rest.
+    """Yield a copy of a record for each value of a field; the copies share the other fields.
 
-    Their constructor, which looks at each field again, would take ten times as long.
+    The constructor, which checks each field again, would take ten times as long.
     """
     parts, structure = jax.tree.flatten(record, is_leaf=lambda node: node is not record)
     place = next(i for i, part in enumerate(parts) if part is getattr(record, field))
@@ -21,5 +21,5 @@ def replicate_with(record: Record, field: str, values: Iterable[Any]) -> Iterato
 
 
 def fresh_copy(record: Record) -> Record:
-    """Return a copy of a record and of all records in it; it is equal, and no part is the same."""
+    """Return an equal copy of a record and of all records in it, none of which is shared."""
     return jax.tree.map(lambda leaf: leaf, record)

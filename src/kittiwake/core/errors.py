@@ -1,17 +1,17 @@
-"""What can go wrong and whose mistake it is.
+"""Exceptions, and suggestions for misspelled names.
 
-KittiwakeError                 every error raised on purpose
-├── ScenarioError              a scenario file, an override or a parameter that cannot be used
-├── RegistryError              a name that no registry knows
-├── CascadeError               a gap in the chain of guidance and controllers
-├── CommandError               a command that a simulation cannot take
-├── UnknownSensorError         a sensor that a vehicle does not have; a KeyError, too
-├── PrecisionError             pure functions called in the other floating-point mode
-├── LogError                   a run folder or a log that cannot be read
-├── HubError                   a hub that cannot be opened, or that refuses a member
-├── RosError                   a ROS node that cannot be started, or that cannot do what is asked
-├── CockpitError               a cockpit whose page cannot be opened where it was asked for
-└── MissingExtraError          an optional library that is not installed
+KittiwakeError                 base class of all errors that the package raises on purpose
+├── ScenarioError              a scenario file, an override or a parameter is invalid
+├── RegistryError              a name is not registered
+├── CascadeError               the controllers do not connect guidance to the actuators
+├── CommandError               a command is invalid for a vehicle
+├── UnknownSensorError         a vehicle has no such sensor; also a KeyError
+├── PrecisionError             a pure function is called in the wrong floating-point mode
+├── LogError                   a run folder or a log cannot be read
+├── HubError                   a hub cannot be opened, or refuses a member
+├── RosError                   a ROS node cannot be started, or a request cannot be served
+├── CockpitError               the cockpit cannot be opened at the given address
+└── MissingExtraError          an optional library is not installed
 """
 
 import re
@@ -19,27 +19,27 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 MAX_NAMES = 10
-# the ratio of difflib below which spelling is not looked at any closer
+# difflib ratio below which a name is not considered similar
 SIMILAR = 0.5
 SHORTEST_WORD = 3
 
 
 class KittiwakeError(Exception):
-    """An error that says what was given, what is allowed and what to write instead."""
+    """Base class of errors that say what was given, what is allowed and what to write instead."""
 
 
 class ScenarioError(KittiwakeError):
-    """A scenario that cannot be flown as it is written."""
+    """Invalid scenario file, override or parameter."""
 
 
 class RegistryError(KittiwakeError):
-    """A name that is not registered."""
+    """Name that is not registered."""
 
 
 class CascadeError(KittiwakeError):
-    """Controllers that do not lead from a signal to the vehicle's native command.
+    """Controllers that do not lead from a command to the vehicle's actuator command.
 
-    ``command_type`` is the name of the command type from which no controller at hand leads on.
+    ``command_type`` is the name of the command type that no available controller consumes.
     """
 
     def __init__(self, message: str, command_type: str) -> None:
@@ -48,27 +48,27 @@ class CascadeError(KittiwakeError):
 
 
 class CommandError(KittiwakeError):
-    """A command of the wrong kind, or for a vehicle that is not there."""
+    """Command of an unsupported type, or for an unknown vehicle."""
 
 
 class UnknownSensorError(KittiwakeError, KeyError):
-    """A name that no sensor of a vehicle has."""
+    """Name of a sensor that a vehicle does not have."""
 
     __str__ = Exception.__str__  # a KeyError shows its message in quotes
 
 
 class PrecisionError(KittiwakeError):
-    """A pure function called while JAX is in the other floating-point mode."""
+    """Pure function called while JAX is in the wrong floating-point mode."""
 
 
 class LogError(KittiwakeError):
-    """A run folder or log file that is missing, broken or of another kind."""
+    """Run folder or log file that is missing, broken or of another format."""
 
 
 class HubError(KittiwakeError):
-    """A hub that cannot be opened, cannot be reached, or refuses.
+    """Hub that cannot be opened or reached, or that refuses a member.
 
-    ``reason`` is the hub's word for why it refused, if it did.
+    ``reason`` is the hub's code for a refusal; None otherwise.
     """
 
     def __init__(self, message: str, reason: str | None = None) -> None:
@@ -77,23 +77,23 @@ class HubError(KittiwakeError):
 
 
 class CockpitError(KittiwakeError):
-    """A cockpit that cannot be opened at an address, or not safely."""
+    """Cockpit that cannot be opened at an address, or not securely."""
 
 
 class RosError(KittiwakeError):
-    """A ROS node that cannot be started, or a message that ROS cannot take."""
+    """ROS node that cannot be started, or invalid ROS message or request."""
 
 
 class MissingExtraError(KittiwakeError):
-    """An optional library that the asked-for feature needs."""
+    """Optional library that is required but not installed."""
 
 
 def did_you_mean(given: str, allowed: Iterable[str], shown_by: str = "") -> str:
-    """Return the allowed word that is near, if one is, and what else is allowed.
+    """Return a suggestion of a similar allowed name, if there is one, and the allowed names.
 
     Args:
-        given: the word that is not allowed.
-        allowed: those that are.
+        given: the invalid name.
+        allowed: the allowed names.
         shown_by: the command that lists all of them.
     """
     names = sorted(allowed)
@@ -109,7 +109,7 @@ def did_you_mean(given: str, allowed: Iterable[str], shown_by: str = "") -> str:
 
 
 def listed(names: Sequence[str], shown_by: str = "") -> str:
-    """Return the first names, how many more there are, and by which command to see them."""
+    """Return the first names, the number of others, and the command that lists all."""
     more = len(names) - MAX_NAMES
     if more <= 0:
         return ", ".join(names)
@@ -118,24 +118,22 @@ def listed(names: Sequence[str], shown_by: str = "") -> str:
 
 
 def nearest(given: str, names: Iterable[str]) -> str | None:
-    """Return the name that was probably meant: by its spelling, or by the words that it holds.
+    """Return the name that was probably meant, by its spelling or by its words; None if none.
 
-    A third of the letters may be wrong, missing, superfluous or exchanged with their neighbors.
+    A third of the letters may be wrong, missing, superfluous or transposed.
     """
-    wanted = given.lower()
+    typed = given.lower()
     by_spelling = {name.lower(): name for name in names}
-    close = get_close_matches(wanted, by_spelling, n=MAX_NAMES, cutoff=SIMILAR)
-    edits = {name: float(_edits(wanted, name)) for name in close}
-    # another letter is no slip of the pen where there is only one
-    most = max(1, len(wanted) // 3) if len(wanted) > 1 else 0
+    close = get_close_matches(typed, by_spelling, n=MAX_NAMES, cutoff=SIMILAR)
+    edits = {name: float(_edits(typed, name)) for name in close}
+    # a name of one letter has no misspelling
+    most = max(1, len(typed) // 3) if len(typed) > 1 else 0
     found = {name: edits[name] for name in close if edits[name] <= most}
-    if len(wanted) >= SHORTEST_WORD:
+    if len(typed) >= SHORTEST_WORD:
         longer = [
-            name
-            for name in by_spelling
-            if name.startswith(wanted) or _words(wanted) <= _words(name)
+            name for name in by_spelling if name.startswith(typed) or _words(typed) <= _words(name)
         ]
-        # a word of a name is nearer to it than two slips of the pen
+        # a word of a name is closer to it than two misspelled letters
         found |= {name: 1.5 for name in sorted(longer, key=len)[:1] if found.get(name, 2.0) > 1.5}
     meant = min(found, key=found.__getitem__, default="")
     return by_spelling.get(meant)
@@ -146,7 +144,7 @@ def _words(name: str) -> set[str]:
 
 
 def _edits(one: str, other: str) -> int:
-    """Optimal string alignment distance: letters changed, left out, put in or exchanged."""
+    """Return the optimal string alignment distance: substitutions, deletions, insertions, swaps."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, a in enumerate(one):

@@ -1,11 +1,11 @@
-"""Libraries that only some uses need, imported when they are."""
+"""Import of optional libraries, with the extra to install in the error message."""
 
 from importlib import import_module
 from typing import Any
 
 from kittiwake.core.errors import MissingExtraError
 
-# packages that are not called as the modules that they bring
+# packages whose names differ from those of their modules
 PACKAGES = {
     "cv2": "opencv-python-headless",
     "imageio_ffmpeg": "imageio-ffmpeg",
@@ -14,10 +14,10 @@ PACKAGES = {
 
 
 def optional(module: str, extra: str) -> Any:
-    """The module, if the extra of this package that brings it is installed.
+    """Return the module of an optional library.
 
     Raises:
-        MissingExtraError: if it is not; the message has the line that installs it.
+        MissingExtraError: if it is not installed; the message has the command that installs it.
     """
     try:
         return import_module(module)

@@ -1,8 +1,8 @@
-"""Keeping the compiler from weaving two computations into each other.
+"""Barrier that keeps the compiler from fusing two computations.
 
-On a CPU, XLA makes one loop for each result of a program, and each loop computes again what the
+On a CPU, XLA generates one loop for each result of a program, and each loop recomputes what the
 results share. A vehicle's forces, shared by a dozen states in each of four stages, are then
-computed dozens of times, in programs that take minutes to compile. What is computed apart is
+computed dozens of times, in programs that take minutes to compile. Behind the barrier they are
 computed once.
 """
 
@@ -14,14 +14,15 @@ import jax.numpy as jnp
 
 
 def fusion_barrier(function: Callable[..., Any], *arguments: Any) -> Any:
-    """``function(*arguments)``, on a CPU compiled as a piece of its own.
+    """Return ``function(*arguments)``, on a CPU compiled separately from the surrounding code.
 
-    It becomes a branch that is always taken, which the compiler cannot know: it neither moves code
-    across its edge nor does anything twice. Elsewhere it is a plain call.
+    The call becomes a conditional whose condition is always true, which the compiler cannot
+    deduce: it neither moves code across the conditional nor duplicates its contents. On other
+    platforms this is a plain call.
     """
 
     def plain(*given: Any) -> Any:
-        # not the function itself, which may hold numbers that are being differentiated by
+        # a wrapper: the function itself may hold values by which JAX differentiates
         return function(*given)
 
     def branch(*given: Any) -> Any:

@@ -1,6 +1,6 @@
-"""Random streams by name: one scenario seed, one key for each named component.
+"""Named random streams: one seed, and a key for each named component.
 
-A stream's key depends on the seed, the vehicle's name and the component's name only, so adding a
+A stream's key depends only on the seed, the vehicle's name and the component's name, so adding a
 sensor or a vehicle changes no other stream. Each draw folds the step's number into it.
 """
 
@@ -19,14 +19,14 @@ GENERATOR = "threefry2x32"
 
 
 def seed_key(seed: int | Int[Array, ""]) -> PRNGKeyArray:
-    """The root key of a run: the same bits on every machine and in every mode of JAX.
+    """Return the root key of a run: the same bits on every machine and in every mode of JAX.
 
     Args:
         seed: from 0 to 2^64 - 1; all its bits count, also in float32 mode. In a mapped or compiled
-            function it may be an integer array, which should not be negative.
+            function it may be a nonnegative integer array.
 
     Raises:
-        ScenarioError: if it is not a whole number in this range.
+        ScenarioError: if the seed is not an integer in this range.
     """
     if isinstance(seed, jax.Array):
         # a shift by all bits of a 32-bit number is not defined
@@ -40,18 +40,18 @@ def seed_key(seed: int | Int[Array, ""]) -> PRNGKeyArray:
 
 def _whole(seed: Any) -> int:
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= index(seed) < 2**64:
-        message = f"seed {seed!r} is not allowed; must be a whole number from 0 to 2^64 - 1"
+        message = f"seed: {seed!r} is not allowed; must be a whole number from 0 to 2^64 - 1"
         raise ScenarioError(message)
     return index(seed)
 
 
 def named(key: PRNGKeyArray, name: str) -> PRNGKeyArray:
-    """The key of the stream with this name below ``key``."""
+    """Return the key of the stream with this name below ``key``."""
     return jax.random.fold_in(key, crc32(name.encode()))
 
 
 def named_each(key: PRNGKeyArray, names: Iterable[str]) -> dict[str, PRNGKeyArray]:
-    """The same for many names, computed at once."""
+    """Return the keys of several streams, computed at once."""
     hashes = {name: crc32(name.encode()) for name in names}
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.asarray([*hashes.values()], jnp.uint32))
-    return {name: keys[place] for place, name in enumerate(hashes)}
+    return {name: keys[index] for index, name in enumerate(hashes)}

@@ -1,4 +1,4 @@
-"""How a vehicle moves at one instant: the truth, and what estimators make of it."""
+"""Kinematics of a vehicle: true or estimated position, attitude and velocities."""
 
 import equinox as eqx
 
@@ -11,8 +11,8 @@ from kittiwake.geometry.vec3 import Vec3
 class Kinematics(eqx.Module):
     """Position, attitude and velocities of a vehicle's center of mass.
 
-    Attitude and velocity are given in two forms each. Within a compiled step the form that nobody
-    reads is never computed, so a producer fills both and a consumer takes the one that suits it.
+    Attitude and velocity are given in two forms each. An unused form is never computed in a
+    compiled step, so a producer sets both and a consumer reads the one that it requires.
     World is ENU, body is FLU.
     """
 
@@ -26,7 +26,7 @@ class Kinematics(eqx.Module):
 
 
 def motion_columns(motion: Kinematics) -> dict[str, Real]:
-    """Position, attitude, velocity in the world and body rates, under their names in logs."""
+    """Return position, attitude, world velocity and body rates, by log column."""
     position, velocity = motion.position_world_m, motion.velocity_world_mps
     q, omega = motion.q_world_from_body, motion.angular_velocity_body_radps
     return {
@@ -38,7 +38,7 @@ def motion_columns(motion: Kinematics) -> dict[str, Real]:
 
 
 class Start(eqx.Module):
-    """Where and how a vehicle begins, in world axes; rates are the body's."""
+    """Initial conditions of a vehicle, in world axes; angular velocity in body axes."""
 
     position_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     roll_rad: Real = 0.0
@@ -48,7 +48,7 @@ class Start(eqx.Module):
     angular_velocity_body_radps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
     def kinematics(self) -> Kinematics:
-        """The motion at the start; the specific force is not known before the first step."""
+        """Return the motion at the start; the specific force is zero, as it is not yet known."""
         euler = EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad)
         q_world_from_body = Quaternion.from_euler(euler)
         return Kinematics(

@@ -1,4 +1,4 @@
-"""A quantity of a vehicle and the range in which the simulation of it means something."""
+"""Limit of a quantity of a vehicle, outside of which the simulation is not valid."""
 
 from math import inf
 
@@ -10,16 +10,16 @@ from kittiwake.geometry.scalar import Flag, Real
 
 
 class Limit(eqx.Module):
-    """A vehicle whose quantity leaves its range is lost.
+    """A quantity and its valid range; a vehicle that leaves the range is lost.
 
     Attributes:
-        name: the quantity, with its unit.
-        key: what sets the range in a scenario; empty where nothing does.
-        value: the quantity now.
-        low: the least that it may be.
-        high: the most that it may be.
-        own: whether the quantity is of the vehicle's own motion, which stands still once it is
-            lost, so that it can be told afterwards.
+        name: the name of the quantity, with its unit.
+        key: the scenario key that sets the range; empty if there is none.
+        value: the present value.
+        low: the lower limit.
+        high: the upper limit.
+        own: true if the quantity belongs to the vehicle's own motion, which is frozen when the
+            vehicle is lost, so that its value can still be reported.
     """
 
     name: str = eqx.field(static=True)
@@ -31,16 +31,16 @@ class Limit(eqx.Module):
 
     @property
     def holds(self) -> Flag:
-        """Whether the quantity is in its range; a value that is not a number is in none."""
+        """True if the value is in its range; false for NaN."""
         return (self.low <= self.value) & (self.value <= self.high)
 
     def violation(self) -> str:
-        """What a violated limit of plain numbers says."""
+        """Return the message of a violated limit of plain numbers."""
         given = f" = {self.value:.6g}" if self.own else ""
         return f"{self.name}{given} is not {Bounds(float(self.low), float(self.high))} ({self.key})"
 
 
 def finite(name: str, value: Real) -> Limit:
-    """The limit of a quantity that need only be a finite number."""
+    """Return the limit of a quantity that must only be finite."""
     largest = float(jnp.finfo(jnp.result_type(value)).max)
     return Limit(name, "", value, -largest, largest)

@@ -1,4 +1,4 @@
-"""What sensors say: records that estimators and several sensors share."""
+"""Measurement types that several sensors and estimators share."""
 
 from dataclasses import fields
 from types import UnionType
@@ -14,20 +14,20 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class AbstractMeasurement(eqx.Module):
-    """What a sensor says; ``derived`` names the fields that follow from the others."""
+    """A measurement; ``derived`` are the names of fields that are computed from the others."""
 
     derived: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def measured(cls) -> tuple[str, ...]:
-        """The fields that do not follow from others."""
+        """Return the names of the fields that are not derived."""
         return tuple(field.name for field in fields(cls) if field.name not in cls.derived)
 
     @classmethod
     def quantities(cls) -> dict[str, str]:
-        """The measured fields of real numbers, each with the unit in which its name ends.
+        """Return the measured fields of real numbers, each with the unit in which its name ends.
 
-        Those of one unit are of one kind: what is added to one of them can be added to the others.
+        Fields of the same unit are alike: an error that applies to one applies to the others.
         """
         hints = get_type_hints(cls)
         return {
@@ -35,19 +35,19 @@ class AbstractMeasurement(eqx.Module):
         }
 
     def consistent(self) -> "AbstractMeasurement":
-        """With what is derived computed anew, after something else was changed."""
+        """Return the measurement with the derived fields recomputed."""
         return self
 
 
 class InertialMeasurement(AbstractMeasurement):
-    """Of an accelerometer and a gyroscope, at the place where they are mounted."""
+    """Measurement of an accelerometer and a gyroscope, at their mounting position."""
 
     specific_force_body_mps2: Vec3
     angular_velocity_body_radps: Vec3
 
 
 class DeckMeasurement(AbstractMeasurement):
-    """Where the deck of the vehicle's partner is, the middle of its upper side, and its motion."""
+    """Position of the center of the partner's deck, on its upper side, its velocity and yaw."""
 
     position_world_m: Vec3
     velocity_world_mps: Vec3
@@ -55,9 +55,10 @@ class DeckMeasurement(AbstractMeasurement):
 
 
 class MarkerMeasurement(AbstractMeasurement):
-    """A marker on a deck as it is seen: its middle from the center of mass, in body axes.
+    """Pose of a detected marker on a deck, relative to the vehicle.
 
-    The yaw is that of the marker in the body. ``valid`` is False where no marker is seen.
+    The position is that of the marker's center relative to the vehicle's center of mass, in body
+    axes; the yaw is relative to the body. ``valid`` is False if no marker is detected.
     """
 
     position_body_m: Vec3
@@ -66,15 +67,15 @@ class MarkerMeasurement(AbstractMeasurement):
 
 
 class MagneticMeasurement(AbstractMeasurement):
-    """Of a magnetometer."""
+    """Measurement of a magnetometer."""
 
     magnetic_field_body_t: Vec3
 
 
 class PressureMeasurement(AbstractMeasurement):
-    """Of a barometer.
+    """Measurement of a barometer.
 
-    ``altitude_m`` is that above mean sea level at which the standard atmosphere has the pressure.
+    ``altitude_m`` is the altitude above mean sea level of this pressure in the standard atmosphere.
     """
 
     derived: ClassVar[tuple[str, ...]] = ("altitude_m",)
@@ -84,7 +85,7 @@ class PressureMeasurement(AbstractMeasurement):
 
     @classmethod
     def of(cls, pressure_pa: Real) -> "PressureMeasurement":
-        """A pressure with its altitude."""
+        """Return a pressure with its altitude."""
         return cls(pressure_pa, standard_altitude(pressure_pa))
 
     @override
@@ -93,7 +94,7 @@ class PressureMeasurement(AbstractMeasurement):
 
 
 class HeightMeasurement(AbstractMeasurement):
-    """Of an altimeter; the rate is positive upwards."""
+    """Measurement of an altimeter; the rate is positive upwards."""
 
     height_world_m: Real
     height_rate_world_mps: Real
@@ -108,18 +109,18 @@ class OrientationMeasurement(AbstractMeasurement):
 
 
 class GnssMeasurement(AbstractMeasurement):
-    """Of a satellite receiver.
+    """Measurement of a satellite receiver.
 
     Attributes:
-        position_world_m: as solved; without a fix that of the last one.
-        velocity_world_mps: from one fix to the next; without two in a row the last one.
-        satellites: how many are tracked.
-        hdop: dilution of precision in the horizontal: by how much a deviation of the distances is
-            multiplied on its way into the position; 0 without a fix, as the others.
-        vdop: in the vertical.
-        pdop: in space.
-        tdop: of the receiver's clock, in meters.
-        valid: whether there is a fix.
+        position_world_m: the position solution; without a fix, the last one.
+        velocity_world_mps: the difference of two consecutive fixes over time; else the last one.
+        satellites: the number of tracked satellites.
+        hdop: horizontal dilution of precision: deviation of the position over that of the ranges;
+            0 without a fix, as are the others.
+        vdop: vertical dilution of precision.
+        pdop: dilution of precision in three dimensions.
+        tdop: dilution of precision of the receiver's clock, in meters.
+        valid: true with a fix.
     """
 
     position_world_m: Vec3
@@ -133,7 +134,7 @@ class GnssMeasurement(AbstractMeasurement):
 
 
 class RangeMeasurement(AbstractMeasurement):
-    """The distance of something; if nothing answers, the longest possible, and not valid."""
+    """Measured distance; without an echo, the maximum range, and not valid."""
 
     range_m: Real
     valid: Flag
@@ -147,7 +148,7 @@ class RangesMeasurement(AbstractMeasurement):
 
 
 class AnchorMeasurement(AbstractMeasurement):
-    """The distance of one of several anchors, by its place among them, counted from 0."""
+    """Distance of one of several anchors; ``anchor`` is its index, from 0."""
 
     range_m: Real
     anchor: Count
@@ -155,7 +156,7 @@ class AnchorMeasurement(AbstractMeasurement):
 
 
 def _holds_reals(hint: Any) -> bool:
-    """Whether a field that is annotated so holds real numbers, and nothing else."""
+    """Return True if a field with this annotation contains real numbers and nothing else."""
     if get_origin(hint) in (Union, UnionType):
         return any(_holds_reals(member) for member in get_args(hint))
     if get_origin(hint) is tuple:

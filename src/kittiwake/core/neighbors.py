@@ -1,4 +1,4 @@
-"""What vehicles tell each other, and what one of them knows of the others by it."""
+"""State reports that vehicles broadcast, and the neighbor table that a vehicle receives."""
 
 import equinox as eqx
 import jax
@@ -10,9 +10,9 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class StateReport(eqx.Module):
-    """What a vehicle tells of itself: what it believes, not what is true.
+    """Report that a vehicle broadcasts: its estimated state.
 
-    ``sent`` is false of one that has told nothing.
+    ``sent`` is false if the vehicle has not sent a report.
     """
 
     position_world_m: Vec3
@@ -22,25 +22,25 @@ class StateReport(eqx.Module):
 
     @classmethod
     def silent(cls) -> "StateReport":
-        """Nothing told."""
+        """Return the report of a vehicle that has sent nothing."""
         nowhere = Vec3(jnp.zeros(()), jnp.zeros(()), jnp.zeros(()))
         return cls(nowhere, nowhere, jnp.zeros(()), jnp.asarray(False))
 
     def after(self, time_s: Real) -> "StateReport":
-        """The same some time later, as far as it can be foreseen: straight on."""
+        """Return the report extrapolated by a time at constant velocity."""
         place = self.position_world_m + self.velocity_world_mps * time_s
         return eqx.tree_at(lambda report: report.position_world_m, self, place)
 
 
 class Roster(eqx.Module):
-    """Who belongs together, of all vehicles of a fleet in their order.
+    """Teams and leaders of all vehicles of a fleet, in the fleet's order.
 
     Attributes:
-        team: the number of each vehicle's team.
-        name_hash: of each vehicle's name, from which what is random of it follows.
-        number: each one's place in its team, from zero.
-        size: how many are in its team.
-        leader: which vehicle each one follows; its own number if none.
+        name_hash: the hash of each vehicle's name, from which its random streams are derived.
+        team: the index of each vehicle's team.
+        number: the index of each vehicle in its team, from zero.
+        size: the number of vehicles in its team.
+        leader: the index of the vehicle that it follows; its own index if none.
     """
 
     name_hash: UInt32[Array, " vehicles"]
@@ -51,15 +51,15 @@ class Roster(eqx.Module):
 
 
 class Neighbor(eqx.Module):
-    """Another vehicle, as far as is known.
+    """Another vehicle, according to its last report.
 
     Attributes:
-        position_world_m: where it is believed to be now, by the last that was heard of it.
-        velocity_world_mps: what it told.
-        age_s: of what it told.
-        number: its place in its team.
-        mate: whether it is of the same team and flies along; of others one only keeps clear.
-        heard: whether anything is known of it; the rest means nothing if not.
+        position_world_m: the position, extrapolated to the present.
+        velocity_world_mps: the reported velocity.
+        age_s: the age of the report.
+        number: its index in its team.
+        mate: true if it belongs to the same team; other vehicles are only avoided.
+        heard: true if a report was received; otherwise the other fields are undefined.
     """
 
     position_world_m: Vec3
@@ -71,13 +71,13 @@ class Neighbor(eqx.Module):
 
 
 class NeighborTable(eqx.Module):
-    """What one vehicle knows of others.
+    """Other vehicles as known to one vehicle by radio.
 
     Attributes:
-        others: those that it heard of, the nearest first; each leaf has an axis over them.
-        leader: the vehicle that it follows; not heard for one that follows nobody.
-        number: its own place in its team.
-        size: how many are in its team.
+        others: the neighbors, the nearest first; each leaf has a leading axis over them.
+        leader: the vehicle that it follows; ``heard`` is false without a leader.
+        number: its own index in its team.
+        size: the number of vehicles in its team.
     """
 
     others: Neighbor
@@ -86,25 +86,23 @@ class NeighborTable(eqx.Module):
     size: Count
 
     def after(self, time_s: Real) -> "NeighborTable":
-        """The same some time later, as far as it can be foreseen: all go straight on."""
+        """Return the table extrapolated by a time at constant velocities."""
 
-        def carried_on(peer: Neighbor) -> Neighbor:
-            passed_s = jnp.where(peer.heard, time_s, 0.0)
-            place = peer.position_world_m + peer.velocity_world_mps * passed_s
-            changed = (place, peer.age_s + passed_s)
-            return eqx.tree_at(lambda own: (own.position_world_m, own.age_s), peer, changed)
+        def extrapolate(neighbor: Neighbor) -> Neighbor:
+            elapsed_s = jnp.where(neighbor.heard, time_s, 0.0)
+            position = neighbor.position_world_m + neighbor.velocity_world_mps * elapsed_s
+            changed = (position, neighbor.age_s + elapsed_s)
+            return eqx.tree_at(lambda one: (one.position_world_m, one.age_s), neighbor, changed)
 
-        later = (jax.vmap(carried_on)(self.others), carried_on(self.leader))
-        return eqx.tree_at(lambda peers: (peers.others, peers.leader), self, later)
+        later = (jax.vmap(extrapolate)(self.others), extrapolate(self.leader))
+        return eqx.tree_at(lambda table: (table.others, table.leader), self, later)
 
-    def within(self, place_world_m: Vec3, radius_m: Real) -> "NeighborTable":
-        """The same without those that are believed to be as far from a place or farther.
+    def within(self, center_world_m: Vec3, radius_m: Real) -> "NeighborTable":
+        """Return the table without neighbors outside of a sphere; the leader is kept."""
 
-        The leader stays, wherever it is.
-        """
+        def is_inside(neighbor: Neighbor) -> Flag:
+            offset = neighbor.position_world_m - center_world_m
+            return neighbor.heard & (offset.dot(offset) < jnp.square(radius_m))
 
-        def near(peer: Neighbor) -> Flag:
-            way = peer.position_world_m - place_world_m
-            return peer.heard & (way.dot(way) < jnp.square(radius_m))
-
-        return eqx.tree_at(lambda peers: peers.others.heard, self, jax.vmap(near)(self.others))
+        inside = jax.vmap(is_inside)(self.others)
+        return eqx.tree_at(lambda table: table.others.heard, self, inside)

@@ -1,4 +1,4 @@
-"""Processes of noise that sensors share, each exact at any step.
+"""Noise processes that sensors share, each discretized exactly for any step.
 
 Gauss-Markov (Ornstein-Uhlenbeck): ``x' = e^(-dt/tau) x + sigma sqrt(1 - e^(-2 dt/tau)) n`` with
 n ~ N(0, 1), which has the deviation sigma and the correlation e^(-t/tau) from its first value on.
@@ -26,47 +26,47 @@ Value = TypeVar("Value", Real, Vec3, Array)
 
 
 def normal(key: PRNGKeyArray) -> Real:
-    """A number of unit deviation."""
+    """Return a standard normal number."""
     return jax.random.normal(key, (), jnp.result_type(float))
 
 
 def normal3(key: PRNGKeyArray) -> Vec3:
-    """Three independent numbers of unit deviation."""
+    """Return three independent standard normal numbers."""
     return Vec3.of(jax.random.normal(key, (3,), jnp.result_type(float)))
 
 
 def normals3(key: PRNGKeyArray, count: int) -> tuple[Vec3, ...]:
-    """So many times three independent numbers of unit deviation."""
+    """Return ``count`` vectors of three independent standard normal numbers."""
     return tuple(Vec3.of(row) for row in jax.random.normal(key, (count, 3), jnp.result_type(float)))
 
 
 def uniform(key: PRNGKeyArray) -> Real:
-    """A number evenly spread from -1 to 1."""
+    """Return a number uniformly distributed from -1 to 1."""
     return jax.random.uniform(key, (), jnp.result_type(float), -1.0, 1.0)
 
 
 def uniform3(key: PRNGKeyArray) -> Vec3:
-    """Three independent numbers, evenly spread from -1 to 1."""
+    """Return three independent numbers, uniformly distributed from -1 to 1."""
     return Vec3.of(jax.random.uniform(key, (3,), jnp.result_type(float), -1.0, 1.0))
 
 
 def white_deviation(density_per_rthz: Real, dt_s: Real) -> Real:
-    """Of samples so far apart."""
+    """Return the standard deviation of white noise sampled with a period ``dt_s``."""
     return density_per_rthz / jnp.sqrt(2.0 * dt_s)
 
 
 class GaussMarkov(eqx.Module):
-    """A process that forgets; its state and its innovations are numbers, vectors or arrays."""
+    """First-order Gauss-Markov process of numbers, vectors or arrays."""
 
     deviation: Real
     time_constant_s: Real
 
     def first(self, draw: Value) -> Value:
-        """A first value, by a draw of unit deviation."""
+        """Return the first value, from a standard normal draw."""
         return draw * self.deviation
 
     def next(self, value: Value, draw: Value, dt_s: Real) -> Value:
-        """The value a step later."""
+        """Return the next value, from a standard normal draw."""
         lost = -jnp.expm1(-2.0 * dt_s / self.time_constant_s)
         kept = jnp.exp(-dt_s / self.time_constant_s)
         return value * kept + draw * (self.deviation * jnp.sqrt(lost))

@@ -1,4 +1,4 @@
-"""A recorded file as a component's parameter: times with columns of numbers."""
+"""Recorded file as a component's parameter: times and columns of numbers."""
 
 import equinox as eqx
 import numpy as np
@@ -6,7 +6,7 @@ from jaxtyping import Array, Float
 
 
 class Recording(eqx.Module):
-    """Rows in order of time; ``end_s`` is when the last row's values stop to hold."""
+    """Recorded rows in order of time; the last row is valid until ``end_s``."""
 
     columns: tuple[str, ...] = eqx.field(static=True)
     source: str = eqx.field(static=True)

@@ -1,7 +1,7 @@
-"""Names for things that a scenario can ask for, found without importing them.
+"""Registries: names of the models that a scenario can use, found without importing them.
 
-A family's ``__init__`` holds one registry, one line an entry. Other packages add theirs by an entry
-point in the group ``kittiwake.<family>`` (``name = "package.module:Class"``).
+A family's ``__init__`` contains one registry, with one line per entry. Other packages add entries
+by an entry point in the group ``kittiwake.<family>`` (``name = "package.module:Class"``).
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from kittiwake.core.errors import RegistryError, did_you_mean, listed
 
 @dataclass(frozen=True)
 class RegistryEntry:
-    """Where a registered thing is defined, and what it is in a few words."""
+    """Import path and one-line description of a registered object."""
 
     target: str
     summary: str
@@ -23,7 +23,7 @@ class RegistryEntry:
 
 @dataclass(frozen=True)
 class Registry:
-    """The things of one family by name."""
+    """Registered objects of one family, by name."""
 
     family: str
     noun: str
@@ -31,7 +31,7 @@ class Registry:
 
     @cached_property
     def entries(self) -> dict[str, RegistryEntry]:
-        """Every entry, those of other packages included; a builtin name cannot be taken over."""
+        """All entries, including those of other packages, which cannot replace a builtin name."""
         installed = {
             point.name: RegistryEntry(point.value, f"from {point.value.split(':')[0]}")
             for point in entry_points(group=f"kittiwake.{self.family}")
@@ -39,12 +39,12 @@ class Registry:
         return {**installed, **self.builtin}
 
     def without(self, name: str) -> "Registry":
-        """The same, without one of its builtin entries."""
+        """Return the registry without one of its builtin entries."""
         others = {key: entry for key, entry in self.builtin.items() if key != name}
         return Registry(self.family, self.noun, others)
 
     def names(self) -> list[str]:
-        """All registered names in alphabetical order."""
+        """Return all registered names in alphabetical order."""
         return sorted(self.entries)
 
     def listed_names(self) -> str:
@@ -52,7 +52,7 @@ class Registry:
         return listed(self.names(), self._shown_by)
 
     def unknown(self, name: str) -> str:
-        """Return a sentence about a name that is not registered, with the one that is near."""
+        """Return the message for a name that is not registered, with a suggestion."""
         known = did_you_mean(name, self.entries, self._shown_by)
         return f"there is no {self.noun} '{name}'. {known}"
 
@@ -61,14 +61,14 @@ class Registry:
         return f"kittiwake list {self.family}"
 
     def name_of(self, thing: Any) -> str:
-        """The name of a registered class or function."""
+        """Return the name of a registered class or function."""
         return next(name for name in self.names() if self.find(name) is thing)
 
     def find(self, name: str) -> Any:
-        """The class or function with this name.
+        """Return the class or function with this name.
 
         Raises:
-            RegistryError: if nothing has this name; the message names the nearest one.
+            RegistryError: if there is none; the message suggests a similar name.
         """
         if name not in self.entries:
             raise RegistryError(self.unknown(name))

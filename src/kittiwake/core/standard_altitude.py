@@ -1,13 +1,13 @@
-"""The altitude at which the standard atmosphere has a pressure.
+"""Altitude of a pressure in the standard atmosphere.
 
     H = T0 / L (1 - (p / p0)^(R L / g0))             below 11 km, geopotential
     H = 11 km + R T11 / g0 ln(p11 / p)               above
     z = r0 H / (r0 - H)
 
-p: static pressure; p0, T0: of the air at sea level; L: by how much it cools in a meter; p11, T11:
+p: static pressure; p0, T0: of the air at sea level; L: lapse rate in K/m; p11, T11:
 of the air at 11 km; r0: radius of the Earth. The inverse of the U.S. Standard Atmosphere, 1976
 (equations 18, 23, 33a, 33b), so that z is 0 at 101325 Pa and the true altitude in standard air;
-where the air is warmer, z is too low. It is cut at 1 Pa.
+where the air is warmer, z is too low. Pressures below 1 Pa count as 1 Pa.
 """
 
 import jax.numpy as jnp
@@ -30,7 +30,7 @@ LOWEST_PRESSURE_PA = 1.0
 
 
 def standard_altitude(pressure_pa: Real) -> Real:
-    """The altitude above mean sea level with this pressure in the standard atmosphere."""
+    """Return the altitude above mean sea level of this pressure in the standard atmosphere."""
     pressure = jnp.maximum(pressure_pa, LOWEST_PRESSURE_PA)
     # by the difference from sea level, since in float32 a power near one is off by millimeters
     logarithm = jnp.log1p((pressure - SEA_LEVEL_PRESSURE_PA) / SEA_LEVEL_PRESSURE_PA)

@@ -1,18 +1,18 @@
-"""Names of the random streams that follow from one seed.
+"""Names of the random streams that are derived from one seed.
 
-A stream's key follows from its name (``core.keys``), so these names are part of what a seed means:
-with another name the same seed gives another flight. They stay as they are when the key in scenario
-files or the class behind them is renamed.
+A stream's key is derived from its name (``core.keys``): with another name the same seed gives
+another flight. Therefore these names never change, even when the scenario key or the class is
+renamed.
 """
 
 from enum import StrEnum
 
-# keys of scenario files that were renamed, and the names under which draws of them are known
+# renamed scenario keys, and the names under which their random draws are known
 RENAMED_KEYS = {"center_world_m": "centre_world_m"}
 
 
 class Stream(StrEnum):
-    """One kind of stream; several of a kind are told apart by a part behind a dot."""
+    """A kind of random stream; several streams of a kind are distinguished by a suffix."""
 
     # of a vehicle
     DYNAMICS = "dynamics"
@@ -41,7 +41,7 @@ class Stream(StrEnum):
         return f"{self.value}.{part}"
 
 
-def draw_stream(path: str, place: int | None) -> str:
-    """Return the name of the stream that draws a number of a scenario: its path, and its place."""
+def draw_stream(path: str, index: int | None) -> str:
+    """Return the name of the stream that draws a number of a scenario, by its path and index."""
     keys = [RENAMED_KEYS.get(key, key) for key in path.split(".")]
-    return f"{'.'.join(keys)}.{place}"
+    return f"{'.'.join(keys)}.{index}"

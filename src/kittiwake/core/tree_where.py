@@ -1,4 +1,4 @@
-"""One of two trees, by a condition that is known only when the program runs."""
+"""Element-wise choice between two trees, by a condition known only at run time."""
 
 from typing import TypeVar
 
@@ -11,5 +11,5 @@ Tree = TypeVar("Tree")
 
 
 def tree_where(condition: Flag, one: Tree, otherwise: Tree) -> Tree:
-    """One of two trees of equal structure."""
+    """Return ``one`` where the condition is true, else ``otherwise``; of equal structure."""
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), one, otherwise)

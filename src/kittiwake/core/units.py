@@ -1,4 +1,4 @@
-"""The only place that knows units other than SI and radians."""
+"""Conversion of other units to SI and radians, at the boundaries of the program."""
 
 import math
 
@@ -48,7 +48,7 @@ UNIT_SYMBOLS: dict[str, str] = {
 
 
 def stored_name(key: str) -> str:
-    """The name under which a user's key is stored: ``yaw_rad`` for ``yaw_deg``."""
+    """Return the name under which a user's key is stored: ``yaw_rad`` for ``yaw_deg``."""
     for user, (stored, _) in USER_UNITS.items():
         stem = key.removesuffix(user)
         if stem != key and not stem.endswith("_per"):

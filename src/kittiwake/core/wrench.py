@@ -6,14 +6,14 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Wrench(eqx.Module):
-    """In body axes, about the center of mass unless the holder says otherwise."""
+    """Force and torque in body axes, about the center of mass unless stated otherwise."""
 
     force_body_n: Vec3
     torque_body_nm: Vec3
 
     @classmethod
     def zero(cls) -> "Wrench":
-        """Nothing."""
+        """Return a wrench of zeros."""
         return cls(Vec3.zero(), Vec3.zero())
 
     def __add__(self, other: "Wrench") -> "Wrench":
@@ -22,6 +22,6 @@ class Wrench(eqx.Module):
         )
 
     def at(self, position_body_m: Vec3) -> "Wrench":
-        """The same wrench, given about a point, about the center of mass."""
+        """Return this wrench about the center of mass, if it is given about another point."""
         lever = position_body_m.cross(self.force_body_n)
         return Wrench(self.force_body_n, self.torque_body_nm + lever)

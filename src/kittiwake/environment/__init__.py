@@ -1,4 +1,4 @@
-"""Air, water and what stands in them: what a world does to vehicles, and shows to their sensors."""
+"""Environment models: wind, waves, obstacles, satellites, plumes and other parts of the world."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -8,21 +8,21 @@ WINDS = Registry(
     {
         "none": RegistryEntry("kittiwake.environment.wind:Calm", "no wind"),
         "shear": RegistryEntry(
-            "kittiwake.environment.wind:ShearWind", "logarithmic shear over the ground"
+            "kittiwake.environment.wind:ShearWind", "logarithmic shear above the ground"
         ),
         "constant": RegistryEntry(
             "kittiwake.environment.prescribed_winds:ConstantWind",
-            "the same at every place and time, also written as [east, north, up]",
+            "constant in space and time, also written as [east, north, up]",
         ),
         "step": RegistryEntry(
-            "kittiwake.environment.prescribed_winds:StepWind", "one that begins at once"
+            "kittiwake.environment.prescribed_winds:StepWind", "sudden onset of a constant wind"
         ),
         "gust": RegistryEntry(
             "kittiwake.environment.prescribed_winds:CosineGust",
             "discrete 1-cosine gust of MIL-F-8785C",
         ),
         "sinusoid": RegistryEntry(
-            "kittiwake.environment.prescribed_winds:SinusoidalWind", "one that swings both ways"
+            "kittiwake.environment.prescribed_winds:SinusoidalWind", "sinusoidal wind"
         ),
         "recorded": RegistryEntry(
             "kittiwake.environment.prescribed_winds:RecordedWind", "a time series from a CSV file"
@@ -61,10 +61,8 @@ REGIONS = Registry(
     "regions",
     "region",
     {
-        "force": RegistryEntry("kittiwake.environment.regions:ForceRegion", "a box that pushes"),
-        "wind": RegistryEntry(
-            "kittiwake.environment.regions:WindRegion", "a box in which it blows"
-        ),
+        "force": RegistryEntry("kittiwake.environment.regions:ForceRegion", "a box with a force"),
+        "wind": RegistryEntry("kittiwake.environment.regions:WindRegion", "a box with a wind"),
     },
 )
 
@@ -74,10 +72,11 @@ OBSTACLES = Registry(
     {
         "box": RegistryEntry("kittiwake.environment.obstacles.boxes:Box", "a box in any attitude"),
         "platform": RegistryEntry(
-            "kittiwake.environment.obstacles.boxes:Platform", "a plate, given by its upper side"
+            "kittiwake.environment.obstacles.boxes:Platform",
+            "a plate, positioned by its upper side",
         ),
         "slab": RegistryEntry(
-            "kittiwake.environment.obstacles.boxes:Slab", "a thick wall that leans"
+            "kittiwake.environment.obstacles.boxes:Slab", "a thick inclined wall"
         ),
         "sphere": RegistryEntry("kittiwake.environment.obstacles.round:Sphere", "a ball"),
         "cylinder": RegistryEntry(
@@ -86,14 +85,13 @@ OBSTACLES = Registry(
         "capsule": RegistryEntry(
             "kittiwake.environment.obstacles.round:Capsule", "a cylinder with round ends"
         ),
-        "plane": RegistryEntry(
-            "kittiwake.environment.obstacles.sheets:Plane", "a plane without end"
-        ),
+        "plane": RegistryEntry("kittiwake.environment.obstacles.sheets:Plane", "an infinite plane"),
         "parabolic-sheet": RegistryEntry(
-            "kittiwake.environment.obstacles.sheets:ParabolicSheet", "a sheet bent as a parabola"
+            "kittiwake.environment.obstacles.sheets:ParabolicSheet",
+            "a sheet with a parabolic section",
         ),
         "wavy-sheet": RegistryEntry(
-            "kittiwake.environment.obstacles.waves:WavySheet", "a sheet with even waves"
+            "kittiwake.environment.obstacles.waves:WavySheet", "a sheet with sinusoidal waves"
         ),
         "hallway": RegistryEntry(
             "kittiwake.environment.obstacles.hallway:Hallway",
@@ -110,11 +108,11 @@ PLATFORMS = Registry(
     "platform",
     {
         "fixed": RegistryEntry(
-            "kittiwake.environment.platforms:FixedPlatform", "a rectangle at rest"
+            "kittiwake.environment.platforms:FixedPlatform", "a fixed rectangle"
         ),
         "moving": RegistryEntry(
             "kittiwake.environment.platforms:MovingPlatform",
-            "a deck that sails, heaves, rolls and pitches",
+            "a deck that moves, heaves, rolls and pitches",
         ),
     },
 )
@@ -124,10 +122,10 @@ INTERACTIONS = Registry(
     "interaction",
     {
         "downwash": RegistryEntry(
-            "kittiwake.environment.downwash:Downwash", "the jets of those above, as wind"
+            "kittiwake.environment.downwash:Downwash", "the jets of vehicles above, as wind"
         ),
         "proximity": RegistryEntry(
-            "kittiwake.environment.proximity:Proximity", "the distance of the nearest vehicle"
+            "kittiwake.environment.proximity:Proximity", "distance of the nearest vehicle"
         ),
         "visible": RegistryEntry(
             "kittiwake.environment.visible:Visible", "the nearest vehicles, for range sensors"
@@ -137,11 +135,11 @@ INTERACTIONS = Registry(
 
 SATELLITES = Registry(
     "satellites",
-    "kind of satellites",
+    "satellite constellation",
     {
         "nominal": RegistryEntry(
             "kittiwake.environment.satellites.nominal:NominalConstellation",
-            "the 24 slots of GPS, on undisturbed circles",
+            "the 24 slots of GPS, on undisturbed circular orbits",
         ),
         "sp3": RegistryEntry(
             "kittiwake.environment.satellites.precise:PreciseConstellation",
@@ -152,7 +150,7 @@ SATELLITES = Registry(
 
 RANGE_ERRORS = Registry(
     "range_errors",
-    "error of ranges",
+    "range error",
     {
         "none": RegistryEntry(
             "kittiwake.environment.satellites.range_errors:NoRangeError", "exact distances"
@@ -163,7 +161,7 @@ RANGE_ERRORS = Registry(
         ),
         "second-order": RegistryEntry(
             "kittiwake.environment.satellites.range_errors:SecondOrderError",
-            "a Gauss-Markov process that another drives, as QRSim's GM2",
+            "a Gauss-Markov process driven by another, QRSim's GM2",
         ),
     },
 )
@@ -177,10 +175,10 @@ PLUMES = Registry(
         ),
         "gaussian-dispersion": RegistryEntry(
             "kittiwake.environment.plumes.dispersion:DispersionPlume",
-            "drawn out by the wind, from sources that never pause",
+            "steady plume in the wind, from continuous sources",
         ),
         "gaussian-puff-dispersion": RegistryEntry(
-            "kittiwake.environment.plumes.puffs:PuffPlume", "puffs that go with the wind"
+            "kittiwake.environment.plumes.puffs:PuffPlume", "puffs that move with the wind"
         ),
     },
 )
@@ -191,13 +189,13 @@ FIELDS = Registry(
     {
         "from-seed": RegistryEntry(
             "kittiwake.environment.fields.from_seed:SeededField",
-            "a smooth random field of the seed",
+            "a smooth random field from the seed",
         ),
         "patches": RegistryEntry(
             "kittiwake.environment.fields.patches:Patches", "Gaussian patches on a background"
         ),
         "raster": RegistryEntry(
-            "kittiwake.environment.fields.raster:Raster", "a map from a file, by cells"
+            "kittiwake.environment.fields.raster:Raster", "a gridded map from a file"
         ),
     },
 )

@@ -1,13 +1,13 @@
-"""Still air after the U.S. Standard Atmosphere, 1976 (its first two layers are the ISA's).
+"""Still air of the U.S. Standard Atmosphere, 1976 (its first two layers are the ISA's).
 
     H = r0 z / (r0 + z)                                      geopotential altitude, equation 18
     T = T0 - 6.5 K/km min(H, 11 km)                          equation 23
     p = p0 (T / T0)^(g0 / (R 6.5 K/km)) exp(-g0 max(H - 11 km, 0) / (R T))    equations 33a and b
     rho = p / (R T)                                          equation 42
 
-z: geometric altitude above mean sea level. A temperature offset moves the whole profile while the
-pressure at sea level stays, so the column remains in balance and a barometer set to the standard
-misreads height as it does in warm air. Valid from 5 km below sea level to 20 km above; dry air.
+z: geometric altitude above mean sea level. A temperature offset shifts the whole profile while the
+pressure at sea level is unchanged, so the column is in balance and a barometer set to the standard
+misreads height as in warm air. Valid from 5 km below sea level to 20 km above; dry air.
 """
 
 from typing import Annotated
@@ -31,12 +31,12 @@ from kittiwake.world.surroundings import Air
 
 
 def geopotential(altitude_m: Real) -> Real:
-    """The altitude that has the same potential energy under constant gravity, in meters."""
+    """Return the altitude with the same potential energy under constant gravity, in meters."""
     return EARTH_RADIUS_M * altitude_m / (EARTH_RADIUS_M + altitude_m)
 
 
 class StandardAtmosphere(AbstractAtmosphere):
-    """The standard atmosphere, warmer by an offset."""
+    """Standard atmosphere with a temperature offset."""
 
     temperature_offset_k: Annotated[Real, Bounds(-60.0, 60.0)] = 0.0
 

@@ -1,4 +1,4 @@
-"""The motion of the water, without waves."""
+"""Water current, without waves."""
 
 from typing import Annotated
 
@@ -21,9 +21,9 @@ class StillWater(AbstractCurrent):
 
 
 class UniformCurrent(AbstractCurrent):
-    """The same horizontal current everywhere.
+    """Uniform horizontal current.
 
-    ``towards_rad`` is where it flows to, clockwise from north, as on charts.
+    ``towards_rad`` is the direction of flow, clockwise from north, as on charts.
     """
 
     speed_mps: Annotated[Real, NOT_NEGATIVE]

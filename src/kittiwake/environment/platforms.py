@@ -1,4 +1,4 @@
-"""Surfaces of the world that can be stood on: fixed ones, and decks that sail and roll."""
+"""Landing surfaces of the world: fixed platforms and moving decks."""
 
 import math
 from typing import Annotated
@@ -17,11 +17,11 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.environment import AbstractPlatform
 
 TILT_RAD = Bounds(-1.0, 1.0)
-SWING_RAD = Bounds(0.0, 1.0)
+AMPLITUDE_RAD = Bounds(0.0, 1.0)
 
 
 class FixedPlatform(AbstractPlatform):
-    """A rectangle at rest; ``position_world_m`` is the center of its upper side."""
+    """Fixed rectangle; ``position_world_m`` is the center of its upper side."""
 
     position_world_m: Vec3
     length_m: Annotated[Real, POSITIVE]
@@ -45,9 +45,9 @@ class FixedPlatform(AbstractPlatform):
 
 
 class MovingPlatform(AbstractPlatform):
-    """A deck that moves on at a velocity and heaves, rolls and pitches as sines of time.
+    """Deck that moves at a constant velocity and heaves, rolls and pitches sinusoidally.
 
-    Roll and pitch are a quarter of a period apart from heave, which begins on its way up.
+    Roll and pitch are a quarter of a period out of phase with heave, which begins upwards.
     """
 
     position_world_m: Vec3
@@ -58,29 +58,29 @@ class MovingPlatform(AbstractPlatform):
     yaw_rate_radps: Real = 0.0
     heave_m: Annotated[Real, NOT_NEGATIVE] = 0.0
     heave_period_s: Annotated[Real, POSITIVE] = 4.0
-    roll_rad: Annotated[Real, SWING_RAD] = 0.0
+    roll_rad: Annotated[Real, AMPLITUDE_RAD] = 0.0
     roll_period_s: Annotated[Real, POSITIVE] = 4.0
-    pitch_rad: Annotated[Real, SWING_RAD] = 0.0
+    pitch_rad: Annotated[Real, AMPLITUDE_RAD] = 0.0
     pitch_period_s: Annotated[Real, POSITIVE] = 4.0
 
     @override
     def support(self, time_s: Real) -> DeckState:
         now = jnp.asarray(time_s, jnp.result_type(float))
-        (place, q), (velocity, q_rate) = jax.jvp(self._pose, (now,), (jnp.ones_like(now),))
+        (position, q), (velocity, q_rate) = jax.jvp(self._pose, (now,), (jnp.ones_like(now),))
         # dq/dt = (0, omega) q / 2 with omega in the world
         omega = (q_rate * q.inverse()).vector * 2.0
-        return DeckState(place, q, velocity, omega, self.length_m, self.width_m)
+        return DeckState(position, q, velocity, omega, self.length_m, self.width_m)
 
     def _pose(self, time_s: Real) -> tuple[Vec3, Quaternion]:
         heave, _ = sin_cos(2.0 * math.pi * time_s / self.heave_period_s)
         _, roll = sin_cos(2.0 * math.pi * time_s / self.roll_period_s)
         _, pitch = sin_cos(2.0 * math.pi * time_s / self.pitch_period_s)
-        place = self.position_world_m + self.velocity_world_mps * time_s
+        position = self.position_world_m + self.velocity_world_mps * time_s
         attitude = EulerZYX(
             self.roll_rad * roll,
             self.pitch_rad * pitch,
             self.yaw_rad + self.yaw_rate_radps * time_s,
         )
-        place = Vec3(place.x, place.y, place.z + self.heave_m * heave)
-        # a differentiated function gives arrays, also where a component does not move
-        return jax.tree.map(jnp.asarray, (place, Quaternion.from_euler(attitude)))
+        position = Vec3(position.x, position.y, position.z + self.heave_m * heave)
+        # a differentiated function must return arrays, even for constant components
+        return jax.tree.map(jnp.asarray, (position, Quaternion.from_euler(attitude)))

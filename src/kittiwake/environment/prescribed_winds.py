@@ -1,17 +1,17 @@
-"""Winds that are given as functions of time: the same at every place, at every height.
+"""Winds prescribed as functions of time, uniform in space.
 
     constant:  v = w
-    step:      v = w from the start on, nothing before
+    step:      v = w from the start on, 0 before
     sinusoid:  v = w sin(2 pi t / T + phase)
     gust:      v = w (1 - cos(pi x / d)) / 2 for 0 <= x <= d,    v = w beyond
 
-The gust is the discrete one of MIL-F-8785C (1980), section 3.7.1.3: x is the way flown into it and
-d its length, which a vehicle of the airspeed V passes within d / V. Here that is the time of the
-rise, so that a vehicle at rest meets it as well. The standard uses such gusts singly or in
-multiples: here it falls again as it rose, unless it is to stay.
+The gust is the discrete one of MIL-F-8785C (1980), section 3.7.1.3: x is the distance flown into it
+and d its length, which a vehicle of the airspeed V passes within d / V. Here that is the rise time,
+so that a vehicle at rest is affected as well. The standard uses such gusts singly or in multiples:
+here it falls as it rose, unless it is held.
 
-w is a velocity of the air, so it points where the wind blows to. The world holds a wind over a
-physics step, at its value when the step begins.
+w is the velocity of the air, so it points where the wind blows to. The world holds a wind over a
+physics step, at its value at the beginning of the step.
 """
 
 import math
@@ -34,17 +34,17 @@ from kittiwake.world.environment import AbstractWind
 EAST, NORTH, UP = "east_mps", "north_mps", "up_mps"
 COMPONENT_MPS = Bounds(-SPEED_MPS.high, SPEED_MPS.high)
 DURATION_S, HOLD_S, START_S = Bounds(1e-3, 1e9), Bounds(0.0, 1e9), Bounds(-1e9, 1e9)
-EITHER = (
-    "write wind_world_mps: [east, north, up], where the air blows to, or speed_mps and "
-    "from_deg, where a level wind comes from, clockwise from north"
+ALTERNATIVES = (
+    "write wind_world_mps: [east, north, up], the velocity of the air, or speed_mps and "
+    "from_deg, the direction that a horizontal wind comes from, clockwise from north"
 )
 
 
 class AbstractDirectedWind(AbstractWind):
-    """A velocity that a function of time multiplies, between -1 and 1.
+    """Velocity multiplied by a function of time between -1 and 1.
 
-    It is given as it is, or of a level wind by speed and direction: ``from_rad`` is where that
-    blows from, clockwise from north, as in weather reports.
+    It is given as a vector, or for a horizontal wind by speed and direction: ``from_rad`` is where
+    it blows from, clockwise from north, as in weather reports.
     """
 
     wind_world_mps: eqx.AbstractVar[Vec3 | None]
@@ -52,24 +52,24 @@ class AbstractDirectedWind(AbstractWind):
     from_rad: eqx.AbstractVar[Real | None]
 
     def __check_init__(self) -> None:
-        """Refuses a velocity that is given twice, in part, or not at all."""
+        """Raise ValueError if the velocity is given twice, in part, or not at all."""
         polar = (self.speed_mps is not None) + (self.from_rad is not None)
         if self.wind_world_mps is not None and polar:
-            message = f"wind_world_mps and speed_mps or from_deg are given; {EITHER}"
+            message = f"wind_world_mps is given together with speed_mps or from_deg; {ALTERNATIVES}"
             raise ValueError(message)
         if self.wind_world_mps is None and polar != 2:
             given = "only speed_mps" if self.speed_mps is not None else "only from_deg"
-            message = f"{given if polar else 'no velocity'} is given; {EITHER}"
+            message = f"{given if polar else 'no velocity'} is given; {ALTERNATIVES}"
             raise ValueError(message)
 
     @abstractmethod
-    def share(self, time_s: Real) -> Real:
-        """How much of the velocity there is at a time."""
+    def factor(self, time_s: Real) -> Real:
+        """Return the factor of the velocity at a time."""
 
     @override
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
         del height_above_ground_m
-        return self._full_world_mps() * self.share(time_s)
+        return self._full_world_mps() * self.factor(time_s)
 
     def _full_world_mps(self) -> Vec3:
         if self.wind_world_mps is not None:
@@ -81,20 +81,20 @@ class AbstractDirectedWind(AbstractWind):
 
 
 class ConstantWind(AbstractDirectedWind):
-    """The same velocity at every place and time."""
+    """Constant wind, uniform in space."""
 
     wind_world_mps: Annotated[Vec3, COMPONENT_MPS] | None = None
     speed_mps: Annotated[Real, SPEED_MPS] | None = None
     from_rad: Annotated[Real, ANGLE_RAD] | None = None
 
     @override
-    def share(self, time_s: Real) -> Real:
+    def factor(self, time_s: Real) -> Real:
         del time_s
         return 1.0
 
 
 class StepWind(AbstractDirectedWind):
-    """A wind that is there from ``start_s`` on."""
+    """Wind that starts at ``start_s``."""
 
     start_s: Annotated[Real, START_S]
     wind_world_mps: Annotated[Vec3, COMPONENT_MPS] | None = None
@@ -112,15 +112,15 @@ class StepWind(AbstractDirectedWind):
         return _too_late(float(self.start_s), duration_s)
 
     @override
-    def share(self, time_s: Real) -> Real:
+    def factor(self, time_s: Real) -> Real:
         return jnp.where(jnp.asarray(time_s) >= self.start_s, 1.0, 0.0)
 
 
 class CosineGust(AbstractDirectedWind):
-    """The 1-cosine gust: it rises from ``start_s`` on within ``rise_s``, stays, and falls alike.
+    """1-cosine gust that rises from ``start_s`` on within ``rise_s``, holds, and falls likewise.
 
-    At its full strength it stays for ``hold_s``; for good where that is null, which is the
-    standard's single gust.
+    It holds its full strength for ``hold_s``; forever if that is null, which is the standard's
+    single gust.
     """
 
     start_s: Annotated[Real, START_S]
@@ -143,18 +143,20 @@ class CosineGust(AbstractDirectedWind):
         end_s = float(self.start_s + 2.0 * self.rise_s + self.hold_s)
         if end_s > 0.0:
             return _too_late(float(self.start_s), duration_s)
-        return (f": is over at {end_s:g} s, before the flight begins; write a later start_s",)
+        return (f": ends at {end_s:g} s, before the flight begins; write a later start_s",)
 
     @override
-    def share(self, time_s: Real) -> Real:
-        risen = (jnp.asarray(time_s) - self.start_s) / self.rise_s
-        left = jnp.asarray(1.0) if self.hold_s is None else 2.0 + self.hold_s / self.rise_s - risen
-        _, cosine = sin_cos(math.pi * jnp.clip(jnp.minimum(risen, left), 0.0, 1.0))
+    def factor(self, time_s: Real) -> Real:
+        rising = (jnp.asarray(time_s) - self.start_s) / self.rise_s
+        falling = (
+            jnp.asarray(1.0) if self.hold_s is None else 2.0 + self.hold_s / self.rise_s - rising
+        )
+        _, cosine = sin_cos(math.pi * jnp.clip(jnp.minimum(rising, falling), 0.0, 1.0))
         return 0.5 * (1.0 - cosine)
 
 
 class SinusoidalWind(AbstractDirectedWind):
-    """A velocity that swings both ways from the start of the flight on."""
+    """Sinusoidal wind from the start of the flight on."""
 
     period_s: Annotated[Real, DURATION_S]
     phase_rad: Annotated[Real, ANGLE_RAD] = 0.0
@@ -174,41 +176,41 @@ class SinusoidalWind(AbstractDirectedWind):
         if period_s >= 2.0 * dt_s:
             return ()
         return (
-            f": a period of {period_s:g} s is shorter than two physics steps of {dt_s:g} s, over "
-            "each of which the wind is held; write a longer period_s, or a higher time.rate_hz",
+            f": period_s is {period_s:g}, shorter than two physics steps of {dt_s:g} s, over "
+            "which the wind is held; write a longer period_s or a higher time.rate_hz",
         )
 
     @override
-    def share(self, time_s: Real) -> Real:
+    def factor(self, time_s: Real) -> Real:
         periods = jnp.asarray(time_s) / self.period_s
-        # whole ones left out, so that single precision keeps its digits in long flights
+        # whole periods are removed, so that single precision keeps its digits in long flights
         sine, _ = sin_cos(2.0 * math.pi * (periods - jnp.floor(periods)) + self.phase_rad)
         return sine
 
 
 class RecordedWind(AbstractWind):
-    """A wind from a file: between two rows linear, before the first and after the last as they are.
+    """Wind from a file: linear between rows, constant before the first and after the last.
 
-    The columns after ``time_s`` are ``east_mps`` and ``north_mps``, and ``up_mps`` where the air
-    rises or sinks: the velocity of the air, where it blows to. ``scale`` multiplies all of them.
+    The columns after ``time_s`` are ``east_mps`` and ``north_mps``, and optionally ``up_mps``: the
+    velocity of the air. ``scale`` multiplies all of them.
     """
 
     file: Recording
     scale: Real = 1.0
 
     def __check_init__(self) -> None:
-        """Refuses other columns."""
+        """Raise ValueError for other columns, and for excessive speeds."""
         columns = self.file.columns
         if not {EAST, NORTH} <= {*columns} <= {EAST, NORTH, UP}:
             message = (
-                f"{self.file.source}:1: the columns are {', '.join(columns)[:200]}; a wind has "
-                f"time_s, {EAST}, {NORTH} and, where the air rises or sinks, {UP}"
+                f"{self.file.source}:1: got the columns {', '.join(columns)[:200]}; a wind has "
+                f"time_s, {EAST}, {NORTH} and optionally {UP}"
             )
             raise ValueError(message)
         fastest_mps = float(np.abs(np.asarray(self.file.values) * self.scale).max())
         if not fastest_mps <= COMPONENT_MPS.high:
             message = (
-                f"{self.file.source}: {fastest_mps:g} m/s is not allowed; a wind is at most "
+                f"{self.file.source}: got {fastest_mps:g} m/s; a wind must be at most "
                 f"{COMPONENT_MPS.high:g} m/s in each direction"
             )
             raise ValueError(message)
@@ -236,5 +238,5 @@ class RecordedWind(AbstractWind):
 def _too_late(start_s: float, duration_s: float) -> tuple[str, ...]:
     if start_s < duration_s:
         return ()
-    said = f": begins at {start_s:g} s, when the flight of {duration_s:g} s is over"
-    return (f"{said}; write an earlier start_s",)
+    problem = f": begins at {start_s:g} s, after the end of the flight at {duration_s:g} s"
+    return (f"{problem}; write an earlier start_s",)

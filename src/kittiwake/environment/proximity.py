@@ -1,4 +1,4 @@
-"""How near vehicles are to each other."""
+"""Distances between vehicles."""
 
 from typing import Annotated
 
@@ -17,25 +17,23 @@ from kittiwake.world.surroundings import Surroundings
 
 
 class Proximity(AbstractInteraction):
-    """Tells each vehicle the distance of its nearest neighbor, between the two centers of mass.
+    """Distance of each vehicle's nearest neighbor, between the two centers of mass.
 
-    Others that are as far as ``within_m`` or farther are not looked for, and the distance is
-    infinite if there are only such. Then the cost grows with the number of vehicles, otherwise
-    with its square.
+    Vehicles at ``within_m`` or farther are ignored, and the distance is infinite if there are no
+    others. Then the cost grows with the number of vehicles, otherwise with its square.
     """
 
     within_m: Annotated[Real, POSITIVE] | None = None
 
     @override
     def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:
-        """The surroundings with ``nearest_vehicle_m`` set."""
-        place = vehicles.motion.position_world_m
-        # a vehicle that has diverged is nowhere
-        present = jnp.isfinite(place.x) & jnp.isfinite(place.y) & jnp.isfinite(place.z)
-        points = jax.vmap(lambda p: p.array)(place)
+        position = vehicles.motion.position_world_m
+        # a diverged vehicle has no position
+        present = jnp.isfinite(position.x) & jnp.isfinite(position.y) & jnp.isfinite(position.z)
+        points = jax.vmap(lambda p: p.array)(position)
         near = nearest(points, present, jnp.inf if self.within_m is None else self.within_m, 1)
-        other = jax.tree.map(lambda part: part[near.numbers[:, 0]], place)
-        distance_m = jax.vmap(_distance_m)(place, other)
+        other = jax.tree.map(lambda leaf: leaf[near.numbers[:, 0]], position)
+        distance_m = jax.vmap(_distance_m)(position, other)
         nearest_m = jnp.where(near.found[:, 0], distance_m, jnp.inf)
         return eqx.tree_at(lambda around: around.nearest_vehicle_m, surroundings, nearest_m)
 

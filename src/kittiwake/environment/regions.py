@@ -1,19 +1,19 @@
-"""Boxes in which something pushes or blows.
+"""Box regions with a force or a wind.
 
 Source: Micklisch et al. (2021), the ForceObject, equations 1-8, corrected. A vehicle with sides s
-has in the world's axes a box of the half sides h_i = sum_j |R_ij| s_j / 2 (the source multiplies
-them by sines, so that they vanish for a level vehicle). A force acts at the middle of the part that
-is inside, with a lever of (2 h - o) / 2 for an overlap o (the source's jumps to h once all is
-inside). That part, phi = prod o_i / (2 h_i), is the share of the force that is felt, so that force
-and torque change continuously on the way in and out.
+has in world axes a box of the half sides h_i = sum_j |R_ij| s_j / 2 (the source multiplies them by
+sines, so that they vanish for a level vehicle). A force acts at the center of the part that is
+inside, with a lever of (2 h - o) / 2 for an overlap o (the source's lever jumps to h once all is
+inside). That part, phi = prod o_i / (2 h_i), is the share of the force that acts, so that force and
+torque change continuously while entering and leaving.
 
-A region may be turned: then all this holds in its own axes.
+A region may be rotated: then all this holds in its own axes.
 
-Wind inside a box is felt by the same share, and over a vehicle that is partly inside it grows with
+Wind inside a box acts with the same share, and over a vehicle that is partly inside it varies with
 the slope 3 phi lever_i / h_i^2 along each axis: of all linear fields the one that has the mean and
 the first moments of the true one over the vehicle's box, which is also the nearest to it by least
-squares. On a vehicle that is half inside, rotors at two thirds of its half side feel all of it or
-nothing. A vehicle without a size feels one wind all over.
+squares. On a vehicle that is half inside, rotors at two thirds of its half side are in all of it or
+none of it. A vehicle without a size is in a uniform wind.
 """
 
 import itertools
@@ -33,17 +33,17 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.environment import AbstractRegion
 from kittiwake.world.surroundings import Push, Shear, Surroundings
 
-# the least half side of a vehicle, so that one without a size crosses an edge within a millimeter
-LEAST_HALF_M = 5e-4
+# smallest half side of a vehicle, so that one without a size crosses an edge within a millimeter
+MIN_HALF_M = 5e-4
 
 
 class Overlap(NamedTuple):
-    """Of a vehicle's box with a region.
+    """Overlap of a vehicle's bounding box with a region.
 
     Attributes:
-        share: how much of the vehicle is inside, phi.
-        lever_world_m: from the vehicle's center to the middle of what is inside.
-        slope_world_pm: how what is inside grows across the vehicle, from none of it to all.
+        share: share of the vehicle that is inside, phi.
+        lever_world_m: from the vehicle's center to the center of the part that is inside.
+        slope_world_pm: gradient of the linear field over the vehicle.
     """
 
     share: Real
@@ -52,10 +52,10 @@ class Overlap(NamedTuple):
 
 
 class AbstractBox(AbstractRegion):
-    """A region from one corner to the opposite one, turned about its middle by three angles.
+    """Box region between two opposite corners, rotated about its center by three angles.
 
-    Without angles it lies along the world's axes. With them its corners are those that it has
-    before it is turned: about its own x, then y, then z axis as a vehicle by roll, pitch and yaw.
+    Without angles it is aligned with the world's axes. With angles the corners are those before the
+    rotation: yaw, pitch and roll rotate it like a vehicle.
     """
 
     from_world_m: eqx.AbstractVar[Vec3]
@@ -65,46 +65,46 @@ class AbstractBox(AbstractRegion):
     roll_rad: eqx.AbstractVar[Real]
 
     def __check_init__(self) -> None:
-        """Refuses a box without inside."""
+        """Raise ValueError if the box is empty."""
         for axis in "xyz":
             low, high = getattr(self.from_world_m, axis), getattr(self.to_world_m, axis)
             plain = isinstance(low, int | float) and isinstance(high, int | float)
             if plain and not low < high:
                 message = (
-                    f"from_world_m: its {axis}, {low:g}, is not below that of to_world_m, "
-                    f"{high:g}; write the corner with the smaller coordinates first"
+                    f"from_world_m: got {axis} = {low:g}; must be below that of to_world_m, "
+                    f"{high:g}. Write the corner with the smaller coordinates first"
                 )
                 raise ValueError(message)
 
     def overlap(self, kinematics: Kinematics, size_body_m: Vec3) -> Overlap:
-        """With a vehicle of this size."""
+        """Return the overlap with a vehicle of this size."""
         position, low, high = kinematics.position_world_m, self.from_world_m, self.to_world_m
         q_world_from_body = kinematics.q_world_from_body
         if self.is_upright:
             return self._overlap(position, q_world_from_body, size_body_m)
-        turn = q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
-        back, middle = turn.inverse(), (low + high) * 0.5
-        within = middle + back.rotate(position - middle)
-        own = self._overlap(within, back * q_world_from_body, size_body_m)
-        lever, slope = turn.rotate(own.lever_world_m), turn.rotate(own.slope_world_pm)
+        rotation = q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
+        q_own_from_world, middle = rotation.inverse(), (low + high) * 0.5
+        own_position = middle + q_own_from_world.rotate(position - middle)
+        own = self._overlap(own_position, q_own_from_world * q_world_from_body, size_body_m)
+        lever, slope = rotation.rotate(own.lever_world_m), rotation.rotate(own.slope_world_pm)
         return Overlap(own.share, lever, slope)
 
     @property
     def is_upright(self) -> bool:
-        """Whether it is known to lie along the world's axes."""
+        """True if it is known to be aligned with the world's axes."""
         return all(is_zero(angle) for angle in (self.yaw_rad, self.pitch_rad, self.roll_rad))
 
     def corners_world_m(self) -> Float[np.ndarray, "8 3"]:
-        """Its corners as plain numbers, x the slowest and z the fastest to change."""
-        turn = q_world_from_own(*map(float, (self.yaw_rad, self.pitch_rad, self.roll_rad)))
+        """Return its corners as plain numbers; x changes slowest, z fastest."""
+        rotation = q_world_from_own(*map(float, (self.yaw_rad, self.pitch_rad, self.roll_rad)))
         low, high = (np.asarray(end.array, float) for end in (self.from_world_m, self.to_world_m))
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
         signs = np.array([*itertools.product((-1.0, 1.0), repeat=3)])
-        turned = [np.asarray(turn.rotate(Vec3.of(corner)).array) for corner in signs * half]
-        return middle + np.array(turned, float)
+        rotated = [np.asarray(rotation.rotate(Vec3.of(corner)).array) for corner in signs * half]
+        return middle + np.array(rotated, float)
 
     def _overlap(self, position: Vec3, q_own_from_body: Quaternion, size_body_m: Vec3) -> Overlap:
-        """In the region's own axes."""
+        """Return the overlap in the region's own axes."""
         low, high = self.from_world_m, self.to_world_m
         half = _half_sides(q_own_from_body, size_body_m)
         x = _along(position.x, half.x, low.x, high.x)
@@ -119,7 +119,7 @@ class AbstractBox(AbstractRegion):
 
 
 class WindRegion(AbstractBox):
-    """A wind that blows inside a box, on top of the world's."""
+    """Wind inside a box, added to the world's wind."""
 
     from_world_m: Vec3
     to_world_m: Vec3
@@ -129,16 +129,16 @@ class WindRegion(AbstractBox):
     roll_rad: Real = 0.0
 
     @override
-    def felt(
+    def apply(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
     ) -> Surroundings:
         overlap = self.overlap(kinematics, size_body_m)
         shear = Shear(self.wind_world_mps, overlap.slope_world_pm)
-        return surroundings.blown(self.wind_world_mps * overlap.share).sheared(shear)
+        return surroundings.with_gust(self.wind_world_mps * overlap.share).with_shear(shear)
 
 
 class ForceRegion(AbstractBox):
-    """A force that acts on whatever is inside a box."""
+    """Force on vehicles inside a box."""
 
     from_world_m: Vec3
     to_world_m: Vec3
@@ -148,12 +148,12 @@ class ForceRegion(AbstractBox):
     roll_rad: Real = 0.0
 
     @override
-    def felt(
+    def apply(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
     ) -> Surroundings:
         overlap = self.overlap(kinematics, size_body_m)
         force = self.force_world_n * overlap.share
-        return surroundings.pushed(Push(force, overlap.lever_world_m.cross(force)))
+        return surroundings.with_push(Push(force, overlap.lever_world_m.cross(force)))
 
 
 class _Interval(NamedTuple):
@@ -163,10 +163,10 @@ class _Interval(NamedTuple):
 
 
 def _along(center: Real, half: Real, low: Real, high: Real) -> _Interval:
-    """One axis: what of an interval about a center lies between two ends."""
-    # a vehicle that is thinner still has no far side on which it could blow otherwise
-    thick = half > LEAST_HALF_M
-    half = jnp.where(thick, half, LEAST_HALF_M)
+    """Return the overlap along one axis of an interval about a center with another interval."""
+    # a thinner vehicle has no gradient of the wind
+    thick = half > MIN_HALF_M
+    half = jnp.where(thick, half, MIN_HALF_M)
     bottom = jnp.maximum(center - half, low)
     top = jnp.minimum(center + half, high)
     inside = jnp.maximum(top - bottom, 0.0)
@@ -176,7 +176,7 @@ def _along(center: Real, half: Real, low: Real, high: Real) -> _Interval:
 
 
 def _half_sides(q_world_from_body: Quaternion, size_body_m: Vec3) -> Vec3:
-    """Of the box along the world's axes around a box along the body's."""
+    """Return the half sides of the world-aligned box around a body-aligned box."""
     sides = (
         q_world_from_body.rotate(Vec3(size_body_m.x, 0.0, 0.0)),
         q_world_from_body.rotate(Vec3(0.0, size_body_m.y, 0.0)),

@@ -1,14 +1,14 @@
-"""Ground of several classes, and persons on it.
+"""Random terrain of several classes, with persons.
 
-Each class but the first is poured: from a place that jumps about, drop after drop, of which each
-wanders from cell to cell until it finds one that is not of its class yet, and colors it. Jumps
-have exponential lengths of 4 cells on average; 11 to 110 drops fall at a place. The first class
-poured is clutter, which makes persons hard to tell, the second one occlusion, which hides them and
-covers what was poured before. What is left is open.
+Each class but the first is poured: drops fall one by one at a randomly jumping position; each moves
+from cell to cell until it reaches one that is not of its class yet, and changes it. Jumps have
+exponential lengths of 4 cells on average; 11 to 110 drops fall at a position. The first class
+poured is clutter, which makes persons hard to detect, the second is occlusion, which hides them and
+covers clutter. The remaining cells are open.
 
 Source: QRSim (R. De Nardi, 2013), PourTerrain and BoxWithPersonsArea: 50 cells along each side of
 the area, 20 % of clutter and 5 % of occlusion, five to ten persons of 0.5 m in the open, within the
-middle 80 % of each side. There the 50 cells are drawn onto cells of 1 m.
+middle 80 % of each side. In QRSim the 50 cells are mapped onto cells of 1 m.
 """
 
 from typing import Annotated, NamedTuple
@@ -27,11 +27,11 @@ from kittiwake.world.world import FlightArea
 MIDDLE_SHARE = 0.8
 MEAN_JUMP_CELLS = 4.0
 DROPS = (11, 110)
-# east and north, to the cells beside a drop
-WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))
-# drawn at once
+# steps east and north to neighboring cells
+STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))
+# moves drawn in one block
 MOVES = 1024
-# so that all of them stay in the open: 0.8^200 do not
+# attempts to find an open position: 0.8^200 of them fail
 TRIES = 200
 SHARE = Bounds(0.0, 0.4)
 CELLS = Bounds(2.0, 500.0)
@@ -39,11 +39,10 @@ PERSONS = Bounds(0.0, 1000.0)
 
 
 class PouredTerrain(AbstractTerrain):
-    """Open ground with clutter and occlusion, and persons in the open.
+    """Open ground with clutter and occlusion, and persons in open cells.
 
-    ``clutter`` and ``occlusion`` are what is poured of them as shares of all cells; ``cells`` is
-    how many there are along each side of the world's area, ``persons`` from how many to how many
-    there are.
+    ``clutter`` and ``occlusion`` are the poured shares of all cells; ``cells`` is their number
+    along each side of the world's area, ``persons`` the range of the number of persons.
     """
 
     clutter: Annotated[Real, SHARE] = 0.2
@@ -55,21 +54,21 @@ class PouredTerrain(AbstractTerrain):
     person_size_m: Annotated[Real, POSITIVE] = 0.5
 
     def __check_init__(self) -> None:
-        """Refuses a number of persons that is none."""
+        """Raise ValueError if the range of the number of persons is empty."""
         low, high = self.persons
         if low > high:
-            message = f"persons: [{low}, {high}] is not allowed; write the lower number first"
+            message = f"persons: got [{low}, {high}]; write the lower number first"
             raise ValueError(message)
 
     @override
-    def made(self, area: FlightArea, key: PRNGKeyArray) -> Terrain:
+    def generate(self, area: FlightArea, key: PRNGKeyArray) -> Terrain:
         clutter_key, occlusion_key, count_key, place_key = jax.random.split(key, 4)
         classes = jnp.full((self.cells, self.cells), OPEN, jnp.int8)
-        classes = poured(classes, CLUTTER, self.clutter, clutter_key)
-        classes = poured(classes, OCCLUSION, self.occlusion, occlusion_key)
+        classes = pour(classes, CLUTTER, self.clutter, clutter_key)
+        classes = pour(classes, OCCLUSION, self.occlusion, occlusion_key)
         low, high = self.persons
         count = jax.random.randint(count_key, (), low, high + 1, jnp.int32)
-        nobody = Terrain(
+        without_persons = Terrain(
             classes,
             area,
             jnp.zeros((high, 2)),
@@ -77,30 +76,32 @@ class PouredTerrain(AbstractTerrain):
             self.person_size_m,
         )
         return eqx.tree_at(
-            lambda ground: ground.persons_world_m, nobody, _in_the_open(nobody, place_key)
+            lambda ground: ground.persons_world_m,
+            without_persons,
+            _in_the_open(without_persons, place_key),
         )
 
 
 def _in_the_open(ground: Terrain, key: PRNGKeyArray) -> Float[Array, "persons 2"]:
-    """A place for each person: the first of many drawn ones that is open."""
+    """Return a position for each person: the first of many random ones that is open."""
     count = len(ground.there)
     draws = jax.random.uniform(key, (count, TRIES, 2), jnp.result_type(float), -0.5, 0.5)
     sides = jnp.asarray([ground.area.x_m, ground.area.y_m], draws.dtype)
     length = sides[:, 1] - sides[:, 0]
-    places = sides.mean(axis=1)[None, None] + draws * (MIDDLE_SHARE * length)[None, None]
-    in_open = ground.class_at(places[..., 0], places[..., 1]) == OPEN
-    return places[jnp.arange(count), jnp.argmax(in_open, axis=1)]
+    positions = sides.mean(axis=1)[None, None] + draws * (MIDDLE_SHARE * length)[None, None]
+    in_open = ground.class_at(positions[..., 0], positions[..., 1]) == OPEN
+    return positions[jnp.arange(count), jnp.argmax(in_open, axis=1)]
 
 
-class Pouring(NamedTuple):
-    """Between two moves of a drop.
+class PourState(NamedTuple):
+    """State of pouring between two moves of a drop.
 
     Attributes:
-        classes: of the cells, as poured so far.
-        missing: how many cells have yet to be colored.
-        spout: the cell that is poured at.
-        drop: the cell in which the drop is.
-        drops: how many are still to fall at this place, this one included.
+        classes: present classes of the cells.
+        missing: number of cells that remain to be changed.
+        spout: cell at which drops fall.
+        drop: cell of the present drop.
+        drops: number of drops that remain at this spout, including the present one.
     """
 
     classes: Int8[Array, "east north"]
@@ -111,12 +112,12 @@ class Pouring(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """What is drawn for many moves of drops, of which each takes what it needs.
+    """Random numbers of many moves of drops; each move uses those that it needs.
 
     Attributes:
-        step: to a cell beside the drop.
-        jump: of the spout, once no drops are left to fall there.
-        drops: how many fall at its next place.
+        step: step of the drop to a neighboring cell.
+        jump: jump of the spout, once no drops remain there.
+        drops: number of drops at its next position.
     """
 
     step: Int[Array, "moves 2"]
@@ -124,42 +125,42 @@ class Moves(NamedTuple):
     drops: Int[Array, " moves"]
 
 
-def poured(
+def pour(
     classes: Int8[Array, "east north"], kind: int, share: Real, key: PRNGKeyArray
 ) -> Int8[Array, "east north"]:
-    """The ground with a share of all cells turned into this kind.
+    """Return the classes with a share of all cells changed to this kind.
 
-    Moves are drawn many at once, and those that come after the last drop change nothing: so flights
-    that begin together pour together, each without a copy of its ground for every move.
+    Moves are drawn in blocks, and moves after the last drop have no effect: so flights of a batch
+    pour together, without a copy of the terrain for each move.
     """
     cells = classes.shape[0]
-    wanted = jnp.ceil(jax.lax.stop_gradient(share) * cells * cells).astype(jnp.int32)
+    target = jnp.ceil(jax.lax.stop_gradient(share) * cells * cells).astype(jnp.int32)
     start = jax.random.randint(key, (2,), 0, cells, jnp.int32)
 
-    def flowing(at: tuple[Pouring, Count]) -> Flag:
+    def unfinished(at: tuple[PourState, Count]) -> Flag:
         return at[0].missing > 0
 
-    def flow(at: tuple[Pouring, Count]) -> tuple[Pouring, Count]:
+    def pour_block(at: tuple[PourState, Count]) -> tuple[PourState, Count]:
         now, blocks = at
-        draws = _drawn_moves(jax.random.fold_in(key, blocks))
-        later, _ = jax.lax.scan(
-            lambda pouring, move: (_moved(pouring, move, kind), None), now, draws
+        draws = _random_moves(jax.random.fold_in(key, blocks))
+        next_state, _ = jax.lax.scan(
+            lambda state, move: (_move(state, move, kind), None), now, draws
         )
-        return later, blocks + 1
+        return next_state, blocks + 1
 
-    first = Pouring(classes, wanted, start, start, jnp.asarray(DROPS[0], jnp.int32))
-    return jax.lax.while_loop(flowing, flow, (first, jnp.zeros((), jnp.int32)))[0].classes
+    first = PourState(classes, target, start, start, jnp.asarray(DROPS[0], jnp.int32))
+    return jax.lax.while_loop(unfinished, pour_block, (first, jnp.zeros((), jnp.int32)))[0].classes
 
 
-def _moved(at: Pouring, move: Moves, kind: int) -> Pouring:
-    """After one move; at an edge a drop may stay where it is, and the spout jumps round it."""
+def _move(at: PourState, move: Moves, kind: int) -> PourState:
+    """Return the state after one move; drops stop at edges, the spout wraps around them."""
     cells = at.classes.shape[0]
     landed = (at.classes[at.drop[0], at.drop[1]] != kind) & (at.missing > 0)
     east = jnp.where(landed, at.drop[0], cells)
     drops = at.drops - landed.astype(jnp.int32)
     emptied = drops <= 0
     spout = jnp.where(emptied, (at.spout + move.jump) % cells, at.spout)
-    return Pouring(
+    return PourState(
         at.classes.at[east, at.drop[1]].set(kind, mode="drop"),
         at.missing - landed.astype(jnp.int32),
         spout,
@@ -168,16 +169,16 @@ def _moved(at: Pouring, move: Moves, kind: int) -> Pouring:
     )
 
 
-def _drawn_moves(key: PRNGKeyArray) -> Moves:
-    way_key, jump_key, drops_key = jax.random.split(key, 3)
-    ways = jax.random.randint(way_key, (MOVES,), 0, len(WAYS), jnp.int32)
+def _random_moves(key: PRNGKeyArray) -> Moves:
+    step_key, jump_key, drops_key = jax.random.split(key, 3)
+    directions = jax.random.randint(step_key, (MOVES,), 0, len(STEPS), jnp.int32)
     draws = jax.random.uniform(jump_key, (MOVES, 2), jnp.float32)
     length = -MEAN_JUMP_CELLS * jnp.log1p(-draws[:, 0])
     angle = 2.0 * jnp.pi * draws[:, 1]
     jump = length[:, None] * jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=1)
     low, high = DROPS
     return Moves(
-        step=jnp.asarray(WAYS, jnp.int32)[ways],
+        step=jnp.asarray(STEPS, jnp.int32)[directions],
         jump=jnp.round(jump).astype(jnp.int32),
         drops=jax.random.randint(drops_key, (MOVES,), low, high + 1, jnp.int32),
     )

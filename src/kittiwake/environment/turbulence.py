@@ -1,4 +1,4 @@
-"""Gusts along one vehicle's path: the Dryden model of MIL-F-8785C (1980), low altitude.
+"""Gusts along a vehicle's path: the Dryden model of MIL-F-8785C (1980), low altitude.
 
 Intensities and scale lengths (section 3.7.3.4; h in feet, w20: mean wind 20 ft up):
 
@@ -10,12 +10,12 @@ Spectra over the time that the vehicle needs for a scale length, T = L / V (sect
     H_u(s) ~ 1 / (1 + T s),    H_v(s), H_w(s) ~ (1 + sqrt(3) T s) / (1 + T s)^2
 
 u: along the mean wind, v: across it, w: upwards. Both models here carry states of unit variance and
-multiply by the intensity at the place where the vehicle is. So a first state drawn from N(0, 1) is
-stationary at any height and speed, and a vehicle that climbs meets the local intensity at once. A
-filter that carries the velocity itself, as QRSim does, would follow with a delay of T; at constant
+multiply by the intensity at the vehicle's position. So a first state drawn from N(0, 1) is
+stationary at any height and speed, and a climbing vehicle gets the local intensity at once. A
+filter whose state is the velocity itself, as in QRSim, would follow with a delay of T; at constant
 height and speed the two are the same process.
 
-Neglected: gusts about the body's axes, the spread of the vehicle, medium and high altitudes.
+Neglected: rotational gusts, the extent of the vehicle, medium and high altitudes.
 """
 
 from typing import Annotated
@@ -36,43 +36,43 @@ from kittiwake.world.surroundings import Surroundings
 
 LOWEST_M = 10.0 * FOOT_M
 HIGHEST_M = 1000.0 * FOOT_M
-SMALLEST_SPEED_MPS = 0.5  # QRSim adds it to the ground speed; without it a hover would freeze gusts
-STEADY_WIND_MPS = 0.01  # below this a wind or a flight has no direction worth following
+MIN_SPEED_MPS = 0.5  # QRSim adds it to the ground speed; without it gusts would freeze in hover
+STEADY_WIND_MPS = 0.01  # below this a wind has no significant direction
 SMALL_RATIO = 0.5
-# of sinh(a) - a = a^3 / 6 (1 + a^2 / 20 (1 + a^2 / 42 (...))), last first; 1e-15 off at a = 0.5
+# of sinh(a) - a = a^3 / 6 (1 + a^2 / 20 (1 + a^2 / 42 (...))), last first; error 1e-15 at a = 0.5
 SINH_DIVISORS = (156.0, 110.0, 72.0, 42.0, 20.0)
-# of y = c1 z1 - c2 z2 for the transverse spectra: the cosine and the sine of 15 degrees
+# weights of y = c1 z1 - c2 z2 for the transverse spectra: cosine and sine of 15 degrees
 TRANSVERSE_WEIGHTS = (0.9659258262890683, 0.25881904510252074)
 
 
 def intensities(height_m: Real, speed_at_6m_mps: Real) -> tuple[Real, Real]:
-    """Standard deviations sigma_u = sigma_v and sigma_w in m/s."""
+    """Return the standard deviations sigma_u = sigma_v and sigma_w in m/s."""
     sigma_w = 0.1 * speed_at_6m_mps
     return sigma_w / _roughening(height_m), sigma_w
 
 
 def scale_lengths(height_m: Real) -> tuple[Real, Real]:
-    """Lengths L_u = L_v and L_w in meters."""
+    """Return the lengths L_u = L_v and L_w in meters."""
     return height_m / _roughening(height_m) ** 3, height_m
 
 
 class FirstOrderFilter(eqx.Module):
-    """A recursion x' = decay x + innovation N(0, 1), whose x has unit variance, and its scale."""
+    """Recursion x' = decay x + innovation N(0, 1) with unit variance of x, and its scale."""
 
     decay: Float[Array, ""]
     innovation: Float[Array, ""]
     deviation_mps: Real
 
     def step(self, state: Real, normal: Real) -> Float[Array, ""]:
-        """The next state."""
+        """Return the next state."""
         return self.decay * state + self.innovation * normal
 
 
 def euler_filter(sigma_mps: Real, length_m: Real, speed_mps: Real, dt_s: Real) -> FirstOrderFilter:
-    """The filter of QRSim, g' = (1 - b) g + sqrt(2 b) sigma N with b = V dt / L.
+    """Return the filter of QRSim, g' = (1 - b) g + sqrt(2 b) sigma N with b = V dt / L.
 
-    Its stationary deviation is sigma / sqrt(1 - b / 2), above sigma. For b > 1 (where the vehicle
-    flies further than L in one step) the original alternates and at last diverges; here b stays 1.
+    Its stationary deviation is sigma / sqrt(1 - b / 2), above sigma. For b > 1 (if the vehicle
+    flies farther than L in one step) the original oscillates and finally diverges; here b is 1.
     """
     flown = jnp.asarray(speed_mps * dt_s)
     b = flown / jnp.maximum(length_m, flown)
@@ -82,11 +82,11 @@ def euler_filter(sigma_mps: Real, length_m: Real, speed_mps: Real, dt_s: Real) -
 def first_order_filters(
     height_m: Real, ground_speed_mps: Real, speed_at_6m_mps: Real, dt_s: Real
 ) -> tuple[FirstOrderFilter, FirstOrderFilter]:
-    """The filters of QRSim for the horizontal axes and for the vertical one."""
+    """Return the filters of QRSim for the horizontal axes and for the vertical axis."""
     h = jnp.maximum(height_m, 0.0)
     sigmas = intensities(h, speed_at_6m_mps)
     lengths = scale_lengths(h)
-    speed = ground_speed_mps + SMALLEST_SPEED_MPS
+    speed = ground_speed_mps + MIN_SPEED_MPS
     return (
         euler_filter(sigmas[0], lengths[0], speed, dt_s),
         euler_filter(sigmas[1], lengths[1], speed, dt_s),
@@ -94,26 +94,26 @@ def first_order_filters(
 
 
 def longitudinal_filter(sigma_mps: Real, ratio: Real) -> FirstOrderFilter:
-    """The exact filter of H_u for a step of ``ratio`` = V dt / L."""
+    """Return the exact filter of H_u for a step of ``ratio`` = V dt / L."""
     a = jnp.asarray(ratio)
     return FirstOrderFilter(jnp.exp(-a), jnp.sqrt(-jnp.expm1(-2.0 * a)), sigma_mps)
 
 
 class TransverseState(eqx.Module):
-    """Two uncorrelated numbers of unit variance, driven by the same noise."""
+    """Two uncorrelated states of unit variance, driven by the same noise."""
 
     z1: Real
     z2: Real
 
     @property
     def gust(self) -> Float[Array, ""]:
-        """The gust as a multiple of its intensity."""
+        """Gust as a multiple of its intensity."""
         c1, c2 = TRANSVERSE_WEIGHTS
         return jnp.asarray(c1 * self.z1 - c2 * self.z2)
 
 
 class TransverseFilter(eqx.Module):
-    """The exact filter of H_v and H_w over one step.
+    """Exact filter of H_v and H_w over one step.
 
     In the time tau = t V / L the spectrum is that of y = cos(15 deg) z1 - sin(15 deg) z2 with
 
@@ -132,7 +132,7 @@ class TransverseFilter(eqx.Module):
 
     @classmethod
     def over(cls, ratio: Real) -> "TransverseFilter":
-        """The filter for a step of ``ratio`` = V dt / L, which must be positive."""
+        """Return the filter for a step of ``ratio`` = V dt / L, which must be positive."""
         a = jnp.asarray(ratio)
         decay = jnp.exp(-a)
         variance = -jnp.expm1(-2.0 * a)
@@ -147,7 +147,7 @@ class TransverseFilter(eqx.Module):
         )
 
     def step(self, state: TransverseState, normal1: Real, normal2: Real) -> TransverseState:
-        """The next state."""
+        """Return the next state."""
         return TransverseState(
             z1=self.decay * state.z1 + self.m11 * normal1,
             z2=self.coupling * state.z1
@@ -173,11 +173,11 @@ class NoTurbulence(AbstractTurbulence):
 
 
 class DrydenFirstOrder(AbstractTurbulence):
-    """QRSim's gusts: one pole on each axis, stepped by Euler's rule.
+    """Gusts of QRSim: one pole on each axis, integrated by Euler's method.
 
     V is the speed over ground plus 0.5 m/s, so gusts change faster in faster flight but not in
     stronger wind. Both horizontal axes have the same intensity and length, so their direction is
-    without effect and the axes are east, north and up. Heights above 1000 ft are not treated apart.
+    without effect and the axes are east, north and up. Heights above 1000 ft have no special case.
     """
 
     speed_at_6m_mps: Annotated[Real, NOT_NEGATIVE] = 2.0
@@ -213,7 +213,7 @@ class DrydenFirstOrder(AbstractTurbulence):
 
 
 class DrydenState(eqx.Module):
-    """The filters' states along the wind, across it to the left, and upwards."""
+    """Filter states along the wind, across it to the left, and upwards."""
 
     longitudinal: Real
     lateral: TransverseState
@@ -221,23 +221,22 @@ class DrydenState(eqx.Module):
 
     @classmethod
     def of(cls, normals: Float[Array, "5"]) -> "DrydenState":
-        """A stationary state out of five normal numbers."""
+        """Return a stationary state from five normal numbers."""
         u, v1, v2, w1, w2 = normals
         return cls(u, TransverseState(v1, v2), TransverseState(w1, w2))
 
 
 class Dryden(AbstractTurbulence):
-    """The standard's gusts, sampled exactly: their variance and spectra hold at any dt and V.
+    """Gusts of the standard, sampled exactly: variance and spectra are correct for any dt and V.
 
     V is the speed relative to the mean wind (``surroundings.wind_world_mps``, without gusts), at
     least ``least_airspeed_mps``. The longitudinal axis is horizontal along the mean wind; in still
-    air to the east, because axes that turned with a hovering vehicle would tear the gusts' own
-    correlation. Heights outside the standard's 10 to 1000 ft are taken
-    as the nearer of these two.
+    air to the east, because axes that rotate with a hovering vehicle would destroy the gusts'
+    correlation. Heights are clipped to the standard's range of 10 to 1000 ft.
     """
 
     speed_at_6m_mps: Annotated[Real, NOT_NEGATIVE]
-    least_airspeed_mps: Annotated[Real, POSITIVE] = SMALLEST_SPEED_MPS
+    least_airspeed_mps: Annotated[Real, POSITIVE] = MIN_SPEED_MPS
 
     @override
     def init(self, key: PRNGKeyArray) -> DrydenState:

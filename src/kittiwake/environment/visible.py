@@ -1,6 +1,6 @@
-"""Which other vehicles a vehicle's range sensors can see.
+"""Other vehicles that a vehicle's range sensors can detect.
 
-Every pair is looked at, so the cost grows with the square of their number.
+All pairs are compared, so the cost grows with the square of their number.
 """
 
 from dataclasses import replace
@@ -21,53 +21,56 @@ from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.moving_obstacles import VehicleObstacle
 from kittiwake.world.surroundings import Surroundings
 
-MOST = Bounds(1.0, 64.0)
+NEAREST_BOUNDS = Bounds(1.0, 64.0)
 
 
 class Visible(AbstractInteraction):
-    """Shows each vehicle its nearest others, each as the box around it.
+    """The nearest other vehicles of each vehicle, as bounding boxes.
 
-    The nearest are those whose centers of mass are. A vehicle of no ``size_body_m`` is not seen.
+    Distances are between centers of mass. A vehicle without ``size_body_m`` is invisible.
     """
 
-    nearest: Annotated[int, MOST] = eqx.field(static=True, default=4)
+    nearest: Annotated[int, NEAREST_BOUNDS] = eqx.field(static=True, default=4)
 
     @override
     def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:
-        """The surroundings with ``neighbors`` set; a vehicle alone has none."""
         count = jnp.size(vehicles.motion.position_world_m.x)
         if count == 1:
             return surroundings
-        here = jax.vmap(_present)(vehicles)
+        present = jax.vmap(_present)(vehicles)
 
-        def seen(around: Surroundings, own: Count) -> Surroundings:
-            others = here & (jnp.arange(count) != own)
-            away = jax.vmap(lambda other: _square_m2(other, _member(vehicles, own)))(vehicles)
-            _, near = jax.lax.top_k(-jnp.where(others, away, jnp.inf), min(self.nearest, count - 1))
-            shown = tuple(_neighbor(_member(vehicles, i), others[i]) for i in near)
-            return replace(around, vehicle_obstacles=shown)
+        def with_obstacles(around: Surroundings, own: Count) -> Surroundings:
+            others = present & (jnp.arange(count) != own)
+            distances_m2 = jax.vmap(lambda other: _square_m2(other, _member(vehicles, own)))(
+                vehicles
+            )
+            _, near = jax.lax.top_k(
+                -jnp.where(others, distances_m2, jnp.inf), min(self.nearest, count - 1)
+            )
+            obstacles = tuple(_neighbor(_member(vehicles, i), others[i]) for i in near)
+            return replace(around, vehicle_obstacles=obstacles)
 
-        return jax.vmap(seen)(surroundings, jnp.arange(count))
+        return jax.vmap(with_obstacles)(surroundings, jnp.arange(count))
 
 
-def _member(vehicles: InteractionInput, place: Count) -> InteractionInput:
-    return jax.tree.map(lambda leaf: leaf[place], vehicles)
+def _member(vehicles: InteractionInput, index: Count) -> InteractionInput:
+    return jax.tree.map(lambda leaf: leaf[index], vehicles)
 
 
 def _square_m2(one: InteractionInput, other: InteractionInput) -> jax.Array:
-    way = one.motion.position_world_m - other.motion.position_world_m
-    return jnp.asarray(way.dot(way))
+    offset = one.motion.position_world_m - other.motion.position_world_m
+    return jnp.asarray(offset.dot(offset))
 
 
 def _present(vehicle: InteractionInput) -> Flag:
-    """Whether it has a size, and has not diverged."""
+    """Return True if the vehicle has a size and has not diverged."""
     numbers = jax.tree.leaves((vehicle.motion, vehicle.size_body_m))
     size = vehicle.size_body_m
     return reduce(and_, map(jnp.isfinite, numbers)) & (size.x > 0.0) & (size.y > 0.0)
 
 
 def _neighbor(vehicle: InteractionInput, present: Flag) -> VehicleObstacle:
-    # what is no number in a vehicle that has diverged stays with it
+    # zeros instead of NaN of a diverged vehicle
     vehicle = jax.tree.map(lambda leaf: jnp.where(present, leaf, 0.0), vehicle)
     motion, angles = vehicle.motion, vehicle.motion.euler_world_from_body
     rates_body = motion.angular_velocity_body_radps

@@ -1,11 +1,11 @@
-"""The mean wind over the ground.
+"""Mean wind above the ground.
 
 The shear follows MIL-F-8785C (1980), section 3.7.3.2, for flight close to the ground:
 
     u(h) = u20 ln(h / z0) / ln(20 / z0),    h and z0 in feet
 
-u20: speed 20 ft (6.096 m) up; z0 = 0.15 ft: roughness length of the standard's terminal flight
-phases. It holds from 3 ft to 1000 ft above flat ground. Gusts are the turbulence models' matter.
+u20: speed at 20 ft (6.096 m); z0 = 0.15 ft: roughness length of the standard's terminal flight
+phases. Valid from 3 ft to 1000 ft above flat ground. Gusts are part of the turbulence models.
 """
 
 import math
@@ -23,10 +23,10 @@ from kittiwake.world.environment import AbstractWind
 
 ROUGHNESS_LENGTH_FT = 0.15
 REFERENCE_HEIGHT_FT = 20.0
-# far beyond any wind, and near enough that no number computed from it overflows
+# far beyond any wind, and small enough to avoid overflow
 SPEED_MPS, ANGLE_RAD = Bounds(0.0, 1e3), Bounds(-1e3, 1e3)
-# QRSim cuts the wind off here and not at z0. In the 3 cm between, the logarithm is negative and the
-# wind blows backwards; kept, as its published figures contain it and no vehicle flies there.
+# QRSim cuts the wind off here instead of at z0. In the 3 cm between, the logarithm is negative and
+# the wind reverses; kept, as its published figures contain it and no vehicle flies there.
 CALM_BELOW_FT = 0.05
 
 
@@ -40,9 +40,9 @@ class Calm(AbstractWind):
 
 
 class ShearWind(AbstractWind):
-    """A horizontal wind that grows with the logarithm of the height.
+    """Horizontal wind that increases with the logarithm of the height.
 
-    ``from_rad`` is where it blows from, clockwise from north, as in weather reports.
+    ``from_rad`` is the direction that it comes from, clockwise from north, as in weather reports.
     """
 
     speed_at_6m_mps: Annotated[Real, SPEED_MPS]

@@ -1,4 +1,4 @@
-"""What a vehicle believes about its own motion."""
+"""Estimators of a vehicle's own motion."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -8,32 +8,30 @@ ESTIMATORS = Registry(
     {
         "altitude-fusion": RegistryEntry(
             "kittiwake.estimation.altitude_fusion:AltitudeFusion",
-            "the height by a range finder, a barometer and the specific force, beside another one",
+            "height from range finder, barometer and specific force; rest from a base estimator",
         ),
         "anchor-ekf": RegistryEntry(
             "kittiwake.estimation.anchor_ekf:AnchorEkf",
-            "place and velocity by the distances of anchors, attitude by another estimator",
+            "position and velocity from anchor ranges, attitude from another estimator",
         ),
         "dead-reckoning": RegistryEntry(
             "kittiwake.estimation.dead_reckoning:DeadReckoning",
-            "the inertial unit alone, integrated from the start",
+            "inertial unit alone, integrated from the start",
         ),
         "ekf": RegistryEntry(
             "kittiwake.estimation.ekf:Ekf",
-            "an error-state Kalman filter on inertial unit, satellites, barometer and magnetometer",
+            "error-state Kalman filter of inertial unit, satellites, barometer and magnetometer",
         ),
         "qrsim": RegistryEntry(
             "kittiwake.estimation.qrsim_estimate:QRSimEstimate",
-            "what satellites, altimeter, orientation and inertial unit say, as it is",
+            "unfiltered readings of satellites, altimeter, orientation and inertial unit",
         ),
         "noisy-truth": RegistryEntry(
-            "kittiwake.estimation.noisy_truth:NoisyTruth", "the true motion with white noise on it"
+            "kittiwake.estimation.noisy_truth:NoisyTruth", "true motion with white noise"
         ),
-        "truth": RegistryEntry(
-            "kittiwake.estimation.truth:Truth", "the true motion, told without error"
-        ),
+        "truth": RegistryEntry("kittiwake.estimation.truth:Truth", "true motion without error"),
     },
 )
 
-# what others are built upon
+# estimators that can be the base of another
 BASES = ESTIMATORS.without("altitude-fusion").without("anchor-ekf")

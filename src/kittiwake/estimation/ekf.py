@@ -1,15 +1,15 @@
-"""An extended Kalman filter of the errors of inertial navigation.
+"""Error-state extended Kalman filter of inertial navigation.
 
-At each step the motion is carried on by the inertial unit, whose last reading holds until there is
-a new one (``ekf_motion``); what the other sensors say anew corrects it (``ekf_updates``). Beside
-the motion the filter estimates what its sensors are off by: biases, scales and alignment of the
-inertial unit, the slow error of the satellites, the drift of the barometer (``ekf_state``). Each
-stands for an error that the sensors here have, which is what makes the covariance an honest one.
+At each step the motion is propagated by the inertial unit, whose last reading is held until there
+is a new one (``ekf_motion``); fresh measurements of the other sensors correct it (``ekf_updates``).
+In addition the filter estimates errors of its sensors: biases, scale and alignment of the inertial
+unit, the slow error of the satellites, the drift of the barometer (``ekf_state``). Each is an error
+of the sensor models here, so that the covariance is consistent.
 
-The first estimate is the start with errors, drawn with the deviations that the filter begins with.
+The first estimate is the start with random errors of the filter's initial deviations.
 
-Neglected: that a correction of the attitude turns the axes of its error; where sensors other than
-the inertial unit are mounted; magnets on board.
+Neglected: rotation of the error's axes by an attitude correction; positions of sensors other than
+the inertial unit; magnets on board.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,11 +38,11 @@ from kittiwake.core.tree_where import tree_where
 from kittiwake.estimation import ekf_updates as updates
 from kittiwake.estimation.ekf_motion import (
     InstrumentErrors,
-    aged_belief,
-    freed,
-    mechanised,
+    corrected_reading,
+    decay_instruments,
+    mechanize,
     motion_rows,
-    propagated,
+    propagate,
 )
 from kittiwake.estimation.ekf_parameters import (
     AccelerometerErrors,
@@ -57,10 +57,10 @@ from kittiwake.estimation.ekf_parameters import (
 from kittiwake.estimation.ekf_state import (
     ERRORS,
     MOTION,
-    Advance,
-    Belief,
     EkfState,
     ImuReading,
+    MotionIncrement,
+    NominalState,
     first_covariance,
     motion_of,
 )
@@ -71,8 +71,8 @@ from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs, U
 from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
 from kittiwake.interfaces.sensor import AbstractSensor
 
-# by parameter: what the sensor that it names measures, and a type that does
-SENSES: dict[str, tuple[type, str]] = {
+# by parameter: the measurement of the sensor that it names, and a sensor type
+SENSOR_KINDS: dict[str, tuple[type, str]] = {
     "imu": (InertialMeasurement, "imu"),
     "gnss": (GnssMeasurement, "gnss"),
     "barometer": (PressureMeasurement, "barometer"),
@@ -82,20 +82,20 @@ SENSES: dict[str, tuple[type, str]] = {
 
 
 class Ekf(AbstractEstimator):
-    """Position, velocity and attitude with their covariance, out of up to five sensors.
+    """Position, velocity and attitude with their covariance, from up to five sensors.
 
     Attributes:
-        imu: the name of the inertial unit.
-        gnss: that of the satellite receiver; this one and those below are left out by null, and
-            where the vehicle has none of the usual name.
-        barometer: of a barometer.
-        magnetometer: of a magnetometer.
-        range: of a range finder along the body's downward axis.
-        imu_position_body_m: where the inertial unit is, from the center of mass.
-        gyroscope: what it takes for the gyroscopes' errors; so do the next ones for theirs.
-        gate_deviations: a measurement that is off by more of its deviations is not believed.
-        start_errors: how well it knows the start.
-        told: what it takes for true of its world; null for what is true.
+        imu: name of the inertial unit.
+        gnss: name of the satellite receiver; this one and those below are disabled by null, and if
+            the vehicle has none of the default name.
+        barometer: name of a barometer.
+        magnetometer: name of a magnetometer.
+        range: name of a range finder along the body's downward axis.
+        imu_position_body_m: position of the inertial unit relative to the center of mass.
+        gyroscope: assumed errors of the gyroscopes; likewise the following parameters.
+        gate_deviations: a measurement with a larger normalized innovation is rejected.
+        start_errors: assumed errors of the start.
+        assumptions: assumptions about its world; null for the true values.
     """
 
     imu: str = eqx.field(static=True, default="imu")
@@ -116,22 +116,22 @@ class Ekf(AbstractEstimator):
 
     @override
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
-        needed = {
-            parameter: RequiredSensor(name, *SENSES[parameter], optional=parameter != "imu")
+        required = {
+            parameter: RequiredSensor(name, *SENSOR_KINDS[parameter], optional=parameter != "imu")
             for parameter, name in self._names().items()
-            # a sensor that nobody asked for by another name may be missing
+            # a sensor of the default name may be missing
             if name in sensors or name != parameter or parameter == "imu"
         }
-        require_sensors(sensors, needed)
+        require_sensors(sensors, required)
 
     @override
     def prepare(self, context: BuildContext) -> "Ekf":
-        there = {
+        names = {
             parameter: name if name in context.sensors else None
             for parameter, name in self._names().items()
         }
-        told = self.assumptions or FilterAssumptions.of(context, there.get("gnss"))
-        return replace(self, **there, assumptions=told)
+        assumptions = self.assumptions or FilterAssumptions.of(context, names.get("gnss"))
+        return replace(self, **names, assumptions=assumptions)
 
     @override
     def init(self, key: PRNGKeyArray) -> EkfState:
@@ -146,20 +146,20 @@ class Ekf(AbstractEstimator):
             self.altitude_errors.drift_m,
         )
         draws = jax.random.normal(key, (MOTION.stop,), covariance.dtype)
-        off = jnp.sqrt(jnp.diagonal(covariance)[MOTION]) * draws
-        believed = Belief(
+        error = jnp.sqrt(jnp.diagonal(covariance)[MOTION]) * draws
+        nominal = NominalState(
             jnp.asarray(start.position_world_m.array),
             jnp.asarray(start.velocity_world_mps.array),
             start.q_world_from_body,
             jnp.zeros(ERRORS - MOTION.stop),
-        ).corrected(jnp.zeros(ERRORS).at[MOTION].set(off))
+        ).corrected(jnp.zeros(ERRORS).at[MOTION].set(error))
         return EkfState(
-            belief=believed,
+            nominal=nominal,
             covariance=covariance,
             reading=ImuReading(jnp.zeros(3), jnp.zeros(3)),
-            begun=jnp.asarray(False),
-            advance=Advance.none(),
-            periods=(Advance.none(),) * self._told.gnss_delay_periods,
+            initialized=jnp.asarray(False),
+            increment=MotionIncrement.none(),
+            periods=(MotionIncrement.none(),) * self._assumed.gnss_delay_periods,
             satellites=jnp.asarray(0, jnp.int32),
         )
 
@@ -172,68 +172,72 @@ class Ekf(AbstractEstimator):
         self, state: EkfState, inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[EkfState, Kinematics]:
         del key
-        state = self._under_these_satellites(self._carried_on(state, inputs, dt_s), inputs)
-        belief, covariance = state.belief, state.covariance
-        for observed in self._observers(state, inputs):
-            told = observed(belief)
-            belief, covariance = updates.updated(belief, covariance, told, self.gate_deviations)
-        state = replace(state, belief=belief, covariance=covariance)
-        return state, motion_of(belief, freed(state.reading, belief))
+        state = self._with_satellite_changes(self._propagated(state, inputs, dt_s), inputs)
+        nominal, covariance = state.nominal, state.covariance
+        for observer in self._observers(state, inputs):
+            update = observer(nominal)
+            nominal, covariance = updates.apply_update(
+                nominal, covariance, update, self.gate_deviations
+            )
+        state = replace(state, nominal=nominal, covariance=covariance)
+        return state, motion_of(nominal, corrected_reading(state.reading, nominal))
 
-    def _carried_on(self, state: EkfState, inputs: EstimatorInputs, dt_s: Real) -> EkfState:
-        """By the inertial unit; what is fresh of it also says how the step began."""
-        reading = self._reading(inputs.measurements[self.imu], state.belief)
+    def _propagated(self, state: EkfState, inputs: EstimatorInputs, dt_s: Real) -> EkfState:
+        """Propagate the state by the inertial unit; the first reading also begins the step."""
+        reading = self._reading(inputs.measurements[self.imu], state.nominal)
         fresh = jnp.asarray(inputs.fresh[self.imu])
         reading = tree_where(fresh, reading, state.reading)
-        before = tree_where(state.begun, state.reading, reading)
-        span_s = jnp.where(state.begun, dt_s, 0.0)
-        gravity_mps2 = self._told.gravity_mps2
-        belief, advance, leg = mechanised(state.belief, before, reading, gravity_mps2, span_s)
-        rows = motion_rows(leg, state.belief)
-        aged = aged_belief(self._instruments, belief.instruments, span_s)
-        advance = state.advance.then(advance)
-        # a fix is due after a whole period; half a step for rounding
-        due = advance.span_s > self._told.gnss_period_s - 0.5 * dt_s
-        pushed = (advance, *state.periods)[: len(state.periods)]
+        before = tree_where(state.initialized, state.reading, reading)
+        span_s = jnp.where(state.initialized, dt_s, 0.0)
+        gravity_mps2 = self._assumed.gravity_mps2
+        nominal, increment, interval = mechanize(
+            state.nominal, before, reading, gravity_mps2, span_s
+        )
+        rows = motion_rows(interval, state.nominal)
+        instruments = decay_instruments(self._instruments, nominal.instruments, span_s)
+        increment = state.increment.then(increment)
+        # a fix is due after a whole period; half a step of tolerance for rounding
+        due = increment.span_s > self._assumed.gnss_period_s - 0.5 * dt_s
+        shifted = (increment, *state.periods)[: len(state.periods)]
         return EkfState(
-            belief=replace(belief, instruments=aged),
-            covariance=propagated(state.covariance, rows, self._instruments, span_s),
+            nominal=replace(nominal, instruments=instruments),
+            covariance=propagate(state.covariance, rows, self._instruments, span_s),
             reading=reading,
-            begun=state.begun | fresh,
-            advance=tree_where(due, Advance.none(), advance),
-            periods=tree_where(due, pushed, state.periods),
+            initialized=state.initialized | fresh,
+            increment=tree_where(due, MotionIncrement.none(), increment),
+            periods=tree_where(due, shifted, state.periods),
             satellites=state.satellites,
         )
 
-    def _reading(self, said: InertialMeasurement, belief: Belief) -> ImuReading:
-        """As of a unit at the center of mass."""
-        force = jnp.asarray(said.specific_force_body_mps2.array)
-        rate = jnp.asarray(said.angular_velocity_body_radps.array)
-        omega = Vec3.of(freed(ImuReading(force, rate), belief).angular_velocity_radps)
+    def _reading(self, measured: InertialMeasurement, nominal: NominalState) -> ImuReading:
+        """Return the reading of a unit at the center of mass."""
+        force = jnp.asarray(measured.specific_force_body_mps2.array)
+        rate = jnp.asarray(measured.angular_velocity_body_radps.array)
+        omega = Vec3.of(corrected_reading(ImuReading(force, rate), nominal).angular_velocity_radps)
         centripetal = omega.cross(omega.cross(self.imu_position_body_m))
         return ImuReading(force - jnp.asarray(centripetal.array), rate)
 
-    def _under_these_satellites(self, state: EkfState, inputs: EstimatorInputs) -> EkfState:
+    def _with_satellite_changes(self, state: EkfState, inputs: EstimatorInputs) -> EkfState:
         if self.gnss is None:
             return state
         fix: GnssMeasurement = inputs.measurements[self.gnss]
         new = jnp.asarray(inputs.fresh[self.gnss] & fix.valid)
         satellites = jnp.where(new, jnp.asarray(fix.satellites, jnp.int32), state.satellites)
-        belief, covariance = updates.with_other_satellites(
-            state.belief, state.covariance, state.satellites, satellites
+        nominal, covariance = updates.with_other_satellites(
+            state.nominal, state.covariance, state.satellites, satellites
         )
-        return replace(state, belief=belief, covariance=covariance, satellites=satellites)
+        return replace(state, nominal=nominal, covariance=covariance, satellites=satellites)
 
     def _observers(
         self, state: EkfState, inputs: EstimatorInputs
-    ) -> list[Callable[[Belief], updates.MeasurementUpdate]]:
-        """What each sensor tells, by what is believed before."""
-        told, said = self._told, inputs.measurements
-        tellers: dict[str, Callable[[Any], Callable[..., updates.MeasurementUpdate]]] = {
+    ) -> list[Callable[[NominalState], updates.MeasurementUpdate]]:
+        """Return the update of each sensor as a function of the nominal state."""
+        assumed, measurements = self._assumed, inputs.measurements
+        builders: dict[str, Callable[[Any], Callable[..., updates.MeasurementUpdate]]] = {
             "magnetometer": lambda one: partial(
                 updates.from_field,
                 field_body_t=jnp.asarray(one.magnetic_field_body_t.array),
-                field_world_t=jnp.asarray(told.magnetic_field_world_t.array),
+                field_world_t=jnp.asarray(assumed.magnetic_field_world_t.array),
                 noise_t=self.field_errors.noise_t,
             ),
             "gnss": lambda one: partial(
@@ -246,30 +250,30 @@ class Ekf(AbstractEstimator):
             "barometer": lambda one: partial(
                 updates.from_altitude,
                 altitude_m=one.altitude_m,
-                offset_m=told.altitude_offset_m,
+                offset_m=assumed.altitude_offset_m,
                 noise_m=self.altitude_errors.noise_m,
             ),
             "range": lambda one: partial(
                 updates.from_range,
                 measured=one,
-                ground_z_m=told.ground_z_m,
+                ground_z_m=assumed.ground_z_m,
                 noise_m=self.range_errors.noise_m,
             ),
         }
         names = self._names()
         return [
-            partial(teller(said[names[parameter]]), fresh=inputs.fresh[names[parameter]])
-            for parameter, teller in tellers.items()
+            partial(builder(measurements[names[parameter]]), fresh=inputs.fresh[names[parameter]])
+            for parameter, builder in builders.items()
             if parameter in names
         ]
 
     @property
-    def _told(self) -> FilterAssumptions:
-        return self.assumptions or FilterAssumptions.usual()
+    def _assumed(self) -> FilterAssumptions:
+        return self.assumptions or FilterAssumptions.default()
 
     def _names(self) -> dict[str, str]:
-        """Of the sensors, by parameter."""
-        names = {parameter: getattr(self, parameter) for parameter in SENSES}
+        """Return the names of the sensors, by parameter."""
+        names = {parameter: getattr(self, parameter) for parameter in SENSOR_KINDS}
         return {parameter: name for parameter, name in names.items() if name is not None}
 
     @property

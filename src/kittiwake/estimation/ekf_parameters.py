@@ -1,7 +1,7 @@
-"""What the Kalman filter is told of its sensors and its world.
+"""Parameters of the Kalman filter: errors of its sensors, and assumptions about the world.
 
 The defaults are those of the sensors ``imu``, ``gnss``, ``barometer`` and ``magnetometer`` under
-satellites with errors of the second order, by the same names; each class says what else they are.
+satellites with second-order errors, by the same names; exceptions are described in each class.
 """
 
 from math import radians
@@ -18,7 +18,7 @@ from kittiwake.interfaces.build_context import BuildContext
 
 
 class TriadErrors(eqx.Module):
-    """Of three instruments, without units: density of noise, biases, and the matrix of scales."""
+    """Errors of three instruments, without units: noise density, biases, scale and misalignment."""
 
     noise_per_rthz: Real
     turn_on: Real
@@ -29,7 +29,7 @@ class TriadErrors(eqx.Module):
 
 
 class AccelerometerErrors(eqx.Module):
-    """As the accelerometer of ``imu`` has them."""
+    """Errors of the accelerometer of ``imu``."""
 
     noise_mps2_per_rthz: Annotated[Real, NOT_NEGATIVE] = 0.0039227
     turn_on_mps2: Annotated[Real, NOT_NEGATIVE] = 0.05
@@ -41,7 +41,7 @@ class AccelerometerErrors(eqx.Module):
 
     @property
     def triad(self) -> TriadErrors:
-        """The same without units."""
+        """Error model without units in its names."""
         return TriadErrors(
             self.noise_mps2_per_rthz,
             self.turn_on_mps2,
@@ -53,7 +53,7 @@ class AccelerometerErrors(eqx.Module):
 
 
 class GyroscopeErrors(eqx.Module):
-    """As the gyroscope of ``imu`` has them."""
+    """Errors of the gyroscope of ``imu``."""
 
     noise_radps_per_rthz: Annotated[Real, NOT_NEGATIVE] = 8.7266e-5
     turn_on_radps: Annotated[Real, NOT_NEGATIVE] = 0.002
@@ -65,7 +65,7 @@ class GyroscopeErrors(eqx.Module):
 
     @property
     def triad(self) -> TriadErrors:
-        """The same without units."""
+        """Error model without units in its names."""
         return TriadErrors(
             self.noise_radps_per_rthz,
             self.turn_on_radps,
@@ -77,10 +77,10 @@ class GyroscopeErrors(eqx.Module):
 
 
 class SatelliteErrors(eqx.Module):
-    """Of the distances to satellites, before they are multiplied by the dilution of precision.
+    """Errors of distances to satellites, before multiplication by the dilution of precision.
 
-    The slow one is ``second-order`` of the world's satellites; ``noise_m`` is more than the
-    receiver's 2 mm by what the filter neglects.
+    The slow error is ``second-order`` of the world's satellites; ``noise_m`` exceeds the receiver's
+    2 mm to account for effects that the filter neglects.
     """
 
     noise_m: Annotated[Real, POSITIVE] = 0.005
@@ -90,7 +90,7 @@ class SatelliteErrors(eqx.Module):
 
 
 class AltitudeErrors(eqx.Module):
-    """Of a barometer's altitude: its 1.2 Pa of noise and 30 Pa of drift over 12 Pa/m."""
+    """Errors of a barometer's altitude: 1.2 Pa of noise and 30 Pa of drift over 12 Pa/m."""
 
     noise_m: Annotated[Real, POSITIVE] = 0.1
     drift_m: Annotated[Real, NOT_NEGATIVE] = 2.5
@@ -98,19 +98,19 @@ class AltitudeErrors(eqx.Module):
 
 
 class FieldErrors(eqx.Module):
-    """Of a magnetometer: its noise and, evenly spread, half a count of its converter."""
+    """Errors of a magnetometer: its noise and uniform quantization noise of half a count."""
 
     noise_t: Annotated[Real, POSITIVE] = 2.02e-7
 
 
 class RangeErrors(eqx.Module):
-    """Of a range finder that looks down; chosen."""
+    """Errors of a downward range finder; chosen."""
 
     noise_m: Annotated[Real, POSITIVE] = 0.02
 
 
 class StartErrors(eqx.Module):
-    """How well the start is known, as deviations along each axis; chosen.
+    """Standard deviations of the start along each axis; chosen.
 
     A tilt is about a horizontal axis, the yaw about the vertical.
     """
@@ -122,15 +122,15 @@ class StartErrors(eqx.Module):
 
 
 class FilterAssumptions(eqx.Module):
-    """What the filter takes for true of its world and of its receiver.
+    """Assumptions of the filter about its world and its receiver.
 
     Attributes:
-        gravity_mps2: downwards.
-        ground_z_m: where a range finder that looks down meets the ground.
-        magnetic_field_world_t: in the world's axes.
-        altitude_offset_m: by how much a barometer tells more than the height in the world.
-        gnss_period_s: between fixes.
-        gnss_delay_periods: how old a fix is when it comes.
+        gravity_mps2: gravity, downwards.
+        ground_z_m: height of the ground below a range finder.
+        magnetic_field_world_t: magnetic field in world axes.
+        altitude_offset_m: barometric altitude less the height in the world.
+        gnss_period_s: period of the fixes.
+        gnss_delay_periods: age of a fix on arrival, in periods.
     """
 
     gravity_mps2: Annotated[Real, POSITIVE]
@@ -141,21 +141,21 @@ class FilterAssumptions(eqx.Module):
     gnss_delay_periods: Annotated[int, Bounds(0.0, 100.0)] = eqx.field(static=True)
 
     @classmethod
-    def usual(cls) -> "FilterAssumptions":
-        """Of a filter that nobody told anything: a field as in the middle of Europe."""
+    def default(cls) -> "FilterAssumptions":
+        """Return the default assumptions, with a magnetic field as in Central Europe."""
         return cls(9.80665, 0.0, Vec3(0.0, 2e-5, -4.4e-5), 0.0, 0.2, 1)
 
     @classmethod
     def of(cls, context: BuildContext, gnss: str | None) -> "FilterAssumptions":
-        """As it is where the vehicle starts, where a barometer is set to the height there."""
-        world, start, usual = context.world, context.start.position_world_m, cls.usual()
+        """Return the true values at the start, with the barometer set to the height there."""
+        world, start, default = context.world, context.start.position_world_m, cls.default()
         pressure_pa = world.atmosphere.air(start.z + world.origin.altitude_m).pressure_pa
         receiver = None if gnss is None else context.sensors[gnss]
         return cls(
             gravity_mps2=world.gravity_mps2,
             ground_z_m=world.ground_z_m,
-            magnetic_field_world_t=world.magnetic_field_world_t or usual.magnetic_field_world_t,
+            magnetic_field_world_t=world.magnetic_field_world_t or default.magnetic_field_world_t,
             altitude_offset_m=float(standard_altitude(pressure_pa) - start.z),
-            gnss_period_s=context.periods_s.get(gnss or "", usual.gnss_period_s),
+            gnss_period_s=context.periods_s.get(gnss or "", default.gnss_period_s),
             gnss_delay_periods=getattr(receiver, "delay_periods", 0),
         )

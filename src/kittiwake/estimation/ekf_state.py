@@ -1,18 +1,18 @@
-"""The state of the Kalman filter: what it believes, and the covariance of its errors.
+"""State of the Kalman filter: the nominal state, and the covariance of its errors.
 
 The error state has, in this order,
 
     dp, dv      true less estimated position and velocity in the world
-    theta       rotation vector in the world's axes, q_true = exp(theta) q
-    b, d        of the gyroscopes: bias that stays or walks, and drift that forgets
-    b, d        the same of the accelerometers
-    M           of the gyroscopes, then of the accelerometers: matrix of scale errors and
+    theta       rotation vector in world axes, q_true = exp(theta) q
+    b, d        of the gyroscopes: constant or random-walk bias, and Gauss-Markov drift
+    b, d        the same for the accelerometers
+    M           for the gyroscopes, then for the accelerometers: matrix of scale errors and
                 misalignments, by rows, in y = x + M x + b + d + n
-    e, r        error of the satellites' position along east, north and up and its rate, each in
+    e, r        error of the satellite position along east, north and up and its rate, each in
                 units of its deviation
     h           drift of the barometer
 
-All but the first nine, the ``belief.instruments``, are estimated as they are, not as errors.
+All but the first nine, the ``nominal.instruments``, are estimated directly, not as errors.
 """
 
 import equinox as eqx
@@ -46,8 +46,8 @@ Instruments = Float[Array, "37"]
 Covariance = Float[Array, "46 46"]
 
 
-class Belief(eqx.Module):
-    """What is believed of the motion, and of the errors of the instruments."""
+class NominalState(eqx.Module):
+    """Estimated motion, and estimated errors of the instruments."""
 
     position_world_m: Vector
     velocity_world_mps: Vector
@@ -55,80 +55,81 @@ class Belief(eqx.Module):
     instruments: Instruments
 
     def part(self, of: slice) -> Float[Array, " part"]:
-        """Of the instruments' errors those at these places of the error state."""
+        """Return the instrument errors at these indices of the error state."""
         return self.instruments[of.start - MOTION.stop : of.stop - MOTION.stop]
 
-    def corrected(self, error: Float[Array, "46"]) -> "Belief":
-        """With an error taken out."""
-        turn = Quaternion.from_rotation_vector(Vec3.of(error[ATTITUDE]))
-        return Belief(
+    def corrected(self, error: Float[Array, "46"]) -> "NominalState":
+        """Return the state corrected by an error state."""
+        rotation = Quaternion.from_rotation_vector(Vec3.of(error[ATTITUDE]))
+        return NominalState(
             self.position_world_m + error[POSITION],
             self.velocity_world_mps + error[VELOCITY],
-            (turn * self.q_world_from_body).normalized(),
+            (rotation * self.q_world_from_body).normalized(),
             self.instruments + error[MOTION.stop :],
         )
 
 
 class ImuReading(eqx.Module):
-    """What the inertial unit said, in body axes."""
+    """Reading of the inertial unit, in body axes."""
 
     specific_force_mps2: Vector
     angular_velocity_radps: Vector
 
 
-class Advance(eqx.Module):
-    """By how much the motion went on in a time.
+class MotionIncrement(eqx.Module):
+    """Increment of the motion over a time span.
 
     Attributes:
-        velocity_mps: what came to the velocity.
-        place_m: what came to the position beyond the first velocity times the time.
-        span_s: the time.
+        velocity_mps: increment of the velocity.
+        position_m: increment of the position beyond the initial velocity times the time span.
+        span_s: time span.
     """
 
     velocity_mps: Vector
-    place_m: Vector
+    position_m: Vector
     span_s: Real
 
     @classmethod
-    def none(cls) -> "Advance":
-        """Of no time."""
+    def none(cls) -> "MotionIncrement":
+        """Return an empty increment."""
         return cls(jnp.zeros(3), jnp.zeros(3), jnp.zeros(()))
 
-    def then(self, later: "Advance") -> "Advance":
-        """With what came after it."""
-        return Advance(
-            self.velocity_mps + later.velocity_mps,
-            self.place_m + later.span_s * self.velocity_mps + later.place_m,
-            self.span_s + later.span_s,
+    def then(self, following: "MotionIncrement") -> "MotionIncrement":
+        """Return the sum with a subsequent increment."""
+        return MotionIncrement(
+            self.velocity_mps + following.velocity_mps,
+            self.position_m + following.span_s * self.velocity_mps + following.position_m,
+            self.span_s + following.span_s,
         )
 
 
 class EkfState(eqx.Module):
-    """What the filter remembers.
+    """State of the filter.
 
     Attributes:
-        belief: of the motion and the instruments.
-        covariance: of the errors.
-        reading: what the inertial unit said last.
-        begun: whether it did.
-        advance: since a fix was due last.
-        periods: of as many periods of the receiver before as its fixes are old.
-        satellites: how many the last fix was made of.
+        nominal: estimate of the motion and of the instrument errors.
+        covariance: covariance of the error state.
+        reading: last reading of the inertial unit.
+        initialized: true after the first reading.
+        increment: increment since the last due time of a fix.
+        periods: increments of the preceding periods of the receiver, as many as the age of its
+            fixes.
+        satellites: number of satellites of the last fix.
     """
 
-    belief: Belief
+    nominal: NominalState
     covariance: Covariance
     reading: ImuReading
-    begun: Flag
-    advance: Advance
-    periods: tuple[Advance, ...]
+    initialized: Flag
+    increment: MotionIncrement
+    periods: tuple[MotionIncrement, ...]
     satellites: Count
 
 
 def first_covariance(
     start: StartErrors, gyroscope: TriadErrors, accelerometer: TriadErrors, drift_m: Real
 ) -> Covariance:
-    """Before the first measurement; the errors are independent of each other then."""
+    """Return the covariance before the first measurement, with independent errors."""
     deviations = [
         *(start.position_m,) * 3,
         *(start.velocity_mps,) * 3,
@@ -137,20 +138,20 @@ def first_covariance(
         *(gyroscope.drift.deviation,) * 3,
         *(accelerometer.turn_on,) * 3,
         *(accelerometer.drift.deviation,) * 3,
-        *_of_matrix(gyroscope),
-        *_of_matrix(accelerometer),
+        *_matrix_deviations(gyroscope),
+        *_matrix_deviations(accelerometer),
         *(1.0,) * 6,
         drift_m,
     ]
     return jnp.diag(jnp.stack([jnp.asarray(d, jnp.result_type(float)) for d in deviations]) ** 2)
 
 
-def motion_of(belief: Belief, reading: ImuReading) -> Kinematics:
-    """The estimate, of a belief and a reading without errors."""
-    q = belief.q_world_from_body
-    velocity = Vec3.of(belief.velocity_world_mps)
+def motion_of(nominal: NominalState, reading: ImuReading) -> Kinematics:
+    """Return the estimated motion from a nominal state and a corrected reading."""
+    q = nominal.q_world_from_body
+    velocity = Vec3.of(nominal.velocity_world_mps)
     return Kinematics(
-        position_world_m=Vec3.of(belief.position_world_m),
+        position_world_m=Vec3.of(nominal.position_world_m),
         q_world_from_body=q,
         euler_world_from_body=q.to_euler(),
         velocity_world_mps=velocity,
@@ -160,6 +161,8 @@ def motion_of(belief: Belief, reading: ImuReading) -> Kinematics:
     )
 
 
-def _of_matrix(triad: TriadErrors) -> list[Real]:
-    places = range(3)
-    return [triad.scale_error if i == j else triad.misalignment_rad for i in places for j in places]
+def _matrix_deviations(triad: TriadErrors) -> list[Real]:
+    indices = range(3)
+    return [
+        triad.scale_error if i == j else triad.misalignment_rad for i in indices for j in indices
+    ]

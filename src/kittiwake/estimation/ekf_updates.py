@@ -1,20 +1,21 @@
-"""What measurements tell the Kalman filter.
+"""Measurement updates of the Kalman filter.
 
-An observation says by how much a measurement differs from what was expected, nu, how that follows
-from the errors, ``nu = H dx + n``, and the covariance R of its noise. With ``S = H P H' + R`` and
-``K = P H' / S`` the error is ``K nu`` and, in Joseph's form, which stays symmetric and positive
-whatever rounding does to K, ``P' = (I - K H) P (I - K H)' + K R K'``. An observation with ``nu' nu
-/ S`` beyond the square of the gate is an outlier and tells nothing.
+An update consists of the innovation nu, the difference of a measurement from its prediction, its
+dependence on the errors, ``nu = H dx + n``, and the covariance R of its noise. With ``S = H P H' +
+R`` and ``K = P H' / S`` the error is ``K nu`` and, in Joseph form, which stays symmetric and
+positive for any rounding of K, ``P' = (I - K H) P (I - K H)' + K R K'``. An update with ``nu' nu /
+S`` beyond the square of the gate is an outlier and is rejected.
 
-A fix is of a time D ago, n periods of the receiver. The motion of that time is found from the one
-of now by what came to it in each period since; its error is ``dp - D dv + D^2 da / 2``, with ``da =
--[f]x theta - R (db + dd)`` as in ``ekf_motion``. Along each axis the error of the fix is that of
-the distances times the dilution of precision: the vertical one, and the horizontal one over
-sqrt(2), since a receiver does not say how that lies in the plane. The velocity of a fix is the
-difference of two places, and adds nothing to them.
+A fix is delayed by a time D, n periods of the receiver. The motion at that time is computed from
+the present one by the increments since; its error is ``dp - D dv + D^2 da / 2``, with ``da = -[f]x
+theta - R (db + dd)`` as in ``ekf_motion``. Along each axis the error of the fix is that of the
+distances times the dilution of precision: the vertical one, and the horizontal one over sqrt(2),
+since a receiver does not report its direction in the plane. The velocity of a fix is the difference
+of two positions, and adds no information.
 
-When a satellite comes or goes, part of the error of the fix is new. A mean of n errors and one of n
-+ 1 with them have the correlation sqrt(n / (n + 1)): of the error and its rate so much is kept.
+When a satellite appears or disappears, part of the error of the fix is new. A mean of n errors and
+one of n + 1 including them have the correlation sqrt(n / (n + 1)): this share of the error and its
+rate is kept.
 """
 
 from collections.abc import Iterable
@@ -24,7 +25,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.measurements import GnssMeasurement, RangeMeasurement
-from kittiwake.estimation.ekf_motion import freed, rotation_matrix, skew
+from kittiwake.estimation.ekf_motion import corrected_reading, rotation_matrix, skew
 from kittiwake.estimation.ekf_parameters import SatelliteErrors
 from kittiwake.estimation.ekf_state import (
     ACCELEROMETER_BIAS,
@@ -37,10 +38,10 @@ from kittiwake.estimation.ekf_state import (
     SATELLITE_ERROR,
     SATELLITE_RATE,
     VELOCITY,
-    Advance,
-    Belief,
     Covariance,
     ImuReading,
+    MotionIncrement,
+    NominalState,
     Vector,
 )
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -48,12 +49,12 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 Errors = Float[Array, " errors"]
 Square = Float[Array, "errors errors"]
 
-# of the vertical in the body: a range finder on its side tells nothing of the height
-LEAST_COSINE = 0.5
+# smallest cosine of the tilt at which a range measures the height
+MIN_COSINE = 0.5
 
 
 class MeasurementUpdate(eqx.Module):
-    """What a measurement tells; ``counts`` is False where there is none."""
+    """Update by a measurement; ``counts`` is False if there is none."""
 
     innovation: Float[Array, " parts"]
     by_error: Float[Array, "parts errors"]
@@ -61,116 +62,120 @@ class MeasurementUpdate(eqx.Module):
     counts: Flag
 
 
-def updated(
-    belief: Belief, covariance: Covariance, told: MeasurementUpdate, gate: Real
-) -> tuple[Belief, Covariance]:
-    """After an observation, unless it is an outlier."""
-    error, left = weighed(covariance, told, gate)
-    return belief.corrected(error), left
+def apply_update(
+    nominal: NominalState, covariance: Covariance, update: MeasurementUpdate, gate: Real
+) -> tuple[NominalState, Covariance]:
+    """Return the state after an update, unless it is an outlier."""
+    error, covariance = kalman_update(covariance, update, gate)
+    return nominal.corrected(error), covariance
 
 
-def weighed(covariance: Square, told: MeasurementUpdate, gate: Real) -> tuple[Errors, Square]:
-    """The error that an observation tells, of any filter, and the covariance that is left."""
-    h, r = told.by_error, told.noise
+def kalman_update(
+    covariance: Square, update: MeasurementUpdate, gate: Real
+) -> tuple[Errors, Square]:
+    """Return the estimated error and the updated covariance of any filter."""
+    h, r = update.by_error, update.noise
     shared = covariance @ h.T
     inverse = jnp.linalg.inv(h @ shared + r)
-    counts = told.counts & (told.innovation @ inverse @ told.innovation < gate * gate)
+    counts = update.counts & (update.innovation @ inverse @ update.innovation < gate * gate)
     gain = jnp.where(counts, shared @ inverse, 0.0)
-    left = covariance - gain @ shared.T
-    joseph = left - (left @ h.T) @ gain.T + gain @ r @ gain.T
-    innovation = jnp.where(counts, told.innovation, 0.0)
+    reduced = covariance - gain @ shared.T
+    joseph = reduced - (reduced @ h.T) @ gain.T + gain @ r @ gain.T
+    innovation = jnp.where(counts, update.innovation, 0.0)
     return gain @ innovation, 0.5 * (joseph + joseph.T)
 
 
-def rewound(belief: Belief, periods: Iterable[Advance]) -> tuple[Vector, Real]:
-    """The place before these, the latest first, and how long ago that was."""
-    place, velocity = belief.position_world_m, belief.velocity_world_mps
+def rewind(nominal: NominalState, periods: Iterable[MotionIncrement]) -> tuple[Vector, Real]:
+    """Return the position before some increments, the latest first, and their total time."""
+    position, velocity = nominal.position_world_m, nominal.velocity_world_mps
     ago_s = jnp.zeros(())
-    for advance in periods:
-        velocity = velocity - advance.velocity_mps
-        place = place - advance.span_s * velocity - advance.place_m
-        ago_s = ago_s + advance.span_s
-    return place, ago_s
+    for increment in periods:
+        velocity = velocity - increment.velocity_mps
+        position = position - increment.span_s * velocity - increment.position_m
+        ago_s = ago_s + increment.span_s
+    return position, ago_s
 
 
 def from_fix(
-    belief: Belief,
+    nominal: NominalState,
     fix: GnssMeasurement,
-    periods: Iterable[Advance],
+    periods: Iterable[MotionIncrement],
     reading: ImuReading,
     errors: SatelliteErrors,
     fresh: Flag,
 ) -> MeasurementUpdate:
-    """The place before these periods."""
-    place_then_m, delay_s = rewound(belief, periods)
+    """Return the update by a fix, which is the position before these periods."""
+    past_position_m, delay_s = rewind(nominal, periods)
     dilution = jnp.stack([fix.hdop * 0.5**0.5, fix.hdop * 0.5**0.5, jnp.asarray(fix.vdop)])
     slow = jnp.diag(errors.deviation_m * dilution)
-    rotation = rotation_matrix(belief.q_world_from_body)
-    curve = 0.5 * delay_s * delay_s
-    pull = skew(rotation @ freed(reading, belief).specific_force_mps2)
+    rotation = rotation_matrix(nominal.q_world_from_body)
+    half_square = 0.5 * delay_s * delay_s
+    force_skew = skew(rotation @ corrected_reading(reading, nominal).specific_force_mps2)
     h = jnp.zeros((3, ERRORS)).at[:, POSITION].set(jnp.eye(3))
     h = h.at[:, VELOCITY].set(-delay_s * jnp.eye(3))
-    h = h.at[:, ATTITUDE].set(-curve * pull)
-    h = h.at[:, ACCELEROMETER_BIAS].set(-curve * rotation)
-    h = h.at[:, ACCELEROMETER_DRIFT].set(-curve * rotation)
+    h = h.at[:, ATTITUDE].set(-half_square * force_skew)
+    h = h.at[:, ACCELEROMETER_BIAS].set(-half_square * rotation)
+    h = h.at[:, ACCELEROMETER_DRIFT].set(-half_square * rotation)
     h = h.at[:, SATELLITE_ERROR].set(slow)
-    expected = place_then_m + slow @ belief.part(SATELLITE_ERROR)
-    # without a fix the dilutions are zero, and there is something to invert all the same
+    expected = past_position_m + slow @ nominal.part(SATELLITE_ERROR)
+    # dilutions are zero without a fix, but the matrix must be invertible
     noise = jnp.diag((errors.noise_m * jnp.maximum(dilution, 1.0)) ** 2)
     found = jnp.asarray(fix.position_world_m.array)
     return MeasurementUpdate(found - expected, h, noise, jnp.asarray(fresh & fix.valid))
 
 
 def from_altitude(
-    belief: Belief, altitude_m: Real, offset_m: Real, noise_m: Real, fresh: Flag
+    nominal: NominalState, altitude_m: Real, offset_m: Real, noise_m: Real, fresh: Flag
 ) -> MeasurementUpdate:
-    """A height with a drift."""
+    """Return the update by an altitude with a drift."""
     h = jnp.zeros((1, ERRORS)).at[0, POSITION.stop - 1].set(1.0).at[0, ALTITUDE_DRIFT].set(1.0)
-    expected = belief.position_world_m[2] + belief.instruments[ALTITUDE_DRIFT - MOTION.stop]
+    expected = nominal.position_world_m[2] + nominal.instruments[ALTITUDE_DRIFT - MOTION.stop]
     innovation = altitude_m - offset_m - expected
     return MeasurementUpdate(innovation[None], h, jnp.eye(1) * noise_m**2, jnp.asarray(fresh))
 
 
 def from_field(
-    belief: Belief, field_body_t: Vector, field_world_t: Vector, noise_t: Real, fresh: Flag
+    nominal: NominalState, field_body_t: Vector, field_world_t: Vector, noise_t: Real, fresh: Flag
 ) -> MeasurementUpdate:
-    """The magnetic field, in units of its noise: exp(-theta) turns it in the world's axes."""
-    back = rotation_matrix(belief.q_world_from_body).T / noise_t
-    h = jnp.zeros((3, ERRORS)).at[:, ATTITUDE].set(back @ skew(field_world_t))
-    innovation = field_body_t / noise_t - back @ field_world_t
+    """Return the update by the magnetic field, in units of its noise: exp(-theta) rotates it."""
+    scaled_rotation = rotation_matrix(nominal.q_world_from_body).T / noise_t
+    h = jnp.zeros((3, ERRORS)).at[:, ATTITUDE].set(scaled_rotation @ skew(field_world_t))
+    innovation = field_body_t / noise_t - scaled_rotation @ field_world_t
     return MeasurementUpdate(innovation, h, jnp.eye(3), jnp.asarray(fresh))
 
 
 def from_range(
-    belief: Belief, measured: RangeMeasurement, ground_z_m: Real, noise_m: Real, fresh: Flag
+    nominal: NominalState, measured: RangeMeasurement, ground_z_m: Real, noise_m: Real, fresh: Flag
 ) -> MeasurementUpdate:
-    """The way to level ground along the body's downward axis, height / cos(tilt)."""
-    up: Vector = rotation_matrix(belief.q_world_from_body)[:, 2]
-    steep = up[2] < LEAST_COSINE
-    cosine = jnp.where(steep, 1.0, up[2])
-    expected = (belief.position_world_m[2] - ground_z_m) / cosine
-    # theta turns the axis by theta x up
-    by_turn = jnp.stack([up[1], -up[0], jnp.zeros_like(cosine)]) * (-expected / cosine)
+    """Return the update by the range to level ground along the z axis, height / cos(tilt)."""
+    up: Vector = rotation_matrix(nominal.q_world_from_body)[:, 2]
+    tilted = up[2] < MIN_COSINE
+    cosine = jnp.where(tilted, 1.0, up[2])
+    expected = (nominal.position_world_m[2] - ground_z_m) / cosine
+    # theta rotates the axis by theta x up
+    attitude_row = jnp.stack([up[1], -up[0], jnp.zeros_like(cosine)]) * (-expected / cosine)
     h = jnp.zeros((1, ERRORS)).at[0, POSITION.stop - 1].set(1.0 / cosine)
-    h = h.at[0, ATTITUDE].set(by_turn)
-    counts = jnp.asarray(fresh & measured.valid & ~steep)
+    h = h.at[0, ATTITUDE].set(attitude_row)
+    counts = jnp.asarray(fresh & measured.valid & ~tilted)
     return MeasurementUpdate(
         (measured.range_m - expected)[None], h, jnp.eye(1) * noise_m**2, counts
     )
 
 
 def with_other_satellites(
-    belief: Belief, covariance: Covariance, before: Count, now: Count
-) -> tuple[Belief, Covariance]:
-    """After satellites came or went, as far as their number tells."""
+    nominal: NominalState, covariance: Covariance, before: Count, now: Count
+) -> tuple[NominalState, Covariance]:
+    """Return the state after a change of the number of satellites."""
     fewer, more = jnp.minimum(before, now), jnp.maximum(jnp.maximum(before, now), 1)
-    share = fewer.astype(covariance.dtype) / more.astype(covariance.dtype)
-    kept = jnp.ones(ERRORS).at[SATELLITE_ERROR.start : SATELLITE_RATE.stop].set(_root(share))
+    ratio = fewer.astype(covariance.dtype) / more.astype(covariance.dtype)
+    kept = jnp.ones(ERRORS).at[SATELLITE_ERROR.start : SATELLITE_RATE.stop].set(_root(ratio))
     renewed = jnp.diag(1.0 - kept * kept)
-    later = eqx.tree_at(lambda b: b.instruments, belief, belief.instruments * kept[MOTION.stop :])
-    return later, covariance * (kept[:, None] * kept[None, :]) + renewed
+    next_nominal = eqx.tree_at(
+        lambda b: b.instruments, nominal, nominal.instruments * kept[MOTION.stop :]
+    )
+    return next_nominal, covariance * (kept[:, None] * kept[None, :]) + renewed
 
 
-def _root(share: Real) -> Real:
-    """With a finite slope at zero."""
-    return jnp.where(share > 0.0, jnp.sqrt(jnp.where(share > 0.0, share, 1.0)), 0.0)
+def _root(ratio: Real) -> Real:
+    """Return the square root, with a finite derivative at zero."""
+    return jnp.where(ratio > 0.0, jnp.sqrt(jnp.where(ratio > 0.0, ratio, 1.0)), 0.0)

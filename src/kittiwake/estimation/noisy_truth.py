@@ -1,8 +1,8 @@
-"""The truth with white noise on it: what a controller makes of noise, whatever sensors there are.
+"""Truth with white noise, for the response of controllers to noise without sensors.
 
-Each run draws anew: the noise has no memory, and the estimates of position, velocity, attitude and
-rates err independently of each other. The attitude is turned by a small rotation about a random
-axis of the body, which is normally distributed along each.
+The noise is independent in each step, and the errors of position, velocity, attitude and rates are
+independent of each other. The attitude is rotated by a small random rotation vector in body axes,
+which is normally distributed along each axis.
 """
 
 from typing import Annotated
@@ -19,7 +19,7 @@ from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 
 
 class NoisyTruth(AbstractEstimator):
-    """Gives the true motion with errors of these standard deviations along each axis."""
+    """True motion with errors of these standard deviations along each axis."""
 
     position_m: Annotated[Real, NOT_NEGATIVE] = 0.02
     velocity_mps: Annotated[Real, NOT_NEGATIVE] = 0.05
@@ -32,11 +32,11 @@ class NoisyTruth(AbstractEstimator):
     ) -> tuple[tuple[()], Kinematics]:
         del dt_s
         truth = inputs.truth
-        place, velocity, turn, rate = normals3(key, 4)
-        q = truth.q_world_from_body * Quaternion.from_rotation_vector(turn * self.attitude_rad)
+        position, velocity, rotation, rate = normals3(key, 4)
+        q = truth.q_world_from_body * Quaternion.from_rotation_vector(rotation * self.attitude_rad)
         velocity_world_mps = truth.velocity_world_mps + velocity * self.velocity_mps
         return state, Kinematics(
-            position_world_m=truth.position_world_m + place * self.position_m,
+            position_world_m=truth.position_world_m + position * self.position_m,
             q_world_from_body=q,
             euler_world_from_body=q.to_euler(),
             velocity_world_mps=velocity_world_mps,

@@ -1,4 +1,4 @@
-"""The estimator that is told the truth: for models, controllers and tests without sensors."""
+"""Estimator that returns the truth: for models, controllers and tests without sensors."""
 
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -9,7 +9,7 @@ from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 
 
 class Truth(AbstractEstimator):
-    """Gives the true motion as the estimate."""
+    """True motion as the estimate."""
 
     @override
     def step(

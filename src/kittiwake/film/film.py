@@ -1,7 +1,7 @@
-"""Films and pictures of a flight, made without a screen from its log.
+"""Films and still pictures of a flight, rendered offscreen from its log.
 
-A film is in real time; a flight that would last longer than ``LONGEST_S`` is shown faster, and the
-picture says how much.
+A film runs in real time. A flight that would last longer than ``MAX_FILM_S`` is shown faster, and
+the caption states the speed.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from kittiwake.film.take import FPS, WIDTH, Take
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scene.log_playback import LogPlayback
 
-# of a GIF, so many pictures give the colors
+# number of pictures from which a GIF's palette is computed
 SAMPLES = 8
 
 Picture = UInt8[np.ndarray, "height width 3"]
@@ -32,24 +32,31 @@ def film(
     take: Take | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> None:
-    """Writes a film of a flight; ``progress`` is told how many pictures of all are drawn.
+    """Write a film of a flight; ``progress`` gets the number of drawn pictures and of all.
 
     Raises:
         LogError: if there is nothing of the flight to film.
-        MissingExtraError: without the libraries that it takes.
+        MissingExtraError: if a required library is missing.
     """
     take = take or Take()
     if take.format == "mp4":
         ffmpeg()
-    reel = LogPlayback(log, scenario)
-    times_s, speed = take.timing(reel)
-    followed = take.followed(reel)
-    location = Location(reel, log, take.size)
+    playback = LogPlayback(log, scenario)
+    times_s, speed = take.timing(playback)
+    followed = take.followed(playback)
+    location = Location(playback, log, take.size)
     fps, aspect = FPS[take.format], take.size[0] / take.size[1]
-    # where all else stands still, a GIF is small
+    # a GIF with a static background is small
     drifting = take.format == "mp4"
-    shot = (reel, location.cast, times_s)
-    views = camera_path(*shot, aspect=aspect, fps=fps, follow=followed, drifting=drifting)
+    views = camera_path(
+        playback,
+        location.bodies,
+        times_s,
+        aspect=aspect,
+        fps=fps,
+        follow=followed,
+        drifting=drifting,
+    )
 
     def pictures() -> Iterator[Picture]:
         for number, (time_s, view) in enumerate(zip(times_s, views, strict=True)):
@@ -61,7 +68,7 @@ def film(
         return
     chosen = np.unique(np.linspace(0, len(views) - 1, SAMPLES).round().astype(int))
     samples = [location.picture(times_s[i], views[i], speed) for i in chosen]
-    # drawn anew: rotors go on from where they were
+    # drawn again, so that rotors turn in the order of the film
     write_gif(path, samples, pictures(), fps)
 
 
@@ -73,21 +80,23 @@ def still(
     height: int | None = None,
     follow: str | None = None,
 ) -> Picture:
-    """A picture of a flight at a time, without words.
+    """Return a picture of a flight at a time, without caption.
 
     Raises:
-        LogError: if the flight has no such time.
-        MissingExtraError: without the libraries that it takes.
+        LogError: if the time is outside the flight.
+        MissingExtraError: if a required library is missing.
     """
-    reel = LogPlayback(log, scenario)
-    begin, end = reel.span_s
+    playback = LogPlayback(log, scenario)
+    begin, end = playback.span_s
     if not begin <= time_s <= end:
         message = f"there is nothing at {time_s:g} s; the flight lasts from {begin:g} to {end:g} s"
         raise LogError(message)
     take = Take(width=width, follow=follow)
-    followed = take.followed(reel)
+    followed = take.followed(playback)
     size = take.size[0], height or take.size[1]
-    location = Location(reel, log, size)
-    shot = (reel, location.cast, [time_s])
-    (view,) = camera_path(*shot, aspect=size[0] / size[1], fps=FPS["mp4"], follow=followed)
-    return location.drawn(reel.frame(time_s), view)
+    location = Location(playback, log, size)
+    aspect = size[0] / size[1]
+    (view,) = camera_path(
+        playback, location.bodies, [time_s], aspect=aspect, fps=FPS["mp4"], follow=followed
+    )
+    return location.drawn(playback.frame(time_s), view)

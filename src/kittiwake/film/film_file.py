@@ -1,4 +1,4 @@
-"""Files of moving pictures: MP4 by ffmpeg, GIF by Pillow."""
+"""Film files: MP4 by ffmpeg, GIF by Pillow."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -15,7 +15,7 @@ from kittiwake.analysis.output_file import output_file
 from kittiwake.core.errors import LogError, MissingExtraError
 from kittiwake.core.extras import optional
 
-# constant quality: lower is better and larger, 18 cannot be told from the original
+# constant rate factor: lower is better and larger; 18 is visually lossless
 QUALITY, PRESET = "20", "veryfast"
 PALETTE_COLORS = 255
 
@@ -23,7 +23,7 @@ Picture = UInt8[np.ndarray, "height width 3"]
 
 
 def write_mp4(path: Path, pictures: Iterator[Picture], fps: float) -> None:
-    """H.264 that browsers play, from its first byte on.
+    """Write H.264 that browsers play while they load it.
 
     Raises:
         MissingExtraError: without imageio-ffmpeg.
@@ -32,13 +32,13 @@ def write_mp4(path: Path, pictures: Iterator[Picture], fps: float) -> None:
     program = ffmpeg()
     first = next(pictures)
     height, width = first.shape[:2]
-    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}"]
-    wanted = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", QUALITY, "-preset", PRESET]
-    whole = ["-movflags", "+faststart", "-f", "mp4"]
-    with output_file(path) as unfinished, TemporaryFile() as told:
-        # of imageio-ffmpeg only the program: its own call forks, which JAX warns of
-        command = [program, "-y", "-loglevel", "error", *given, "-i", "-", *wanted, *whole]
-        process = Popen([*command, str(unfinished)], stdin=PIPE, stderr=told)
+    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}"]
+    codec = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", QUALITY, "-preset", PRESET]
+    target = ["-movflags", "+faststart", "-f", "mp4"]
+    with output_file(path) as unfinished, TemporaryFile() as errors:
+        # only the program of imageio-ffmpeg: its own call forks, of which JAX warns
+        command = [program, "-y", "-loglevel", "error", *source, "-i", "-", *codec, *target]
+        process = Popen([*command, str(unfinished)], stdin=PIPE, stderr=errors)
         assert process.stdin is not None
         try:
             for picture in chain([first], pictures):
@@ -54,17 +54,18 @@ def write_mp4(path: Path, pictures: Iterator[Picture], fps: float) -> None:
                 process.stdin.close()
             status = process.wait()
         if status != 0:
-            told.seek(0)
-            said = told.read().decode(errors="replace").strip().splitlines()
-            message = f"ffmpeg could not write {path}: {said[-1] if said else f'status {status}'}"
+            errors.seek(0)
+            lines = errors.read().decode(errors="replace").strip().splitlines()
+            reason = lines[-1] if lines else f"status {status}"
+            message = f"ffmpeg could not write {path}: {reason}"
             raise LogError(message)
 
 
 def ffmpeg() -> str:
-    """The program, asked for before a long film is drawn.
+    """Return the path of ffmpeg; call it before a long film is drawn.
 
     Raises:
-        MissingExtraError: without imageio-ffmpeg; the message has what needs none.
+        MissingExtraError: without imageio-ffmpeg; the message names the format that needs none.
     """
     try:
         return str(optional("imageio_ffmpeg", "film").get_ffmpeg_exe())
@@ -74,18 +75,18 @@ def ffmpeg() -> str:
 
 
 def _can_draw() -> bool:
-    """Whether there is what draws the pictures of either format."""
+    """Return True if the renderer, which both formats need, is installed."""
     try:
         optional("mujoco", "film")
     except (MissingExtraError, ImportError, AttributeError, RuntimeError, OSError):
-        return False  # MuJoCo asks for a graphics library as it is imported
+        return False  # MuJoCo loads a graphics library when it is imported
     return True
 
 
 def write_gif(
     path: Path, samples: Sequence[Picture], pictures: Iterator[Picture], fps: float
 ) -> None:
-    """One palette for all pictures, made of samples of them."""
+    """Write a GIF with one palette, which is computed from samples of its pictures."""
     palette = _palette(samples)
     drawn = (
         Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)

@@ -1,4 +1,4 @@
-"""Pictures of a scenario at one time after another, as they come, without a log."""
+"""Pictures of a scenario from the rows of its vehicles, without a log."""
 
 from collections.abc import Mapping
 
@@ -16,10 +16,10 @@ FPS = 30.0
 
 
 class Portrait:
-    """Draws the rows of all vehicles, whose columns begin with the time.
+    """Renderer of all vehicles from their rows, whose columns begin with the time.
 
     Raises:
-        MissingExtraError: without the libraries that it draws with.
+        MissingExtraError: if a required library is missing.
     """
 
     def __init__(
@@ -34,14 +34,20 @@ class Portrait:
     def picture(
         self, rows: Mapping[str, Float64[np.ndarray, " columns"]]
     ) -> UInt8[np.ndarray, "height width 3"]:
-        """All vehicles from where they can be seen."""
+        """Return a picture with all vehicles in view."""
         tables = {name: Table(self._columns[name], row[None]) for name, row in rows.items()}
         log = Log(tables, (), self._scenario.document.data)
-        reel = LogPlayback(log, self._scenario)
+        playback = LogPlayback(log, self._scenario)
         if self._location is None:
-            self._location = Location(reel, log, self._size)
+            self._location = Location(playback, log, self._size)
         width, height = self._size
-        time_s = reel.span_s[0]
-        shot = (reel, self._location.cast, [time_s])
-        (view,) = camera_path(*shot, aspect=width / height, fps=FPS, drifting=False)
-        return self._location.drawn(reel.frame(time_s), view)
+        time_s = playback.span_s[0]
+        (view,) = camera_path(
+            playback,
+            self._location.bodies,
+            [time_s],
+            aspect=width / height,
+            fps=FPS,
+            drifting=False,
+        )
+        return self._location.drawn(playback.frame(time_s), view)

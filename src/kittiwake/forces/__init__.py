@@ -1,4 +1,4 @@
-"""What pushes a body: rotors and the air's drag."""
+"""Aerodynamic forces on a body: rotors, ground effect and drag."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -12,7 +12,7 @@ ROTORS = Registry(
         ),
         "lumped": RegistryEntry(
             "kittiwake.forces.lumped_rotor:LumpedRotor",
-            "thrust and torque by the square of the speed, with lumped effects of the airspeed",
+            "thrust and torque by the squared speed, with lumped effects of the airspeed",
         ),
     },
 )
@@ -22,7 +22,7 @@ GROUND_EFFECTS = Registry(
     "ground effect",
     {
         "cheeseman-bennett": RegistryEntry(
-            "kittiwake.forces.ground_effect:CheesemanBennett", "by the image of one rotor"
+            "kittiwake.forces.ground_effect:CheesemanBennett", "method of images for one rotor"
         ),
     },
 )
@@ -32,13 +32,15 @@ FORCES = Registry(
     "force",
     {
         "linear-drag": RegistryEntry(
-            "kittiwake.forces.drag:LinearDrag", "drag in proportion to the airspeed, by axis"
+            "kittiwake.forces.drag:LinearDrag", "drag proportional to the airspeed, per axis"
         ),
         "quadratic-drag": RegistryEntry(
-            "kittiwake.forces.drag:QuadraticDrag", "drag by the square of the airspeed, by axis"
+            "kittiwake.forces.drag:QuadraticDrag",
+            "drag proportional to the squared airspeed, per axis",
         ),
         "rotation-damping": RegistryEntry(
-            "kittiwake.forces.drag:RotationDamping", "torque against the rotation, by axis"
+            "kittiwake.forces.drag:RotationDamping",
+            "torque proportional to the body rates, per axis",
         ),
     },
 )

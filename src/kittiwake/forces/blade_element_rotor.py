@@ -1,4 +1,4 @@
-"""A rotor by blade-element theory, with the inflow of momentum theory.
+"""Rotor by blade-element theory, with the inflow of momentum theory.
 
 For blades without flapping, of constant chord, whose pitch falls from theta_0 at the hub by
 theta_tw to the tip, integrated over radius and azimuth in a uniform inflow (Fay 2001, "Derivation
@@ -55,14 +55,14 @@ from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import AbstractRotor, Flow
 
-# (m/s)^4: keeps the square roots away from zero, where they have no derivative
+# (m/s)^4: keeps the square roots away from zero, where they are not differentiable
 LEAST_FLOW = 1e-24
-# from the wash at rest; tests/physics/test_blade_element.py shows what is left
+# starting from the wash at rest; tests/physics/test_blade_element.py measures the residual
 NEWTON_STEPS = 5
 
 
 class BladeElementRotor(AbstractRotor):
-    """Geometry and profile of one rotor; hover is reckoned in air of ``design_density_kgpm3``."""
+    """Geometry and profile of one rotor; hover is computed in air of ``design_density_kgpm3``."""
 
     radius_m: Annotated[Real, POSITIVE]
     chord_m: Annotated[Real, POSITIVE]
@@ -79,7 +79,7 @@ class BladeElementRotor(AbstractRotor):
     inflow: Literal["at-rest", "momentum"] = eqx.field(static=True, default="at-rest")
 
     def __check_init__(self) -> None:
-        """Refuses blades that cannot push up, where the angles are plain numbers."""
+        """Raise ValueError for blades that cannot lift, if the angles are plain numbers."""
         angles = (self.root_pitch_rad, self.twist_rad)
         if all(isinstance(angle, int | float) for angle in angles) and not self._mean_pitch > 0.0:
             message = (
@@ -98,7 +98,7 @@ class BladeElementRotor(AbstractRotor):
         pitch, lift = self._mean_pitch, self._lift_area_m2 * flow.surroundings.air.density_kgpm3
         drag_share = self.profile_drag / (4.0 * self.lift_slope)
         thrust = lift * self._thrust_share_m2ps2(tip, across2, through)
-        # of H and R_m per unit of V
+        # H and R_m per unit of V
         hub = -lift * (tip * drag_share + through * self._slant)
         roll = -spin * lift * self.radius_m * (tip * pitch - through / 8.0)
         torque = (tip * tip + across2) * drag_share / 2.0 + through * (tip * pitch - through / 4.0)
@@ -142,23 +142,23 @@ class BladeElementRotor(AbstractRotor):
 
     @property
     def disc_area_m2(self) -> Real:
-        """A: what the blades sweep."""
+        """A: area that the blades sweep."""
         return math.pi * self.radius_m**2
 
     @property
     def solidity(self) -> Real:
-        """Sigma: the part of the disc that is blade."""
+        """Sigma: fraction of the disc that is covered by blades."""
         return self.blades * self.chord_m / (math.pi * self.radius_m)
 
     @property
     def inflow_at_rest(self) -> Real:
-        """The lambda at which blades and momentum give one thrust: 2 lambda^2 = C_T."""
+        """Lambda at which both theories give the same thrust: 2 lambda^2 = C_T."""
         loading = self.solidity * self.lift_slope
         return loading / 16.0 * ((1.0 + 128.0 * self._mean_pitch / loading) ** 0.5 - 1.0)
 
     @property
     def _mean_pitch(self) -> Real:
-        """The pitch as the square of the blades' speed weighs it."""
+        """Mean pitch, weighted by the squared speed of the blade elements."""
         return self.root_pitch_rad / 6.0 - self.twist_rad / 8.0
 
     @property
@@ -167,26 +167,26 @@ class BladeElementRotor(AbstractRotor):
 
     @property
     def _slant(self) -> Real:
-        """The pitch as the airspeed across the axis weighs it."""
+        """Mean pitch, weighted for the airspeed across the axis."""
         return (self.root_pitch_rad - self.twist_rad / 2.0) / 4.0
 
     def _thrust_share_m2ps2(self, tip: Real, across2: Real, through: Real) -> Real:
-        """T / (rho A sigma a)."""
+        """Return T / (rho A sigma a)."""
         return tip * (tip * self._mean_pitch - through / 4.0) + across2 * self._slant
 
     def _wash_mps(self, tip: Real, across2: Real, w: Real) -> Real:
-        """v_1, by which of the two theories is asked for."""
-        # written so that nothing cancels at high speed
+        """Return v_1 by the selected inflow theory."""
+        # in a form without cancellation at high speed
         square = (self.inflow_at_rest * tip) ** 2
         root = jnp.sqrt(jnp.maximum(across2 * across2 / 4.0 + square * square, LEAST_FLOW))
         wash = square / jnp.sqrt(across2 / 2.0 + root)
         return wash if self.inflow == "at-rest" else self._balanced_mps(wash, tip, across2, w)
 
     def _balanced_mps(self, start: Real, tip: Real, across2: Real, w: Real) -> Real:
-        """The v_1 with which blades and momentum give one thrust."""
+        """Return the v_1 at which both theories give the same thrust."""
         loading = self.solidity * self.lift_slope / 2.0
         axial = jnp.maximum(w, -self.inflow_at_rest * tip)
-        # a descent is added, so that the flow begins as at rest, where the left side is convex
+        # a descent is added, so that the flow starts as at rest, where the left side is convex
         wash = start - jnp.minimum(axial, 0.0)
         for _ in range(NEWTON_STEPS):
             through = axial + wash

@@ -1,7 +1,7 @@
-"""The air's resistance to a body, apart from its rotors.
+"""Aerodynamic drag of a body without its rotors.
 
-    F_i = -c_i V_i                        linear: what blades and slow flow give
-    F_i = -rho (C_d A)_i |V| V_i / 2      quadratic: what a blunt body gives (Hoerner 1965)
+    F_i = -c_i V_i                        linear: rotor blades and slow flow
+    F_i = -rho (C_d A)_i |V| V_i / 2      quadratic: a blunt body (Hoerner 1965)
     tau_i = -k_i omega_i                  against rotation
 
 V: velocity relative to the air, in body axes. Neglected: lift, and torque by an offset center of
@@ -16,7 +16,7 @@ from kittiwake.interfaces.parts import AbstractForce, Flow
 
 
 class LinearDrag(AbstractForce):
-    """In proportion to the airspeed."""
+    """Force proportional to the airspeed, per body axis."""
 
     damping_body_kgps: Vec3
 
@@ -26,7 +26,7 @@ class LinearDrag(AbstractForce):
 
 
 class QuadraticDrag(AbstractForce):
-    """By the square of the airspeed; ``drag_area_body_m2`` is C_d A seen along each body axis."""
+    """Force proportional to the squared airspeed; ``drag_area_body_m2`` is C_d A per body axis."""
 
     drag_area_body_m2: Vec3
 
@@ -38,7 +38,7 @@ class QuadraticDrag(AbstractForce):
 
 
 class RotationDamping(AbstractForce):
-    """In proportion to the body's rates."""
+    """Torque proportional to the body rates, per body axis."""
 
     damping_body_nms: Vec3
 

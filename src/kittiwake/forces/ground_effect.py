@@ -1,4 +1,4 @@
-"""The ground effect: a rotor near a surface lifts more at one speed.
+"""Ground effect: the larger thrust of a rotor near a surface.
 
 The image of the rotor below the surface pushes its air back up (Cheeseman and Bennett 1955, "The
 effect of the ground on a helicopter rotor in forward flight", ARC R&M 3021, equation 4, in hover)::
@@ -19,7 +19,7 @@ from kittiwake.interfaces.parts import AbstractGroundEffect
 
 
 class CheesemanBennett(AbstractGroundEffect):
-    """The method of images for one rotor."""
+    """Ground effect of one rotor by the method of images."""
 
     @override
     def thrust_ratio(self, height_m: Real, radius_m: Real) -> Real:

@@ -1,4 +1,4 @@
-"""A rotor as a few numbers: thrust and torque by the square of its speed, and what airspeed adds.
+"""Rotor with lumped coefficients: thrust, torque, and the effects of the airspeed.
 
     T = k_T Omega^2 - k_z Omega w + k_h (u^2 + v^2)
     H = -k_d Omega (u, v, 0)
@@ -29,7 +29,7 @@ UP = Vec3(0.0, 0.0, 1.0)
 
 
 class LumpedRotor(AbstractRotor):
-    """Coefficients of one rotor."""
+    """Lumped coefficients of one rotor."""
 
     thrust_ns2: Annotated[Real, POSITIVE]
     torque_nms2: Annotated[Real, NOT_NEGATIVE]

@@ -1,1 +1,1 @@
-"""Vectors, rotations, frames and places on the Earth: mathematics that knows no vehicle."""
+"""Vectors, rotations, frames and geodesy."""

@@ -1,7 +1,7 @@
-"""Roll, pitch and yaw: rotations about z, then y, then x of the turning body (ZYX).
+"""Roll, pitch and yaw: intrinsic rotations about z, then y, then x (ZYX).
 
 Used by models that are identified in these angles, by scenario files and by displays; everything
-else carries a quaternion. The angles take their meaning from the frames that the holder names.
+else uses quaternions. The frames that the angles relate are named by the field that holds them.
 """
 
 import equinox as eqx
@@ -31,14 +31,14 @@ class RotationZYX(eqx.Module):
 
     @classmethod
     def of(cls, angles: EulerZYX) -> "RotationZYX":
-        """The rotation that takes body axes to reference axes."""
+        """Return the rotation from body axes to reference axes."""
         sin_roll, cos_roll = sin_cos(angles.roll_rad)
         sin_pitch, cos_pitch = sin_cos(angles.pitch_rad)
         sin_yaw, cos_yaw = sin_cos(angles.yaw_rad)
         return cls(sin_roll, cos_roll, sin_pitch, cos_pitch, sin_yaw, cos_yaw)
 
     def reference_from_body(self, v: Vec3) -> Vec3:
-        """A vector given in body axes, in reference axes."""
+        """Return the reference-axes components of a vector given in body axes."""
         sph, cph, sth, cth = self.sin_roll, self.cos_roll, self.sin_pitch, self.cos_pitch
         sps, cps = self.sin_yaw, self.cos_yaw
         return Vec3(
@@ -52,7 +52,7 @@ class RotationZYX(eqx.Module):
         )
 
     def body_from_reference(self, v: Vec3) -> Vec3:
-        """A vector given in reference axes, in body axes."""
+        """Return the body-axes components of a vector given in reference axes."""
         sph, cph, sth, cth = self.sin_roll, self.cos_roll, self.sin_pitch, self.cos_pitch
         sps, cps = self.sin_yaw, self.cos_yaw
         return Vec3(
@@ -66,7 +66,7 @@ class RotationZYX(eqx.Module):
         )
 
     def angle_rates(self, angular_velocity_body_radps: Vec3) -> Vec3:
-        """Rates of roll, pitch and yaw for given body rates; singular at pitch +-90 deg."""
+        """Return the rates of roll, pitch and yaw for body rates; singular at pitch +-90 deg."""
         p, q, r = (getattr(angular_velocity_body_radps, axis) for axis in "xyz")
         turning = q * self.sin_roll + r * self.cos_roll
         return Vec3(
@@ -76,7 +76,7 @@ class RotationZYX(eqx.Module):
         )
 
     def body_rates(self, angle_rates_radps: Vec3) -> Vec3:
-        """Body rates for given rates of roll, pitch and yaw."""
+        """Return the body rates for rates of roll, pitch and yaw."""
         roll, pitch, yaw = (getattr(angle_rates_radps, axis) for axis in "xyz")
         turning = yaw * self.cos_pitch
         return Vec3(

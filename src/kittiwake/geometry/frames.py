@@ -11,17 +11,17 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 def swap_enu_ned(v: Vec3) -> Vec3:
-    """A world vector in NED from ENU, or in ENU from NED."""
+    """Convert a world vector from ENU to NED, or from NED to ENU."""
     return Vec3(v.y, v.x, -v.z)
 
 
 def swap_flu_frd(v: Vec3) -> Vec3:
-    """A body vector in FRD from FLU, or in FLU from FRD."""
+    """Convert a body vector from FLU to FRD, or from FRD to FLU."""
     return Vec3(v.x, -v.y, -v.z)
 
 
 def swap_euler(angles: EulerZYX) -> EulerZYX:
-    """Angles of FRD in NED from those of FLU in ENU, or the reverse.
+    """Convert the angles of FLU in ENU to those of FRD in NED, or the reverse.
 
     Roll keeps its sign, pitch changes it, and yaw is counted from the other horizontal axis in the
     other direction. Yaw is not wrapped.

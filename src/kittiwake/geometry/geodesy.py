@@ -1,11 +1,11 @@
-"""Places on the Earth: WGS-84 coordinates, the UTM grid, and the world's axes around an origin.
+"""Geodesy: WGS-84 coordinates, the UTM grid, and local frames around an origin.
 
-Everything works in the host's double precision: a position from the Earth's center needs it (one
-unit in the last place is a nanometre, in single precision half a meter). Only ``LocalFrame`` also
-takes JAX scalars, for sensors that see satellites. UTM follows Karney (2011), "Transverse Mercator
-with an accuracy of a few nanometers", Krueger's series to the sixth order, good to 5 nm within 3900
-km of the central meridian; Earth-centered to geodetic is Bowring's (1976) iteration, good
-everywhere outside the Earth's core.
+All functions use the host's double precision, which Earth-centered positions require (one unit in
+the last place is a nanometer; in single precision it is half a meter). Only ``LocalFrame`` also
+takes JAX scalars, for simulated satellite receivers. UTM follows Karney (2011), "Transverse
+Mercator with an accuracy of a few nanometers", Krueger's series to the sixth order, accurate to
+5 nm within 3900 km of the central meridian. Earth-centered to geodetic is Bowring's (1976)
+iteration, accurate everywhere outside the Earth's core.
 """
 
 import cmath
@@ -67,7 +67,7 @@ FROM_GRID_COEFFICIENTS = _polynomials_at(THIRD_FLATTENING, FROM_GRID_POLYNOMIALS
 
 @dataclass(frozen=True)
 class Geodetic:
-    """A place by WGS-84 latitude, longitude and height above the ellipsoid."""
+    """Position as WGS-84 latitude, longitude and height above the ellipsoid."""
 
     latitude_rad: float
     longitude_rad: float
@@ -76,7 +76,7 @@ class Geodetic:
 
 @dataclass(frozen=True)
 class Utm:
-    """A place on the map by its zone of the Universal Transverse Mercator grid and hemisphere."""
+    """Position in a zone of the Universal Transverse Mercator grid, with the hemisphere."""
 
     easting_m: float
     northing_m: float
@@ -101,27 +101,27 @@ class LocalFrame(eqx.Module):
 
     @classmethod
     def of(cls, origin_ecef_m: Vec3, east: Vec3, north: Vec3, up: Vec3) -> "LocalFrame":
-        """The frame with this origin and these axes."""
+        """Return the frame with this origin and these axes."""
         columns = np.array([[v.x, v.y, v.z] for v in (east, north, up)]).T
         rows = [Vec3.of(row) for row in np.linalg.inv(columns).tolist()]
         return cls(origin_ecef_m, east, north, up, *rows)
 
     def ecef_from_local(self, position_world_m: Vec3) -> Vec3:
-        """A world position in ECEF."""
+        """Return the ECEF coordinates of a world position."""
         return self.origin_ecef_m + self.direction_ecef(position_world_m)
 
     def local_from_ecef(self, position_ecef_m: Vec3) -> Vec3:
-        """An ECEF position in the world."""
+        """Return the world coordinates of an ECEF position."""
         d = position_ecef_m - self.origin_ecef_m
         return Vec3(self.to_x.dot(d), self.to_y.dot(d), self.to_z.dot(d))
 
     def direction_ecef(self, v: Vec3) -> Vec3:
-        """A displacement or velocity in ECEF, given in the world."""
+        """Return the ECEF components of a displacement or velocity given in the world."""
         return self.east * v.x + self.north * v.y + self.up * v.z
 
 
 def ecef_from_geodetic(place: Geodetic) -> Vec3:
-    """The position from the Earth's center: x to Greenwich, z to the north pole."""
+    """Return the Earth-centered position: x to Greenwich, z to the north pole."""
     sine, cosine = math.sin(place.latitude_rad), math.cos(place.latitude_rad)
     prime_vertical = SEMI_MAJOR_AXIS_M / math.sqrt(1.0 - ECCENTRICITY_SQUARED * sine * sine)
     from_axis = (prime_vertical + place.altitude_m) * cosine
@@ -133,7 +133,7 @@ def ecef_from_geodetic(place: Geodetic) -> Vec3:
 
 
 def geodetic_from_ecef(position_ecef_m: Vec3) -> Geodetic:
-    """Latitude, longitude and height of a position from the Earth's center."""
+    """Return latitude, longitude and height of an Earth-centered position."""
     x, y, z = (float(c) for c in (position_ecef_m.x, position_ecef_m.y, position_ecef_m.z))
     from_axis = math.hypot(x, y)
     second_eccentricity_squared = ECCENTRICITY_SQUARED / (1.0 - ECCENTRICITY_SQUARED)
@@ -153,12 +153,12 @@ def geodetic_from_ecef(position_ecef_m: Vec3) -> Geodetic:
 
 
 def utm_zone(place: Geodetic, *, with_exceptions: bool = True) -> int:
-    """The zone of 6 degrees that a place lies in.
+    """Return the 6-degree zone of a position.
 
     Args:
-        place: where.
-        with_exceptions: whether zone 32 is widened for the south-west of Norway and the zones of
-            Svalbard are merged, as on maps. QRSim does neither.
+        place: the position.
+        with_exceptions: true to widen zone 32 for the south-west of Norway and to merge the zones
+            of Svalbard, as on maps. QRSim does neither.
     """
     latitude = math.degrees(place.latitude_rad)
     longitude = (math.degrees(place.longitude_rad) + 180.0) % 360.0 - 180.0
@@ -172,12 +172,12 @@ def utm_zone(place: Geodetic, *, with_exceptions: bool = True) -> int:
 def utm_from_geodetic(
     place: Geodetic, *, zone: int | None = None, north: bool | None = None
 ) -> Utm:
-    """A place on the UTM grid; the equator counts as north.
+    """Return a position on the UTM grid; the equator counts as north.
 
     Args:
-        place: where; its altitude does not matter.
-        zone: the zone to count in instead of the place's own.
-        north: the hemisphere to count in instead of the place's own.
+        place: the position; its altitude does not matter.
+        zone: the zone to use instead of the position's own.
+        north: the hemisphere to use instead of the position's own.
     """
     zone = utm_zone(place) if zone is None else zone
     north = place.latitude_rad >= 0.0 if north is None else north
@@ -197,7 +197,7 @@ def utm_from_geodetic(
 
 
 def geodetic_from_utm(place: Utm, altitude_m: float) -> Geodetic:
-    """Latitude and longitude of a place on the UTM grid, with the altitude added."""
+    """Return the geodetic coordinates of a position on the UTM grid, with an altitude."""
     grid = complex(
         (place.northing_m - _false_northing_m(north=place.north)) / GRID_RADIUS_M,
         (place.easting_m - UTM_FALSE_EASTING_M) / GRID_RADIUS_M,
@@ -210,7 +210,7 @@ def geodetic_from_utm(place: Utm, altitude_m: float) -> Geodetic:
 
 
 def tangent_plane(origin: Geodetic) -> LocalFrame:
-    """East, north and up at the origin, straight on from there."""
+    """Return the tangent plane at an origin: axes east, north and up."""
     sin_lat, cos_lat = math.sin(origin.latitude_rad), math.cos(origin.latitude_rad)
     sin_lon, cos_lon = math.sin(origin.longitude_rad), math.cos(origin.longitude_rad)
     return LocalFrame.of(
@@ -223,17 +223,17 @@ def tangent_plane(origin: Geodetic) -> LocalFrame:
 
 @dataclass(frozen=True)
 class UtmGrid:
-    """QRSim's local frame: the UTM grid around an origin, and height above the ellipsoid.
+    """Local frame of QRSim: the UTM grid around an origin, and height above the ellipsoid.
 
-    Its axes point along the map and not to true north, a meter on it is up to 0.04 % off, and it
-    bends with the Earth: 1.5 mm at a distance of 140 m, 8 cm at 1 km. Zone and hemisphere are the
-    origin's everywhere, so the frame has no seams.
+    Its y axis points to grid north and not to true north, its scale differs from one by up to
+    0.04 %, and it curves with the Earth: 1.5 mm at a distance of 140 m, 8 cm at 1 km. Zone and
+    hemisphere are those of the origin everywhere, so the frame is continuous.
     """
 
     origin: Geodetic
 
     def ecef_from_local(self, position_world_m: Vec3) -> Vec3:
-        """A world position in ECEF."""
+        """Return the ECEF coordinates of a world position."""
         start = self._origin_on_grid()
         place = Utm(
             easting_m=start.easting_m + float(position_world_m.x),
@@ -245,7 +245,7 @@ class UtmGrid:
         return ecef_from_geodetic(geodetic_from_utm(place, altitude))
 
     def local_from_ecef(self, position_ecef_m: Vec3) -> Vec3:
-        """An ECEF position in the world."""
+        """Return the world coordinates of an ECEF position."""
         start = self._origin_on_grid()
         place = geodetic_from_ecef(position_ecef_m)
         there = utm_from_geodetic(place, zone=start.zone, north=start.north)
@@ -256,7 +256,7 @@ class UtmGrid:
         )
 
     def tangent(self) -> LocalFrame:
-        """The affine frame that touches the grid at the origin: cheap, but without its bend."""
+        """Return the affine frame that is tangent to the grid at the origin, without curvature."""
         return LocalFrame.of(
             origin_ecef_m=ecef_from_geodetic(self.origin),
             east=self._slope(Vec3(1.0, 0.0, 0.0)),

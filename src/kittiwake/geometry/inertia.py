@@ -1,4 +1,4 @@
-"""The inertia matrix of a rigid body.
+"""Inertia matrix of a rigid body.
 
 Symmetric, in body axes, about the center of mass; the products are entries of the matrix, so
 ``xy = -integral of x y dm``.
@@ -12,7 +12,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Inertia(eqx.Module):
-    """Moments xx, yy, zz and products xy, xz, yz in kg m^2."""
+    """Inertia matrix with moments xx, yy, zz and products xy, xz, yz in kg m^2."""
 
     xx: Real
     yy: Real
@@ -22,7 +22,7 @@ class Inertia(eqx.Module):
     yz: Real = 0.0
 
     def __check_init__(self) -> None:
-        """Refuses what no body can have, where the entries are plain numbers."""
+        """Raise ValueError for a physically impossible matrix, if the entries are plain numbers."""
         entries = (self.xx, self.yy, self.zz, self.xy, self.xz, self.yz)
         if not all(isinstance(entry, int | float) for entry in entries):
             return
@@ -42,7 +42,7 @@ class Inertia(eqx.Module):
 
     @property
     def matrix(self) -> np.ndarray:
-        """The matrix of plain numbers."""
+        """The matrix as a NumPy array; the entries must be plain numbers."""
         xx, yy, zz, xy, xz, yz = (
             float(entry) for entry in (self.xx, self.yy, self.zz, self.xy, self.xz, self.yz)
         )
@@ -50,15 +50,15 @@ class Inertia(eqx.Module):
 
     @property
     def is_diagonal(self) -> bool:
-        """Whether the body's axes are known to be its principal axes."""
+        """True if the body's axes are known to be its principal axes."""
         return all(is_zero(entry) for entry in (self.xy, self.xz, self.yz))
 
     def gyroscopic(self, angular_velocity: Vec3) -> Vec3:
-        """The torque omega x (J omega) that turns its angular momentum along."""
+        """Return the gyroscopic torque omega x (J omega)."""
         return angular_velocity.cross(self.times(angular_velocity))
 
     def times(self, v: Vec3) -> Vec3:
-        """The matrix times a vector, such as the angular momentum of angular velocity ``v``."""
+        """Return the matrix times a vector, such as the angular momentum of the rates ``v``."""
         if self.is_diagonal:
             return Vec3(self.xx * v.x, self.yy * v.y, self.zz * v.z)
         return Vec3(
@@ -68,7 +68,7 @@ class Inertia(eqx.Module):
         )
 
     def solve(self, v: Vec3) -> Vec3:
-        """The vector that the matrix turns into ``v``, by Cramer's rule."""
+        """Return the solution x of J x = v, by Cramer's rule."""
         if self.is_diagonal:
             return Vec3(v.x / self.xx, v.y / self.yy, v.z / self.zz)
         a = self.yy * self.zz - self.yz * self.yz

@@ -1,9 +1,9 @@
-"""The nearest of many points to each of them, by a grid of cells.
+"""Nearest neighbors of each of many points, by a grid of cells.
 
-Points are sorted by the cell that they lie in, with sides as long as the search goes. Those near a
-point then lie in nine stretches of the sorted list, one for each column of three cells, and a loop
-looks at a few of each stretch at a time. While cells hold a bounded number of points, the cost so
-grows in proportion to the number of points, and the answer is exact however many a cell holds.
+Points are sorted by the cell that they lie in; the side of a cell is the search radius. The
+neighbors of a point then lie in nine ranges of the sorted list, one for each column of three cells,
+and a loop examines a few points of each range at a time. If cells contain a bounded number of
+points, the cost is proportional to the number of points. The result is exact in any case.
 """
 
 from math import isinf
@@ -15,53 +15,55 @@ from jaxtyping import Array, Bool, Float, Int
 
 from kittiwake.geometry.scalar import Real
 
-# of the two cells beside one along x and along y, and itself
+# offsets along x and y of a cell's column and of the eight columns around it
 COLUMNS = tuple((i, j) for i in (-1, 0, 1) for j in (-1, 0, 1))
-# different numbers of cells along each axis
+# number of distinct cell indices along each axis; others are equal modulo this number
 CELLS = 1 << 10
-# what is farther away, in cells, has no integer
+# largest distance in cells that fits an integer
 FARTHEST = 2.0**30
-# so many of each stretch are looked at together: the fastest of 1, 2, 4, 8 and 16 for all uses
+# points of each range examined per iteration: the fastest of 1, 2, 4, 8 and 16 in all uses
 TOGETHER = 4
-# up to so many points all pairs are looked at, which compiles and runs faster
+# up to this number of points all pairs are examined, which compiles and runs faster
 FEW = 64
 
 
 class NearestNeighbors(NamedTuple):
-    """Of each point the numbers of the nearest others, the nearest first.
+    """Nearest neighbors of each point, the nearest first.
 
-    ``found`` is false, and the number the point's own, where there are no more of them. ``crowd``
-    counts all that are near, also those that are too many to be told.
+    Attributes:
+        numbers: the indices of the neighbors; where there are fewer, the point's own index.
+        found: false where there are fewer neighbors than columns.
+        neighbor_count: the number of all points within the radius, listed or not.
     """
 
     numbers: Int[Array, "points most"]
     found: Bool[Array, "points most"]
-    crowd: Int[Array, " points"]
+    neighbor_count: Int[Array, " points"]
 
 
 def nearest(
     points_m: Float[Array, "points 3"], present: Bool[Array, " points"], within_m: Real, most: int
 ) -> NearestNeighbors:
-    """The nearest others of each point.
+    """Return the nearest neighbors of each point.
 
     Args:
-        points_m: in any axes.
-        present: which of them there are; what is not, is nobody's neighbor and has none.
-        within_m: others that are as far or farther are not looked for.
-        most: others at most; of two that are equally near either.
+        points_m: the positions, in any frame.
+        present: false for points to ignore: they have no neighbors and are none.
+        within_m: the search radius, exclusive.
+        most: the largest number of neighbors; the order of equally distant ones is undefined.
 
-    No derivative goes through the choice.
+    The result is not differentiable.
     """
     points = jax.lax.stop_gradient(jnp.where(present[:, None], points_m, 0.0))
     size = len(points)
-    everywhere = isinstance(within_m, float) and isinf(within_m)
-    search = _all_pairs if everywhere or size <= max(FEW, most) else _by_cells
-    square_m2, numbers, crowd = search(points, present, within_m, min(most, size))
+    unlimited = isinstance(within_m, float) and isinf(within_m)
+    search = _all_pairs if unlimited or size <= max(FEW, most) else _by_cells
+    square_m2, numbers, count = search(points, present, within_m, min(most, size))
     found = jnp.isfinite(square_m2)
-    return NearestNeighbors(jnp.where(found, numbers, _count_to(size)[:, None]), found, crowd)
+    return NearestNeighbors(jnp.where(found, numbers, _count_to(size)[:, None]), found, count)
 
 
-# squares of distances, numbers, and how many are near
+# squared distances, indices, and the number of points within the radius
 _Found = tuple[Float[Array, "points most"], Int[Array, "points most"], Int[Array, " points"]]
 
 
@@ -77,7 +79,7 @@ def _by_cells(
     points: Float[Array, "points 3"], present: Bool[Array, " points"], within_m: Real, most: int
 ) -> _Found:
     low = jnp.min(jnp.where(present[:, None], points, jnp.inf), axis=0)
-    # cells of one number far apart cost time, and hide nothing; those of columns are to be in turn
+    # distant cells of equal index cost time only; cells of a column must be consecutive
     x, y, high = jnp.minimum((points - low[None]) / within_m, FARTHEST).astype(jnp.int32).T
     z = 1 + jnp.minimum(high, CELLS - 3)
     own = jnp.where(present, _cell(x, y, z), CELLS**3 - 1)
@@ -87,8 +89,8 @@ def _by_cells(
     begin = jnp.searchsorted(ordered, lowest, side="left").astype(jnp.int32)
     end = jnp.searchsorted(ordered, lowest + 2, side="right").astype(jnp.int32)
 
-    def looked_at(carried: tuple[Array, ...]) -> tuple[Array, ...]:
-        at, square_m2, numbers, count = carried
+    def examine(carry: tuple[Array, ...]) -> tuple[Array, ...]:
+        at, square_m2, numbers, count = carry
         places = at[:, :, None] + _count_to(TOGETHER)[None, None, :]
         there = (places < end[:, :, None]).reshape(len(points), -1)
         others = order[jnp.minimum(places, len(points) - 1)].reshape(len(points), -1)
@@ -100,10 +102,10 @@ def _by_cells(
         )
         return at + TOGETHER, *best, count + _counted(squares_m2)
 
-    nobody = jnp.full((len(points), most), jnp.inf, jnp.float32)
+    far = jnp.full((len(points), most), jnp.inf, jnp.float32)
     none = jnp.zeros((len(points), most), jnp.int32)
-    begun = (begin, nobody, none, jnp.zeros(len(points), jnp.int32))
-    at_end = jax.lax.while_loop(lambda carried: jnp.any(carried[0] < end), looked_at, begun)
+    initial = (begin, far, none, jnp.zeros(len(points), jnp.int32))
+    at_end = jax.lax.while_loop(lambda carry: jnp.any(carry[0] < end), examine, initial)
     return at_end[1], at_end[2], at_end[3]
 
 
@@ -118,9 +120,9 @@ def _squares_m2(
     others: Int[Array, "points others"],
     there: Bool[Array, "#points others"],
 ) -> Float[Array, "points others"]:
-    """Of the distances, in single precision, which is sorted faster; infinite for nobody."""
-    way = points[others] - points[:, None]
-    square_m2 = jnp.sum(way * way, axis=-1)
+    """Return squared distances, infinite where there is no neighbor; float32 sorts faster."""
+    offset = points[others] - points[:, None]
+    square_m2 = jnp.sum(offset * offset, axis=-1)
     counts = there & present[others] & present[:, None]
     counts = counts & (others != _count_to(len(points))[:, None])
     counts = counts & (square_m2 < jnp.square(within_m))

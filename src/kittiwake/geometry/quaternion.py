@@ -19,7 +19,7 @@ SMALL_ANGLE_RAD = 1e-4
 
 
 class Quaternion(eqx.Module):
-    """A rotation as (w, x, y, z)."""
+    """Unit quaternion (w, x, y, z)."""
 
     w: Real
     x: Real
@@ -28,12 +28,12 @@ class Quaternion(eqx.Module):
 
     @classmethod
     def identity(cls) -> "Quaternion":
-        """No rotation."""
+        """Return the identity rotation."""
         return cls(1.0, 0.0, 0.0, 0.0)
 
     @classmethod
     def from_euler(cls, angles: EulerZYX) -> "Quaternion":
-        """Reference-from-body rotation of ZYX angles."""
+        """Return the reference-from-body rotation of ZYX angles."""
         sr, cr = sin_cos(angles.roll_rad * 0.5)
         sp, cp = sin_cos(angles.pitch_rad * 0.5)
         sy, cy = sin_cos(angles.yaw_rad * 0.5)
@@ -46,7 +46,7 @@ class Quaternion(eqx.Module):
 
     @classmethod
     def from_rotation_vector(cls, rotation_rad: Vec3) -> "Quaternion":
-        """Rotation about an axis by the vector's length (exponential map)."""
+        """Return the rotation about a vector by its length (exponential map)."""
         angle = rotation_rad.norm()
         half_sine, half_cosine = sin_cos(angle * 0.5)
         small = angle < SMALL_ANGLE_RAD
@@ -76,26 +76,26 @@ class Quaternion(eqx.Module):
         return Quaternion(scalar, vector.x, vector.y, vector.z)
 
     def inverse(self) -> "Quaternion":
-        """The opposite rotation (of a unit quaternion)."""
+        """Return the inverse rotation (of a unit quaternion)."""
         return Quaternion(self.w, -self.x, -self.y, -self.z)
 
     def norm(self) -> Real:
-        """Length; one for a rotation."""
+        """Return the length; one for a rotation."""
         square = self.w * self.w + self.vector.dot(self.vector)
         return namespace(square).sqrt(square)
 
     def normalized(self) -> "Quaternion":
-        """The same direction with unit length."""
+        """Return the quaternion scaled to unit length."""
         scale = 1.0 / self.norm()
         return Quaternion(self.w * scale, self.x * scale, self.y * scale, self.z * scale)
 
     def rotate(self, v: Vec3) -> Vec3:
-        """A vector's components in the outer frame, given those in the inner one."""
+        """Return a vector's components in the outer frame, given those in the inner one."""
         twice_cross = self.vector.cross(v) * 2.0
         return v + twice_cross * self.w + self.vector.cross(twice_cross)
 
     def to_euler(self) -> EulerZYX:
-        """ZYX angles, yaw and roll in [-pi, pi], pitch in [-pi/2, pi/2]."""
+        """Return ZYX angles, yaw and roll in [-pi, pi], pitch in [-pi/2, pi/2]."""
         w, x, y, z = self.w, self.x, self.y, self.z
         numerics = namespace(w, x, y, z)
         sine_pitch = 2.0 * (w * y - z * x)

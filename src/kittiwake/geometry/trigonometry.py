@@ -1,4 +1,4 @@
-"""Sine and cosine together, fast in single precision, and angles brought back to one turn.
+"""Sine and cosine together, fast in single precision, and wrapping of angles.
 
 In float64 the library's functions are used. In float32, where large batches run, the XLA functions
 cost more than all the rest of a quadrotor's step (170 million a second on two cores); a quadrant
@@ -21,7 +21,7 @@ COSINE_COEFFICIENTS = (4.166664568298827e-2, -1.388731625493765e-3, 2.4433157118
 
 
 def sin_cos(angle_rad: Real) -> tuple[Real, Real]:
-    """Sine and cosine of an angle."""
+    """Return the sine and the cosine of an angle."""
     numerics = namespace(angle_rad)
     if numerics is not jnp or jnp.asarray(angle_rad).dtype != jnp.float32:
         return numerics.sin(angle_rad), numerics.cos(angle_rad)
@@ -41,7 +41,7 @@ def sin_cos(angle_rad: Real) -> tuple[Real, Real]:
 
 
 def wrap_angle(angle_rad: Real) -> Real:
-    """The same direction as an angle in [-pi, pi); exact where it is there already."""
+    """Return the angle wrapped to [-pi, pi); unchanged if it is in that range."""
     turns = namespace(angle_rad).floor((angle_rad + math.pi) / (2.0 * math.pi))
     return angle_rad - turns * (2.0 * math.pi)
 

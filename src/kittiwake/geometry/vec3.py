@@ -1,4 +1,4 @@
-"""A vector of three scalars.
+"""Vector of three scalars.
 
 Its leaves are scalars rather than one array of three: under ``vmap`` the compiler then sees one
 contiguous array for each component and fuses a whole vehicle into a few loops, three to four times
@@ -12,11 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.geometry.scalar import Real, difference, namespace, product, total
+from kittiwake.geometry.scalar import Real, add, multiply, namespace, subtract
 
 
 class Vec3(eqx.Module):
-    """Three components in the axes that the holder's name states."""
+    """Three components, in the frame that the name of the field or variable states."""
 
     x: Real
     y: Real
@@ -24,12 +24,12 @@ class Vec3(eqx.Module):
 
     @classmethod
     def zero(cls) -> "Vec3":
-        """The vector (0, 0, 0)."""
+        """Return the vector (0, 0, 0)."""
         return cls(0.0, 0.0, 0.0)
 
     @classmethod
     def of(cls, components: Sequence[Real] | Float[Array | np.ndarray, "3"]) -> "Vec3":
-        """The vector with these three components."""
+        """Return the vector with these three components."""
         x, y, z = components
         return cls(x, y, z)
 
@@ -40,18 +40,16 @@ class Vec3(eqx.Module):
         return numerics.stack([numerics.asarray(c) for c in (self.x, self.y, self.z)])
 
     def __add__(self, other: "Vec3") -> "Vec3":
-        return Vec3(total(self.x, other.x), total(self.y, other.y), total(self.z, other.z))
+        return Vec3(add(self.x, other.x), add(self.y, other.y), add(self.z, other.z))
 
     def __sub__(self, other: "Vec3") -> "Vec3":
-        return Vec3(
-            difference(self.x, other.x), difference(self.y, other.y), difference(self.z, other.z)
-        )
+        return Vec3(subtract(self.x, other.x), subtract(self.y, other.y), subtract(self.z, other.z))
 
     def __neg__(self) -> "Vec3":
         return Vec3(-self.x, -self.y, -self.z)
 
     def __mul__(self, factor: Real) -> "Vec3":
-        return Vec3(product(self.x, factor), product(self.y, factor), product(self.z, factor))
+        return Vec3(multiply(self.x, factor), multiply(self.y, factor), multiply(self.z, factor))
 
     __rmul__ = __mul__
 
@@ -59,24 +57,24 @@ class Vec3(eqx.Module):
         return Vec3(self.x / divisor, self.y / divisor, self.z / divisor)
 
     def scaled(self, factors: "Vec3") -> "Vec3":
-        """Each component by its own factor."""
+        """Return the component-wise product with another vector."""
         return Vec3(self.x * factors.x, self.y * factors.y, self.z * factors.z)
 
     def dot(self, other: "Vec3") -> Real:
-        """Scalar product."""
-        in_plane = total(product(self.x, other.x), product(self.y, other.y))
-        return total(in_plane, product(self.z, other.z))
+        """Return the scalar product."""
+        in_plane = add(multiply(self.x, other.x), multiply(self.y, other.y))
+        return add(in_plane, multiply(self.z, other.z))
 
     def cross(self, other: "Vec3") -> "Vec3":
-        """Vector product, right-handed."""
+        """Return the vector product."""
         return Vec3(
-            difference(product(self.y, other.z), product(self.z, other.y)),
-            difference(product(self.z, other.x), product(self.x, other.z)),
-            difference(product(self.x, other.y), product(self.y, other.x)),
+            subtract(multiply(self.y, other.z), multiply(self.z, other.y)),
+            subtract(multiply(self.z, other.x), multiply(self.x, other.z)),
+            subtract(multiply(self.x, other.y), multiply(self.y, other.x)),
         )
 
     def norm(self) -> Real:
-        """Length; its gradient at the zero vector is zero instead of undefined."""
+        """Return the length; its gradient at the zero vector is zero instead of undefined."""
         square = self.dot(self)
         if namespace(square) is np:
             return float(np.sqrt(square))
@@ -84,7 +82,7 @@ class Vec3(eqx.Module):
         return jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1.0)), 0.0)
 
     def shortened(self, longest: Real) -> "Vec3":
-        """The vector of the same direction that is at most so long."""
+        """Return the vector with its length limited to ``longest``."""
         length = self.norm()
         too_long = length > longest
         if namespace(length, longest) is np:

@@ -1,4 +1,4 @@
-"""Where to go: set points over time for the control ladder, and what to keep away from."""
+"""Guidance: setpoints over time for the control cascade, and obstacle avoidance."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -11,45 +11,45 @@ GUIDANCE = Registry(
         ),
         "vtol": RegistryEntry(
             "kittiwake.guidance.landing.vtol:Vtol",
-            "the UAV-USV simulator's landing: a height for each step, without memory",
+            "landing of the UAV-USV simulator: a setpoint height by zone",
         ),
         "waypoints": RegistryEntry(
-            "kittiwake.guidance.maneuvers.waypoints:Waypoints", "visit places one after another"
+            "kittiwake.guidance.maneuvers.waypoints:Waypoints", "visit waypoints one after another"
         ),
         "goto": RegistryEntry(
-            "kittiwake.guidance.maneuvers.goto:Goto", "go to a place, smoothly or at once"
+            "kittiwake.guidance.maneuvers.goto:Goto", "fly to a position, smoothly or at once"
         ),
         "idle": RegistryEntry(
             "kittiwake.guidance.maneuvers.idle:Idle",
-            "stand with the motors off until a mission goes on",
+            "stand with the motors off until a mission continues",
         ),
         "return-home": RegistryEntry(
             "kittiwake.guidance.maneuvers.return_home:ReturnHome",
-            "go back over the place of the start",
+            "return over the start position",
         ),
         "takeoff": RegistryEntry(
             "kittiwake.guidance.maneuvers.takeoff:Takeoff", "climb in three states and hover"
         ),
         "land": RegistryEntry(
-            "kittiwake.guidance.landing.land:Land", "go down in four states, then motors off"
+            "kittiwake.guidance.landing.land:Land", "descend in four states, then motors off"
         ),
         "ramp-takeoff": RegistryEntry(
             "kittiwake.guidance.maneuvers.ramp:RampTakeoff",
-            "rise evenly by a height, as uav_gazebo does",
+            "climb linearly by a height, as uav_gazebo does",
         ),
         "ramp-land": RegistryEntry(
             "kittiwake.guidance.maneuvers.ramp:RampLand",
-            "sink evenly, and motors off if that led there",
+            "sink linearly, and motors off if the end is reached",
         ),
         "deck-landing": RegistryEntry(
             "kittiwake.guidance.landing.deck_landing:DeckLanding",
-            "land on a deck that moves: align, descend in a cone, go around",
+            "land on a moving deck: align, descend in a cone, go around",
         ),
         "disarm": RegistryEntry(
             "kittiwake.guidance.maneuvers.disarm:Disarm", "switch the motors off at once"
         ),
         "mission": RegistryEntry(
-            "kittiwake.guidance.mission:Mission", "one task after another, with conditions"
+            "kittiwake.guidance.mission:Mission", "a sequence of tasks with conditions"
         ),
         "curve": RegistryEntry(
             "kittiwake.guidance.trajectories.curve:Curve",
@@ -57,47 +57,47 @@ GUIDANCE = Registry(
         ),
         "follow-trajectory": RegistryEntry(
             "kittiwake.guidance.trajectories.follow_trajectory:FollowTrajectory",
-            "a smooth trajectory through places, within limits, with feed-forward",
+            "a smooth trajectory through waypoints, within limits, with feed-forward",
         ),
         "plan-path": RegistryEntry(
             "kittiwake.guidance.planning.plan_path:PlanPath",
-            "a smooth way to a place, around the obstacles that are known",
+            "a smooth path to a goal, around known obstacles",
         ),
         "follow-deck": RegistryEntry(
-            "kittiwake.guidance.landing.follow_deck:FollowDeck", "stay over a deck that moves"
+            "kittiwake.guidance.landing.follow_deck:FollowDeck", "hover over a moving deck"
         ),
         "flock": RegistryEntry(
             "kittiwake.guidance.flock:Flock",
-            "the velocity that behaviors want: separation, alignment, cohesion and others",
+            "combined velocity of behaviors: separation, alignment, cohesion and others",
         ),
         "follow-surface": RegistryEntry(
             "kittiwake.guidance.maneuvers.follow_surface:FollowSurface",
-            "along a surface at a distance, or at rest before it, by a head that faces it",
+            "move along a surface at a distance, or rest before it, with a head that faces it",
         ),
         "pursue": RegistryEntry(
             "kittiwake.guidance.trajectories.pursue:Pursue",
-            "chase a point that runs ahead on a curve",
+            "pursue a point ahead on a curve",
         ),
         "line-of-sight": RegistryEntry(
             "kittiwake.guidance.maneuvers.line_of_sight:LineOfSight",
-            "steer a vessel along straight legs from place to place",
+            "steer a vessel along straight legs between waypoints",
         ),
         "acceleration-profile": RegistryEntry(
             "kittiwake.guidance.trajectories.acceleration_profile:AccelerationProfile",
-            "there and back while along another way, smoothly, and then hold",
+            "move there and back while along another vector, smoothly, and then hold",
         ),
         "mode-tour": RegistryEntry(
             "kittiwake.guidance.maneuvers.mode_tour:ModeTour",
-            "one mode after another, by a schedule",
+            "a schedule of modes",
         ),
         "playback": RegistryEntry(
             "kittiwake.guidance.maneuvers.playback:Playback",
-            "feed a recorded file to the rung it was made for",
+            "play back a recorded file of commands",
         ),
     },
 )
 
-# what a mission is made of
+# guidance that a mission may contain
 TASKS = GUIDANCE.without("mission")
 
 AVOIDANCE = Registry(
@@ -106,19 +106,19 @@ AVOIDANCE = Registry(
     {
         "gageik": RegistryEntry(
             "kittiwake.guidance.avoidance.gageik:Gageik",
-            "free, slow or back by the nearest obstacle (Micklisch et al., method 1)",
+            "states safe, close, dangerous by the nearest obstacle (Micklisch et al., method 1)",
         ),
         "wagster": RegistryEntry(
             "kittiwake.guidance.avoidance.wagster:Wagster",
-            "stop before what is in front, keep to the middle (Micklisch et al., method 2)",
+            "stop before obstacles, center between walls (Micklisch et al., method 2)",
         ),
         "repulsion": RegistryEntry(
             "kittiwake.guidance.avoidance.repulsion:Repulsion",
-            "lean back from what is near (Coronel Loza)",
+            "lean away from near obstacles (Coronel Loza)",
         ),
         "barrier": RegistryEntry(
             "kittiwake.guidance.avoidance.barrier:Barrier",
-            "the velocity nearest to the wanted one that keeps a distance",
+            "nearest velocity to the commanded one that keeps a distance",
         ),
     },
 )

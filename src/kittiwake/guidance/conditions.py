@@ -1,4 +1,4 @@
-"""Conditions on what a vehicle believes, sees and reads: what lets one task follow another."""
+"""Conditions on estimates, measurements and readings, which end the steps of a mission."""
 
 from difflib import get_close_matches
 from typing import Annotated
@@ -22,16 +22,16 @@ SPEED, HOME = "speed_mps", "distance_to_home_m"
 STEP_TIME, MISSION_TIME = "step_time_s", "mission_time_s"
 OWN = (SPEED, HOME, STEP_TIME, MISSION_TIME)
 SENSOR, READING = "sensor.", "act_"
-# of the names in a message
-MOST_TOLD = 8
+# number of names in a message
+MAX_NAMES = 8
 
 
 class Condition(eqx.Module):
-    """A quantity above a value, below one, or between two, for a time on end.
+    """Comparison of a quantity with bounds, which must hold for a duration.
 
-    The quantity bears its name in logs: of the estimate (``z_m``, ``vx_mps``), of a sensor
-    (``sensor.below.range_m``; of a field with many numbers the least), of the actuators and the
-    battery (``act_battery_charge``); or it is one of ``OWN``.
+    The quantity has its name in logs: of the estimate (``z_m``, ``vx_mps``), of a sensor
+    (``sensor.below.range_m``; for an array field its minimum), of the actuators and the battery
+    (``act_battery_charge``); or it is one of ``OWN``.
     """
 
     quantity: str = eqx.field(static=True)
@@ -40,42 +40,40 @@ class Condition(eqx.Module):
     for_s: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     def __check_init__(self) -> None:
-        """Refuses a condition without a value."""
+        """Raise an error for a condition without bounds, or with an empty interval."""
         if self.above is None and self.below is None:
-            message = (
-                f"{self.quantity} is compared with nothing; write above: or below: with a value"
-            )
+            message = f"`{self.quantity}`: has no bound; write above: or below: with a value"
             raise ValueError(message)
         above, below = self.above, self.below
         if isinstance(above, int | float) and isinstance(below, int | float) and not above < below:
             message = (
-                f"{self.quantity} cannot be above {above:g} and below {below:g} at once; "
+                f"`{self.quantity}`: cannot be above {above:g} and below {below:g} at once; "
                 "write the lower number under above, or two rules"
             )
             raise ValueError(message)
 
-    def check(self, context: BuildContext, called: str) -> None:
-        """Refuses a quantity that the vehicle does not know.
+    def check(self, context: BuildContext, key: str) -> None:
+        """Check that the vehicle has the quantity.
 
         Raises:
-            ScenarioError: with the nearest ones, or those of the same kind.
+            ScenarioError: if it has not.
         """
         known = known_quantities(context)
         if self.quantity in known:
             return
         kind = next((kind for kind in (SENSOR, READING) if self.quantity.startswith(kind)), "")
-        alike = [name for name in known if kind and name.startswith(kind)]
-        near = get_close_matches(self.quantity, alike or known, n=3, cutoff=0.6)
-        told = f"Did you mean {' or '.join(near)}? " if near else ""
-        others = alike or [*OWN, "x_m to wz_radps of the estimate"]
+        same_kind = [name for name in known if kind and name.startswith(kind)]
+        near = get_close_matches(self.quantity, same_kind or known, n=3, cutoff=0.6)
+        hint = f"Did you mean {' or '.join(near)}? " if near else ""
+        others = same_kind or [*OWN, "x_m to wz_radps of the estimate"]
         message = (
-            f"{called}: there is no quantity '{self.quantity}'. {told}Allowed, beside others: "
-            f"{', '.join(others[:MOST_TOLD])}; the log of a flight has all names"
+            f"{key}: there is no quantity '{self.quantity}'. {hint}Allowed, among others: "
+            f"{', '.join(others[:MAX_NAMES])}; the log of a flight has all names"
         )
         raise ScenarioError(message)
 
     def holds(self, quantities: "Quantities") -> Flag:
-        """Whether it holds now, however long it has."""
+        """Return True if the comparison holds now, regardless of ``for_s``."""
         value = quantities[self.quantity]
         high = True if self.above is None else value > self.above
         low = True if self.below is None else value < self.below
@@ -99,12 +97,12 @@ def _in_words(quantity: str) -> tuple[str, str]:
 
 
 def _in_digits(value: Real) -> str:
-    """A number; while a program is compiled of which it is an argument, it is not known."""
+    """Return a number as text; "?" for a traced argument of a compiled program."""
     return f"{value:g}" if isinstance(value, int | float) else "?"
 
 
 class Quantities(eqx.Module):
-    """What conditions can ask for, now."""
+    """Present values of all quantities that conditions may refer to."""
 
     inputs: GuidanceInputs
     home_world_m: Vec3
@@ -147,8 +145,8 @@ def known_quantities(context: BuildContext) -> list[str]:
 def _readings(context: BuildContext) -> list[str]:
     dynamics, start = context.dynamics, context.start.kinematics()
 
-    def told() -> dict[str, Real]:
+    def readings() -> dict[str, Real]:
         around = context.world.surroundings(start, dynamics.size_body_m)
         return dynamics.actuators(dynamics.init(start, around))
 
-    return [f"{READING}{name}" for name in jax.eval_shape(told)]
+    return [f"{READING}{name}" for name in jax.eval_shape(readings)]

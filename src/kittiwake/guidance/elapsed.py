@@ -1,11 +1,11 @@
-"""Times that are sums of steps, and so a rounding off what they should be."""
+"""Comparison of accumulated times, which have rounding errors, with given ones."""
 
 from kittiwake.geometry.scalar import Real
 
-# a hundredth of a step forgives any rounding, of decimal times in files too
+# a hundredth of a step covers any rounding error, also of decimal times in files
 TOLERANCE_STEPS = 0.01
 
 
 def elapsed_s(time_s: Real, dt_s: Real) -> Real:
-    """A time to be compared with given ones: one that it misses by a rounding is over."""
+    """Return the time plus a tolerance, for comparison with a given time."""
     return time_s + TOLERANCE_STEPS * dt_s

@@ -1,4 +1,4 @@
-"""Flying as one of a flock: the velocity that several behaviors want together."""
+"""Flock guidance: combines the velocities of several behaviors into one."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,29 +26,29 @@ from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
 class FlockState(eqx.Module):
-    """Where it began, and which of the behaviors count."""
+    """Initial pose, and flags of the active behaviors."""
 
-    beginning: InitialPose
+    initial: InitialPose
     active: Bool[Array, " behaviors"]
 
 
 class Flock(AbstractGuidance):
-    """Moves with the velocity that its behaviors want, each within its own limit.
+    """Commands the combined velocity of its behaviors, each within its own limit.
 
-    By ``sum`` that is the sum of what each wants, times its weight. By ``order`` the first ones
-    come first: each adds what it wants until the sum of their speeds is ``limit_mps``, and of the
-    next one that much is taken which is left (Reynolds 1987, "prioritized allocation").
+    ``sum`` adds the weighted velocities. ``order`` gives priority to the first ones: each behavior
+    adds its velocity until the sum of the speeds reaches ``limit_mps``, and the next one is cut to
+    the remainder (Reynolds 1987, "prioritized allocation").
 
     Attributes:
-        behaviors: what the vehicle wants because of others.
-        combine: how that becomes one velocity.
-        limit_mps: of that velocity.
-        radius_m: others that are as far or farther do not count (Micklisch et al. 2021, equation
-            9, with its signs corrected).
-        active: the behaviors that count at first, by their names; all if not given.
-        yaw_rad: to look along; the yaw that it begins with if not given.
-        feed_forward: whether the velocity comes with its acceleration, which is its time derivative
-            while the vehicle itself and all others go straight on.
+        behaviors: behaviors that propose velocities.
+        combine: rule that combines them.
+        limit_mps: largest speed of the combined velocity.
+        radius_m: distance from which on neighbors are ignored (Micklisch et al. 2021, equation 9,
+            with its signs corrected).
+        active: names of the initially active behaviors; all by default.
+        yaw_rad: constant yaw; by default that at the start.
+        feed_forward: adds the acceleration, the time derivative of the velocity while the vehicle
+            and all neighbors move straight on.
     """
 
     tracked: ClassVar[bool] = False
@@ -63,9 +63,9 @@ class Flock(AbstractGuidance):
     feed_forward: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
-        """Refuses a flock without behaviors, and names that none of them has."""
+        """Raise an error for a flock without behaviors, and for unknown names."""
         if not self.behaviors:
-            message = "behaviors must hold at least one, such as {type: cohesion}"
+            message = "`behaviors`: got none; must be at least one, such as {type: cohesion}"
             raise ValueError(message)
         try:
             self._flags(self.active or ())
@@ -76,12 +76,12 @@ class Flock(AbstractGuidance):
     @property
     @override
     def behavior_names(self) -> tuple[str, ...]:
-        seen: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         names: list[str] = []
         for behavior in self.behaviors:
             kind = kind_of(behavior)
-            seen[kind] += 1
-            names.append(kind if seen[kind] == 1 else f"{kind}-{seen[kind]}")
+            counts[kind] += 1
+            names.append(kind if counts[kind] == 1 else f"{kind}-{counts[kind]}")
         return tuple(names)
 
     @property
@@ -101,16 +101,16 @@ class Flock(AbstractGuidance):
 
     @override
     def prepare(self, context: BuildContext) -> "Flock":
-        ready: list[AbstractBehavior] = []
+        prepared: list[AbstractBehavior] = []
         for i, behavior in enumerate(self.behaviors):
             try:
-                ready.append(behavior.prepare(context))
+                prepared.append(behavior.prepare(context))
             except (KittiwakeError, ValueError) as error:
                 message = f"behaviors.{i} ({self.behavior_names[i]}): {error}"
                 raise ScenarioError(message) from None
-        if all(one is other for one, other in zip(ready, self.behaviors, strict=True)):
+        if all(new is old for new, old in zip(prepared, self.behaviors, strict=True)):
             return self
-        return replace(self, behaviors=tuple(ready))
+        return replace(self, behaviors=tuple(prepared))
 
     @override
     def command_types(self) -> tuple[type[VelocityYaw]]:
@@ -119,7 +119,7 @@ class Flock(AbstractGuidance):
     @override
     def init(self, key: PRNGKeyArray) -> FlockState:
         del key
-        return FlockState(InitialPose.ahead(), self._flags(self.active))
+        return FlockState(InitialPose.unknown(), self._flags(self.active))
 
     @override
     def step(
@@ -127,36 +127,36 @@ class Flock(AbstractGuidance):
     ) -> tuple[FlockState, VelocityYaw]:
         del dt_s, key
         assert inputs.neighbors is not None, "a world with flocks has a radio"
-        beginning = state.beginning.at(inputs.estimate)
+        initial = state.initial.updated(inputs.estimate)
         near = inputs.neighbors.within(inputs.estimate.position_world_m, self.radius_m)
-        yaw = jnp.asarray(beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad)
-        later = replace(state, beginning=beginning)
+        yaw = jnp.asarray(initial.yaw_rad if self.yaw_rad is None else self.yaw_rad)
+        later = replace(state, initial=initial)
         if not self.feed_forward:
             velocity = self.velocity_world_mps(inputs.estimate, near, state.active)
             return later, VelocityYaw(velocity, yaw)
 
         def velocity_after(time_s: Real) -> Vec3:
             own = inputs.estimate
-            place = own.position_world_m + own.velocity_world_mps * time_s
-            ahead = replace(own, position_world_m=place)
-            return self.velocity_world_mps(ahead, near.after(time_s), state.active)
+            position = own.position_world_m + own.velocity_world_mps * time_s
+            later_own = replace(own, position_world_m=position)
+            return self.velocity_world_mps(later_own, near.after(time_s), state.active)
 
         velocity, acceleration = jax.jvp(velocity_after, (jnp.zeros(()),), (jnp.ones(()),))
         return later, VelocityYaw(velocity, yaw, acceleration)
 
     def velocity_world_mps(
-        self, own: Kinematics, peers: NeighborTable, active: Bool[Array, " behaviors"]
+        self, own: Kinematics, neighbors: NeighborTable, active: Bool[Array, " behaviors"]
     ) -> Vec3:
-        """What the active behaviors want together."""
-        whole, left_mps = Vec3.zero(), jnp.asarray(self.limit_mps)
-        for behavior, counts in zip(self.behaviors, active, strict=True):
-            wish = behavior.limited_world_mps(own, peers) * behavior.weight
-            wish = wish * jnp.where(counts, 1.0, 0.0)
+        """Return the combined velocity of the active behaviors."""
+        total, left_mps = Vec3.zero(), jnp.asarray(self.limit_mps)
+        for behavior, is_active in zip(self.behaviors, active, strict=True):
+            velocity = behavior.limited_world_mps(own, neighbors) * behavior.weight
+            velocity = velocity * jnp.where(is_active, 1.0, 0.0)
             if self.combine == "order":
-                wish = wish.shortened(left_mps)
-                left_mps = jnp.maximum(left_mps - wish.norm(), 0.0)
-            whole = whole + wish
-        return whole.shortened(self.limit_mps)
+                velocity = velocity.shortened(left_mps)
+                left_mps = jnp.maximum(left_mps - velocity.norm(), 0.0)
+            total = total + velocity
+        return total.shortened(self.limit_mps)
 
     @override
     def with_active_behaviors(self, state: FlockState, behaviors: Sequence[str]) -> FlockState:
@@ -171,6 +171,6 @@ class Flock(AbstractGuidance):
         known = list(self.behavior_names)
         for name in behaviors:
             if name not in known:
-                message = f"there is no behavior '{name}' here. {did_you_mean(str(name), known)}"
+                message = f"there is no behavior '{name}'. {did_you_mean(str(name), known)}"
                 raise CommandError(message)
         return jnp.asarray([name in behaviors for name in known])

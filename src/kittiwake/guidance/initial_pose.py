@@ -1,4 +1,4 @@
-"""Where a vehicle believed itself when its task began."""
+"""Estimated pose of a vehicle at the start of its task."""
 
 from functools import partial
 
@@ -12,21 +12,21 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class InitialPose(eqx.Module):
-    """The place and the yaw of the first estimate, once there was one."""
+    """Position and yaw of the first estimate; ``known`` is False before it."""
 
-    begun: Flag
+    known: Flag
     position_world_m: Vec3
     yaw_rad: Real
 
     @classmethod
-    def ahead(cls) -> "InitialPose":
-        """Before the first step."""
-        nowhere = Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
-        return cls(jnp.asarray(False), nowhere, jnp.asarray(0.0))
+    def unknown(cls) -> "InitialPose":
+        """Return the state before the first step."""
+        zero = Vec3(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0))
+        return cls(jnp.asarray(False), zero, jnp.asarray(0.0))
 
-    def at(self, estimate: Kinematics) -> "InitialPose":
-        """This one, or that of this estimate if it is the first."""
+    def updated(self, estimate: Kinematics) -> "InitialPose":
+        """Return this pose if it is known, or else that of the estimate."""
         now = InitialPose(
             jnp.asarray(True), estimate.position_world_m, estimate.euler_world_from_body.yaw_rad
         )
-        return jax.tree.map(partial(jnp.where, self.begun), self, now)
+        return jax.tree.map(partial(jnp.where, self.known), self, now)

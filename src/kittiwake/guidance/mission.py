@@ -1,11 +1,11 @@
-"""A mission: tasks one after another, each until it is done, and what else may happen.
+"""Mission: a sequence of tasks with conditions, timeouts and rules.
 
-A step is any other guidance. It ends when its task is finished, when a time is over or when a
-condition holds; the next one in the list follows, or the one that it names. A step that takes too
-long, a rule whose condition holds, and a person who asks for it make another step begin instead.
-After the last one the mission is done, and what that step asked for last still holds.
+A step is any other guidance. It ends when its task is finished, when its time is over or when a
+condition holds; then the next one in the list follows, or the one that it names. A timeout, a rule
+whose condition holds, or a request starts another step instead. After the last step the mission is
+done, and the last setpoint stays in effect.
 
-Each step begins where the vehicle is then, with a time of its own.
+Each step begins at the vehicle's present position, with its own time.
 """
 
 from collections.abc import Sequence
@@ -33,22 +33,22 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
-# why a step began; the rules' numbers follow
-IN_TURN, OUT_OF_TIME, ASKED, FIRST_RULE = range(4)
-NOBODY = -1
+# causes of a step's start; the indices of the rules follow
+IN_SEQUENCE, TIMEOUT, REQUESTED, FIRST_RULE = range(4)
+NO_STEP = -1
 
 
 class MissionStep(eqx.Module):
-    """A task, and what ends it.
+    """Task, and the conditions of its end.
 
     Attributes:
         do: the task, any guidance but a mission.
-        name: what the log and other steps call it; the kind of the task if not given.
-        for_s: it ends after this time as well.
-        until: it ends when this holds as well.
-        timeout_s: it has failed if it has not ended by then.
-        on_timeout: the step that begins then; the one that would follow anyway if not given.
-        then: the step that follows; the next one in the list if not given.
+        name: name in the log and for other steps; by default the kind of the task.
+        for_s: duration after which it ends as well.
+        until: condition on which it ends as well.
+        timeout_s: time after which it has failed.
+        on_timeout: step that follows a timeout; by default the step that follows otherwise.
+        then: step that follows; by default the next one in the list.
     """
 
     do: AbstractGuidance
@@ -61,12 +61,12 @@ class MissionStep(eqx.Module):
 
 
 class Rule(eqx.Module):
-    """What makes a step begin out of turn; once in a mission.
+    """Condition that starts a step out of sequence, once in a mission.
 
     Attributes:
-        when: what has to hold.
-        go_to: the step that begins.
-        during: the steps in which the rule counts; all if not given.
+        when: the condition.
+        go_to: step that begins.
+        during: steps in which the rule is active; by default all.
     """
 
     when: Condition
@@ -75,11 +75,11 @@ class Rule(eqx.Module):
 
 
 class MissionState(eqx.Module):
-    """Which step is going on, since when and why, and what each step remembers.
+    """Current step, its start and cause, and the state of each step.
 
-    ``held_s`` says for how long each condition has held, ``fired`` which rules have been used,
-    ``legs`` how many waypoints were reached in the steps before, ``asked`` what somebody asks for,
-    ``cut_short`` whether the mission ended because the time of its last step was up.
+    ``held_s`` are the times for which the conditions have held, ``fired`` flags of the used rules,
+    ``legs`` the number of waypoints reached in earlier steps, ``requested`` the index of a
+    requested step, ``cut_short`` True if the mission ended by the timeout of its last step.
     """
 
     step: Int[Array, ""]
@@ -88,7 +88,7 @@ class MissionState(eqx.Module):
     done: Flag
     cut_short: Flag
     home: InitialPose
-    asked: Int[Array, ""]
+    requested: Int[Array, ""]
     legs: Int[Array, ""]
     held_s: Float[Array, " conditions"]
     fired: Bool[Array, " rules"]
@@ -96,7 +96,7 @@ class MissionState(eqx.Module):
 
 
 class Mission(AbstractGuidance):
-    """Does its steps in turn, and what its rules say."""
+    """Runs its steps in sequence, and applies its rules."""
 
     tracked: ClassVar[bool] = False
 
@@ -104,40 +104,40 @@ class Mission(AbstractGuidance):
     rules: tuple[Rule, ...] = ()
 
     def __check_init__(self) -> None:
-        """Refuses a mission without steps, names given twice, and steps that are not there."""
+        """Raise an error for no steps, duplicate names, and references to unknown steps."""
         if not self.steps:
-            message = "steps must hold at least one, such as {do: takeoff}"
+            message = "`steps`: got none; must be at least one, such as {do: takeoff}"
             raise ValueError(message)
-        self._refuse_names()
+        self._check_names()
         for i, step in enumerate(self.steps):
             if step.on_timeout is not None and step.timeout_s is None:
-                message = f"steps.{i}: on_timeout needs timeout_s"
+                message = f"`steps.{i}.on_timeout`: requires timeout_s"
                 raise ValueError(message)
         for i, rule in enumerate(self.rules):
             if rule.during == (rule.go_to,):
                 message = (
-                    f"rules.{i}: it would never count, for it leads to '{rule.go_to}' and counts "
-                    "during that alone; write other steps under during, or leave it out"
+                    f"`rules.{i}`: would never apply, as it leads to '{rule.go_to}' and is active "
+                    "only during it; write other steps under during, or omit it"
                 )
                 raise ValueError(message)
 
-    def _refuse_names(self) -> None:
+    def _check_names(self) -> None:
         given = [step.name for step in self.steps if step.name is not None]
         if "" in given:
-            message = "name: '' is no name; write one, or leave it out"
+            message = "`name`: got ''; must not be empty; write a name, or omit it"
             raise ValueError(message)
         twice = next((name for name in given if given.count(name) > 1), None)
         if twice is not None:
-            message = f"two steps are called {twice}; give each a name of its own"
+            message = f"`name`: two steps are called {twice}; names must be unique"
             raise ValueError(message)
-        for place, name in self._named():
+        for key, name in self._references():
             if name not in self.names:
-                message = f"{place}: there is no step '{name}'. {did_you_mean(name, self.names)}"
+                message = f"{key}: there is no step '{name}'. {did_you_mean(name, self.names)}"
                 raise ValueError(message)
 
     @property
     def names(self) -> list[str]:
-        """What the steps are called; unnamed ones of one kind are counted from the second on."""
+        """Names of the steps; unnamed ones of one kind are numbered from the second on."""
         names: list[str] = []
         for step in self.steps:
             name = kind = step.name or kind_of(step.do)
@@ -175,12 +175,12 @@ class Mission(AbstractGuidance):
         place = context.place_world_m
         for i, (name, step) in enumerate(zip(self.names, self.steps, strict=True)):
             try:
-                there = context._replace(begins_world_m=place)
-                steps.append(replace(step, do=step.do.prepare(there), name=name))
+                step_context = context._replace(begins_world_m=place)
+                steps.append(replace(step, do=step.do.prepare(step_context), name=name))
             except (KittiwakeError, ValueError) as error:
                 message = f"steps.{i} ({name}): {error}"
                 raise ScenarioError(message) from None
-            place = step.do.leads_to(there)
+            place = step.do.leads_to(step_context)
         return replace(self, steps=tuple(steps))
 
     @override
@@ -189,32 +189,32 @@ class Mission(AbstractGuidance):
 
     @override
     def init(self, key: PRNGKeyArray) -> MissionState:
-        none = _whole(0)
+        none = _integers(0)
         return MissionState(
             step=none,
-            cause=_whole(IN_TURN),
+            cause=_integers(IN_SEQUENCE),
             began_s=jnp.asarray(0.0),
             done=jnp.asarray(False),
             cut_short=jnp.asarray(False),
-            home=InitialPose.ahead(),
-            asked=_whole(NOBODY),
+            home=InitialPose.unknown(),
+            requested=_integers(NO_STEP),
             legs=none,
             held_s=jnp.zeros(len(self._conditions())),
             fired=jnp.zeros(len(self.rules), bool),
-            steps=tuple(as_arrays(self._fresh(i, key)) for i in range(len(self.steps))),
+            steps=tuple(as_arrays(self._initial_state(i, key)) for i in range(len(self.steps))),
         )
 
     @override
     def step(
         self, state: MissionState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[MissionState, Any]:
-        state = self._continued(state, inputs, dt_s, key)
+        state = self._advance(state, inputs, dt_s, key)
         own = replace(inputs, time_s=inputs.time_s - state.began_s)
         branches = [
-            partial(self._flown, i, state.steps, own, dt_s, key) for i in range(len(self.steps))
+            partial(self._run_step, i, state.steps, own, dt_s, key) for i in range(len(self.steps))
         ]
-        steps, asked = jax.lax.switch(state.step, branches)
-        return replace(state, steps=steps), asked
+        steps, command = jax.lax.switch(state.step, branches)
+        return replace(state, steps=steps), command
 
     @property
     @override
@@ -241,19 +241,19 @@ class Mission(AbstractGuidance):
     @override
     def phases(self) -> tuple[str, ...]:
         parts = [
-            _said(name, text, part, cause)
+            _event_text(name, text, part, cause)
             for cause in self._causes()
             for name, step in zip(self.names, self.steps, strict=True)
             for part, text in enumerate(step.do.phases())
         ]
-        return (*parts, "mission ended, for the time of its last step was up", "mission done")
+        return (*parts, "mission ended by the timeout of its last step", "mission done")
 
     @override
     def phase(self, state: MissionState) -> Int[Array, ""]:
         counts = [len(step.do.phases()) for step in self.steps]
         first = [0, *accumulate(counts)]
         parts = [
-            first[i] + _whole(step.do.phase(own))
+            first[i] + _integers(step.do.phase(own))
             for i, (step, own) in enumerate(zip(self.steps, state.steps, strict=True))
         ]
         part = state.cause * first[-1] + jnp.stack(parts)[state.step]
@@ -280,28 +280,28 @@ class Mission(AbstractGuidance):
         if name not in self.names:
             message = f"there is no step '{name}'. {did_you_mean(name, self.names)}"
             raise CommandError(message)
-        asked = jnp.full_like(state.asked, self.names.index(name))
-        return replace(state, asked=asked)
+        requested = jnp.full_like(state.requested, self.names.index(name))
+        return replace(state, requested=requested)
 
-    def _continued(
+    def _advance(
         self, state: MissionState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> MissionState:
-        """The state with the step that is to be done now, new or not."""
-        home = state.home.at(inputs.estimate)
-        spent_s = elapsed_s(inputs.time_s - state.began_s, dt_s)
-        now = Quantities(inputs, home.position_world_m, spent_s)
+        """Return the state with the step that runs now, which may be a new one."""
+        home = state.home.updated(inputs.estimate)
+        time_in_step_s = elapsed_s(inputs.time_s - state.began_s, dt_s)
+        now = Quantities(inputs, home.position_world_m, time_in_step_s)
         holds = jnp.stack([jnp.asarray(False), *(one.holds(now) for one in self._conditions())])[1:]
-        # a condition that holds from this step on has held for no time
+        # a condition that begins to hold at this step has been held for zero time
         met = holds & (state.held_s >= jnp.asarray([one.for_s for one in self._conditions()]))
-        turns = self._turns(state, spent_s, met)
-        begins = [turn.begins for turn in turns]
-        step = jnp.select(begins, [_whole(turn.step) for turn in turns], state.step)
-        cause = jnp.select(begins, [_whole(turn.cause) for turn in turns], state.cause)
-        over = step == len(self.steps)
-        done = (state.done & (state.asked == NOBODY)) | over
-        cut_short = done & jnp.where(state.done, state.cut_short, cause == OUT_OF_TIME)
+        transitions = self._transitions(state, time_in_step_s, met)
+        begins = [turn.begins for turn in transitions]
+        step = jnp.select(begins, [_integers(turn.step) for turn in transitions], state.step)
+        cause = jnp.select(begins, [_integers(turn.cause) for turn in transitions], state.cause)
+        ended = step == len(self.steps)
+        done = (state.done & (state.requested == NO_STEP)) | ended
+        cut_short = done & jnp.where(state.done, state.cut_short, cause == TIMEOUT)
         entered = jnp.any(jnp.stack(begins)) & jnp.logical_not(done)
-        rules = _whole(range(FIRST_RULE, FIRST_RULE + len(self.rules)))
+        rules = _integers(range(FIRST_RULE, FIRST_RULE + len(self.rules)))
         entering = replace(
             state,
             step=step,
@@ -311,38 +311,38 @@ class Mission(AbstractGuidance):
             held_s=jnp.zeros_like(state.held_s),
             fired=state.fired | (rules == cause),
             steps=tuple(
-                tree_where(step == i, as_arrays(self._fresh(i, key)), own)
+                tree_where(step == i, as_arrays(self._initial_state(i, key)), own)
                 for i, own in enumerate(state.steps)
             ),
         )
-        going_on = replace(state, held_s=jnp.where(holds, state.held_s + dt_s, 0.0))
-        later = match_dtypes(tree_where(entered, entering, going_on), state)
-        nobody = jnp.full_like(state.asked, NOBODY)
-        return replace(later, done=done, cut_short=cut_short, home=home, asked=nobody)
+        continuing = replace(state, held_s=jnp.where(holds, state.held_s + dt_s, 0.0))
+        later = match_dtypes(tree_where(entered, entering, continuing), state)
+        none = jnp.full_like(state.requested, NO_STEP)
+        return replace(later, done=done, cut_short=cut_short, home=home, requested=none)
 
-    def _turns(
-        self, state: MissionState, spent_s: Real, met: Bool[Array, " n"]
+    def _transitions(
+        self, state: MissionState, time_in_step_s: Real, met: Bool[Array, " n"]
     ) -> list["_Transition"]:
-        """What may make a step begin, the first that does counts."""
+        """Return all possible transitions in the order of priority."""
         here = state.step
         ends, rules = self._split(met)
-        over = [
+        ended = [
             _any(
                 *(step.do.finished(own), until),
-                *(_past(limit_s, spent_s) for limit_s in (step.for_s, step.do.end_s())),
+                *(_past(limit_s, time_in_step_s) for limit_s in (step.for_s, step.do.end_s())),
             )
             for step, own, until in zip(self.steps, state.steps, ends, strict=True)
         ]
-        late = [_any(_past(step.timeout_s, spent_s)) for step in self.steps]
-        following = [self._place(step.then, i + 1) for i, step in enumerate(self.steps)]
-        instead = [
-            self._place(step.on_timeout, after)
+        timed_out = [_any(_past(step.timeout_s, time_in_step_s)) for step in self.steps]
+        following = [self._index(step.then, i + 1) for i, step in enumerate(self.steps)]
+        on_timeout = [
+            self._index(step.on_timeout, after)
             for step, after in zip(self.steps, following, strict=True)
         ]
-        called = [
+        by_rule = [
             _Transition(
-                holds & ~fired & jnp.asarray(self._counts(rule))[here],
-                self._place(rule.go_to, 0),
+                holds & ~fired & jnp.asarray(self._rule_flags(rule))[here],
+                self._index(rule.go_to, 0),
                 FIRST_RULE + i,
             )
             for i, (rule, holds, fired) in enumerate(
@@ -350,13 +350,13 @@ class Mission(AbstractGuidance):
             )
         ]
         return [
-            _Transition(state.asked != NOBODY, state.asked, ASKED),
-            *called,
-            _Transition(jnp.stack(over)[here], _whole(following)[here], IN_TURN),
-            _Transition(jnp.stack(late)[here], _whole(instead)[here], OUT_OF_TIME),
+            _Transition(state.requested != NO_STEP, state.requested, REQUESTED),
+            *by_rule,
+            _Transition(jnp.stack(ended)[here], _integers(following)[here], IN_SEQUENCE),
+            _Transition(jnp.stack(timed_out)[here], _integers(on_timeout)[here], TIMEOUT),
         ]
 
-    def _flown(
+    def _run_step(
         self,
         i: int,
         states: tuple[Any, ...],
@@ -364,52 +364,52 @@ class Mission(AbstractGuidance):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> tuple[tuple[Any, ...], Any]:
-        """The states after one of the steps, and what it asks for as one of all kinds."""
-        own, asked = self.steps[i].do.step(states[i], inputs, dt_s, key)
+        """Return the states after one of the steps, and its command as one of all command types."""
+        own, command = self.steps[i].do.step(states[i], inputs, dt_s, key)
         later = (*states[:i], match_dtypes(own, states[i]), *states[i + 1 :])
         kinds = self.command_types()
         if len(kinds) == 1:
-            return later, as_arrays(asked)
-        given = asked if isinstance(asked, CommandChoice) else CommandChoice((asked,), 0)
-        by_kind = {type(signal): signal for signal in given.commands}
-        signals = tuple(by_kind.get(kind, zero_command(kind)) for kind in kinds)
-        places = _whole([kinds.index(type(signal)) for signal in given.commands])
-        return later, as_arrays(CommandChoice(signals, places[given.place]))
+            return later, as_arrays(command)
+        choice = command if isinstance(command, CommandChoice) else CommandChoice((command,), 0)
+        by_kind = {type(one): one for one in choice.commands}
+        commands = tuple(by_kind.get(kind, zero_command(kind)) for kind in kinds)
+        places = _integers([kinds.index(type(one)) for one in choice.commands])
+        return later, as_arrays(CommandChoice(commands, places[choice.place]))
 
     def _conditions(self) -> list[Condition]:
-        """Those that end steps, then those of the rules."""
+        """Return the conditions that end steps, followed by those of the rules."""
         ends = [step.until for step in self.steps if step.until is not None]
         return [*ends, *(rule.when for rule in self.rules)]
 
     def _split(self, met: Bool[Array, " n"]) -> tuple[list[Any], list[Any]]:
-        """By step whether its condition is met, False without one; and by rule."""
+        """Return the flags by step, False without a condition, and by rule."""
         flags = iter(met)
         ends = [False if step.until is None else next(flags) for step in self.steps]
         return ends, list(flags)
 
-    def _place(self, name: str | None, otherwise: int) -> int:
+    def _index(self, name: str | None, otherwise: int) -> int:
         return otherwise if name is None else self.names.index(name)
 
-    def _counts(self, rule: Rule) -> list[bool]:
-        """By step whether a rule counts in it; never in the one that it leads to."""
+    def _rule_flags(self, rule: Rule) -> list[bool]:
+        """Return the flags of the steps in which a rule is active; not the one it leads to."""
         return [
             name != rule.go_to and (not rule.during or name in rule.during) for name in self.names
         ]
 
-    def _fresh(self, i: int, key: PRNGKeyArray) -> Any:
+    def _initial_state(self, i: int, key: PRNGKeyArray) -> Any:
         return self.steps[i].do.init(jax.random.fold_in(key, i))
 
     def _legs(self, state: MissionState) -> Int[Array, " steps"]:
         pairs = zip(self.steps, state.steps, strict=True)
-        return jnp.stack([_whole(step.do.legs(own)) for step, own in pairs])
+        return jnp.stack([_integers(step.do.legs(own)) for step, own in pairs])
 
     def _causes(self) -> list[str]:
-        """In the order of their numbers."""
-        called = [f", because {rule.when}" for rule in self.rules]
-        return ["", ", for the time was up", ", as asked", *called]
+        """Return the texts of the causes by index."""
+        by_rule = [f", because {rule.when}" for rule in self.rules]
+        return ["", ", timeout", ", on request", *by_rule]
 
-    def _named(self) -> Sequence[tuple[str, str]]:
-        """Where steps are named, and how."""
+    def _references(self) -> Sequence[tuple[str, str]]:
+        """Return all references to steps, with their keys."""
         of_steps = [
             (f"steps.{i}.{key}", getattr(step, key))
             for i, step in enumerate(self.steps)
@@ -419,33 +419,31 @@ class Mission(AbstractGuidance):
         during = [
             (f"rules.{i}.during", name) for i, rule in enumerate(self.rules) for name in rule.during
         ]
-        return [
-            (place, name) for place, name in (*of_steps, *of_rules, *during) if name is not None
-        ]
+        return [(key, name) for key, name in (*of_steps, *of_rules, *during) if name is not None]
 
 
 class _Transition(NamedTuple):
-    """Whether a step begins now, which one, and why."""
+    """Start of a step: condition, index of the step, and cause."""
 
     begins: Flag
     step: Any
     cause: int
 
 
-def _whole(numbers: Any) -> Int[Array, "..."]:
+def _integers(numbers: Any) -> Int[Array, "..."]:
     return jnp.asarray(numbers, jnp.int32)
 
 
-def _past(limit_s: Real | None, spent_s: Real) -> Flag:
-    return False if limit_s is None else spent_s >= limit_s
+def _past(limit_s: Real | None, time_in_step_s: Real) -> Flag:
+    return False if limit_s is None else time_in_step_s >= limit_s
 
 
 def _any(*flags: Flag) -> Bool[Array, ""]:
     return reduce(jnp.logical_or, map(jnp.asarray, flags))
 
 
-def _said(name: str, text: str, part: int, cause: str) -> str:
-    """What the log says when a part of a step begins."""
+def _event_text(name: str, text: str, part: int, cause: str) -> str:
+    """Return the text of the log event at the beginning of a step's phase."""
     if part:
         return f"{name}: {text}" if text else ""
     return f"{name}{cause}: {text}" if text else f"began {name}{cause}"

@@ -1,4 +1,4 @@
-"""Places that a vehicle is to go to, looked at before it flies."""
+"""Checks of the positions that a vehicle is sent to, before the flight."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext
 
 
-def refuse_places(context: BuildContext, places_world_m: Sequence[Vec3], called: str) -> None:
-    """Refuses places outside the world's area, below its ground, or inside of an obstacle.
+def check_places(context: BuildContext, places_world_m: Sequence[Vec3], key: str) -> None:
+    """Check that positions are inside the area, above the ground and outside of obstacles.
 
     Raises:
-        ScenarioError: with the first such place, and with what is in the way.
+        ScenarioError: for the first position that is not.
     """
     world = context.world
     for place in places_world_m:
@@ -21,14 +21,14 @@ def refuse_places(context: BuildContext, places_world_m: Sequence[Vec3], called:
             low, high = getattr(world.area, f"{axis}_m")
             if not low <= getattr(place, axis) <= high:
                 message = (
-                    f"{_said(called, place)} is outside the area, where {axis} is {low:g} to "
-                    f"{high:g} m; write a place inside, or a larger world.area"
+                    f"{_described(key, place)} is outside the area, where {axis} is {low:g} to "
+                    f"{high:g} m; write a position inside, or a larger world.area"
                 )
                 raise ScenarioError(message)
         if place.z < world.ground_z_m:
             message = (
-                f"{_said(called, place)} is below the ground, which is at z = "
-                f"{world.ground_z_m:g}; write a higher place"
+                f"{_described(key, place)} is below the ground, which is at z = "
+                f"{world.ground_z_m:g}; write a higher position"
             )
             raise ScenarioError(message)
     if world.obstacles and places_world_m:
@@ -38,11 +38,11 @@ def refuse_places(context: BuildContext, places_world_m: Sequence[Vec3], called:
         ):
             if distance_m < 0.0:
                 message = (
-                    f"{_said(called, place)} is inside of {world.obstacle_called(int(number))}, "
-                    f"{-distance_m:.3g} m deep; write a place outside"
+                    f"{_described(key, place)} is inside of {world.obstacle_called(int(number))}, "
+                    f"{-distance_m:.3g} m deep; write a position outside"
                 )
                 raise ScenarioError(message)
 
 
-def _said(called: str, place: Vec3) -> str:
-    return f"{called}: [{place.x:g}, {place.y:g}, {place.z:g}]"
+def _described(key: str, place: Vec3) -> str:
+    return f"{key}: [{place.x:g}, {place.y:g}, {place.z:g}]"

@@ -1,4 +1,4 @@
-"""Places from a file as a component's parameter."""
+"""Waypoints from a file, as a component's parameter."""
 
 import equinox as eqx
 import numpy as np
@@ -6,7 +6,7 @@ from jaxtyping import Array, Float
 
 
 class Route(eqx.Module):
-    """Places in the order in which they are visited, and the file that they are from."""
+    """Waypoints in the order of their visit, with their source file."""
 
     source: str = eqx.field(static=True)
     positions_world_m: Float[Array | np.ndarray, "places 3"]

@@ -1,4 +1,4 @@
-"""The edge of a piece of water on the Earth as a component's parameter."""
+"""Shore of a body of water on the Earth, as a component's parameter."""
 
 import equinox as eqx
 import numpy as np
@@ -11,7 +11,7 @@ Ring = tuple[tuple[float, float], ...]
 
 
 class Shore(eqx.Module):
-    """A polygon with islands by longitude and latitude, and the file that it is from.
+    """Polygon with islands in longitude and latitude, with its source file.
 
     The first of the rings is the outline, the others are islands.
     """
@@ -20,14 +20,14 @@ class Shore(eqx.Module):
     rings_rad: tuple[Float[np.ndarray, "_ 2"], ...]
 
     def rings_world_m(self, origin: Origin) -> tuple[Ring, ...]:
-        """East and north of the origin, in the plane that touches the Earth there."""
+        """Return the rings as east and north of the origin, in its tangent plane."""
         height_m = float(origin.altitude_m)
         zero = Geodetic(float(origin.latitude_rad), float(origin.longitude_rad), height_m)
         frame = tangent_plane(zero)
 
-        def placed(longitude_rad: float, latitude_rad: float) -> tuple[float, float]:
-            there = ecef_from_geodetic(Geodetic(latitude_rad, longitude_rad, height_m))
-            place = frame.local_from_ecef(there)
-            return float(place.x), float(place.y)
+        def east_north(longitude_rad: float, latitude_rad: float) -> tuple[float, float]:
+            ecef = ecef_from_geodetic(Geodetic(latitude_rad, longitude_rad, height_m))
+            local = frame.local_from_ecef(ecef)
+            return float(local.x), float(local.y)
 
-        return tuple(tuple(placed(*pair) for pair in ring.tolist()) for ring in self.rings_rad)
+        return tuple(tuple(east_north(*pair) for pair in ring.tolist()) for ring in self.rings_rad)

@@ -1,1 +1,1 @@
-"""Component interfaces: what each part of a vehicle takes and returns, a file each."""
+"""Component interfaces, one per file: what each part of a vehicle takes and returns."""

@@ -1,4 +1,4 @@
-"""What a member of a flock wants to do because of others, as one of several reasons."""
+"""Flocking behavior interface: maps the own motion and the neighbor table to a velocity."""
 
 from abc import abstractmethod
 from typing import Annotated, ClassVar
@@ -14,35 +14,35 @@ from kittiwake.interfaces.build_context import BuildContext
 
 
 class AbstractBehavior(eqx.Module):
-    """A velocity that a vehicle would like to have; several are combined by ``guidance.flock``.
+    """One rule of a flock that proposes a velocity; ``guidance.flock`` combines several.
 
-    It has no memory: what it wants follows from the estimate of the vehicle itself and from what it
-    knows of others.
+    A behavior is stateless: its output follows from the vehicle's own estimate and from its
+    neighbor table alone.
 
     Attributes:
-        limit_mps: it never wants to be faster.
-        weight: what it counts for where the wishes of several are added up.
+        limit_mps: the largest speed that it proposes.
+        weight: its weight in the weighted sum of several behaviors.
     """
 
-    # whether it has to do with a leader
+    # true for a behavior that refers to a leader
     follows: ClassVar[bool] = False
 
     limit_mps: Annotated[Real, POSITIVE] = eqx.field(kw_only=True, default=1.0)
     weight: Annotated[Real, NOT_NEGATIVE] = eqx.field(kw_only=True, default=1.0)
 
     def prepare(self, context: BuildContext) -> "AbstractBehavior":
-        """This behavior in the world in which it will be flown.
+        """Return this behavior prepared for the world in which it will be flown.
 
         Raises:
-            ScenarioError: if it cannot be done there.
+            ScenarioError: if it cannot be flown there.
         """
         del context
         return self
 
     @abstractmethod
-    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """The velocity that it wants, before its limit."""
+    def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
+        """Return the proposed velocity, before the limit is applied."""
 
-    def limited_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        """The velocity that it wants, within its limit."""
-        return self.desired_velocity_world_mps(own, peers).shortened(self.limit_mps)
+    def limited_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
+        """Return the proposed velocity, cut to ``limit_mps``."""
+        return self.desired_velocity_world_mps(own, neighbors).shortened(self.limit_mps)

@@ -1,4 +1,4 @@
-"""Where a component will be used."""
+"""Build context: what is known about a component's surroundings before compilation."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -11,11 +11,16 @@ from kittiwake.interfaces.sensor import AbstractSensor
 
 
 class BuildContext(NamedTuple):
-    """Where something will be used, known before anything is compiled.
+    """The vehicle and world for which a component is prepared.
 
-    ``world`` is the ``core.world.World``, ``sensors`` are the vehicle's by name, and ``periods_s``
-    how long each of them waits between its samples. ``begins_world_m`` is where a task begins that
-    is not the first one of a mission, as far as that is known.
+    Attributes:
+        world: the ``world.world.World``.
+        dynamics: the vehicle's dynamics.
+        start: the vehicle's initial conditions.
+        sensors: the vehicle's sensors, by name.
+        periods_s: the sampling period of each sensor, by name.
+        begins_world_m: where a later task of a mission begins, as far as that is known; None for
+            the first task.
     """
 
     world: Any
@@ -27,6 +32,6 @@ class BuildContext(NamedTuple):
 
     @property
     def place_world_m(self) -> Vec3:
-        """Where the task begins: where the one before leads, or where the vehicle starts."""
+        """Position at which the task begins: the end of the previous one, or the start."""
         begins = self.begins_world_m
         return self.start.position_world_m if begins is None else begins

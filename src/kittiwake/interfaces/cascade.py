@@ -1,4 +1,4 @@
-"""Connecting rungs: which controllers, in which order, lead from a signal to the native command."""
+"""Control cascade: the sequence of controllers from a command down to the actuator command."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -7,21 +7,21 @@ from kittiwake.core.commands import MotorsOff
 from kittiwake.core.errors import CascadeError
 from kittiwake.interfaces.controller import AbstractController
 
-# where it leads a controller's class says
+# a class suffices: ``consumes`` and ``produces`` are class variables
 ControllerOrType: TypeAlias = AbstractController | type[AbstractController]
 
 
 def cascade_path(
     controllers: Sequence[ControllerOrType], start: type, native: type
 ) -> tuple[int, ...]:
-    """The indices of the controllers that take ``start`` down to ``native``, first to last.
+    """Return the indices of the controllers that convert ``start`` to ``native``, in order.
 
-    Where several controllers consume a rung, the first in the list that leads on is taken; none is
-    used twice. To be off every vehicle knows by itself.
+    Where several controllers consume the same command type, the first in the list that reaches
+    ``native`` is used. No controller is used twice. ``MotorsOff`` needs no controller.
 
     Raises:
-        LadderError: if a rung is missing; the message names it, the controllers at hand, and what
-            else could be asked for.
+        CascadeError: if no controller continues from some command type; the message names that
+            type, the available controllers and the commands that would work.
     """
     if start is MotorsOff:
         return ()
@@ -30,10 +30,10 @@ def cascade_path(
     if path is None:
         missing = dead_ends[0]
         message = (
-            f"nothing leads from {missing.__name__} to {native.__name__}, the vehicle's native "
-            f"command. The controllers at hand: {_described(controllers)}. Add one that takes "
-            f"{missing.__name__}, or change the guidance (or your command) to "
-            f"{_leading(controllers, native)}."
+            f"no controller leads from {missing.__name__} to {native.__name__}, the vehicle's "
+            f"actuator command. Available controllers: {_described(controllers)}. Add one that "
+            f"takes {missing.__name__}, or change the guidance (or your command) to "
+            f"{_usable_commands(controllers, native)}."
         )
         raise CascadeError(message, missing.__name__)
     return path
@@ -48,12 +48,12 @@ def _search(
 ) -> tuple[int, ...] | None:
     if command_type is native:
         return used
-    fitting = [i for i, c in enumerate(controllers) if c.consumes is command_type and i not in used]
-    for i in fitting:
+    usable = [i for i, c in enumerate(controllers) if c.consumes is command_type and i not in used]
+    for i in usable:
         path = _search(controllers, controllers[i].produces, native, (*used, i), dead_ends)
         if path is not None:
             return path
-    if not fitting:
+    if not usable:
         dead_ends.append(command_type)
     return None
 
@@ -69,14 +69,14 @@ def _described(controllers: Sequence[ControllerOrType]) -> str:
 
 
 def controller_name(controller: ControllerOrType) -> str:
-    """What scenarios call a controller that its module is named after; else its class's name."""
+    """Return a controller's name in scenarios, which is its module's, or else its class's name."""
     kind = controller if isinstance(controller, type) else type(controller)
     words = kind.__module__.rpartition(".")[2].split("_")
     return "-".join(words) if "".join(words) == kind.__name__.lower() else kind.__name__
 
 
-def _leading(controllers: Sequence[ControllerOrType], native: type) -> str:
-    """The signals from which the controllers at hand lead to the native one."""
+def _usable_commands(controllers: Sequence[ControllerOrType], native: type) -> str:
+    """Return the names of the command types from which ``native`` can be reached."""
     levels = dict.fromkeys([*(c.consumes for c in controllers), native])
     names = [r.__name__ for r in levels if _search(controllers, r, native, (), []) is not None]
     return " or ".join(names)

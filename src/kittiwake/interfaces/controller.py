@@ -1,4 +1,4 @@
-"""What leads from one rung of the ladder to a lower one."""
+"""Controller interface: maps a command and a state estimate to a lower-level command."""
 
 from abc import abstractmethod
 from dataclasses import fields
@@ -14,7 +14,7 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
 class AbstractController(AbstractComponent):
-    """Leads from one rung of the ladder to a lower one."""
+    """One level of the control cascade: converts ``consumes`` commands to ``produces`` commands."""
 
     consumes: ClassVar[type]
     produces: ClassVar[type]
@@ -23,19 +23,27 @@ class AbstractController(AbstractComponent):
     def with_vehicle_defaults(
         cls, dynamics: "AbstractDynamics", gravity_mps2: Real
     ) -> dict[str, Any]:
-        """Parameters that follow from the vehicle it flies, where nobody gives others.
+        """Return the default parameters for a vehicle; a scenario may override each of them.
 
-        They are plain values, as files hold them: those that the vehicle tells by their name.
+        The values are plain, as in a scenario file. By default they are those of
+        ``dynamics.vehicle_parameters()`` whose names are fields of this class.
 
         Raises:
-            ScenarioError: if it cannot fly this vehicle.
+            ScenarioError: if this controller cannot fly the vehicle.
         """
         names = {field.name for field in fields(cls)}
-        told = dynamics.vehicle_parameters(gravity_mps2)
-        return {name: value for name, value in told.items() if name in names}
+        parameters = dynamics.vehicle_parameters(gravity_mps2)
+        return {name: value for name, value in parameters.items() if name in names}
 
     @abstractmethod
     def step(
         self, state: Any, inputs: tuple[Any, Kinematics], dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Command]:
-        """The next state and the lower command, from the higher command and the estimate."""
+        """Return the next state and the lower-level command.
+
+        Args:
+            state: the state that ``init`` or the previous step returned.
+            inputs: the command, of type ``consumes``, and the estimated motion.
+            dt_s: time since the previous step of this controller.
+            key: random key of this step.
+        """

@@ -1,4 +1,4 @@
-"""What a vehicle is to the simulation: how its own state follows its command, and what breaks."""
+"""Vehicle dynamics interface, and the interface of actuator faults."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -21,13 +21,19 @@ from kittiwake.world.surroundings import Surroundings
 
 
 class AbstractDynamics(eqx.Module):
-    """How a vehicle's own state follows its native command.
+    """Vehicle dynamics: actuators, equations of motion and contact with surfaces.
 
-    ``size_body_m`` are the sides of the box around it, ``deck`` is what others can stand on.
+    ``init`` and ``step`` define the model; everything else describes the vehicle to controllers,
+    to the log and to other vehicles, and has a default where one makes sense.
+
+    Attributes:
+        command_type: the class of the actuator command that ``step`` takes.
+        floats: true for a vessel, which stays on the water whatever it is commanded.
+        size_body_m: side lengths of the bounding box, along the body axes.
+        deck: the surface on which other vehicles can stand; None without one.
     """
 
     command_type: ClassVar[type]
-    # on the water, whatever it is told
     floats: ClassVar[bool] = False
 
     size_body_m: eqx.AbstractVar[Vec3]
@@ -35,56 +41,56 @@ class AbstractDynamics(eqx.Module):
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
-        """What the numbers of a native command may be, by column."""
+        """Lower and upper bound of each number of the actuator command, by column name."""
         return {}
 
     def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
-        """What controllers are told of it, as plain values by the names of their parameters."""
+        """Return what controllers may know of the vehicle, by the names of their parameters."""
         return {"gravity_mps2": gravity_mps2}
 
     def check_start(self, start: Start) -> None:
-        """Refuses a start from which this model could not begin, before anything is compiled."""
+        """Raise ScenarioError for a start that this model does not support."""
         del start
 
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
-        """Refuses steps that are too coarse for this vehicle, before anything is compiled."""
+        """Raise ScenarioError for a physics rate that is too low for this vehicle."""
         del rate_hz, gravity_mps2
 
     def warnings(self, gravity_mps2: Real) -> tuple[str, ...]:
-        """What is allowed and may yet not be meant, as sentences without their ends."""
+        """Return warnings about valid but probably unintended settings, without a period."""
         del gravity_mps2
         return ()
 
     @property
     def standing_height_m(self) -> Real | None:
-        """Of its center of mass over level ground; None if it has no feet."""
+        """Height of the center of mass on level ground; None for a vehicle without landing gear."""
         return None
 
     @property
     def air_height_m(self) -> Real | None:
-        """How high over the water it meets the wind; None of what meets it where it is."""
+        """Height above the water at which the wind is taken; None to take it at the vehicle."""
         return None
 
     def off(self) -> Any:
-        """The native command of a vehicle that is switched off."""
+        """Return the actuator command of a vehicle that is switched off."""
         return self.command_type.off()
 
     @abstractmethod
     def init(self, start: Kinematics, surroundings: Surroundings) -> Any:
-        """The state of the vehicle at its start, actuators in balance with gravity."""
+        """Return the initial state, with the actuators in balance with gravity."""
 
     @abstractmethod
     def step(
         self, state: Any, command: Any, surroundings: Surroundings, dt_s: Real, key: PRNGKeyArray
     ) -> Any:
-        """The state one physics step later."""
+        """Return the state after a physics step of length ``dt_s``."""
 
     @abstractmethod
     def kinematics(self, state: Any) -> Kinematics:
-        """Where the vehicle is and how it moves."""
+        """Return the position, attitude, velocities and specific force of a state."""
 
     def limit_command(self, command: Any) -> Any:
-        """A native command as the vehicle takes it: its numbers inside ``command_bounds``."""
+        """Return the actuator command clipped to ``command_bounds``."""
         bounds = self.command_bounds
         if not bounds:
             return command
@@ -94,78 +100,82 @@ class AbstractDynamics(eqx.Module):
         return from_columns(type(command), numbers)
 
     def actuators(self, state: Any) -> dict[str, Real]:
-        """What the actuators do, by name with unit, for the log."""
+        """Return the actuators' measured values for the log, by name with unit."""
         del state
         return {}
 
     def wake(self, state: Any) -> Wake:
-        """The air that it throws down."""
+        """Return the downwash of the vehicle; none by default."""
         del state
         return NO_WAKE
 
     @property
     def reach_m(self) -> Real | None:
-        """How far from its center of mass it can touch a surface; None if it has no feet."""
+        """Distance from the center of mass to the farthest foot; None without landing gear."""
         return None
 
     def ground_contact(self, state: Any) -> GroundContact | None:
-        """How it stands; None for a vehicle without feet."""
+        """Return the state of the ground contact; None for a vehicle without landing gear."""
         del state
         return None
 
     def collider(self) -> Collider:
-        """What others meet of it, before anything is compiled.
+        """Return the vehicle's collision geometry and inertia for a contact engine.
 
         Raises:
-            ScenarioError: if it cannot be moved by what it touches.
+            ScenarioError: if the model does not support contact by an engine.
         """
         message = (
-            f"{type(self).__name__} does not say how it gives way to what it touches; write "
+            f"{type(self).__name__} does not support contact by a physics engine; write "
             "physics: compliant"
         )
         raise ScenarioError(message)
 
-    def apply_contact(self, state: Any, carried: ContactMotion) -> Any:
-        """The state after a step in which a physics engine moved the body."""
+    def apply_contact(self, state: Any, contact: ContactMotion) -> Any:
+        """Return the state after a step in which a contact engine moved the body."""
         raise NotImplementedError
 
     def limits(self, state: Any) -> tuple[Limit, ...]:
-        """The ranges in which this model means something, in the order they are judged in."""
+        """Return the limits of this model's validity, in the order in which they are checked."""
         del state
         return ()
 
 
 class AbstractFault(eqx.Module):
-    """Something that breaks at a time: what the vehicle makes of its native command from then on.
+    """An actuator fault: changes the actuator command from ``at_s`` on.
 
-    Faults are given in order of ``at_s``, so that the number of those that have begun names them.
+    A vehicle's faults are sorted by ``at_s``, so that the number of active faults identifies them.
+
+    Attributes:
+        command_type: the class of the actuator command that the fault applies to.
+        at_s: when it begins.
     """
 
-    command: ClassVar[type]
+    command_type: ClassVar[type]
 
     at_s: eqx.AbstractVar[Real]
 
     @classmethod
-    def every(cls, at_s: float) -> "tuple[AbstractFault, ...]":
-        """One for each part that can break so, at a time; what breaks gives nothing any more."""
+    def for_each_part(cls, at_s: float) -> "tuple[AbstractFault, ...]":
+        """Return a fault of each part that can fail in this way; each loses its whole output."""
         return (cls(at_s=at_s),)
 
     def part(self) -> str:
-        """What breaks, in a word or two."""
+        """Return the name of the part that fails."""
         return self.event().partition(" fails")[0]
 
     def is_active(self, time_s: Real) -> Flag:
-        """Whether it has happened."""
+        """Return True if the fault has begun."""
         return time_s >= self.at_s
 
     def check(self, bounds: dict[str, tuple[Real, Real]]) -> None:
-        """Refuses what a vehicle with these bounds of its command could not do."""
+        """Raise ScenarioError for a fault that contradicts the bounds of the actuator command."""
         del bounds
 
     @abstractmethod
-    def applied(self, command: Any, time_s: Real) -> Any:
-        """The command as it is carried out."""
+    def apply(self, command: Any, time_s: Real) -> Any:
+        """Return the command as the faulty actuators execute it."""
 
     @abstractmethod
     def event(self) -> str:
-        """What the log says of it."""
+        """Return the description of the fault for the log."""

@@ -1,4 +1,4 @@
-"""What makes an estimate of the motion out of measurements, and how sure it is."""
+"""Estimator interface: maps measurements to an estimate of the motion and its covariance."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -15,9 +15,12 @@ from kittiwake.interfaces.sensor import AbstractSensor
 
 
 class EstimatorInputs(eqx.Module):
-    """What an estimator works on.
+    """Inputs of an estimator.
 
-    The measurements by sensor name, whether each is new, and the truth for those that are told it.
+    Attributes:
+        truth: the true motion, for estimators that copy or corrupt it.
+        measurements: the latest measurement of each sensor, by name.
+        fresh: true for each sensor whose measurement is new at this step.
     """
 
     truth: Kinematics
@@ -26,34 +29,35 @@ class EstimatorInputs(eqx.Module):
 
 
 class Uncertainty(eqx.Module):
-    """What an estimator believes of its own errors.
+    """Estimated error of an estimate.
 
-    ``covariance`` is that of the true less the estimated position and velocity in the world, in m
-    and m/s, and of the rotation vector in rad, in the world's axes, that turns the estimated
-    attitude into the true one; in this order. Of what it says nothing, there are zeros.
+    ``covariance`` is that of three vectors, in this order: true minus estimated position in the
+    world in m, true minus estimated velocity in the world in m/s, and the rotation vector in rad,
+    in world axes, from the estimated to the true attitude. Entries that the estimator does not
+    know are zero.
     """
 
     covariance: Float[Array, "9 9"]
 
 
 class AbstractEstimator(AbstractComponent):
-    """Makes an estimate of the vehicle's motion out of measurements."""
+    """State estimator of a vehicle."""
 
     def begin(self, start: Kinematics, key: PRNGKeyArray) -> Any:
-        """The state before the first step, of an estimator that may be told where it starts."""
+        """Return the initial state; an estimator may use the true motion at the start."""
         del start
         return self.init(key)
 
     def uncertainty(self, state: Any) -> Uncertainty | None:
-        """What it believes of the errors of the estimate that was made last; None if nothing."""
+        """Return the estimated error of the last estimate; None if the estimator has none."""
         del state
 
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
-        """Refuses a vehicle without the sensors that it needs, before anything is compiled."""
+        """Raise ScenarioError for a vehicle without the required sensors."""
         del sensors
 
     def prepare(self, context: BuildContext) -> "AbstractEstimator":
-        """This estimator, told what it has to know of the world and its sensors.
+        """Return this estimator prepared for a world and a vehicle's sensors.
 
         Raises:
             ScenarioError: if it cannot work there.
@@ -65,4 +69,4 @@ class AbstractEstimator(AbstractComponent):
     def step(
         self, state: Any, inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Kinematics]:
-        """The next state and the estimate."""
+        """Return the next state and the estimate."""

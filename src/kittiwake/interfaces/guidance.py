@@ -1,4 +1,4 @@
-"""What says where to go, and what changes that on the way to avoid what is seen."""
+"""Guidance interface, which gives setpoints, and obstacle avoidance interface."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -19,12 +19,16 @@ from kittiwake.interfaces.build_context import BuildContext
 
 
 class GuidanceInputs(eqx.Module):
-    """What guidance may know.
+    """Inputs of guidance.
 
-    ``time_s`` counts from when the guidance began. ``measurements`` are what the sensors say by
-    name, or said last where ``fresh`` is False; ``readings`` is what the vehicle tells of its
-    actuators and its battery, as in logs behind ``act_``. ``peers`` is what it knows of others by
-    radio; None in a world without one.
+    Attributes:
+        time_s: time since the guidance began.
+        tick: number of the physics step.
+        estimate: the estimated motion of the vehicle.
+        measurements: the latest measurement of each sensor, by name.
+        fresh: true for each sensor whose measurement is new at this step.
+        readings: values of actuators and battery, as in the ``act_`` columns of logs.
+        neighbors: what the vehicle knows of others by radio; None in a world without radio.
     """
 
     time_s: Real
@@ -37,123 +41,123 @@ class GuidanceInputs(eqx.Module):
 
 
 class AbstractGuidance(AbstractComponent):
-    """Says where to go: estimate and time in, a signal out.
+    """Guidance of a vehicle: maps the estimate and the time to a setpoint.
 
-    ``tracked`` says whether the set point is to be met at every instant, so that the distance to it
-    is an error; that to a place on the way is none.
+    ``tracked`` is true if the setpoint is to be met at every instant, as on a trajectory, so that
+    the distance to it is a tracking error. It is false if setpoints are distant waypoints.
     """
 
     tracked: ClassVar[bool] = True
 
     @property
     def requires_radio(self) -> bool:
-        """Whether it has to know of others by radio."""
+        """True if the neighbor table is required."""
         return False
 
     @property
     def follows(self) -> bool:
-        """Whether it has to know whom it follows."""
+        """True if a leader is required."""
         return False
 
     @property
     def feeds_forward(self) -> bool:
-        """Whether it is set to give velocities together with their acceleration."""
+        """True if velocity setpoints contain a feed-forward acceleration."""
         return False
 
     def prepare(self, context: BuildContext) -> "AbstractGuidance":
-        """This guidance as it will be flown, with what can be computed before.
+        """Return this guidance prepared for a world, with everything that can be precomputed.
 
         Raises:
-            ScenarioError: if it cannot be done there.
+            ScenarioError: if it cannot be flown there.
         """
         del context
         return self
 
     @abstractmethod
     def command_types(self) -> tuple[type[Command], ...]:
-        """The kinds of signal that this guidance gives; if several, it gives a ``OneOf`` them."""
+        """Return the setpoint types; if there are several, ``step`` returns a ``CommandChoice``."""
 
     @abstractmethod
     def step(
         self, state: Any, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Command | CommandChoice]:
-        """The next state and the signal to follow."""
+        """Return the next state and the setpoint."""
 
     def leads_to(self, context: BuildContext) -> Vec3:
-        """Where the vehicle is when the task is done; where it began, if that is not known."""
+        """Return the position at the end of the task; where it began, if the end is not known."""
         return context.place_world_m
 
     def finished(self, state: Any) -> Flag:
-        """Whether the task is done; never, for one without an end."""
+        """Return True if the task is done; always False for a task without an end."""
         del state
         return False
 
     @property
     def ends(self) -> bool:
-        """Whether the task has an end."""
+        """True if the task has an end."""
         return type(self).finished is not AbstractGuidance.finished
 
     def phases(self) -> tuple[str, ...]:
-        """What the log says of the parts of the task; of one that is empty nothing."""
+        """Return the names of the task's phases in the log; an empty name is not logged."""
         return ("",)
 
     def phase(self, state: Any) -> Count:
-        """Which of the parts is going on; a change is an event in the log."""
+        """Return the index of the current phase; a change is an event in the log."""
         del state
         return 0
 
     def legs(self, state: Any) -> Count:
-        """How many waypoints have been reached; a change is an event in the log."""
+        """Return the number of waypoints reached; a change is an event in the log."""
         del state
         return 0
 
     @property
     def step_names(self) -> tuple[str, ...]:
-        """The parts of the task that ``begun_at`` takes; none where there are no such."""
+        """Names that ``jump_to_step`` accepts; empty for guidance without steps."""
         return ()
 
     def jump_to_step(self, state: Any, name: str) -> Any:
-        """The state in which somebody has asked for a part of the task by its name.
+        """Return the state from which the task continues at the step of this name.
 
         Raises:
-            CommandError: if there is no such part.
+            CommandError: if there is no such step.
         """
         del state
         message = (
-            f"this guidance has no step '{name}', nor any other; steps are those of a mission: "
+            f"this guidance has no step '{name}'; only a mission has steps: "
             "write guidance: {type: mission, steps: [...]}"
         )
         raise CommandError(message)
 
     @property
     def behavior_names(self) -> tuple[str, ...]:
-        """What ``switched`` takes; nothing for guidance without behaviors."""
+        """Names that ``with_active_behaviors`` accepts; empty for guidance without behaviors."""
         return ()
 
     def with_active_behaviors(self, state: Any, behaviors: Sequence[str]) -> Any:
-        """The state in which only these behaviors count, of those that guide the vehicle.
+        """Return the state in which only these behaviors guide the vehicle.
 
         Raises:
-            CommandError: if it has no behaviors, or none of such a name.
+            CommandError: if this guidance has no behaviors, or none of such a name.
         """
         del state, behaviors
         message = (
-            "this guidance has no behaviors; they are those of a flock: "
+            "this guidance has no behaviors; only a flock has them: "
             "write guidance: {type: flock, behaviors: [...]}"
         )
         raise CommandError(message)
 
     def planned_legs(self) -> int | None:
-        """How many waypoints there are to reach; None where that has no meaning or no end."""
+        """Return the number of waypoints to reach; None if undefined or unbounded."""
         return None
 
     def end_s(self) -> float | None:
-        """When the task ends by itself; None if it never does."""
+        """Return the time at which the task ends by itself; None if it never does."""
         return None
 
 
 class AvoidanceInputs(eqx.Module):
-    """What is asked for, and what an avoidance may know, as in ``GuidanceInputs``."""
+    """Inputs of an avoidance: the command to modify; the others are as in ``GuidanceInputs``."""
 
     command: Any
     estimate: Kinematics
@@ -162,15 +166,15 @@ class AvoidanceInputs(eqx.Module):
 
 
 class AbstractAvoidance(AbstractComponent):
-    """Changes what is asked for on one rung of the ladder, away from what the sensors see."""
+    """Obstacle avoidance: modifies commands of one type according to the sensors."""
 
     command_type: ClassVar[type]
 
     def prepare(self, context: BuildContext) -> "AbstractAvoidance":
-        """This avoidance for a vehicle with these sensors.
+        """Return this avoidance prepared for a vehicle.
 
         Raises:
-            ScenarioError: if it lacks one that is needed.
+            ScenarioError: if the vehicle lacks a required sensor.
         """
         del context
         return self
@@ -179,4 +183,4 @@ class AbstractAvoidance(AbstractComponent):
     def step(
         self, state: Any, inputs: AvoidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Command]:
-        """The next state, and the signal to follow instead, of the same kind."""
+        """Return the next state and the modified command, which has the same type."""

@@ -1,4 +1,4 @@
-"""Heads that turn a range sensor about two axes: what they say, and what their angles mean.
+"""Pan-tilt heads of range sensors: angles, measurements and interface.
 
 With theta about the body's y axis, then phi about what was the z axis before, the sensor looks
 along
@@ -24,19 +24,19 @@ LEAST_IN_PLANE = 1e-6
 
 
 class HeadAngles(eqx.Module):
-    """Where a head looks in the body: theta and phi."""
+    """Angles of a head relative to the body: theta and phi."""
 
     pitch_rad: Real
     yaw_rad: Real
 
     @property
     def direction_body(self) -> Vec3:
-        """The same as a unit vector."""
+        """Line of sight as a unit vector."""
         (low, ahead), (left, level) = sin_cos(self.pitch_rad), sin_cos(self.yaw_rad)
         return Vec3(level * ahead, left, -level * low)
 
     def towards(self, direction_body: Vec3) -> "HeadAngles":
-        """The angles of a unit vector; one straight to the side keeps this pitch."""
+        """Return the angles of a unit vector; straight to the side, the pitch is kept."""
         x, y, z = direction_body.x, direction_body.y, direction_body.z
         level = Vec3(x, 0.0, z).norm()
         aside = level < LEAST_IN_PLANE
@@ -46,7 +46,7 @@ class HeadAngles(eqx.Module):
 
 
 class HeadMeasurement(AbstractMeasurement):
-    """A distance like a ``RangeMeasurement``, and the head's angles while it was measured."""
+    """A distance as in a ``RangeMeasurement``, and the head's angles when it was measured."""
 
     range_m: Real
     valid: Flag
@@ -55,7 +55,7 @@ class HeadMeasurement(AbstractMeasurement):
 
     @property
     def direction_body(self) -> Vec3:
-        """Along which it was measured."""
+        """Direction of the measured distance, as a unit vector."""
         return HeadAngles(self.pitch_rad, self.yaw_rad).direction_body
 
 

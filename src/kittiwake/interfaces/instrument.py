@@ -1,4 +1,4 @@
-"""A sensor with what goes wrong between it and its reader."""
+"""Instrument: a sensor and its errors, as components; interface of sensor errors."""
 
 from abc import abstractmethod
 from typing import Any
@@ -17,12 +17,12 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class Sample(eqx.Module):
-    """What a reader gets of a sensor.
+    """The output of an instrument at a step.
 
     Attributes:
-        measurement: what the sensor says, or said last.
-        ideal: what one without errors would have said when this was measured; None if it has none.
-        fresh: whether this is new; False where the last one is only held.
+        measurement: the latest measurement.
+        ideal: the same measurement without errors; None if the sensor cannot give it.
+        fresh: true if the measurement is new, false if the last one is held.
     """
 
     measurement: Any
@@ -31,35 +31,35 @@ class Sample(eqx.Module):
 
 
 class AbstractSensorError(eqx.Module):
-    """Changes what a sensor says on its way to the reader."""
+    """A sensor error: transforms samples, for example by a bias, a delay or dropouts."""
 
     def check(self, measurement: type, period_s: Real) -> None:
-        """Refuses a kind of measurement or a period that it does not go with.
+        """Check that the error suits a type of measurement and a sampling period.
 
         Raises:
-            ScenarioError: with what to write instead.
+            ScenarioError: if it does not; the message says what to write instead.
         """
         del measurement, period_s
 
     def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Any:
-        """The state before the first sample; ``first`` is one of zeros, of the right form."""
+        """Return the initial state; ``first`` is a sample of zeros of the right shapes."""
         del key, first, dt_s
         return ()
 
     @abstractmethod
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
-        """The next state, and the sample as it goes on."""
+        """Return the next state and the transformed sample."""
 
 
 class InstrumentState(eqx.Module):
-    """Of the sensor, and of each of its errors."""
+    """State of the sensor and of each of its errors."""
 
     sensor: Any
     errors: tuple[Any, ...]
 
 
 class Instrument(AbstractComponent):
-    """A sensor, and errors that act on what it says, one after another."""
+    """A sensor, and errors that are applied to its samples in order."""
 
     sensor: AbstractSensor
     errors: tuple[AbstractSensorError, ...] = ()
@@ -67,10 +67,10 @@ class Instrument(AbstractComponent):
     def begin(
         self, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[InstrumentState, Sample]:
-        """The state before the first sample, and one of zeros; of the inputs the form matters."""
+        """Return the initial state and a sample of zeros; only the shapes of ``inputs`` matter."""
         sensor = self.sensor.init(named(key, Stream.INIT))
-        form = jax.eval_shape(lambda: self._measured(sensor, inputs, dt_s, key)[1])
-        first = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form)
+        shapes = jax.eval_shape(lambda: self._sensor_sample(sensor, inputs, dt_s, key)[1])
+        first = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
         errors = tuple(
             error.init(named(key, Stream.SENSOR_ERROR.of(f"{i}.{Stream.INIT}")), first, dt_s)
             for i, error in enumerate(self.errors)
@@ -80,19 +80,19 @@ class Instrument(AbstractComponent):
     def step(
         self, state: InstrumentState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[InstrumentState, Sample]:
-        """The next state and the sample."""
-        sensor, sample = self._measured(state.sensor, inputs, dt_s, key)
+        """Return the next state and the sample."""
+        sensor, sample = self._sensor_sample(state.sensor, inputs, dt_s, key)
         errors: list[Any] = []
         for i, (error, own) in enumerate(zip(self.errors, state.errors, strict=True)):
             after, sample = error.step(own, sample, dt_s, named(key, Stream.SENSOR_ERROR.of(i)))
             errors.append(after)
         return InstrumentState(sensor, tuple(errors)), sample
 
-    def _measured(
+    def _sensor_sample(
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Sample]:
-        """The sensor alone."""
-        later, *measured = self.sensor.step_beside_ideal(state, inputs, dt_s, key)
+        """Return the sensor's next state and its sample before the errors."""
+        later, *measured = self.sensor.step_with_ideal(state, inputs, dt_s, key)
         sample = Sample(*measured, fresh=True)
-        # as arrays of the working precision, as they are in the states of errors
+        # in the working precision, as in the states of the errors
         return later, as_arrays(sample)

@@ -1,4 +1,4 @@
-"""What a body in the air is built of: rotors, and other forces."""
+"""Interfaces of the parts of a flying body: forces, rotors, ground effect and battery."""
 
 from abc import abstractmethod
 from typing import Any
@@ -13,10 +13,10 @@ from kittiwake.world.surroundings import Shear, Surroundings
 
 
 class Flow(eqx.Module):
-    """How a body moves through the air.
+    """Motion of a body relative to the air.
 
-    ``airspeed_body_mps`` is the velocity of its center of mass less the wind there; ``shears_body``
-    are those of the surroundings, in body axes.
+    ``airspeed_body_mps`` is the velocity of the center of mass minus the wind there;
+    ``shears_body`` are the wind shears of the surroundings, in body axes.
     """
 
     airspeed_body_mps: Vec3
@@ -26,7 +26,7 @@ class Flow(eqx.Module):
     shears_body: tuple[Shear, ...] = ()
 
     def airspeed_at(self, point_body_m: Vec3) -> Vec3:
-        """The velocity of a point of the body less the wind there, in body axes."""
+        """Return the velocity of a point of the body minus the wind there, in body axes."""
         airspeed = self.airspeed_body_mps + self.angular_velocity_body_radps.cross(point_body_m)
         for shear in self.shears_body:
             airspeed = airspeed - shear.wind_mps * shear.slope_pm.dot(point_body_m)
@@ -34,76 +34,76 @@ class Flow(eqx.Module):
 
 
 class AbstractForce(eqx.Module):
-    """Pushes a body, by its motion through the air alone."""
+    """A force and torque on a body that depend on its motion relative to the air."""
 
     @abstractmethod
     def wrench(self, flow: Flow) -> Wrench:
-        """About the center of mass."""
+        """Return the wrench about the center of mass."""
 
 
 class AbstractRotor(eqx.Module):
-    """One kind of rotor with its motor; its axis is the body's z axis.
+    """A rotor with its motor; its axis is the body's z axis.
 
-    ``spin`` is +1 for a rotor that turns to the left seen from above, -1 for the other sense.
+    ``spin`` is +1 for a rotor that turns counterclockwise seen from above, -1 for clockwise.
     """
 
     @abstractmethod
     def wrench(self, speed_radps: Real, spin: Real, flow: Flow, hub_body_m: Vec3) -> Wrench:
-        """About the hub."""
+        """Return the wrench about the hub."""
 
     @abstractmethod
     def speed_rate_radps2(self, speed_radps: Real, commanded_radps: Real) -> Real:
-        """How the speed follows its command."""
+        """Return the angular acceleration of the rotor for a commanded speed."""
 
     @property
     @abstractmethod
     def disc_radius_m(self) -> Real:
-        """Of the circle that the blades sweep."""
+        """Radius of the circle that the blades sweep."""
 
     @property
     @abstractmethod
     def speed_range_radps(self) -> tuple[Real, Real]:
-        """The slowest and the fastest speed that the motor takes as a command."""
+        """Lowest and highest speed that the motor accepts as a command."""
 
     @property
     @abstractmethod
     def thrust_factor_ns2(self) -> Real:
-        """Thrust over the square of the speed, near hover in still air."""
+        """Thrust divided by the square of the speed, near hover in still air."""
 
     @property
     @abstractmethod
     def torque_factor_nms2(self) -> Real:
-        """Torque against the rotation over the square of the speed, near hover in still air."""
+        """Drag torque divided by the square of the speed, near hover in still air."""
 
     @property
     @abstractmethod
     def axial_inertia_kgm2(self) -> Real:
-        """Of everything that turns."""
+        """Moment of inertia of all rotating parts about the rotor axis."""
 
 
 class AbstractGroundEffect(eqx.Module):
-    """How a surface below a rotor changes its thrust."""
+    """Effect of a surface below a rotor on its thrust."""
 
     @abstractmethod
     def thrust_ratio(self, height_m: Real, radius_m: Real) -> Real:
-        """Thrust over that far from any surface, of a disc at a height over one."""
+        """Return the thrust at a height above a surface, divided by the thrust far from any."""
 
 
 class AbstractBattery(eqx.Module):
-    """What feeds the motors."""
+    """Battery that supplies the motors."""
 
     @abstractmethod
     def init(self) -> Any:
-        """Its state at the start."""
+        """Return the initial state."""
 
     @abstractmethod
     def step(self, state: Any, power_w: Real, dt_s: Real, *, charged: Flag = False) -> Any:
-        """The state after a step at a power drawn, while it is connected to a charger or not."""
+        """Return the state after a step with ``power_w`` drawn; ``charged`` connects a charger."""
 
     @abstractmethod
     def speed_ratio(self, state: Any) -> Real:
-        """How fast a motor can turn now, over its fastest speed on a full battery at rest."""
+        """Return the present top speed of a motor over that on a full battery without load."""
 
     @abstractmethod
     def readings(self, state: Any) -> dict[str, Real]:
-        """What there is to log, by name with unit."""
+        """Return the values to log, by name with unit."""

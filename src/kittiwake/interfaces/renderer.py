@@ -1,8 +1,8 @@
-"""Pictures of the world for sensors that see it, taken on the host while a compiled step waits.
+"""Renderer interface: images of the world for camera sensors, rendered on the host.
 
-Who draws is handed to the fleet; sensors find it among what evolves in the world, with the places
-of all bodies at that moment. The numbers go there in single precision, in which graphics are
-computed anyway. Nothing can be differentiated through a picture: its derivatives are zero.
+The renderer is passed to the fleet; sensors receive it as a world process, with the poses of all
+bodies at the present step. Rendering is a host callback from the compiled step, with inputs in
+single precision. Images are not differentiable: their derivatives are zero.
 """
 
 from abc import ABC, abstractmethod
@@ -20,34 +20,34 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
 
-# under which sensors find the bodies among what evolves in the world
+# key under which sensors find ``Bodies`` among the outputs of the world's processes
 BODIES = "bodies"
-# of a place: position and quaternion
-PLACE = 7
+# numbers of a pose: position and quaternion
+POSE_SIZE = 7
 
-Places = Float32[np.ndarray, "bodies 7"]
+BodyPoses = Float32[np.ndarray, "bodies 7"]
 Numbers = Float32[Array, "_"]
 
 
 class ImageFormat(NamedTuple):
-    """What a picture is to be like.
+    """Format of a rendered image.
 
     Attributes:
         width: in pixels.
         height: in pixels.
-        deep: whether the depth is asked for.
+        with_depth: true to render depth, too.
     """
 
     width: int
     height: int
-    deep: bool = False
+    with_depth: bool = False
 
 
-class Shot(NamedTuple):
-    """From where a picture is taken.
+class Viewpoint(NamedTuple):
+    """Pose and field of view of a camera.
 
-    The camera looks along its own x axis, y to the left, z up. ``own`` is the number of the body
-    that carries it, which it does not see; -1 for none.
+    The camera looks along its own x axis, y to the left, z up. ``own`` is the index of the body
+    that carries the camera, which is not rendered; -1 for none.
     """
 
     position_world_m: Float32[np.ndarray, "3"]
@@ -56,10 +56,10 @@ class Shot(NamedTuple):
     own: int
 
 
-class Picture(NamedTuple):
-    """By row, from above, and column, from the left.
+class RenderedImage(NamedTuple):
+    """Rendered image, by row from the top and column from the left.
 
-    The depth is that along the optical axis; infinite where nothing is, None if not asked for.
+    The depth is along the optical axis; infinite for the background, None if not requested.
     """
 
     rgb: UInt8[np.ndarray, "rows columns 3"]
@@ -67,77 +67,79 @@ class Picture(NamedTuple):
 
 
 class AbstractRenderer(ABC):
-    """Draws a world whose bodies have a fixed order: its platforms, then all of its vehicles."""
+    """Renderer of a world; its bodies are the world's platforms, then all vehicles of the fleet."""
 
     @abstractmethod
-    def picture(self, frame: ImageFormat, shot: Shot, places: Places) -> Picture:
-        """The world with its bodies at these places; the same bits for the same numbers."""
+    def picture(self, frame: ImageFormat, viewpoint: Viewpoint, poses: BodyPoses) -> RenderedImage:
+        """Return an image of the world with its bodies at these poses, deterministically."""
 
 
-# for a ``core.world.World`` and its vehicles in the order of the bodies
+# builds the renderer of a ``world.world.World`` and its vehicles, in the order of the bodies
 Rendering = Callable[[Any, Mapping[str, Any]], AbstractRenderer]
 
 
 class Bodies(eqx.Module):
-    """Who draws, and where everything is that can move."""
+    """The renderer, and the poses of all bodies."""
 
     renderer: AbstractRenderer = eqx.field(static=True)
-    places: Float[Array, "bodies 7"]
+    poses: Float[Array, "bodies 7"]
 
-    def seen(
+    def call_renderer(
         self,
-        look: Callable[..., tuple[np.ndarray, ...]],
-        form: tuple[jax.ShapeDtypeStruct, ...],
-        shot: Numbers,
-        *asked: Numbers,
+        function: Callable[..., tuple[np.ndarray, ...]],
+        shapes: tuple[jax.ShapeDtypeStruct, ...],
+        viewpoint: Numbers,
+        *arguments: Numbers,
     ) -> tuple[Array, ...]:
-        """What ``look(renderer, shot, places, *asked)`` says on the host: arrays of a given form.
+        """Return ``function(renderer, viewpoint, poses, *arguments)``, computed on the host.
 
-        Vehicles that are mapped over come in one call.
+        ``shapes`` are those of the results. Vehicles that are mapped over share one callback.
         """
-        numbers = (jnp.asarray(part, jnp.float32) for part in (self.places, shot, *asked))
+        inputs = (jnp.asarray(part, jnp.float32) for part in (self.poses, viewpoint, *arguments))
         return jax.pure_callback(
-            partial(_looked, look, self.renderer),
-            form,
-            *jax.lax.stop_gradient(tuple(numbers)),
+            partial(_call_each, function, self.renderer),
+            shapes,
+            *jax.lax.stop_gradient(tuple(inputs)),
             vmap_method="expand_dims",
         )
 
 
-def shot(
+def viewpoint_row(
     position_world_m: Vec3, q_world_from_camera: Quaternion, field_rad: Real, own: Count
 ) -> Numbers:
-    """A ``Shot`` as numbers that a compiled step can hand out."""
+    """Return a ``Viewpoint`` as an array, the form in which a callback receives it."""
     p, q = position_world_m, q_world_from_camera
-    return numbers_of(p.x, p.y, p.z, q.w, q.x, q.y, q.z, field_rad, own)
+    return as_float32(p.x, p.y, p.z, q.w, q.x, q.y, q.z, field_rad, own)
 
 
-def numbers_of(*parts: Real | Count) -> Numbers:
-    """Numbers in single precision."""
+def as_float32(*parts: Real | Count) -> Numbers:
+    """Return numbers as an array in single precision."""
     return jnp.stack([jnp.asarray(part, jnp.float32) for part in parts])
 
 
-def place(position_world_m: Vec3, q_world_from_body: Quaternion) -> Float[Array, "7"]:
-    """Of one body."""
+def pose_row(position_world_m: Vec3, q_world_from_body: Quaternion) -> Float[Array, "7"]:
+    """Return the pose of a body as an array."""
     p, q = position_world_m, q_world_from_body
     parts = [p.x, p.y, p.z, q.w, q.x, q.y, q.z]
     return jnp.stack([jnp.asarray(part, jnp.result_type(float)) for part in parts])
 
 
-def _looked(
-    look: Callable[..., tuple[np.ndarray, ...]], renderer: AbstractRenderer, *given: Any
+def _call_each(
+    function: Callable[..., tuple[np.ndarray, ...]], renderer: AbstractRenderer, *inputs: Any
 ) -> tuple[np.ndarray, ...]:
-    """What is seen of one shot, or of each of many along any leading axes."""
-    places, *rows = (np.asarray(part) for part in given)
-    axes = np.broadcast_shapes(places.shape[:-2], *(row.shape[:-1] for row in rows))
-    places = np.broadcast_to(places, (*axes, *places.shape[-2:]))
+    """Call the function for each element along the leading axes, and stack the results."""
+    poses, *rows = (np.asarray(part) for part in inputs)
+    axes = np.broadcast_shapes(poses.shape[:-2], *(row.shape[:-1] for row in rows))
+    poses = np.broadcast_to(poses, (*axes, *poses.shape[-2:]))
     rows = [np.broadcast_to(row, (*axes, *row.shape[-1:])) for row in rows]
-    seen: list[tuple[np.ndarray, ...]] = []
-    for at in np.ndindex(axes):
-        taken, *asked = (row[at] for row in rows)
-        seen.append(look(renderer, _shot(taken), places[at], *asked))
-    return tuple(np.stack(part).reshape(*axes, *part[0].shape) for part in zip(*seen, strict=True))
+    results: list[tuple[np.ndarray, ...]] = []
+    for index in np.ndindex(axes):
+        viewpoint, *arguments = (row[index] for row in rows)
+        results.append(function(renderer, _viewpoint(viewpoint), poses[index], *arguments))
+    return tuple(
+        np.stack(part).reshape(*axes, *part[0].shape) for part in zip(*results, strict=True)
+    )
 
 
-def _shot(numbers: np.ndarray) -> Shot:
-    return Shot(numbers[:3], numbers[3:PLACE], float(numbers[PLACE]), round(float(numbers[-1])))
+def _viewpoint(row: np.ndarray) -> Viewpoint:
+    return Viewpoint(row[:3], row[3:POSE_SIZE], float(row[POSE_SIZE]), round(float(row[-1])))

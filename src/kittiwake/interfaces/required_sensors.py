@@ -1,4 +1,4 @@
-"""Refusing a vehicle that lacks a sensor which one of its components names."""
+"""Check that a vehicle has the sensors that its components name."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,7 +8,14 @@ from kittiwake.interfaces.sensor import AbstractSensor
 
 
 class RequiredSensor(NamedTuple):
-    """A sensor by its name: what it has to measure, a type that does, and whether it has to be."""
+    """A sensor that a component requires.
+
+    Attributes:
+        name: the name of the sensor on the vehicle.
+        measured: the class of its measurements.
+        kind: a sensor type with such measurements, for the error message.
+        optional: true if the component also works without this sensor.
+    """
 
     name: str
     measured: type
@@ -17,29 +24,30 @@ class RequiredSensor(NamedTuple):
 
 
 def require_sensors(
-    sensors: Mapping[str, AbstractSensor], needed: Mapping[str, RequiredSensor]
+    sensors: Mapping[str, AbstractSensor], required: Mapping[str, RequiredSensor]
 ) -> None:
-    """Refuses sensors among which one is missing, or of another kind.
+    """Raise an error if a required sensor is missing or measures something else.
 
     Args:
-        sensors: those of the vehicle.
-        needed: by the parameter that names them.
+        sensors: the vehicle's sensors, by name.
+        required: the required sensors, by the parameter that names them.
 
     Raises:
-        ScenarioError: with all that is wrong, and what to write.
+        ScenarioError: lists all missing sensors and what to write.
     """
     problems = [
-        f"{parameter}: {_found(sensors, one)}; a sensor of {one.measured.__name__} is needed: "
-        f"write {one.name}: {one.kind} under sensors, or the name of another one here"
-        f"{', or null to do without' if one.optional else ''}"
-        for parameter, one in needed.items()
-        if one.name not in sensors or sensors[one.name].measures is not one.measured
+        f"{parameter}: {_problem(sensors, sensor)}; a sensor that gives "
+        f"{sensor.measured.__name__} is required: write {sensor.name}: {sensor.kind} under "
+        "sensors, or the name of another sensor here"
+        f"{', or null for none' if sensor.optional else ''}"
+        for parameter, sensor in required.items()
+        if sensor.name not in sensors or sensors[sensor.name].measures is not sensor.measured
     ]
     if problems:
         raise ScenarioError("; ".join(problems))
 
 
-def _found(sensors: Mapping[str, AbstractSensor], one: RequiredSensor) -> str:
-    if one.name not in sensors:
-        return f"the vehicle has no sensor '{one.name}'"
-    return f"the sensor '{one.name}' gives {sensors[one.name].measures.__name__}"
+def _problem(sensors: Mapping[str, AbstractSensor], required: RequiredSensor) -> str:
+    if required.name not in sensors:
+        return f"the vehicle has no sensor '{required.name}'"
+    return f"the sensor '{required.name}' gives {sensors[required.name].measures.__name__}"

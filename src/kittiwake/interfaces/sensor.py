@@ -1,4 +1,4 @@
-"""What measures the truth."""
+"""Sensor interface: maps the true state and the world to a measurement."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar
@@ -14,10 +14,14 @@ from kittiwake.world.surroundings import Surroundings
 
 
 class SensorInputs(eqx.Module):
-    """What there is to measure.
+    """Inputs of a sensor.
 
-    ``world`` is the ``core.world.World``; ``processes`` holds by name what evolves in it, as it is
-    now.
+    Attributes:
+        time_s: time since the start of the simulation.
+        truth: the true motion of the vehicle.
+        surroundings: the conditions at the vehicle, such as wind and nearby obstacles.
+        world: the ``world.world.World``.
+        processes: the present output of each process of the world, by name.
     """
 
     time_s: Real
@@ -28,50 +32,50 @@ class SensorInputs(eqx.Module):
 
 
 class AbstractSensor(AbstractComponent):
-    """Measures the truth with its errors; ``measures`` is the ``AbstractMeasurement`` it gives."""
+    """A sensor; ``measures`` is the subclass of ``AbstractMeasurement`` that ``step`` returns."""
 
     measures: ClassVar[type]
-    # whether it measures where the deck of the vehicle's partner is
+    # true for a sensor of the deck of the vehicle's partner
     sees_partner: ClassVar[bool] = False
 
     @property
     def renders(self) -> bool:
-        """Whether it looks at pictures of the world (``core.renderer``)."""
+        """True if the sensor uses rendered images (``interfaces.renderer``)."""
         return False
 
     @property
     def numbers(self) -> int:
-        """How many numbers it logs of a measurement that is an image; 0 of all others."""
+        """Count of logged numbers of a measurement that is an image; 0 for all other sensors."""
         return 0
 
-    def measured_kind(self) -> type:
-        """What of ``measures`` this one measures, as it is set up; errors act on no more."""
+    def measured_type(self) -> type:
+        """Return the class of the fields that are measured; errors apply to these."""
         return self.measures
 
     def check(self, world: Any) -> None:
-        """Refuses a world in which there is not what it measures, before anything is compiled."""
+        """Raise ScenarioError for a world that lacks what the sensor measures."""
         del world
 
     @abstractmethod
     def step(
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Any]:
-        """The next state and the measurement, a module whose fields carry frame and unit."""
+        """Return the next state and the measurement."""
 
     def ideal(self, inputs: SensorInputs) -> Any:
-        """The measurement without any error; None where there is no such thing."""
+        """Return the measurement without any error; None if the sensor cannot give it."""
         del inputs
 
     def failed(self) -> "AbstractSensor | None":
-        """The same as it is without power, where its readers can tell; None where they cannot."""
+        """Return this sensor without power; None if its measurements cannot show a failure."""
         return None
 
-    def looks_body(self) -> tuple[Vec3, ...] | None:
-        """Where each of its ranges is measured, as unit vectors; None for what has no such."""
+    def beam_directions_body(self) -> tuple[Vec3, ...] | None:
+        """Return the direction of each beam as a unit vector; None for sensors without beams."""
         return None
 
-    def step_beside_ideal(
+    def step_with_ideal(
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Any, Any]:
-        """The next state, the measurement and the one without any error, of the same inputs."""
+        """Return the next state, the measurement, and the measurement without errors."""
         return *self.step(state, inputs, dt_s, key), self.ideal(inputs)

@@ -1,4 +1,4 @@
-"""What is bolted to what: a vehicle as a record of its components."""
+"""A vehicle: dynamics, sensors, estimator, guidance and controllers."""
 
 import equinox as eqx
 
@@ -13,10 +13,19 @@ from kittiwake.world.environment import AbstractTurbulence
 
 
 class Vehicle(eqx.Module):
-    """Everything about one vehicle that does not evolve.
+    """All parameters of one vehicle, immutable; the evolving part is ``sim.state.VehicleState``.
 
-    ``ladder`` holds the scenario's controllers first, then those that the vehicle brings itself.
-    What is asked for on a rung goes through the ``avoidance`` of that rung, in order.
+    Attributes:
+        model: the name of the vehicle model.
+        dynamics: the equations of motion, with the actuators.
+        start: the initial conditions.
+        turbulence: the gusts at the vehicle.
+        sensors: the instruments, by name.
+        estimator: maps measurements to an estimate of the motion.
+        guidance: gives the setpoint.
+        cascade: the controllers: first those of the scenario, then those of the vehicle model.
+        avoidance: modify the commands of their command type, in this order.
+        faults: the actuator faults, sorted by time.
     """
 
     model: str = eqx.field(static=True)

@@ -1,4 +1,4 @@
-"""How vehicles move: equations of motion, the integrators that solve them, and contact."""
+"""Physics of vehicles: equations of motion, integrators and contact."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -12,15 +12,15 @@ DYNAMICS = Registry(
         ),
         "angle-velocity": RegistryEntry(
             "kittiwake.physics.angle_velocity:AngleVelocity",
-            "angles that lag behind their commands, velocity by linear drag (Matlab simulator)",
+            "first-order lags of the angles, velocity with linear drag (Matlab simulator)",
         ),
         "multirotor": RegistryEntry(
             "kittiwake.physics.multirotor:Multirotor",
-            "rigid body with four lagging rotors and other forces",
+            "rigid body with four rotors, with lags, and other forces",
         ),
         "wrench-body": RegistryEntry(
             "kittiwake.physics.wrench_body:WrenchBody",
-            "rigid body that takes thrust and torque as asked for (uav_gazebo)",
+            "rigid body with thrust and torque as commanded (uav_gazebo)",
         ),
         "surface-vessel": RegistryEntry(
             "kittiwake.physics.surface_vessel:SurfaceVessel",
@@ -39,11 +39,11 @@ PHYSICS = Registry(
     {
         "compliant": RegistryEntry(
             "kittiwake.physics.compliant:Compliant",
-            "feet that yield, each vehicle by itself: fast, in batches, differentiable",
+            "compliant feet of each vehicle: fast, in batches, differentiable",
         ),
         "mujoco": RegistryEntry(
             "kittiwake.physics.mujoco_engine:Mujoco",
-            "rigid bodies that touch and push each other, by MuJoCo",
+            "rigid-body contact of all vehicles and obstacles, by MuJoCo",
         ),
     },
 )

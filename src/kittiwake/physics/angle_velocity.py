@@ -1,7 +1,7 @@
-"""A drone whose angles follow their commands like first-order lags, and its velocity.
+"""Drone whose attitude angles follow their commands as first-order lags.
 
 The drone of a public Matlab simulator for ultrasonic sensors (R. Coronel Loza, its chapter 5): an
-"angle model" stands for the autopilot, an "angle-speed model" for the flight. In its axes (world
+"angle model" represents the autopilot, an "angle-speed model" the flight. In its axes (world
 NED, body FRD; phi, theta, psi roll, pitch, yaw; u, v, w the velocity and p, q, r the rates in body
 axes; T_c the thrust beyond that of hovering)::
 
@@ -10,24 +10,25 @@ axes; T_c the thrust beyond that of hovering)::
     v' =  g sin(phi) cos(theta) - C_y (v - v_w)       + p w - r u                  (5-3)
     w' = -T_c / m               - C_z (w - w_w)       + q u - p v                  (5-4)
 
-(5-1) samples a' = (a_ref - a) / tau with exp(-5 ms / tau) = 0.9, tau = 47.46 ms. Here it is solved
-exactly at any step: at the rate limit first while the gap is above tau times that limit, then
-exponentially; the yaw error is taken the short way round. (5-2) to (5-4) are the body axes of
+(5-1) is the discretization of a' = (a_ref - a) / tau with exp(-5 ms / tau) = 0.9, tau = 47.46 ms.
+Here it is solved exactly for any step: at the rate limit while the error exceeds tau times that
+limit, then exponentially; the yaw error is wrapped. (5-2) to (5-4) are, in body axes,
 
     v_world' = R f + (0, 0, -g),   f = (thrust / m) e_z - C (R^T (v_world - wind))     (FLU, ENU)
 
-with thrust = F - m g (1 - cos(phi) cos(theta)), F = m g + T_c the command: (5-4) has the weight
-without its cosines, as if the autopilot took as much thrust off. A thrust of m g at a tilt alpha
-thus sinks with g sin^2(alpha), a real one with g (1 - cos(alpha)). The velocity is integrated in
-the world, where turning leaves it alone, by Heun's rule unless another is asked for; the source
-takes Euler's and turns the body's derivative into the world without the term that undoes its turn.
+with thrust = F - m g (1 - cos(phi) cos(theta)), where F = m g + T_c is the command: (5-4) has the
+weight without its cosines, as if the autopilot reduced the thrust accordingly. A thrust of m g at a
+tilt alpha thus sinks with g sin^2(alpha); physically it would be g (1 - cos(alpha)). The velocity
+is integrated in world axes, by Heun's method by default. The source uses Euler's method and rotates
+the derivative in body axes to the world without the term of the rotating axes.
 
-Rate limits: the source cuts p and q above 100 deg/s on one side only, and discards what it cuts r
-to, 500 deg/s. Yaw has the latter limit. Roll and pitch have none unless it is given: 100 deg/s both
-ways contradicts the step of -35 deg in 0.2 s that (5-1) was compared with (its figure 5-4). The
-limits hold for the rates of the angles. The wind's vertical part, which the source leaves out, acts
-like the others. Valid for tilts below 90 deg and speeds up to about 15 m/s (its figure 5-6);
-neglected: the autopilot's and the rotors' own dynamics, quadratic drag, ground effect.
+Rate limits: the source limits p and q to 100 deg/s on one side only, and computes but does not use
+a limit of r of 500 deg/s. Here yaw has the latter limit. Roll and pitch have none by default: a
+limit of 100 deg/s in both directions contradicts the step of -35 deg in 0.2 s with which (5-1) was
+validated (its figure 5-4). The limits apply to the rates of the angles. The vertical wind, which
+the source omits, acts like the horizontal wind. Valid for tilts below 90 deg and speeds up to about
+15 m/s (its figure 5-6); neglected: the dynamics of autopilot and rotors, quadratic drag, ground
+effect.
 """
 
 from dataclasses import replace
@@ -56,10 +57,10 @@ from kittiwake.world.surroundings import Surroundings
 
 
 class AngleVelocityState(eqx.Module):
-    """The state at a tick.
+    """State at a tick.
 
-    The rates are those of the angles' own motion; at the start they are as given and move nothing.
-    The specific force is the mean over the step that led here.
+    The rates are those of the angles' motion; at the start they are as given and have no effect.
+    The specific force is the mean over the last step.
     """
 
     position_world_m: Vec3
@@ -71,14 +72,14 @@ class AngleVelocityState(eqx.Module):
 
 
 class AngleVelocityMotion(eqx.Module):
-    """What is integrated beside the position; the angles are known by the time since the tick."""
+    """Motion that is integrated with the position; the angles have a closed-form solution."""
 
     velocity_world_mps: Vec3
     specific_impulse_body_mps: Vec3
 
 
 class AngleVelocity(AbstractDynamics):
-    """Angles that lag behind their commands, and the velocity that follows from them."""
+    """First-order lags of the attitude angles, and the resulting velocity."""
 
     command_type: ClassVar[type] = ThrustAttitude
 
@@ -131,14 +132,14 @@ class AngleVelocity(AbstractDynamics):
         key: PRNGKeyArray,
     ) -> AngleVelocityState:
         del key
-        wanted = command.q_world_from_body.to_euler()
+        commanded = command.q_world_from_body.to_euler()
         angles = state.euler_world_from_body
 
         def derivative(
             phase: Phase[Vec3, AngleVelocityMotion], elapsed_s: Real
         ) -> Phase[Vec3, AngleVelocityMotion]:
             velocity = phase.motion.velocity_world_mps
-            rotation = RotationZYX.of(self.followed(angles, wanted, elapsed_s))
+            rotation = RotationZYX.of(self.angles_after(angles, commanded, elapsed_s))
             force = self.specific_force_body_mps2(
                 rotation, velocity, command.thrust_n, surroundings
             )
@@ -150,25 +151,25 @@ class AngleVelocity(AbstractDynamics):
             state.position_world_m, AngleVelocityMotion(state.velocity_world_mps, Vec3.zero())
         )
         ended = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
-        reached = self.followed(angles, wanted, dt_s)
+        reached = self.angles_after(angles, commanded, dt_s)
         return AngleVelocityState(
             position_world_m=ended.configuration,
             euler_world_from_body=reached,
             velocity_world_mps=ended.motion.velocity_world_mps,
             angular_velocity_body_radps=_body_rates(
-                RotationZYX.of(reached), self._angle_rates(reached, wanted)
+                RotationZYX.of(reached), self._angle_rates(reached, commanded)
             ),
             specific_force_body_mps2=ended.motion.specific_impulse_body_mps / dt_s,
             thrust_n=command.thrust_n,
         )
 
-    def followed(self, angles: EulerZYX, wanted: EulerZYX, elapsed_s: Real) -> EulerZYX:
-        """The angles some time later, with the wanted ones held."""
+    def angles_after(self, angles: EulerZYX, commanded: EulerZYX, elapsed_s: Real) -> EulerZYX:
+        """Return the angles after a time with constant commanded angles."""
 
         def later(angle: Real, error: Real, limit: Real | None) -> Real:
             return angle + error - _remaining(error, elapsed_s, self.angle_time_constant_s, limit)
 
-        gap = _gap(angles, wanted)
+        gap = _gap(angles, commanded)
         tilt_limit = self.max_tilt_rate_radps
         return EulerZYX(
             roll_rad=later(angles.roll_rad, gap.roll_rad, tilt_limit),
@@ -183,13 +184,13 @@ class AngleVelocity(AbstractDynamics):
         thrust_n: Real,
         surroundings: Surroundings,
     ) -> Vec3:
-        """Thrust, drag and what pushes from outside, over mass; nothing turns held angles."""
+        """Return thrust, drag and external forces over mass; external torques have no effect."""
         air = rotation.body_from_reference(velocity_world_mps - surroundings.wind_world_mps)
-        lost = surroundings.gravity_mps2 * (1.0 - rotation.cos_roll * rotation.cos_pitch)
+        lost_mps2 = surroundings.gravity_mps2 * (1.0 - rotation.cos_roll * rotation.cos_pitch)
         drag_and_thrust = Vec3(
             -self.drag_forward_per_s * air.x,
             -self.drag_sideways_per_s * air.y,
-            thrust_n / self.mass_kg - lost - self.drag_vertical_per_s * air.z,
+            thrust_n / self.mass_kg - lost_mps2 - self.drag_vertical_per_s * air.z,
         )
         push = surroundings.push
         if push is None:
@@ -212,13 +213,13 @@ class AngleVelocity(AbstractDynamics):
     @override
     def collider(self) -> Collider:
         solids = box_of(self.size_body_m)
-        return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
+        return Collider(float(self.mass_kg), np.eye(3), solids, locked=NO_TURNING)
 
     @override
     def apply_contact(
-        self, state: AngleVelocityState, carried: ContactMotion
+        self, state: AngleVelocityState, contact: ContactMotion
     ) -> AngleVelocityState:
-        motion = carried.motion
+        motion = contact.motion
         return replace(
             state,
             position_world_m=motion.position_world_m,
@@ -241,12 +242,12 @@ class AngleVelocity(AbstractDynamics):
             Limit("speed_mps", "parameters.max_speed_mps", speed, 0.0, self.max_speed_mps),
         )
 
-    def _angle_rates(self, angles: EulerZYX, wanted: EulerZYX) -> EulerZYX:
+    def _angle_rates(self, angles: EulerZYX, commanded: EulerZYX) -> EulerZYX:
         def rate(error: Real, limit: Real | None) -> Real:
             free = error / self.angle_time_constant_s
             return free if limit is None else jnp.clip(free, -limit, limit)
 
-        gap = _gap(angles, wanted)
+        gap = _gap(angles, commanded)
         tilt_limit = self.max_tilt_rate_radps
         return EulerZYX(
             rate(gap.roll_rad, tilt_limit),
@@ -255,27 +256,27 @@ class AngleVelocity(AbstractDynamics):
         )
 
 
-def _gap(angles: EulerZYX, wanted: EulerZYX) -> EulerZYX:
-    """Wanted minus actual angles, yaw the short way round."""
+def _gap(angles: EulerZYX, commanded: EulerZYX) -> EulerZYX:
+    """Return commanded minus actual angles, with the yaw error wrapped."""
     return EulerZYX(
-        wanted.roll_rad - angles.roll_rad,
-        wanted.pitch_rad - angles.pitch_rad,
-        wrap_angle(wanted.yaw_rad - angles.yaw_rad),
+        commanded.roll_rad - angles.roll_rad,
+        commanded.pitch_rad - angles.pitch_rad,
+        wrap_angle(commanded.yaw_rad - angles.yaw_rad),
     )
 
 
 def _remaining(error: Real, elapsed_s: Real, time_constant_s: Real, limit: Real | None) -> Real:
-    """What is left of an error that closes with error / time constant, at most at the limit."""
+    """Return the remaining error of a first-order lag with a rate limit."""
     if limit is None:
         return error * jnp.exp(-elapsed_s / time_constant_s)
     straight_s = jnp.maximum(jnp.abs(error) / limit - time_constant_s, 0.0)
-    # written with the sign outside, so that the slope at no error is that of the exponential
-    bent = error - jnp.sign(error) * limit * jnp.minimum(elapsed_s, straight_s)
-    return bent * jnp.exp(-jnp.maximum(elapsed_s - straight_s, 0.0) / time_constant_s)
+    # with the sign outside, so that the gradient at zero error is that of the exponential
+    linear = error - jnp.sign(error) * limit * jnp.minimum(elapsed_s, straight_s)
+    return linear * jnp.exp(-jnp.maximum(elapsed_s - straight_s, 0.0) / time_constant_s)
 
 
 def _body_rates(rotation: RotationZYX, rates: EulerZYX) -> Vec3:
-    """Body rates of given rates of the ZYX angles."""
+    """Return the body rates of given rates of the ZYX angles."""
     roll, pitch, yaw = rates.roll_rad, rates.pitch_rad, rates.yaw_rad
     level = yaw * rotation.cos_pitch
     return Vec3(

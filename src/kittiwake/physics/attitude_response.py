@@ -1,4 +1,4 @@
-"""A quadrotor with an autopilot that levels itself, as the response of the two together.
+"""Quadrotor with a self-leveling autopilot, as the identified response of the two together.
 
 Identified on the UCL Pelican (De Nardi 2013, QRSim, ``pelicanODE``; manual equations for p, q, r,
 F_th, u, v, w). The attitude does not follow from torques: roll and pitch answer a commanded angle
@@ -47,14 +47,14 @@ from kittiwake.world.surroundings import Surroundings
 
 
 class EulerPose(eqx.Module):
-    """Configuration: position and ZYX angles of the FLU body in ENU; yaw counts full turns."""
+    """Configuration: position and ZYX angles of the FLU body in ENU; yaw is not wrapped."""
 
     position_world_m: Vec3
     euler_world_from_body: EulerZYX
 
 
 class AttitudeResponseMotion(eqx.Module):
-    """Velocities, thrust, and the specific force summed over the step."""
+    """Velocities, thrust, and the integral of the specific force over the step."""
 
     velocity_body_mps: Vec3
     angular_velocity_body_radps: Vec3
@@ -63,21 +63,21 @@ class AttitudeResponseMotion(eqx.Module):
 
 
 class AttitudeResponseState(eqx.Module):
-    """The state at a tick; the specific force is the mean over the step that led to it."""
+    """State at a tick; the specific force is the mean over the last step."""
 
     phase: Phase[EulerPose, AttitudeResponseMotion]
     specific_force_body_mps2: Vec3
 
 
 class Disturbance(eqx.Module):
-    """Process noise: accelerations held over one step."""
+    """Disturbing accelerations, held over one step: process noise and external forces."""
 
     linear_body_mps2: Vec3
     angular_body_radps2: Vec3
 
 
 class AttitudeResponse(AbstractDynamics):
-    """Identified attitude-response quadrotor; parameter names follow the identified constants."""
+    """Attitude-response quadrotor; parameter names follow the identified constants."""
 
     command_type: ClassVar[type] = AttitudeThrottle
 
@@ -143,8 +143,8 @@ class AttitudeResponse(AbstractDynamics):
             _wind_frd(euler_ned, surroundings),
             motion.thrust_n,
         )
-        pushed = self._pushed_body_mps2(pose, surroundings)
-        return AttitudeResponseState(Phase(pose, motion), swap_flu_frd(specific_force) + pushed)
+        external = self._external_body_mps2(pose, surroundings)
+        return AttitudeResponseState(Phase(pose, motion), swap_flu_frd(specific_force) + external)
 
     @override
     def step(
@@ -155,9 +155,9 @@ class AttitudeResponse(AbstractDynamics):
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> AttitudeResponseState:
-        pushed = self._pushed_body_mps2(state.phase.configuration, surroundings)
+        external = self._external_body_mps2(state.phase.configuration, surroundings)
         noise = self._draw_noise(key)
-        noise = Disturbance(noise.linear_body_mps2 + pushed, noise.angular_body_radps2)
+        noise = Disturbance(noise.linear_body_mps2 + external, noise.angular_body_radps2)
         wind_frd = _wind_frd(
             swap_euler(state.phase.configuration.euler_world_from_body), surroundings
         )
@@ -172,8 +172,8 @@ class AttitudeResponse(AbstractDynamics):
             lambda phase: phase.motion.specific_impulse_body_mps, state.phase, Vec3(0.0, 0.0, 0.0)
         )
         ended = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
-        felt = ended.motion.specific_impulse_body_mps / dt_s + pushed
-        return AttitudeResponseState(ended, felt)
+        mean_force = ended.motion.specific_impulse_body_mps / dt_s + external
+        return AttitudeResponseState(ended, mean_force)
 
     def derivative(
         self,
@@ -184,7 +184,7 @@ class AttitudeResponse(AbstractDynamics):
         noise: Disturbance,
         dt_s: Real,
     ) -> Phase[EulerPose, AttitudeResponseMotion]:
-        """Rates of change of pose and motion, in wind given along the axes of the FRD body."""
+        """Return the rates of change of pose and motion; the wind is given in FRD body axes."""
         euler_ned = swap_euler(phase.configuration.euler_world_from_body)
         rotation = RotationZYX.of(euler_ned)
         velocity_frd = swap_flu_frd(phase.motion.velocity_body_mps)
@@ -212,7 +212,7 @@ class AttitudeResponse(AbstractDynamics):
     def thrust_rate_nps(
         self, thrust_n: Real, command: AttitudeThrottle, dt_s: Real
     ) -> Float[Array, ""]:
-        """Rate of the thrust towards what the throttle asks for and the battery allows."""
+        """Return the rate of the thrust towards its setpoint, limited by the battery."""
         c0, c1, c2 = self.thrust_polynomial_n
         throttle = command.throttle
         gap = c0 + throttle * (c1 + c2 * throttle) - thrust_n
@@ -239,13 +239,13 @@ class AttitudeResponse(AbstractDynamics):
     @override
     def collider(self) -> Collider:
         solids = box_of(self.size_body_m)
-        return Collider(float(self.mass_kg), np.eye(3), solids, held=NO_TURNING)
+        return Collider(float(self.mass_kg), np.eye(3), solids, locked=NO_TURNING)
 
     @override
     def apply_contact(
-        self, state: AttitudeResponseState, carried: ContactMotion
+        self, state: AttitudeResponseState, contact: ContactMotion
     ) -> AttitudeResponseState:
-        motion, pose = carried.motion, state.phase.configuration
+        motion, pose = contact.motion, state.phase.configuration
         rotation = RotationZYX.of(pose.euler_world_from_body)
         return eqx.tree_at(
             lambda s: (
@@ -289,7 +289,7 @@ class AttitudeResponse(AbstractDynamics):
         )
 
     def _specific_force_frd(self, velocity_frd: Vec3, wind_frd: Vec3, thrust_n: Real) -> Vec3:
-        """Drag and thrust over mass."""
+        """Return drag and thrust over mass."""
         airspeed_frd = velocity_frd - wind_frd
         return Vec3(
             -self.drag_horizontal_per_s * airspeed_frd.x,
@@ -300,24 +300,24 @@ class AttitudeResponse(AbstractDynamics):
     def _angular_acceleration_frd(
         self, euler_ned: EulerZYX, omega_frd: Vec3, command: AttitudeThrottle
     ) -> Vec3:
-        def follow(wanted: Real, angle: Real, rate: Real) -> Real:
-            wanted_acceleration = (
-                self.attitude_stiffness_per_s2 * (self.attitude_gain * wanted - angle)
+        def response(commanded: Real, angle: Real, rate: Real) -> Real:
+            acceleration = (
+                self.attitude_stiffness_per_s2 * (self.attitude_gain * commanded - angle)
                 - self.attitude_damping_per_s * rate
             )
-            escaping = (jnp.abs(rate) > self.max_tilt_rate_radps) & (rate * wanted_acceleration > 0)
-            return jnp.where(escaping, 0.0, wanted_acceleration)
+            exceeds = (jnp.abs(rate) > self.max_tilt_rate_radps) & (rate * acceleration > 0)
+            return jnp.where(exceeds, 0.0, acceleration)
 
         # the command is of the FLU body: pitch and yaw rate change sign
         return Vec3(
-            follow(command.roll_rad, euler_ned.roll_rad, omega_frd.x),
-            follow(-command.pitch_rad, euler_ned.pitch_rad, omega_frd.y),
+            response(command.roll_rad, euler_ned.roll_rad, omega_frd.x),
+            response(-command.pitch_rad, euler_ned.pitch_rad, omega_frd.y),
             -self.yaw_rate_gain_per_s * command.yaw_rate_radps
             - self.yaw_rate_damping_per_s * omega_frd.z,
         )
 
-    def _pushed_body_mps2(self, pose: EulerPose, surroundings: Surroundings) -> Vec3:
-        """What regions of force do to the mass; they turn no vehicle that holds its angles."""
+    def _external_body_mps2(self, pose: EulerPose, surroundings: Surroundings) -> Vec3:
+        """Return the acceleration by external forces; external torques have no effect."""
         if surroundings.push is None:
             return Vec3.zero()
         inverse = Quaternion.from_euler(pose.euler_world_from_body).inverse()

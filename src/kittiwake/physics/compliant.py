@@ -1,4 +1,4 @@
-"""Contact by the vehicles' own feet, which ``feet`` and ``stance`` describe."""
+"""Compliant contact by each vehicle's own landing gear; see ``landing_gear``."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from kittiwake.contact.engine import AbstractPhysics
 
 
 class Compliant(AbstractPhysics):
-    """No engine: a vehicle stands on its feet by its own model, and what it hits else loses it."""
+    """Contact by each vehicle's own model, without an engine; other contact is a collision."""
 
     @override
     def engine(self, world: Any, vehicles: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""A vehicle on its feet through one step; see feet.py for the equations."""
+"""Contact forces of a vehicle's feet over one step; ``landing_gear`` has the equations."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,14 +22,24 @@ from kittiwake.world.surroundings import Surroundings
 Result = TypeVar("Result")
 
 UP = Vec3(0.0, 0.0, 1.0)
-# so many rest depths below a deck's edge a foot still comes upon it; deeper it would be thrown up
+# a foot comes upon a deck down to this depth, in rest depths; a deeper one would be ejected
 ENTRY = 2.0
 
 
 class FootContact(eqx.Module):
-    """What one foot meets in a step: a plane that moves on evenly; vectors in world axes.
+    """Surface below one foot over a step: a plane that moves uniformly; vectors in world axes.
 
-    The grip is along the surface's own sides: where the foot holds on, or would if it touched now.
+    Attributes:
+        foot_m: the position of the foot at the beginning of the step.
+        height_m: its height above the plane.
+        q_world_from_surface: the attitude of the surface.
+        normal: the unit normal.
+        velocity_mps: the velocity of the surface at the foot.
+        dragged_m: the offset of the foot from its grip, along the surface.
+        grip_x_m: the anchor point of static friction, or where it would be on contact, along the
+            surface's x axis.
+        grip_y_m: the same along the surface's y axis.
+        number: the number of the surface.
     """
 
     foot_m: Vec3
@@ -44,7 +54,7 @@ class FootContact(eqx.Module):
 
 
 class FootForce(eqx.Module):
-    """What a surface does to one foot at an instant, in world axes, and its lever."""
+    """Contact force on one foot, its moment about the center of mass, and its spring's offset."""
 
     force_n: Vec3
     torque_nm: Vec3
@@ -53,9 +63,9 @@ class FootForce(eqx.Module):
 
 
 class ContactStep(eqx.Module):
-    """Feet over one step: what they met when it began, and the springs between.
+    """Contact of all feet over one step: surfaces at the beginning, springs and dampers.
 
-    The feet are mapped over, so that a program does not grow with their number.
+    The feet are mapped over, so that the program does not grow with their number.
     """
 
     landing_gear: LandingGear
@@ -70,27 +80,29 @@ class ContactStep(eqx.Module):
     dt_s: Real
 
     @classmethod
-    def begun(
+    def begin(
         cls,
-        feet: LandingGear,
-        footing: GroundContact,
+        landing_gear: LandingGear,
+        ground_contact: GroundContact,
         pose: Pose,
         twist: Twist,
         body: RigidBody,
         surroundings: Surroundings,
         dt_s: Real,
     ) -> "ContactStep":
-        """At the beginning of a step."""
-        liveliness = feet.liveliness(body)
-        frequency_radps, decay_per_s = feet.springiness(liveliness, dt_s)
-        share_kg = body.mass_kg / len(feet.points_body_m)
+        """Return the contact at the beginning of a step."""
+        rocking_ratio = landing_gear.rocking_ratio(body)
+        frequency_radps, decay_per_s = landing_gear.frequency_and_decay(rocking_ratio, dt_s)
+        share_kg = body.mass_kg / len(landing_gear.points_body_m)
         rest_depth_m = surroundings.gravity_mps2 / frequency_radps**2
         return cls(
-            landing_gear=feet,
-            ground_contact=footing,
+            landing_gear=landing_gear,
+            ground_contact=ground_contact,
             footholds=_if_near(
                 surroundings,
-                lambda: _footholds(feet, footing, pose, surroundings, ENTRY * rest_depth_m),
+                lambda: _footholds(
+                    landing_gear, ground_contact, pose, surroundings, ENTRY * rest_depth_m
+                ),
             ),
             pose=pose,
             twist=twist,
@@ -102,38 +114,38 @@ class ContactStep(eqx.Module):
         )
 
     def wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
-        """Of all feet, some time after the step began."""
+        """Return the wrench of all feet at a time since the step began."""
         return _if_near(self.surroundings, lambda: self._wrench(pose, twist, elapsed_s))
 
-    def ended(self, pose: Pose, twist: Twist) -> GroundContact:
-        """How the feet stand when the step has led to this pose and twist."""
+    def end(self, pose: Pose, twist: Twist) -> GroundContact:
+        """Return the contact state at the end of the step, for the pose and twist then."""
         near = self.surroundings.surface_near
-        return jax.lax.cond(near, lambda: self._ended(pose, twist), lambda: self._airborne())
+        return jax.lax.cond(near, lambda: self._end(pose, twist), lambda: self._airborne())
 
     def _wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
-        press = self._presses(pose, twist, elapsed_s)
+        forces = self._foot_forces(pose, twist, elapsed_s)
         inverse = pose.q_world_from_body.normalized().inverse()
         return Wrench(
-            inverse.rotate(jax.tree.map(jnp.sum, press.force_n)),
-            inverse.rotate(jax.tree.map(jnp.sum, press.torque_nm)),
+            inverse.rotate(jax.tree.map(jnp.sum, forces.force_n)),
+            inverse.rotate(jax.tree.map(jnp.sum, forces.torque_nm)),
         )
 
-    def _ended(self, pose: Pose, twist: Twist) -> GroundContact:
-        press = self._presses(pose, twist, self.dt_s)
-        kept: Any = jax.vmap(self._kept)(press, self.footholds)
-        touching = jnp.sum(press.normal_n > 0.0, dtype=jnp.int32)
-        # the surface is that of the foot that presses hardest, as it was when the step began
-        met = SurfaceApproach.of(
-            jnp.asarray(self.footholds.number)[jnp.argmax(press.normal_n)],
+    def _end(self, pose: Pose, twist: Twist) -> GroundContact:
+        forces = self._foot_forces(pose, twist, self.dt_s)
+        grip: Any = jax.vmap(self._grip)(forces, self.footholds)
+        touching = jnp.sum(forces.normal_n > 0.0, dtype=jnp.int32)
+        # the surface with the largest normal force, as it was when the step began
+        approach = SurfaceApproach.of(
+            jnp.asarray(self.footholds.number)[jnp.argmax(forces.normal_n)],
             self.surroundings.decks,
             self.pose.position_world_m,
             self.twist.velocity_world_mps,
         )
-        gripping = replace(self.ground_contact, grip_x_m=kept[0], grip_y_m=kept[1], over=kept[2])
-        return gripping.stood(touching, met, self.dt_s)
+        gripping = replace(self.ground_contact, grip_x_m=grip[0], grip_y_m=grip[1], over=grip[2])
+        return gripping.after_step(touching, approach, self.dt_s)
 
     def _airborne(self) -> GroundContact:
-        """After a step in which no surface is near."""
+        """Return the contact state after a step without a surface nearby."""
         before = self.ground_contact
         return replace(
             before,
@@ -145,27 +157,27 @@ class ContactStep(eqx.Module):
             airborne_s=before.airborne_s + self.dt_s,
         )
 
-    def _presses(self, pose: Pose, twist: Twist, elapsed_s: Real) -> FootForce:
-        """Of all feet, along a leading axis."""
-        # between the ends of a step a quaternion is of unit length only nearly
+    def _foot_forces(self, pose: Pose, twist: Twist, elapsed_s: Real) -> FootForce:
+        """Return the forces of all feet, along a leading axis."""
+        # within a step the quaternion is only approximately of unit length
         q = pose.q_world_from_body.normalized()
         omega = q.rotate(twist.angular_velocity_body_radps)
 
-        def press(point_body_m: Vec3, foothold: FootContact) -> FootForce:
+        def force(point_body_m: Vec3, foothold: FootContact) -> FootForce:
             lever = q.rotate(point_body_m)
             velocity = twist.velocity_world_mps + omega.cross(lever) - foothold.velocity_mps
-            way = pose.position_world_m + lever - foothold.foot_m
-            way = way - foothold.velocity_mps * elapsed_s
-            return self._press(foothold, *jax.lax.optimization_barrier((lever, way, velocity)))
+            offset = pose.position_world_m + lever - foothold.foot_m
+            offset = offset - foothold.velocity_mps * elapsed_s
+            return self._force(foothold, *jax.lax.optimization_barrier((lever, offset, velocity)))
 
-        return jax.vmap(press)(_side_by_side(self.landing_gear.points_body_m), self.footholds)
+        return jax.vmap(force)(_stack(self.landing_gear.points_body_m), self.footholds)
 
-    def _press(
-        self, foothold: FootContact, lever_m: Vec3, way_m: Vec3, velocity_mps: Vec3
+    def _force(
+        self, foothold: FootContact, lever_m: Vec3, offset_m: Vec3, velocity_mps: Vec3
     ) -> FootForce:
-        """By the foot's way and velocity relative to the surface."""
+        """Return the force on a foot, by its offset and velocity relative to the surface."""
         normal = foothold.normal
-        rising, climbed = normal.dot(velocity_mps), normal.dot(way_m)
+        rising, climbed = normal.dot(velocity_mps), normal.dot(offset_m)
         deepest_m = jnp.maximum(
             DEPTH_M, 2.0 * len(self.landing_gear.points_body_m) * self.rest_depth_m
         )
@@ -173,89 +185,89 @@ class ContactStep(eqx.Module):
         damping = self.damping_nspm * jnp.clip(depth / self.rest_depth_m, 0.0, 1.0)
         push = jnp.maximum(self.stiffness_npm * depth - damping * rising, 0.0)
         push = jnp.where(depth > 0.0, push, 0.0)
-        dragged = foothold.dragged_m + way_m - normal * climbed
+        dragged = foothold.dragged_m + offset_m - normal * climbed
         drag = dragged * self.stiffness_npm + (velocity_mps - normal * rising) * damping
-        # without barriers each of the six sums would compute all of this again
+        # without barriers each of the six sums would recompute all of this
         push, drag = jax.lax.optimization_barrier((push, drag))
         force = normal * push - drag.shortened(self.landing_gear.friction * push)
         return FootForce(force, lever_m.cross(force), push, dragged)
 
-    def _kept(self, press: FootForce, foothold: FootContact) -> tuple[Real, Real, Count]:
-        """Where a foot holds on after the step; one that slid or is in the air takes it along."""
-        held = press.dragged_m.shortened(
-            self.landing_gear.friction * press.normal_n / self.stiffness_npm
+    def _grip(self, force: FootForce, foothold: FootContact) -> tuple[Real, Real, Count]:
+        """Return the grip after the step; it moves with a foot that slides or is in the air."""
+        held = force.dragged_m.shortened(
+            self.landing_gear.friction * force.normal_n / self.stiffness_npm
         )
-        slid = foothold.q_world_from_surface.inverse().rotate(press.dragged_m - held)
+        slid = foothold.q_world_from_surface.inverse().rotate(force.dragged_m - held)
         return (foothold.grip_x_m + slid.x, foothold.grip_y_m + slid.y, foothold.number)
 
 
 def _if_near(surroundings: Surroundings, function: Callable[[], Result]) -> Result:
-    """The function's result; zeros, without computing it, where no surface is near."""
+    """Return the function's result if a surface is near; else zeros, without computing it."""
     shapes = jax.eval_shape(function)
 
-    def nothing() -> Result:
+    def zeros() -> Result:
         return jax.tree.map(lambda shape: jnp.zeros(shape.shape, shape.dtype), shapes)
 
-    return jax.lax.cond(surroundings.surface_near, function, nothing)
+    return jax.lax.cond(surroundings.surface_near, function, zeros)
 
 
-def _side_by_side(points: tuple[Vec3, ...]) -> Vec3:
-    """The points along a leading axis."""
+def _stack(points: tuple[Vec3, ...]) -> Vec3:
+    """Return the points along a leading axis."""
     return jax.tree.map(lambda *numbers: jnp.stack([jnp.asarray(n) for n in numbers]), *points)
 
 
 def _footholds(
     gear: LandingGear,
-    footing: GroundContact,
+    contact: GroundContact,
     pose: Pose,
     surroundings: Surroundings,
     entry_m: Real,
 ) -> FootContact:
-    """Of all feet, along a leading axis."""
+    """Return the surfaces below all feet, along a leading axis."""
 
     def foothold(point_body_m: Vec3, grip_x_m: Real, grip_y_m: Real, over: Count) -> FootContact:
         foot_m = pose.position_world_m + pose.q_world_from_body.rotate(point_body_m)
         surface = _surface(foot_m, over, pose.position_world_m, surroundings, entry_m)
-        q, there = surface.q_world_from_deck, surface.across(foot_m)
-        remembered = over == surface.number
-        grip_x_m = jnp.where(remembered, grip_x_m, there.x)
-        grip_y_m = jnp.where(remembered, grip_y_m, there.y)
+        q, point = surface.q_world_from_deck, surface.to_deck_axes(foot_m)
+        unchanged = over == surface.number
+        grip_x_m = jnp.where(unchanged, grip_x_m, point.x)
+        grip_y_m = jnp.where(unchanged, grip_y_m, point.y)
         found = FootContact(
             foot_m=foot_m,
-            height_m=there.z,
+            height_m=point.z,
             q_world_from_surface=q,
             normal=q.rotate(UP),
             velocity_mps=surface.velocity_at(foot_m),
-            dragged_m=q.rotate(Vec3(there.x - grip_x_m, there.y - grip_y_m, 0.0)),
+            dragged_m=q.rotate(Vec3(point.x - grip_x_m, point.y - grip_y_m, 0.0)),
             grip_x_m=grip_x_m,
             grip_y_m=grip_y_m,
             number=surface.number,
         )
         return jax.tree.map(jnp.asarray, found)
 
-    points = _side_by_side(gear.points_body_m)
-    return jax.vmap(foothold)(points, footing.grip_x_m, footing.grip_y_m, footing.over)
+    points = _stack(gear.points_body_m)
+    return jax.vmap(foothold)(points, contact.grip_x_m, contact.grip_y_m, contact.over)
 
 
 def _surface(
     foot_m: Vec3, over: Count, position_world_m: Vec3, surroundings: Surroundings, entry_m: Real
 ) -> DeckState:
-    """The highest surface that carries a foot, or would.
+    """Return the highest surface that supports a foot.
 
-    A deck that the foot is on already holds it down to ``DEPTH_M``; one that it comes upon, only
-    down to the entry, so that a foot that comes from the side or from below passes through.
+    A deck on which the foot stands already supports it down to ``DEPTH_M``; another deck only down
+    to ``entry_m``, so that a foot coming from the side or from below passes through.
     """
     chosen = _ground(position_world_m, surroundings)
     for deck in surroundings.decks:
         on_it = (over == deck.number) | (over == UNKNOWN)
         carries = deck.covers(foot_m, jnp.where(on_it, DEPTH_M, entry_m))
-        higher = carries & (deck.across(foot_m).z < chosen.across(foot_m).z)
+        higher = carries & (deck.to_deck_axes(foot_m).z < chosen.to_deck_axes(foot_m).z)
         chosen = jax.tree.map(partial(jnp.where, higher), deck, chosen)
     return chosen
 
 
 def _ground(position_world_m: Vec3, surroundings: Surroundings) -> DeckState:
-    """As a deck without end."""
+    """Return the ground as an infinite deck."""
     height_m = position_world_m.z - surroundings.height_above_ground_m
     return DeckState(
         center_world_m=Vec3(0.0, 0.0, height_m),

@@ -1,4 +1,4 @@
-"""The flight of a rigid body: its state between steps, and what acts on it from outside."""
+"""Flight of a rigid body: state, external forces, and the base class of such dynamics."""
 
 from abc import abstractmethod
 from typing import Any
@@ -21,14 +21,14 @@ from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
 from kittiwake.world.surroundings import Shear, Surroundings
 
-# of a foot, over which the box around a vehicle begins
+# radius of a foot; the bounding box of a vehicle with feet begins above it
 FOOT_M = 0.005
 
 
 class FlightState(eqx.Module):
-    """A body at a tick; the specific force is the mean over the step that led to it.
+    """State of a body at a tick; the specific force is the mean over the last step.
 
-    ``footing`` is None for a body without feet.
+    ``ground_contact`` is None for a body without landing gear.
     """
 
     phase: Phase[Pose, Any]
@@ -36,7 +36,7 @@ class FlightState(eqx.Module):
     ground_contact: GroundContact | None
 
     def kinematics(self, twist: Twist) -> Kinematics:
-        """The motion in all the forms that people read."""
+        """Return the motion of the body with this twist."""
         pose = self.phase.configuration
         q = pose.q_world_from_body
         return Kinematics(
@@ -50,23 +50,23 @@ class FlightState(eqx.Module):
         )
 
 
-class Outside(eqx.Module):
-    """What acts on a body over a step from outside: the world itself, and what it stands on.
+class ExternalForces(eqx.Module):
+    """External forces on a body over a step: force regions of the world, and ground contact.
 
-    ``stance`` is None for a body without feet.
+    ``contact`` is None for a body without landing gear.
     """
 
     surroundings: Surroundings
-    stance: ContactStep | None
+    contact: ContactStep | None
 
     def wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
-        """Of all that, some time after the step began."""
-        push = pushed(pose, self.surroundings)
-        return push if self.stance is None else push + self.stance.wrench(pose, twist, elapsed_s)
+        """Return the external wrench at a time since the step began."""
+        push = region_wrench(pose, self.surroundings)
+        return push if self.contact is None else push + self.contact.wrench(pose, twist, elapsed_s)
 
 
 class AbstractBody(AbstractDynamics):
-    """A rigid body that flies, and stands if it has feet; its state's ``flight`` says how."""
+    """Dynamics of a rigid body, with optional landing gear; its state has a field ``flight``."""
 
     landing_gear: eqx.AbstractVar[LandingGear | None]
     deck: eqx.AbstractVar[Deck | None]
@@ -76,20 +76,20 @@ class AbstractBody(AbstractDynamics):
     @property
     @abstractmethod
     def body(self) -> RigidBody:
-        """What the wrench moves."""
+        """Mass and inertia."""
 
     @abstractmethod
     def hover_wrench(self, flow: Flow) -> Wrench:
-        """What the air does to it when its actuators stay as they are at hover in still air."""
+        """Return the aerodynamic wrench with the actuators fixed at hover in still air."""
 
     def accelerations_near_hover(
         self, motion: Kinematics, more: Wrench, surroundings: Surroundings
     ) -> tuple[Vec3, Vec3]:
-        """Of the center of mass in the world and of turning in the body, away from surfaces.
+        """Return linear acceleration in the world and angular acceleration in the body.
 
-        The wrench is that of ``hover_wrench`` and so much more.
+        The wrench is that of ``hover_wrench`` plus ``more``; surfaces are far away.
         """
-        pose, twist = begun(motion)
+        pose, twist = pose_and_twist(motion)
         wrench = self.hover_wrench(flow_around(pose, twist, surroundings)) + more
         rate = self.body.twist_rate(
             pose.q_world_from_body, twist, wrench, surroundings.gravity_mps2
@@ -118,12 +118,12 @@ class AbstractBody(AbstractDynamics):
     @override
     def collider(self) -> Collider:
         inertia = self.body.inertia_kgm2
-        feet, grip = (), ContactParameters()
+        feet, parameters = (), ContactParameters()
         if self.landing_gear is not None:
             feet = tuple(
                 (float(p.x), float(p.y), float(p.z)) for p in self.landing_gear.points_body_m
             )
-            grip = ContactParameters(
+            parameters = ContactParameters(
                 float(self.landing_gear.frequency_radps),
                 float(self.landing_gear.damping),
                 float(self.landing_gear.friction),
@@ -135,16 +135,16 @@ class AbstractBody(AbstractDynamics):
             solids=box_of(self.size_body_m, above_m),
             feet_body_m=feet,
             deck=None if self.deck is None else self.deck.solid(),
-            grip=grip,
+            parameters=parameters,
         )
 
     @abstractmethod
     def with_twist(self, motion: Any, twist: Twist) -> Any:
-        """What evolves beside the pose, with another twist."""
+        """Return the motion part of a phase with another twist."""
 
     @override
-    def apply_contact(self, state: Any, carried: ContactMotion) -> Any:
-        motion = carried.motion
+    def apply_contact(self, state: Any, contact: ContactMotion) -> Any:
+        motion = contact.motion
         phase = Phase(
             Pose(motion.position_world_m, motion.q_world_from_body),
             self.with_twist(
@@ -152,38 +152,39 @@ class AbstractBody(AbstractDynamics):
                 Twist(motion.velocity_world_mps, motion.angular_velocity_body_radps),
             ),
         )
-        flight = FlightState(phase, motion.specific_force_body_mps2, carried.ground_contact)
+        flight = FlightState(phase, motion.specific_force_body_mps2, contact.ground_contact)
         return eqx.tree_at(lambda whole: whole.flight, state, flight)
 
-    def flight_begun(
+    def initial_flight(
         self, phase: Phase[Pose, Any], wrench: Wrench, surroundings: Surroundings
     ) -> FlightState:
-        """The state at the start, by the forces there without those of the feet."""
-        force = wrench.force_body_n + pushed(phase.configuration, surroundings).force_body_n
-        footing = None if self.landing_gear is None else self.landing_gear.init()
-        return FlightState(phase, force / self.body.mass_kg, footing)
+        """Return the initial state, with the specific force of all forces but ground contact."""
+        external = region_wrench(phase.configuration, surroundings)
+        force = wrench.force_body_n + external.force_body_n
+        ground_contact = None if self.landing_gear is None else self.landing_gear.init()
+        return FlightState(phase, force / self.body.mass_kg, ground_contact)
 
-    def outside(
-        self, began: FlightState, twist: Twist, surroundings: Surroundings, dt_s: Real
-    ) -> Outside:
-        """What acts in the step that begins."""
-        if self.landing_gear is None or began.ground_contact is None:
-            return Outside(surroundings, None)
-        pose = began.phase.configuration
-        stance = ContactStep.begun(
-            self.landing_gear, began.ground_contact, pose, twist, self.body, surroundings, dt_s
+    def external_forces(
+        self, flight: FlightState, twist: Twist, surroundings: Surroundings, dt_s: Real
+    ) -> ExternalForces:
+        """Return the external forces over a step that begins in this state."""
+        if self.landing_gear is None or flight.ground_contact is None:
+            return ExternalForces(surroundings, None)
+        pose = flight.phase.configuration
+        contact = ContactStep.begin(
+            self.landing_gear, flight.ground_contact, pose, twist, self.body, surroundings, dt_s
         )
-        return Outside(surroundings, stance)
+        return ExternalForces(surroundings, contact)
 
 
-def begun(start: Kinematics) -> tuple[Pose, Twist]:
-    """Pose and twist at the start."""
+def pose_and_twist(start: Kinematics) -> tuple[Pose, Twist]:
+    """Return the pose and the twist of a motion."""
     pose = Pose(start.position_world_m, start.q_world_from_body)
     return pose, Twist(start.velocity_world_mps, start.angular_velocity_body_radps)
 
 
 def flow_around(pose: Pose, twist: Twist, surroundings: Surroundings) -> Flow:
-    """How the body moves through the air."""
+    """Return the motion of the body relative to the air."""
     q = pose.q_world_from_body
     inverse = q.inverse()
     airspeed_world = twist.velocity_world_mps - surroundings.wind_world_mps
@@ -200,8 +201,8 @@ def flow_around(pose: Pose, twist: Twist, surroundings: Surroundings) -> Flow:
     )
 
 
-def pushed(pose: Pose, surroundings: Surroundings) -> Wrench:
-    """What the world itself does to a body in this pose."""
+def region_wrench(pose: Pose, surroundings: Surroundings) -> Wrench:
+    """Return the wrench of the world's force regions on a body."""
     push = surroundings.push
     if push is None:
         return Wrench.zero()
@@ -209,17 +210,17 @@ def pushed(pose: Pose, surroundings: Surroundings) -> Wrench:
     return Wrench(inverse.rotate(push.force_world_n), inverse.rotate(push.torque_world_nm))
 
 
-def advanced(
-    phase: Phase[Pose, Any], before: Twist, after: Twist, outside: Outside, dt_s: Real
+def next_flight(
+    phase: Phase[Pose, Any], before: Twist, after: Twist, external: ExternalForces, dt_s: Real
 ) -> FlightState:
-    """The state after a step: its quaternion of unit length, and the mean specific force."""
+    """Return the state after a step, with unit quaternion and mean specific force."""
     pose = Pose(
         phase.configuration.position_world_m, phase.configuration.q_world_from_body.normalized()
     )
     mean_world = (after.velocity_world_mps - before.velocity_world_mps) / dt_s
-    felt_world = mean_world + Vec3(0.0, 0.0, outside.surroundings.gravity_mps2)
+    specific_force_world = mean_world + Vec3(0.0, 0.0, external.surroundings.gravity_mps2)
     return FlightState(
         Phase(pose, phase.motion),
-        pose.q_world_from_body.inverse().rotate(felt_world),
-        None if outside.stance is None else outside.stance.ended(pose, after),
+        pose.q_world_from_body.inverse().rotate(specific_force_world),
+        None if external.contact is None else external.contact.end(pose, after),
     )

@@ -1,4 +1,4 @@
-"""What the water does to hulls: derivatives of force and moment, and the water that moves along."""
+"""Hydrodynamic derivatives and added mass of hulls."""
 
 import math
 from typing import Annotated
@@ -10,7 +10,7 @@ from kittiwake.geometry.scalar import Real
 
 
 class HullDerivatives(eqx.Module):
-    """Forces of one hull: X_u, Y_v, Y_r, N_v, N_r, and X_u|u| per velocity squared."""
+    """Hydrodynamic derivatives of one hull: Y_v, Y_r, N_v, N_r, X_u and X_u|u|."""
 
     y_v_kgps: Real
     y_r_kgmps: Real
@@ -23,7 +23,7 @@ class HullDerivatives(eqx.Module):
 def slender_body_derivatives(
     length_m: float, draft_m: float, density_kgpm3: float, speed_mps: float
 ) -> HullDerivatives:
-    """Sway and yaw derivatives of a slender hull at a speed.
+    """Return the sway and yaw derivatives of a slender hull at a speed.
 
     With k = pi rho U T^2 / 2: ``Y_v = -k, Y_r = k L / 2, N_v = -k L / 2, N_r = -k L^2 / 4``: the
     leading terms of Clarke, Gedling, Hine (1983), "The application of maneuvering criteria in hull
@@ -40,7 +40,7 @@ def slender_body_derivatives(
 
 
 class AddedMass(eqx.Module):
-    """The water that moves along, all hulls together: -X_u', -Y_v', -Y_r' = -N_v', -N_r'."""
+    """Added mass of all hulls together: -X_u', -Y_v', -Y_r' = -N_v', -N_r'."""
 
     surge_kg: Annotated[Real, NOT_NEGATIVE] = 0.0
     sway_kg: Annotated[Real, NOT_NEGATIVE] = 0.0

@@ -1,18 +1,18 @@
-"""What keeps a vessel afloat and upright, linear in sinkage and heel.
+"""Hydrostatic restoring forces of a vessel, linear in sinkage and heel.
 
-With the height h of the center of flotation over the water's surface, the vector k in body axes
+With the height h of the center of flotation above the water surface, the vector k in body axes
 that is (-s_east, -s_north, 1) in the world for a surface of those slopes, and up e_z::
 
-    F = -rho g A h e_z                  at the center of flotation, no less than -m g
+    F = -rho g A h e_z                  at the center of flotation, at least -m g
     K = -m g GM_T k_y k_z,  M = m g GM_L k_x k_z,  N = m g (GM_T - GM_L) k_x k_y
 
-A is the waterplane's area, GM are the metacentric heights. Fossen (2021), "Handbook of Marine Craft
+A is the waterplane area, GM are the metacentric heights. Fossen (2021), "Handbook of Marine Craft
 Hydrodynamics and Motion Control", 2nd edition, section 4.2, has the same for small angles, with
-forces along the body's axes. Here force and couple come of one potential,
-``(rho g A h^2 + m g GM_T k_y^2 + m g GM_L k_x^2) / 2``, so that no motion gains energy by them.
+forces along the body's axes. Here force and couple are derived from one potential,
+``(rho g A h^2 + m g GM_T k_y^2 + m g GM_L k_x^2) / 2``, so that energy is conserved.
 
-Valid for straight sides and heels of some ten degrees. A hull that has left the water by its
-displacement over the waterplane's area is no longer pulled down by more than its weight.
+Valid for vertical sides and heels of about ten degrees. A hull that has left the water is pulled
+down by its weight only.
 """
 
 from typing import Annotated
@@ -25,15 +25,18 @@ from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
-# of the buoyancy at rest: what still touches the water below that counts as half out of it
+# below this fraction of the buoyancy at rest the hull counts as partly out of the water
 TOUCHING = 0.1
 
 
-class Afloat(eqx.Module):
-    """How a hull lies in the water.
+class Flotation(eqx.Module):
+    """Position of a hull relative to the water surface.
 
-    ``out_body`` is the vector k, ``up_body`` is up, ``lift_n`` is the buoyancy less the weight of
-    the bare vessel. ``wet`` is one in the water and zero out of it.
+    Attributes:
+        out_body: the vector k, normal to the water surface, in body axes.
+        up_body: the vertical, in body axes.
+        lift_n: buoyancy minus the weight of the bare vessel.
+        wet: one in the water, zero out of it, continuous between.
     """
 
     out_body: Vec3
@@ -43,31 +46,31 @@ class Afloat(eqx.Module):
 
 
 class Hydrostatics(eqx.Module):
-    """Waterplane and metacentric heights; the center of flotation is on the centreline."""
+    """Waterplane area and metacentric heights; the center of flotation is on the centerline."""
 
     waterplane_area_m2: Annotated[Real, POSITIVE]
     transverse_metacentric_height_m: Annotated[Real, POSITIVE]
     longitudinal_metacentric_height_m: Annotated[Real, POSITIVE]
     center_of_flotation_x_body_m: Real = 0.0
 
-    def afloat(
+    def flotation(
         self, height_m: Real, out_body: Vec3, up_body: Vec3, weight_n: Real, pressure_npm3: Real
-    ) -> Afloat:
-        """By the height of the body's origin over the water, and rho g."""
+    ) -> Flotation:
+        """Return the flotation at a height of the body's origin above the water."""
         flotation_m = height_m + self.center_of_flotation_x_body_m * out_body.x
         free_n = -pressure_npm3 * self.waterplane_area_m2 * flotation_m
         lift_n = jnp.maximum(free_n, -weight_n)
         wet = jnp.clip((free_n + weight_n) / (TOUCHING * weight_n), 0.0, 1.0)
-        return Afloat(out_body, up_body, lift_n, wet)
+        return Flotation(out_body, up_body, lift_n, wet)
 
-    def wrench(self, afloat: Afloat, weight_n: Real, center_of_mass_body_m: Vec3) -> Wrench:
-        """About the body's origin."""
-        k, wet = afloat.out_body, afloat.wet
+    def wrench(self, flotation: Flotation, weight_n: Real, center_of_mass_body_m: Vec3) -> Wrench:
+        """Return the hydrostatic wrench about the body's origin."""
+        k, wet = flotation.out_body, flotation.wet
         roll = weight_n * self.transverse_metacentric_height_m
         pitch = weight_n * self.longitudinal_metacentric_height_m
         couple = Vec3(-roll * k.y * k.z, pitch * k.x * k.z, (roll - pitch) * k.x * k.y) * wet
-        flotation = Vec3(self.center_of_flotation_x_body_m, 0.0, 0.0)
-        # out of the water nothing but the weight is left
-        place = flotation * wet + center_of_mass_body_m * (1.0 - wet)
-        lift = Wrench(afloat.up_body * afloat.lift_n, Vec3.zero()).at(place)
+        center = Vec3(self.center_of_flotation_x_body_m, 0.0, 0.0)
+        # out of the water only the weight remains
+        point = center * wet + center_of_mass_body_m * (1.0 - wet)
+        lift = Wrench(flotation.up_body * flotation.lift_n, Vec3.zero()).at(point)
         return lift + Wrench(Vec3.zero(), couple)

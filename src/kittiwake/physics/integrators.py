@@ -1,4 +1,4 @@
-"""Fixed-step integrators, each a small table.
+"""Fixed-step integrators.
 
 An explicit Runge-Kutta method is its Butcher tableau: stage i evaluates the derivative at
 ``x + dt sum_j a_ij k_j``, ``dt sum_j a_ij`` after the step's start, and the step ends at
@@ -23,28 +23,28 @@ M = TypeVar("M")
 
 
 class Phase(eqx.Module, Generic[Q, M]):
-    """What is integrated: a configuration (where) and a motion (how fast, with actuators)."""
+    """Phase of a system: a configuration, and a motion that includes actuator states."""
 
     configuration: Q
     motion: M
 
 
-# of a phase, and of the time since the step began
+# derivative of a phase, as a function of the phase and the time since the step began
 Derivative = Callable[[Phase[Q, M], Real], Phase[Q, M]]
 IntegratorName = Literal["euler", "semi-implicit-euler", "heun", "rk4", "dormand-prince-5"]
 
 
 @runtime_checkable
 class Integrator(Protocol):
-    """Advances a phase by one step."""
+    """A method that advances a phase by one step."""
 
     @property
     def order(self) -> int:
-        """The power of the step that the error of a flight shrinks with."""
+        """Order of convergence: the global error is of this power of the step."""
         ...
 
     def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
-        """The phase ``dt_s`` later."""
+        """Return the phase after a step of ``dt_s``."""
         ...
 
 
@@ -57,24 +57,24 @@ class Tableau:
     order: int
 
     def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
-        """The phase ``dt_s`` later."""
+        """Return the phase after a step of ``dt_s``."""
         slopes: list[Phase[Q, M]] = []
         for row in self.a:
-            slopes.append(derivative(_moved(phase, row, slopes, dt_s), sum(row) * dt_s))
-        return _moved(phase, self.b, slopes, dt_s)
+            slopes.append(derivative(_advance(phase, row, slopes, dt_s), sum(row) * dt_s))
+        return _advance(phase, self.b, slopes, dt_s)
 
 
 @dataclass(frozen=True)
 class SemiImplicitEuler:
-    """First order, and stable where explicit Euler gains energy."""
+    """Semi-implicit Euler method: first order, and stable where explicit Euler gains energy."""
 
     order: int = 1
 
     def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
-        """The phase ``dt_s`` later."""
-        motion = _moved(phase.motion, (1.0,), [derivative(phase, 0.0).motion], dt_s)
+        """Return the phase after a step of ``dt_s``."""
+        motion = _advance(phase.motion, (1.0,), [derivative(phase, 0.0).motion], dt_s)
         velocity = derivative(Phase(phase.configuration, motion), dt_s).configuration
-        return Phase(_moved(phase.configuration, (1.0,), [velocity], dt_s), motion)
+        return Phase(_advance(phase.configuration, (1.0,), [velocity], dt_s), motion)
 
 
 INTEGRATORS: dict[IntegratorName, Integrator] = {
@@ -99,13 +99,13 @@ INTEGRATORS: dict[IntegratorName, Integrator] = {
 }
 
 
-def _moved(start: Q, weights: tuple[float, ...], slopes: list[Q], dt_s: Real) -> Q:
+def _advance(start: Q, weights: tuple[float, ...], slopes: list[Q], dt_s: Real) -> Q:
     used = [(w, slope) for w, slope in zip(weights, slopes, strict=True) if w != 0.0]
     if not used:
         return start
     factors = [w for w, _ in used]
 
-    def move(x: Real, *rates: Real) -> Real:
+    def advance(x: Real, *rates: Real) -> Real:
         return x + sum(rate * f for rate, f in zip(rates, factors, strict=True)) * dt_s
 
-    return jax.tree.map(move, start, *(slope for _, slope in used))
+    return jax.tree.map(advance, start, *(slope for _, slope in used))

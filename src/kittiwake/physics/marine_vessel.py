@@ -1,33 +1,33 @@
-"""A vessel with all six motions, in calm water and in waves.
+"""Vessel with six degrees of freedom, in calm water and in waves.
 
 Equations of motion after Fossen (2021), "Handbook of Marine Craft Hydrodynamics and Motion
 Control", 2nd edition, equation 6.1 with 10.1 for a current::
 
     M nu' + C_RB(nu) nu + C_A(nu_r) nu_r + D(nu_r) nu_r + g(eta) = tau + M_A nu_w'
 
-nu: velocity and body rates; nu_w: velocity of the water, current and orbital motion together;
-nu_r = nu - nu_w. M = M_RB + M_A: mass and diagonal added mass, which the place of the center of
-mass couples (``mass_matrix.py``); C nu: the turning of the momenta (Kirchhoff), which does no work,
-with the Munk moment in it. D: linear damping of each motion, quadratic damping of yaw, and
+nu: velocity and body rates; nu_w: velocity of the water, the sum of current and orbital motion;
+nu_r = nu - nu_w. M = M_RB + M_A: mass and diagonal added mass, coupled by the position of the
+center of mass (``mass_matrix.py``). C nu: Coriolis and centripetal terms (Kirchhoff), which do no
+work and include the Munk moment. D: linear damping of each motion, quadratic damping of yaw, and
 cross-flow drag (``cross_flow.py``). g: ``hydrostatics.py``. tau: two propellers (``propeller.py``),
 the air with ``X = -k_x u_a |u_a|``, ``Y = -k_y v_a |v_a|`` at the center of mass, and a payload.
-The wind is that at the height of the deck over the water, wherever waves have lifted the hull.
+The wind is that at the height of the deck above calm water, also where waves have lifted the hull.
 
-In waves the hull lies on the surface under it: g takes height and slopes relative to it, nu_w has
-the water's orbital velocity, roll and pitch are damped relative to the surface's turning, and the
-undisturbed pressure pushes with the displaced mass times the water's acceleration
-(Froude-Krylov), at the center of mass. The slopes' couple is in g.
+In waves the hull follows the water surface below it: g uses height and slopes relative to it, nu_w
+includes the orbital velocity of the water, roll and pitch are damped relative to the rotation of
+the surface, and the pressure of the undisturbed wave gives the displaced mass times the water's
+acceleration (Froude-Krylov), at the center of mass. The moment of the slopes is in g.
 
-The body's origin is Fossen's: midships on the centreline in the waterline, not the center of mass.
-The water at rest is at the world's zero. Fossen's numbers are in NED and FRD. Here body axes are
-FLU: y and z, the moments about them and yaw change their signs, so that all diagonal derivatives
-stay as they are, places change y and z, and products of inertia xy and xz change theirs. To the
-left is port: the left propeller pushes the bow to the right.
+The body's origin is Fossen's: midships on the centerline in the waterline, not the center of mass.
+The calm water surface is at zero height in the world. Fossen's parameters are in NED and FRD. Here
+body axes are FLU: y and z, the moments about them and yaw change their signs. Thus all diagonal
+derivatives stay the same, positions change the signs of y and z, and products of inertia those of
+xy and xz. The left propeller (port) turns the bow to the right.
 
-Out of the water, by the buoyancy that is left, nothing of the water acts and none moves along.
+Hydrodynamic forces and added mass vanish as the hull leaves the water, with its buoyancy.
 
 Valid for small heels at moderate speeds. Neglected: radiation memory, diffraction, planing, flow of
-one hull at the other, what changes with the draft under a payload other than sinkage and trim.
+one hull at the other, effects of the payload's draft other than sinkage and trim.
 """
 
 import math
@@ -55,38 +55,47 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.cross_flow import CrossFlow
-from kittiwake.physics.flight import FlightState, Outside, advanced, begun, pushed
-from kittiwake.physics.hydrostatics import Afloat, Hydrostatics
+from kittiwake.physics.flight import (
+    ExternalForces,
+    FlightState,
+    next_flight,
+    pose_and_twist,
+    region_wrench,
+)
+from kittiwake.physics.hydrostatics import Flotation, Hydrostatics
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
-from kittiwake.physics.mass_matrix import MassMatrix, MovedMass, Rows
+from kittiwake.physics.mass_matrix import MassMatrix, Matrix3, OffsetMass
 from kittiwake.physics.propeller import Propeller
 from kittiwake.physics.rigid_body import Pose, Twist, pose_rate
 from kittiwake.world.surroundings import Surroundings
 
 UPRIGHT = Bounds(low=0.0, high=math.pi / 2.0, open_below=True)
-# of a lag's time, at most; all integrators are stable below
+# largest step in time constants of the shafts' lag; all integrators are stable below
 LAG_OF_A_STEP = 2.0
 
 Shafts = tuple[Real, Real]
 
 
 class MarineMotion(eqx.Module):
-    """How the vessel moves and how fast its shafts turn, left and right."""
+    """Twist of the vessel, and shaft speeds, left and right."""
 
     twist: Twist
     speeds_radps: Shafts
 
 
 class MarineVesselState(eqx.Module):
-    """A vessel at a tick."""
+    """State of the vessel at a tick."""
 
     flight: FlightState
 
 
 class Damping(eqx.Module):
-    """Forces and moments against the motion through the water, each by its own velocity.
+    """Damping of the motion through the water, diagonal.
 
-    Surge, sway and heave; roll, pitch and yaw; and the moment by the square of the yaw rate.
+    Attributes:
+        linear_body_kgps: linear damping of surge, sway and heave.
+        angular_body_nms: linear damping of roll, pitch and yaw.
+        yaw_nms2: quadratic damping of yaw.
     """
 
     linear_body_kgps: Annotated[Vec3, NOT_NEGATIVE]
@@ -94,7 +103,7 @@ class Damping(eqx.Module):
     yaw_nms2: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     def wrench(self, velocity_body_mps: Vec3, omega: Vec3) -> Wrench:
-        """About the body's origin."""
+        """Return the damping wrench about the body's origin."""
         torque = omega.scaled(self.angular_body_nms)
         more = self.yaw_nms2 * jnp.abs(omega.z) * omega.z
         return Wrench(
@@ -103,8 +112,8 @@ class Damping(eqx.Module):
         )
 
 
-class Stream(eqx.Module):
-    """The water around a vessel, in body axes: its velocity, acceleration and turning."""
+class WaterFlow(eqx.Module):
+    """Velocity, acceleration and rotation of the water around a vessel, in body axes."""
 
     velocity_body_mps: Vec3
     acceleration_body_mps2: Vec3
@@ -112,9 +121,9 @@ class Stream(eqx.Module):
 
 
 class MarineVessel(AbstractDynamics):
-    """A hull with mass, added mass, damping, restoring, and a propeller at either side.
+    """Vessel with added mass, damping, hydrostatics and a propeller on either side.
 
-    ``payload_kg`` is a point mass on top of ``mass_kg``, under which the hull sinks and trims.
+    ``payload_kg`` is a point mass in addition to ``mass_kg``; it changes sinkage and trim.
     """
 
     command_type: ClassVar[type] = PropellerSpeeds
@@ -141,7 +150,7 @@ class MarineVessel(AbstractDynamics):
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
 
     def __check_init__(self) -> None:
-        """Refuses a payload that turns the vessel over."""
+        """Raise ValueError for a payload with which the vessel is unstable."""
         hydrostatics, height = self.hydrostatics, self.payload_body_m.z
         heights = (
             hydrostatics.transverse_metacentric_height_m,
@@ -152,8 +161,8 @@ class MarineVessel(AbstractDynamics):
         highest = self.mass_kg * min(heights)
         if not self.payload_kg * height < highest:
             message = (
-                f"payload_body_m: {self.payload_kg:g} kg at {height:g} m over the waterline turn "
-                f"the vessel over; must be below {highest / self.payload_kg:.3g} m"
+                f"payload_body_m: {self.payload_kg:g} kg at {height:g} m over the waterline "
+                f"capsize the vessel; must be below {highest / self.payload_kg:.3g} m"
             )
             raise ValueError(message)
 
@@ -191,13 +200,13 @@ class MarineVessel(AbstractDynamics):
     @override
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
         stiffness = self.water_density_kgpm3 * gravity_mps2 * self.hydrostatics.waterplane_area_m2
-        swing_radps = math.sqrt(float(stiffness) / float(self._matrix().masses_kg.z))
+        heave_radps = math.sqrt(float(stiffness) / float(self._matrix().masses_kg.z))
         lags = [float(propeller.lag_s) for propeller in self._propellers]
-        slowest_hz = max(swing_radps, 1.0 / (LAG_OF_A_STEP * min(lags)))
+        slowest_hz = max(heave_radps, 1.0 / (LAG_OF_A_STEP * min(lags)))
         if float(rate_hz) < slowest_hz:
             message = (
-                f"time.rate_hz: {float(rate_hz):g} is too low for a vessel that heaves with "
-                f"{swing_radps:.3g} rad/s and whose shafts lag by {min(lags):g} s; must be at "
+                f"time.rate_hz: {float(rate_hz):g} is too low for a heave frequency of "
+                f"{heave_radps:.3g} rad/s and shafts with a lag of {min(lags):g} s; must be at "
                 f"least {slowest_hz:.3g}"
             )
             raise ScenarioError(message)
@@ -209,18 +218,18 @@ class MarineVessel(AbstractDynamics):
             if abs(angle) > float(self.max_tilt_rad):
                 message = (
                     f"{name}: {angle:.3g} is beyond max_tilt_rad, {float(self.max_tilt_rad):.3g}, "
-                    "where the vessel counts as capsized; begin with less"
+                    "where the vessel counts as capsized; write a smaller angle"
                 )
                 raise ScenarioError(message)
 
     @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> MarineVesselState:
-        pose, twist = begun(start)
+        pose, twist = pose_and_twist(start)
         zero = jnp.zeros_like(jnp.asarray(pose.position_world_m.x, float))
         motion = MarineMotion(twist, (zero, zero))
         rate = self._twist_rate(pose, motion, surroundings).velocity_world_mps
-        felt = rate + Vec3(0.0, 0.0, surroundings.gravity_mps2)
-        force = pose.q_world_from_body.inverse().rotate(felt)
+        specific_force_world = rate + Vec3(0.0, 0.0, surroundings.gravity_mps2)
+        force = pose.q_world_from_body.inverse().rotate(specific_force_world)
         return MarineVesselState(FlightState(Phase(pose, motion), force, None))
 
     @override
@@ -242,9 +251,9 @@ class MarineVessel(AbstractDynamics):
             return self.derivative(phase, command, surroundings)
 
         phase = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
-        outside = Outside(surroundings, None)
+        external = ExternalForces(surroundings, None)
         before, after = began.motion.twist, phase.motion.twist
-        return MarineVesselState(advanced(phase, before, after, outside, dt_s))
+        return MarineVesselState(next_flight(phase, before, after, external, dt_s))
 
     def derivative(
         self,
@@ -252,7 +261,7 @@ class MarineVessel(AbstractDynamics):
         command: PropellerSpeeds,
         surroundings: Surroundings,
     ) -> Phase[Pose, MarineMotion]:
-        """Rates of change of pose and motion."""
+        """Return the rates of change of pose and motion."""
         pose, motion = phase.configuration, phase.motion
         left, right = motion.speeds_radps
         rates = (
@@ -276,33 +285,33 @@ class MarineVessel(AbstractDynamics):
             inertia_kgm2=inertia,
             solids=box_of(self.size_body_m),
             deck=None if self.deck is None else self.deck.solid(),
-            meets="all but the ground",
+            collides_with="all but the ground",
             center_of_mass_body_m=(float(center[0]), float(center[1]), float(center[2])),
             added=(level_kg, level_kg, *map(float, (added.z, about.x, about.y, about.z))),
         )
 
     def _with_payload(self) -> tuple[float, np.ndarray, np.ndarray]:
-        """Mass, center of mass and inertia about that, as plain numbers."""
+        """Return mass, center of mass and inertia about it with the payload, as plain numbers."""
         parts = [(float(self.mass_kg), self.center_of_mass_body_m, self.inertia_kgm2.matrix)]
         parts += [(float(self.payload_kg), self.payload_body_m, np.zeros((3, 3)))]
         mass_kg = sum(mass for mass, _, _ in parts)
         places = [np.array([place.x, place.y, place.z], float) for _, place, _ in parts]
         center = sum(m * p for (m, _, _), p in zip(parts, places, strict=True)) / mass_kg
-        ways = [place - center for place in places]
+        offsets = [place - center for place in places]
         inertia = sum(
-            own + mass * (way @ way * np.eye(3) - np.outer(way, way))
-            for (mass, _, own), way in zip(parts, ways, strict=True)
+            own + mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))
+            for (mass, _, own), offset in zip(parts, offsets, strict=True)
         )
         return mass_kg, np.asarray(center), np.asarray(inertia)
 
     @override
-    def apply_contact(self, state: MarineVesselState, carried: ContactMotion) -> MarineVesselState:
+    def apply_contact(self, state: MarineVesselState, contact: ContactMotion) -> MarineVesselState:
         pose, motion = state.flight.phase.configuration, state.flight.phase.motion
-        q, half_s = pose.q_world_from_body, 0.5 * carried.dt_s
-        along = q.inverse().rotate(carried.impulse_world_ns)
-        slope, turning = self._matrix().rates(Wrench(along, carried.impulse_body_nms))
+        q, half_s = pose.q_world_from_body, 0.5 * contact.dt_s
+        along = q.inverse().rotate(contact.impulse_world_ns)
+        slope, turning = self._matrix().rates(Wrench(along, contact.impulse_body_nms))
         gained = q.rotate(slope)
-        # as by a force that is the same all over the step
+        # as for a force that is constant over the step
         moved = Pose(
             pose.position_world_m + gained * half_s,
             (q * Quaternion.from_rotation_vector(turning * half_s)).normalized(),
@@ -311,7 +320,7 @@ class MarineVessel(AbstractDynamics):
             motion.twist.velocity_world_mps + gained,
             motion.twist.angular_velocity_body_radps + turning,
         )
-        force = carried.motion.specific_force_body_mps2
+        force = contact.motion.specific_force_body_mps2
         later = Phase(moved, MarineMotion(twist, motion.speeds_radps))
         return MarineVesselState(FlightState(later, force, None))
 
@@ -334,20 +343,20 @@ class MarineVessel(AbstractDynamics):
         return self.left_propeller, self.right_propeller
 
     @property
-    def _solid(self) -> tuple[MovedMass, MovedMass]:
-        """The bare vessel and its payload."""
+    def _solid(self) -> tuple[OffsetMass, OffsetMass]:
+        """Masses of the bare vessel and of its payload."""
         i, m, mp = self.inertia_kgm2, self.mass_kg, self.payload_kg
-        rows = Rows(Vec3(i.xx, i.xy, i.xz), Vec3(i.xy, i.yy, i.yz), Vec3(i.xz, i.yz, i.zz))
-        point = Rows.diagonal(Vec3.zero())
+        rows = Matrix3(Vec3(i.xx, i.xy, i.xz), Vec3(i.xy, i.yy, i.yz), Vec3(i.xz, i.yz, i.zz))
+        point = Matrix3.diagonal(Vec3.zero())
         return (
-            MovedMass(Vec3(m, m, m), self.center_of_mass_body_m, rows),
-            MovedMass(Vec3(mp, mp, mp), self.payload_body_m, point),
+            OffsetMass(Vec3(m, m, m), self.center_of_mass_body_m, rows),
+            OffsetMass(Vec3(mp, mp, mp), self.payload_body_m, point),
         )
 
-    def _added(self, wet: Real) -> MovedMass:
-        """The water that moves along."""
-        turning = Rows.diagonal(self.added_inertia_body_kgm2 * wet)
-        return MovedMass(self.added_mass_body_kg * wet, Vec3.zero(), turning)
+    def _added(self, wet: Real) -> OffsetMass:
+        """Return the added mass of the water."""
+        turning = Matrix3.diagonal(self.added_inertia_body_kgm2 * wet)
+        return OffsetMass(self.added_mass_body_kg * wet, Vec3.zero(), turning)
 
     def _matrix(self, wet: Real = 1.0) -> MassMatrix:
         return MassMatrix.of((*self._solid, self._added(wet)))
@@ -356,35 +365,36 @@ class MarineVessel(AbstractDynamics):
         q, twist = pose.q_world_from_body, motion.twist
         inverse = q.inverse()
         v, omega = inverse.rotate(twist.velocity_world_mps), twist.angular_velocity_body_radps
-        stream, afloat = _stream(inverse, surroundings), self._afloat(pose, inverse, surroundings)
+        water = _water_flow(inverse, surroundings)
+        flotation = self._flotation(pose, inverse, surroundings)
         wrench = (
-            self._inertia(v, omega, stream, afloat.wet)
-            + self._in_water(v, omega, motion.speeds_radps, stream, afloat.wet)
-            + self._restoring(afloat, surroundings.gravity_mps2)
-            + self._outside(pose, v - inverse.rotate(surroundings.wind_world_mps), surroundings)
+            self._inertia(v, omega, water, flotation.wet)
+            + self._hydrodynamics(v, omega, motion.speeds_radps, water, flotation.wet)
+            + self._restoring(flotation, surroundings.gravity_mps2)
+            + self._external(pose, v - inverse.rotate(surroundings.wind_world_mps), surroundings)
         )
-        slope, turning = self._matrix(afloat.wet).rates(wrench)
+        slope, turning = self._matrix(flotation.wet).rates(wrench)
         rate = Twist(q.rotate(slope + omega.cross(v)), turning)
         return jax.tree.map(lambda leaf: jnp.asarray(leaf, float), rate)
 
-    def _inertia(self, v: Vec3, omega: Vec3, stream: Stream, wet: Real) -> Wrench:
-        """What turns the momenta along, and what the water's own acceleration does."""
+    def _inertia(self, v: Vec3, omega: Vec3, water: WaterFlow, wet: Real) -> Wrench:
+        """Return the Coriolis and centripetal wrench, and that of the water's acceleration."""
         hull, payload = (part.reaction(v, omega) for part in self._solid)
         added = self._added(wet)
-        # of the water's velocity in the axes that turn with the body
-        rate = stream.acceleration_body_mps2 - omega.cross(stream.velocity_body_mps)
-        drawn = Wrench(rate.scaled(added.masses_kg), Vec3.zero())
+        # rate of change of the water's velocity in the rotating body axes
+        rate = water.acceleration_body_mps2 - omega.cross(water.velocity_body_mps)
+        added_inertia = Wrench(rate.scaled(added.masses_kg), Vec3.zero())
         displaced_kg = (self.mass_kg + self.payload_kg) * wet
-        pressure = Wrench(stream.acceleration_body_mps2 * displaced_kg, Vec3.zero())
-        relative = added.reaction(v - stream.velocity_body_mps, omega)
-        return hull + payload + relative + drawn + pressure.at(self.center_of_mass_body_m)
+        pressure = Wrench(water.acceleration_body_mps2 * displaced_kg, Vec3.zero())
+        relative = added.reaction(v - water.velocity_body_mps, omega)
+        return hull + payload + relative + added_inertia + pressure.at(self.center_of_mass_body_m)
 
-    def _in_water(
-        self, v: Vec3, omega: Vec3, speeds_radps: Shafts, stream: Stream, wet: Real
+    def _hydrodynamics(
+        self, v: Vec3, omega: Vec3, speeds_radps: Shafts, water: WaterFlow, wet: Real
     ) -> Wrench:
-        """Drag and thrust."""
-        through = v - stream.velocity_body_mps
-        whole = self.damping.wrench(through, omega - stream.angular_velocity_body_radps)
+        """Return the wrench of damping, cross-flow drag and propellers."""
+        through = v - water.velocity_body_mps
+        whole = self.damping.wrench(through, omega - water.angular_velocity_body_radps)
         for propeller, speed in zip(self._propellers, speeds_radps, strict=True):
             whole = whole + propeller.wrench(speed)
         if self.cross_flow is not None:
@@ -393,25 +403,25 @@ class MarineVessel(AbstractDynamics):
             whole = whole + Wrench(Vec3(0.0, force, 0.0), Vec3(0.0, 0.0, moment))
         return Wrench(whole.force_body_n * wet, whole.torque_body_nm * wet)
 
-    def _restoring(self, afloat: Afloat, gravity_mps2: Real) -> Wrench:
-        """Of buoyancy and weight, and of the payload's weight."""
+    def _restoring(self, flotation: Flotation, gravity_mps2: Real) -> Wrench:
+        """Return the wrench of buoyancy and weight, including the payload."""
         weight_n, center = self.mass_kg * gravity_mps2, self.center_of_mass_body_m
-        load = Wrench(afloat.up_body * (-self.payload_kg * gravity_mps2), Vec3.zero())
-        hull = self.hydrostatics.wrench(afloat, weight_n, center)
+        load = Wrench(flotation.up_body * (-self.payload_kg * gravity_mps2), Vec3.zero())
+        hull = self.hydrostatics.wrench(flotation, weight_n, center)
         return hull + load.at(self.payload_body_m)
 
-    def _outside(self, pose: Pose, airspeed_body_mps: Vec3, surroundings: Surroundings) -> Wrench:
-        """Of the air, and of what pushes."""
+    def _external(self, pose: Pose, airspeed_body_mps: Vec3, surroundings: Surroundings) -> Wrench:
+        """Return the wrench of air drag and of external forces."""
         u, v = airspeed_body_mps.x, airspeed_body_mps.y
         force = Vec3(
             -self.air_drag_surge_kgpm * u * jnp.abs(u),
             -self.air_drag_sway_kgpm * v * jnp.abs(v),
             0.0,
         )
-        whole = Wrench(force, Vec3.zero()) + pushed(pose, surroundings)
+        whole = Wrench(force, Vec3.zero()) + region_wrench(pose, surroundings)
         return whole.at(self.center_of_mass_body_m)
 
-    def _afloat(self, pose: Pose, inverse: Quaternion, surroundings: Surroundings) -> Afloat:
+    def _flotation(self, pose: Pose, inverse: Quaternion, surroundings: Surroundings) -> Flotation:
         water, gravity = surroundings.water, surroundings.gravity_mps2
         up = inverse.rotate(Vec3(0.0, 0.0, 1.0))
         height, out = pose.position_world_m.z, up
@@ -419,18 +429,18 @@ class MarineVessel(AbstractDynamics):
             height = height - water.height_world_m
             out = inverse.rotate(Vec3(-water.slope_east, -water.slope_north, 1.0))
         pressure = self.water_density_kgpm3 * gravity
-        return self.hydrostatics.afloat(height, out, up, self.mass_kg * gravity, pressure)
+        return self.hydrostatics.flotation(height, out, up, self.mass_kg * gravity, pressure)
 
 
-def _stream(inverse: Quaternion, surroundings: Surroundings) -> Stream:
-    """The current, and the motion of the waves on top of it."""
+def _water_flow(inverse: Quaternion, surroundings: Surroundings) -> WaterFlow:
+    """Return the flow of current and waves in body axes."""
     water = surroundings.water
     current = surroundings.current_world_mps
     if water is None:
-        return Stream(inverse.rotate(current), Vec3.zero(), Vec3.zero())
-    # a surface that rises faster in the east turns about the south
+        return WaterFlow(inverse.rotate(current), Vec3.zero(), Vec3.zero())
+    # a surface that rises faster in the east rotates about the south
     turning = Vec3(water.slope_north_rate_ps, -water.slope_east_rate_ps, 0.0)
-    return Stream(
+    return WaterFlow(
         inverse.rotate(current + water.velocity_world_mps),
         inverse.rotate(water.acceleration_world_mps2),
         inverse.rotate(turning),
@@ -438,5 +448,5 @@ def _stream(inverse: Quaternion, surroundings: Surroundings) -> Stream:
 
 
 def _plain(tree: Any) -> bool:
-    """Whether all numbers are known when the vessel is built."""
+    """Return True if all numbers are known when the vessel is built."""
     return all(isinstance(leaf, int | float) for leaf in jax.tree.leaves(tree))

@@ -1,23 +1,23 @@
-"""Contact by MuJoCo: rigid bodies with friction that push each other, the ground and obstacles.
+"""Contact by MuJoCo: rigid bodies with friction, the ground and obstacles.
 
-A step of length dt begins with each body where it is, and with its velocity. Its own model, as if
-nothing were there, would lead it from the velocity nu_0 to nu_1 (linear in the world, turning in
-the body). In substeps of at most ``SUBSTEP_S`` MuJoCo is given the force that does this::
+A step of length dt begins at each body's pose and velocity. Without contact, its own model leads
+from the velocity nu_0 to nu_1 (linear in the world, angular in the body). In substeps of at most
+``SUBSTEP_S`` MuJoCo is given the force that causes this::
 
     tau = M (nu_1 - nu_0) / dt + c(q, nu)
 
-with its own mass matrix M and bias forces c, and adds what contact does. A body that met nothing
-keeps the motion of its own model, to the last bit, and one that did moves as MuJoCo says; a vessel,
-of which MuJoCo knows the added mass only roughly, takes contact's impulse by its own mass matrix.
-Nothing is remembered from step to step, not even a first guess for the solver, so that a step is a
-function of the bodies' motions alone. Bodies that are lost, or too far away, touch nothing.
+with its own mass matrix M and bias forces c, and adds contact forces. A body without contact keeps
+the motion of its own model bit for bit; one with contact moves according to MuJoCo. A vessel, whose
+added mass MuJoCo represents only approximately, applies the contact impulse with its own mass
+matrix. No state is kept between steps, not even a warm start of the solver, so that a step is a
+function of the bodies' motions alone. Bodies that are lost or too far away touch nothing.
 
-What nothing can change of a body, such as the height of a vessel that floats where its model says,
-has ``UNMOVED`` times its inertia more: its velocity is then the model's, and it carries what stands
-on it. A moving platform is such a body altogether.
+Motions of a body that contact cannot change, such as the heave of a vessel without that motion,
+have ``UNMOVED`` times its inertia added: their velocity is then the model's, and the body carries
+what stands on it. A moving platform has six such motions.
 
 Source: MuJoCo (Todorov, Erez and Tassa 2012, "MuJoCo: A physics engine for model-based control").
-A foot is a small ball; the spring of a contact has the frequency and the damping of the body's
+A foot is a small sphere; the spring of a contact has the frequency and the damping of the body's
 feet, as ``solref`` (1 / (zeta omega_0), zeta). With ``IMPEDANCE`` friction creeps by 13 um/s on a
 slope of 5 deg. MuJoCo's solver against that creep (``noslip``) makes light bodies bounce.
 """
@@ -42,9 +42,9 @@ from kittiwake.contact.engine import (
     AbstractContactEngine,
     AbstractPhysics,
     Collider,
+    CollidesWith,
     ContactParameters,
     Contacts,
-    Meets,
     Motions,
 )
 from kittiwake.contact.solid import Solid
@@ -59,23 +59,23 @@ from kittiwake.physics.mujoco_model import EXTRA, MUJOCO, add_ground, add_solid,
 from kittiwake.world.world import World
 
 SUBSTEP_S = 0.002
-# of its inertia, so much more for what nothing can change
+# added inertia of locked motions, as a multiple of the body's own
 UNMOVED = 1e8
 FOOT_RADIUS_M = 0.005
-# of a contact: how much of the wanted acceleration it has, whatever pushes on it
+# constraint impedance (solimp) of contacts
 IMPEDANCE = 0.99
-# bodies farther away touch nothing, and those that are nowhere at all
+# bodies farther away from the origin than this, or with NaN, touch nothing
 FARTHEST = 1e6
-# bodies that begin deeper in each other would be thrown out
+# largest overlap at the start; deeper bodies would be ejected
 DEEPEST_START_M = 0.02
-# of a number of substeps that is whole but for the last digits
+# tolerance of the number of substeps against rounding
 ROUNDING = 1e-9
-# of a free body: position and quaternion; and its velocities
+# numbers of a free joint's position (position and quaternion) and velocity
 PLACES, RATES = 7, 6
 NOTHING = 0
-# what geoms are, and by which of these each is met
+# contact bits of geoms: their own kind, and the kinds that they collide with
 FIXED_BIT, BODY_BIT, GROUND_BIT = 1, 2, 4
-AFFINITY: dict[Meets, int] = {
+AFFINITY: dict[CollidesWith, int] = {
     "bodies": 0,
     "all but the ground": FIXED_BIT | BODY_BIT,
     "all": FIXED_BIT | BODY_BIT | GROUND_BIT,
@@ -83,7 +83,7 @@ AFFINITY: dict[Meets, int] = {
 
 
 class Mujoco(AbstractPhysics):
-    """Bodies of everything, moved by MuJoCo where they touch."""
+    """Contact of all vehicles, decks and obstacles by MuJoCo."""
 
     solid: ClassVar[bool] = True
 
@@ -93,12 +93,12 @@ class Mujoco(AbstractPhysics):
     def engine(self, world: World, vehicles: Mapping[str, Vehicle]) -> "MujocoEngine":
         colliders = {name: _collider(name, vehicle) for name, vehicle in vehicles.items()}
         machine = _Machine(world, list(colliders.items()))
-        _refuse_overlaps(machine, world, vehicles)
+        _check_overlaps(machine, world, vehicles)
         return MujocoEngine(machine, float(self.substep_s))
 
 
 class MujocoEngine(AbstractContactEngine):
-    """MuJoCo called from a compiled step, on the host and in double precision."""
+    """Contact engine that calls MuJoCo on the host, in double precision."""
 
     machine: "_Machine" = eqx.field(static=True)
     substep_s: float = eqx.field(static=True)
@@ -123,22 +123,22 @@ class MujocoEngine(AbstractContactEngine):
 
 
 def _words(numbers: Array) -> Array:
-    """The bits of numbers, which are the same in a call from another thread.
+    """Return the bits of numbers, so that a callback in another thread receives them unchanged.
 
-    There JAX is in its default mode, and turns numbers in double precision into single ones.
+    There JAX is in its default mode, which converts double to single precision.
     """
     return jax.lax.bitcast_convert_type(numbers, jnp.uint32)
 
 
 class _Body(NamedTuple):
-    """Where a body's numbers are in MuJoCo's."""
+    """Offsets of a body's numbers in MuJoCo's position and velocity arrays."""
 
     place: int
     rate: int
 
 
 class _Machine:
-    """MuJoCo's model and its scratch memory, in which no call leaves what the next one sees."""
+    """MuJoCo's model, and scratch data that is reset in every call."""
 
     def __init__(self, world: World, vehicles: Sequence[tuple[str, Collider]]) -> None:
         self.mujoco = optional(MUJOCO, EXTRA)
@@ -152,21 +152,21 @@ class _Machine:
         try:
             self.model: Any = spec.compile()
         except ValueError as error:
-            message = f"MuJoCo cannot have these bodies: {' '.join(str(error).split())}"
+            message = f"MuJoCo rejects these bodies: {' '.join(str(error).split())}"
             raise ScenarioError(message) from None
         self.data: Any = self.mujoco.MjData(self.model)
         self.lock = Lock()
         self.names = [name for name, _ in colliders]
-        self.bodies = [self._found(name) for name in self.names]
+        self.bodies = [self._offsets(name) for name in self.names]
         self.parked = np.array([_parked(place) for place in range(len(colliders))])
-        self._hold([collider for _, collider in colliders])
-        self._number(colliders)
-        self.meets = self.model.geom_contype.copy(), self.model.geom_conaffinity.copy()
+        self._set_armature([collider for _, collider in colliders])
+        self._index_geoms(colliders)
+        self.contact_bits = self.model.geom_contype.copy(), self.model.geom_conaffinity.copy()
 
     def moved(
         self, steps: int, dt_s: float, real: np.dtype[Any], before: Any, after: Any, present: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """What ``Touches`` holds, of motions whose bits are given; the real numbers as bits too."""
+        """Return the fields of ``Contacts``; motions and impulses are passed as bits."""
         own = np.ascontiguousarray(after).view(real).reshape(-1, COLUMNS)
         began = np.ascontiguousarray(before).view(real).reshape(-1, COLUMNS).astype(float)
         free = own.astype(float)
@@ -177,13 +177,13 @@ class _Machine:
         )
         began[away] = free[away] = self.parked[away]
         with self.lock:
-            self._leave_out(away)
+            self._disable(away)
             self._place(began)
             self.model.opt.timestep = dt_s / steps
-            stepped = self._stepped(steps, self._pull(began, free, dt_s))
+            stepped = self._substeps(steps, self._acceleration(began, free, dt_s))
             moved = self._motions()
-        touched: np.ndarray = stepped.presses.max(axis=1) > 0.0
-        surface = np.where(touched, stepped.presses.argmax(axis=1), NOTHING)
+        touched: np.ndarray = stepped.forces.max(axis=1) > 0.0
+        surface = np.where(touched, stepped.forces.argmax(axis=1), NOTHING)
         motions = np.where(touched[:, None], moved.astype(real), own)
         rows = np.concatenate([motions, stepped.impulses.astype(real)], axis=1)
         bits = rows.view(np.uint32).reshape(len(rows), COLUMNS + RATES, *np.shape(after)[2:])
@@ -193,7 +193,7 @@ class _Machine:
         spec.option.gravity = [0.0, 0.0, 0.0]
         spec.option.cone = self.mujoco.mjtCone.mjCONE_ELLIPTIC
         off = self.mujoco.mjtDisableBit
-        # what is out of bounds is to be seen, not to begin anew
+        # invalid states must be visible, not silently reset
         spec.option.disableflags |= off.mjDSBL_WARMSTART | off.mjDSBL_AUTORESET
 
     def _ground(self, spec: Any, world: World) -> None:
@@ -209,52 +209,55 @@ class _Machine:
         body.fullinertia = [*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]]
         body.ipos = collider.center_of_mass_body_m
         body.add_freejoint()
-        meets = collider.meets
+        collides_with = collider.collides_with
         for solid in collider.solids:
-            self._geom(spec, body, solid, meets, collider.grip)
+            self._geom(spec, body, solid, collides_with, collider.parameters)
         for foot in collider.feet_body_m:
             raised = (foot[0], foot[1], foot[2] - copysign(FOOT_RADIUS_M, foot[2]))
             ball = Solid("sphere", (FOOT_RADIUS_M,), raised)
-            self._geom(spec, body, ball, meets, collider.grip)
+            self._geom(spec, body, ball, collides_with, collider.parameters)
         if collider.deck is not None:
-            # a deck reaches down into its vehicle, or beyond it
-            meets = "bodies" if meets == "bodies" else "all but the ground"
-            self._geom(spec, body, collider.deck, meets, name=f"deck of {name}")
+            # the plate of a deck may extend through its vehicle to the ground
+            collides_with = "bodies" if collides_with == "bodies" else "all but the ground"
+            self._geom(spec, body, collider.deck, collides_with, name=f"deck of {name}")
 
     def _geom(
         self,
         spec: Any,
         body: Any,
         solid: Solid,
-        meets: Meets,
-        grip: ContactParameters | None = None,
+        collides_with: CollidesWith,
+        parameters: ContactParameters | None = None,
         name: str = "",
     ) -> None:
         geom = add_solid(self.mujoco, spec, body, solid, name)
-        geom.contype = FIXED_BIT if meets == "bodies" else BODY_BIT
-        geom.conaffinity = AFFINITY[meets]
-        if grip is not None:
-            # what stands says how, not what it stands on
+        geom.contype = FIXED_BIT if collides_with == "bodies" else BODY_BIT
+        geom.conaffinity = AFFINITY[collides_with]
+        if parameters is not None:
+            # contact parameters are those of the standing body, not of the surface
             geom.priority = 1
-            geom.friction[0] = grip.friction
-            geom.solref = [1.0 / (grip.damping * grip.frequency_radps), grip.damping]
+            geom.friction[0] = parameters.friction
+            geom.solref = [
+                1.0 / (parameters.damping * parameters.frequency_radps),
+                parameters.damping,
+            ]
             geom.solimp[:2] = [IMPEDANCE, IMPEDANCE]
 
-    def _found(self, name: str) -> _Body:
+    def _offsets(self, name: str) -> _Body:
         joint = self.model.body(name).jntadr[0]
         return _Body(int(self.model.jnt_qposadr[joint]), int(self.model.jnt_dofadr[joint]))
 
-    def _hold(self, colliders: Sequence[Collider]) -> None:
-        """Gives what nothing can change as good as all the inertia in the world."""
+    def _set_armature(self, colliders: Sequence[Collider]) -> None:
+        """Set the added inertia: very large for locked motions, else that of the water."""
         for body, collider in zip(self.bodies, colliders, strict=True):
             inertia = [*[collider.mass_kg] * ALONG, *np.diag(collider.inertia_kgm2)]
-            for axis, (own, held) in enumerate(zip(inertia, collider.held, strict=True)):
-                more = UNMOVED * own if held else collider.added[axis]
-                self.model.dof_armature[body.rate + axis] = more
+            for axis, (own, locked) in enumerate(zip(inertia, collider.locked, strict=True)):
+                added = UNMOVED * own if locked else collider.added[axis]
+                self.model.dof_armature[body.rate + axis] = added
         self.mujoco.mj_setConst(self.model, self.data)
 
-    def _number(self, colliders: Sequence[tuple[str, Collider]]) -> None:
-        """Says of each geom whose it is, whether it is a foot, and which surface."""
+    def _index_geoms(self, colliders: Sequence[tuple[str, Collider]]) -> None:
+        """Record the owner of each geom, whether it is a foot, and its surface number."""
         count = self.model.ngeom
         self.owner = np.full(count, -1)
         self.is_foot = np.zeros(count, bool)
@@ -273,26 +276,26 @@ class _Machine:
         self.surfaces = number
 
     def overlaps(self, motions: np.ndarray) -> list[tuple[str, str, float]]:
-        """Which bodies would begin inside of each other or of an obstacle, and how deep, in m."""
+        """Return pairs of names of overlapping bodies or obstacles, with the depth in m."""
         with self.lock:
-            self._leave_out(np.zeros(len(self.bodies), bool))
+            self._disable(np.zeros(len(self.bodies), bool))
             self._place(motions)
             self.mujoco.mj_forward(self.model, self.data)
             found = zip(
                 self.data.contact.geom.tolist(), self.data.contact.dist.tolist(), strict=True
             )
-            return [(self._called(one), self._called(other), -gap) for (one, other), gap in found]
+            return [(self._name(one), self._name(other), -gap) for (one, other), gap in found]
 
-    def _called(self, geom: int) -> str:
+    def _name(self, geom: int) -> str:
         if self.owner[geom] >= 0:
             return self.names[self.owner[geom]]
         return "the ground" if self.surface[geom] == GROUND else "an obstacle"
 
-    def _leave_out(self, away: np.ndarray) -> None:
-        """Lets bodies touch nothing."""
+    def _disable(self, away: np.ndarray) -> None:
+        """Disable the contact of the given bodies."""
         absent = np.append(away, False)[self.owner]
         for own, whole in zip(
-            (self.model.geom_contype, self.model.geom_conaffinity), self.meets, strict=True
+            (self.model.geom_contype, self.model.geom_conaffinity), self.contact_bits, strict=True
         ):
             own[:] = np.where(absent, 0, whole)
 
@@ -302,41 +305,41 @@ class _Machine:
             self.data.qpos[body.place : body.place + PLACES] = motion[:PLACES]
             self.data.qvel[body.rate : body.rate + RATES] = motion[PLACES:]
 
-    def _pull(self, began: np.ndarray, free: np.ndarray, dt_s: float) -> np.ndarray:
-        """The acceleration that would lead from one to the other."""
-        pull = np.zeros(self.model.nv)
+    def _acceleration(self, began: np.ndarray, free: np.ndarray, dt_s: float) -> np.ndarray:
+        """Return the acceleration that leads from one motion to the other."""
+        acceleration = np.zeros(self.model.nv)
         for body, rate in zip(self.bodies, (free - began)[:, PLACES:] / dt_s, strict=True):
-            pull[body.rate : body.rate + RATES] = rate
-        return pull
+            acceleration[body.rate : body.rate + RATES] = rate
+        return acceleration
 
-    def _stepped(self, steps: int, pull: np.ndarray) -> "_Stepped":
-        """Goes through the substeps."""
+    def _substeps(self, steps: int, acceleration: np.ndarray) -> "_Substeps":
+        """Run the substeps and return their total contact."""
         model, data, mj = self.model, self.data, self.mujoco
-        presses = np.zeros((len(self.bodies), self.surfaces))
+        forces = np.zeros((len(self.bodies), self.surfaces))
         standing: set[int] = set()
         impulse = np.zeros(model.nv)
         for _ in range(steps):
             mj.mj_step1(model, data)
-            mj.mj_mulM(model, data, data.qfrc_applied, pull)
+            mj.mj_mulM(model, data, data.qfrc_applied, acceleration)
             data.qfrc_applied += data.qfrc_bias
             mj.mj_step2(model, data)
             if data.ncon:
                 impulse += data.qfrc_constraint * model.opt.timestep
-                standing |= self._press(presses)
+                standing |= self._add_forces(forces)
         owners = [self.owner[geom] for geom in standing]
         feet = np.bincount(owners, minlength=len(self.bodies))
         own = [impulse[body.rate : body.rate + RATES] for body in self.bodies]
-        return _Stepped(feet, presses, np.reshape(own, (-1, RATES)))
+        return _Substeps(feet, forces, np.reshape(own, (-1, RATES)))
 
-    def _press(self, presses: np.ndarray) -> set[int]:
-        """Adds the pressure of each contact to those on its bodies; the feet that stand."""
+    def _add_forces(self, forces: np.ndarray) -> set[int]:
+        """Add the normal force of each contact to ``forces``; return the feet in contact."""
         standing: set[int] = set()
         for number, (one, other) in enumerate(self.data.contact.geom.tolist()):
             force = np.zeros(6)
             self.mujoco.mj_contactForce(self.model, self.data, number, force)
             for geom, under in ((one, other), (other, one)):
                 if self.owner[geom] >= 0 and force[0] > 0.0:
-                    presses[self.owner[geom], self.surface[under]] += force[0]
+                    forces[self.owner[geom], self.surface[under]] += force[0]
                     standing |= {geom} if self.is_foot[geom] else set()
         return standing
 
@@ -349,21 +352,21 @@ class _Machine:
         return np.reshape(rows, (-1, COLUMNS))
 
 
-class _Stepped(NamedTuple):
-    """How many feet of each body stood, how each surface pressed it, and contact's impulse."""
+class _Substeps(NamedTuple):
+    """Feet in contact, summed normal forces by surface, and contact impulse of each body."""
 
     feet: np.ndarray
-    presses: np.ndarray
+    forces: np.ndarray
     impulses: np.ndarray
 
 
 def _farthest(motions: np.ndarray) -> np.ndarray:
-    """The largest number in each row, infinite where there is one that is none."""
+    """Return the largest magnitude in each row, infinite for rows that are not finite."""
     return np.where(np.isfinite(motions), np.abs(motions), np.inf).max(axis=1, initial=0.0)
 
 
 def _parked(place: int) -> list[float]:
-    """At rest, away from everything and from each other."""
+    """Return a motion at rest, far from everything, for a body that takes no part."""
     return [FARTHEST, 1e3 * place, FARTHEST, 1.0, *[0.0] * 9]
 
 
@@ -375,15 +378,15 @@ def _collider(name: str, vehicle: Vehicle) -> Collider:
         raise ScenarioError(message) from None
     if not (collider.solids or collider.feet_body_m or collider.deck):
         message = (
-            f"vehicles.{name}: nothing of it can be touched; give it parameters.size_body_m or "
+            f"vehicles.{name}: has no collision geometry; write parameters.size_body_m or "
             "parameters.landing_gear, or write physics: compliant"
         )
         raise ScenarioError(message)
     return collider
 
 
-def _refuse_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Vehicle]) -> None:
-    """Refuses bodies that begin inside of each other: they would be thrown out."""
+def _check_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+    """Raise ScenarioError for bodies that overlap at the start: they would be ejected."""
     platforms = [platform.support(0.0) for platform in world.platforms]
     rows = [_row(p.center_world_m, p.q_world_from_deck) for p in platforms]
     starts = [vehicle.start.kinematics() for vehicle in vehicles.values()]
@@ -391,18 +394,25 @@ def _refuse_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Veh
     for one, other, depth_m in machine.overlaps(np.reshape(rows, (-1, COLUMNS))):
         if depth_m > DEEPEST_START_M:
             message = (
-                f"{one} and {other} begin {depth_m:.2g} m inside of each other; write another "
+                f"{one} and {other} overlap by {depth_m:.2g} m at the start; write another "
                 "start.position_world_m"
             )
             raise ScenarioError(message)
 
 
 def _row(place_m: Vec3, q: Quaternion) -> list[float]:
-    """A motion at rest."""
+    """Return a motion at rest."""
     numbers = (place_m.x, place_m.y, place_m.z, q.w, q.x, q.y, q.z)
     return [*map(float, numbers), *[0.0] * RATES]
 
 
 def _platform(platform: Any) -> Collider:
-    """A plate that nothing moves."""
-    return Collider(1.0, np.eye(3), (), deck=plate(platform), held=(True,) * RATES, meets="bodies")
+    """Return the plate of a platform, with all motions locked."""
+    return Collider(
+        mass_kg=1.0,
+        inertia_kgm2=np.eye(3),
+        solids=(),
+        deck=plate(platform),
+        locked=(True,) * RATES,
+        collides_with="bodies",
+    )

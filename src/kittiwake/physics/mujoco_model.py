@@ -1,4 +1,4 @@
-"""Solids, bodies and surfaces as parts of a MuJoCo model, for what touches and what is seen."""
+"""Construction of MuJoCo geometry, for contact and for rendering."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ MUJOCO, EXTRA = "mujoco", "mujoco"
 
 
 def add_solid(mujoco: Any, spec: Any, body: Any, solid: Solid, name: str = "") -> Any:
-    """A geom of a solid, at its place in the axes of a body."""
+    """Add a solid to a body and return its geom."""
     kinds, geom = mujoco.mjtGeom, body.add_geom(name=name)
     if solid.kind == "hull":
         assert solid.corners_m is not None
@@ -24,7 +24,7 @@ def add_solid(mujoco: Any, spec: Any, body: Any, solid: Solid, name: str = "") -
 
 
 def add_ground(mujoco: Any, spec: Any, height_m: float) -> Any:
-    """The plane that has no end."""
+    """Add the infinite ground plane and return its geom."""
     return spec.worldbody.add_geom(
         name="ground",
         type=mujoco.mjtGeom.mjGEOM_PLANE,
@@ -34,7 +34,7 @@ def add_ground(mujoco: Any, spec: Any, height_m: float) -> Any:
 
 
 def plate(platform: Any) -> Solid:
-    """What a platform is, in the axes of its surface."""
+    """Return the plate of a platform, in the axes of its surface."""
     support = platform.support(0.0)
     size = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * DEPTH_M)
     return Solid("box", size, (0.0, 0.0, -0.5 * DEPTH_M))

@@ -1,16 +1,16 @@
-"""A rigid body with four rotors, and with whatever else pushes it.
+"""Rigid body with four rotors and other forces.
 
-The wrench is the sum of the rotors' (each about its hub, moved to the center of mass) and of the
-other forces. A rotor of axial inertia J with spin s resists being turned over with the body, and
-turns the body against its own acceleration (Bouabdallah 2007, "Design and control of quadrotors
-with application to autonomous flying", equations 2.12-2.14):
+The wrench is the sum of those of the rotors (each about its hub, transferred to the center of mass)
+and of the other forces. A rotor of axial inertia J with spin s causes a gyroscopic torque, and a
+reaction torque when it accelerates (Bouabdallah 2007, "Design and control of quadrotors with
+application to autonomous flying", equations 2.12-2.14):
 
     h = sum of s J Omega e_z,    tau_z = -sum of s J dOmega/dt.
 
-Body and rotor speeds are integrated together; the command and the wind are held over the step. A
-battery limits the speed that the motors take as a command by its voltage, and gives the power that
-the air takes of each rotor, its torque times its speed; what speeds the rotors themselves up is
-neglected there. Near a surface the thrust is that of the ground effect, at each hub's height.
+Body and rotor speeds are integrated together; the command and the wind are held over the step. The
+voltage of a battery limits the commanded rotor speeds. The battery supplies the aerodynamic power
+of each rotor, torque times speed; the power that accelerates the rotors is neglected. Near a
+surface the thrust is changed by the ground effect, at each hub's height.
 """
 
 import math
@@ -44,11 +44,11 @@ from kittiwake.interfaces.parts import (
 )
 from kittiwake.physics.flight import (
     AbstractBody,
+    ExternalForces,
     FlightState,
-    Outside,
-    advanced,
-    begun,
     flow_around,
+    next_flight,
+    pose_and_twist,
 )
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 from kittiwake.physics.landing_gear import LandingGear
@@ -58,26 +58,26 @@ from kittiwake.world.surroundings import Surroundings
 
 Speeds = tuple[Real, Real, Real, Real]
 
-# of a lag's time, at most; all integrators are stable below
+# largest step in time constants of the rotors' lag; all integrators are stable below
 LAG_OF_A_STEP = 2.0
 
 
 class RotorMotion(eqx.Module):
-    """How the body moves and how fast its rotors turn."""
+    """Twist of the body and rotor speeds."""
 
     twist: Twist
     speeds_radps: Speeds
 
 
 class MultirotorState(eqx.Module):
-    """A vehicle at a tick; ``battery`` is the battery's state, None without one."""
+    """State at a tick; ``battery`` is the battery's state, None without one."""
 
     flight: FlightState
     battery: Any
 
 
 class Multirotor(AbstractBody):
-    """Four equal rotors, each at its place and with its sense of rotation (+1: to the left)."""
+    """Body with four equal rotors, each with a hub position and a spin (+1: counterclockwise)."""
 
     command_type: ClassVar[type] = RotorSpeeds
 
@@ -95,7 +95,7 @@ class Multirotor(AbstractBody):
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
 
     def __check_init__(self) -> None:
-        """Refuses motors without a range, and spins other than a turn to the left or right."""
+        """Raise ValueError for an empty speed range, or for spins other than +1 and -1."""
         slowest, fastest = self.rotor.speed_range_radps
         plain = isinstance(slowest, int | float) and isinstance(fastest, int | float)
         if plain and not slowest < fastest:
@@ -107,8 +107,8 @@ class Multirotor(AbstractBody):
         for spin in self.spins:
             if isinstance(spin, int | float) and abs(spin) != 1.0:
                 message = (
-                    f"spins: {spin:g} is not allowed; write 1 for a rotor that turns to the left "
-                    "seen from above, -1 for one that turns to the right"
+                    f"spins: {spin:g} is not allowed; write 1 for a rotor that turns "
+                    "counterclockwise seen from above, -1 for clockwise"
                 )
                 raise ValueError(message)
 
@@ -147,8 +147,8 @@ class Multirotor(AbstractBody):
         )
         if lag_per_s > LAG_OF_A_STEP * rate_hz:
             message = (
-                f"rotor: its speed follows in {1.0 / lag_per_s:.3g} s, which steps at {rate_hz:g} "
-                f"Hz cannot; write time.rate_hz: {math.ceil(lag_per_s / LAG_OF_A_STEP)} or more"
+                f"rotor: its time constant of {1.0 / lag_per_s:.3g} s is too short for {rate_hz:g} "
+                f"Hz; write time.rate_hz: {math.ceil(lag_per_s / LAG_OF_A_STEP)} or more"
             )
             raise ScenarioError(message)
 
@@ -159,7 +159,7 @@ class Multirotor(AbstractBody):
         weight_n = float(self.mass_kg * gravity_mps2)
         if thrust_n > weight_n:
             return ()
-        return (f"its rotors lift {thrust_n:.3g} N at most, and it weighs {weight_n:.3g} N",)
+        return (f"the largest thrust is {thrust_n:.3g} N, and the weight is {weight_n:.3g} N",)
 
     @override
     def hover_wrench(self, flow: Flow) -> Wrench:
@@ -172,10 +172,10 @@ class Multirotor(AbstractBody):
 
     @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> MultirotorState:
-        pose, twist = begun(start)
+        pose, twist = pose_and_twist(start)
         motion = RotorMotion(twist, self._hover_speeds(surroundings.gravity_mps2))
         wrench = self._wrench(flow_around(pose, twist, surroundings), motion.speeds_radps)
-        flight = self.flight_begun(Phase(pose, motion), wrench, surroundings)
+        flight = self.initial_flight(Phase(pose, motion), wrench, surroundings)
         return MultirotorState(flight, None if self.battery is None else self.battery.init())
 
     @override
@@ -190,17 +190,17 @@ class Multirotor(AbstractBody):
         del key
         began = state.flight
         before = began.phase.motion.twist
-        outside = self.outside(began, before, surroundings, dt_s)
-        wanted = self._fed(state.battery, command.speeds_radps)
+        external = self.external_forces(began, before, surroundings, dt_s)
+        commanded = self._battery_limited(state.battery, command.speeds_radps)
 
         def derivative(
             phase: Phase[Pose, RotorMotion], elapsed_s: Real
         ) -> Phase[Pose, RotorMotion]:
-            return self._derivative(phase, wanted, outside, elapsed_s)
+            return self._derivative(phase, commanded, external, elapsed_s)
 
         phase = INTEGRATORS[self.integrator].step(derivative, began.phase, dt_s)
-        flight = advanced(phase, before, phase.motion.twist, outside, dt_s)
-        return MultirotorState(flight, self._drained(state, surroundings, dt_s))
+        flight = next_flight(phase, before, phase.motion.twist, external, dt_s)
+        return MultirotorState(flight, self._discharged(state, surroundings, dt_s))
 
     @override
     def with_twist(self, motion: RotorMotion, twist: Twist) -> RotorMotion:
@@ -225,34 +225,34 @@ class Multirotor(AbstractBody):
     def _derivative(
         self,
         phase: Phase[Pose, RotorMotion],
-        wanted_radps: Speeds,
-        outside: Outside,
+        commanded_radps: Speeds,
+        external: ExternalForces,
         elapsed_s: Real,
     ) -> Phase[Pose, RotorMotion]:
         pose, twist, speeds = phase.configuration, phase.motion.twist, phase.motion.speeds_radps
-        rates = self._speed_rates(speeds, wanted_radps)
+        rates = self._speed_rates(speeds, commanded_radps)
         wrench = fusion_barrier(
-            self._wrench, flow_around(pose, twist, outside.surroundings), speeds
+            self._wrench, flow_around(pose, twist, external.surroundings), speeds
         )
-        wrench = wrench + outside.wrench(pose, twist, elapsed_s)
+        wrench = wrench + external.wrench(pose, twist, elapsed_s)
         momentum, reaction = self._gyroscopic(speeds), self._gyroscopic(rates)
         if momentum is not None and reaction is not None:
             wrench = Wrench(wrench.force_body_n, wrench.torque_body_nm - reaction)
         twist_rate = self.body.twist_rate(
-            pose.q_world_from_body, twist, wrench, outside.surroundings.gravity_mps2, momentum
+            pose.q_world_from_body, twist, wrench, external.surroundings.gravity_mps2, momentum
         )
         return Phase(pose_rate(pose, twist), RotorMotion(twist_rate, rates))
 
     def _hover_speeds(self, gravity_mps2: Real) -> Speeds:
-        """The speeds that carry the weight."""
+        """Return the rotor speeds that carry the weight."""
         weight_n = self.mass_kg * gravity_mps2
         speed = jnp.sqrt(weight_n / (len(self.spins) * self.rotor.thrust_factor_ns2))
         return speed, speed, speed, speed
 
-    def _speed_rates(self, speeds: Speeds, wanted: Speeds) -> Speeds:
+    def _speed_rates(self, speeds: Speeds, commanded: Speeds) -> Speeds:
         one, two, three, four = (
-            self.rotor.speed_rate_radps2(speed, goal)
-            for speed, goal in zip(speeds, wanted, strict=True)
+            self.rotor.speed_rate_radps2(speed, setpoint)
+            for speed, setpoint in zip(speeds, commanded, strict=True)
         )
         return one, two, three, four
 
@@ -265,7 +265,7 @@ class Multirotor(AbstractBody):
         return jax.tree.map(jnp.asarray, whole)
 
     def _rotor_wrenches(self, flow: Flow, speeds_radps: Speeds) -> list[Wrench]:
-        """Each about its hub."""
+        """Return the wrench of each rotor about its hub."""
         wrenches = [
             self.rotor.wrench(speed, spin, flow, hub)
             for speed, spin, hub in zip(speeds_radps, self.spins, self.hubs_body_m, strict=True)
@@ -287,27 +287,27 @@ class Multirotor(AbstractBody):
         return Wrench(Vec3(force.x, force.y, force.z * ratio), wrench.torque_body_nm)
 
     def _gyroscopic(self, speeds: Speeds) -> Vec3 | None:
-        """The rotors' momentum at these speeds, or its rate; None where they have no inertia."""
+        """Return the rotors' angular momentum, or its rate; None for rotors without inertia."""
         inertia = self.rotor.axial_inertia_kgm2
         if is_zero(inertia):
             return None
         turning = sum(spin * speed for spin, speed in zip(self.spins, speeds, strict=True))
         return Vec3(0.0, 0.0, inertia * turning)
 
-    def _fed(self, battery: Any, wanted_radps: Speeds) -> Speeds:
-        """The speeds that the motors are asked for, as far as the battery can drive them."""
+    def _battery_limited(self, battery: Any, commanded_radps: Speeds) -> Speeds:
+        """Return the commanded speeds, limited by the battery."""
         if self.battery is None:
-            return wanted_radps
+            return commanded_radps
         fastest = self.rotor.speed_range_radps[1] * self.battery.speed_ratio(battery)
-        one, two, three, four = (jnp.minimum(speed, fastest) for speed in wanted_radps)
+        one, two, three, four = (jnp.minimum(speed, fastest) for speed in commanded_radps)
         return one, two, three, four
 
-    def _drained(self, state: MultirotorState, surroundings: Surroundings, dt_s: Real) -> Any:
-        """The battery after a step of giving the rotors' power; none to one that the air drives."""
+    def _discharged(self, state: MultirotorState, surroundings: Surroundings, dt_s: Real) -> Any:
+        """Return the battery after a step; rotors driven by the air do not charge it."""
         if self.battery is None:
             return None
-        # without the power that speeds them up: it hangs on the voltage at once, and with that of
-        # the step before, the two would swing against each other
+        # without the power that accelerates the rotors: it depends on the present voltage, and with
+        # that of the previous step, the two would oscillate
         pose, motion = state.flight.phase.configuration, state.flight.phase.motion
         speeds = motion.speeds_radps
         rotors = self._rotor_wrenches(flow_around(pose, motion.twist, surroundings), speeds)
@@ -315,6 +315,6 @@ class Multirotor(AbstractBody):
             jnp.maximum(-spin * speed * wrench.torque_body_nm.z, 0.0)
             for spin, speed, wrench in zip(self.spins, speeds, rotors, strict=True)
         )
-        footing = state.flight.ground_contact
-        charged = False if footing is None else footing.on_deck > 0
+        contact = state.flight.ground_contact
+        charged = False if contact is None else contact.on_deck > 0
         return self.battery.step(state.battery, power_w, dt_s, charged=charged)

@@ -1,8 +1,8 @@
-"""A propeller on a shaft along the body's x axis.
+"""Propeller on a shaft along the body's x axis.
 
-``T = k |n| n`` with one k for going ahead and another for astern, and a shaft that follows its
-command with a first-order lag. Neglected: what the speed through the water does to the thrust, for
-which a k measured at the bollard is too large under way, and the torque.
+``T = k |n| n`` with different k for ahead and astern, and a shaft that follows its command with a
+first-order lag. Neglected: the torque, and the effect of the speed through the water on the thrust,
+so that a bollard-pull k is too large under way.
 """
 
 from typing import Annotated
@@ -17,7 +17,7 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Propeller(eqx.Module):
-    """Where it is, what it gives, and how fast it turns at most, ahead and astern."""
+    """Propeller: position, thrust coefficients, largest shaft speeds, and lag."""
 
     place_body_m: Vec3
     ahead_ns2: Annotated[Real, POSITIVE]
@@ -28,15 +28,15 @@ class Propeller(eqx.Module):
 
     @property
     def speed_range_radps(self) -> tuple[Real, Real]:
-        """Astern and ahead."""
+        """Largest shaft speeds astern (negative) and ahead."""
         return -self.max_astern_radps, self.max_ahead_radps
 
     def speed_rate_radps2(self, speed_radps: Real, commanded_radps: Real) -> Real:
-        """How the shaft follows."""
+        """Return the angular acceleration of the shaft for a commanded speed."""
         return (commanded_radps - speed_radps) / self.lag_s
 
     def wrench(self, speed_radps: Real) -> Wrench:
-        """About the body's origin."""
+        """Return the wrench about the body's origin."""
         factor = jnp.where(speed_radps > 0.0, self.ahead_ns2, self.astern_ns2)
         thrust_n = factor * speed_radps * jnp.abs(speed_radps)
         return Wrench(Vec3(thrust_n, 0.0, 0.0), Vec3.zero()).at(self.place_body_m)

@@ -1,9 +1,9 @@
-"""Newton and Euler: how a rigid body accelerates under a wrench.
+"""Newton-Euler equations of a rigid body.
 
     m dv/dt = F + m g                                       in the world
     I domega/dt + omega x (I omega + h) = tau               in the body
 
-h is the angular momentum of rotors relative to the body. In a heavy fluid the body also moves the
+h is the angular momentum of rotors relative to the body. In a dense fluid the body also moves the
 fluid (Kirchhoff; Fossen 2011, "Handbook of Marine Craft Hydrodynamics and Motion Control",
 equations 6.42-6.44): with the momenta (p, l) = (M_rb + M_A) (v, omega) in the body,
 
@@ -29,7 +29,7 @@ Matrix6 = tuple[Row, Row, Row, Row, Row, Row]
 
 
 class Pose(eqx.Module):
-    """Where the center of mass is, and the attitude."""
+    """Position of the center of mass, and attitude."""
 
     position_world_m: Vec3
     q_world_from_body: Quaternion
@@ -43,7 +43,7 @@ class Twist(eqx.Module):
 
 
 class RigidBody(eqx.Module):
-    """Mass, inertia, and the mass of fluid that moves along (in body axes, order v then omega)."""
+    """Mass, inertia, and added mass of a fluid (in body axes, order v then omega)."""
 
     mass_kg: Annotated[Real, POSITIVE]
     inertia_kgm2: Inertia
@@ -57,7 +57,7 @@ class RigidBody(eqx.Module):
         gravity_mps2: Real,
         rotor_momentum_body_nms: Vec3 | None = None,
     ) -> Twist:
-        """Rates of change of the velocities under a wrench; gravity is added here."""
+        """Return the rate of the twist under a wrench; gravity is added here."""
         if self.added_mass is not None:
             return self._rate_in_fluid(q_world_from_body, twist, wrench, gravity_mps2)
         omega = twist.angular_velocity_body_radps
@@ -71,7 +71,7 @@ class RigidBody(eqx.Module):
         )
 
     def kinetic_energy_j(self, twist: Twist) -> Real:
-        """Of the body alone, without fluid."""
+        """Return the kinetic energy of the body, without that of the fluid."""
         velocity, omega = twist.velocity_world_mps, twist.angular_velocity_body_radps
         return 0.5 * (
             self.mass_kg * velocity.dot(velocity) + omega.dot(self.inertia_kgm2.times(omega))
@@ -107,13 +107,13 @@ class RigidBody(eqx.Module):
 
 
 def pose_rate(pose: Pose, twist: Twist) -> Pose:
-    """The rate of change of a pose."""
+    """Return the rate of change of a pose."""
     rate = attitude_rate(pose.q_world_from_body, twist.angular_velocity_body_radps)
     return Pose(twist.velocity_world_mps, rate)
 
 
 def attitude_rate(q: Quaternion, angular_velocity_body_radps: Vec3) -> Quaternion:
-    """The rate of change of a quaternion."""
+    """Return the rate of change of a quaternion."""
     half = angular_velocity_body_radps * 0.5
     vector = half * q.w + q.vector.cross(half)
     return Quaternion(-q.vector.dot(half), vector.x, vector.y, vector.z)

@@ -1,31 +1,29 @@
-"""A vessel on the water: surge, sway and yaw, and how it rides the waves.
+"""Surface vessel: surge, sway and yaw, with seakeeping in waves.
 
-Manoeuvring equations after Fossen (2011), "Handbook of Marine Craft Hydrodynamics and Motion
+Maneuvering equations after Fossen (2011), "Handbook of Marine Craft Hydrodynamics and Motion
 Control", sections 6.3-6.5 and 8.3, with the origin in the center of mass::
 
     M nu_r' + C(nu_r) nu_r + D(nu_r) nu_r = tau,    nu_r = nu - nu_c
     x' = u cos psi - v sin psi,   y' = u sin psi + v cos psi,   psi' = r
 
 nu = (u, v, r): velocity over ground to the front and to the left, yaw rate; nu_c: the current in
-body axes, of which only the turning of the body changes the components within a step. M: mass and
-added mass; C: the momentum's change of direction (Kirchhoff), which does no work. D: linear
-derivatives of each hull and quadratic resistance in surge. tau: propeller, rudder, and the air with
+body axes, whose components change within a step only by the rotation of the body. M: mass and added
+mass; C: Coriolis and centripetal terms (Kirchhoff), which do no work. D: linear derivatives of each
+hull and quadratic resistance in surge. tau: propeller, rudder, and the air with
 ``X = -k_x u_a |u_a|``, ``Y = -k_y v_a |v_a|`` of the velocity relative to the wind. All derivatives
-keep their signs when y and z are turned over, so that a book's values for y to the right and z down
-hold in the FLU body as they are.
+keep their signs when y and z change sign, so that textbook values for y to the right and z down
+apply to the FLU body unchanged.
 
-In waves the water's velocity at the surface comes on top of the current, and its acceleration a_w
-is added to that of the vessel: M a_w is what the pressure of the undisturbed wave (Froude and
-Krylov: m a_w, which is the weight's pull down the slope, m g times it) and the water that moves
-along do to it. Heave, roll and pitch follow the water under the hulls as ``riding`` has them, on
-top of which u, v and r stay those in the plane of the horizon. On calm water the vessel is level
-at its height.
+In waves the velocity of the water at the surface is added to the current, and its acceleration a_w
+to that of the vessel: M a_w is the force by the pressure of the undisturbed wave (Froude-Krylov:
+m a_w, which is the weight times the slope) and by the added mass. Heave, roll and pitch follow the
+water under the hulls as in ``riding``; u, v and r remain horizontal. On calm water the vessel is
+level at its height.
 
 Valid at slowly changing speeds near the one for which the linear derivatives are given. Neglected:
-moments of yaw by waves, drift of second order, what tilt and heave do to the horizontal motion, the
-flow of one hull at another, propeller wash at the rudder, forces of shallow water. Derivatives from
-slender-body theory contain the destabilising moment that added mass also brings: give one of the
-two.
+yaw moments by waves, second-order drift, effects of tilt and heave on the horizontal motion, flow
+of one hull at another, propeller wash at the rudder, shallow water. Derivatives from slender-body
+theory already contain the destabilizing moment of added mass: specify one of the two.
 """
 
 from dataclasses import replace
@@ -51,17 +49,17 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.hull import AddedMass, HullDerivatives
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
-from kittiwake.physics.riding import Ride, Riding
+from kittiwake.physics.riding import Seakeeping, SeakeepingState
 from kittiwake.physics.rudder import Rudder
 from kittiwake.world.surroundings import Surroundings
 
 AT_LEAST_ONE = Bounds(low=1.0)
-# of its motions along the world's axes and about its own, those that nothing changes
+# motions, along world axes and about body axes, that contact cannot change
 AFLOAT = (False, False, True, True, True, False)
 
 
 class VesselPose(eqx.Module):
-    """Where the vessel is on the water, and its yaw, which counts full turns."""
+    """Horizontal position and yaw, which is not wrapped."""
 
     x_world_m: Real
     y_world_m: Real
@@ -69,7 +67,7 @@ class VesselPose(eqx.Module):
 
 
 class VesselMotion(eqx.Module):
-    """Velocity over ground forward and to the left, yaw rate, and the rudder's angle."""
+    """Velocity over ground forward and to the left, yaw rate, and rudder angle."""
 
     surge_mps: Real
     sway_mps: Real
@@ -78,22 +76,22 @@ class VesselMotion(eqx.Module):
 
 
 class SurfaceVesselState(eqx.Module):
-    """The state at a tick; thrust and specific force are those of the step that led to it.
+    """State at a tick; thrust and specific force are those of the last step.
 
-    ``height_world_m`` is that on calm water; ``riding`` is None there.
+    ``height_world_m`` is the height on calm water; ``seakeeping`` is None on calm water.
     """
 
     phase: Phase[VesselPose, VesselMotion]
     height_world_m: Real
     thrust_n: Real
     specific_force_body_mps2: Vec3
-    riding: Riding | None = None
+    seakeeping: SeakeepingState | None = None
 
 
 class SurfaceVessel(AbstractDynamics):
-    """Manoeuvring vessel with one rudder and thrust along its axis.
+    """Maneuvering vessel with one rudder and thrust along its axis.
 
-    It floats at the height at which it starts; in waves this is its height over the water.
+    It floats at its initial height; in waves this is relative to the water surface.
     """
 
     command_type: ClassVar[type] = RudderThrust
@@ -112,17 +110,17 @@ class SurfaceVessel(AbstractDynamics):
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
-    ride: Ride = Ride()
+    ride: Seakeeping = Seakeeping()
 
     def __check_init__(self) -> None:
-        """Refuses added mass that couples sway and yaw more than any body of water could."""
+        """Raise ValueError if added mass makes the mass matrix of sway and yaw indefinite."""
         numbers = self._lateral_mass()
         if all(isinstance(number, int | float) for number in numbers):
             sway, coupling, yaw = numbers
             if not sway * yaw > coupling * coupling:
                 message = (
                     f"added_mass.sway_yaw_kgm: {coupling:g} is not allowed; its square must be "
-                    f"below {sway * yaw:g}, mass times inertia with what is added"
+                    f"below {sway * yaw:g}, mass times inertia with added mass"
                 )
                 raise ValueError(message)
 
@@ -154,17 +152,17 @@ class SurfaceVessel(AbstractDynamics):
         phase = Phase(
             VesselPose(position.x, position.y, yaw), VesselMotion(surge, sway, rate, zero)
         )
-        slope = self.derivative(phase, zero, zero, surroundings).motion
+        rates = self.derivative(phase, zero, zero, surroundings).motion
         specific_force = Vec3(
-            slope.surge_mps - rate * sway,
-            slope.sway_mps + rate * surge,
+            rates.surge_mps - rate * sway,
+            rates.sway_mps + rate * surge,
             surroundings.gravity_mps2,
         )
         if surroundings.water is None:
             return SurfaceVesselState(phase, position.z, zero, specific_force)
-        riding = self.ride.begin(surroundings.water, yaw, _velocity_world(phase))
-        specific_force = _tilted(specific_force, riding)
-        return SurfaceVesselState(phase, position.z, zero, specific_force, riding)
+        seakeeping = self.ride.begin(surroundings.water, yaw, _velocity_world(phase))
+        specific_force = _tilted(specific_force, seakeeping)
+        return SurfaceVesselState(phase, position.z, zero, specific_force, seakeeping)
 
     @override
     def step(
@@ -191,13 +189,13 @@ class SurfaceVessel(AbstractDynamics):
         forward, left = _in_body(gained / dt_s, ended.configuration.yaw_rad)
         specific_force = Vec3(forward, left, surroundings.gravity_mps2)
         later = SurfaceVesselState(ended, state.height_world_m, command.thrust_n, specific_force)
-        if state.riding is None or surroundings.water is None:
+        if state.seakeeping is None or surroundings.water is None:
             return later
         yaw = began.configuration.yaw_rad
-        riding = self.ride.next(state.riding, surroundings.water, yaw, dt_s)
-        rising = (riding.heave.rate - state.riding.heave.rate) / dt_s
-        specific_force = _tilted(replace(specific_force, z=specific_force.z + rising), riding)
-        return replace(later, specific_force_body_mps2=specific_force, riding=riding)
+        seakeeping = self.ride.next(state.seakeeping, surroundings.water, yaw, dt_s)
+        rising = (seakeeping.heave.rate - state.seakeeping.heave.rate) / dt_s
+        specific_force = _tilted(replace(specific_force, z=specific_force.z + rising), seakeeping)
+        return replace(later, specific_force_body_mps2=specific_force, seakeeping=seakeeping)
 
     def derivative(
         self,
@@ -206,24 +204,24 @@ class SurfaceVessel(AbstractDynamics):
         thrust_n: Real,
         surroundings: Surroundings,
     ) -> Phase[VesselPose, VesselMotion]:
-        """Rates of change of pose and motion."""
+        """Return the rates of change of pose and motion."""
         yaw, motion = phase.configuration.yaw_rad, phase.motion
         r = motion.yaw_rate_radps
         current_u, current_v = _in_body(_flow(surroundings), yaw)
         u, v = motion.surge_mps - current_u, motion.sway_mps - current_v
         x, y, n = self._water_forces(u, v, r, motion.rudder_rad)
         air_x, air_y = self._air_forces(motion, yaw, surroundings.wind_world_mps)
-        # momenta: M nu_r; their change of direction is C(nu_r) nu_r
+        # momenta: M nu_r; they give the term C(nu_r) nu_r
         sway_mass, coupling, yaw_inertia = self._lateral_mass()
         p_u = (self.mass_kg + self.added_mass.surge_kg) * u
         p_v = sway_mass * v + coupling * r
-        push_x, push_y, push_n = _pushed(surroundings, yaw)
+        push_x, push_y, push_n = _external_forces(surroundings, yaw)
         surge_force = x + air_x + push_x + thrust_n + r * p_v
         sway_force = y + air_y + push_y - r * p_u
         yaw_moment = n + push_n + v * p_u - u * p_v
         determinant = sway_mass * yaw_inertia - coupling * coupling
         velocity = _velocity_world(phase)
-        # the last terms: a constant current's components in the turning body
+        # last terms: rate of change of a constant current in the rotating body axes
         surge_gain = surge_force / (self.mass_kg + self.added_mass.surge_kg) + r * current_v
         sway_gain = (yaw_inertia * sway_force - coupling * yaw_moment) / determinant - r * current_u
         if surroundings.water is not None:
@@ -242,8 +240,8 @@ class SurfaceVessel(AbstractDynamics):
     @override
     def kinematics(self, state: SurfaceVesselState) -> Kinematics:
         pose, motion = state.phase.configuration, state.phase.motion
-        if state.riding is not None:
-            return self._riding(state, state.riding)
+        if state.seakeeping is not None:
+            return self._kinematics_in_waves(state, state.seakeeping)
         level = jnp.zeros_like(jnp.asarray(pose.yaw_rad))
         euler = EulerZYX(level, level, pose.yaw_rad)
         return Kinematics(
@@ -256,14 +254,18 @@ class SurfaceVessel(AbstractDynamics):
             specific_force_body_mps2=state.specific_force_body_mps2,
         )
 
-    def _riding(self, state: SurfaceVesselState, riding: Riding) -> Kinematics:
-        """The same in waves."""
+    def _kinematics_in_waves(
+        self, state: SurfaceVesselState, seakeeping: SeakeepingState
+    ) -> Kinematics:
+        """Return the motion in waves."""
         pose, level = state.phase.configuration, _velocity_world(state.phase)
-        euler = EulerZYX(*riding.angles_rad, pose.yaw_rad)
+        euler = EulerZYX(*seakeeping.angles_rad, pose.yaw_rad)
         rotation = RotationZYX.of(euler)
-        velocity = Vec3(level.x, level.y, riding.heave.rate)
-        turning = Vec3(riding.roll.rate, riding.pitch.rate, state.phase.motion.yaw_rate_radps)
-        height = state.height_world_m + riding.heave.displacement
+        velocity = Vec3(level.x, level.y, seakeeping.heave.rate)
+        turning = Vec3(
+            seakeeping.roll.rate, seakeeping.pitch.rate, state.phase.motion.yaw_rate_radps
+        )
+        height = state.height_world_m + seakeeping.heave.displacement
         return Kinematics(
             position_world_m=Vec3(pose.x_world_m, pose.y_world_m, height),
             q_world_from_body=Quaternion.from_euler(euler),
@@ -283,29 +285,29 @@ class SurfaceVessel(AbstractDynamics):
             inertia_kgm2=float(self.yaw_inertia_kgm2) * np.eye(3),
             solids=box_of(self.size_body_m),
             deck=None if self.deck is None else self.deck.solid(),
-            held=AFLOAT,
-            meets="all but the ground",
+            locked=AFLOAT,
+            collides_with="all but the ground",
             added=(level_kg, level_kg, 0.0, 0.0, 0.0, float(added.yaw_kgm2)),
         )
 
     @override
     def apply_contact(
-        self, state: SurfaceVesselState, carried: ContactMotion
+        self, state: SurfaceVesselState, contact: ContactMotion
     ) -> SurfaceVesselState:
         pose, motion = state.phase.configuration, state.phase.motion
-        x_ns, y_ns = _in_body(carried.impulse_world_ns, pose.yaw_rad)
-        n_nms = carried.impulse_body_nms.z
+        x_ns, y_ns = _in_body(contact.impulse_world_ns, pose.yaw_rad)
+        n_nms = contact.impulse_body_nms.z
         sway_mass, coupling, yaw_inertia = self._lateral_mass()
         determinant = sway_mass * yaw_inertia - coupling * coupling
         u = x_ns / (self.mass_kg + self.added_mass.surge_kg)
         v = (yaw_inertia * y_ns - coupling * n_nms) / determinant
         r = (sway_mass * n_nms - coupling * y_ns) / determinant
         gained = Phase(pose, VesselMotion(u, v, r, motion.rudder_rad))
-        drift, half_s = _velocity_world(gained), 0.5 * carried.dt_s
+        drift, half_s = _velocity_world(gained), 0.5 * contact.dt_s
         moved = VesselMotion(
             motion.surge_mps + u, motion.sway_mps + v, motion.yaw_rate_radps + r, motion.rudder_rad
         )
-        # as by a force that is the same all over the step
+        # as for a force that is constant over the step
         place = VesselPose(
             pose.x_world_m + half_s * drift.x,
             pose.y_world_m + half_s * drift.y,
@@ -314,7 +316,7 @@ class SurfaceVessel(AbstractDynamics):
         return replace(
             state,
             phase=Phase(place, moved),
-            specific_force_body_mps2=carried.motion.specific_force_body_mps2,
+            specific_force_body_mps2=contact.motion.specific_force_body_mps2,
         )
 
     @override
@@ -322,7 +324,7 @@ class SurfaceVessel(AbstractDynamics):
         return {"rudder_rad": state.phase.motion.rudder_rad, "thrust_n": state.thrust_n}
 
     def _lateral_mass(self) -> tuple[Real, Real, Real]:
-        """The part of M that couples sway and yaw."""
+        """Return the entries of M for sway, sway-yaw coupling and yaw."""
         added = self.added_mass
         return (
             self.mass_kg + added.sway_kg,
@@ -331,7 +333,7 @@ class SurfaceVessel(AbstractDynamics):
         )
 
     def _water_forces(self, u: Real, v: Real, r: Real, rudder_rad: Real) -> tuple[Real, Real, Real]:
-        """Forces of hulls and rudder and their moment, by the velocities through the water."""
+        """Return force and moment of hulls and rudder, by the velocities through the water."""
         hull, hulls = self.hull, float(self.hulls)
         rudder_x, rudder_y = self.rudder.force(u, v, r, rudder_rad, self.water_density_kgpm3)
         return (
@@ -350,10 +352,10 @@ class SurfaceVessel(AbstractDynamics):
 
 
 def check_level(start: Start) -> None:
-    """Refuses a start with a tilt or a motion that a body on the water's surface does not have.
+    """Check that a start has no tilt and no motion that a surface vessel cannot have.
 
     Raises:
-        ScenarioError: with everything that would be ignored.
+        ScenarioError: if it does; lists everything that would be ignored.
     """
     velocity, rates = start.velocity_world_mps, start.angular_velocity_body_radps
     ignored = {
@@ -372,8 +374,8 @@ def check_level(start: Start) -> None:
         raise ScenarioError(message)
 
 
-def _pushed(surroundings: Surroundings, yaw_rad: Real) -> tuple[Real, Real, Real]:
-    """Forces forward and to the left, and the moment, of what pushes from outside."""
+def _external_forces(surroundings: Surroundings, yaw_rad: Real) -> tuple[Real, Real, Real]:
+    """Return the external forces forward and to the left, and the external moment."""
     push = surroundings.push
     if push is None:
         return 0.0, 0.0, 0.0
@@ -381,20 +383,20 @@ def _pushed(surroundings: Surroundings, yaw_rad: Real) -> tuple[Real, Real, Real
 
 
 def _flow(surroundings: Surroundings) -> Vec3:
-    """The velocity of the water, by current and waves."""
+    """Return the velocity of the water: current and waves."""
     if surroundings.water is None:
         return surroundings.current_world_mps
     return surroundings.current_world_mps + surroundings.water.velocity_world_mps
 
 
-def _tilted(specific_force: Vec3, riding: Riding) -> Vec3:
-    """In body axes, of one that is given forward, to the left and up in the horizon's plane."""
-    attitude = RotationZYX.of(EulerZYX(*riding.angles_rad, jnp.zeros_like(specific_force.z)))
+def _tilted(specific_force: Vec3, seakeeping: SeakeepingState) -> Vec3:
+    """Return a specific force in body axes, given in heading axes (forward, left, up)."""
+    attitude = RotationZYX.of(EulerZYX(*seakeeping.angles_rad, jnp.zeros_like(specific_force.z)))
     return attitude.body_from_reference(specific_force)
 
 
 def _in_body(v: Vec3, yaw_rad: Real) -> tuple[Real, Real]:
-    """The horizontal components of a world vector to the front and to the left."""
+    """Return the horizontal components of a world vector, forward and to the left."""
     sine, cosine = sin_cos(yaw_rad)
     return cosine * v.x + sine * v.y, cosine * v.y - sine * v.x
 

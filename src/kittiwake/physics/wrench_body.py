@@ -1,4 +1,4 @@
-"""A rigid body that takes its thrust and torque as asked for, and whatever else pushes it.
+"""Rigid body with thrust and torque as commanded, and other forces.
 
 Source: uav_gazebo (drone plugin): thrust along the body's z axis, never negative, and torque,
 without a model of rotors and without upper limits; the torque is given in body axes here.
@@ -23,7 +23,13 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import AbstractForce, Flow
-from kittiwake.physics.flight import AbstractBody, FlightState, advanced, begun, flow_around
+from kittiwake.physics.flight import (
+    AbstractBody,
+    FlightState,
+    flow_around,
+    next_flight,
+    pose_and_twist,
+)
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
 from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Matrix6, Pose, RigidBody, Twist, pose_rate
@@ -34,16 +40,16 @@ UNLIMITED_N = 1e9
 
 
 class WrenchBodyState(eqx.Module):
-    """A body at a tick, and the thrust of the step that led to it."""
+    """State at a tick, with the thrust of the last step."""
 
     flight: FlightState
     thrust_n: Real
 
 
 class WrenchBody(AbstractBody):
-    """Mass and inertia, with the mass of fluid that moves along and other forces if given.
+    """Rigid body with commanded thrust and torque, and optional added mass and forces.
 
-    ``disc_area_m2`` is what the thrust's air goes through, on its way to those below.
+    ``disc_area_m2`` is the area of the downwash; without it there is none.
     """
 
     command_type: ClassVar[type] = ThrustTorque
@@ -79,9 +85,9 @@ class WrenchBody(AbstractBody):
 
     @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> WrenchBodyState:
-        pose, twist = begun(start)
+        pose, twist = pose_and_twist(start)
         wrench = self._wrench(flow_around(pose, twist, surroundings))
-        return WrenchBodyState(self.flight_begun(Phase(pose, twist), wrench, surroundings), 0.0)
+        return WrenchBodyState(self.initial_flight(Phase(pose, twist), wrench, surroundings), 0.0)
 
     @override
     def step(
@@ -97,19 +103,19 @@ class WrenchBody(AbstractBody):
         commanded = Wrench(Vec3(0.0, 0.0, thrust_n), command.torque_body_nm)
         began = state.flight
         before = began.phase.motion
-        outside = self.outside(began, before, surroundings, dt_s)
+        external = self.external_forces(began, before, surroundings, dt_s)
 
         def derivative(phase: Phase[Pose, Twist], elapsed_s: Real) -> Phase[Pose, Twist]:
             pose, twist = phase.configuration, phase.motion
             wrench = commanded + self._wrench(flow_around(pose, twist, surroundings))
-            wrench = wrench + outside.wrench(pose, twist, elapsed_s)
+            wrench = wrench + external.wrench(pose, twist, elapsed_s)
             twist_rate = self.body.twist_rate(
                 pose.q_world_from_body, twist, wrench, surroundings.gravity_mps2
             )
             return Phase(pose_rate(pose, twist), twist_rate)
 
         phase = INTEGRATORS[self.integrator].step(derivative, began.phase, dt_s)
-        flight = advanced(phase, before, phase.motion, outside, dt_s)
+        flight = next_flight(phase, before, phase.motion, external, dt_s)
         return WrenchBodyState(flight, thrust_n)
 
     @override

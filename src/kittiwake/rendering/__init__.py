@@ -1,1 +1,1 @@
-"""Rendering: looks of bodies as triangles, and their pictures without a window."""
+"""Rendering: meshes of bodies, and offscreen pictures of them."""

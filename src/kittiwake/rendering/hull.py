@@ -1,7 +1,7 @@
-"""What a vessel looks like: its hulls as long and wide as its data say, the deck where it is.
+"""Looks of vessels: hulls and deck with the dimensions of the model.
 
-Chosen: the lines of the hulls, what carries the deck, and the draft of a model that has none. Its
-propellers are drawn at the stern, whatever place of their thrust the model counts with.
+Chosen: the shape of the hulls, the frame below the deck, and the draft of a model without one.
+Propellers are drawn at the stern, independently of the thrust positions of the model.
 """
 
 from functools import lru_cache
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kittiwake.rendering.look import Look
-from kittiwake.rendering.shapes import Shape, box, joined, lofted, revolved, ring, rod
+from kittiwake.rendering.shapes import Shape, box, lofted, merge, revolved, ring, rod
 
 HULL_RGB, BOW_RGB, DECK_RGB, MARK_RGB = (
     (226, 230, 234),
@@ -19,21 +19,22 @@ HULL_RGB, BOW_RGB, DECK_RGB, MARK_RGB = (
     (245, 245, 240),
 )
 FRAME_RGB, BLADE_RGB = (120, 128, 138), (40, 42, 48)
-# of a model that does not say how large it is
-UNKNOWN_M = (2.0, 1.0, 0.6)
-DRAFT_OF_LENGTH = 0.06
-PONTOON_OF_BEAM = 0.24
-# of the length from the stern, where the bow in its own color begins
-BOW_FROM = 0.86
-DECK_THICK_M, MARK_ABOVE_M = 0.05, 0.004
-# of a propeller's circle, of the draft
+# size of a model without one
+DEFAULT_SIZE_M = (2.0, 1.0, 0.6)
+DRAFT_SHARE = 0.06
+PONTOON_SHARE = 0.24
+# start of the bow, which has its own color, relative to the length from the stern
+BOW_START = 0.86
+DECK_THICKNESS_M, MARK_ABOVE_M = 0.05, 0.004
+# propeller radius relative to the draft
 PROPELLER = 0.75
 
 
 class Vessel(NamedTuple):
-    """All that shapes it; equal ones look the same.
+    """Geometry of a vessel; equal vessels look the same.
 
-    ``deck_m`` is the middle of its upper side and its sides; ``rudder_x_m`` is where the rudder is.
+    ``deck_m`` is the center of the upper side, length and width; ``rudder_x_m`` is the position of
+    the rudder along x.
     """
 
     length_m: float
@@ -47,18 +48,18 @@ class Vessel(NamedTuple):
 
     @property
     def stern_m(self) -> tuple[float, float]:
-        """Behind which a propeller turns: x and z."""
+        """Propeller position at the stern: x and z."""
         return -0.47 * self.length_m, -0.6 * self.draft_m
 
 
 def vessel_of(dynamics: Any) -> Vessel:
-    """Of a model of something that floats; the water lies at the zero of its axes."""
+    """Return the vessel of a model; the water surface is at z = 0 of its axes."""
     size = dynamics.size_body_m
     length, beam, height = float(size.x), float(size.y), float(size.z)
     if not (length and beam):
-        length, beam, height = UNKNOWN_M
+        length, beam, height = DEFAULT_SIZE_M
     cross_flow = getattr(dynamics, "cross_flow", None)
-    draft = DRAFT_OF_LENGTH * length if cross_flow is None else float(cross_flow.draft_m)
+    draft = DRAFT_SHARE * length if cross_flow is None else float(cross_flow.draft_m)
     deck, rudder = dynamics.deck, getattr(dynamics, "rudder", None)
     propellers = [getattr(dynamics, f"{side}_propeller", None) for side in ("left", "right")]
     top = 0.5 * height if deck is None else float(deck.center_body_m.z)
@@ -67,7 +68,7 @@ def vessel_of(dynamics: Any) -> Vessel:
         beam_m=beam,
         draft_m=draft,
         freeboard_m=max(0.45 * top, 0.5 * draft),
-        # a model in six motions is a catamaran, and says so by its two propellers
+        # models with six degrees of freedom are catamarans with two propellers
         hulls=int(getattr(dynamics, "hulls", 2)),
         deck_m=None if deck is None else _deck_numbers(deck),
         rudder_x_m=None if rudder is None else float(rudder.x_body_m),
@@ -77,19 +78,19 @@ def vessel_of(dynamics: Any) -> Vessel:
 
 @lru_cache(maxsize=64)
 def vessel_looks(vessel: Vessel) -> tuple[tuple[str, Look], ...]:
-    """Hulls, bows, and the deck with what carries it, by name."""
-    sides = _middles(vessel)
-    bow = -0.5 * vessel.length_m + BOW_FROM * vessel.length_m
+    """Return the looks of hulls, bows, frame and deck, by name."""
+    sides = _hull_centers(vessel)
+    bow = -0.5 * vessel.length_m + BOW_START * vessel.length_m
     hulls = [_pontoon(vessel, -0.5 * vessel.length_m, bow).at((0.0, y, 0.0)) for y in sides]
     bows = [_pontoon(vessel, bow, 0.5 * vessel.length_m).at((0.0, y, 0.0)) for y in sides]
     looks = [
-        ("hulls", joined(*hulls).look(HULL_RGB)),
-        ("bows", joined(*bows).look(BOW_RGB)),
-        ("frame", joined(*_frame(vessel, sides)).look(FRAME_RGB)),
+        ("hulls", merge(*hulls).look(HULL_RGB)),
+        ("bows", merge(*bows).look(BOW_RGB)),
+        ("frame", merge(*_frame(vessel, sides)).look(FRAME_RGB)),
     ]
     if vessel.deck_m is not None:
         x, y, z, length, width = vessel.deck_m
-        plate = box((length, width, DECK_THICK_M), (x, y, z - 0.5 * DECK_THICK_M))
+        plate = box((length, width, DECK_THICKNESS_M), (x, y, z - 0.5 * DECK_THICKNESS_M))
         across = min(length, width)
         mark = ring(0.34 * across, 0.4 * across).at((x, y, z + MARK_ABOVE_M))
         looks += [("deck", plate.look(DECK_RGB)), ("deck mark", mark.look(MARK_RGB))]
@@ -98,15 +99,15 @@ def vessel_looks(vessel: Vessel) -> tuple[tuple[str, Look], ...]:
 
 @lru_cache(maxsize=64)
 def rudder_look(vessel: Vessel) -> Look:
-    """A blade that turns about z, from its own axis astern."""
-    deep = vessel.draft_m
-    blade = box((0.09 * vessel.length_m, 0.012 * vessel.length_m, 2.2 * deep))
-    return blade.at((-0.03 * vessel.length_m, 0.0, -0.6 * deep)).look(BLADE_RGB)
+    """Return a rudder blade that turns about z and extends astern."""
+    depth = vessel.draft_m
+    blade = box((0.09 * vessel.length_m, 0.012 * vessel.length_m, 2.2 * depth))
+    return blade.at((-0.03 * vessel.length_m, 0.0, -0.6 * depth)).look(BLADE_RGB)
 
 
 @lru_cache(maxsize=64)
 def propeller_look(vessel: Vessel) -> Look:
-    """Three blades that turn about x."""
+    """Return three blades that turn about x."""
     radius = PROPELLER * vessel.draft_m
     blades = []
     for turn in np.arange(3) * (2.0 * np.pi / 3.0):
@@ -116,7 +117,7 @@ def propeller_look(vessel: Vessel) -> Look:
         blades.append(blade.at((0.0, 0.0, 0.0), q))
     hub = revolved(np.array([(0.0, -1.0), (1.0, -0.8), (1.0, 0.8), (0.0, 1.0)]) * 0.2 * radius, 10)
     hub = Shape(hub.vertices_m[:, [2, 0, 1]] * [2.0, 1.0, 1.0], hub.faces)
-    return joined(hub, *blades).look(BLADE_RGB)
+    return merge(hub, *blades).look(BLADE_RGB)
 
 
 def _deck_numbers(deck: Any) -> tuple[float, float, float, float, float]:
@@ -126,27 +127,27 @@ def _deck_numbers(deck: Any) -> tuple[float, float, float, float, float]:
 
 
 def _width_m(vessel: Vessel) -> float:
-    return vessel.beam_m * (1.0 if vessel.hulls == 1 else PONTOON_OF_BEAM)
+    return vessel.beam_m * (1.0 if vessel.hulls == 1 else PONTOON_SHARE)
 
 
-def _middles(vessel: Vessel) -> list[float]:
-    """Of the hulls, from left to right."""
+def _hull_centers(vessel: Vessel) -> list[float]:
+    """Return the centers of the hulls, from left to right."""
     outer = 0.5 * (vessel.beam_m - _width_m(vessel))
     return np.linspace(outer, -outer, vessel.hulls).tolist()
 
 
 def _pontoon(vessel: Vessel, from_m: float, to_m: float) -> Shape:
-    """The part of a hull between two places along it; its bow is sharp and rises."""
+    """Return a section of a hull between two positions along x; the bow is sharp and raised."""
     length, half = vessel.length_m, 0.5 * _width_m(vessel)
-    shares = np.array([0.0, 0.06, 0.3, 0.6, 0.75, BOW_FROM, 0.93, 1.0])
-    wide = np.array([0.75, 0.92, 1.0, 1.0, 0.95, 0.75, 0.48, 0.06])
-    deep = np.array([0.7, 0.92, 1.0, 1.0, 1.0, 0.9, 0.6, -0.35])
+    shares = np.array([0.0, 0.06, 0.3, 0.6, 0.75, BOW_START, 0.93, 1.0])
+    width = np.array([0.75, 0.92, 1.0, 1.0, 0.95, 0.75, 0.48, 0.06])
+    depth = np.array([0.7, 0.92, 1.0, 1.0, 1.0, 0.9, 0.6, -0.35])
     low, high = from_m / length + 0.5, to_m / length + 0.5
     inside = shares[(shares > low + 1e-9) & (shares < high - 1e-9)]
     sections = []
     for share in [low, *inside.tolist(), high]:
-        y = half * float(np.interp(share, shares, wide))
-        keel = -vessel.draft_m * float(np.interp(share, shares, deep))
+        y = half * float(np.interp(share, shares, width))
+        keel = -vessel.draft_m * float(np.interp(share, shares, depth))
         top = vessel.freeboard_m * (1.0 + 0.25 * max(0.0, share - 0.7) / 0.3)
         chine = keel + 0.35 * (top - keel)
         outline = [
@@ -163,10 +164,10 @@ def _pontoon(vessel: Vessel, from_m: float, to_m: float) -> Shape:
 
 
 def _frame(vessel: Vessel, sides: list[float]) -> list[Shape]:
-    """Beams across the hulls and posts under the deck."""
+    """Return beams across the hulls and posts below the deck."""
     thick = 0.014 * vessel.length_m
     top = vessel.freeboard_m
-    under = top if vessel.deck_m is None else vessel.deck_m[2] - DECK_THICK_M
+    under = top if vessel.deck_m is None else vessel.deck_m[2] - DECK_THICKNESS_M
     along = [-0.26 * vessel.length_m, 0.26 * vessel.length_m]
     if vessel.deck_m is not None:
         along = [vessel.deck_m[0] + share * vessel.deck_m[3] for share in (-0.35, 0.35)]

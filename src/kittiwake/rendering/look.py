@@ -1,4 +1,4 @@
-"""What a body looks like: triangles in a color."""
+"""Triangle mesh in one color."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from numpy import ndarray
 
 
 class Look(NamedTuple):
-    """Triangles in the axes of what they belong to, seen from both sides."""
+    """Triangle mesh in body axes, with color and opacity; both sides are visible."""
 
     vertices_m: Float32[ndarray, "vertices 3"]
     faces: Int32[ndarray, "faces 3"]

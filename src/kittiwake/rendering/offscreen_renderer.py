@@ -1,8 +1,8 @@
-"""Pictures of looks at poses, drawn by MuJoCo without a screen: light, shadows and a sky.
+"""Offscreen renderer with MuJoCo: meshes at poses, with light, shadows and a sky.
 
-All that is drawn is a geom of one resting body. Where a geom is stands in the engine's results, and
-is written there for each picture; nothing is simulated. What changes its shape is a mesh whose
-vertices are written anew. Lines are added to the scene after that.
+All meshes are geoms of one static body. Geom poses are written into MuJoCo's results for each
+picture; nothing is simulated. Deformable meshes get new vertices. Lines are added to the scene
+afterwards.
 """
 
 from collections.abc import Sequence
@@ -17,37 +17,38 @@ from jaxtyping import Float, Float32, Float64, UInt8
 from kittiwake.core.extras import optional
 from kittiwake.physics.mujoco_model import MUJOCO
 from kittiwake.rendering.look import Look
-from kittiwake.rendering.render_thread import begin_graphics, draw, draw_later
-from kittiwake.rendering.shaded_mesh import Shaded, bendable, shaded
+from kittiwake.rendering.render_thread import draw, draw_later, start_graphics
+from kittiwake.rendering.shaded_mesh import ShadedMesh, deformable, shade
 from kittiwake.rendering.view import View
 
 EXTRA = "film"
 SAMPLES = 4
 SHADOW_PIXELS = 2048
-# of lines in one picture; with more, some of their points are left out
-MOST_SEGMENTS = 6000
-# shorter ones would not be drawn
+# line segments in one picture; longer lines are thinned
+MAX_SEGMENTS = 6000
+# shorter segments would not be drawn
 SEGMENT_PIXELS = 1.5
 HIDDEN = 5
-# of what is nowhere
+# pose of an instance without a finite one, which is hidden
 ORIGIN = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
-# in distances from the eye to what it looks at
+# relative to the distance from eye to target: clipping planes, size of the shadow map, and height
+# of the light
 NEAR, FAR, SHADOWS, ABOVE = 0.02, 2000.0, 1.0, 2.0
 LIGHT_WORLD = (0.45, -0.6, -1.0)
-# so that what is level has just its own color
+# chosen so that horizontal surfaces have their own color
 AMBIENT, DIFFUSE, SPECULAR = 0.6, 0.5, 0.15
 SHININESS = 0.4
-# the sky is as bright at the horizon as what is far away
+# the sky at the horizon has the color of distant objects
 HORIZON_RGB, ZENITH_RGB, HAZE_RAD = (228, 236, 243), (92, 148, 214), 0.3
 SKY_PIXELS = 256
-# what is clearer than this lets light through
-CLEAR = 0.5
+# more transparent looks cast no shadow
+SHADOW_OPACITY = 0.5
 
 Poses = tuple[Float[np.ndarray, "_ 3"], Float[np.ndarray, "_ 4"]]
 
 
 class Polyline(NamedTuple):
-    """A line through points."""
+    """Line through points."""
 
     points_world_m: Float[np.ndarray, "points 3"]
     rgb: tuple[int, int, int]
@@ -56,12 +57,12 @@ class Polyline(NamedTuple):
 
 
 class OffscreenRenderer:
-    """Draws so many of each of some looks, and what stands still, in pictures of one size.
+    """Renderer of instances of looks and of static looks, in pictures of one size.
 
-    ``changing`` are looks in the world whose vertices are told anew for each picture.
+    ``changing`` are looks in world axes with new vertices in each picture.
 
     Raises:
-        MissingExtraError: without the libraries that it draws with.
+        MissingExtraError: if a rendering library is missing.
     """
 
     def __init__(
@@ -72,34 +73,36 @@ class OffscreenRenderer:
         height: int,
         changing: Sequence[Look] = (),
     ) -> None:
-        begin_graphics(_give_all_back, EXTRA)
+        start_graphics(_free_all, EXTRA)
         self.mujoco: Any = optional(MUJOCO, EXTRA)
         self.width, self.height = width, height
         self.resting = len(fixed)
         self.faces = [look.faces for look in changing]
-        still = [(shaded(look), look, 1) for look in fixed]
-        moved = [(shaded(look), look, count) for look, count in looks]
-        bent = [(bendable(look.vertices_m, look.faces), look, 1) for look in changing]
-        self.model: Any = _model(self.mujoco, [*still, *moved, *bent])
+        still = [(shade(look), look, 1) for look in fixed]
+        moved = [(shade(look), look, count) for look, count in looks]
+        deformable_meshes = [
+            (deformable(look.vertices_m, look.faces), look, 1) for look in changing
+        ]
+        self.model: Any = _model(self.mujoco, [*still, *moved, *deformable_meshes])
         self.data: Any = self.mujoco.MjData(self.model)
         self.shadowless = np.concatenate(
             [
-                np.array([not _shades(look) for look in fixed], bool),
-                *(np.full(count, not _shades(look)) for look, count in looks),
+                np.array([not _casts_shadow(look) for look in fixed], bool),
+                *(np.full(count, not _casts_shadow(look)) for look, count in looks),
                 np.ones(len(changing), bool),
             ]
         )
         meshes = self.model.geom_dataid
-        # what MuJoCo has moved and turned the meshes by
+        # MuJoCo's transformation of the meshes to their principal axes
         self.shift_m: np.ndarray = self.model.mesh_pos[meshes]
         self.turn = _matrices(self.model.mesh_quat[meshes])
         if changing:
-            # whose vertices are written without that
+            # new vertices are written without the transformation
             self.shift_m[-len(changing) :], self.turn[-len(changing) :] = 0.0, np.eye(3)
-        self.scene: Any = self.mujoco.MjvScene(self.model, self.model.ngeom + MOST_SEGMENTS)
-        self.canvases: list[Any] = []
-        _DRAWING.add(self)
-        finalize(self, _give_back, self.canvases).atexit = False
+        self.scene: Any = self.mujoco.MjvScene(self.model, self.model.ngeom + MAX_SEGMENTS)
+        self.contexts: list[Any] = []
+        _RENDERERS.add(self)
+        finalize(self, _free, self.contexts).atexit = False
 
     def picture(
         self,
@@ -108,57 +111,59 @@ class OffscreenRenderer:
         view: View,
         shapes: Sequence[Float[np.ndarray, "_ 3"]] = (),
     ) -> UInt8[np.ndarray, "height width 3"]:
-        """Waits for the thread that draws; what is nowhere (not finite) is not drawn.
+        """Render a picture in the render thread; instances without a finite pose are hidden.
 
         Args:
-            poses: of each look its places and its quaternions (w, x, y, z) in the world.
-            lines: drawn as well.
-            view: from where.
-            shapes: of each changing look its vertices in the world.
+            poses: positions and quaternions (w, x, y, z) of the instances of each look.
+            lines: lines in world axes.
+            view: camera view.
+            shapes: vertices of each changing look in world axes.
         """
-        return draw(lambda: self._drawn(poses, lines, view, shapes))
+        return draw(lambda: self._render(poses, lines, view, shapes))
 
-    def _drawn(
+    def _render(
         self,
         poses: Sequence[Poses],
         lines: Sequence[Polyline],
         view: View,
         shapes: Sequence[np.ndarray],
     ) -> np.ndarray:
-        canvas = self._canvas()
+        context = self._context()
         self._place(poses)
-        self._bend(shapes, canvas)
-        self._aim(view, canvas)
+        self._deform(shapes, context)
+        self._aim(view, context)
         self._add(lines, view)
         rgb = np.empty((self.height, self.width, 3), np.uint8)
         area = self.mujoco.MjrRect(0, 0, self.width, self.height)
-        self.mujoco.mjr_setBuffer(self.mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, canvas)
-        self.mujoco.mjr_render(area, self.scene, canvas)
-        self.mujoco.mjr_readPixels(rgb, None, area, canvas)
+        self.mujoco.mjr_setBuffer(self.mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
+        self.mujoco.mjr_render(area, self.scene, context)
+        self.mujoco.mjr_readPixels(rgb, None, area, context)
         return np.flipud(rgb)
 
     def _place(self, poses: Sequence[Poses]) -> None:
         still = np.tile(ORIGIN, (self.resting, 1))
         moved = [np.concatenate(pose, axis=1) for pose in poses]
-        every = np.concatenate([still, *moved, np.tile(ORIGIN, (len(self.faces), 1))])
-        somewhere = np.asarray(np.isfinite(every).all(axis=1))
-        places_m, attitudes = np.split(np.where(somewhere[:, None], every, ORIGIN), [3], axis=1)
-        rotations = _matrices(attitudes)
-        self.data.geom_xpos[:] = places_m + np.einsum("nij,nj->ni", rotations, self.shift_m)
+        all_poses = np.concatenate([still, *moved, np.tile(ORIGIN, (len(self.faces), 1))])
+        is_finite = np.asarray(np.isfinite(all_poses).all(axis=1))
+        positions_m, quaternions = np.split(
+            np.where(is_finite[:, None], all_poses, ORIGIN), [3], axis=1
+        )
+        rotations = _matrices(quaternions)
+        self.data.geom_xpos[:] = positions_m + np.einsum("nij,nj->ni", rotations, self.shift_m)
         self.data.geom_xmat[:] = (rotations @ self.turn).reshape(-1, 9)
-        self.model.geom_group[:] = np.where(somewhere, 0, HIDDEN)
+        self.model.geom_group[:] = np.where(is_finite, 0, HIDDEN)
 
-    def _bend(self, shapes: Sequence[np.ndarray], canvas: Any) -> None:
+    def _deform(self, shapes: Sequence[np.ndarray], context: Any) -> None:
         model, first = self.model, self.model.nmesh - len(self.faces)
         for mesh, (faces, vertices) in enumerate(zip(self.faces, shapes, strict=True), first):
-            bent = bendable(vertices, faces)
+            deformed = deformable(vertices, faces)
             at, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
-            model.mesh_vert[at : at + count] = bent.corners_m.reshape(-1, 3)
+            model.mesh_vert[at : at + count] = deformed.corners_m.reshape(-1, 3)
             at, count = model.mesh_normaladr[mesh], model.mesh_normalnum[mesh]
-            model.mesh_normal[at : at + count] = bent.normals.reshape(-1, 3)
-            self.mujoco.mjr_uploadMesh(model, canvas, mesh)
+            model.mesh_normal[at : at + count] = deformed.normals.reshape(-1, 3)
+            self.mujoco.mjr_uploadMesh(model, context, mesh)
 
-    def _aim(self, view: View, canvas: Any) -> None:
+    def _aim(self, view: View, context: Any) -> None:
         ahead, far = view.axes[2], view.distance_m
         camera = self.mujoco.MjvCamera()
         camera.lookat, camera.distance = view.look_at_world_m, far
@@ -167,13 +172,13 @@ class OffscreenRenderer:
         visual = self.model.vis
         visual.global_.fovy = degrees(view.height_rad)
         visual.map.znear, visual.map.zfar = NEAR * far, FAR * far
-        # what is above the light has no shadow, nor what is outside of a square about it
+        # objects above the light, or outside of the square shadow map, cast no shadow
         light = np.array(LIGHT_WORLD) / np.linalg.norm(LIGHT_WORLD)
         self.data.light_xpos[:] = view.look_at_world_m - ABOVE * far * light
         self.data.light_xdir[:] = light
-        canvas.shadowClip = SHADOWS * far
+        context.shadowClip = SHADOWS * far
         options = self.mujoco.MjvOption()
-        # the sky is drawn about the scene's camera, which else were that of the last picture
+        # the sky is drawn around the scene camera, which still is that of the last picture
         self.mujoco.mjv_updateCamera(self.model, self.data, camera, self.scene)
         everything = self.mujoco.mjtCatBit.mjCAT_ALL.value
         arguments = (self.model, self.data, options, None, camera, everything)
@@ -183,7 +188,7 @@ class OffscreenRenderer:
             self.scene.geoms[number].castshadow = 0
 
     def _add(self, lines: Sequence[Polyline], view: View) -> None:
-        """Lines as geoms of the scene, a geom for each of their segments."""
+        """Add a geom to the scene for each segment of the lines."""
         kind, zeros, still = self.mujoco.mjtGeom.mjGEOM_LINE, np.zeros(3), np.eye(3).ravel()
         pixel_m = view.distance_m * view.height_rad / self.height
         for line, points_m in zip(lines, _thinned(lines, pixel_m), strict=True):
@@ -195,34 +200,34 @@ class OffscreenRenderer:
                 geom.category = self.mujoco.mjtCatBit.mjCAT_DECOR.value
                 self.scene.ngeom += 1
 
-    def _canvas(self) -> Any:
-        if not self.canvases:
+    def _context(self) -> Any:
+        if not self.contexts:
             visual = self.model.vis
             visual.global_.offwidth, visual.global_.offheight = self.width, self.height
             visual.quality.offsamples, visual.quality.shadowsize = SAMPLES, SHADOW_PIXELS
-            self.canvases.append(
+            self.contexts.append(
                 self.mujoco.MjrContext(self.model, self.mujoco.mjtFontScale.mjFONTSCALE_100)
             )
-        return self.canvases[0]
+        return self.contexts[0]
 
 
-_DRAWING: WeakSet[OffscreenRenderer] = WeakSet()
+_RENDERERS: WeakSet[OffscreenRenderer] = WeakSet()
 
 
-def _give_back(canvases: list[Any]) -> None:
-    """Frees what a studio held, in the thread that made it."""
-    draw_later(lambda: [canvas.free() for canvas in canvases])
+def _free(contexts: list[Any]) -> None:
+    """Free the contexts of a renderer in the render thread."""
+    draw_later(lambda: [context.free() for context in contexts])
 
 
-def _give_all_back() -> None:
-    """The same of all studios, where the process ends."""
-    for studio in _DRAWING:
-        for canvas in studio.canvases:
-            canvas.free()
+def _free_all() -> None:
+    """Free the contexts of all renderers at the end of the process."""
+    for renderer in _RENDERERS:
+        for context in renderer.contexts:
+            context.free()
 
 
-def _model(mujoco: Any, looks: Sequence[tuple[Shaded, Look, int]]) -> Any:
-    """A model whose geoms are so many of each look, in order."""
+def _model(mujoco: Any, looks: Sequence[tuple[ShadedMesh, Look, int]]) -> Any:
+    """Return a model whose geoms are the instances of each look, in order."""
     spec = mujoco.MjSpec()
     # lengths below are in meters, whatever the size of the world
     spec.stat.extent = 1.0
@@ -248,7 +253,7 @@ def _model(mujoco: Any, looks: Sequence[tuple[Shaded, Look, int]]) -> Any:
     return spec.compile()
 
 
-def _add_look(mujoco: Any, spec: Any, name: str, mesh: Shaded, look: Look, count: int) -> None:
+def _add_look(mujoco: Any, spec: Any, name: str, mesh: ShadedMesh, look: Look, count: int) -> None:
     numbers = np.arange(3 * len(mesh.corners_m), dtype=np.int32)
     spec.add_mesh(
         name=name,
@@ -256,7 +261,7 @@ def _add_look(mujoco: Any, spec: Any, name: str, mesh: Shaded, look: Look, count
         usernormal=mesh.normals.ravel(),
         userface=numbers,
         userfacenormal=numbers,
-        # of what is open or flat; the shape is drawn as it is
+        # open and flat meshes have no volume
         inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
     )
     material = spec.add_material(name=name)
@@ -272,13 +277,13 @@ def _add_look(mujoco: Any, spec: Any, name: str, mesh: Shaded, look: Look, count
         )
 
 
-def _shades(look: Look) -> bool:
-    """Whether something has a shadow: the ground and what is clear have none."""
-    return look.opacity >= CLEAR and float(np.ptp(look.vertices_m[:, 2])) > 0.0
+def _casts_shadow(look: Look) -> bool:
+    """Return True if a look casts a shadow; flat ground and transparent looks do not."""
+    return look.opacity >= SHADOW_OPACITY and float(np.ptp(look.vertices_m[:, 2])) > 0.0
 
 
 def _sky() -> UInt8[np.ndarray, "rows columns 3"]:
-    """The six faces of a cube one below the other: right, left, up, down, front and back."""
+    """Return the cube map, faces in a column: right, left, up, down, front and back."""
     across = (np.arange(SKY_PIXELS) + 0.5) / SKY_PIXELS * 2.0 - 1.0
     u, v = np.meshgrid(across, -across)
     side = np.arctan2(v, np.hypot(1.0, u))
@@ -290,22 +295,25 @@ def _sky() -> UInt8[np.ndarray, "rows columns 3"]:
 
 
 def _thinned(lines: Sequence[Polyline], pixel_m: float) -> list[Float64[np.ndarray, "points 3"]]:
-    """The points of lines, so far apart that each segment can be seen and there is room for all."""
-    known = [line.points_world_m[np.isfinite(line.points_world_m).all(axis=1)] for line in lines]
-    ways = [_way_m(points) for points in known]
-    room = max(1, MOST_SEGMENTS - 2 * len(lines))
-    step_m = max(SEGMENT_PIXELS * pixel_m, sum(float(way[-1]) for way in ways if len(way)) / room)
-    # which points are the first ones of a further step
-    begin = [np.diff(np.floor(way / step_m), prepend=-1.0) > 0.0 for way in ways]
-    for kept in begin:
-        kept[-1:] = True
-    return [points[kept].astype(float) for points, kept in zip(known, begin, strict=True)]
+    """Return thinned points of lines, with visible segments and at most ``MAX_SEGMENTS``."""
+    finite = [line.points_world_m[np.isfinite(line.points_world_m).all(axis=1)] for line in lines]
+    lengths = [_arc_length_m(points) for points in finite]
+    capacity = max(1, MAX_SEGMENTS - 2 * len(lines))
+    step_m = max(
+        SEGMENT_PIXELS * pixel_m,
+        sum(float(length[-1]) for length in lengths if len(length)) / capacity,
+    )
+    # keep the first point of each step
+    keep = [np.diff(np.floor(length / step_m), prepend=-1.0) > 0.0 for length in lengths]
+    for mask in keep:
+        mask[-1:] = True
+    return [points[mask].astype(float) for points, mask in zip(finite, keep, strict=True)]
 
 
 def _line_rgba(line: Polyline) -> Float32[np.ndarray, "4"]:
-    """So that a line has its color though MuJoCo draws it twice, for the light and for its shadow.
+    """Return the color of a line, corrected for MuJoCo drawing it twice (light and shadow passes).
 
-    One that hides what is behind is added to itself, one that does not hides it twice.
+    The colors of an opaque line are added; a translucent line is blended twice.
     """
     rgb = np.array(line.rgb) / 255.0
     if line.opacity >= 1.0:
@@ -313,15 +321,15 @@ def _line_rgba(line: Polyline) -> Float32[np.ndarray, "4"]:
     return np.array([*rgb, 1.0 - np.sqrt(1.0 - line.opacity)], np.float32)
 
 
-def _way_m(points_m: np.ndarray) -> Float64[np.ndarray, " points"]:
-    """How long a line is up to each of its points."""
+def _arc_length_m(points_m: np.ndarray) -> Float64[np.ndarray, " points"]:
+    """Return the arc length of a line at each of its points."""
     steps_m = np.linalg.norm(np.diff(points_m, axis=0), axis=1)
     return np.cumsum(np.concatenate([np.zeros(min(1, len(points_m))), steps_m]))
 
 
-def _matrices(attitudes: Float[np.ndarray, "n 4"]) -> Float64[np.ndarray, "n 3 3"]:
-    """Rotation matrices of quaternions."""
-    w, x, y, z = (attitudes / np.linalg.norm(attitudes, axis=1)[:, None]).astype(float).T
+def _matrices(quaternions: Float[np.ndarray, "n 4"]) -> Float64[np.ndarray, "n 3 3"]:
+    """Return the rotation matrices of quaternions."""
+    w, x, y, z = (quaternions / np.linalg.norm(quaternions, axis=1)[:, None]).astype(float).T
     rows = [
         [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
         [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],

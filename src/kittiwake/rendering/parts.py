@@ -1,4 +1,4 @@
-"""What the cast consists of: equal looks, and where they are."""
+"""Parts of moving bodies: instances of a look, and their poses."""
 
 from typing import NamedTuple
 
@@ -8,10 +8,10 @@ from jaxtyping import Float
 from kittiwake.rendering.look import Look
 
 
-class CastPart(NamedTuple):
-    """Equal looks: how many there are, and of each the vehicle to which it belongs.
+class BodyPart(NamedTuple):
+    """Instances of a look, and the vehicle of each instance.
 
-    Platforms of the world belong to none.
+    Platforms of the world have no vehicles.
     """
 
     name: str
@@ -21,7 +21,7 @@ class CastPart(NamedTuple):
 
 
 class Poses(NamedTuple):
-    """Where the instances of a part are."""
+    """Poses of the instances of a part in world axes."""
 
     positions_world_m: Float[np.ndarray, "n 3"]
     q_world_from_part: Float[np.ndarray, "n 4"]

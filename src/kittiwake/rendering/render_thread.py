@@ -1,4 +1,4 @@
-"""The thread in which everything is drawn, and the graphics library that is bound to it."""
+"""Render thread, to which the OpenGL context is bound."""
 
 import atexit
 import os
@@ -15,51 +15,51 @@ from kittiwake.physics.mujoco_model import MUJOCO
 
 EXTRA = "camera"
 MISSING_GL = (
-    "cameras and films draw with OpenGL without a screen, and that cannot be begun here ({error}). "
-    "On Debian and Ubuntu scripts/render-setup installs it (libegl1 and libgl1-mesa-dri); a marker "
-    "with rendered: false needs none"
+    "Cameras and films require offscreen OpenGL, which cannot be started here ({error}). On Debian "
+    "and Ubuntu scripts/render-setup installs it (libegl1 and libgl1-mesa-dri); a marker sensor "
+    "with `rendered: false` does not require it"
 )
 
 
 def draw(work: Callable[[], Any]) -> Any:
-    """What the work gives or raises, done in the thread that draws."""
+    """Call a function in the render thread, and return its result."""
     return draw_later(work).result()
 
 
 def draw_later(work: Callable[[], Any]) -> "Future[Any]":
-    """The same, without waiting."""
-    return _render_thread().begin(work)
+    """Call a function in the render thread, and return a future of its result."""
+    return _render_thread().submit(work)
 
 
-def begin_graphics(at_end: Callable[[], object], extra: str = EXTRA) -> None:
-    """Loads the graphics library, once; ``at_end`` gives back what was drawn with it.
+def start_graphics(at_end: Callable[[], object], extra: str = EXTRA) -> None:
+    """Load the graphics library once; ``at_end`` frees resources at the end of the process.
 
     Raises:
-        MissingExtraError: if it cannot be loaded here; the message names the extra.
+        MissingExtraError: if it cannot be loaded; the message names the extra.
     """
-    draw(lambda: _begin(extra))
+    draw(lambda: _start(extra))
     _AT_END.setdefault(at_end)
 
 
 class _RenderThread:
-    """Does one thing after another."""
+    """Thread that calls functions one after another."""
 
     def __init__(self) -> None:
-        self.waiting: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self.queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
         Thread(target=self._work, name="renderer", daemon=True).start()
 
-    def begin(self, work: Callable[[], Any]) -> "Future[Any]":
-        """What the work will give."""
+    def submit(self, work: Callable[[], Any]) -> "Future[Any]":
+        """Queue a function, and return a future of its result."""
         done: Future[Any] = Future()
-        self.waiting.put((work, done))
+        self.queue.put((work, done))
         return done
 
     def _work(self) -> None:
         while True:
-            work, done = self.waiting.get()
+            work, done = self.queue.get()
             try:
                 done.set_result(work())
-            except BaseException as error:  # whoever waits for it is told
+            except BaseException as error:  # passed on to the waiting thread
                 done.set_exception(error)
 
 
@@ -68,15 +68,15 @@ def _render_thread() -> _RenderThread:
     return _RenderThread()
 
 
-# what gives back, in the order in which they began to draw
+# functions that free resources, in the order of first use
 _AT_END: dict[Callable[[], object], None] = {}
 
 
-def _begin(extra: str) -> None:
-    # MuJoCo itself reads there with which library it is to draw
+def _start(extra: str) -> None:
+    # MuJoCo selects its OpenGL backend by this variable
     os.environ.setdefault("MUJOCO_GL", "egl")
     try:
-        # which asks for that library at once, if the environment names it
+        # the import loads the selected backend
         optional(MUJOCO, extra)
         _context()
     except (ImportError, AttributeError, RuntimeError, OSError) as error:
@@ -85,12 +85,12 @@ def _begin(extra: str) -> None:
 
 @cache
 def _context() -> Any:
-    """The graphics library's context, bound to the thread that calls this."""
+    """Return the OpenGL context, bound to the calling thread."""
     kind = os.environ["MUJOCO_GL"]
     library = optional(f"mujoco.{'osmesa' if kind == 'osmesa' else 'egl'}", EXTRA)
     context = library.GLContext(1, 1)
     context.make_current()
-    # before the library is told that the process ends
+    # before the exit handlers of the library
     atexit.register(lambda: draw(lambda: _end(context)))
     return context
 

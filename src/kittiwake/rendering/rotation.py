@@ -1,4 +1,4 @@
-"""Quaternions (w, x, y, z) of many things at once, in NumPy; one in a row."""
+"""Operations on arrays of quaternions (w, x, y, z) in NumPy, one quaternion per row."""
 
 import numpy as np
 from jaxtyping import Float
@@ -10,10 +10,10 @@ UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def rotated(q: Quaternions, vectors: Vectors) -> Vectors:
-    """Each vector turned by its quaternion: v + 2 w (u x v) + 2 u x (u x v)."""
+    """Return each vector rotated by its quaternion: v + 2 w (u x v) + 2 u x (u x v)."""
     ux, uy, uz = q[:, 1], q[:, 2], q[:, 3]
     vx, vy, vz = vectors[:, 0], vectors[:, 1], vectors[:, 2]
-    # numpy's cross takes several times as long as these
+    # np.cross is several times slower
     tx, ty, tz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     twice = 2.0 * q[:, 0]
     turned = np.empty_like(vectors)
@@ -24,7 +24,7 @@ def rotated(q: Quaternions, vectors: Vectors) -> Vectors:
 
 
 def composed(one: Quaternions, other: Quaternions) -> Quaternions:
-    """First the other, then the one."""
+    """Return the products of quaternions: the second rotation is applied first."""
     aw, ax, ay, az = one.T
     bw, bx, by, bz = other.T
     product = np.empty_like(one)
@@ -36,7 +36,7 @@ def composed(one: Quaternions, other: Quaternions) -> Quaternions:
 
 
 def about(axis: int, angles_rad: Float[np.ndarray, " n"]) -> Quaternions:
-    """Turns about the axis x, y or z, by its number."""
+    """Return rotations about the axis x, y or z, given by its index."""
     q = np.zeros((len(angles_rad), 4))
     q[:, 0] = np.cos(0.5 * angles_rad)
     q[:, 1 + axis] = np.sin(0.5 * angles_rad)
@@ -44,16 +44,16 @@ def about(axis: int, angles_rad: Float[np.ndarray, " n"]) -> Quaternions:
 
 
 def from_x_to(directions: Vectors) -> Quaternions:
-    """The shortest turns of the x axis to directions of unit length."""
+    """Return the shortest rotations of the x axis to unit vectors."""
     q = np.zeros((len(directions), 4))
     q[:, 0] = 1.0 + directions[:, 0]
     q[:, 2], q[:, 3] = -directions[:, 2], directions[:, 1]
-    # straight back there is no shortest turn
+    # the shortest rotation to -x is not unique
     q[q[:, 0] < 1e-9] = (0.0, 0.0, 0.0, 1.0)
     return q / np.linalg.norm(q, axis=1, keepdims=True)
 
 
 def yaws_rad(q: Quaternions) -> Float[np.ndarray, " n"]:
-    """Of ZYX angles."""
+    """Return the yaw of ZYX Euler angles."""
     w, x, y, z = q.T
     return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))

@@ -1,10 +1,10 @@
-"""What there is to see in a world, as a model for MuJoCo's pictures.
+"""Builder of MuJoCo models of a world for cameras.
 
-Ground, obstacles, platforms and the vehicles are solids in plain colors; the ground is a checker
-of squares of ``SQUARE_M``, blue where vessels float on it. Obstacles take the colors of
-``OBSTACLE_COLORS`` in turn. Light falls from above, without shadows. A deck bears the AprilTag of
-its number (family 36h11; Olson 2011, "AprilTag: A robust and flexible visual fiducial system"): the
-black square is ``TAG_SHARE`` of the deck's smaller side, and white is around it.
+Ground, obstacles, platforms and vehicles are solids in plain colors. The ground is a checkerboard
+of squares of ``SQUARE_M``, blue if vessels float on it. Obstacles take the colors of
+``OBSTACLE_COLORS`` in turn. Light comes from above, without shadows. A deck has the AprilTag of its
+number (family 36h11; Olson 2011, "AprilTag: A robust and flexible visual fiducial system"): the
+side of the black square is ``TAG_SHARE`` of the deck's smaller side, with a white border.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,13 @@ from kittiwake.world.waves import WAVES
 from kittiwake.world.world import World
 
 EXTRA = "camera"
-# of a tag: its border and bits, and with the white around it
-TAG_CELLS, WHITE_CELLS = 8, 10
+# cells per side of a tag, without and with its white border
+TAG_CELLS, BORDERED_CELLS = 8, 10
 CELL_PIXELS = 32
-# of a tag over its deck, so that neither shines through the other
+# height of a tag above its deck, against z-fighting
 TAG_ABOVE_M = 2e-4
 SQUARE_M, GROUND_PIXELS = 1.0, 256
-# of what is round: flat to 0.1 % of its radius
+# tessellation of round solids, to 0.1 % of the radius
 SLICES, STACKS = 64, 64
 OBSTACLE_COLORS = (
     (0.8, 0.1, 0.1),
@@ -47,43 +47,43 @@ LIGHT_WORLD = (0.2, 0.1, -1.0)
 
 
 def build_scene(mujoco: Any, world: World, vehicles: Mapping[str, Vehicle]) -> Any:
-    """MuJoCo's model of all that can be seen, platforms and vehicles as bodies that are placed.
+    """Return a MuJoCo model of the world, with platforms and vehicles as mocap bodies.
 
     Raises:
         ScenarioError: if there are more decks than tags.
     """
     spec = mujoco.MjSpec()
-    _light(mujoco, spec)
-    _paint_ground(mujoco, spec, world, vehicles)
+    _add_light(mujoco, spec)
+    _add_ground(mujoco, spec, world, vehicles)
     for number, obstacle in enumerate(world.obstacles):
         color = OBSTACLE_COLORS[number % len(OBSTACLE_COLORS)]
         for solid in obstacle.solids_world():
-            _solid(mujoco, spec, spec.worldbody, solid, color)
+            _add_solid(mujoco, spec, spec.worldbody, solid, color)
     looks = [*map(_platform_look, world.platforms), *map(_vehicle_look, vehicles.values())]
     decks = [look.deck for look in looks if look.deck is not None]
     if len(decks) > TAGS:
-        message = f"cameras tell at most {TAGS} decks apart, and there are {len(decks)}"
+        message = f"Cameras: got {len(decks)} decks; must be at most {TAGS}, one per AprilTag"
         raise ScenarioError(message)
     tag = 0
     for number, look in enumerate(looks):
         body = spec.worldbody.add_body(name=body_name(number), mocap=True)
         for solid in look.solids:
-            _solid(mujoco, spec, body, solid, VEHICLE_COLOR)
+            _add_solid(mujoco, spec, body, solid, VEHICLE_COLOR)
         if look.deck is not None:
-            _solid(mujoco, spec, body, look.deck, DECK_COLOR)
-            _tag(mujoco, spec, body, look.deck, tag)
+            _add_solid(mujoco, spec, body, look.deck, DECK_COLOR)
+            _add_tag(mujoco, spec, body, look.deck, tag)
             tag += 1
     spec.worldbody.add_camera(name="camera")
     return spec.compile()
 
 
 def body_name(number: int) -> str:
-    """Of a platform or vehicle, in the order of a renderer's bodies."""
+    """Return the name of a platform or vehicle by its index among the bodies."""
     return f"body {number}"
 
 
 class _Look(NamedTuple):
-    """What is seen of a body, in its own axes."""
+    """Solids and deck of a body in its own axes."""
 
     solids: Sequence[Solid]
     deck: Solid | None
@@ -101,7 +101,7 @@ def _vehicle_look(vehicle: Vehicle) -> _Look:
 
 
 def _collider(vehicle: Vehicle) -> Collider | None:
-    """Of one that can be touched; None else."""
+    """Return the collider of a vehicle; None if it has none."""
     try:
         return vehicle.dynamics.collider()
     except ScenarioError:
@@ -110,10 +110,10 @@ def _collider(vehicle: Vehicle) -> Collider | None:
 
 def _floats(vehicle: Vehicle) -> bool:
     collider = _collider(vehicle)
-    return collider is not None and collider.meets == "all but the ground"
+    return collider is not None and collider.collides_with == "all but the ground"
 
 
-def _light(mujoco: Any, spec: Any) -> None:
+def _add_light(mujoco: Any, spec: Any) -> None:
     # lengths below are in meters, whatever the size of the world
     spec.stat.extent = 1.0
     spec.visual.quality.numslices, spec.visual.quality.numstacks = SLICES, STACKS
@@ -138,7 +138,7 @@ def _light(mujoco: Any, spec: Any) -> None:
     )
 
 
-def _paint_ground(mujoco: Any, spec: Any, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+def _add_ground(mujoco: Any, spec: Any, world: World, vehicles: Mapping[str, Vehicle]) -> None:
     floats = any(map(_floats, vehicles.values()))
     one, other = WATER_COLORS if floats or WAVES in world.processes else LAND_COLORS
     spec.add_texture(
@@ -151,11 +151,11 @@ def _paint_ground(mujoco: Any, spec: Any, world: World, vehicles: Mapping[str, V
         height=GROUND_PIXELS,
     )
     repeat = 0.5 / SQUARE_M
-    _material(mujoco, spec, "ground", (repeat, repeat), in_meters=True)
+    _add_material(mujoco, spec, "ground", (repeat, repeat), in_meters=True)
     add_ground(mujoco, spec, float(world.ground_z_m)).material = "ground"
 
 
-def _material(
+def _add_material(
     mujoco: Any, spec: Any, name: str, repeat: tuple[float, float], *, in_meters: bool
 ) -> None:
     material = spec.add_material(name=name)
@@ -164,14 +164,14 @@ def _material(
     material.specular = material.reflectance = 0.0
 
 
-def _solid(
+def _add_solid(
     mujoco: Any, spec: Any, body: Any, solid: Solid, color: tuple[float, float, float]
 ) -> None:
     add_solid(mujoco, spec, body, solid).rgba = [*color, 1.0]
 
 
-def _tag(mujoco: Any, spec: Any, body: Any, deck: Solid, number: int) -> None:
-    """A square on a deck's upper side that fills its smaller side, white around the tag."""
+def _add_tag(mujoco: Any, spec: Any, body: Any, deck: Solid, number: int) -> None:
+    """Add a tag with a white border that fills the smaller side of a deck."""
     name = f"tag {number}"
     pixels = np.kron(_cells(number), np.ones((CELL_PIXELS, CELL_PIXELS), np.uint8))
     texture = spec.add_texture(
@@ -182,8 +182,8 @@ def _tag(mujoco: Any, spec: Any, body: Any, deck: Solid, number: int) -> None:
         nchannel=3,
     )
     texture.data = np.repeat(pixels[..., None], 3, axis=-1).tobytes()
-    _material(mujoco, spec, name, (1.0, 1.0), in_meters=False)
-    half = min(deck.sizes_m[:2]) * TAG_SHARE * WHITE_CELLS / TAG_CELLS
+    _add_material(mujoco, spec, name, (1.0, 1.0), in_meters=False)
+    half = min(deck.sizes_m[:2]) * TAG_SHARE * BORDERED_CELLS / TAG_CELLS
     x, y, z = deck.place_m
     body.add_geom(
         type=mujoco.mjtGeom.mjGEOM_PLANE,
@@ -194,8 +194,8 @@ def _tag(mujoco: Any, spec: Any, body: Any, deck: Solid, number: int) -> None:
 
 
 def _cells(number: int) -> np.ndarray:
-    """Black and white, by row from above."""
+    """Return the black and white cells of a tag, by row from the top."""
     aruco = optional("cv2", EXTRA).aruco
     family = aruco.getPredefinedDictionary(aruco.DICT_APRILTAG_36h11)
     tag = aruco.generateImageMarker(family, number, TAG_CELLS)
-    return np.pad(np.asarray(tag), (WHITE_CELLS - TAG_CELLS) // 2, constant_values=255)
+    return np.pad(np.asarray(tag), (BORDERED_CELLS - TAG_CELLS) // 2, constant_values=255)

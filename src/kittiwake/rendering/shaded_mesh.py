@@ -1,7 +1,7 @@
-"""Looks as meshes for MuJoCo's pictures: triangles one by one, each corner with its normal.
+"""Meshes with a normal at each corner of each triangle, for MuJoCo's renderer.
 
-Where triangles meet at less than ``CREASE_RAD`` their normals are mixed, so that what is round
-looks round. What is closed is seen from outside only; of all else both sides are drawn.
+Normals of triangles that meet at less than ``CREASE_RAD`` are averaged, so that round shapes are
+shaded smoothly. Closed meshes are drawn from outside only, all others from both sides.
 """
 
 from math import cos, radians
@@ -13,41 +13,41 @@ from jaxtyping import Float, Float64, Int
 from kittiwake.rendering.look import Look
 
 CREASE_RAD = radians(40.0)
-# vertices nearer to each other than this share of a look's size are the same
-SAME = 1e-6
-# smaller triangles have no normal
-LEAST_SHARE = 1e-12
-# of what has no area
+# vertices closer than this share of the mesh size are merged
+MERGE_SHARE = 1e-6
+# smaller triangles, relative to the squared mesh size, are left out
+MIN_AREA_SHARE = 1e-12
+# normal of a vertex without area
 UP = np.array([0.0, 0.0, 1.0])
 
 Triangles = Float64[np.ndarray, "triangles 3 3"]
 
 
-class Shaded(NamedTuple):
-    """Corners of triangles, and the surface's normal at each."""
+class ShadedMesh(NamedTuple):
+    """Corners of triangles, and the normals at the corners."""
 
     corners_m: Triangles
     normals: Triangles
 
 
-def shaded(look: Look) -> Shaded:
-    """A look as it is drawn."""
+def shade(look: Look) -> ShadedMesh:
+    """Return the mesh of a look with normals."""
     corners_m = look.vertices_m.astype(float)[look.faces]
-    places = _places(corners_m)
+    vertices = _vertex_indices(corners_m)
     areas = np.cross(corners_m[:, 1] - corners_m[:, 0], corners_m[:, 2] - corners_m[:, 0])
     size_m = np.ptp(corners_m.reshape(-1, 3), axis=0).max(initial=0.0)
-    real = np.linalg.norm(areas, axis=1) > LEAST_SHARE * size_m**2
-    corners_m, places, areas = corners_m[real], places[real], areas[real]
-    normals = _mixed(places, areas)
-    if _closed(corners_m, places):
-        return Shaded(corners_m, normals)
+    real = np.linalg.norm(areas, axis=1) > MIN_AREA_SHARE * size_m**2
+    corners_m, vertices, areas = corners_m[real], vertices[real], areas[real]
+    normals = _smooth_normals(vertices, areas)
+    if _is_closed(corners_m, vertices):
+        return ShadedMesh(corners_m, normals)
     return _both_sides(corners_m, normals)
 
 
-def bendable(
+def deformable(
     vertices_m: Float[np.ndarray, "vertices 3"], faces: Int[np.ndarray, "faces 3"]
-) -> Shaded:
-    """Of a surface that changes: as many triangles whatever its shape, smooth, from both sides."""
+) -> ShadedMesh:
+    """Return a smooth two-sided mesh, whose number of triangles does not depend on its shape."""
     corners_m = vertices_m.astype(float)[faces]
     areas = np.cross(corners_m[:, 1] - corners_m[:, 0], corners_m[:, 2] - corners_m[:, 0])
     total = np.zeros(vertices_m.shape)
@@ -57,43 +57,43 @@ def bendable(
     return _both_sides(corners_m, normals)
 
 
-def _both_sides(corners_m: Triangles, normals: Triangles) -> Shaded:
-    return Shaded(
+def _both_sides(corners_m: Triangles, normals: Triangles) -> ShadedMesh:
+    return ShadedMesh(
         np.concatenate([corners_m, corners_m[:, ::-1]]),
         np.concatenate([normals, -normals[:, ::-1]]),
     )
 
 
-def _places(corners_m: Triangles) -> Int[np.ndarray, "triangles 3"]:
-    """A number for each corner, the same for those at the same place."""
+def _vertex_indices(corners_m: Triangles) -> Int[np.ndarray, "triangles 3"]:
+    """Return a vertex index for each corner; corners at the same position share it."""
     points_m = corners_m.reshape(-1, 3)
     size_m = np.ptp(points_m, axis=0).max(initial=0.0) or 1.0
-    cells = np.round(points_m / (SAME * size_m)).astype(np.int64)
+    cells = np.round(points_m / (MERGE_SHARE * size_m)).astype(np.int64)
     _, numbers = np.unique(cells, axis=0, return_inverse=True)
     return numbers.reshape(-1, 3)
 
 
-def _mixed(places: Int[np.ndarray, "triangles 3"], areas: np.ndarray) -> Triangles:
-    """At each corner the mean of the normals that do not differ much, larger triangles first."""
+def _smooth_normals(vertices: Int[np.ndarray, "triangles 3"], areas: np.ndarray) -> Triangles:
+    """Return the area-weighted mean of similar normals at each corner."""
     unit = areas / np.linalg.norm(areas, axis=1)[:, None]
-    order = np.argsort(places.ravel(), kind="stable")
-    _, counts = np.unique(places, return_counts=True)
-    # each corner beside each one at its place
+    order = np.argsort(vertices.ravel(), kind="stable")
+    _, counts = np.unique(vertices, return_counts=True)
+    # all pairs of corners that share a vertex
     starts = np.repeat(np.cumsum(counts) - counts, counts)
     own = np.repeat(np.arange(order.size), np.repeat(counts, counts))
     begins = np.cumsum(np.repeat(counts, counts)) - np.repeat(counts, counts)
     other = starts[own] + np.arange(own.size) - begins[own]
     one, two = order[own], order[other]
-    alike = np.einsum("ij,ij->i", unit[one // 3], unit[two // 3]) > cos(CREASE_RAD)
-    total = np.zeros((places.size, 3))
-    np.add.at(total, one[alike], areas[two[alike] // 3])
+    similar = np.einsum("ij,ij->i", unit[one // 3], unit[two // 3]) > cos(CREASE_RAD)
+    total = np.zeros((vertices.size, 3))
+    np.add.at(total, one[similar], areas[two[similar] // 3])
     return (total / np.linalg.norm(total, axis=1)[:, None]).reshape(-1, 3, 3)
 
 
-def _closed(corners_m: Triangles, places: Int[np.ndarray, "triangles 3"]) -> bool:
-    """Whether each edge is run along in both directions, and the inside is inside."""
-    start, end = places.ravel(), np.roll(places, -1, axis=1).ravel()
-    count = int(places.max(initial=0)) + 1
+def _is_closed(corners_m: Triangles, vertices: Int[np.ndarray, "triangles 3"]) -> bool:
+    """Return True if each edge occurs in both directions and the volume is positive."""
+    start, end = vertices.ravel(), np.roll(vertices, -1, axis=1).ravel()
+    count = int(vertices.max(initial=0)) + 1
     there, back = start * count + end, end * count + start
     volume = np.einsum("ij,ij->i", corners_m[:, 0], np.cross(corners_m[:, 1], corners_m[:, 2]))
     return bool(np.array_equal(np.sort(there), np.sort(back))) and float(volume.sum()) > 0.0

@@ -1,4 +1,4 @@
-"""Simple shapes as triangles that face outwards, and put together; what all looks are made of."""
+"""Triangle meshes of simple shapes with outward normals, and their combination."""
 
 from typing import NamedTuple
 
@@ -15,26 +15,26 @@ Rgb = tuple[int, int, int]
 
 
 class Shape(NamedTuple):
-    """Triangles without a color."""
+    """Triangle mesh without a color."""
 
     vertices_m: Points
     faces: Int[np.ndarray, "faces 3"]
 
     def look(self, rgb: Rgb, opacity: float = 1.0) -> Look:
-        """In a color."""
+        """Return the look of the shape in a color."""
         vertices, faces = self.vertices_m.astype(np.float32), self.faces.astype(np.int32)
         return Look(vertices, faces, rgb, opacity)
 
     def at(self, place_m: Point, q: Float[np.ndarray, "4"] | None = None) -> "Shape":
-        """Turned about its origin, then moved."""
+        """Return the shape rotated about its origin, then translated."""
         points = self.vertices_m
         if q is not None:
             points = rotated(np.broadcast_to(np.asarray(q, float), (len(points), 4)), points)
         return Shape(points + np.asarray(place_m, float), self.faces)
 
 
-def joined(*shapes: Shape) -> Shape:
-    """Several as one."""
+def merge(*shapes: Shape) -> Shape:
+    """Return one shape of several."""
     first = np.cumsum([0, *(len(shape.vertices_m) for shape in shapes[:-1])])
     return Shape(
         np.concatenate([shape.vertices_m for shape in shapes]),
@@ -43,65 +43,65 @@ def joined(*shapes: Shape) -> Shape:
 
 
 def is_closed(look: Look) -> bool:
-    """Whether each of its bodies is bounded all around by its own points, seen from outside."""
+    """Return True if a mesh is watertight with consistent outward faces."""
     mesh = trimesh.Trimesh(look.vertices_m, look.faces, process=False)
     return bool(mesh.is_watertight and mesh.is_winding_consistent and mesh.volume > 0.0)
 
 
 def box(sides_m: Point, center_m: Point = (0.0, 0.0, 0.0)) -> Shape:
-    """Along the axes."""
+    """Return an axis-aligned box."""
     half = 0.5 * np.asarray(sides_m, float)
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
     return hull(signs * half + np.asarray(center_m, float))
 
 
 def hull(points_m: Points) -> Shape:
-    """The convex solid around points."""
+    """Return the convex hull of points."""
     around = trimesh.Trimesh(points_m).convex_hull
     return Shape(np.asarray(around.vertices, float), np.asarray(around.faces, int))
 
 
 def revolved(profile_m: Float[np.ndarray, "points 2"], sections: int = 24) -> Shape:
-    """Turned about z: a line of (radius, height) from the axis upwards and back to it."""
+    """Return a solid of revolution about z from a profile (radius, height), axis to axis."""
     angles = np.arange(sections) * (2.0 * np.pi / sections)
     rings = [
         np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(sections, z)])
         for radius, z in profile_m[1:-1]
     ]
     ends = [[0.0, 0.0, float(profile_m[0, 1])], [0.0, 0.0, float(profile_m[-1, 1])]]
-    return _closed(rings, np.array(ends))
+    return _close(rings, np.array(ends))
 
 
 def lofted(sections_m: Float[np.ndarray, "sections points 3"]) -> Shape:
-    """Through sections of equally many points, each turning about the way as a right-hand screw."""
+    """Return a solid through sections of equal length, right-handed about their direction."""
     ends = np.stack([sections_m[0].mean(axis=0), sections_m[-1].mean(axis=0)])
-    return _closed(list(sections_m), ends)
+    return _close(list(sections_m), ends)
 
 
-def _closed(rings: list[Points], ends: Float[np.ndarray, "2 3"]) -> Shape:
-    """Between rings, and from the first and last one to an end each."""
+def _close(rings: list[Points], ends: Float[np.ndarray, "2 3"]) -> Shape:
+    """Return the surface between rings, closed at both ends."""
     count, here = len(rings[0]), np.arange(len(rings[0]))
-    beside = np.roll(here, -1)
+    following = np.roll(here, -1)
     faces = []
     for number in range(len(rings) - 1):
         low, high = number * count, (number + 1) * count
-        faces.append(np.column_stack([low + here, low + beside, high + beside]))
-        faces.append(np.column_stack([low + here, high + beside, high + here]))
+        faces.append(np.column_stack([low + here, low + following, high + following]))
+        faces.append(np.column_stack([low + here, high + following, high + here]))
     first, last = len(rings) * count, len(rings) * count + 1
     top = (len(rings) - 1) * count
-    faces.append(np.column_stack([beside, here, np.full(count, first)]))
-    faces.append(np.column_stack([top + here, top + beside, np.full(count, last)]))
+    faces.append(np.column_stack([following, here, np.full(count, first)]))
+    faces.append(np.column_stack([top + here, top + following, np.full(count, last)]))
     return Shape(np.concatenate([*rings, ends]), np.concatenate(faces))
 
 
 def cylinder(radius_m: float, half_m: float, sections: int = 24) -> Shape:
-    """About z."""
+    """Return a cylinder about z."""
     profile = [(0.0, -half_m), (radius_m, -half_m), (radius_m, half_m), (0.0, half_m)]
     return revolved(np.array(profile), sections)
 
 
 def capsule(radius_m: float, half_m: float, sections: int = 24) -> Shape:
-    """A cylinder about z with half a ball on each end; a ball if it has no length."""
+    """Return a capsule about z; a sphere if its half length is zero."""
     angles = np.linspace(-0.5 * np.pi, 0.5 * np.pi, sections // 2 + 1)
     shift = np.where(angles < 0.0, -half_m, half_m)
     profile = np.column_stack([radius_m * np.cos(angles), radius_m * np.sin(angles) + shift])
@@ -113,7 +113,7 @@ def capsule(radius_m: float, half_m: float, sections: int = 24) -> Shape:
 
 
 def rod(from_m: Point, to_m: Point, radius_m: float, sections: int = 8) -> Shape:
-    """A straight bar."""
+    """Return a cylinder between two points."""
     start, way = np.asarray(from_m, float), np.asarray(to_m, float) - np.asarray(from_m, float)
     length = float(np.linalg.norm(way))
     bar = cylinder(radius_m, 0.5 * length, sections)
@@ -122,14 +122,14 @@ def rod(from_m: Point, to_m: Point, radius_m: float, sections: int = 8) -> Shape
 
 
 def quads(corners_m: Float[np.ndarray, "quads 4 3"]) -> Shape:
-    """Flat pieces with four corners each, seen from where they turn to the left."""
+    """Return quadrilaterals, visible from the side where their corners are counterclockwise."""
     first = 4 * np.arange(len(corners_m))[:, None]
     faces = np.concatenate([first + np.array(half) for half in ((0, 1, 2), (0, 2, 3))])
     return Shape(corners_m.reshape(-1, 3), faces)
 
 
 def disc(radius_m: float, sections: int = 24) -> Shape:
-    """Flat, seen from above."""
+    """Return a flat disc, visible from above."""
     angles = np.arange(sections) * (2.0 * np.pi / sections)
     rim = radius_m * np.column_stack([np.cos(angles), np.sin(angles), np.zeros(sections)])
     here = np.arange(sections)
@@ -138,14 +138,14 @@ def disc(radius_m: float, sections: int = 24) -> Shape:
 
 
 def ring(inner_m: float, outer_m: float, sections: int = 32) -> Shape:
-    """Flat, seen from above."""
+    """Return a flat ring, visible from above."""
     angles = np.arange(sections) * (2.0 * np.pi / sections)
     circle = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(sections)])
-    here, beside = np.arange(sections), np.roll(np.arange(sections), -1)
+    here, following = np.arange(sections), np.roll(np.arange(sections), -1)
     faces = np.concatenate(
         [
-            np.column_stack([here, sections + here, sections + beside]),
-            np.column_stack([here, sections + beside, beside]),
+            np.column_stack([here, sections + here, sections + following]),
+            np.column_stack([here, sections + following, following]),
         ]
     )
     return Shape(np.concatenate([inner_m * circle, outer_m * circle]), faces)

@@ -1,4 +1,4 @@
-"""What solids of obstacles, decks and bodies look like."""
+"""Shapes and looks of the solids of obstacles, decks and bodies."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from kittiwake.contact.solid import Solid
 from kittiwake.rendering.look import Look
-from kittiwake.rendering.shapes import Rgb, Shape, box, capsule, cylinder, hull, joined
+from kittiwake.rendering.shapes import Rgb, Shape, box, capsule, cylinder, hull, merge
 
-# of a plane, which has no end, that much is shown about its place
+# drawn side of an infinite plane
 PLANE_M = 200.0
 
 
 def shape_of(solid: Solid, plane_m: float = PLANE_M) -> Shape:
-    """Its triangles, in the axes of what it belongs to."""
+    """Return the shape of a solid in the axes of its body."""
     if solid.kind == "hull":
         assert solid.corners_m is not None
         return hull(np.asarray(solid.corners_m, float))
@@ -23,8 +23,8 @@ def shape_of(solid: Solid, plane_m: float = PLANE_M) -> Shape:
 def look_of(
     solids: Sequence[Solid], rgb: Rgb, opacity: float = 1.0, plane_m: float = PLANE_M
 ) -> Look:
-    """Several of them as one."""
-    return joined(*(shape_of(solid, plane_m) for solid in solids)).look(rgb, opacity)
+    """Return one look of several solids."""
+    return merge(*(shape_of(solid, plane_m) for solid in solids)).look(rgb, opacity)
 
 
 def _own_shape(solid: Solid, plane_m: float) -> Shape:
@@ -38,5 +38,5 @@ def _own_shape(solid: Solid, plane_m: float) -> Shape:
         case "capsule", (radius, half):
             return capsule(radius, half, sections=32)
         case _:
-            # all below its z = 0, of which only the surface is seen
+            # a half space, of which only the surface is drawn
             return box((plane_m, plane_m, 0.01), (0.0, 0.0, -0.005))

@@ -1,4 +1,4 @@
-"""From where a scene is looked at, and where in the picture its points are then."""
+"""Camera view: position, direction and projection to pixels."""
 
 from math import tan
 from typing import NamedTuple
@@ -10,7 +10,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 class View(NamedTuple):
-    """An eye that looks at a place, upright; never straight up or down."""
+    """View from an eye to a target, with level horizon; not straight up or down."""
 
     eye_world_m: Float64[np.ndarray, "3"]
     look_at_world_m: Float64[np.ndarray, "3"]
@@ -18,7 +18,7 @@ class View(NamedTuple):
 
     @property
     def axes(self) -> Float64[np.ndarray, "3 3"]:
-        """What is right, up and ahead in the picture, in the world."""
+        """Unit vectors right, up and forward of the picture in world axes."""
         ahead = self.look_at_world_m - self.eye_world_m
         ahead = ahead / np.linalg.norm(ahead)
         right = np.cross(ahead, UP)
@@ -27,13 +27,13 @@ class View(NamedTuple):
 
     @property
     def distance_m(self) -> float:
-        """From the eye to what it looks at."""
+        """Distance from the eye to the target."""
         return float(np.linalg.norm(self.look_at_world_m - self.eye_world_m))
 
     def pixels(
         self, points_world_m: Float[np.ndarray, "points 3"], width: int, height: int
     ) -> Float64[np.ndarray, "points 2"]:
-        """Where points are, from the upper left corner; NaN behind the eye."""
+        """Return the pixel coordinates of points from the upper left corner; NaN behind the eye."""
         right, up, ahead = self.axes @ (points_world_m - self.eye_world_m).T
         scale = 0.5 * height / tan(0.5 * self.height_rad)
         depth = np.where(ahead > 0.0, ahead, np.nan)

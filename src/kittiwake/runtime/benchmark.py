@@ -1,6 +1,6 @@
-"""How fast this machine flies: one case a process, so that each has its own peak memory.
+"""Speed benchmarks, one case per process so that each has its own peak memory.
 
-Run as a module (``python -m kittiwake.runtime.benchmark CASE``) it prints one line of JSON.
+``python -m kittiwake.runtime.benchmark CASE`` prints one line of JSON.
 """
 
 import json
@@ -24,8 +24,8 @@ from kittiwake.tasks.worlds import Worlds, WorldsState
 
 REPEATS = 5
 AREA = {"world.area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")}}
-# without sensors and what they see, so that figures of other versions compare
-TOLD = {
+# without sensors and satellites, for comparison with figures of other versions
+NO_SENSORS = {
     "vehicles.pelican.estimator": "truth",
     "vehicles.pelican.sensors": {},
     "world.satellites": None,
@@ -36,19 +36,19 @@ CALM = {
 }
 GROUNDED = {
     "vehicles.crazyflie.start.position_world_m": [0, 0, 0.0135],
-    # lower than where it stands, so that its feet carry it
+    # the setpoint is below the start, so that the landing gear carries the vehicle
     "vehicles.crazyflie.guidance": {"type": "hold", "position_world_m": [0, 0, 0]},
 }
-# of learning tasks, for each control step
-TEN_A_STEP = {"time.rate_hz": 1000}
+# ten physics steps per control step of a learning task
+TEN_PHYSICS_STEPS = {"time.rate_hz": 1000}
 WORLDS = 1024
-# as dense as the thousand
+# with the density of the flock of 1,000
 FLOCK_OF_10000 = {"vehicles.drone.count": 10_000, "vehicles.drone.grid": [22, 22]}
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one case took."""
+    """Measured figures of one case."""
 
     vehicles: int
     compile_s: float
@@ -58,8 +58,8 @@ class Result:
 
 
 def python_loop(steps: int) -> Result:
-    """One vehicle with the scenario's controller, stepped from a Python loop."""
-    simulation = load("keep-spot", TOLD | CALM | AREA)
+    """Measure one vehicle with the scenario's controller, stepped from a Python loop."""
+    simulation = load("keep-spot", NO_SENSORS | CALM | AREA)
     began = time.perf_counter()
     simulation.reset()
     simulation.step()
@@ -76,8 +76,8 @@ def python_loop(steps: int) -> Result:
 def pelicans(
     vehicles: int, steps: int, *, noise: bool = False, precision: Precision = "float32"
 ) -> Result:
-    """Pelicans that hold their place, with or without process noise."""
-    given = TOLD if noise else TOLD | CALM
+    """Measure Pelicans that hold their positions, with or without process noise."""
+    given = NO_SENSORS if noise else NO_SENSORS | CALM
     return rollout("keep-spot", "pelican", vehicles, steps, given, precision)
 
 
@@ -89,7 +89,7 @@ def rollout(
     overrides: Mapping[str, Any] = MappingProxyType({}),
     precision: Precision = "float32",
 ) -> Result:
-    """A scenario's vehicle many times, with its controllers, all steps in one compiled loop."""
+    """Measure many copies of a scenario's vehicle in one compiled loop."""
     given = {**AREA, **overrides, f"vehicles.{name}.count": vehicles}
     return together(scenario, vehicles, steps, given, precision)
 
@@ -101,7 +101,7 @@ def together(
     overrides: Mapping[str, Any] = MappingProxyType({}),
     precision: Precision = "float64",
 ) -> Result:
-    """A scenario as it is but for some keys, all steps in one compiled loop."""
+    """Measure a scenario with some overrides in one compiled loop."""
     simulation = load(scenario, overrides, precision)
     with jax.enable_x64(precision == "float64"):
         state = jax.jit(lambda key: simulation.init(key))(seed_key(0))
@@ -119,7 +119,7 @@ def worlds(
     conditions: str | None = None,
     overrides: Mapping[str, Any] = MappingProxyType({}),
 ) -> Result:
-    """A learning task with random actions, 1,024 worlds that begin anew when they end."""
+    """Measure a learning task with random actions, in 1,024 worlds with automatic reset."""
     env = make(task, conditions=conditions, overrides=overrides)
     many = Worlds(env, WORLDS)
 
@@ -132,14 +132,14 @@ def worlds(
         state, _ = jax.jit(many.reset)(seed_key(0))
         keys = jax.random.split(seed_key(1), steps)
         began = time.perf_counter()
-        fly = jax.jit(lambda begun: jax.lax.scan(once, begun, keys)).lower(state).compile()
+        fly = jax.jit(lambda initial: jax.lax.scan(once, initial, keys)).lower(state).compile()
         compile_s = time.perf_counter() - began
         seconds = _best(lambda: jax.block_until_ready(fly(state)))
     realtime = steps * env.every * env.fleet.dt_s / seconds
-    return _told(WORLDS, steps / seconds, compile_s, realtime)
+    return _measured(WORLDS, steps / seconds, compile_s, realtime)
 
 
-# what flies in each, and a function of how many steps count
+# description and measuring function of each case
 CASES: dict[str, tuple[str, Callable[..., Result]]] = {
     "python-loop": ("1 Pelican stepped from Python, float64", partial(python_loop, steps=20_000)),
     "rollout-1": (
@@ -162,27 +162,27 @@ CASES: dict[str, tuple[str, Callable[..., Result]]] = {
         partial(rollout, "hover-crazyflie", "crazyflie", 10_000, steps=100),
     ),
     "os4-10000": (
-        "10,000 OS4 by blade elements, RK4, float32",
+        "10,000 OS4 with blade elements, RK4, float32",
         partial(rollout, "hover-os4", "os4", 10_000, steps=100),
     ),
     "grounded-10000": (
-        "10,000 Crazyflies that stand on the ground, RK4, float32",
+        "10,000 Crazyflies on the ground, RK4, float32",
         partial(rollout, "hover-crazyflie", "crazyflie", 10_000, steps=100, overrides=GROUNDED),
     ),
     "deck-landing": (
-        "an AR.Drone lands on a Strider, feet that yield, float64",
+        "an AR.Drone lands on a Strider, compliant landing gear, float64",
         partial(together, "deck-landing", 2, steps=2_000),
     ),
     "deck-landing-mujoco": (
-        "the same by MuJoCo",
+        "the same with MuJoCo",
         partial(together, "deck-landing", 2, steps=2_000, overrides={"physics": "mujoco"}),
     ),
     "flock-1000": (
-        "1,000 Crazyflies that flock, float32",
+        "1,000 flocking Crazyflies, float32",
         partial(together, "flock-1000", 1_000, steps=200, precision="float32"),
     ),
     "flock-10000": (
-        "10,000 Crazyflies that flock, float32",
+        "10,000 flocking Crazyflies, float32",
         partial(
             together,
             "flock-1000",
@@ -201,18 +201,18 @@ CASES: dict[str, tuple[str, Callable[..., Result]]] = {
         partial(worlds, "keep-spot", steps=200),
     ),
     "learn-hover": (
-        "1,024 worlds of the task hover, a physics step a control step, float32",
+        "1,024 worlds of the task hover, one physics step per control step, float32",
         partial(worlds, "hover", steps=1_000),
     ),
     "learn-hover-10": (
-        "the same with ten physics steps a control step",
-        partial(worlds, "hover", steps=200, overrides=TEN_A_STEP),
+        "the same with ten physics steps per control step",
+        partial(worlds, "hover", steps=200, overrides=TEN_PHYSICS_STEPS),
     ),
 }
 
 
 def _best(fly: Callable[[], Any]) -> float:
-    """The shortest of some runs: other loads on the machine only ever add."""
+    """Return the shortest time of some runs, since other loads on the machine only add."""
     fly()
     times: list[float] = []
     for _ in range(REPEATS):
@@ -225,10 +225,10 @@ def _best(fly: Callable[[], Any]) -> float:
 def _result(
     simulation: Simulation, vehicles: int, steps: int, compile_s: float, seconds: float
 ) -> Result:
-    return _told(vehicles, steps / seconds, compile_s, steps * simulation.dt_s / seconds)
+    return _measured(vehicles, steps / seconds, compile_s, steps * simulation.dt_s / seconds)
 
 
-def _told(vehicles: int, rate_hz: float, compile_s: float, realtime_factor: float) -> Result:
+def _measured(vehicles: int, rate_hz: float, compile_s: float, realtime_factor: float) -> Result:
     peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return Result(vehicles, compile_s, vehicles * rate_hz, realtime_factor, peak_kb / 1024)
 

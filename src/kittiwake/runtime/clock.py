@@ -1,4 +1,4 @@
-"""When a live flight goes on."""
+"""Real-time clock of a live flight: speed, pause and single steps."""
 
 import threading
 from math import inf
@@ -6,87 +6,87 @@ from time import monotonic
 
 from kittiwake.core.errors import CommandError
 
-# a flight that is later than this does not try to catch up
+# a flight that is later than this does not catch up
 LATE_S = 0.25
-# whoever waits for it looks around after so long
-MOMENT_S = 0.1
+# longest time of one wait, after which the caller checks whether the flight is to end
+MAX_WAIT_S = 0.1
 
 
 class RealTimeClock:
-    """Keeps a flight to the clock on the wall, at a speed, unless it is paused.
+    """Pacing of a live flight by the wall clock, which can be paused and stepped.
 
-    ``speed`` 2 is twice as fast; infinity as fast as it goes.
+    ``speed`` 2 is twice real time; infinity is as fast as possible.
     """
 
     def __init__(self, speed: float = 1.0) -> None:
-        self._turned = threading.Condition()
-        self._speed, self._paused, self._single, self._ended = speed, False, 0, False
-        self._from: tuple[float, float] | None = None
+        self._changed = threading.Condition()
+        self._speed, self._paused, self._single_steps, self._ended = speed, False, 0, False
+        self._reference: tuple[float, float] | None = None
 
     @property
     def speed(self) -> float:
-        """Times real time."""
+        """Speed as a multiple of real time."""
         return self._speed
 
     @speed.setter
     def speed(self, speed: float) -> None:
         if not speed > 0.0:
-            message = f"a speed of {speed} is not allowed; must be above 0"
+            message = f"`speed`: got {speed}; must be above 0"
             raise CommandError(message)
-        with self._turned:
-            self._speed, self._from = speed, None
-            self._turned.notify_all()
+        with self._changed:
+            self._speed, self._reference = speed, None
+            self._changed.notify_all()
 
     @property
     def paused(self) -> bool:
-        """Whether it stands still."""
+        """True while the flight is paused."""
         return self._paused
 
     @paused.setter
     def paused(self, paused: bool) -> None:
-        with self._turned:
-            self._paused, self._single, self._from = paused, 0, None
-            self._turned.notify_all()
+        with self._changed:
+            self._paused, self._single_steps, self._reference = paused, 0, None
+            self._changed.notify_all()
 
     def step(self) -> None:
-        """Lets one block through while it is paused."""
-        with self._turned:
-            self._single += self._paused
-            self._turned.notify_all()
+        """Let one block through while the flight is paused."""
+        with self._changed:
+            self._single_steps += self._paused
+            self._changed.notify_all()
 
     def begin(self) -> None:
-        """Of another flight, of which no steps have been asked; a pause stays."""
-        with self._turned:
-            self._single, self._from = 0, None
+        """Begin another flight: forget requested steps, but stay paused."""
+        with self._changed:
+            self._single_steps, self._reference = 0, None
 
     def end(self) -> None:
-        """Lets everything through from now on."""
-        with self._turned:
+        """Let everything through from now on."""
+        with self._changed:
             self._ended = True
-            self._turned.notify_all()
+            self._changed.notify_all()
 
     def wait(self, time_s: float) -> bool:
-        """Whether a simulated time has come; waits for it, but not for long."""
-        with self._turned:
+        """Return True if a simulated time has come; waits for it, but not for long."""
+        with self._changed:
             left_s = self._left_s(time_s)
             if left_s > 0.0:
-                self._turned.wait(min(left_s, MOMENT_S))
+                self._changed.wait(min(left_s, MAX_WAIT_S))
                 left_s = self._left_s(time_s)
-            if left_s <= 0.0 and self._single:
-                self._single -= 1
+            if left_s <= 0.0 and self._single_steps:
+                self._single_steps -= 1
             return left_s <= 0.0
 
     def _left_s(self, time_s: float) -> float:
-        """How long it is to a simulated time."""
+        """Return the wall time until a simulated time; infinity while paused."""
         if self._ended:
             return 0.0
         if self._paused:
-            return 0.0 if self._single else inf
+            return 0.0 if self._single_steps else inf
         if self._speed == inf:
             return 0.0
         now_s = monotonic()
-        begun_s, simulated_s = self._from or (now_s, time_s)
-        left_s = begun_s + (time_s - simulated_s) / self._speed - now_s
-        if self._from is None or left_s < -LATE_S:
-            self._from = now_s, time_s
+        wall_s, simulated_s = self._reference or (now_s, time_s)
+        left_s = wall_s + (time_s - simulated_s) / self._speed - now_s
+        if self._reference is None or left_s < -LATE_S:
+            self._reference = now_s, time_s
         return left_s

@@ -1,4 +1,4 @@
-"""Who tells vehicles from outside of a compiled flight what to do, a few steps at a time."""
+"""External command source, polled between compiled blocks of a few steps."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float64
 
-# vehicle, and what happened to it
+# a vehicle, and what happened to it
 Notice = tuple[str, str]
 
 
 class VehicleReport(NamedTuple):
-    """What a vehicle believes of itself, world axes.
+    """State estimate of a vehicle in world axes, as a command source receives it.
 
-    ``acceleration_mps2`` is that of the velocity: zero at rest, and before the first step.
+    ``acceleration_mps2`` is the derivative of the velocity: zero at rest and before the first step.
     """
 
     position_m: Float64[np.ndarray, "3"]
@@ -26,40 +26,39 @@ class VehicleReport(NamedTuple):
 
 @runtime_checkable
 class CommandSource(Protocol):
-    """Gives commands that hold for ``steps`` physics steps.
+    """Source of commands that hold for ``steps`` physics steps.
 
-    ``kinds`` are the vehicles that it commands, and the kind of signal that each of them gets every
-    time.
+    ``kinds`` maps each vehicle that it commands to the command type that the vehicle always gets.
     """
 
     @property
     def steps(self) -> int:
-        """How long commands hold."""
+        """Number of physics steps for which a command holds."""
         ...
 
     @property
     def kinds(self) -> Mapping[str, type]:
-        """Of commands, by vehicle."""
+        """Command types, by vehicle."""
         ...
 
     def commands(self, time_s: float, reports: Mapping[str, VehicleReport]) -> Mapping[str, Any]:
-        """What vehicles are to do from now on, by what they believe now."""
+        """Return the commands from now on, given the vehicles' current estimates."""
         ...
 
     def notices(self) -> Sequence[Notice]:
-        """What has happened since one asked last."""
+        """Return what has happened since the last call."""
         ...
 
 
 @dataclass
 class Pace:
-    """Keeps simulated time to the clock on the wall; ``speed`` 2 is twice as fast."""
+    """Pacing of simulated time by the wall clock; ``speed`` 2 is twice real time."""
 
     speed: float = 1.0
     _began_s: float | None = field(default=None, init=False)
 
     def wait(self, time_s: float) -> None:
-        """Returns when a simulated time has come; what is late is caught up with."""
+        """Wait until a simulated time has come; a late flight catches up."""
         now_s = time.monotonic()
         if self._began_s is None:
             self._began_s = now_s - time_s / self.speed

@@ -1,4 +1,4 @@
-"""Commands that people hand to a simulation: as plain numbers, or refused with what is wrong."""
+"""Validation of users' commands and their conversion to flat lists of numbers."""
 
 import dataclasses
 from collections.abc import Iterable, Mapping
@@ -27,38 +27,38 @@ from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.interfaces.vehicle import Vehicle
 
 UNIT_TOLERANCE = 1e-3
-# vehicles with the types of their signals
+# vehicles with their command types
 Kinds: TypeAlias = tuple[tuple[str, type], ...]
-SIGNALS: tuple[type, ...] = get_args(Command)
+COMMAND_TYPES: tuple[type, ...] = get_args(Command)
 
 
-def numbers_of(commands: object, vehicles: Mapping[str, Vehicle]) -> list[float]:
-    """The numbers of all commands, field by field in order.
+def command_values(commands: object, vehicles: Mapping[str, Vehicle]) -> list[float]:
+    """Return the numbers of all commands, field by field in order.
 
     A scalar may be any number or array of one; a vector also a list of three; a quaternion also a
     list (w, x, y, z).
 
     Raises:
-        CommandError: for anything that is no signal of finite numbers, with unit quaternions, or a
-            native command outside its vehicle's bounds.
+        CommandError: for anything that is not a command of finite numbers, for a quaternion that is
+            not a unit one, or for an actuator command outside its vehicle's bounds.
     """
     if not isinstance(commands, Mapping):
         message = (
-            f"commands are a {type(commands).__name__}; give a mapping from vehicle to signal, "
+            f"commands are a {type(commands).__name__}; give a mapping from vehicle to command, "
             'such as {"pelican": kw.PositionYaw(...)}'
         )
         raise CommandError(message)
     numbers: list[float] = []
-    for name, signal in commands.items():
-        given = _numbers(name, signal)
-        if name in vehicles and type(signal) is vehicles[name].dynamics.command_type:
-            _check_bounds(name, type(signal), given, vehicles[name].dynamics.command_bounds)
+    for name, command in commands.items():
+        given = _numbers(name, command)
+        if name in vehicles and type(command) is vehicles[name].dynamics.command_type:
+            _check_bounds(name, type(command), given, vehicles[name].dynamics.command_bounds)
         numbers += given
     return numbers
 
 
-def commands_of(kinds: Kinds, numbers: Iterable[Any]) -> dict[str, Any]:
-    """The commands again from their numbers, inside a compiled function."""
+def commands_from_values(kinds: Kinds, numbers: Iterable[Any]) -> dict[str, Any]:
+    """Return commands from their numbers, inside a compiled function."""
     remaining = iter(numbers)
     return {
         name: from_columns(kind, {column: next(remaining) for column in column_names(kind)})
@@ -66,28 +66,28 @@ def commands_of(kinds: Kinds, numbers: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def refuse_dead_ends(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
-    """Refuses kinds of signals from which a vehicle's controllers do not lead down.
+def require_cascade(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
+    """Require that vehicles' controllers lead from these command types to the actuator commands.
 
     Raises:
-        LadderError: with the kinds of signals that the vehicle takes.
+        CascadeError: with the command types that the vehicle accepts.
     """
     for name, kind in kinds:
         if name not in vehicles:
-            continue  # which the fleet refuses
+            continue  # the fleet refuses it
         vehicle = vehicles[name]
-        if not leads_down(kind, vehicle):
-            taken = ", ".join(f"kw.{one.__name__}" for one in SIGNALS if leads_down(one, vehicle))
+        if not accepts_command(kind, vehicle):
+            accepted = [one for one in COMMAND_TYPES if accepts_command(one, vehicle)]
             message = (
-                f"the command for '{name}' cannot be followed: nothing leads from "
+                f"the command for '{name}' cannot be followed: no controller leads from "
                 f"{kind.__name__} to {vehicle.dynamics.command_type.__name__}, which the vehicle "
-                f"takes; give one of {taken}"
+                f"takes; give one of {', '.join(f'kw.{one.__name__}' for one in accepted)}"
             )
             raise CascadeError(message, kind.__name__)
 
 
-def leads_down(kind: type, vehicle: Vehicle) -> bool:
-    """Whether a vehicle's controllers lead from a kind of signal to its native one."""
+def accepts_command(kind: type, vehicle: Vehicle) -> bool:
+    """Return True if a vehicle's controllers lead from a command type to its actuator command."""
     controllers = [level.component for level in vehicle.cascade]
     try:
         cascade_path(controllers, kind, vehicle.dynamics.command_type)
@@ -96,36 +96,36 @@ def leads_down(kind: type, vehicle: Vehicle) -> bool:
     return True
 
 
-def _numbers(name: str, signal: Any) -> list[float]:
-    if not isinstance(signal, SIGNALS):
-        allowed = ", ".join(f"kw.{kind.__name__}" for kind in SIGNALS)
-        given = type(signal).__name__
-        message = f"the command for '{name}' is a {given}; give a signal, one of {allowed}"
+def _numbers(name: str, command: Any) -> list[float]:
+    if not isinstance(command, COMMAND_TYPES):
+        allowed = ", ".join(f"kw.{kind.__name__}" for kind in COMMAND_TYPES)
+        given = type(command).__name__
+        message = f"the command for '{name}' is a {given}; give one of {allowed}"
         raise CommandError(message)
-    return _numbers_inside(signal, f"the {type(signal).__name__} for '{name}'", name)
+    return _numbers_inside(command, f"the {type(command).__name__} for '{name}'", name)
 
 
-def _numbers_inside(signal: Any, whole: str, name: str, prefix: str = "") -> list[float]:
-    """The numbers of a signal, or of one inside it; messages begin its fields with ``prefix``."""
+def _numbers_inside(command: Any, whole: str, name: str, prefix: str = "") -> list[float]:
+    """Return the numbers of a command or a nested one; ``prefix`` begins field names in errors."""
     numbers: list[float] = []
-    for part in _parts(type(signal)):
-        value, called = getattr(signal, part.field), f"{prefix}{part.field}"
-        if part.kind in SIGNALS:
+    for part in _parts(type(command)):
+        value, path = getattr(command, part.field), f"{prefix}{part.field}"
+        if part.kind in COMMAND_TYPES:
             if not isinstance(value, part.kind):
-                raise _refusal(called, whole, value, f"a kw.{part.kind.__name__}")
-            numbers += _numbers_inside(value, whole, name, f"{called}.")
+                raise _refusal(path, whole, value, f"a kw.{part.kind.__name__}")
+            numbers += _numbers_inside(value, whole, name, f"{path}.")
             continue
         try:
             given = _flat(value)
         except (TypeError, ValueError):
             given = []
         if len(given) != part.length or not all(map(isfinite, given)):
-            raise _refusal(called, whole, value, _numbers_wanted(part.length))
+            raise _refusal(path, whole, value, _finite_numbers(part.length))
         if part.bounds is not None and not all(map(part.bounds.hold, given)):
-            raise _refusal(called, whole, value, str(part.bounds))
+            raise _refusal(path, whole, value, str(part.bounds))
         if part.kind is Quaternion and abs(sum(x * x for x in given) - 1.0) > 2.0 * UNIT_TOLERANCE:
             message = (
-                f"{called} of the command for '{name}' has the norm "
+                f"{path} of the command for '{name}' has the norm "
                 f"{sum(x * x for x in given) ** 0.5:.6g}; a rotation is a unit quaternion "
                 "(w, x, y, z), such as kw.Quaternion.from_euler(...)"
             )
@@ -141,7 +141,7 @@ def _check_bounds(
         low, high = bounds.get(column, (-inf, inf))
         bound = Bounds(float(low), float(high))
         if not bound.hold(number):
-            message = f"{column} {number:g} for '{name}' is not allowed; must be {bound}"
+            message = f"`{column}` of '{name}': got {number:g}; must be {bound}"
             raise CommandError(message)
 
 
@@ -156,7 +156,7 @@ def _flat(value: Any) -> list[float]:
 
 
 class _Part(NamedTuple):
-    """A signal's field: its name and type, how many numbers it holds, and what these may be."""
+    """A command's field: name, type, count of numbers and their bounds."""
 
     field: str
     kind: Any
@@ -181,9 +181,9 @@ def _part(field: str, hint: Any) -> _Part:
     return _Part(field, hint, length, bounds)
 
 
-def _numbers_wanted(length: int) -> str:
+def _finite_numbers(length: int) -> str:
     return {1: "one finite number", 3: "three finite numbers", 4: "four finite numbers"}[length]
 
 
-def _refusal(field: str, whole: str, value: Any, wanted: str) -> CommandError:
-    return CommandError(f"{field} of {whole} must be {wanted}; it is {value!r}")
+def _refusal(field: str, whole: str, value: Any, allowed: str) -> CommandError:
+    return CommandError(f"{field} of {whole} must be {allowed}; it is {value!r}")

@@ -1,4 +1,4 @@
-"""Memory of this process that nothing uses any more."""
+"""Release of free heap memory to the operating system."""
 
 import ctypes
 from contextlib import suppress

@@ -11,8 +11,8 @@ from types import FrameType
 from typing import Any
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
-# long enough to have left the callback that could not pass a signal on
-SENT_AGAIN_S = 0.01
+# delay until a signal is sent again, when the callback that could not pass it on has returned
+RESEND_S = 0.01
 
 Handler = Callable[[int, FrameType | None], Any]
 
@@ -48,7 +48,7 @@ def interrupts() -> Generator[Interrupts]:
             show(found)
             return
         number = handler.received.pop()
-        again = threading.Timer(SENT_AGAIN_S, os.kill, (os.getpid(), number))
+        again = threading.Timer(RESEND_S, os.kill, (os.getpid(), number))
         again.daemon = True
         again.start()
 
@@ -61,37 +61,36 @@ def interrupts() -> Generator[Interrupts]:
 
 
 def ended_by(number: int) -> bool:
-    """Whether this signal is the first that the process has received."""
+    """Return True if this signal is the first that the process has received."""
     handler = signal.getsignal(number)
     return isinstance(handler, Interrupts) and handler.received[:1] == [number]
 
 
 class StopRequests:
-    """Signals that ask a flight to end, as a function that returns whether there was one.
+    """Requests to end a flight by SIGINT or SIGTERM; a call returns True once there is one.
 
-    A second one raises ``Interrupted``, but not within ``held``, where it waits for the end of the
-    context.
+    A second signal raises ``Interrupted``; within ``held`` that waits for the end of the context.
     """
 
     def __init__(self) -> None:
         self._before = signal.getsignal(signal.SIGINT)
         received = isinstance(self._before, Interrupts) and self._before.received
-        # one that came before and could not be passed on
+        # a signal that came earlier and could not be passed on
         self._count = len(received or ())
         self._holding, self._waits = 0, False
 
     def __call__(self) -> bool:
-        """Whether a signal has come."""
+        """Return True if a signal has come."""
         return self._count > 0
 
     @property
     def insisted(self) -> bool:
-        """Whether a second signal has come."""
+        """True if a second signal has come."""
         return self._count > 1
 
     @contextmanager
     def held(self) -> Generator[None]:
-        """Keep a second signal from ending what is done in the context."""
+        """Defer the exception of a second signal to the end of the context."""
         self._holding += 1
         try:
             yield
@@ -125,7 +124,7 @@ def stop_requests() -> Generator[StopRequests]:
 
 @contextmanager
 def _handled_by(handler: Handler) -> Generator[None]:
-    """Both signals handled so; nothing changes outside the main thread, which alone can do that."""
+    """Install a handler for both signals; does nothing outside the main thread."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

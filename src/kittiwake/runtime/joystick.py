@@ -1,8 +1,8 @@
-"""What a gamepad asks for: sticks and buttons in the places of a PS4 pad, in five modes.
+"""Commands of a gamepad with the sticks and buttons of a PS4 pad, in five modes.
 
 Sticks and triggers are those of ROS: left and up are +1, a trigger is +1 at rest and -1 pressed.
-With LX, LY, RX, RY the sticks behind the dead zone, L2 and R2 how far the triggers are pulled, and
-s the scale of each quantity (``JoystickSettings``):
+LX, LY, RX and RY are the sticks outside the dead zone, L2 and R2 how far the triggers are pulled,
+and s the scale of each quantity (``JoystickSettings``):
 
     position-yaw         position_world = s (LY, LX, RY), yaw = s RX
     velocity-yaw-rate    velocity_body = s (LY, LX, RY), acceleration_body = s (L2, R2, 0),
@@ -11,13 +11,14 @@ s the scale of each quantity (``JoystickSettings``):
     thrust-rates         thrust = s RY, angular_velocity_body = s (-LX, LY, RX)
     thrust-torque        thrust = s RY, torque_body = s (-LX, LY, RX)
 
-Source: uav_gazebo (dringakn), "PS4 controller interface". Three of its errors are left out. It
-sends (RX, LX, LY) as angles about (x, y, z), so that the stick that yaws in its first two modes
-rolls in the others, and forward yaws. Here each stick keeps its meaning in all modes: the right one
-turns, and the vehicle leans to where the left one points, which of a body in FLU axes is a negative
-roll to the left and a positive pitch ahead. Its triggers do not count from where they rest, and so
-ask for acceleration all the time. And it repeats (L2, R2) in the modes of thrust, as the rates of
-angles and accelerations of turns that no stick asked for.
+Source: uav_gazebo (dringakn), "PS4 controller interface". Three of its errors are corrected:
+
+- It sends (RX, LX, LY) as angles about (x, y, z), so the stick that yaws in its first two modes
+  rolls in the others, and forward yaws. Here each stick keeps its meaning in all modes: the right
+  one yaws, and the vehicle tilts to where the left one points. In FLU axes that is a negative roll
+  to the left and a positive pitch ahead.
+- Its triggers are not measured from their rest position and so command acceleration all the time.
+- In the thrust modes it repeats (L2, R2) as feedforward rates and angular accelerations.
 """
 
 from collections.abc import Callable
@@ -41,10 +42,10 @@ from kittiwake.scenario.joystick_settings import JoystickSettings
 LEFT_X, LEFT_Y, L2, RIGHT_X, RIGHT_Y, R2 = range(6)
 CROSS, CIRCLE, SQUARE, TRIANGLE, L1, R1 = range(6)
 SHARE, L3, R3 = 8, 11, 12
-# where a click of a stick puts the vehicle, level and at rest
+# position to which a stick's button moves the vehicle, level and at rest
 PLACES_M = {L3: Vec3(0.0, 0.0, 6.0), R3: Vec3(0.0, 0.0, 1.0)}
 
-# the one that switches off comes first: it wins where several are pressed at once
+# motors off comes first: it wins if several are pressed at once
 MODE_OF_BUTTON: dict[int, ModeName] = {
     R1: "inactive",
     CROSS: "position-yaw",
@@ -54,27 +55,27 @@ MODE_OF_BUTTON: dict[int, ModeName] = {
     L1: "thrust-torque",
 }
 
-StickSignal: TypeAlias = (
+StickCommand: TypeAlias = (
     PositionYaw | BodyVelocityYawRate | ThrustAttitude | ThrustRates | ThrustTorque | MotorsOff
 )
 
 
 class Pad(NamedTuple):
-    """Where sticks and triggers are, and which buttons are pressed; what is missing is at rest."""
+    """Reading of a gamepad: its axes and pressed buttons; missing ones count as at rest."""
 
     axes: tuple[float, ...]
     buttons: tuple[bool, ...]
 
 
-class Asked(NamedTuple):
-    """What a reading of the pad asks for.
+class PadRequest(NamedTuple):
+    """Request of a gamepad reading.
 
     ``mode`` is the mode chosen last and ``command`` its command, both None before; the command of
     ``inactive`` is ``MotorsOff``. The other fields are events of this reading alone: a mode was
     chosen, the flight restarts, the vehicle is to be placed.
     """
 
-    command: StickSignal | None = None
+    command: StickCommand | None = None
     mode: ModeName | None = None
     chosen: bool = False
     restart: bool = False
@@ -82,18 +83,18 @@ class Asked(NamedTuple):
 
 
 class Joystick:
-    """Follows a pad from reading to reading.
+    """Gamepad interpreter, which keeps the mode between readings.
 
-    A button counts when it goes down, not while it is held, and not if it was held before the first
-    reading.
+    A button counts when it is pressed, not while it is held, and not if it was held before the
+    first reading.
     """
 
     def __init__(self, settings: JoystickSettings) -> None:
         self._settings = settings
         self._mode: ModeName | None = None
-        self._held: frozenset[int] | None = None
+        self._pressed: frozenset[int] | None = None
         self._triggers: dict[int, _Trigger] = {}
-        self._commands: dict[ModeName, Callable[[_Sticks], StickSignal]] = {
+        self._commands: dict[ModeName, Callable[[_Sticks], StickCommand]] = {
             "inactive": lambda _: MotorsOff(),
             "position-yaw": self._position,
             "velocity-yaw-rate": self._velocity,
@@ -102,11 +103,11 @@ class Joystick:
             "thrust-torque": self._torque,
         }
 
-    def read(self, pad: Pad | None) -> Asked:
-        """What a reading asks for; without a pad nothing, and the mode has to be chosen anew."""
+    def read(self, pad: Pad | None) -> PadRequest:
+        """Return the request of a reading; without a pad none, and the mode is forgotten."""
         if pad is None:
-            self._mode, self._held, self._triggers = None, None, {}
-            return Asked()
+            self._mode, self._pressed, self._triggers = None, None, {}
+            return PadRequest()
         pressed = self._newly_pressed(pad)
         chosen: list[ModeName] = [
             mode for button, mode in MODE_OF_BUTTON.items() if button in pressed
@@ -114,9 +115,9 @@ class Joystick:
         if chosen:
             self._mode = chosen[0]
         sticks = self._sticks(pad)
-        signal = None if self._mode is None else self._commands[self._mode](sticks)
-        return Asked(
-            signal,
+        command = None if self._mode is None else self._commands[self._mode](sticks)
+        return PadRequest(
+            command,
             self._mode,
             chosen=bool(chosen),
             restart=SHARE in pressed,
@@ -125,16 +126,17 @@ class Joystick:
 
     def _newly_pressed(self, pad: Pad) -> frozenset[int]:
         held = frozenset(number for number, down in enumerate(pad.buttons) if down)
-        before, self._held = self._held, held
+        before, self._pressed = self._pressed, held
         return frozenset() if before is None else held - before
 
     def _sticks(self, pad: Pad) -> "_Sticks":
         dead_zone = float(self._settings.dead_zone)
         left, up, turn, rise = (
-            behind(_axis(pad, number), dead_zone) for number in (LEFT_X, LEFT_Y, RIGHT_X, RIGHT_Y)
+            outside_dead_zone(_axis(pad, number), dead_zone)
+            for number in (LEFT_X, LEFT_Y, RIGHT_X, RIGHT_Y)
         )
-        pulls = [behind(self._pulled(pad, number), dead_zone) for number in (L2, R2)]
-        return _Sticks(up, left, rise, turn, *pulls)
+        l2, r2 = (outside_dead_zone(self._pulled(pad, number), dead_zone) for number in (L2, R2))
+        return _Sticks(ahead=up, left=left, rise=rise, turn=turn, l2=l2, r2=r2)
 
     def _pulled(self, pad: Pad, number: int) -> float:
         if number >= len(pad.axes):
@@ -147,8 +149,8 @@ class Joystick:
 
     def _position(self, at: "_Sticks") -> PositionYaw:
         scale = self._settings
-        place = Vec3(at.ahead, at.left, at.rise) * scale.position_scale_m
-        return PositionYaw(place, at.turn * scale.yaw_scale_rad)
+        position = Vec3(at.ahead, at.left, at.rise) * scale.position_scale_m
+        return PositionYaw(position, at.turn * scale.yaw_scale_rad)
 
     def _velocity(self, at: "_Sticks") -> BodyVelocityYawRate:
         scale = self._settings
@@ -170,19 +172,19 @@ class Joystick:
         return ThrustTorque(self._thrust_n(at), at.lean * self._settings.torque_scale_nm)
 
     def _thrust_n(self, at: "_Sticks") -> float:
-        """Below its middle the stick asks for none: rotors do not pull down."""
+        """Return the thrust; zero below the middle of the stick, since rotors cannot pull down."""
         return max(at.rise, 0.0) * float(self._settings.thrust_scale_n)
 
 
 class _Trigger(NamedTuple):
-    """Until it has moved a driver may not know where a trigger is, and say that it is half way."""
+    """State of a trigger; a driver may report the middle until the trigger has moved once."""
 
     first: float
     moved: bool = False
 
 
 class _Sticks(NamedTuple):
-    """What the hands do, behind the dead zone: -1 to 1, the triggers 0 to 1."""
+    """Deflections outside the dead zone: sticks from -1 to 1, triggers from 0 to 1."""
 
     ahead: float
     left: float
@@ -193,16 +195,16 @@ class _Sticks(NamedTuple):
 
     @property
     def lean(self) -> Vec3:
-        """About the body's x, y and z axes."""
+        """Deflections about the body's x, y and z axes."""
         return Vec3(-self.left, self.ahead, self.turn)
 
 
-def behind(value: float, dead_zone: float) -> float:
-    """How far a stick is out of its dead zone, as a share of the way that is left to its end."""
+def outside_dead_zone(value: float, dead_zone: float) -> float:
+    """Return a deflection rescaled from 0 at the edge of the dead zone to 1 at the end."""
     beyond = abs(value) - dead_zone
     return copysign(beyond / (1.0 - dead_zone), value) if beyond > 0.0 else 0.0
 
 
 def _axis(pad: Pad, number: int) -> float:
-    """An axis within its ends; in the middle if the pad has none such."""
+    """Return an axis, limited to its range; 0 if the pad does not have it."""
     return min(max(pad.axes[number], -1.0), 1.0) if number < len(pad.axes) else 0.0

@@ -1,9 +1,9 @@
-"""A flight in somebody's hands: paused, commanded, tuned anew and broken while it goes on.
+"""Interactive flight: pause, command, change parameters and inject faults at run time.
 
-Until somebody does something it is the flight of ``kittiwake run``, bit for bit. From then on it
-goes on in a program whose numbers are arguments (``LiveProgram``). That is built in a workshop
-beside the flight, which never waits: what is asked for takes effect with the next block after it
-is ready.
+Without user input the flight is that of ``kittiwake run``, bit for bit. From the first command or
+change on it continues in a program whose parameters are arguments (``LiveProgram``).
+``ProgramBuilder`` builds that program in a thread of its own, so the flight never waits: a request
+takes effect with the first block after its program is ready.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,15 +24,15 @@ from kittiwake.core.kinematics import Start, motion_columns
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.command_source import Notice
-from kittiwake.runtime.commands import numbers_of, refuse_dead_ends
+from kittiwake.runtime.commands import command_values, require_cascade
 from kittiwake.runtime.maneuvers import (
-    BELIEVED,
-    Ability,
+    ESTIMATE_COLUMNS,
+    Capabilities,
     HoldCommand,
     Maneuver,
     VehicleEstimate,
-    ability_of,
-    estimate_of,
+    capabilities_of,
+    estimate_from_row,
 )
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.program_builder import (
@@ -44,14 +44,14 @@ from kittiwake.runtime.program_builder import (
 )
 from kittiwake.runtime.row_mapping import RowMapping
 from kittiwake.runtime.state_transfer import transfer_state
-from kittiwake.runtime.tunable import LiveProgram, takes
+from kittiwake.runtime.tunable import LiveProgram, accepted_commands
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.dormant_faults import fallible_parts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.starts import lost_starts
-from kittiwake.scenario.tuning import tuned
+from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.state import FleetState
 
 BLOCKS_HZ = 50.0
@@ -60,14 +60,15 @@ Request = Callable[[FleetState], FleetState]
 
 
 class LiveExecutor(AbstractContextManager["LiveExecutor"]):
-    """Flies a scenario block by block as it is told, from any thread.
+    """Executor of a live flight; requests may come from any thread.
 
     Attributes:
-        program: of the scenario as it was at the start.
-        clock: when blocks are flown.
+        program: the program of the scenario as it was at the start.
+        clock: decides when the next block is flown.
         watch: called with each block.
-        problems: what could not be done, to be shown to whoever asked for it.
-        blocks_hz: so often it takes effect what is asked for, as far as the physics rate allows.
+        problems: messages about requests that failed, to be shown to the user.
+        blocks_hz: rate of the blocks, and so of the times at which requests take effect; limited by
+            the physics rate.
     """
 
     def __init__(
@@ -80,27 +81,27 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         blocks_hz: float = BLOCKS_HZ,
         former: LiveProgram | None = None,
     ) -> None:
-        """Of a scenario; ``former`` is the program that an earlier flight went on in."""
+        """Prepare a flight; ``former`` is the live program of an earlier flight, for reuse."""
         self.program, self.clock, self.watch = program, clock, watch
         self.problems = SimpleQueue() if problems is None else problems
         self.blocks_hz, self._former = blocks_hz, former
         self.time_s = 0.0
-        self._builder = ProgramBuilder(scenario, self.problems, self._take)
-        self._asked: dict[str, Maneuver] = {}
-        self._abilities: dict[str, Ability] = {}
+        self._builder = ProgramBuilder(scenario, self.problems, self._apply_build)
+        self._maneuvers: dict[str, Maneuver] = {}
+        self._capabilities: dict[str, Capabilities] = {}
         self._rows: dict[str, np.ndarray] = {}
-        self._places = {
-            name: {column: place for place, column in enumerate(columns) if column in BELIEVED}
+        self._column_indices = {
+            name: {column: i for i, column in enumerate(columns) if column in ESTIMATE_COLUMNS}
             for name, columns in self.layout.columns.items()
         }
-        # of what it was asked for, what the log was told
-        self._told: dict[str, str] = {}
-        self._touched = False
-        self._tunable: LiveProgram | None = None
-        self._reading: RowMapping | None = None
+        # by vehicle, the description of the maneuver that was logged last
+        self._logged: dict[str, str] = {}
+        self._modified = False
+        self._live_program: LiveProgram | None = None
+        self._row_mapping: RowMapping | None = None
         self._own_faults = {name: v.faults for name, v in scenario.vehicles.items()}
         self._requests: SimpleQueue[Request] = SimpleQueue()
-        self._later: list[Request] = []
+        self._deferred: list[Request] = []
         self._notices: SimpleQueue[Notice] = SimpleQueue()
 
     @override
@@ -108,61 +109,61 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._builder.close()
 
     def abandon(self) -> None:
-        """Stop what is built beside the flight, of a process that is about to end."""
+        """Stop building programs, in a process that is about to end."""
         self._builder.abandon()
 
     @property
     def scenario(self) -> Scenario:
-        """With all changes that are flown, or will be with the next block."""
+        """The scenario with all changes that are flown now or from the next block on."""
         return self._builder.scenario
 
     @property
     def rate_hz(self) -> float:
-        """Physics steps a second."""
+        """Physics steps per second."""
         return self.scenario.rate_hz
 
     @property
     def layout(self) -> RowLayout:
-        """What each vehicle's rows hold, whatever is changed."""
+        """Columns of each vehicle's rows; changes of the scenario do not affect them."""
         return self.program.layout
 
     @property
     def ready(self) -> bool:
-        """Whether what is asked for takes effect at once."""
+        """True if requests take effect with the next block."""
         return self._builder.latest is not None
 
     @property
     def prepared(self) -> bool:
-        """Whether it is ready, or cannot become so, which is a problem that is told."""
+        """True once the live program is ready or has failed to build, which is in ``problems``."""
         return self._builder.tried
 
     @property
-    def over(self) -> bool:
-        """Whether the flight has ended, so that nothing can be asked for any more."""
+    def ended(self) -> bool:
+        """True once the flight has ended; further requests are refused."""
         return self._builder.closed
 
     @property
     def latest(self) -> LiveProgram | None:
-        """The program that flights go on in when they are touched, once there is one."""
+        """The newest live program; None before the first one is built."""
         return self._builder.latest
 
     @property
-    def asked(self) -> Mapping[str, Maneuver]:
-        """What vehicles have been asked for and still do."""
-        return dict(self._asked)
+    def maneuvers(self) -> Mapping[str, Maneuver]:
+        """The active maneuvers, by vehicle."""
+        return dict(self._maneuvers)
 
     @property
     def failing(self) -> Mapping[str, Mapping[str, float]]:
-        """By vehicle what has failed, and since when."""
+        """The failed parts of each vehicle, with the times of their failures in seconds."""
         return self._builder.failing
 
     @property
-    def wanted(self) -> Scenario:
-        """The scenario with all that was asked for, flown already or not."""
-        return self._builder.wanted
+    def requested_scenario(self) -> Scenario:
+        """The scenario with all requested changes, whether flown already or not."""
+        return self._builder.requested_scenario
 
     def begin(self, seed: int, steps: int) -> FleetState:
-        """The state at the start."""
+        """Return the initial state and start to build the live program."""
         del steps
         self._steps = max(1, round(self.rate_hz / self.blocks_hz))
         self._plain = self.program.block(self._steps)
@@ -172,199 +173,206 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         return state
 
     def due(self, tick: int) -> bool:
-        """Whether the clock lets the next block through."""
+        """Return True if the clock lets the next block through; waits a moment for it."""
         return self.clock.wait(tick / self.rate_hz)
 
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
-        """The next block, after what has been asked for."""
+        """Apply all pending requests, then fly the next block."""
         self.time_s = tick / self.rate_hz
-        if self._touched and self._tunable is None and self.latest is not None:
-            state = self._handed_over(state, self.latest)
-        waiting, self._later = [*self._later, *_waiting(self._requests)], []
-        for request in waiting:
+        if self._modified and self._live_program is None and self.latest is not None:
+            state = self._switch_program(state, self.latest)
+        pending, self._deferred = [*self._deferred, *_drain(self._requests)], []
+        for request in pending:
             state = request(state)
-        if self._tunable is None:
+        if self._live_program is None:
             state, arrays = self._plain(state)
             times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
             block = self.program.by_vehicle(times, arrays)
         else:
-            state, arrays = self._tunable.fly(state, self._commands(self._tunable))
-            block = self._read(self._tunable, tick, arrays)
+            state, arrays = self._live_program.fly(state, self._commands(self._live_program))
+            block = self._log_block(self._live_program, tick, arrays)
         self._rows = {name: rows[-1] for name, rows in block.items()}
         self.watch(block)
         return state, block
 
     def violations(self, state: FleetState) -> Violation:
-        """Which limit a vehicle has left."""
-        return (self._tunable or self.program).violations(state)
+        """Return the function that names the limit that a lost vehicle has left."""
+        return (self._live_program or self.program).violations(state)
 
     def notices(self) -> Sequence[Notice]:
-        """What has been done to vehicles."""
-        return [*_waiting(self._notices)]
+        """Return what was done to vehicles since the last call."""
+        return [*_drain(self._notices)]
 
-    def ability(self, vehicle: str) -> Ability:
-        """What a vehicle can be asked for.
+    def capabilities(self, vehicle: str) -> Capabilities:
+        """Return the command types and limits of a vehicle.
 
         Raises:
             CommandError: if there is no such vehicle.
         """
-        known = self._abilities
+        known = self._capabilities
         if vehicle not in known:
-            self.program.fleet.place(vehicle)
+            self.program.fleet.locate(vehicle)
             record = self.scenario.vehicles[vehicle]
-            known[vehicle] = ability_of(record, takes(record), self.scenario.world)
+            known[vehicle] = capabilities_of(record, accepted_commands(record), self.scenario.world)
         return known[vehicle]
 
-    def situation(self, vehicle: str) -> VehicleEstimate | None:
-        """What a vehicle believes of itself; None before the first block."""
+    def estimate(self, vehicle: str) -> VehicleEstimate | None:
+        """Return a vehicle's state estimate; None before the first block."""
         if vehicle not in self._rows:
             return None
-        row, places = self._rows[vehicle], self._places[vehicle]
-        return estimate_of({name: float(row[place]) for name, place in places.items()})
+        row, indices = self._rows[vehicle], self._column_indices[vehicle]
+        return estimate_from_row({name: float(row[i]) for name, i in indices.items()})
 
-    def ask(self, vehicle: str, maneuver: Maneuver | None) -> None:
-        """Makes a vehicle do something until further notice; None leaves it to its guidance.
+    def command(self, vehicle: str, maneuver: Maneuver | None) -> None:
+        """Start a maneuver, which lasts until the next one; None resumes the vehicle's guidance.
 
         Raises:
-            CommandError: for an unknown vehicle, or a command that it cannot take.
-            LadderError: for a signal from which no controller leads to the vehicle's native one.
+            CommandError: for an unknown vehicle, or a command that it does not accept.
+            CascadeError: for a command type from which no controller of the vehicle leads to its
+                actuator command.
         """
         if maneuver is None:
-            self._refuse_when_over()
-            self.program.fleet.place(vehicle)
-            if self._asked.pop(vehicle, None) is not None:
-                self._told.pop(vehicle, None)
-                self._notices.put((vehicle, "handed back to its guidance"))
+            self._require_flight()
+            self.program.fleet.locate(vehicle)
+            if self._maneuvers.pop(vehicle, None) is not None:
+                self._logged.pop(vehicle, None)
+                self._notices.put((vehicle, "resumes guidance"))
             return
         if isinstance(maneuver, HoldCommand):
-            maneuver.follow(self._asked.get(vehicle))
+            maneuver.follow(self._maneuvers.get(vehicle))
         self.check(vehicle, maneuver)
-        self._asked[vehicle] = maneuver
-        self._touched = True
+        self._maneuvers[vehicle] = maneuver
+        self._modified = True
 
     def check(self, vehicle: str, maneuver: Maneuver) -> None:
-        """Refuses what ``ask`` refuses, and changes nothing."""
-        self._refuse_when_over()
-        able, now = self.ability(vehicle), self.situation(vehicle) or self._first(vehicle)
-        # of a copy, because what is asked for begins when it is flown
-        signal = copy(maneuver).command(now, able)
-        numbers_of({vehicle: signal}, self.scenario.vehicles)
-        refuse_dead_ends(((vehicle, type(signal)),), self.scenario.vehicles)
+        """Raise the errors of ``command`` without starting the maneuver."""
+        self._require_flight()
+        capabilities = self.capabilities(vehicle)
+        now = self.estimate(vehicle) or self._initial_estimate(vehicle)
+        # a copy, because the maneuver itself starts when it is flown
+        command = copy(maneuver).command(now, capabilities)
+        command_values({vehicle: command}, self.scenario.vehicles)
+        require_cascade(((vehicle, type(command)),), self.scenario.vehicles)
 
     def begin_step(self, vehicle: str, step: str) -> None:
-        """Makes a vehicle begin a step of its mission."""
-        self._refuse_when_over()
-        self._ask(lambda fleet, state: fleet.jump_to_step(state, vehicle, step))
+        """Make a vehicle begin a step of its mission."""
+        self._require_flight()
+        self._request_change(lambda fleet, state: fleet.jump_to_step(state, vehicle, step))
 
     def place(self, vehicle: str, start: Start) -> None:
-        """Takes a vehicle somewhere else, where it begins anew; its guidance goes on.
+        """Move a vehicle to another start, where all but its guidance is reset.
 
         Raises:
             CommandError: if there is no such vehicle, or if it would be lost there.
         """
-        self._refuse_when_over()
-        self.program.fleet.place(vehicle)
+        self._require_flight()
+        self.program.fleet.locate(vehicle)
         if not all(isfinite(float(number)) for number in jax.tree.leaves(start)):
             message = f"'{vehicle}' cannot be placed: {start} holds numbers that are not finite"
             raise CommandError(message)
         moved = replace(self.scenario.vehicles[vehicle], start=start)
         moved.dynamics.check_start(start)
         for lost in lost_starts(self.scenario.world, {vehicle: moved}):
-            message = f"'{vehicle}' cannot be placed there: {lost.said}"
+            message = f"'{vehicle}' cannot be placed there: {lost.message}"
             raise CommandError(message)
-        self._touched = True
-        self._requests.put(lambda state: self._placed(state, vehicle, start))
+        self._modified = True
+        self._requests.put(lambda state: self._place(state, vehicle, start))
 
     def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
-        """Makes only these of a vehicle's behaviors count."""
-        self._ask(lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors))
+        """Activate only these of a vehicle's behaviors."""
+        self._request_change(
+            lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors)
+        )
 
     def change(self, path: str, value: str) -> None:
-        """Gives a value of the scenario anew, written as in its file; the newest one counts."""
-        whose = path.split(".")[1] if path.startswith("vehicles.") else "world"
+        """Replace a value of the scenario, written as in its file; the newest request counts."""
+        subject = path.split(".")[1] if path.startswith("vehicles.") else "world"
         item = f"{path}={value}"
         given = Override(item, item)
-        self._build(path, whose, item, lambda scenario: with_changes(scenario, [given]))
+        self._request_build(path, subject, item, lambda scenario: with_changes(scenario, [given]))
 
     def set_gains(self, entry: str, controller: str, **gains: Any) -> None:
-        """Changes gains of a controller, of all vehicles of an entry of the scenario."""
-        named = f"{entry} {controller} {' '.join(gains)}"
-        said = ", ".join(f"{controller}.{gain}={value}" for gain, value in gains.items())
-        self._build(named, entry, said, lambda scenario: tuned(scenario, entry, controller, gains))
+        """Change gains of a controller, for all vehicles of an entry of the scenario."""
+        key = f"{entry} {controller} {' '.join(gains)}"
+        description = ", ".join(f"{controller}.{gain}={value}" for gain, value in gains.items())
+        self._request_build(
+            key, entry, description, lambda scenario: with_gains(scenario, entry, controller, gains)
+        )
 
     def fail(self, vehicle: str, part: str, *, failed: bool) -> None:
-        """Makes a part of a vehicle fail, or work again.
+        """Make a part of a vehicle fail, or work again.
 
         Raises:
             CommandError: if there is no such vehicle, or no such part of it.
         """
-        self.program.fleet.place(vehicle)
+        self.program.fleet.locate(vehicle)
         known = fallible_parts(self.scenario.vehicles[vehicle])
         if part not in known:
-            message = f"'{vehicle}' has no '{part}' that fails. {did_you_mean(part, [*known])}"
+            message = f"'{vehicle}' has no part '{part}' to fail. {did_you_mean(part, [*known])}"
             raise CommandError(message)
         if self._builder.fail(vehicle, part, self.time_s, failed=failed):
-            self._touched = True
+            self._modified = True
 
     def take_problems(self) -> list[str]:
-        """What could not be done since one asked last."""
-        return [*_waiting(self.problems)]
+        """Return and clear the messages about requests that failed."""
+        return [*_drain(self.problems)]
 
     def _commands(self, program: LiveProgram) -> dict[str, Any]:
-        """What those who have been asked for something are to do now."""
+        """Return the commands of all active maneuvers for the next block."""
         commands = {}
-        for name, maneuver in self.asked.items():
-            now = self.situation(name)
+        for name, maneuver in self.maneuvers.items():
+            now = self.estimate(name)
             if now is None:
-                continue  # it begins behind the first block
-            signal = maneuver.command(now, self.ability(name))
+                continue  # maneuvers start after the first block
+            command = maneuver.command(now, self.capabilities(name))
             try:
-                program.check(name, signal)
+                program.check(name, command)
             except KittiwakeError as error:
                 self.problems.put(str(error))
-                if self._asked.get(name) is maneuver:
-                    self._asked.pop(name, None)
+                if self._maneuvers.get(name) is maneuver:
+                    self._maneuvers.pop(name, None)
                 continue
-            commands[name] = signal
-            if self._told.get(name) != maneuver.said:
-                self._told[name] = maneuver.said
-                self._notices.put((name, f"asked: {maneuver.said}"))
+            commands[name] = command
+            if self._logged.get(name) != maneuver.description:
+                self._logged[name] = maneuver.description
+                self._notices.put((name, f"commanded: {maneuver.description}"))
         return commands
 
-    def _placed(self, state: FleetState, vehicle: str, start: Start) -> FleetState:
-        if self._tunable is None:
-            # until the program is compiled that can do it
-            self._later.append(lambda state: self._placed(state, vehicle, start))
+    def _place(self, state: FleetState, vehicle: str, start: Start) -> FleetState:
+        if self._live_program is None:
+            # until the program that can do it is compiled
+            self._deferred.append(lambda state: self._place(state, vehicle, start))
             return state
-        self._notices.put((vehicle, f"placed at {_written(start.position_world_m)} m"))
-        self._believe(vehicle, start)
-        return self._tunable.placed(state, vehicle, start)
+        self._notices.put((vehicle, f"placed at {_format_position(start.position_world_m)} m"))
+        self._overwrite_estimate(vehicle, start)
+        return self._live_program.placed(state, vehicle, start)
 
-    def _believe(self, vehicle: str, start: Start) -> None:
-        """Commands of the next block depend on where a vehicle is now, not on where it was."""
+    def _overwrite_estimate(self, vehicle: str, start: Start) -> None:
+        """Let the commands of the next block start from the new pose."""
         if vehicle not in self._rows:
             return
         row = self._rows[vehicle].copy()
-        for column, value in _believed(start).items():
-            place = self._places[vehicle].get(column)
-            if place is not None:
-                row[place] = value
+        for column, value in _estimate_columns(start).items():
+            index = self._column_indices[vehicle].get(column)
+            if index is not None:
+                row[index] = value
         self._rows = {**self._rows, vehicle: row}
 
-    def _first(self, vehicle: str) -> VehicleEstimate:
-        """What it believes before the first block."""
-        return estimate_of({"time_s": 0.0, **_believed(self.scenario.vehicles[vehicle].start)})
+    def _initial_estimate(self, vehicle: str) -> VehicleEstimate:
+        """Return a vehicle's estimate before the first block."""
+        start = self.scenario.vehicles[vehicle].start
+        return estimate_from_row({"time_s": 0.0, **_estimate_columns(start)})
 
-    def _refuse_when_over(self) -> None:
-        if self.over:
-            message = "the flight is over; begin anew"
+    def _require_flight(self) -> None:
+        if self.ended:
+            message = "the flight has ended; restart it"
             raise CommandError(message)
 
-    def _ask(self, change: Callable[[Any, FleetState], FleetState]) -> None:
-        """Has the state changed before the next block."""
+    def _request_change(self, change: Callable[[Any, FleetState], FleetState]) -> None:
+        """Queue a change of the state, to be made before the next block."""
 
         def request(state: FleetState) -> FleetState:
-            fleet = self.program.fleet if self._tunable is None else self._tunable.fleet
+            fleet = self.program.fleet if self._live_program is None else self._live_program.fleet
             try:
                 with jax.enable_x64(not fleet.single_precision):
                     return change(fleet, state)
@@ -374,60 +382,60 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
         self._requests.put(request)
 
-    def _build(self, key: str, whose: str, said: str, change: Change) -> None:
-        """Has the scenario changed; of changes of the same only the newest is done."""
-        self._touched = True
-        self._builder.change(key, PendingChange(whose, said, change))
+    def _request_build(self, key: str, subject: str, description: str, change: Change) -> None:
+        """Queue a change of the scenario; of several with the same key only the newest is made."""
+        self._modified = True
+        self._builder.change(key, PendingChange(subject, description, change))
 
-    def _take(self, built: Built) -> None:
-        """In the workshop: what it has built is flown from the next block on."""
+    def _apply_build(self, built: Built) -> None:
+        """Queue a built program for the next block; runs in the builder's thread."""
 
         def begin(state: FleetState) -> FleetState:
             if built.tune is not None:
                 built.tune()
-            if built.is_another:
-                state = self._handed_over(state, built.program)
-            for notice in built.news:
+            if built.is_new:
+                state = self._switch_program(state, built.program)
+            for notice in built.notices:
                 self._notices.put(notice)
             return state
 
         self._requests.put(begin)
-        # of the vehicles as they were
-        self._abilities = {}
+        # those of the vehicles before the change
+        self._capabilities = {}
 
-    def _handed_over(self, state: FleetState, program: LiveProgram) -> FleetState:
-        """The state for another program, which flies from now on."""
-        fleet = self.program.fleet if self._tunable is None else self._tunable.fleet
-        self._tunable = program
-        self._reading = RowMapping.of(self.layout, program.columns)
+    def _switch_program(self, state: FleetState, program: LiveProgram) -> FleetState:
+        """Return the state for another program, which flies from now on."""
+        fleet = self.program.fleet if self._live_program is None else self._live_program.fleet
+        self._live_program = program
+        self._row_mapping = RowMapping.of(self.layout, program.columns)
         return transfer_state(fleet, state, program.fleet, program.fresh)
 
-    def _read(self, program: LiveProgram, tick: int, arrays: list[np.ndarray]) -> Block:
-        reading = self._reading
-        assert reading is not None
+    def _log_block(self, program: LiveProgram, tick: int, arrays: list[np.ndarray]) -> Block:
+        mapping = self._row_mapping
+        assert mapping is not None
         block: Block = {}
         for group, array in zip(program.fleet.groups, arrays, strict=True):
             times = np.arange(tick, tick + len(array)) / self.rate_hz
-            for lane, name in enumerate(group.names):
-                rows = reading.rows(name, np.column_stack([times, array[:, lane]]))
+            for index, name in enumerate(group.names):
+                rows = mapping.rows(name, np.column_stack([times, array[:, index]]))
                 if FAULTS in self.layout.columns[name]:
-                    begun = [times >= float(fault.at_s) for fault in self._own_faults[name]]
-                    rows[:, self.layout.columns[name].index(FAULTS)] = np.sum(begun, axis=0)
+                    active = [times >= float(fault.at_s) for fault in self._own_faults[name]]
+                    rows[:, self.layout.columns[name].index(FAULTS)] = np.sum(active, axis=0)
                 block[name] = rows
         return {name: block[name] for name in self.layout.columns}
 
 
-def _believed(start: Start) -> dict[str, float]:
+def _estimate_columns(start: Start) -> dict[str, float]:
     motion = motion_columns(start.kinematics())
     return {f"estimate.{column}": float(value) for column, value in motion.items()}
 
 
-def _written(place_m: Vec3) -> str:
+def _format_position(place_m: Vec3) -> str:
     return ", ".join(f"{float(getattr(place_m, axis)):g}" for axis in "xyz")
 
 
-def _waiting(queue: SimpleQueue[Any]) -> Iterable[Any]:
-    """All that is in a queue now."""
+def _drain(queue: SimpleQueue[Any]) -> Iterable[Any]:
+    """Yield everything that is in a queue now."""
     while True:
         try:
             yield queue.get_nowait()

@@ -1,8 +1,8 @@
-"""Flying a scenario from its start to its end, block by block.
+"""Flight loop from the start to the end of a scenario, block by block.
 
-A block is some hundred steps in one compiled loop. Between blocks the host looks at what came out:
-it hands the rows on, notes events, shows progress, and stops at divergence, at a lost vehicle where
-the scenario calls that a failure, or when asked to.
+A block is some hundred steps in one compiled loop. Between blocks the host writes the rows, notes
+events and shows progress. It stops at divergence, on request, or at a lost vehicle if the scenario
+calls that a failure.
 """
 
 import time
@@ -18,28 +18,28 @@ from kittiwake.runtime.flight_executor import FlightExecutor
 from kittiwake.runtime.thinning import Thinning
 from kittiwake.runtime.watch import Block, Verdict, Watch
 from kittiwake.scenario.size import steps_in
-from kittiwake.tasks.task_commander import judges_at, until
+from kittiwake.tasks.task_commander import next_reward_tick, with_last_tick
 
-# how the reason begins of a flight that somebody has ended
+# first words of the reason of a flight that the user has ended
 STOPPED = "stopped by the user"
 
 
 @runtime_checkable
 class Sink(Protocol):
-    """Takes what a flight gives, block by block."""
+    """Receiver of a flight's rows and events."""
 
     def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
-        """Rows by vehicle, in order of time."""
+        """Write a block of rows, by vehicle and in order of time."""
         ...
 
     def event(self, time_s: float, vehicle: str, event: str) -> None:
-        """Something that happened."""
+        """Write an event."""
         ...
 
 
 @dataclass
 class FlightOutcome:
-    """How a flight ended."""
+    """Outcome of a flight: status, reason, steps, times and events."""
 
     status: str = "completed"
     reason: str | None = None
@@ -54,11 +54,11 @@ class Flight:
     """One flight of a fleet.
 
     Attributes:
-        executor: what flies the blocks.
-        seed: of every random stream.
-        duration_s: simulated time, from tick 0 to the last one included.
-        log_every: a row is kept of each so many steps, of each event, and of the end.
-        fails_when_lost: whether a vehicle that leaves its limits ends the flight.
+        executor: flies the blocks.
+        seed: seed of all random streams.
+        duration_s: simulated time, from tick 0 to the last tick inclusive.
+        log_every: number of steps per logged row; events and the end are logged as well.
+        fails_when_lost: True if a vehicle that leaves its limits ends the flight.
     """
 
     executor: FlightExecutor
@@ -77,7 +77,8 @@ class Flight:
         }
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
         self.outcome = FlightOutcome()
-        self.state = until(self.executor.begin(self.seed, self.last_tick + 1), self.last_tick)
+        state = self.executor.begin(self.seed, self.last_tick + 1)
+        self.state = with_last_tick(state, self.last_tick)
         self.outcome.compile_s = time.perf_counter() - began
 
     def fly(
@@ -86,11 +87,10 @@ class Flight:
         progress: Callable[[float], None] = lambda _: None,
         stopped: Callable[[], str | None] = lambda: None,
     ) -> FlightOutcome:
-        """Flies to the end; ``progress`` hears the simulated time.
+        """Fly to the end, or until ``stopped`` returns a reason.
 
-        It ends early as soon as ``stopped`` gives a reason.
-
-        ``outcome`` has what was flown also where an exception leaves it.
+        ``progress`` is called with the simulated time after each block. After an exception
+        ``outcome`` still describes what was flown.
         """
         began = time.perf_counter()
         watch = Watch(self.layout, fails_when_lost=self.fails_when_lost)
@@ -104,13 +104,13 @@ class Flight:
                 tick += len(next(iter(kept.values())))
                 noted_s = (tick - 1) / self.rate_hz
                 watch.events += [Event(noted_s, *notice) for notice in self.executor.notices()]
-                if verdict is None and tick <= self.last_tick and (why := stopped()):
-                    verdict = Verdict("failed", f"{why} at {noted_s:g} s")
+                if verdict is None and tick <= self.last_tick and (reason := stopped()):
+                    verdict = Verdict("failed", f"{reason} at {noted_s:g} s")
                 ended = verdict is not None or tick > self.last_tick
                 if ended and verdict is None:
                     watch.close(self.last_tick / self.rate_hz)
                 self.outcome.steps = max(tick - 1, 0)
-                self._hand_on(sink, kept, watch, ended=ended)
+                self._write(sink, kept, watch, ended=ended)
                 progress((tick - 1) / self.rate_hz)
                 if verdict is not None:
                     self.outcome.status, self.outcome.reason = verdict.status, verdict.reason
@@ -120,18 +120,18 @@ class Flight:
         return self.outcome
 
     def fail(self, why: str) -> None:
-        """Has the flight failed, at the time that it has come to."""
+        """Mark the flight as failed at its present time."""
         time_s = self.outcome.steps / self.rate_hz
         self.outcome.status, self.outcome.reason = "failed", f"{why} at {time_s:g} s"
 
     def _await_judgment(self) -> None:
         """Fly on, without rows, until the task has judged the loss that ends the flight."""
-        judged_tick = judges_at(self.state)
+        judged_tick = next_reward_tick(self.state)
         while judged_tick is not None and (tick := int(self.state.tick)) <= judged_tick:
             self.state, _ = self.executor.fly(self.state, tick)
 
     def _blocks(self, stopped: Callable[[], str | None]) -> Iterator[Block]:
-        """Rows by vehicle, up to and with the last tick."""
+        """Yield the rows by vehicle, up to and including the last tick."""
         tick = 0
         while tick <= self.last_tick:
             while not (self.executor.due(tick) or stopped()):
@@ -141,27 +141,27 @@ class Flight:
             tick += kept
             yield {name: rows[:kept] for name, rows in block.items()}
 
-    def _hand_on(self, sink: Sink, block: Block, watch: Watch, *, ended: bool) -> None:
+    def _write(self, sink: Sink, block: Block, watch: Watch, *, ended: bool) -> None:
         events = watch.events[len(self.outcome.events) :]
-        told: dict[str, set[float]] = {}
+        event_times_s: dict[str, set[float]] = {}
         for event in events:
-            told.setdefault(event.vehicle, set()).add(event.time_s)
+            event_times_s.setdefault(event.vehicle, set()).add(event.time_s)
             sink.event(event.time_s, event.vehicle, event.event)
             self.outcome.events.append(event)
         thinned = {
-            name: self._thinnings[name].thinned(rows, told.get(name, set()), ended=ended)
+            name: self._thinnings[name].thinned(rows, event_times_s.get(name, set()), ended=ended)
             for name, rows in block.items()
         }
         sink.write(thinned)
 
 
-# what shows how far a flight is, once there is one
+# returns the progress function of a flight
 Follow: TypeAlias = Callable[[Flight], Callable[[float], None]]
 
 
 @dataclass
 class Memory:
-    """A sink that keeps everything."""
+    """Sink that keeps all rows in memory."""
 
     blocks: list[Block] = field(default_factory=list)
 
@@ -170,8 +170,8 @@ class Memory:
         self.blocks.append(dict(block))
 
     def event(self, time_s: float, vehicle: str, event: str) -> None:
-        """Events are in the outcome as well."""
+        """Do nothing: the outcome holds the events as well."""
 
     def values(self, name: str) -> np.ndarray:
-        """All rows of a vehicle."""
+        """Return all rows of a vehicle."""
         return np.concatenate([block[name] for block in self.blocks])

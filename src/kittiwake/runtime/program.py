@@ -1,4 +1,4 @@
-"""A fleet's compiled functions, kept from flight to flight."""
+"""Compiled functions of a fleet, reused from flight to flight."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.command_source import VehicleReport
-from kittiwake.runtime.commands import Kinds, commands_of
+from kittiwake.runtime.commands import Kinds, commands_from_values
 from kittiwake.runtime.watch import Block, RowLayout, Violation
-from kittiwake.sim.fleet import Fleet, rolled
+from kittiwake.sim.fleet import Fleet, scan_steps
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState, Snapshot
 
@@ -32,7 +32,7 @@ RunCommanded = Callable[
 
 @dataclass(eq=False)
 class Program:
-    """What the host calls of a fleet; ``order`` is that of the scenario's vehicles."""
+    """Compiled functions of a fleet; ``order`` holds the vehicles in the scenario's order."""
 
     fleet: Fleet
     order: tuple[str, ...]
@@ -46,17 +46,17 @@ class Program:
         self._commanded: dict[tuple[int, Kinds], RunCommanded] = {}
 
     def start(self, seed: int) -> FleetState:
-        """The state at the start."""
+        """Return the initial state."""
         with self._mode():
             return self._init(seed_key(seed))
 
     def block(self, steps: int) -> RunBlock:
-        """Many steps as one function, compiled: the state after them, and each group's rows."""
+        """Return a compiled function of many steps; it returns the state and each group's rows."""
         if steps not in self._blocks:
             kept = partial(rows, self.fleet)
 
             def flown(state: FleetState) -> tuple[FleetState, Any]:
-                return rolled(self._step, state, steps, kept)
+                return scan_steps(self._step, state, steps, kept)
 
             with self._mode():
                 compiled = jax.jit(flown).lower(self._shape).compile()
@@ -64,10 +64,10 @@ class Program:
         return self._blocks[steps]
 
     def commanded(self, steps: int, kinds: Kinds) -> RunCommanded:
-        """The same under commands of these kinds, whose numbers hold in all steps.
+        """Return a compiled function of many steps under constant commands of these types.
 
-        Beside state and rows it returns the acceleration of each vehicle by its estimate of the
-        last step, world axes, gravity not counted.
+        In addition to state and rows it returns each vehicle's estimated acceleration at the last
+        step, in world axes and without gravity.
         """
         if (steps, kinds) not in self._commanded:
 
@@ -75,8 +75,8 @@ class Program:
                 return rows(self.fleet, snapshots), [*map(jax.vmap(_acceleration), snapshots)]
 
             def flown(state: FleetState, numbers: Any) -> tuple[FleetState, Any, Any]:
-                step = partial(self.fleet.step, commands=commands_of(kinds, numbers))
-                later, (recorded, accelerations) = rolled(step, state, steps, kept)
+                step = partial(self.fleet.step, commands=commands_from_values(kinds, numbers))
+                later, (recorded, accelerations) = scan_steps(step, state, steps, kept)
                 return later, recorded, [each[-1] for each in accelerations]
 
             with self._mode():
@@ -88,30 +88,30 @@ class Program:
     def reports(
         self, state: FleetState, accelerations: Accelerations = MappingProxyType({})
     ) -> dict[str, VehicleReport]:
-        """What each vehicle believes: what it did at the step before, carried on straight ahead.
+        """Return each vehicle's estimate, extrapolated from its last broadcast by one step.
 
-        It is at rest, or begins, where no acceleration is given.
+        Accelerations that are not given are zero, as at rest and at the start.
         """
         found: dict[str, VehicleReport] = {}
         for group, own in zip(self.fleet.groups, state.groups, strict=True):
-            told = own.broadcast
-            assert told is not None, "only those with a radio tell anything"
-            place, velocity = (
+            broadcast = own.broadcast
+            assert broadcast is not None, "vehicles without a radio do not broadcast"
+            position, velocity = (
                 np.stack([np.asarray(part, float) for part in (v.x, v.y, v.z)], axis=1)
-                for v in (told.position_world_m, told.velocity_world_mps)
+                for v in (broadcast.position_world_m, broadcast.velocity_world_mps)
             )
-            yaw_rad = np.asarray(told.yaw_rad, float)
-            for lane, name in enumerate(group.names):
-                here_m = place[lane] + velocity[lane] * self.fleet.dt_s
+            yaw_rad = np.asarray(broadcast.yaw_rad, float)
+            for index, name in enumerate(group.names):
+                here_m = position[index] + velocity[index] * self.fleet.dt_s
                 acceleration = accelerations.get(name, np.zeros(3))
                 found[name] = VehicleReport(
-                    here_m, velocity[lane], float(yaw_rad[lane]), acceleration
+                    here_m, velocity[index], float(yaw_rad[index]), acceleration
                 )
         return found
 
     @cached_property
     def layout(self) -> RowLayout:
-        """What each vehicle's rows hold."""
+        """Columns of each vehicle's rows."""
         with self._mode():
             names = columns(self.fleet, jax.eval_shape(self._step, self._shape)[1])
             limits = jax.eval_shape(self.fleet.limits, self._shape)
@@ -127,8 +127,8 @@ class Program:
                 receivers[name] = _receivers(group.vehicle)
                 quantities[name] = tuple(limit.name for limit in judged)
             if group.vehicle.faults:
-                for lane, name in enumerate(group.names):
-                    faults[name] = tuple(fault.event() for fault in group.member(lane).faults)
+                for index, name in enumerate(group.names):
+                    faults[name] = tuple(fault.event() for fault in group.member(index).faults)
         return RowLayout(
             {name: column_names[name] for name in self.order},
             {name: quantities[name] for name in self.order},
@@ -138,15 +138,15 @@ class Program:
         )
 
     def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> Block:
-        """Groups' rows, with the time before them, by vehicle."""
-        lanes: dict[str, np.ndarray] = {}
+        """Return groups' rows by vehicle, with the time as first column."""
+        by_name: dict[str, np.ndarray] = {}
         for group, array in zip(self.fleet.groups, groups, strict=True):
-            for lane, name in enumerate(group.names):
-                lanes[name] = np.column_stack([times, array[:, lane]])
-        return {name: lanes[name] for name in self.order}
+            for index, name in enumerate(group.names):
+                by_name[name] = np.column_stack([times, array[:, index]])
+        return {name: by_name[name] for name in self.order}
 
     def violations(self, state: FleetState) -> Violation:
-        """A function of a vehicle and a status that says which limit it has left."""
+        """Return a function from a vehicle and its status to the limit that it has left."""
         with self._mode():
             return violation_among(self.fleet, self._limits(state))
 
@@ -179,26 +179,26 @@ class Program:
 
 
 def violation_among(fleet: Fleet, limits: Sequence[Any]) -> Violation:
-    """A function of a vehicle and a status that says which of these limits it has left."""
+    """Return a function from a vehicle and its status to the one of these limits it has left."""
     groups = jax.tree.map(np.asarray, limits)
 
     def violation(name: str, status: int) -> str:
-        group, lane = fleet.place(name)
-        limit = jax.tree.map(lambda leaf: float(leaf[lane]), groups[group][status - 1])
+        group, index = fleet.locate(name)
+        limit = jax.tree.map(lambda leaf: float(leaf[index]), groups[group][status - 1])
         return limit.violation()
 
     return violation
 
 
 def _acceleration(snapshot: Snapshot) -> Array:
-    """How a vehicle's velocity changes by its estimate, m/s^2 in world axes."""
+    """Return a vehicle's estimated acceleration, m/s^2 in world axes."""
     estimate, gravity_mps2 = snapshot.estimate, snapshot.surroundings.gravity_mps2
     force = estimate.q_world_from_body.rotate(estimate.specific_force_body_mps2)
     return jnp.asarray((force - Vec3(0.0, 0.0, gravity_mps2)).array)
 
 
 def _receivers(vehicle: Vehicle) -> tuple[str, ...]:
-    """The sensors that find their place by satellites."""
+    """Return the names of a vehicle's satellite receivers."""
     return tuple(
         name
         for name, sensor in vehicle.sensors.items()

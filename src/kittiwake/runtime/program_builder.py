@@ -1,4 +1,4 @@
-"""Programs for a scenario as somebody wants it anew, built beside the flight, which never waits."""
+"""Builder of live programs for changed scenarios, in a thread beside the flight."""
 
 import ctypes
 import threading
@@ -20,31 +20,34 @@ Change = Callable[[Scenario], Scenario]
 
 
 class PendingChange(NamedTuple):
-    """A change: whose values it changes, what the log says of it, and how it is made."""
+    """A requested change: the vehicle or entry, its text in the log, and the function."""
 
-    whose: str
-    said: str
+    subject: str
+    description: str
     change: Change
 
 
 class Built(NamedTuple):
-    """What was built: a program, another one than before or not, or new numbers for that; news."""
+    """A finished build: a program, how to tune it if it was only retuned, and notices.
+
+    ``is_new`` is True if the program replaces an earlier one.
+    """
 
     program: LiveProgram
-    is_another: bool
+    is_new: bool
     tune: Callable[[], None] | None
-    news: Sequence[Notice]
+    notices: Sequence[Notice]
 
 
 @dataclass
 class BuildRequest:
-    """What all programs of a flight have in common.
+    """Settings that all programs of a flight share.
 
     Attributes:
-        single_precision: whether they are in float32.
-        steps: in a block.
-        seed: of their random streams.
-        former: what an earlier flight went on in; if it still fits, nothing is compiled again.
+        single_precision: True for float32.
+        steps: physics steps in a block.
+        seed: seed of the random streams.
+        former: live program of an earlier flight; if it still fits, nothing is compiled again.
     """
 
     single_precision: bool
@@ -54,42 +57,42 @@ class BuildRequest:
 
 
 class ProgramBuilder:
-    """Builds programs in a thread of its own, of changes of the same only the newest.
+    """Builder of programs in a thread of its own; of changes with one key only the newest counts.
 
     Attributes:
-        scenario: with all changes that have been built.
+        scenario: the scenario with all changes that have been built.
     """
 
     def __init__(
         self, scenario: Scenario, problems: SimpleQueue[str], built: Callable[[Built], None]
     ) -> None:
-        """Opens it.
+        """Prepare to build; ``open`` starts the first program.
 
         Args:
-            scenario: as it is at first.
-            problems: takes what could not be built, for whoever wanted it.
-            built: takes what was built, in the thread of the workshop.
+            scenario: the initial scenario.
+            problems: receives messages about failed builds.
+            built: called with each finished build, in the builder's thread.
         """
         self.scenario = scenario
         self._problems, self._built = problems, built
-        self._order: BuildRequest | None = None
+        self._request: BuildRequest | None = None
         self._latest: LiveProgram | None = None
         self._failing: dict[str, dict[str, float]] = {}
         self._latest_failing: Mapping[str, Mapping[str, float]] = {}
-        # what is wanted and not begun, and what is being built
+        # changes that are waiting, and those that are being built
         self._changes: dict[str, PendingChange] = {}
-        self._doing: dict[str, PendingChange] = {}
-        # of what is wanted and what has failed, which pages write and the thread reads
+        self._building: dict[str, PendingChange] = {}
+        # guards changes and faults, which other threads write and the builder's thread reads
         self._lock = threading.RLock()
-        # a process ends after the program that is being compiled, which cannot be cut short
-        self._thread = ThreadPoolExecutor(1, "workshop")
+        # compiling cannot be interrupted, so a process ends only after it
+        self._thread = ThreadPoolExecutor(1, "program-builder")
         self._closed, self._tried = False, False
-        # the thread's number while it builds
-        self._builds_in: int | None = None
+        # identifier of the thread while it builds
+        self._thread_id: int | None = None
 
     @property
     def tried(self) -> bool:
-        """Whether the first program is there, or cannot be built."""
+        """True once the first program was built or has failed to build."""
         return self._tried
 
     @property
@@ -99,54 +102,54 @@ class ProgramBuilder:
 
     @property
     def closed(self) -> bool:
-        """Whether it builds nothing more."""
+        """True once nothing more is built."""
         return self._closed
 
     @property
     def failing(self) -> Mapping[str, Mapping[str, float]]:
-        """By vehicle what has failed, and since when."""
+        """The failed parts of each vehicle, with the times of their failures in seconds."""
         with self._lock:
             return {name: dict(parts) for name, parts in self._failing.items()}
 
     @property
-    def wanted(self) -> Scenario:
-        """The scenario with all changes, built already or not."""
+    def requested_scenario(self) -> Scenario:
+        """The scenario with all changes, whether built already or not."""
         with self._lock:
-            scenario, changes = self.scenario, {**self._doing, **self._changes}
-        return self._given(scenario, changes)[0]
+            scenario, changes = self.scenario, {**self._building, **self._changes}
+        return self._with_changes(scenario, changes)[0]
 
-    def open(self, order: BuildRequest) -> None:
-        """Begins to build, the program for the scenario as it is first of all."""
-        self._order = order
-        self._look()
+    def open(self, request: BuildRequest) -> None:
+        """Start to build, first the program of the initial scenario."""
+        self._request = request
+        self._schedule_update()
 
     def close(self) -> None:
-        """Builds nothing more; what is being built comes to nothing."""
+        """Build nothing more and discard the program that is being built."""
         with self._lock:
             self._closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def abandon(self) -> None:
-        """Close, and stop what is being built, of a process that is about to end.
+        """Close, and interrupt the build in a process that is about to end.
 
-        Otherwise its thread would take half of the interpreter's time from what is left to do. What
-        is compiled already cannot be stopped, but takes none.
+        Otherwise its thread would take half of the interpreter's time from what is left to do. The
+        compiler cannot be interrupted, but does not hold the interpreter.
         """
         self.close()
         with self._lock:
-            if self._builds_in is not None:
-                thread, error = ctypes.c_ulong(self._builds_in), ctypes.py_object(SystemExit)
+            if self._thread_id is not None:
+                thread, error = ctypes.c_ulong(self._thread_id), ctypes.py_object(SystemExit)
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, error)
 
-    def change(self, key: str, wanted: PendingChange) -> None:
-        """Changes something, in place of an earlier change of the same key that waits still."""
+    def change(self, key: str, change: PendingChange) -> None:
+        """Queue a change, in place of an earlier one with the same key that is still waiting."""
         with self._lock:
             self._changes.pop(key, None)
-            self._changes[key] = wanted
-        self._look()
+            self._changes[key] = change
+        self._schedule_update()
 
     def fail(self, vehicle: str, part: str, at_s: float, *, failed: bool) -> bool:
-        """Makes a part fail, or work again; False if it does already."""
+        """Make a part fail, or work again; return False if it already does."""
         with self._lock:
             parts = self._failing.setdefault(vehicle, {})
             if failed == (part in parts):
@@ -155,87 +158,87 @@ class ProgramBuilder:
                 parts[part] = at_s
             else:
                 del parts[part]
-        self._look()
+        self._schedule_update()
         return True
 
-    def _look(self) -> None:
-        """Has the thread look at what is wanted, while there is a flight."""
+    def _schedule_update(self) -> None:
+        """Let the thread build what is requested, while there is a flight."""
         with self._lock:
-            if self._order is not None and not self._closed:
-                self._thread.submit(self._renewed, self._order)
+            if self._request is not None and not self._closed:
+                self._thread.submit(self._update_in_thread, self._request)
 
-    def _renewed(self, order: BuildRequest) -> None:
-        """What ``_renew`` does; a fault of ours must not be lost in its thread."""
+    def _update_in_thread(self, request: BuildRequest) -> None:
+        """Call ``_update`` and report unexpected errors, which the thread would swallow."""
         with self._lock:
             if self._closed:
                 return
-            self._builds_in = threading.get_ident()
+            self._thread_id = threading.get_ident()
         try:
-            self._renew(order)
+            self._update(request)
         except Exception as error:
             self._problems.put(f"{type(error).__name__}: {error}")
             raise
         finally:
             with self._lock:
-                self._doing, self._builds_in = {}, None
+                self._building, self._thread_id = {}, None
             self._tried = True
 
-    def _renew(self, order: BuildRequest) -> None:
-        """The program for the scenario as it is wanted now."""
+    def _update(self, request: BuildRequest) -> None:
+        """Build the program of the scenario as requested now."""
         with self._lock:
             failing, latest = self.failing, self._latest
             if not self._changes and latest is not None and self._latest_failing == failing:
                 return
-            self._doing, self._changes = self._changes, {}
-        scenario, self._doing = self._given(self.scenario, self._doing)
+            self._building, self._changes = self._changes, {}
+        scenario, self._building = self._with_changes(self.scenario, self._building)
         ready = with_dormant_faults(scenario, failing)
         try:
-            fleet = fleet_of(ready, single_precision=order.single_precision, tunable=True)
-            program = self._program(order, fleet, ready)
+            fleet = fleet_of(ready, single_precision=request.single_precision, live_parameters=True)
+            program = self._program(request, fleet, ready)
         except KittiwakeError as error:
             self._problems.put(str(error))
             return
-        news = [(wanted.whose, wanted.said) for wanted in self._doing.values()]
-        news += _what_has_failed(self._latest_failing, failing)
+        notices = [(change.subject, change.description) for change in self._building.values()]
+        notices += _fault_notices(self._latest_failing, failing)
         tune = (lambda: program.tune(fleet, ready.vehicles)) if program is latest else None
-        is_another = latest is not None and program is not latest
+        is_new = latest is not None and program is not latest
         with self._lock:
-            self.scenario, self._doing = scenario, {}
-        # before anybody can see that it is there
-        self._built(Built(program, is_another, tune, news))
+            self.scenario, self._building = scenario, {}
+        # before other threads can see the new program
+        self._built(Built(program, is_new, tune, notices))
         self._latest, self._latest_failing = program, failing
 
-    def _program(self, order: BuildRequest, fleet: Any, ready: Scenario) -> LiveProgram:
+    def _program(self, request: BuildRequest, fleet: Any, ready: Scenario) -> LiveProgram:
         if self._latest is not None and self._latest.fits(fleet):
             return self._latest
-        former = order.former
+        former = request.former
         if self._latest is None and former is not None and former.fits(fleet):
-            former.begin_anew(fleet, ready.vehicles, order.seed)
+            former.restart(fleet, ready.vehicles, request.seed)
             return former
-        program = LiveProgram(fleet, ready.vehicles, order.steps, order.seed)
-        # a flight that is watched may go on for hours
+        program = LiveProgram(fleet, ready.vehicles, request.steps, request.seed)
+        # a live flight may last for hours
         trim_heap()
         return program
 
-    def _given(
+    def _with_changes(
         self, scenario: Scenario, changes: Mapping[str, PendingChange]
     ) -> tuple[Scenario, dict[str, PendingChange]]:
-        """The scenario with changes, and which of them can be made."""
+        """Return the scenario with changes, and those of them that were possible."""
         made = {}
-        for key, wanted in changes.items():
+        for key, pending in changes.items():
             try:
-                scenario = wanted.change(scenario)
+                scenario = pending.change(scenario)
             except KittiwakeError as error:
                 self._problems.put(str(error))
             else:
-                made[key] = wanted
+                made[key] = pending
         return scenario, made
 
 
-def _what_has_failed(
+def _fault_notices(
     before: Mapping[str, Mapping[str, float]], after: Mapping[str, Mapping[str, float]]
 ) -> list[Notice]:
-    """The parts that have failed, or work again."""
+    """Return notices of the parts that have failed or work again."""
     one, other = ({(name, part) for name, parts in f.items() for part in parts}
                   for f in (before, after))  # fmt: skip
     fails = [(name, f"{part} fails") for name, part in sorted(other - one)]

@@ -24,8 +24,8 @@ class Recorder:
     """Records vehicles with their columns and validity quantities; used in a ``with`` statement.
 
     Attributes:
-        path: of the file.
-        failure: why nothing more can be written, once that is so.
+        path: path of the file.
+        failure: the error after which nothing more can be written; None before.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Recorder:
         quantities: Mapping[str, tuple[str, ...]],
         files: Mapping[str, str] | None = None,
     ) -> None:
-        """Begin a file; ``files`` are the digests of those that are written beside it.
+        """Begin a file; ``files`` holds the digests of the files that are written beside it.
 
         Raises:
             LogError: if it cannot be written.
@@ -47,7 +47,7 @@ class Recorder:
             name: (tuple(vehicles[name]), tuple(quantities.get(name, ()))) for name in vehicles
         }
         with writing(self.path):
-            # read when its folder has vanished, and with it every other way to the file
+            # readable too, since ``copy_to`` needs this handle when the folder has vanished
             self._stream = self.path.open("w+b")
             try:
                 self._writer = LogWriter(self._stream, layouts, files)
@@ -59,7 +59,7 @@ class Recorder:
         """Append rows of some vehicles; their first column is the time in seconds.
 
         Raises:
-            LogError: if they cannot be written; what was written before stays.
+            LogError: if they cannot be written; earlier rows are kept.
         """
         try:
             with writing(self.path):
@@ -73,14 +73,14 @@ class Recorder:
         self._writer.event(Event(time_s, vehicle, event))
 
     def is_at_its_path(self) -> bool:
-        """Return whether the file can still be found where it was begun."""
+        """Return True if the file still exists where it was begun."""
         try:
             return os.path.samestat(self.path.stat(), os.fstat(self._stream.fileno()))
         except OSError:
             return False
 
     def copy_to(self, path: Path) -> None:
-        """Complete the file and copy it, also one whose folder is gone; nothing follows.
+        """Complete the file and copy it, even if its folder is gone; nothing can be added then.
 
         Raises:
             LogError: if the copy cannot be written.
@@ -104,7 +104,7 @@ class Recorder:
             self.failure = error
             raise
         finally:
-            with suppress(OSError):  # of what could not be written, which is known
+            with suppress(OSError):  # of a failed write, which was raised above
                 self._stream.close()
 
     def _finish(self) -> None:
@@ -116,7 +116,7 @@ class Recorder:
             self._stream.flush()
 
     def discard(self) -> None:
-        """Leave no file without a head."""
+        """Remove a file whose header could not be written."""
         with suppress(OSError):
             self._stream.close()
         with suppress(OSError):

@@ -1,10 +1,9 @@
-"""A flight into a folder: the resolved scenario, the log, the summary and the picture.
+"""Run folder: a flight with its resolved scenario, log, summary and picture.
 
-A folder holds one run. What a former one left in it, its pictures and exports as well, is removed
-as the flight begins, so that nothing in the folder tells of another flight. What nobody but the
-user has written, or has changed since, stays, and a run that would have to replace such a file is
-refused: the log has the digests of the files that the run wrote beside it, ``.written.jsonl`` those
-of pictures and exports.
+A folder holds one run. The files of a former run, with its pictures and exports, are removed when a
+flight begins. Files that the user has written or changed are kept, and a run that would replace one
+is refused. They are recognized by digests: the log holds those of the files that its run wrote,
+``.written.jsonl`` those of pictures and exports.
 """
 
 import copy
@@ -47,45 +46,45 @@ from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.scenario import Scenario
 
 RUNS = Path("runs")
-# what every summary says, and hardly anything else
+# keys by which a summary is recognized
 SUMMARY_KEYS = {"scenario", "seed", "status", "steps", "vehicles"}
-# how often a flight looks whether its log is still where it was begun
-LOOKS_S = 0.5
+# interval of the checks whether the log still exists at its path
+CHECK_S = 0.5
 PICTURE_FILE = "overview.png"
 FILM_MP4, FILM_GIF, STILL_FILE = "film.mp4", "film.gif", "still.png"
 ROSBAG1_FILE, ROSBAG2_FOLDER = "log.bag", "rosbag2"
 
 
-def usual_folder(name: str) -> Path:
-    """The folder of results that are to go into none in particular."""
+def default_folder(name: str) -> Path:
+    """Return the folder for results without ``--out``: ``runs/``, the name and the time."""
     return RUNS / f"{name}-{datetime.now(UTC):%Y%m%d-%H%M%S}"
 
 
 @contextmanager
-def results_folder(out: Path | None, usual: Path) -> Generator[Path]:
-    """Make the folder that a command writes into: ``out``, or else a new one.
+def results_folder(out: Path | None, default: Path) -> Generator[Path]:
+    """Create the folder that a command writes into: ``out``, or else a new one.
 
-    The new one has the usual name, or that name with a number where there is one already. If the
-    command is refused or interrupted before anything lies in its folder, it is removed.
+    The new one has the default name, with a number if that is taken. If the command is refused or
+    interrupted before it has written anything, the folder is removed.
 
     Raises:
-        LogError: if it cannot be made or written to.
+        LogError: if it cannot be created or written to.
     """
-    wanted = out or usual
-    missing = [path for path in (wanted, *wanted.parents) if not path.exists()]
-    folder = wanted
+    requested = out or default
+    missing = [path for path in (requested, *requested.parents) if not path.exists()]
+    folder = requested
     try:
-        wanted.parent.mkdir(parents=True, exist_ok=True)
+        requested.parent.mkdir(parents=True, exist_ok=True)
         if out is None:
-            folder = _new_folder(wanted)
+            folder = _new_folder(requested)
         else:
-            wanted.mkdir(exist_ok=True)
-        # before a long flight finds out that it cannot
+            requested.mkdir(exist_ok=True)
+        # fail now rather than at the end of a long flight
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         _remove_empty(missing)
         reason = error.strerror or error
-        message = f"cannot write to '{wanted}': {reason}. Name another with --out."
+        message = f"cannot write to '{requested}': {reason}. Name another with --out."
         raise LogError(message) from None
     try:
         yield folder
@@ -95,15 +94,17 @@ def results_folder(out: Path | None, usual: Path) -> Generator[Path]:
 
 
 @contextmanager
-def run_folder(out: Path | None, scenario: Scenario, usual: Path | None = None) -> Generator[Path]:
-    """Make the folder of a run, which belongs to this process until it has ended.
+def run_folder(
+    out: Path | None, scenario: Scenario, default: Path | None = None
+) -> Generator[Path]:
+    """Create the folder of a run and lock it for this process until the run has ended.
 
     Raises:
-        LogError: if it cannot be written to, another run goes on in it, or the run would replace a
-            file that no run has written.
+        LogError: if it cannot be written to, another run is active in it, or the run would replace
+            a file that no run has written.
     """
-    with results_folder(out, usual or usual_folder(scenario.name)) as folder:
-        refuse_foreign(folder, scenario)
+    with results_folder(out, default or default_folder(scenario.name)) as folder:
+        refuse_foreign_files(folder, scenario)
         handle = os.open(folder, os.O_RDONLY)
         try:
             _lock(handle, folder)
@@ -112,7 +113,7 @@ def run_folder(out: Path | None, scenario: Scenario, usual: Path | None = None) 
             os.close(handle)
 
 
-def refuse_foreign(folder: Path, scenario: Scenario) -> None:
+def refuse_foreign_files(folder: Path, scenario: Scenario) -> None:
     """Refuse a folder with a file that a run of the scenario would replace and no run has written.
 
     Raises:
@@ -133,14 +134,14 @@ def refuse_foreign(folder: Path, scenario: Scenario) -> None:
     ]
     if foreign:
         message = (
-            f"'{folder / foreign[0]}' is not as a run has left it, and a run into '{folder}' would "
-            "replace it. Name another folder with --out, or move the file."
+            f"'{folder / foreign[0]}' was not written by a run or has been changed, and a run into "
+            f"'{folder}' would replace it. Name another folder with --out, or move the file."
         )
         raise LogError(message)
 
 
 def holds_run(folder: Path) -> bool:
-    """Whether a run has been flown into the folder."""
+    """Return True if the folder holds the log of a run."""
     return (folder / LOG_FILE).is_file()
 
 
@@ -151,12 +152,12 @@ def fly_into(
     progress: Callable[[float], None] = lambda _: None,
     ended: Callable[[], str | None] = lambda: None,
 ) -> Log:
-    """Fly and leave scenario, log and summary in the folder; Ctrl-C ends it early and in order.
+    """Fly and write scenario, log and summary into the folder.
 
-    So does what is ``ended`` from elsewhere, for the reason that it gives. The log's blocks reach
-    the disk as they are flown, so a killed run keeps all but its last one. A second signal does not
-    wait for the block that is flown. If the folder vanishes, what was flown goes into a new one in
-    its place.
+    Ctrl-C ends the flight after the present block, and so does a reason that ``ended`` returns. A
+    second signal does not wait for the block. The log's blocks reach the disk as they are flown, so
+    a killed run loses at most its last one. If the folder vanishes, a new one is created in its
+    place.
 
     Raises:
         LogError: if something cannot be written; what was flown before is kept.
@@ -168,7 +169,7 @@ def fly_into(
     with ExitStack() as stack:
         requests = stack.enter_context(stop_requests())
         with requests.held():
-            # all or nothing: a log goes with the scenario that it was flown by
+            # all or nothing: a log belongs to the scenario that was flown
             if holds_run(folder):
                 _remove_products(folder, simulation.scenario.tables.values())
             layout = (flight.layout.columns, flight.layout.quantities)
@@ -179,61 +180,61 @@ def fly_into(
                 recorder.discard()
                 raise
         if requests():
-            # nobody looks at requests until a block has been flown
+            # requests are checked only after a block
             raise Interrupted
-        presence = _Presence(recorder)
+        path_check = _PathCheck(recorder)
         try:
             flight.fly(
-                _Held(recorder, requests),
+                _HeldRecorder(recorder, requests),
                 progress,
-                lambda: STOPPED if requests() or presence.has_ended() else ended(),
+                lambda: STOPPED if requests() or path_check.has_vanished() else ended(),
             )
         except Interrupted:
             flight.fail(STOPPED)
         except LogError:
             if recorder.failure is None:
                 raise
-            flight.fail("no more of the log could be written")
+            flight.fail("the log could not be written any further")
         with requests.held():
-            log = _left(simulation, flight, folder, recorder, presence, (text, copies))
+            log = _finish(simulation, flight, folder, recorder, path_check, (text, copies))
         if requests.insisted:
             raise Interrupted
         return log
 
 
-def _left(
+def _finish(
     simulation: Simulation,
     flight: Flight,
     folder: Path,
     recorder: Recorder,
-    presence: "_Presence",
+    path_check: "_PathCheck",
     scenario: tuple[str, Mapping[str, Path]],
 ) -> Log:
-    """Complete the log, write the summary, and return both as they lie in the folder."""
-    place, vanished = folder, f"the folder '{folder}' vanished"
-    if presence.has_ended(now=True):
+    """Complete the log, write the summary, and return both as read from the folder."""
+    destination, vanished = folder, f"the folder '{folder}' vanished"
+    if path_check.has_vanished(now=True):
         if (flight.outcome.reason or "").startswith(STOPPED):
             flight.fail(vanished)
-        place = _kept_elsewhere(folder, recorder, *scenario)
-    with suppress(LogError):  # what there is can be read without an index
+        destination = _save_elsewhere(folder, recorder, *scenario)
+    with suppress(LogError):  # a log can be read without its index
         recorder.close()
-    log = Log.read(place)
+    log = Log.read(destination)
     summary = simulation.summary(log, flight, flight.outcome)
     try:
-        write_text(place / SUMMARY_FILE, json.dumps(summary, indent=2) + "\n")
+        write_text(destination / SUMMARY_FILE, json.dumps(summary, indent=2) + "\n")
     except LogError as error:
         raise (recorder.failure or error) from None
     if recorder.failure is not None:
         message = f"{recorder.failure} What was flown before is in the log."
         raise LogError(message)
-    if place != folder:
-        message = f"{vanished} and cannot be made again; what was flown is in '{place}'"
+    if destination != folder:
+        message = f"{vanished} and cannot be created again; the flight is in '{destination}'"
         raise LogError(message)
-    return Log.read(place)
+    return Log.read(destination)
 
 
-class _Held:
-    """A recorder whose rows are written whole, whatever signals come."""
+class _HeldRecorder:
+    """Recorder whose writes are not interrupted by signals."""
 
     def __init__(self, recorder: Recorder, requests: StopRequests) -> None:
         self._recorder, self._requests = recorder, requests
@@ -247,30 +248,30 @@ class _Held:
             self._recorder.event(time_s, vehicle, event)
 
 
-class _Presence:
-    """Looks from time to time whether a log is still where it was begun."""
+class _PathCheck:
+    """Periodic check that a log still exists at its path."""
 
     def __init__(self, recorder: Recorder) -> None:
-        self._recorder, self._next_s, self._ended = recorder, 0.0, False
+        self._recorder, self._next_s, self._vanished = recorder, 0.0, False
 
-    def has_ended(self, *, now: bool = False) -> bool:
-        """Whether it was gone at the last look; looks ``now``, or if it is time."""
-        if not self._ended and (now or monotonic() >= self._next_s):
-            self._next_s = monotonic() + LOOKS_S
-            self._ended = not self._recorder.is_at_its_path()
-        return self._ended
+    def has_vanished(self, *, now: bool = False) -> bool:
+        """Return True if the log was missing at the last check; checks if due, or ``now``."""
+        if not self._vanished and (now or monotonic() >= self._next_s):
+            self._next_s = monotonic() + CHECK_S
+            self._vanished = not self._recorder.is_at_its_path()
+        return self._vanished
 
 
-def _kept_elsewhere(
+def _save_elsewhere(
     folder: Path, recorder: Recorder, text: str, copies: Mapping[str, Path]
 ) -> Path:
-    """Keep a log whose folder has vanished, in a new folder in its place if that can be."""
+    """Save a log whose folder has vanished, in a new folder at its path if possible."""
 
-    def keep(place: Path) -> Path:
-        recorder.copy_to(place / LOG_FILE)
-        with suppress(LogError, OSError):  # what was copied may have lain in the folder
-            _write_scenario(place, text, copies)
-        return place
+    def keep(destination: Path) -> Path:
+        recorder.copy_to(destination / LOG_FILE)
+        with suppress(LogError, OSError):  # the copied files may have been in the folder
+            _write_scenario(destination, text, copies)
+        return destination
 
     with suppress(OSError, LogError):
         folder.mkdir(parents=True, exist_ok=True)
@@ -278,10 +279,10 @@ def _kept_elsewhere(
     return keep(Path(tempfile.mkdtemp(prefix=f"kittiwake-{folder.name}-")))
 
 
-def _new_folder(wanted: Path) -> Path:
-    """A folder that was not there: by the name that is wanted, or with a number behind it."""
-    named = (wanted.with_name(f"{wanted.name}-{number}") for number in count(2))
-    for folder in chain([wanted], named):
+def _new_folder(default: Path) -> Path:
+    """Create and return a new folder, with a number after its name if that is taken."""
+    numbered = (default.with_name(f"{default.name}-{number}") for number in count(2))
+    for folder in chain([default], numbered):
         with suppress(FileExistsError):
             folder.mkdir()
             return folder
@@ -289,18 +290,18 @@ def _new_folder(wanted: Path) -> Path:
 
 
 def _remove_empty(folders: Collection[Path]) -> None:
-    """Removes folders in which nothing lies, the inner ones first."""
+    """Remove empty folders, the inner ones first."""
     for folder in folders:
         with suppress(OSError):
             folder.rmdir()
 
 
 def _lock(handle: int, folder: Path) -> None:
-    """Refuses a folder that another process flies into."""
+    """Lock a folder, or refuse one that another process flies into."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        message = f"another run goes on in '{folder}'. Name another folder with --out."
+        message = f"another run is active in '{folder}'. Name another folder with --out."
         raise LogError(message) from None
     except OSError:
         return  # a file system without locks
@@ -314,14 +315,14 @@ def _has_content(path: Path) -> bool:
 
 
 def _is_own_scenario(path: Path, digests: Mapping[str, str] | None) -> bool:
-    """Whether a scenario is missing, or as the run of the log beside it has written it."""
+    """Return True if a scenario is missing, or unchanged since the run of the log beside it."""
     if not os.path.lexists(path):
         return True
     if digests is None or not path.is_file():
         return False
     if SCENARIO_FILE in digests:
         return digest(path) == digests[SCENARIO_FILE]
-    # of a log without digests: in the form in which scenarios are written
+    # for a log without digests: a text that ``dump_document`` reproduces
     with suppress(OSError, ValueError, RecursionError, yaml.YAMLError):
         text = path.read_text(encoding="utf-8")
         return dump_document(yaml.safe_load(text)) == text
@@ -329,13 +330,13 @@ def _is_own_scenario(path: Path, digests: Mapping[str, str] | None) -> bool:
 
 
 def _is_own_picture(path: Path) -> bool:
-    """Whether a picture is missing, or as ``run`` or ``plot`` has written it."""
+    """Return True if a picture is missing, or unchanged since ``run`` or ``plot`` wrote it."""
     noted = written_files(path.parent).get(path)
     return not os.path.lexists(path) or (noted is not None and is_as_written(path, noted))
 
 
 def _is_own_summary(path: Path, digests: Mapping[str, str] | None) -> bool:
-    """Whether a summary is missing, or one of a run whose log lies beside it."""
+    """Return True if a summary is missing, or that of a run with a log beside it."""
     if not os.path.lexists(path):
         return True
     if digests is None or not path.is_file():
@@ -347,7 +348,7 @@ def _is_own_summary(path: Path, digests: Mapping[str, str] | None) -> bool:
 
 
 def _remove_products(folder: Path, kept: Collection[Path]) -> None:
-    """Remove what is still as run, plot and export have written it, but not what this run reads."""
+    """Remove unchanged files of run, plot and export, except those that this run reads."""
     reads = {path.resolve() for path in kept}
     noted = written_files(folder)
     (folder / WRITTEN_FILE).unlink(missing_ok=True)
@@ -364,18 +365,18 @@ def _remove_products(folder: Path, kept: Collection[Path]) -> None:
 
 
 def _copies(scenario: Scenario) -> dict[str, Path]:
-    """The recorded files that a scenario reads, by the names that they get in a run's folder."""
+    """Return the data files that a scenario reads, by their names in a run folder."""
     return {_copy_name(path, file): file for path, file in scenario.tables.items()}
 
 
 def _copy_name(path: tuple[str | int, ...], file: Path) -> str:
-    """Return the name of a copy, which says what it is of; a copy of a copy keeps its name."""
-    said = "".join(f"{part}-" for part in path[1:-1])
-    return file.name if file.name.startswith(said) else said + file.name
+    """Return the name of a copy, which begins with its key path; copies of copies keep theirs."""
+    prefix = "".join(f"{part}-" for part in path[1:-1])
+    return file.name if file.name.startswith(prefix) else prefix + file.name
 
 
 def _resolved_scenario(simulation: Simulation, flight: Flight) -> str:
-    """The scenario as it is flown, with the recorded files that it reads beside it."""
+    """Return the text of the scenario as it is flown, with its data files beside it."""
     data: dict[str, Any] = copy.deepcopy(simulation.scenario.document.data)
     data["seed"] = flight.seed
     data["time"] = {
@@ -388,7 +389,7 @@ def _resolved_scenario(simulation: Simulation, flight: Flight) -> str:
         for key in path[:-1]:
             entry = entry[key]
         entry[path[-1]] = _copy_name(path, file)
-    for path, values in simulation.scenario.written_out.items():
+    for path, values in simulation.scenario.inlined.items():
         entry = data
         for key in path[:-1]:
             entry = entry[key]

@@ -1,4 +1,4 @@
-"""Flights of one scenario, one after another, in somebody's hands."""
+"""Live session: flights of one scenario, one after another, until it is closed."""
 
 import threading
 from collections.abc import Callable
@@ -15,15 +15,15 @@ from kittiwake.runtime.tunable import LiveProgram
 from kittiwake.runtime.watch import Block
 from kittiwake.scenario.scenario import Scenario
 
-# how long a flight that stands still takes to notice that it is to end
-NOTICES_S = 0.1
+# polling interval of ``wait``
+POLL_S = 0.1
 
 
 class Session:
-    """Flies a scenario, and again with what was changed when that is asked for.
+    """Live session of a scenario; a restart flies it again with all changes.
 
-    ``fly`` belongs to one thread, the main one if Ctrl-C is to end flights; all else may be called
-    from any.
+    Call ``fly`` from one thread only, the main one if Ctrl-C is to end flights. All other methods
+    may be called from any thread.
     """
 
     def __init__(
@@ -35,52 +35,52 @@ class Session:
     ) -> None:
         self.clock = clock
         self._watch, self._blocks_hz = watch, blocks_hz
-        self._again, self._closed = threading.Event(), threading.Event()
+        self._restart, self._closed = threading.Event(), threading.Event()
         self._reason = STOPPED
         self.problems: SimpleQueue[str] = SimpleQueue()
         self._next_seed = scenario.seed
         self._begin(scenario, scenario.seed)
 
     @property
-    def wanted_again(self) -> bool:
-        """Whether it is to fly again."""
-        return self._again.is_set()
+    def restart_requested(self) -> bool:
+        """True if a restart was requested and has not begun."""
+        return self._restart.is_set()
 
     @property
-    def over(self) -> bool:
-        """Whether there is to be no other flight."""
+    def closed(self) -> bool:
+        """True once the session is closed, after which there is no other flight."""
         return self._closed.is_set()
 
-    def fly(self, folder: Path, follow: Follow = lambda _: _unseen) -> Log:
-        """Flies into a folder, to the end or until it is to begin again or to close."""
+    def fly(self, folder: Path, follow: Follow = lambda _: _ignore) -> Log:
+        """Fly into a folder, to the end or until a restart or the end of the session."""
         with self.executor:
             flight = self.simulation.flight(seed=self.seed, executor=self.executor)
             log = fly_into(self.simulation, flight, folder, follow(flight), self._ended)
             reason = (log.summary or {}).get("reason") or ""
-            if reason.startswith((STOPPED, self._reason)) and not self._again.is_set():
+            if reason.startswith((STOPPED, self._reason)) and not self._restart.is_set():
                 self.executor.abandon()
             return log
 
     def wait(self) -> bool:
-        """Waits until it is to fly again, which it then is ready for; False if it is to close."""
-        while not self._again.wait(NOTICES_S):
+        """Wait for a requested restart; return False if the session is closed instead."""
+        while not self._restart.wait(POLL_S):
             if self._closed.is_set():
                 return False
         return not self._closed.is_set()
 
     def restart(self, seed: int | None = None) -> None:
-        """Ends the flight and begins anew, with all changes; a pause stays, failed parts do not."""
+        """End the flight and request another one with all changes, but without injected faults."""
         self._next_seed = self.seed if seed is None else seed
-        self._again.set()
+        self._restart.set()
 
-    def begin_again(self) -> None:
-        """Gets ready for the flight that was asked for."""
-        self._again.clear()
+    def prepare_restart(self) -> None:
+        """Prepare the requested flight."""
+        self._restart.clear()
         self.clock.begin()
-        self._begin(self.executor.wanted, self._next_seed, self.executor.latest)
+        self._begin(self.executor.requested_scenario, self._next_seed, self.executor.latest)
 
     def close(self, reason: str = STOPPED) -> None:
-        """Ends the flight for a reason, and there is to be no other."""
+        """End the flight for a reason, and allow no other."""
         if not self._closed.is_set():
             self._reason = reason
         self._closed.set()
@@ -90,13 +90,20 @@ class Session:
         self.seed = seed
         self.simulation = Simulation(scenario)
         program = self.simulation.program
-        # what was wrong with a change may turn out in the flight that is to have it
-        parts = (scenario, program, self.clock, self._watch, self.problems, self._blocks_hz)
-        self.executor = LiveExecutor(*parts, former=former)
+        self.executor = LiveExecutor(
+            scenario,
+            program,
+            self.clock,
+            self._watch,
+            # shared, since a wrong change may only be found in the flight that applies it
+            self.problems,
+            self._blocks_hz,
+            former=former,
+        )
 
     def _ended(self) -> str | None:
-        return self._reason if self._again.is_set() or self._closed.is_set() else None
+        return self._reason if self._restart.is_set() or self._closed.is_set() else None
 
 
-def _unseen(time_s: float) -> None:
+def _ignore(time_s: float) -> None:
     del time_s

@@ -1,4 +1,4 @@
-"""A scenario in a person's hands: fly it, step it with an own controller, or take its functions."""
+"""Simulation: run a scenario, step it with a custom controller, or use its pure functions."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ from kittiwake.runtime.stepper import Commands, Observation, Stepper
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.tuning import tuned
+from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.task_commander import fleet_of, task_metrics
@@ -33,7 +33,7 @@ Precision = Literal["float64", "float32"]
 
 
 class Simulation:
-    """One scenario, loaded.
+    """Simulation of one scenario.
 
     ``run`` flies it to the end. ``reset``, ``observe`` and ``step`` let a controller in plain
     Python fly it. ``init``, ``advance`` and ``rollout`` are pure functions of the state for use
@@ -42,7 +42,7 @@ class Simulation:
 
     def __init__(self, scenario: Scenario, precision: Precision = "float64") -> None:
         if precision not in ("float64", "float32"):
-            message = f"precision {precision!r} is not allowed; write 'float64' or 'float32'"
+            message = f"`precision`: got {precision!r}; must be 'float64' or 'float32'"
             raise ValueError(message)
         self.scenario = scenario
         self.precision = precision
@@ -52,7 +52,6 @@ class Simulation:
 
     @override
     def __repr__(self) -> str:
-        """The scenario in a line."""
         scenario = self.scenario
         return (
             f"<Simulation '{scenario.name}': {len(self.names)} vehicles, {scenario.duration_s:g} s "
@@ -61,7 +60,7 @@ class Simulation:
 
     @property
     def dt_s(self) -> float:
-        """The physics step."""
+        """The physics step in seconds."""
         return self.fleet.dt_s
 
     @property
@@ -70,11 +69,11 @@ class Simulation:
         return tuple(self.scenario.vehicles)
 
     def init(self, key: PRNGKeyArray) -> FleetState:
-        """The state at the start, drawn with a key such as ``kw.seed_key(0)``; pure."""
+        """Return the initial state, drawn with a key such as ``kw.seed_key(0)``; pure."""
         return self.fleet.init(key)
 
     def advance(self, state: FleetState, commands: Commands | None = None) -> FleetState:
-        """The state one step later; commands by vehicle replace what guidance asks for; pure."""
+        """Return the next state; commands by vehicle replace those of guidance; pure."""
         return self.fleet.advance(state, commands)
 
     def rollout(
@@ -83,15 +82,24 @@ class Simulation:
         steps: int,
         select: Callable[[tuple[Snapshot, ...]], Any] = lambda snapshots: snapshots,
     ) -> tuple[FleetState, Any]:
-        """``steps`` steps, and what ``select`` keeps of each group's snapshots, by time; pure."""
+        """Advance by ``steps`` steps; pure.
+
+        Args:
+            state: the state to begin with.
+            steps: number of physics steps.
+            select: returns the values to keep of each step, from the groups' snapshots.
+
+        Returns:
+            The last state, and the kept values with time as leading axis.
+        """
         return self.fleet.rollout(state, steps, select)
 
     def run(self, duration_s: Real | None = None, seed: int | None = None) -> Log:
-        """Flies from the start to the end and returns the log, with its summary.
+        """Fly from the start to the end and return the log, with its summary.
 
         Args:
-            duration_s: simulated time, the scenario's if not given.
-            seed: of every random stream, the scenario's if not given.
+            duration_s: simulated time; the scenario's by default.
+            seed: seed of all random streams; the scenario's by default.
         """
         flight = self.flight(duration_s, seed)
         memory = Memory()
@@ -104,10 +112,10 @@ class Simulation:
         seed: int | None = None,
         executor: FlightExecutor | None = None,
     ) -> Flight:
-        """A flight ready to be flown into a sink, on its own unless an executor is given.
+        """Return a flight ready to be flown into a sink, by its own executor unless one is given.
 
         Raises:
-            ScenarioError: if it would have no step, or no room for its log.
+            ScenarioError: if the flight would have no step, or its log would be too large.
         """
         if duration_s is not None:
             duration_s = _duration(duration_s)
@@ -121,7 +129,7 @@ class Simulation:
         )
 
     def finished_log(self, flight: Flight, outcome: FlightOutcome, memory: Memory) -> Log:
-        """What a flight into memory gave, with its summary."""
+        """Return the log of a flight into memory, with its summary."""
         layout = flight.layout
         tables = {
             name: Table(layout.columns[name], memory.values(name), layout.quantities[name])
@@ -131,7 +139,7 @@ class Simulation:
         return replace(log, summary=self.summary(log, flight, outcome))
 
     def summary(self, log: Log, flight: Flight, outcome: FlightOutcome) -> dict[str, Any]:
-        """What ``summary.json`` says of a flight."""
+        """Return the contents of a flight's ``summary.json``."""
         summary = summarize(
             log,
             scenario=self.scenario.name,
@@ -143,7 +151,9 @@ class Simulation:
             steps=outcome.steps,
             wall_s=outcome.wall_s,
             compile_s=outcome.compile_s,
-            vehicles={name: _flown(vehicle) for name, vehicle in self.scenario.vehicles.items()},
+            vehicles={
+                name: _flown_vehicle(vehicle) for name, vehicle in self.scenario.vehicles.items()
+            },
         )
         summarized = replace(log, summary=summary)
         summary["metrics"] |= survey_metrics(summarized, self.scenario, flight.seed)
@@ -152,22 +162,22 @@ class Simulation:
         return summary
 
     def set_gains(self, vehicle: str, controller: str, **gains: Any) -> None:
-        """Changes gains of a vehicle's controller, in flight as well as before.
+        """Change gains of a vehicle's controller, before or during a flight.
 
-        A loop of ``step`` goes on without a jump of what the controllers remember. Flights by
-        ``run`` and the pure functions take the new gains when they are called the next time. Of an
-        entry with a ``count`` all vehicles change.
+        A loop of ``step`` continues with the states of its controllers. ``run`` and the pure
+        functions use the new gains from their next call on. For an entry with a ``count`` all its
+        vehicles change.
 
         Args:
-            vehicle: its name under ``vehicles`` in the scenario.
-            controller: one that it has, named in the scenario or brought by the vehicle.
-            gains: by the names that the scenario knows them by, also in other units.
+            vehicle: name of the entry under ``vehicles`` in the scenario.
+            controller: one of the vehicle's controllers, from the scenario or built into the model.
+            gains: new values by their names in the scenario, also in other units.
 
         Raises:
-            ScenarioError: for a gain that is not allowed, or not in flight, or a controller that
-                it does not have.
+            ScenarioError: for a gain that is not allowed or cannot change in flight, or for a
+                controller that the vehicle does not have.
         """
-        scenario = tuned(self.scenario, vehicle, controller, gains)
+        scenario = with_gains(self.scenario, vehicle, controller, gains)
         fleet = fleet_of(scenario, single_precision=self._is_single)
         if self._stepper is not None:
             self._stepper.retune(fleet)
@@ -175,56 +185,57 @@ class Simulation:
         self.program = self._program()
 
     def reset(self, seed: int | None = None) -> dict[str, Observation]:
-        """Back to the start, with another seed if given; what each vehicle sees there."""
+        """Return to the start, with another seed if given, and return the observations there."""
         if self._stepper is None:
             self._stepper = Stepper(self.fleet, self.scenario.vehicles)
         self._stepper.reset(self.scenario.seed if seed is None else seed)
         return self.observe()
 
     def observe(self) -> dict[str, Observation]:
-        """What each vehicle is, sees and believes now."""
-        return self._started().observe()
+        """Return the observation of each vehicle."""
+        return self._running_stepper().observe()
 
     def step(self, commands: Commands | None = None) -> None:
-        """One physics step; vehicles without a command follow the scenario's guidance.
+        """Advance by a physics step; vehicles without a command follow the scenario's guidance.
 
         Raises:
-            CommandError: for an unknown vehicle, or a command that it cannot take.
-            LadderError: for a signal from which no controller leads to the vehicle's native one.
+            CommandError: for an unknown vehicle, or a command that it does not accept.
+            CascadeError: for a command type from which no controller of the vehicle leads to its
+                actuator command.
         """
-        self._started().step(commands or {})
+        self._running_stepper().step(commands or {})
 
     def begin_step(self, vehicle: str, step: str) -> None:
-        """Makes a vehicle leave what it does for another step of its mission, by name.
+        """Make a vehicle jump to another step of its mission, by name.
 
-        It begins with the next ``step()``; those that follow it in the mission then follow.
+        It begins with the next ``step()``, and the mission continues from there.
 
         Raises:
             CommandError: if there is no such vehicle, or no such step in its mission.
         """
-        self._started().begin_step(vehicle, step)
+        self._running_stepper().begin_step(vehicle, step)
 
     def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
-        """Makes only these of a vehicle's behaviors count, from the next ``step()`` on.
+        """Activate only these of a vehicle's behaviors, from the next ``step()`` on.
 
-        They are named by their kinds, as in ``["separation", "cohesion"]``; the second one of a
-        kind has a number, as ``targeting-2``.
+        They are named by their types, as in ``["separation", "cohesion"]``; the second one of a
+        type has a number, as ``targeting-2``.
 
         Raises:
             CommandError: if there is no such vehicle, or it has no such behavior.
         """
-        self._started().switch(vehicle, behaviors)
+        self._running_stepper().switch(vehicle, behaviors)
 
     @property
     def _is_single(self) -> bool:
         return self.precision == "float32"
 
     def _program(self) -> Program:
-        """What ``run`` flies: of a task the return counts there, which costs a loop of steps."""
+        """Return the program of ``run``, which scores a task; that is too slow for ``step``."""
         fleet = fleet_of(self.scenario, single_precision=self._is_single, scored=True)
         return Program(fleet, self.names)
 
-    def _started(self) -> Stepper:
+    def _running_stepper(self) -> Stepper:
         if self._stepper is None:
             self.reset()
         assert self._stepper is not None
@@ -236,7 +247,7 @@ def load(
     overrides: Mapping[str, Any] | None = None,
     precision: Precision = "float64",
 ) -> Simulation:
-    """Loads a library scenario by name, or a YAML file.
+    """Load a library scenario by name, or a YAML file.
 
     Args:
         scenario: a library name or the path of a file.
@@ -244,34 +255,34 @@ def load(
         precision: the floating-point format to compute in; single precision suits large batches.
 
     Warns:
-        UserWarning: if it draws numbers for the episodes of a task, which no flight does.
+        UserWarning: if the scenario draws values for episodes of a task, which a flight ignores.
 
     Raises:
         ScenarioError: one line for each mistake, with file and line.
     """
-    _refuse_other(scenario, str | PathLike, "scenario", "a library name or a file's path")
+    _require_type(scenario, str | PathLike, "scenario", "a library name or a file's path")
     example = 'a mapping such as {"vehicles.pelican.start.yaw_deg": 90}'
-    _refuse_other(overrides, Mapping | None, "overrides", example)
+    _require_type(overrides, Mapping | None, "overrides", example)
     items = [Override.from_python(str(path), value) for path, value in (overrides or {}).items()]
     loaded = load_scenario(fspath(scenario), items)
-    for said in loaded.undrawn():
-        warnings.warn(said, UserWarning, stacklevel=2)
+    for warning in loaded.unused_randomization():
+        warnings.warn(warning, UserWarning, stacklevel=2)
     return Simulation(loaded, precision)
 
 
-def _flown(vehicle: Vehicle) -> FlownVehicle:
+def _flown_vehicle(vehicle: Vehicle) -> FlownVehicle:
     guidance = vehicle.guidance.component
     return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_legs())
 
 
-def _refuse_other(given: object, kind: Any, name: str, wanted: str) -> None:
+def _require_type(given: object, kind: Any, name: str, expected: str) -> None:
     if not isinstance(given, kind):
-        message = f"{name} {given!r} is not allowed; give {wanted}"
+        message = f"`{name}`: got {given!r}; must be {expected}"
         raise ScenarioError(message)
 
 
 def _duration(duration_s: Any) -> float:
     if isinstance(duration_s, str | bool) or not hasattr(duration_s, "__float__"):
-        message = f"duration_s {duration_s!r} is not allowed; give seconds, such as 20"
+        message = f"`duration_s`: got {duration_s!r}; must be a number of seconds, such as 20"
         raise ScenarioError(message)
     return float(duration_s)

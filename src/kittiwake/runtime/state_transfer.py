@@ -1,4 +1,4 @@
-"""What a flight remembers, taken over by a fleet that was built anew while it went on."""
+"""Transfer of a flight's state to a fleet that was rebuilt in flight."""
 
 from typing import Any, TypeVar
 
@@ -13,60 +13,60 @@ Tree = TypeVar("Tree")
 
 
 def transfer_state(before: Fleet, state: FleetState, after: Fleet, fresh: FleetState) -> FleetState:
-    """The state of one fleet for another of the same vehicles; what only that has begins fresh.
+    """Return a fleet's state for another fleet of the same vehicles.
 
-    Vehicle by vehicle and name by name, so that neither what has become of their groups matters
-    nor what has been added.
+    Values are matched by vehicle and by name, so groups may differ and components may be added.
+    What only the other fleet has starts as in ``fresh``.
     """
-    known, begun = _plain(state), _plain(fresh)
-    # in the order of ``FleetState``, which is not made of NumPy's arrays by its constructor
+    known, initial = _as_numpy(state), _as_numpy(fresh)
+    # in the order of ``FleetState``, whose constructor does not accept NumPy arrays
     parts = (
         known.tick,
         known.began,
         tuple(
             _group(before, known, names, own)
-            for names, own in zip((g.names for g in after.groups), begun.groups, strict=True)
+            for names, own in zip((g.names for g in after.groups), initial.groups, strict=True)
         ),
-        _kept(known.processes, begun.processes),
-        _kept(known.streams, begun.streams),
-        _kept(known.radio, begun.radio),
-        _kept(known.commander, begun.commander),
+        _transferred(known.processes, initial.processes),
+        _transferred(known.streams, initial.streams),
+        _transferred(known.radio, initial.radio),
+        _transferred(known.commander, initial.commander),
     )
-    later = jax.tree.unflatten(jax.tree.structure(begun), jax.tree.leaves(parts))
-    return _as_given(later, fresh)
+    later = jax.tree.unflatten(jax.tree.structure(initial), jax.tree.leaves(parts))
+    return _wrap_keys(later, fresh)
 
 
-def exchanged(before: Tree, after: Tree, lane: int) -> Tree:
-    """A group of which one vehicle is another group's; what is the same in both stays as it is."""
+def with_index_replaced(before: Tree, after: Tree, index: int) -> Tree:
+    """Return a tree with the entries at one index from another; shared leaves stay as they are."""
 
     def one(old: Any, new: Any) -> Any:
         if old is new:
             return old
-        # of NumPy, which takes no compiler
+        # NumPy needs no compilation
         own = np.array(old)
-        own[lane] = np.asarray(new)[lane]
+        own[index] = np.asarray(new)[index]
         return own
 
     return jax.tree.map(one, before, after)
 
 
 def _group(
-    before: Fleet, known: FleetState, names: tuple[str, ...], begun: VehicleState
+    before: Fleet, known: FleetState, names: tuple[str, ...], initial: VehicleState
 ) -> VehicleState:
-    """The vehicles of a group, from whichever groups they were in."""
-    places = np.array([before.place(name) for name in names])
+    """Return the state of a group of vehicles, from whichever groups they were in."""
+    locations = np.array([before.locate(name) for name in names])
     parts, order = [], []
-    for number in np.unique(places[:, 0]):
-        lanes = np.flatnonzero(places[:, 0] == number)
-        own = jax.tree.map(lambda leaf, at=places[lanes, 1]: leaf[at], known.groups[number])
-        parts.append(_kept(own, jax.tree.map(lambda leaf, at=lanes: leaf[at], begun)))
-        order.append(lanes)
+    for number in np.unique(locations[:, 0]):
+        indices = np.flatnonzero(locations[:, 0] == number)
+        own = jax.tree.map(lambda leaf, at=locations[indices, 1]: leaf[at], known.groups[number])
+        parts.append(_transferred(own, jax.tree.map(lambda leaf, at=indices: leaf[at], initial)))
+        order.append(indices)
     back = np.argsort(np.concatenate(order))
     return jax.tree.map(lambda *leaves: np.concatenate(leaves)[back], *parts)
 
 
-def _kept(known: Any, fresh: Any) -> Any:
-    """A tree with the leaves of another where that has the same ones."""
+def _transferred(known: Any, fresh: Any) -> Any:
+    """Return ``fresh`` with the leaves of ``known`` that have the same path, shape and type."""
     memory = dict(jax.tree_util.tree_leaves_with_path(known))
 
     def remembered(path: Any, leaf: np.ndarray) -> np.ndarray:
@@ -78,15 +78,15 @@ def _kept(known: Any, fresh: Any) -> Any:
     return jax.tree_util.tree_map_with_path(remembered, fresh)
 
 
-def _plain(state: FleetState) -> FleetState:
-    """With NumPy's arrays, which take no compiler to be cut and joined."""
+def _as_numpy(state: FleetState) -> FleetState:
+    """Return the state with NumPy arrays, which are split and joined without compilation."""
     return jax.tree.map(
         lambda leaf: np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf), state
     )
 
 
-def _as_given(state: FleetState, form: FleetState) -> FleetState:
-    """With keys where the form has keys."""
+def _wrap_keys(state: FleetState, form: FleetState) -> FleetState:
+    """Return the state with JAX keys where ``form`` has keys."""
     return jax.tree.map(
         lambda leaf, like: jax.random.wrap_key_data(leaf) if _is_key(like) else leaf, state, form
     )

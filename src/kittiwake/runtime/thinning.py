@@ -1,4 +1,4 @@
-"""Which steps of a flight are kept in its log."""
+"""Thinning of a flight's rows for its log."""
 
 from dataclasses import dataclass, field
 
@@ -8,49 +8,49 @@ from jaxtyping import Bool, Float64, Int64
 
 @dataclass
 class Thinning:
-    """Thins the rows of one vehicle, block by block.
+    """Thinning of one vehicle's rows, block by block.
 
-    Whether a sensor's sample is new is asked of each step, and told of the steps since the row
-    before: between two rows that are kept no sample passes unseen.
+    A sensor's flag ``fresh`` in a kept row is 1 if any step since the previous kept row had a new
+    sample, so that no sample is missed.
 
     Attributes:
-        every: a row is kept of each so many steps.
-        rate_hz: of the steps.
-        columns: what the rows hold, time first.
+        every: number of steps per kept row.
+        rate_hz: rate of the steps.
+        columns: names of the columns, time first.
     """
 
     every: int
     rate_hz: float
     columns: tuple[str, ...]
-    # by sensor, how many samples have come since the last row that was kept
-    _waiting: Int64[np.ndarray, " sensors"] = field(init=False)
+    # by sensor, the number of samples since the last kept row
+    _pending: Int64[np.ndarray, " sensors"] = field(init=False)
 
     def __post_init__(self) -> None:
         self._fresh = [
-            place
-            for place, name in enumerate(self.columns)
+            index
+            for index, name in enumerate(self.columns)
             if name.startswith("sensor.") and name.endswith(".fresh")
         ]
-        self._waiting = np.zeros(len(self._fresh), np.int64)
+        self._pending = np.zeros(len(self._fresh), np.int64)
 
     def thinned(
-        self, rows: Float64[np.ndarray, "_rows _columns"], told_s: set[float], *, ended: bool
+        self, rows: Float64[np.ndarray, "_rows _columns"], events_s: set[float], *, ended: bool
     ) -> Float64[np.ndarray, "_kept _columns"]:
-        """The rows that are kept: at each so many steps, at these times, and where it ended."""
+        """Return the kept rows: every so many steps, at events, and at the end of the flight."""
         if self.every == 1:
             return rows
         ticks = np.rint(rows[:, 0] * self.rate_hz).astype(np.int64)
-        kept = (ticks % self.every == 0) | np.isin(rows[:, 0], list(told_s))
+        kept = (ticks % self.every == 0) | np.isin(rows[:, 0], list(events_s))
         kept[-1] |= ended
         thinned = rows[kept]
-        thinned[:, self._fresh] = self._new_in(rows[:, self._fresh] > 0.0, kept)
+        thinned[:, self._fresh] = self._fresh_since_kept(rows[:, self._fresh] > 0.0, kept)
         return thinned
 
-    def _new_in(
+    def _fresh_since_kept(
         self, fresh: Bool[np.ndarray, "_rows sensors"], kept: Bool[np.ndarray, " _rows"]
     ) -> Bool[np.ndarray, "_kept sensors"]:
-        """Whether a sample has come since the row before, of the rows that are kept."""
-        came = self._waiting + np.cumsum(fresh, axis=0)
-        told = np.concatenate([np.zeros_like(came[:1]), came[kept]])
-        self._waiting = came[-1] - told[-1]
-        return np.diff(told, axis=0) > 0
+        """Return for each kept row True if a sample has come since the previous one."""
+        counts = self._pending + np.cumsum(fresh, axis=0)
+        at_rows = np.concatenate([np.zeros_like(counts[:1]), counts[kept]])
+        self._pending = counts[-1] - at_rows[-1]
+        return np.diff(at_rows, axis=0) > 0

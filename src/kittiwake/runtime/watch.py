@@ -1,4 +1,4 @@
-"""Looking through the rows of a flight for events, and for reasons to end it."""
+"""Detection of events in the rows of a flight, and of reasons to end it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -25,17 +25,21 @@ from kittiwake.analysis.table import (
 )
 from kittiwake.sim.vehicle_step import NON_FINITE
 
-# of a vehicle and its status, what it has left
+# function from a vehicle and its status to the limit that it has left
 Violation = Callable[[str, int], str]
 Block = dict[str, Float64[np.ndarray, "_rows _columns"]]
 
 
 @dataclass(frozen=True)
 class RowLayout:
-    """What a fleet's rows hold: by vehicle the columns, time first, and the judged quantities.
+    """Contents of a fleet's rows, by vehicle.
 
-    ``faults`` says by vehicle what its column of that name counts, ``phases`` what the parts of its
-    task are, ``receivers`` which of its sensors find their place by satellites.
+    Attributes:
+        columns: names of the columns, time first.
+        quantities: quantities that must stay within limits; the status is an index into them.
+        faults: events that the column ``faults`` counts.
+        phases: descriptions of the parts of the vehicle's task.
+        receivers: names of the satellite receivers.
     """
 
     columns: dict[str, tuple[str, ...]]
@@ -46,19 +50,19 @@ class RowLayout:
 
     @property
     def row_bytes(self) -> int:
-        """What one step of all vehicles takes."""
+        """Size of one step of all vehicles in bytes."""
         return sum(8 * len(names) for names in self.columns.values())
 
 
 class Verdict(NamedTuple):
-    """How a flight ends before its time."""
+    """Status and reason of a flight that ends early."""
 
     status: str
     reason: str
 
 
 class Finding(NamedTuple):
-    """An event; ``ends`` is the status that the flight ends with because of it, if it does."""
+    """An event; ``ends`` is the status of the flight if the event ends it, else None."""
 
     time_s: float
     vehicle: str
@@ -68,10 +72,10 @@ class Finding(NamedTuple):
 
 @dataclass
 class Watch:
-    """Looks through one flight, block by block.
+    """Detector of events in one flight, block by block.
 
-    A vehicle whose state is not finite ends it as diverged; one that leaves its limits ends it as
-    failed where ``fails_when_lost``, and is only noted otherwise.
+    A vehicle whose state is not finite ends the flight as diverged. One that leaves its limits ends
+    it as failed if ``fails_when_lost``, and is only noted otherwise.
     """
 
     layout: RowLayout
@@ -82,7 +86,7 @@ class Watch:
     def look(
         self, block: Block, violations: Callable[[], Violation]
     ) -> tuple[Block, Verdict | None]:
-        """The block up to the row that ends the flight, and how it ends, if it does.
+        """Return the block up to the row that ends the flight, and the verdict if it does.
 
         ``violations`` is called only if vehicles were lost, and once for all of them.
         """
@@ -102,82 +106,82 @@ class Watch:
         return kept, Verdict(str(ending.ends), reason)
 
     def close(self, time_s: float) -> None:
-        """Notes tasks with an end that have not come to it, of vehicles that were not lost."""
+        """Note unfinished tasks of vehicles that were not lost."""
         for (name, column), finished in self._last.items():
             lost = self._last.get((name, STATUS), 0)
             if column == FINISHED and not finished and not lost:
-                told, phase = self.layout.phases[name], self._last.get((name, PHASE), 0)
-                said = next((f": {text}" for text in told[phase::-1] if text), "")
-                self.events.append(Event(time_s, name, f"not finished{said}"))
+                phases, phase = self.layout.phases[name], self._last.get((name, PHASE), 0)
+                description = next((f": {text}" for text in phases[phase::-1] if text), "")
+                self.events.append(Event(time_s, name, f"not finished{description}"))
 
     def _look_at(
         self, name: str, table: Table, violations: Callable[[], Violation]
     ) -> list[Finding]:
         times = table.values[:, 0]
 
-        def told(column: str, event: Callable[[int, int], str]) -> list[Finding]:
+        def findings(column: str, event: Callable[[int, int], str]) -> list[Finding]:
             if column not in table.columns:
                 return []
             counts = _turned_over(table) if column == CONTACT else table.part((column,))[:, 0]
             return [
                 Finding(float(times[row]), name, event(row, count), None)
-                for row, before, now in self._counted(name, column, counts)
+                for row, before, now in self._changes(name, column, counts)
                 for count in range(before + 1, now + 1)
             ]
 
         if FINISHED in table.columns:
-            self._counted(name, FINISHED, table.part((FINISHED,))[:, 0])
+            self._changes(name, FINISHED, table.part((FINISHED,))[:, 0])
         found = [
-            *told(LEGS, lambda _, count: f"reached waypoint {count}"),
+            *findings(LEGS, lambda _, count: f"reached waypoint {count}"),
             *self._phases(name, table),
-            *told(LANDINGS, lambda row, _: _touchdown(table, row)),
-            *told(CONTACT, lambda *_: "turned over"),
-            *told(FAULTS, lambda _, count: self.layout.faults[name][count - 1]),
-            *told(EMPTY, lambda *_: "battery empty"),
+            *findings(LANDINGS, lambda row, _: _touchdown(table, row)),
+            *findings(CONTACT, lambda *_: "turned over"),
+            *findings(FAULTS, lambda _, count: self.layout.faults[name][count - 1]),
+            *findings(EMPTY, lambda *_: "battery empty"),
             *self._fixes(name, table),
         ]
         lost_before = self._last.get((name, STATUS), 0)
-        losses = self._counted(name, STATUS, table.part((STATUS,))[:, 0])
+        losses = self._changes(name, STATUS, table.part((STATUS,))[:, 0])
         if lost_before or not losses:
             return found
-        row, _, place = losses[0]
-        quantity = self.layout.quantities[name][place - 1]
+        row, _, status = losses[0]
+        quantity = self.layout.quantities[name][status - 1]
         if quantity.startswith(NON_FINITE):
             event, ends = f"diverged: {quantity}", "diverged"
         else:
-            event = f"lost: {violations()(name, place)}"
+            event = f"lost: {violations()(name, status)}"
             ends = "failed" if self.fails_when_lost else None
         return [*found, Finding(float(times[row]), name, event, ends)]
 
     def _phases(self, name: str, table: Table) -> Iterator[Finding]:
-        """The parts of a task that have begun, where they are called something."""
+        """Yield the parts of a task that have begun and have a description."""
         if PHASE not in table.columns:
             return
-        told = self.layout.phases[name]
+        descriptions = self.layout.phases[name]
         phases = table.part((PHASE,))[:, 0]
-        for row, _, phase in self._counted(name, PHASE, phases, before_all=-1):
-            if told[phase]:
-                yield Finding(float(table.values[row, 0]), name, told[phase], None)
+        for row, _, phase in self._changes(name, PHASE, phases, initial=-1):
+            if descriptions[phase]:
+                yield Finding(float(table.values[row, 0]), name, descriptions[phase], None)
 
     def _fixes(self, name: str, table: Table) -> Iterator[Finding]:
-        """Fixes that were lost and found again; one at the start is expected."""
+        """Yield fixes that are lost and found again; a fix at the start is expected."""
         for sensor in self.layout.receivers[name]:
             column = f"sensor.{sensor}.valid"
             without = 1.0 - table.part((column,))[:, 0]
-            for row, _, lost in self._counted(name, column, without):
-                said = "lost its fix" if lost else "has a fix"
-                yield Finding(float(table.values[row, 0]), name, f"{sensor} {said}", None)
+            for row, _, lost in self._changes(name, column, without):
+                change = "lost its fix" if lost else "has a fix"
+                yield Finding(float(table.values[row, 0]), name, f"{sensor} {change}", None)
 
-    def _counted(
+    def _changes(
         self,
         name: str,
         column: str,
         numbers: Float64[np.ndarray, " rows"],
-        before_all: int = 0,
+        initial: int = 0,
     ) -> list[tuple[int, int, int]]:
-        """The rows in which a count has changed, what it was before, and what it is there."""
+        """Return the rows in which a count has changed, with its values before and there."""
         counts = numbers.astype(int)
-        before = np.concatenate([[self._last.get((name, column), before_all)], counts[:-1]])
+        before = np.concatenate([[self._last.get((name, column), initial)], counts[:-1]])
         self._last[name, column] = int(counts[-1])
         return [
             (int(row), int(before[row]), int(counts[row]))
@@ -186,7 +190,7 @@ class Watch:
 
 
 def _turned_over(table: Table) -> Float64[np.ndarray, " rows"]:
-    """1 where a vehicle touches a surface with its z axis pointing down."""
+    """Return 1 where a vehicle touches a surface with its z axis pointing down, else 0."""
     x, y, feet = table.part(("qx", "qy", CONTACT)).T
     return ((feet > 0.0) & (x * x + y * y > 0.5)).astype(float)
 

@@ -1,1 +1,1 @@
-"""From a scenario file to a simulation: text, checked values, and the components that they name."""
+"""Scenario files: parsing, validation, and construction of the components that they name."""

@@ -1,4 +1,4 @@
-"""From a document to a fleet: names looked up, parameters checked, rungs connected."""
+"""Builder of scenarios: looks up names, checks parameters and connects control cascades."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from kittiwake.scenario.size import (
     check_fleet_size,
     check_logged,
 )
-from kittiwake.scenario.starts import lost_sentences
+from kittiwake.scenario.starts import lost_start_messages
 from kittiwake.scenario.teams import teams
 from kittiwake.scenario.vehicle_builder import VehicleBuilder
 from kittiwake.scenario.world_builder import WorldBuilder
@@ -42,12 +42,12 @@ POLICY_KEY = ("policy",)
 
 
 def build(document: Document, folder: Path, *, logged: bool = False) -> Scenario:
-    """The scenario that a document describes.
+    """Return the scenario that a document describes.
 
     Args:
-        document: its data.
-        folder: where its own file names start.
-        logged: whether it is for a flight with a log, which has room for so many vehicles only.
+        document: the parsed scenario file with overrides applied.
+        folder: the folder to which file names in the scenario are relative.
+        logged: whether the flight has a log, which limits the number of vehicles.
 
     Raises:
         ScenarioError: one line for each mistake, with the place in the file.
@@ -62,13 +62,14 @@ def build(document: Document, folder: Path, *, logged: bool = False) -> Scenario
 
 
 def _schema(document: Document, problems: ProblemList) -> ScenarioSchema:
-    """The file's parts; what is wrong with some is noted, and the sound ones are looked at too."""
+    """Return the parts of the file; notes the invalid ones and keeps the valid ones."""
     try:
         return ScenarioSchema.model_validate(document.data)
     except ValidationError as error:
         problems.lines += render_problems(error, document.where, model=ScenarioSchema).splitlines()
         places = [details["loc"] for details in error.errors(include_url=False)]
-        broken = {place for place in places if place[-1] != "[key]"}  # a name, not what it names
+        # "[key]" marks an invalid name; the value under it may be valid
+        broken = {place for place in places if place[-1] != "[key]"}
     given = document.data
     sound = {key: value for key, value in given.items() if (key,) not in {p[:1] for p in broken}}
     vehicles = given.get("vehicles")
@@ -82,7 +83,7 @@ def _schema(document: Document, problems: ProblemList) -> ScenarioSchema:
 
 
 def _sound_part(entry: dict[str, Any], broken: set[str | int]) -> VehicleSchema:
-    """A vehicle without its broken keys; without sensors, no estimator is to miss them."""
+    """Return a vehicle without its invalid keys; without sensors the estimator is dropped, too."""
     left_out = {*broken, "estimator"} if "sensors" in broken else broken
     return VehicleSchema.model_construct(
         **{key: value for key, value in entry.items() if key not in left_out}
@@ -110,7 +111,7 @@ class _Builder:
                     self.problems.note(("vehicles", name), f"there are two vehicles '{member}'")
                 vehicles[member] = vehicle
         pairs = partners(schema.vehicles, vehicles, world, self.problems)
-        crews = teams(schema.vehicles, vehicles, self.problems)
+        memberships = teams(schema.vehicles, vehicles, self.problems)
         if (
             world is not None
             and world.radio is None
@@ -151,9 +152,9 @@ class _Builder:
             physics=physics,
             vehicles=vehicles,
             partners=pairs,
-            teams=crews,
+            teams=memberships,
             tables=self.components.tables,
-            written_out=self.components.written_out,
+            inlined=self.components.inlined,
             notes=tuple(self.components.notes),
             joystick=joystick,
             ros=ros,
@@ -161,7 +162,7 @@ class _Builder:
         )
 
     def _check_size(self, schema: ScenarioSchema) -> None:
-        """Refuses too many at once: building them to look for more mistakes would take as long."""
+        """Refuse too many vehicles before any is built, which would take long."""
         count = sum(entry.count or 1 for entry in schema.vehicles.values())
         try:
             check_entries(len(schema.vehicles))
@@ -183,15 +184,15 @@ class _Builder:
         return None
 
     def _note_lost_starts(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
-        for said in islice(lost_sentences(world, vehicles), MAX_PROBLEMS):
+        for problem in islice(lost_start_messages(world, vehicles), MAX_PROBLEMS):
             advice = "move the start, or write lost_vehicle: continue"
-            self.problems.note(("vehicles",), f"{said}; {advice}")
+            self.problems.note(("vehicles",), f"{problem}; {advice}")
 
     def _duration_s(self, time: TimeSettings, vehicles: Mapping[str, Vehicle]) -> float:
         ends = [guidance.end_s() for guidance in _guidances(vehicles)]
         finite = [end for end in ends if end]
         if time.duration_s is None and not finite:
-            if self.problems.lines:  # the guidance that was refused may have said it
+            if self.problems.lines:  # an invalid guidance may have given the duration
                 return 0.0
             message = "is missing; write how long to fly, such as duration_s: 60"
             self.problems.note(("time", "duration_s"), message)
@@ -203,6 +204,6 @@ class _Builder:
 
 
 def _guidances(vehicles: Mapping[str, Vehicle]) -> list[AbstractGuidance]:
-    """The guidance of all vehicles, once where several share it."""
+    """Return the guidance of all vehicles, each shared one once."""
     parts = {id(vehicle.guidance): vehicle.guidance for vehicle in vehicles.values()}
     return [part.component for part in parts.values()]

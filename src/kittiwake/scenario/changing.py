@@ -1,4 +1,4 @@
-"""A scenario with other values, for a flight of it that goes on."""
+"""Changes of a scenario's values during its flight."""
 
 from collections.abc import Iterable
 
@@ -9,17 +9,17 @@ from kittiwake.scenario.scenario import Scenario
 
 
 def with_changes(scenario: Scenario, items: Iterable[str | Override]) -> Scenario:
-    """The scenario with values replaced, each as ``path.to.key=value``.
+    """Return the scenario with values replaced, each given as ``path.to.key=value``.
 
     Raises:
-        ScenarioError: for a value that is not allowed, and for one that a flight cannot change on
-            the way: its vehicles and its rate.
+        ScenarioError: for a value that is not allowed, and for values that cannot change during a
+            flight: its vehicles and its rate.
     """
     other = build(apply_overrides(scenario.document, items), scenario.folder)
     if [*other.vehicles] != [*scenario.vehicles]:
-        message = "vehicles cannot come or go in flight; change the scenario and begin anew"
+        message = "vehicles cannot be added or removed in flight; change the scenario and restart"
         raise ScenarioError(message)
     if other.rate_hz != scenario.rate_hz:
-        message = "time.rate_hz cannot be changed in flight; begin anew with it"
+        message = "time.rate_hz cannot be changed in flight; restart with the new rate"
         raise ScenarioError(message)
     return other

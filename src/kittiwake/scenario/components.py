@@ -1,4 +1,4 @@
-"""From an entry of a scenario to a component: its name, its parameters, its rate."""
+"""Builder of components from scenario entries: type, parameters and rate."""
 
 import dataclasses
 import os
@@ -25,7 +25,7 @@ from kittiwake.guidance.route import Route
 from kittiwake.guidance.shore import Shore
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.instrument import Instrument
-from kittiwake.physics.mass_elements import MassElement, MassShape, assembled
+from kittiwake.physics.mass_elements import MassElement, MassShape, combine_masses
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.files.grids import read_grid
 from kittiwake.scenario.files.meshes import read_mesh
@@ -53,32 +53,33 @@ READERS: dict[type, Callable[[Path], Any]] = {
 }
 MAX_FILE_CHARACTERS = 1000
 SLOWEST_HZ = 1e-6
-# a vehicle's parameter that stands for those which the file gives
+# the parameter of a vehicle that names a URDF file, which gives mass and inertia
 URDF = "urdf"
 MASS, INERTIA, FROM = "mass_kg", "inertia_kgm2", "from"
-MOST_SOLIDS = 1000
-# of a mass that is given beside solids
+MAX_SOLIDS = 1000
+# relative tolerance between the mass of the solids and a mass that is given as well
 SAME_MASS = 1e-9
-# a center of mass that is nearer to the origin lies there
+# a center of mass nearer to the origin than this counts as being there
 SAME_PLACE_M = 1e-9
 MASS_PROPERTIES = {field.name for field in dataclasses.fields(MassProperties)}
 
-# the same for every entry that has such a component
+# cached, as the hints are the same for all entries of one type
 _hints = cache(get_type_hints)
 
 
 @dataclass
 class ComponentBuilder:
-    """Builds the components of one document; what is wrong with them it notes.
+    """Builder of the components of one document, which notes their mistakes.
 
     Attributes:
-        document: where the entries are from.
-        folder: where the scenario's own file names start.
+        document: the document with the entries.
+        folder: the folder to which file names in the scenario are relative.
         rate_hz: the physics rate.
-        problems: takes the mistakes.
+        problems: the list of mistakes found so far.
         tables: the files that were read, by the path of the key that names them.
-        written_out: what stands for a key in what a run leaves, where its file needs others.
-        notes: what is allowed and may yet not be meant.
+        inlined: values that replace a key in the scenario of a run folder, because its file needs
+            other files.
+        notes: warnings about allowed values that may be unintended.
     """
 
     document: Document
@@ -86,12 +87,12 @@ class ComponentBuilder:
     rate_hz: float
     problems: ProblemList
     tables: dict[KeyPath, Path] = field(default_factory=dict)
-    written_out: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
+    inlined: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def scheduled(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
-        """A component with its rate, or None after noting what is wrong."""
-        rate_hz, rest = _taken_out("rate_hz", entry)
+        """Return a component with its rate, or None after noting its mistakes."""
+        rate_hz, rest = _pop_key("rate_hz", entry)
         component = self.component(registry, rest, path)
         default_hz = None if component is None else component.default_rate_hz
         with self.problems.noting((*path, "rate_hz")):
@@ -100,50 +101,50 @@ class ComponentBuilder:
         return None
 
     def instrument(self, entry: Plain, path: KeyPath) -> Any:
-        """A sensor with its rate and errors, or None after noting what is wrong."""
-        errors_given, rest = _taken_out("errors", entry)
+        """Return a sensor with its rate and errors, or None after noting its mistakes."""
+        errors_given, rest = _pop_key("errors", entry)
         sensor = self.scheduled(SENSORS, rest, path)
         errors = self.listed(
             SENSOR_ERRORS, [] if errors_given is None else errors_given, (*path, "errors")
         )
-        kind = sensor.component if sensor else self.stand_in(SENSORS, rest)
+        kind = sensor.component if sensor else self.default_instance(SENSORS, rest)
         for i, error in enumerate(errors):
             if kind is not None and error is not None:
                 with self.problems.noting((*path, "errors", i)):
-                    error.check(kind.measured_kind(), self._period_s(kind, rest))
+                    error.check(kind.measured_type(), self._period_s(kind, rest))
         if sensor is None or None in errors:
             return None
         return Scheduled(Instrument(sensor.component, errors), sensor.every)
 
     def _period_s(self, component: AbstractComponent, entry: Plain) -> float:
-        """That of the wanted rate, even of one that does not divide the physics rate."""
-        rate_hz = _taken_out("rate_hz", entry)[0]
-        if _is_rate(rate_hz) and SLOWEST_HZ <= rate_hz <= self.rate_hz:
+        """Return the period of the given rate, even if it does not divide the physics rate."""
+        rate_hz = _pop_key("rate_hz", entry)[0]
+        if _is_positive(rate_hz) and SLOWEST_HZ <= rate_hz <= self.rate_hz:
             return 1.0 / rate_hz
         return 1.0 / (component.default_rate_hz or self.rate_hz)
 
-    def stand_in(self, registry: Registry, entry: Plain) -> Any:
-        """For a refused component one of its kind with default parameters; None if there is none.
+    def default_instance(self, registry: Registry, entry: Plain) -> Any:
+        """Return a default component in place of an invalid one; None if its type has none.
 
-        What goes with the kind can so be checked before the entry is mended.
+        With it, other entries can be checked against the type before the entry is corrected.
         """
         kind = entry.get("type") if isinstance(entry, dict) else entry
-        return self.unnoted().component(registry, {"type": kind}, ())
+        return self.without_notes().component(registry, {"type": kind}, ())
 
-    def unnoted(self) -> "ComponentBuilder":
-        """The same, whose mistakes nobody is told."""
+    def without_notes(self) -> "ComponentBuilder":
+        """Return a copy that discards the mistakes which it notes."""
         return dataclasses.replace(self, problems=ProblemList(self.document.where))
 
     def _every(self, default_hz: float | None, rate_hz: object) -> int:
         if rate_hz is None:
             return steps_between(self.rate_hz, default_hz, "its default rate_hz")
-        if not _is_rate(rate_hz):
+        if not _is_positive(rate_hz):
             message = f"{shortened(rate_hz)} is not allowed; must be a number above 0"
             raise ScenarioError(message)
         return steps_between(self.rate_hz, float(rate_hz))
 
     def component(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
-        """A component without a rate, or None after noting what is wrong."""
+        """Return a component without a rate, or None after noting its mistakes."""
         parameters = dict(entry) if isinstance(entry, dict) else {"type": entry}
         kind = parameters.pop("type", None)
         place = (*path, "type") if isinstance(entry, dict | str) else path
@@ -156,15 +157,18 @@ class ComponentBuilder:
             cls = registry.find(kind)
             with self.problems.noting(path, placed=True):
                 return build_component(
-                    *(cls, self._with_files(cls, parameters, path), self.document.where, path),
+                    cls,
+                    self._with_files(cls, parameters, path),
+                    self.document.where,
+                    path,
                     shown_by=f"kittiwake list {kind}",
                 )
         return None
 
     def named(self, registry: Registry, entries: Plain, path: KeyPath) -> tuple[Any, ...]:
-        """Components by names of the user's own, None for each that was refused."""
+        """Return components from a mapping of user-chosen names; None for each invalid one."""
         if not isinstance(entries, dict):
-            message = f"write names, and under each the {registry.noun} that it stands for"
+            message = f"write a mapping of names, with a {registry.noun} under each"
             self.problems.note(path, message)
             return (None,)
         return tuple(
@@ -172,7 +176,7 @@ class ComponentBuilder:
         )
 
     def listed(self, registry: Registry, entries: Plain, path: KeyPath) -> tuple[Any, ...]:
-        """Components in a list, None for each that was refused."""
+        """Return components from a list; None for each invalid one."""
         if not isinstance(entries, list):
             message = f"write a list; each {registry.noun} is one of {registry.listed_names()}"
             self.problems.note(path, message)
@@ -182,16 +186,16 @@ class ComponentBuilder:
     def settings(
         self, kind: type[Any], data: Mapping[str, Any], path: KeyPath, shown_by: str = ""
     ) -> Any:
-        """A record that is not a component, or None after noting what is wrong."""
+        """Return a settings record, or None after noting its mistakes."""
         with self.problems.noting(path, placed=True):
             return build_component(kind, data, self.document.where, path, shown_by=shown_by)
         return None
 
     def read(self, kind: type[Any], name: str, path: KeyPath) -> Any:
-        """What a file holds.
+        """Return the content of a file.
 
         Raises:
-            ScenarioError: if it may not be read, or holds something else.
+            ScenarioError: if the file may not be read, or is of another type.
         """
         file = self._file(name, path)
         content = READERS[kind](file)
@@ -201,7 +205,7 @@ class ComponentBuilder:
     def _with_files(
         self, cls: type[Any], parameters: dict[str, Any], path: KeyPath
     ) -> dict[str, Any]:
-        """The parameters with the names of files replaced by what they hold, also inside others."""
+        """Return the parameters with file names replaced by file contents, also in nested ones."""
         hints = _hints(cls)
         return {
             name: self._with_file(hints.get(name), given, (*path, name))
@@ -230,7 +234,7 @@ class ComponentBuilder:
     def with_mass_properties(
         self, cls: type[AbstractDynamics], parameters: dict[str, Any], path: KeyPath
     ) -> dict[str, Any]:
-        """A vehicle's parameters with mass and inertia of what they name: a file, or shapes."""
+        """Return a vehicle's parameters with mass and inertia from a URDF file or from shapes."""
         if URDF not in parameters:
             return self._with_shapes(cls, parameters, path)
         key = (*path, URDF)
@@ -248,7 +252,7 @@ class ComponentBuilder:
         return given
 
     def _mass_properties(self, entry: Plain, key: KeyPath) -> dict[str, Any]:
-        """What a URDF file gives, as parameters; nothing after noting what is wrong with it."""
+        """Return mass and inertia of a URDF file as parameters; empty after noting a mistake."""
         spelled_out = entry if isinstance(entry, dict) else {"file": entry}
         source = build_component(UrdfSource, spelled_out, self.document.where, key)
         file_key = (*key, "file") if spelled_out is entry else key
@@ -258,7 +262,7 @@ class ComponentBuilder:
             read = dataclasses.asdict(body.properties)
             self._note_center(key, body.center_m, f"from the origin of {shortened(body.link)}")
             if body.includes:
-                self.written_out[key] = read
+                self.inlined[key] = read
             else:
                 self.tables[file_key] = file
             return read
@@ -267,17 +271,17 @@ class ComponentBuilder:
     def _with_shapes(
         self, cls: type[AbstractDynamics], parameters: dict[str, Any], path: KeyPath
     ) -> dict[str, Any]:
-        """With the inertia of solids that are given for it, and their mass if no other is given."""
+        """Return the parameters with inertia from given solids, and their mass unless given."""
         given = parameters.get(INERTIA)
         if not isinstance(given, dict) or not has_mass_and_inertia(cls):
             return parameters
         if FROM not in given:
             entries = [field.name for field in dataclasses.fields(Inertia)]
-            strange = next((name for name in given if name not in entries), None)
-            if strange is None:
+            unknown = next((name for name in given if name not in entries), None)
+            if unknown is None:
                 return parameters
-            with self.problems.noting((*path, INERTIA, strange)):
-                message = f"there is no such key. {did_you_mean(strange, [FROM, *entries])}"
+            with self.problems.noting((*path, INERTIA, unknown)):
+                message = f"there is no such key. {did_you_mean(unknown, [FROM, *entries])}"
                 raise ScenarioError(message)
             return {name: value for name, value in parameters.items() if name != INERTIA}
         key = (*path, INERTIA, FROM)
@@ -285,45 +289,45 @@ class ComponentBuilder:
             shapes = self._shapes(given, key)
             if not shapes:
                 return {name: value for name, value in parameters.items() if name != INERTIA}
-            whole = _one_body(shapes)
+            whole = _assembled(shapes)
             mass_kg = parameters.get(MASS, whole.mass_kg)
-            if _is_rate(mass_kg) and not isclose(mass_kg, whole.mass_kg, rel_tol=SAME_MASS):
+            if _is_positive(mass_kg) and not isclose(mass_kg, whole.mass_kg, rel_tol=SAME_MASS):
                 message = (
-                    f"the solids weigh {whole.mass_kg:g} kg together, and mass_kg is {mass_kg:g}; "
+                    f"the solids weigh {whole.mass_kg:g} kg together, but mass_kg is {mass_kg:g}; "
                     "leave mass_kg out, or give solids of this mass"
                 )
                 raise ScenarioError(message)
-            self._note_center(key, whole.center_body_m, "from the point that they are placed about")
+            self._note_center(key, whole.center_body_m, "from the origin of the solids")
             inertia = dataclasses.asdict(whole.inertia_kgm2)
             return parameters | {MASS: mass_kg, INERTIA: inertia}
         return {name: value for name, value in parameters.items() if name != INERTIA}
 
     def _shapes(self, given: dict[str, Any], key: KeyPath) -> list[MassShape]:
-        """Those of a list; none after noting what is wrong with one."""
+        """Return the shapes of a list; empty after noting a mistake in one of them."""
         entries = given[FROM]
         if len(given) > 1 or not isinstance(entries, list) or not entries:
             message = (
-                "write a list of solids and nothing beside it, such as "
+                "write a list of solids and no other key, such as "
                 "[{cuboid: {mass_kg: 0.5, edges_body_m: [0.1, 0.1, 0.04]}}]"
             )
             raise ScenarioError(message)
-        if len(entries) > MOST_SOLIDS:
-            message = f"{len(entries)} solids; at most {MOST_SOLIDS} are added up"
+        if len(entries) > MAX_SOLIDS:
+            message = f"{len(entries)} solids; at most {MAX_SOLIDS} are allowed"
             raise ScenarioError(message)
         shapes = [self.settings(MassShape, one, (*key, i)) for i, one in enumerate(entries)]
         return [shape for shape in shapes if shape is not None] if None not in shapes else []
 
-    def _note_center(self, key: KeyPath, center_m: Vec3, whence: str) -> None:
-        """That a description begins elsewhere than at the center of mass, as positions here do."""
+    def _note_center(self, key: KeyPath, center_m: Vec3, reference: str) -> None:
+        """Note that a description's origin is not the center of mass, to which positions refer."""
         if float(center_m.norm()) > SAME_PLACE_M:
             place = ", ".join(f"{float(part):.6g}" for part in (center_m.x, center_m.y, center_m.z))
             self.notes.append(
-                f"{dotted(key)}: the center of mass lies [{place}] m {whence}; position, hubs, "
-                "feet and sensors count from the center of mass"
+                f"{dotted(key)}: the center of mass lies [{place}] m {reference}; positions of the "
+                "vehicle, hubs, feet and sensors are relative to the center of mass"
             )
 
     def _file(self, name: str, path: KeyPath) -> Path:
-        """A file that the scenario may read: in its folder, or wherever the command line says."""
+        """Return a file that the scenario may read: in its folder, or given by an override."""
         if len(name) > MAX_FILE_CHARACTERS:
             message = f"a file's name of {len(name)} characters; at most {MAX_FILE_CHARACTERS}"
             raise ScenarioError(message)
@@ -333,26 +337,26 @@ class ComponentBuilder:
         file = Path(os.path.realpath(self.folder / name))
         if Path(name).is_absolute() or not file.is_relative_to(os.path.realpath(self.folder)):
             message = (
-                f"'{name}' lies outside the scenario's folder; move it there, or name it on the "
-                "command line with --set, in Python in overrides"
+                f"'{name}' lies outside the scenario's folder; move it there, or name it with "
+                "--set on the command line or in overrides in Python"
             )
             raise ScenarioError(message)
         return file
 
 
-def _taken_out(key: str, entry: Plain) -> tuple[Plain, Plain]:
-    """What an entry has under a key, None without it, and the entry without it."""
+def _pop_key(key: str, entry: Plain) -> tuple[Plain, Plain]:
+    """Return the value of an entry's key, or None, and the entry without the key."""
     if not isinstance(entry, dict):
         return None, entry
     return entry.get(key), {name: value for name, value in entry.items() if name != key}
 
 
-def _is_rate(given: object) -> TypeGuard[int | float]:
+def _is_positive(given: object) -> TypeGuard[int | float]:
     return isinstance(given, int | float) and not isinstance(given, bool) and given > 0
 
 
 def has_mass_and_inertia(cls: type[AbstractDynamics]) -> bool:
-    """Return whether a vehicle has mass and inertia, which files and shapes may give."""
+    """Return True if a vehicle has mass and inertia as parameters."""
     return {field.name for field in dataclasses.fields(cls)} >= MASS_PROPERTIES
 
 
@@ -366,14 +370,14 @@ def _refuse_without_mass_and_inertia(cls: type[AbstractDynamics]) -> None:
         raise ScenarioError(message)
 
 
-def _one_body(shapes: Sequence[MassShape]) -> MassElement:
-    """Shapes put together.
+def _assembled(shapes: Sequence[MassShape]) -> MassElement:
+    """Return one body that consists of all shapes.
 
     Raises:
-        ScenarioError: if they are too unlike in size for the inertia of a body.
+        ScenarioError: if their sizes differ too much for the inertia of a body.
     """
     try:
-        return assembled(*(shape.solid() for shape in shapes))
+        return combine_masses(*(shape.solid() for shape in shapes))
     except ValueError as error:
-        message = f"the solids are too unlike in size: {error}"
+        message = f"the sizes of the solids differ too much: {error}"
         raise ScenarioError(message) from None

@@ -1,6 +1,6 @@
-"""A scenario as plain data that knows where each value was written.
+"""Scenario as plain data with the source of each value.
 
-That is a file and a line, ``--set`` on the command line, or ``overrides`` in Python.
+A source is a file and a line, ``--set`` on the command line, or ``overrides`` in Python.
 """
 
 import json
@@ -17,21 +17,20 @@ from kittiwake.scenario import plain_yaml
 from kittiwake.scenario.plain_yaml import MAX_BYTES, MAX_DEPTH, YamlSource
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, shortened
 
-# Entries that may be the bare name of a component: inside one, --set gives its parameters.
+# entries that may be the bare name of a component; --set may give parameters inside one
 COMPONENTS = (
-    *(
-        "controller",
-        "estimator",
-        "guidance",
-        "wind",
-        "turbulence",
-        "atmosphere",
-        "task",
-    ),
-    *("satellites", "errors"),
+    "controller",
+    "estimator",
+    "guidance",
+    "wind",
+    "turbulence",
+    "atmosphere",
+    "task",
+    "satellites",
+    "errors",
 )
 
-# Mappings whose keys are names of the author's choosing: a new one by --set is a slip of the pen.
+# mappings with user-chosen names as keys; --set cannot add a name, which would be a typing error
 NAMED_BY_AUTHOR: dict[KeyPath, str] = {("vehicles",): "vehicle"}
 
 EXAMPLE = "--set vehicles.pelican.start.yaw_deg=90"
@@ -39,11 +38,11 @@ PYTHON_EXAMPLE = "overrides={'vehicles.pelican.start.yaw_deg': 90}"
 
 
 class Override(NamedTuple):
-    """A value that is given instead of that of the file.
+    """Value that replaces the one in the file.
 
     Attributes:
         item: ``path.to.key=value``, as on the command line.
-        words: what messages call it.
+        words: its name in messages.
     """
 
     item: str
@@ -51,17 +50,17 @@ class Override(NamedTuple):
 
     @classmethod
     def from_python(cls, path: str, value: Any) -> "Override":
-        """Return one of the argument ``overrides`` of a function."""
+        """Return an override from one item of the argument ``overrides`` in Python."""
         plain = value.tolist() if isinstance(value, np.ndarray) else value
-        said = repr(plain) if plain is None or isinstance(plain, bool) else shortened(plain)
-        return cls(f"{path}={written(value)}", f"overrides={{{shortened(path)}: {said}}}")
+        shown = repr(plain) if plain is None or isinstance(plain, bool) else shortened(plain)
+        return cls(f"{path}={written(value)}", f"overrides={{{shortened(path)}: {shown}}}")
 
 
 @dataclass(frozen=True)
 class Document:
-    """Plain data, the line of every path in it, and which paths were set from outside the file.
+    """Plain data with the line of every path and the overrides that set a path.
 
-    ``overrides`` holds what messages call each path that was set from outside.
+    ``overrides`` holds, for each path that an override set, its name in messages.
     """
 
     data: dict[str, Any]
@@ -70,14 +69,14 @@ class Document:
     overrides: dict[KeyPath, str] = field(default_factory=dict)
 
     def where(self, path: KeyPath) -> str:
-        """The place of a path, or of the nearest path above it that was written."""
+        """Return the source of a path, or of its nearest parent that has one."""
         written = self._nearest_written(path)
         if written in self.overrides:
             return self.overrides[written]
         return f"{self.name}:{self.lines[written]}" if written in self.lines else self.name
 
     def from_override(self, path: KeyPath) -> bool:
-        """Whether a value was set from outside; file names in it start at the working folder."""
+        """Return True if an override set a value; it names files relative to the working folder."""
         return self._nearest_written(path) in self.overrides
 
     def _nearest_written(self, path: KeyPath) -> KeyPath:
@@ -87,10 +86,10 @@ class Document:
 
 
 def read_document(path: Path) -> Document:
-    """The document in a file.
+    """Return the document in a file.
 
     Raises:
-        ScenarioError: if the file cannot be read, or its text cannot be used.
+        ScenarioError: if the file cannot be read, or its text is invalid.
     """
     try:
         with path.open("rb") as file:
@@ -112,14 +111,14 @@ def read_document(path: Path) -> Document:
 
 
 def parse_document(text: str, name: str) -> Document:
-    """The document in a YAML text.
+    """Return the document in a YAML text.
 
     Args:
-        text: the YAML; its top must be a mapping.
-        name: how messages call it.
+        text: the YAML; its top level must be a mapping.
+        name: its name in messages.
 
     Raises:
-        ScenarioError: if the text cannot be used; the message has the line.
+        ScenarioError: if the text is invalid; the message has the line.
     """
     source = YamlSource(name)
     data, lines = plain_yaml.expand(plain_yaml.compose(text, source), source)
@@ -133,27 +132,27 @@ def parse_document(text: str, name: str) -> Document:
 
 
 def apply_overrides(document: Document, items: Iterable[str | Override]) -> Document:
-    """The document with values replaced or added, each given as ``path.to.key=value``.
+    """Return the document with values replaced or added, each given as ``path.to.key=value``.
 
     Args:
-        document: what is changed.
-        items: those of the command line as plain text.
+        document: the original document.
+        items: the overrides; those of the command line as plain text.
 
     Raises:
-        ScenarioError: if an item has no value, or its path leads nowhere.
+        ScenarioError: if an item has no value, or its path does not exist.
     """
     for item in items:
-        given = item if isinstance(item, Override) else Override(item, f"--set {_clipped(item)}")
-        document = _overridden(document, *given)
+        given = item if isinstance(item, Override) else Override(item, f"--set {_one_line(item)}")
+        document = _apply_override(document, *given)
     return document
 
 
 def dump_document(data: dict[str, Any]) -> str:
-    """A resolved scenario as YAML that reads back equal."""
+    """Return a resolved scenario as YAML that reads back equal."""
     return plain_yaml.dump(data)
 
 
-def _overridden(document: Document, item: str, words: str) -> Document:
+def _apply_override(document: Document, item: str, words: str) -> Document:
     source = YamlSource(words, has_lines=False)
     written_path, equals, text = item.partition("=")
     segments = written_path.strip().split(".")
@@ -163,15 +162,16 @@ def _overridden(document: Document, item: str, words: str) -> Document:
     if len(segments) > MAX_DEPTH:
         message = f"the path has {len(segments)} parts; at most {MAX_DEPTH}"
         raise source.error(1, message)
-    path, existing = _followed(document, segments, source)
+    path, existing = _resolve_path(document, segments, source)
     entry = plain_yaml.compose(text, source, flow_only=True)
     value, _ = plain_yaml.expand(entry, source, path)
     created = [path[:n] for n in range(existing + 1, len(path) + 1)]
     return replace(
         document,
-        data=_replaced(document.data, path, value),
-        lines=_outside(document.lines, path),
-        overrides=_outside(document.overrides, path) | dict.fromkeys([*created, path], words),
+        data=_replace_at(document.data, path, value),
+        lines=_without_subtree(document.lines, path),
+        overrides=_without_subtree(document.overrides, path)
+        | dict.fromkeys([*created, path], words),
     )
 
 
@@ -179,9 +179,11 @@ def _example(source: YamlSource) -> str:
     return EXAMPLE if source.name.startswith("--set") else PYTHON_EXAMPLE
 
 
-def _followed(document: Document, segments: list[str], source: YamlSource) -> tuple[KeyPath, int]:
-    """The path with numbers for places in lists, and how many of its segments exist already."""
-    here: Plain = document.data
+def _resolve_path(
+    document: Document, segments: list[str], source: YamlSource
+) -> tuple[KeyPath, int]:
+    """Return the path with list indices as integers, and the number of its existing segments."""
+    node: Plain = document.data
     path: KeyPath = ()
     existing = 0
     if tuple(segments) in NAMED_BY_AUTHOR:
@@ -190,28 +192,28 @@ def _followed(document: Document, segments: list[str], source: YamlSource) -> tu
         )
         raise source.error(1, message)
     for segment in segments:
-        if isinstance(here, list):
-            key: str | int = _index(here, segment, path, source)
-            here = here[key]
+        if isinstance(node, list):
+            key: str | int = _index(node, segment, path, source)
+            node = node[key]
         else:
             key = segment
-            here = _mapping_at(document, here, path, segment, source).get(segment)
+            node = _mapping_at(document, node, path, segment, source).get(segment)
         path = (*path, key)
-        existing += here is not None
+        existing += node is not None
     return path, existing
 
 
 def _mapping_at(
-    document: Document, here: Plain, path: KeyPath, segment: str, source: YamlSource
+    document: Document, node: Plain, path: KeyPath, segment: str, source: YamlSource
 ) -> dict[str, Any]:
-    """What a path leads into; nothing at all counts as an empty mapping."""
-    if not isinstance(here, dict | None) and not (isinstance(here, str) and _is_component(path)):
+    """Return the mapping at a path; a missing value counts as an empty mapping."""
+    if not isinstance(node, dict | None) and not (isinstance(node, str) and _is_component(path)):
         message = (
-            f"{dotted(path)} is {shortened(here)} ({document.where(path)}), "
+            f"{dotted(path)} is {shortened(node)} ({document.where(path)}), "
             "so nothing can be set inside it"
         )
         raise source.error(1, message)
-    mapping = _spelled_out(here)
+    mapping = _as_mapping(node)
     if path in NAMED_BY_AUTHOR and segment not in mapping:
         known = did_you_mean(segment[:MAX_CHARACTERS], list(mapping))
         message = f"there is no {NAMED_BY_AUTHOR[path]} {shortened(segment)}. {known}"
@@ -236,46 +238,46 @@ def _index(items: list[Any], segment: str, path: KeyPath, source: YamlSource) ->
     raise source.error(1, message)
 
 
-def _replaced(container: Plain, path: KeyPath, value: Plain) -> Plain:
-    """A container with one value inside it exchanged; what the path does not touch is shared."""
+def _replace_at(container: Plain, path: KeyPath, value: Plain) -> Plain:
+    """Return a container with one value replaced; everything beside the path is shared."""
     if not path:
         return value
     key, rest = path[0], path[1:]
     if isinstance(key, int):
         return [
-            _replaced(item, rest, value) if i == key else item for i, item in enumerate(container)
+            _replace_at(item, rest, value) if i == key else item for i, item in enumerate(container)
         ]
-    mapping = _spelled_out(container)
-    # a value given anew in another unit replaces the one that the file gives
+    mapping = _as_mapping(container)
+    # a value in another unit replaces the one in the file
     kept = {
         name: item
         for name, item in mapping.items()
         if name == key or stored_name(name) != stored_name(key)
     }
-    return kept | {key: _replaced(mapping.get(key), rest, value)}
+    return kept | {key: _replace_at(mapping.get(key), rest, value)}
 
 
-def _spelled_out(entry: Plain) -> dict[str, Plain]:
-    """A mapping as it is; a component that is only named as one with its ``type``."""
+def _as_mapping(entry: Plain) -> dict[str, Plain]:
+    """Return an entry as a mapping; a bare component name becomes its ``type``."""
     if isinstance(entry, str):
         return {"type": entry}
     return entry if isinstance(entry, dict) else {}
 
 
-def _outside(places: dict[KeyPath, Any], path: KeyPath) -> dict[KeyPath, Any]:
-    """The places that are not at or below a path."""
+def _without_subtree(places: dict[KeyPath, Any], path: KeyPath) -> dict[KeyPath, Any]:
+    """Return the entries whose path is neither the given one nor below it."""
     return {place: at for place, at in places.items() if place[: len(path)] != path}
 
 
-def _clipped(item: str) -> str:
-    """An override as it was given, in one line of bearable length."""
+def _one_line(item: str) -> str:
+    """Return an override in one line of limited length."""
     if item.isprintable() and len(item) <= MAX_CHARACTERS:
         return item
     return shortened(item)
 
 
 def written(value: Any) -> str:
-    """A Python value as it is written in a file."""
+    """Return a Python value as YAML text."""
     if isinstance(value, np.ndarray | np.generic):
         return written(value.tolist())
     if isinstance(value, Mapping):
@@ -283,7 +285,7 @@ def written(value: Any) -> str:
         return "{" + ", ".join(pairs) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(written(item) for item in value) + "]"
-    # JSON is YAML: text in quotes stays text, whatever it looks like
+    # JSON is valid YAML, and text in quotes stays text
     return json.dumps(
         value if value is None or isinstance(value, bool | int | float) else str(value),
         ensure_ascii=False,

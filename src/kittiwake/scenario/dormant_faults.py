@@ -1,7 +1,7 @@
-"""A scenario prepared for what may be asked of it in flight: wind, gusts, and that parts fail.
+"""Scenario prepared for wind, gusts and part failures that a user may command in flight.
 
-What is added lies dormant: still air stays still, and a part that has not failed works. When it is
-called for, numbers change and nothing else, so that a flight goes on without being compiled anew.
+The added components have no effect at first: wind and gusts have zero strength, and parts fail
+never. A command in flight changes numbers only, so the program need not be compiled again.
 """
 
 from collections.abc import Mapping
@@ -19,24 +19,24 @@ from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sensors.errors.stuck import Stuck
 
-# later than any flight ends
+# later than the end of any flight
 NEVER_S = 1e9
 
-# by what has failed, since when
+# time of failure in s by the name of the failed part
 Failures = Mapping[str, float]
 
 
 def fallible_parts(vehicle: Vehicle) -> tuple[str, ...]:
-    """What of a vehicle can be made to fail: its drives, then its sensors."""
+    """Return the parts of a vehicle that can fail: its actuators, then its sensors."""
     return (*(fault.part() for fault in _faults(vehicle, NEVER_S)), *vehicle.sensors)
 
 
 def with_dormant_faults(scenario: Scenario, failing: Mapping[str, Failures]) -> Scenario:
-    """The scenario with wind and gusts of no strength where it has none, and with failed parts.
+    """Return the scenario with dormant wind, gusts and faults, and with the given failures.
 
     Args:
-        scenario: as it is written.
-        failing: by vehicle, which of its ``parts_that_fail`` have failed, and since when in s.
+        scenario: the original scenario.
+        failing: by vehicle, the failed ones of its ``fallible_parts`` and their failure times in s.
     """
     world = scenario.world
     if isinstance(world.wind, Calm):
@@ -59,7 +59,7 @@ def _with_dormant_faults(vehicle: Vehicle, failing: Failures) -> Vehicle:
     return replace(
         vehicle,
         turbulence=turbulence,
-        # in this order whenever they begin, so that a flight need not be compiled anew for it
+        # always in this order, so that the program need not be compiled again
         faults=(*vehicle.faults, *dormant),
         sensors={
             name: replace(sensor, component=_fallible(sensor.component, failed=name in failing))
@@ -69,17 +69,19 @@ def _with_dormant_faults(vehicle: Vehicle, failing: Failures) -> Vehicle:
 
 
 def _faults(vehicle: Vehicle, at_s: float) -> list[AbstractFault]:
-    """Of each part that drives the vehicle."""
+    """Return a fault at this time for each actuator of the vehicle."""
     kinds: list[type[AbstractFault]] = [FAULTS.find(name) for name in FAULTS.names()]
     native = vehicle.dynamics.command_type
-    return [fault for kind in kinds if kind.command is native for fault in kind.every(at_s)]
+    return [
+        fault for kind in kinds if kind.command_type is native for fault in kind.for_each_part(at_s)
+    ]
 
 
 def _fallible(instrument: Instrument, *, failed: bool) -> Instrument:
-    """A sensor that has failed says nothing, if it can say so, or the same for ever."""
+    """Return a sensor that may fail: silent if its type supports it, else stuck."""
     silent = instrument.sensor.failed()
     if silent is not None:
         return replace(instrument, sensor=silent if failed else instrument.sensor)
-    # its clock counts samples from when it was added
+    # its time starts when it is added
     stuck = Stuck(at_s=0.0 if failed else NEVER_S)
     return replace(instrument, errors=(*instrument.errors, stuck))

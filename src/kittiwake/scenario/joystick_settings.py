@@ -1,4 +1,4 @@
-"""How far a gamepad's sticks reach: what each quantity is with the stick at its end."""
+"""Scales of a gamepad's sticks: the value of each quantity at full deflection."""
 
 from math import pi
 from typing import Annotated
@@ -8,14 +8,14 @@ import equinox as eqx
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
 from kittiwake.geometry.scalar import Real
 
-# all of a stick's way but a rest that can still be steered in
+# as a share of the deflection; the rest must still allow steering
 DEAD_ZONE = Bounds(0.0, 0.9)
 
 
 class JoystickSettings(eqx.Module):
-    """``joystick``: the scales of the modes, those of uav_gazebo where nothing is given.
+    """``joystick``: the scales of the control modes; the defaults are those of uav_gazebo.
 
-    ``dead_zone`` is the share of a stick's way around its middle that counts as the middle.
+    ``dead_zone`` is the share of a stick's deflection around its center that counts as zero.
     """
 
     dead_zone: Annotated[Real, DEAD_ZONE] = 0.1

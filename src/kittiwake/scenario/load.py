@@ -1,4 +1,4 @@
-"""Finding scenarios: by the name of a library scenario, or by a file."""
+"""Loader of scenarios by library name or file path."""
 
 import os
 from collections.abc import Sequence
@@ -11,19 +11,21 @@ from kittiwake.scenario.document import Document, Override, apply_overrides, rea
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import ScenarioSchema
 
-# the name of the scenario in a run's folder
-IN_A_RUN = "scenario.yaml"
+# the scenario's file name in a run folder
+RUN_FILE = "scenario.yaml"
 
 
 def find(scenario: str) -> Path:
-    """The file of a scenario given by library name or path.
+    """Return the file of a scenario given by library name or path.
 
     Raises:
-        ScenarioError: if there is neither.
+        ScenarioError: if there is no such library scenario or file.
     """
     path = Path(scenario)
-    inside = path / IN_A_RUN
-    if scenario not in library.names() and os.path.isfile(inside):  # takes any path
+    inside = path / RUN_FILE
+    if scenario not in library.names() and os.path.isfile(
+        inside
+    ):  # unlike Path.is_file, never raises
         message = f"'{scenario}' is a folder. Give the scenario in it: {inside}"
         raise ScenarioError(message)
     if path.suffix in {".yaml", ".yml"} or path.parent != Path():
@@ -40,15 +42,15 @@ def find(scenario: str) -> Path:
 def load_scenario(
     scenario: str, overrides: Sequence[str | Override] = (), *, logged: bool = False
 ) -> Scenario:
-    """A scenario with overrides such as ``vehicles.pelican.start.yaw_deg=90``.
+    """Return a scenario with overrides such as ``vehicles.pelican.start.yaw_deg=90``.
 
     Args:
-        scenario: a library name or a file's path.
+        scenario: a library name or a file path.
         overrides: values by path.
-        logged: whether it is for a flight with a log, which has room for so many vehicles only.
+        logged: whether the flight has a log, which limits the number of vehicles.
 
     Raises:
-        ScenarioError: if it cannot be read or flown; one line for each mistake.
+        ScenarioError: if the scenario cannot be read or flown; one line for each mistake.
     """
     path = find(scenario)
     document = read_document(path)
@@ -57,15 +59,15 @@ def load_scenario(
 
 
 def _refuse_foreign(document: Document, path: Path) -> None:
-    """Refuses a file of another kind at once, instead of each of its keys."""
+    """Refuse a file of another kind with one message instead of one for each key."""
     known = list(ScenarioSchema.model_fields)
-    strange = [key for key in document.data if key not in known]
-    if "name" in document.data or 2 * len(strange) <= len(document.data):
+    unknown = [key for key in document.data if key not in known]
+    if "name" in document.data or 2 * len(unknown) <= len(document.data):
         return
-    beside = path.with_name(IN_A_RUN)
+    beside = path.with_name(RUN_FILE)
     instead = f" Give {beside}." if beside != path and beside.is_file() else ""
     message = (
-        f"{document.name}:1: this is no scenario: most of its keys are none of "
+        f"{document.name}:1: this is not a scenario: most of its keys are none of "
         f"{', '.join(known)}.{instead}"
     )
     raise ScenarioError(message)

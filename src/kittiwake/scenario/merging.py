@@ -1,4 +1,4 @@
-"""Parameters given in part: what is left out keeps its default, inside nested ones too."""
+"""Merging of given parameters with defaults, also inside nested parameters."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -11,10 +11,10 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with those given in place of the defaults, inside nested ones too.
+    """Return the defaults with the given parameters in their place, also inside nested ones.
 
-    A parameter given in another unit replaces its default all the same; a nested one of another
-    ``type`` replaces it whole.
+    A parameter in another unit replaces its default; a nested one of another ``type`` replaces
+    the default completely.
     """
     names = {stored_name(key) for key in given}
     kept = {key: value for key, value in defaults.items() if stored_name(key) not in names}
@@ -32,12 +32,12 @@ def _merged_inside(default: Any, given: Any) -> Any:
 
 
 def as_written(value: Any) -> Any:
-    """A component's own value as a file would hold it; what is None is left out."""
+    """Return a component's value as plain data; fields that are None are left out."""
     if isinstance(value, Vec3):
         return [value.x, value.y, value.z]
     if isinstance(value, eqx.Module):
-        held = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        return {name: as_written(part) for name, part in held.items() if part is not None}
+        values = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        return {name: as_written(part) for name, part in values.items() if part is not None}
     if isinstance(value, tuple):
         return [as_written(item) for item in value]
     return value

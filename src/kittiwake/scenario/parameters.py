@@ -1,8 +1,8 @@
-"""A component's annotated fields as the keys that a scenario file may give for it.
+"""Scenario keys of a component, derived from its annotated fields.
 
 A parameter is declared once, in the component: ``gain: Annotated[Real, POSITIVE] = 1.0`` becomes
-an optional key ``gain`` that takes a finite number above zero. Where a field's name ends in a
-stored unit, the same name with a unit of ``core.units.USER_UNITS`` is taken as well and converted:
+an optional key ``gain`` for a finite number above zero. Where a field's name ends in a stored
+unit, the same name with a unit of ``core.units.USER_UNITS`` is accepted as well and converted:
 ``from_deg`` for ``from_rad``.
 """
 
@@ -81,18 +81,18 @@ from kittiwake.scenario.problems import (
 from kittiwake.swarm import BEHAVIORS
 from kittiwake.world.satellites import AbstractRangeError
 
-# What a compiled program can hold in an integer.
+# range of integers in a compiled program
 SMALLEST_INTEGER = -(2**63)
 LARGEST_INTEGER = 2**63 - 1
 
 NOT_FINITE = "finite_number"
 OUT_OF_BOUNDS = "out_of_bounds"
-# people write angles so
+# users write angles in degrees
 ANGLE = "_deg"
 WRONG_LENGTH = "wrong_length"
 NOT_A_FILE = "not_a_file"
 
-# of these a parameter may be any registered kind
+# interfaces for which a parameter may be any registered implementation
 REGISTRIES: dict[Any, Registry] = {
     AbstractBattery: BATTERIES,
     AbstractBehavior: BEHAVIORS,
@@ -104,7 +104,7 @@ REGISTRIES: dict[Any, Registry] = {
     AbstractRotor: ROTORS,
 }
 
-# of these a parameter is the name of a file
+# types whose parameter is the name of a file
 FILES: dict[type, str] = {
     Recording: "the name of a CSV file of recorded values",
     TriangleMesh: "the name of an STL or OBJ file",
@@ -119,10 +119,10 @@ Component = TypeVar("Component", bound=eqx.Module)
 
 @cache
 def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
-    """The pydantic model of a component's parameters; its values are those the component takes.
+    """Return the pydantic model of a component's parameters.
 
     Raises:
-        TypeError: if a field's type has no form in a file.
+        TypeError: if a field's type cannot be written in a scenario file.
     """
     hints = get_type_hints(cls, include_extras=True)
     fields: dict[str, Any] = {}
@@ -155,13 +155,13 @@ def build_component(
     *,
     shown_by: str = "",
 ) -> Component:
-    """The component with the parameters that a file gives.
+    """Return the component with the parameters in a file.
 
     Args:
         cls: the component's class.
         data: the parameters by key; anything else than a mapping is refused.
-        where: gives file and line of a full path.
-        prefix_path: the path at which ``data`` stands in the file.
+        where: returns file and line of a full path.
+        prefix_path: the path of ``data`` in the file.
         shown_by: the command that lists the component's keys.
 
     Raises:
@@ -176,27 +176,27 @@ def build_component(
 
 
 class _Mark:
-    """Stands for a value whose key needs no reading."""
+    """Placeholder for a value whose key is not validated."""
 
 
 class _GivenElsewhere(_Mark):
-    """The parameter is given under another key."""
+    """Mark of a parameter that is given under another key."""
 
 
 @dataclasses.dataclass(frozen=True)
 class _GivenTwice(_Mark):
-    """The parameter is given under another key too."""
+    """Mark of a parameter that is given under another key as well."""
 
     other_key: str
 
 
 class _Parameters(BaseModel):
-    """Refuses unknown keys, and a parameter given in two units."""
+    """Base model, which refuses unknown keys and parameters given in two units."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
     name_of_user_key: ClassVar[dict[str, str]] = {}
-    # the keys by which messages call parameters, where these are not their names
+    # the keys of parameters in messages, where they differ from the names
     usual_keys: ClassVar[dict[str, str]] = {}
     nested_defaults: ClassVar[dict[str, dict[str, Any]]] = {}
     advice_on_keys: ClassVar[str] = ""
@@ -204,7 +204,7 @@ class _Parameters(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _mark_spellings(cls, data: Plain) -> Plain:
-        """Leaves each parameter under one key, so that the others neither are missing nor win."""
+        """Mark all keys of a parameter but one, so that each parameter is validated once."""
         if not isinstance(data, Mapping):
             return data
         marked = dict(data)
@@ -233,7 +233,7 @@ def _component(cls: type[eqx.Module]) -> Annotation:
 
 
 def _constructed(cls: type[eqx.Module], parameters: _Parameters) -> eqx.Module:
-    """The component itself; what the file leaves out takes the class's own default."""
+    """Return the component; parameters that the file leaves out take the class defaults."""
     names = parameters.name_of_user_key
     given = {key: getattr(parameters, key) for key in parameters.model_fields_set}
     values = {
@@ -248,7 +248,7 @@ def _constructed(cls: type[eqx.Module], parameters: _Parameters) -> eqx.Module:
 
 
 def _nested_defaults(cls: type[eqx.Module]) -> dict[str, dict[str, Any]]:
-    """What parameters that are mappings hold where a file gives only some of their keys."""
+    """Return defaults of parameters that are mappings, of which a file may give some keys."""
     written = {
         field.name: as_written(field.default)
         for field in dataclasses.fields(cls)
@@ -267,7 +267,7 @@ def _default(field: "dataclasses.Field[Any]") -> FieldInfo:
 
 
 def _user_spellings(name: str, hint: Annotation) -> dict[str, float]:
-    """Keys that give the parameter in another unit, with the factor to the stored one."""
+    """Return keys for the parameter in other units, with the factors to the stored unit."""
     if not _is_real(hint):
         return {}
     return {
@@ -289,7 +289,7 @@ def _unless_marked(value: Plain, read: Callable[[Plain], object]) -> object:
 
 
 def _readable(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Annotation:
-    """The annotation by which pydantic reads values for a field of a component."""
+    """Return the annotation with which pydantic validates a component's field."""
     if get_origin(hint) is Annotated:
         base, *metadata = get_args(hint)
         bounds = (*bounds, *(item for item in metadata if isinstance(item, Bounds)))
@@ -309,7 +309,7 @@ def _readable(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> An
 
 
 def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Annotation:
-    """The annotation for one number, flag or word, or for a record of such."""
+    """Return the annotation for one number, flag or string, or for a record of these."""
     members = _members(hint)
     if members in (_members(Real), {float}):
         return _number(bounds, factor)
@@ -320,17 +320,17 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
     if hint is str or get_origin(hint) is Literal:
         return hint
     if hint in FILES:
-        return Annotated[Any, AfterValidator(partial(_read_before, hint))]
+        return Annotated[Any, AfterValidator(partial(_file_content, hint))]
     if hint in REGISTRIES:
         return _any_of(REGISTRIES[hint])
     if isinstance(hint, type) and issubclass(hint, eqx.Module) and not inspect.isabstract(hint):
         return _component(hint)
-    message = f"{hint} has no form in a scenario file"
+    message = f"{hint} cannot be written in a scenario file"
     raise TypeError(message)
 
 
 def _any_of(registry: Registry) -> Annotation:
-    """The annotation for a record of any registered kind: its ``type``, then its parameters."""
+    """Return the annotation for any registered component: ``type`` and parameters."""
     kinds = tuple(
         Annotated[_typed_component(registry.find(name), name), Tag(name)]
         for name in registry.names()
@@ -350,7 +350,7 @@ def _type_of(value: Plain) -> Plain:
 
 
 def _typed(registry: Registry, value: Plain) -> Plain:
-    """A mapping with a known ``type``; a bare word is a type without parameters."""
+    """Return a mapping with a known ``type``; a bare word is a type without parameters."""
     given = {"type": value} if isinstance(value, str) else value
     kind = given.get("type") if isinstance(given, Mapping) else None
     if isinstance(kind, str) and kind in registry.entries:
@@ -371,7 +371,7 @@ def _without_none(hint: Annotation) -> Annotation:
 
 
 def _is_real(hint: Annotation) -> bool:
-    """Whether a field holds real numbers, which a unit can multiply."""
+    """Return True if a field holds real numbers, which can have a unit."""
     if get_origin(hint) is Annotated:
         return _is_real(get_args(hint)[0])
     if type(None) in _members(hint):
@@ -382,7 +382,7 @@ def _is_real(hint: Annotation) -> bool:
 
 
 def _number(bounds: tuple[Bounds, ...], factor: float) -> Annotation:
-    """A finite number in the user's unit, turned into the stored one."""
+    """Return the annotation for a finite number, which is converted to the stored unit."""
     finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
     return Annotated[finite, AfterValidator(partial(_converted, bounds=bounds, factor=factor))]
 
@@ -396,7 +396,7 @@ def _converted(value: float, bounds: tuple[Bounds, ...], factor: float) -> float
             in_user_unit = dataclasses.replace(
                 bound, low=bound.low / factor, high=bound.high / factor
             )
-            raise _out_of(in_user_unit)
+            raise _out_of_bounds(in_user_unit)
     return stored
 
 
@@ -408,16 +408,16 @@ def _whole(bounds: tuple[Bounds, ...]) -> Annotation:
 def _bounded(value: int, bounds: tuple[Bounds, ...]) -> int:
     for bound in bounds:
         if not bound.hold(float(value)):
-            raise _out_of(bound)
+            raise _out_of_bounds(bound)
     return value
 
 
-def _out_of(bound: Bounds) -> PydanticCustomError:
+def _out_of_bounds(bound: Bounds) -> PydanticCustomError:
     return PydanticCustomError(OUT_OF_BOUNDS, "must be {bound}", {"bound": str(bound)})
 
 
 def _entries(items: tuple[Annotation, ...], noun: str) -> Annotation:
-    """A list, given as a list, kept as a tuple."""
+    """Return the annotation for a list that is stored as a tuple."""
     if items[-1] is ...:
         return tuple[items]
     return Annotated[
@@ -425,8 +425,8 @@ def _entries(items: tuple[Annotation, ...], noun: str) -> Annotation:
     ]
 
 
-def _read_before(kind: type, value: Plain) -> Plain:
-    """What a file holds, which the builder has read already; anything else was no file's name."""
+def _file_content(kind: type, value: Plain) -> Plain:
+    """Return the file content that the builder has read; refuse anything else."""
     if not isinstance(value, kind):
         raise PydanticCustomError(NOT_A_FILE, "must be {file}", {"file": FILES[kind]})
     return value

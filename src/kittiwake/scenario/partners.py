@@ -1,4 +1,4 @@
-"""Whose deck a vehicle follows."""
+"""Partners: the vessels or platforms whose decks vehicles follow."""
 
 from collections.abc import Mapping
 
@@ -16,9 +16,9 @@ def partners(
     world: World | None,
     problems: ProblemList,
 ) -> dict[str, str]:
-    """The partner of each vehicle that has one, by name; a wrong one is noted.
+    """Return the partner of each vehicle that has one, by name; notes wrong partners.
 
-    Of two counted entries of equal length each vehicle has that of the same number.
+    Two entries of equal ``count`` are paired by number.
     """
     platforms = () if world is None else world.platform_names
     found: dict[str, str] = {}
@@ -26,45 +26,45 @@ def partners(
         members = members_of(name, entry, vehicles)
         path = ("vehicles", name, "partner")
         if entry.partner is None:
-            needy = [m for m in members if _needs_partner(vehicles[m])]
-            if needy:
-                problems.note(path, "is missing; write whose deck the vehicle's sensors look for")
+            dependent = [m for m in members if _requires_partner(vehicles[m])]
+            if dependent:
+                problems.note(path, "is missing; write the vehicle whose deck the sensors observe")
             continue
         given = entry.partner
-        # a count that was refused has its own message, and nobody knows how many were meant
+        # an invalid count has its own message, and the intended number is unknown
         refused = f"{dotted(('vehicles', name, 'count'))}: "
         counted = not any(refused in line for line in problems.lines)
         others = members_of(given, entries[given], vehicles) if given in entries else [given]
         if given not in entries and given not in platforms:
             others_named = [*(n for n in entries if n != name), *platforms]
-            problems.note(path, _unknown(given, others_named, vehicles))
+            problems.note(path, _unknown_partner(given, others_named, vehicles))
         elif given == name:
             problems.note(path, "is the vehicle itself; write another one, or a platform")
         elif any(o in vehicles and vehicles[o].dynamics.deck is None for o in others):
             problems.note(path, f"{given} has no deck; give it one under parameters.deck")
         elif members and others and len(others) not in (1, len(members)) and counted:
             problems.note(
-                path, f"{given} are {len(others)}, and {name} {len(members)}; write equal counts"
+                path, f"{given} has count {len(others)}, {name} {len(members)}; write equal counts"
             )
         else:
             several = others if len(others) > 1 else others * len(members)
-            # an entry that was refused has none, and its own message
+            # an invalid entry has no vehicles and its own message
             found |= dict(zip(members, several, strict=False))
     return found
 
 
-def _unknown(given: str, known: list[str], vehicles: Mapping[str, Vehicle]) -> str:
-    """What is said of a partner that is neither an entry nor a platform."""
+def _unknown_partner(given: str, known: list[str], vehicles: Mapping[str, Vehicle]) -> str:
+    """Return the message about a partner that is neither an entry nor a platform."""
     if given in vehicles:
         whole = given.rpartition("-")[0]
-        return f"'{given}' is one vehicle of {whole}; only the entry can be named: {whole}"
+        return f"'{given}' is one vehicle of {whole}; write the entry's name: {whole}"
     return f"there is no vehicle and no platform '{given}'. {did_you_mean(given, known)}"
 
 
 def members_of(name: str, entry: VehicleSchema, vehicles: Mapping[str, Vehicle]) -> list[str]:
-    """The vehicles of an entry; none of one that was refused."""
+    """Return the names of an entry's vehicles; empty for an invalid entry."""
     return [member for member in member_names(name, entry.count) if member in vehicles]
 
 
-def _needs_partner(vehicle: Vehicle) -> bool:
+def _requires_partner(vehicle: Vehicle) -> bool:
     return any(part.component.sensor.sees_partner for part in vehicle.sensors.values())

@@ -1,9 +1,9 @@
-"""YAML text as plain values with line numbers, and back.
+"""Parser and writer of YAML as plain values with line numbers.
 
 Reads the core schema of YAML 1.2: only ``true`` and ``false`` are booleans, ``1e3`` is a number,
-``012`` is twelve, ``1:30`` and dates are text. PyYAML's parser delivers the events; the values are
-made here, so no tag can call anything. Text from strangers is expected: size, depth and the number
-of values after following every alias are limited.
+``012`` is twelve, ``1:30`` and dates are text. PyYAML's parser delivers the events; this module
+makes the values, so no tag can call code. Text may be untrusted: size, depth and the number of
+values after expansion of all aliases are limited.
 """
 
 import re
@@ -53,22 +53,22 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 
 @dataclass(frozen=True)
 class YamlSource:
-    """What is being read and how a place in it is called."""
+    """Source of YAML text, with its name in messages."""
 
     name: str
     has_lines: bool = True
 
     def error(self, line: int, sentence: str) -> ScenarioError:
-        """The error to raise for a fault in a line."""
+        """Return the error to raise for a mistake in a line."""
         place = f"{self.name}:{line}" if self.has_lines else self.name
         return ScenarioError(f"{place}: {sentence}")
 
 
 @dataclass(frozen=True)
 class YamlNode:
-    """A value and the line on which it is used; aliased values share their content.
+    """Value and the line on which it is used; aliased values share their content.
 
-    Size and height are those after every alias is followed, known without following any.
+    Size and height count every use of an alias, without expanding any.
     """
 
     line: int
@@ -77,7 +77,7 @@ class YamlNode:
     height: int = 0
 
     def used_in(self, line: int) -> "YamlNode":
-        """The same value at another place."""
+        """Return the same value in another line."""
         return YamlNode(line, self.content, self.size, self.height)
 
 
@@ -85,15 +85,15 @@ Content: TypeAlias = Scalar | list[YamlNode] | dict[str, YamlNode]
 
 
 def compose(text: str, source: YamlSource, *, flow_only: bool = False) -> YamlNode:
-    """The single document of a YAML text.
+    """Return the single document of a YAML text.
 
     Args:
         text: the YAML.
-        source: how errors name it.
-        flow_only: refuse collections that are written without brackets.
+        source: its source, for messages.
+        flow_only: whether collections without brackets are refused.
 
     Raises:
-        ScenarioError: if the text is not YAML, or YAML of a kind that is not accepted.
+        ScenarioError: if the text is not YAML, or uses features that are not accepted.
     """
     if len(text) > MAX_BYTES:
         message = f"larger than {MAX_BYTES // 2**20} MiB, the most that is read"
@@ -105,7 +105,7 @@ def compose(text: str, source: YamlSource, *, flow_only: bool = False) -> YamlNo
 def expand(
     entry: YamlNode, source: YamlSource, base: KeyPath = ()
 ) -> tuple[Plain, dict[KeyPath, int]]:
-    """Plain values without any sharing and the line of every path, for an entry at ``base``."""
+    """Return unshared plain values and the line of every path, for an entry at ``base``."""
     if len(base) + entry.height > MAX_DEPTH:
         raise source.error(entry.line, TOO_DEEP)
     lines: dict[KeyPath, int] = {}
@@ -113,7 +113,7 @@ def expand(
 
 
 def dump(data: Plain) -> str:
-    """Plain values as YAML that ``compose`` reads back equal; the order of keys is kept."""
+    """Return plain values as YAML that ``compose`` reads back equal; keys keep their order."""
     return yaml.dump(
         data,
         Dumper=_Dumper,
@@ -125,7 +125,7 @@ def dump(data: Plain) -> str:
 
 
 class _Composer:
-    """Turns the parser's events into entries."""
+    """Composer of nodes from the parser's events."""
 
     def __init__(self, text: str, source: YamlSource, *, flow_only: bool) -> None:
         self._events = _EventSource(text)
@@ -158,7 +158,7 @@ class _Composer:
             ) from None
 
     def _count(self, line: int, values: int) -> None:
-        """Stops a long text before all of it is in memory."""
+        """Raise an error for too many values before all of them are in memory."""
         self._values += values
         if self._values > MAX_VALUES:
             raise self._source.error(line, TOO_MANY)
@@ -181,7 +181,7 @@ class _Composer:
 
     def _aliased(self, event: yaml.AliasEvent) -> YamlNode:
         if event.anchor not in self._anchors:
-            message = f"the alias *{event.anchor} names nothing that is complete above it"
+            message = f"there is no complete anchor above the alias *{event.anchor}"
             raise self._source.error(_line(event), message)
         return self._anchors[event.anchor]
 
@@ -225,7 +225,7 @@ class _Composer:
         return merged | own
 
     def _merged(self, value: YamlNode) -> dict[str, YamlNode]:
-        """What ``<<`` brings in; of several mappings the first wins."""
+        """Return the mapping under ``<<``; of several mappings the first has precedence."""
         merged: dict[str, YamlNode] = {}
         mappings = value.content if isinstance(value.content, list) else [value]
         for mapping in mappings:
@@ -268,7 +268,7 @@ class _Composer:
 
 
 def _size(content: Content) -> int:
-    """How many values this becomes; long text counts as several, because an alias can repeat it."""
+    """Return the number of values; long text counts as several, as aliases can repeat it."""
     if isinstance(content, dict):
         return 1 + sum(_size(key) + entry.size for key, entry in content.items())
     if isinstance(content, list):
@@ -277,7 +277,7 @@ def _size(content: Content) -> int:
 
 
 def _height(content: Content) -> int:
-    """How many levels of lists and mappings stand on each other here."""
+    """Return the number of nested levels of lists and mappings."""
     if not isinstance(content, list | dict):
         return 0
     children = content.values() if isinstance(content, dict) else content
@@ -294,7 +294,7 @@ def _plain(entry: YamlNode, path: KeyPath, lines: dict[KeyPath, int]) -> Plain:
 
 
 def _is_plain(event: yaml.Event) -> bool:
-    """Whether a scalar is written without quotes and without a tag."""
+    """Return True if a scalar is written without quotes and without a tag."""
     return isinstance(event, yaml.ScalarEvent) and event.implicit[0]
 
 
@@ -307,7 +307,7 @@ def _is_number(text: str) -> bool:
 
 
 def _resolved(text: str) -> Scalar:
-    """What an unquoted word means."""
+    """Return the value of an unquoted word."""
     if text in _WORDS:
         return _WORDS[text]
     for pattern, base in _INTEGERS:
@@ -317,7 +317,7 @@ def _resolved(text: str) -> Scalar:
 
 
 def _refuse_control_characters(text: str, source: YamlSource) -> None:
-    # a byte order mark may open the text, and nothing else
+    # a byte order mark is allowed at the start of the text only
     found = _NOT_PRINTABLE.search(text, 1 if text.startswith("\ufeff") else 0)
     if found:
         line = text.count("\n", 0, found.start()) + 1
@@ -327,14 +327,14 @@ def _refuse_control_characters(text: str, source: YamlSource) -> None:
 
 def _syntax_sentence(error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
-    said = " ".join(part for part in (error.problem, error.context) if part)
+    problem = " ".join(part for part in (error.problem, error.context) if part)
     column = f" (column {mark.column + 1})" if mark else ""
-    hint = "; indent with spaces, not with tabs" if "cannot start any token" in said else ""
-    return f"cannot be read as YAML: {said}{column}{hint}"
+    hint = "; indent with spaces, not with tabs" if "cannot start any token" in problem else ""
+    return f"cannot be read as YAML: {problem}{column}{hint}"
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes every text that YAML 1.1 or 1.2 would take for something else, and repeats aliases."""
+    """Dumper that writes no aliases and quotes text that YAML 1.1 or 1.2 would convert."""
 
     @override
     def ignore_aliases(self, data: object) -> bool:

@@ -1,23 +1,23 @@
-"""Collecting mistakes, so that one message tells them all."""
+"""Collector of mistakes, which reports all of them in one message."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.scenario.problems import KeyPath, dotted, once_for_all
+from kittiwake.scenario.problems import KeyPath, dotted, merge_similar
 
 
 @dataclass
 class ProblemList:
-    """The mistakes found so far in one document; ``where`` gives file and line of a path."""
+    """Mistakes found so far in one document; ``where`` returns file and line of a path."""
 
     where: Callable[[KeyPath], str]
     lines: list[str] = field(default_factory=list)
 
     @contextmanager
     def noting(self, path: KeyPath, *, placed: bool = False) -> Generator[None]:
-        """Notes an error raised inside; a ``placed`` one names its line already."""
+        """Note an error raised inside the context; a ``placed`` one has its line already."""
         try:
             yield
         except KittiwakeError as error:
@@ -26,20 +26,20 @@ class ProblemList:
             else:
                 self.note(path, str(error))
 
-    def note(self, path: KeyPath, said: str) -> None:
-        """Notes a mistake."""
-        self.lines.append(self.sentence(path, said))
+    def note(self, path: KeyPath, message: str) -> None:
+        """Add a mistake at a path."""
+        self.lines.append(self.sentence(path, message))
 
-    def sentence(self, path: KeyPath, said: str) -> str:
-        """A sentence with its place in the file before it."""
-        shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in said)
+    def sentence(self, path: KeyPath, message: str) -> str:
+        """Return a message with its place in the file before it."""
+        shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
         return f"{self.where(path)}: {dotted(path)}: {shown}"
 
     def refuse(self) -> None:
-        """Raises what was noted, if anything was.
+        """Raise all noted mistakes, if there are any.
 
         Raises:
             ScenarioError: with a line for each mistake.
         """
         if self.lines:
-            raise ScenarioError("\n".join(once_for_all(self.lines)))
+            raise ScenarioError("\n".join(merge_similar(self.lines)))

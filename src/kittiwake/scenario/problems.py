@@ -1,4 +1,4 @@
-"""Wording: what a validation found, as sentences that say where, what was given and what may be.
+"""Messages for validation errors: place, given value and allowed values.
 
 A line reads ``keep-spot.yaml:12: vehicles.pelican.guidance.radius_m: -1 is not allowed; must be
 above 0``.
@@ -16,9 +16,9 @@ from pydantic import BaseModel, ValidationError
 from kittiwake.core.errors import did_you_mean, listed
 
 KeyPath: TypeAlias = tuple[str | int, ...]
-# Numbers, text, true, false, null, and lists and mappings of them.
+# numbers, text, booleans, null, and lists and mappings of them
 Plain: TypeAlias = Any
-# A type, or a form of the typing module.
+# a type, or a special form of the typing module
 Annotation: TypeAlias = Any
 # pydantic's record of one error: type, loc, msg, input, ctx.
 Details: TypeAlias = Mapping[str, Any]
@@ -26,10 +26,12 @@ Details: TypeAlias = Mapping[str, Any]
 MAX_CHARACTERS = 60
 MAX_PROBLEMS = 20
 
-# a line about something of one vehicle: its place, its name, the rest
-OF_A_VEHICLE = re.compile(r"(?P<place>.*?: vehicles\.)(?P<vehicle>[\w-]+)(?P<rest>\W.*)", re.DOTALL)
+# a message about one vehicle: its place, the vehicle's name, the rest
+VEHICLE_MESSAGE = re.compile(
+    r"(?P<place>.*?: vehicles\.)(?P<vehicle>[\w-]+)(?P<rest>\W.*)", re.DOTALL
+)
 
-# The type of an error whose message is the whole sentence: what was given would not explain it.
+# the type of an error whose message is complete without the given value
 STATEMENT = "statement"
 CHOICES = ("literal_error", "enum")
 
@@ -71,7 +73,7 @@ _RULES = {
 
 
 def shortened(value: Plain) -> str:
-    """A value as a user would write it, in at most sixty characters."""
+    """Return a value as a user would write it, in at most sixty characters."""
     if value is None or isinstance(value, bool):
         return _WORDS[value]
     text = repr(value)
@@ -82,7 +84,7 @@ def shortened(value: Plain) -> str:
 
 
 def dotted(path: KeyPath) -> str:
-    """A path as it is written after ``--set``."""
+    """Return a path as it is written after ``--set``."""
     return ".".join(_segment(key) for key in path)
 
 
@@ -94,34 +96,34 @@ def render_problems(
     model: type[BaseModel] | None = None,
     shown_by: str = "",
 ) -> str:
-    """All that a validation found, one line each.
+    """Return all errors of a validation, one line each.
 
     Args:
-        error: what pydantic raised.
-        where: gives file and line of a full path.
-        prefix_path: the path at which the validated data stands in the file.
-        model: what was validated; without it unknown keys get no suggestion and a choice between
-            several types is told type by type.
+        error: the error that pydantic raised.
+        where: returns file and line of a full path.
+        prefix_path: the path of the validated data in the file.
+        model: the model of the data; without it unknown keys get no suggestion, and errors in a
+            union are reported for each of its types.
         shown_by: the command that lists the model's keys.
     """
     problems = _without_alternatives(
         [_Problem.of(details, model, shown_by) for details in error.errors(include_url=False)]
     )
-    lines = once_for_all(problem.line(where, prefix_path) for problem in problems)
+    lines = merge_similar(problem.line(where, prefix_path) for problem in problems)
     shown = lines[:MAX_PROBLEMS]
     if len(lines) > len(shown):
         shown.append(f"and {len(lines) - len(shown)} more")
     return "\n".join(shown)
 
 
-def once_for_all(lines: Iterable[str]) -> list[str]:
-    """Return one line for vehicles with equal mistakes: of the first, and how many more there are.
+def merge_similar(lines: Iterable[str]) -> list[str]:
+    """Return one line for all vehicles with the same mistake: the first one, and a count.
 
-    They have the same key and the same sentence, in whatever line of the file.
+    Mistakes are the same if key and message are equal, in whatever line of the file.
     """
     alike: dict[str, list[str]] = defaultdict(list)
     for line in dict.fromkeys(lines):
-        found = OF_A_VEHICLE.fullmatch(line)
+        found = VEHICLE_MESSAGE.fullmatch(line)
         alike[line if found is None else f"vehicles.{found['rest']}"].append(line)
     return [
         first + (f" (and {len(others)} more vehicles alike)" if others else "")
@@ -130,7 +132,7 @@ def once_for_all(lines: Iterable[str]) -> list[str]:
 
 
 def rule_of(details: Details) -> str:
-    """Return what is allowed, after an error that pydantic found."""
+    """Return the rule that an error of pydantic violates."""
     kind, context = details["type"], details.get("ctx", {})
     if kind in ("value_error", "assertion_error"):
         return str(context["error"])
@@ -141,7 +143,7 @@ def rule_of(details: Details) -> str:
 
 @dataclass(frozen=True)
 class _Problem:
-    """One error of pydantic: its path in the data, and where it went through a choice of types."""
+    """Error of pydantic: its path in the data, and the union of types on that path."""
 
     details: Details
     path: KeyPath
@@ -159,8 +161,14 @@ class _Problem:
         for segment in details["loc"]:
             node = route.follow(node, segment)
         return cls(
-            *(details, route.path, route.known_keys, route.shown_by, route.missing_key),
-            *(route.advice_on_keys, route.choice_path, route.alternative),
+            details=details,
+            path=route.path,
+            known_keys=route.known_keys,
+            shown_by=route.shown_by,
+            missing_key=route.missing_key,
+            advice_on_keys=route.advice_on_keys,
+            choice_path=route.choice_path,
+            alternative=route.alternative,
         )
 
     def line(self, where: Callable[[KeyPath], str], prefix_path: KeyPath) -> str:
@@ -172,7 +180,7 @@ class _Problem:
         return f"{where(full_path)}: {subject}{self._sentence()}"
 
     def _sentence(self) -> str:
-        """What follows the name of the place."""
+        """Return the message after the key."""
         kind, given = self.details["type"], self.details["input"]
         if kind == "missing":
             return " is missing"
@@ -205,14 +213,14 @@ class _Problem:
 
     @property
     def rule(self) -> str:
-        """What is allowed."""
+        """Rule that the value must obey."""
         if self.details["type"] in CHOICES:
             return f"must be one of {listed(self._choices)}"
         return rule_of(self.details)
 
 
 class _Route:
-    """Follows an error's location through the models, leaving out what pydantic adds to it."""
+    """Path of an error through the models, without the segments that pydantic adds."""
 
     def __init__(self, shown_by: str) -> None:
         self.path: KeyPath = ()
@@ -224,10 +232,10 @@ class _Route:
         self.alternative: str | int | None = None
 
     def follow(self, node: Annotation, segment: str | int) -> Annotation:
-        """The annotation one segment further; None where the models do not say."""
+        """Return the annotation one segment further; None if the models have none."""
         node = _bare(node)
         if _is_model(node) and segment not in _keys(node) and _has_label(node, segment):
-            return node  # the only one of its kind is a choice all the same
+            return node  # a union of a single type has a label, too
         if _is_choice(node):
             if self.choice_path is None:
                 self.choice_path, self.alternative = self.path, segment
@@ -242,10 +250,10 @@ class _Route:
 
 
 def _without_alternatives(problems: Sequence[_Problem]) -> list[_Problem]:
-    """The problems with each failed choice between types told once.
+    """Return the problems with each failed union reported once.
 
-    Pydantic reports what is wrong with every alternative. Those that went into the value are
-    closest to what was meant; if none did, the alternatives are joined by "or".
+    Pydantic reports the errors of every alternative. Alternatives with errors inside the value are
+    closest to the intended one; if there are none, the alternatives are joined by "or".
     """
     groups: dict[object, list[_Problem]] = {}
     for number, problem in enumerate(problems):
@@ -263,12 +271,12 @@ def _closest(problems: list[_Problem]) -> list[_Problem]:
             [problem for problem in deeper if problem.alternative == alternative]
             for alternative in dict.fromkeys(problem.alternative for problem in deeper)
         ]
-        return _told_once_each(min(by_alternative, key=len))
+        return _joined_by_path(min(by_alternative, key=len))
     return [_any_of(problems)]
 
 
-def _told_once_each(problems: list[_Problem]) -> list[_Problem]:
-    """The problems with those of one value, which failed a choice within the choice, joined."""
+def _joined_by_path(problems: list[_Problem]) -> list[_Problem]:
+    """Return the problems with those of equal path, from a nested union, joined."""
     by_path: dict[KeyPath, list[_Problem]] = {}
     for problem in problems:
         by_path.setdefault(problem.path, []).append(problem)
@@ -289,7 +297,7 @@ def _segment(key: str | int) -> str:
 
 
 def _words(expected: str) -> list[str]:
-    """The allowed words, which pydantic lists as ``'a', 'b' or 'c'``."""
+    """Return the allowed words, which pydantic lists as ``'a', 'b' or 'c'``."""
     return re.findall(r"'([^']*)'", expected) or re.split(", | or ", expected)
 
 
@@ -298,7 +306,7 @@ def _nearest(given: Plain, allowed: list[str]) -> str:
 
 
 def _bare(annotation: Annotation) -> Annotation:
-    """An annotation without its metadata and without ``| None``."""
+    """Return an annotation without its metadata and without ``| None``."""
     while get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) not in (Union, types.UnionType):
@@ -316,7 +324,7 @@ def _is_model(node: Annotation) -> bool:
 
 
 def _has_label(node: Annotation, label: str | int) -> bool:
-    """Whether pydantic calls this alternative so: by class, discriminating word or kind."""
+    """Return True if pydantic labels this alternative so: by class, tag or type."""
     if not _is_model(node):
         origin = get_origin(node)
         return isinstance(origin, type) and str(label).startswith(f"{origin.__name__}[")
@@ -336,7 +344,7 @@ def _keys(node: Annotation) -> list[str]:
 
 
 def _child(node: Annotation, segment: str | int) -> Annotation:
-    """The annotation of what a model, a mapping or a list holds under a key."""
+    """Return the annotation of a value in a model, a mapping or a list."""
     if _is_model(node):
         fields = node.model_fields
         found = [field for name, field in fields.items() if segment in (name, field.alias)]

@@ -1,4 +1,4 @@
-"""From a scenario's ``world`` to what evolves in it by itself, such as plumes and waves."""
+"""Builder of a world's processes, such as plumes and waves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 from kittiwake.core.component import Scheduled
 from kittiwake.environment import FIELDS, PLUMES, SATELLITES, TERRAINS
-from kittiwake.environment import WAVES as KINDS_OF_WAVES
+from kittiwake.environment import WAVES as WAVE_MODELS
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
@@ -15,34 +15,34 @@ from kittiwake.world.terrain import TERRAIN
 from kittiwake.world.waves import WAVES
 from kittiwake.world.world import World
 
-# of which a world has one at most, and of which it has several by names of the user's own
-SINGLE = {SKY: SATELLITES, TERRAIN: TERRAINS, WAVES: KINDS_OF_WAVES}
+# process types of which a world has at most one, and types with user-chosen names
+SINGLE = {SKY: SATELLITES, TERRAIN: TERRAINS, WAVES: WAVE_MODELS}
 NAMED = {"plumes": PLUMES, "fields": FIELDS}
 KEYS = (*SINGLE, *NAMED)
 
-# by their places in the file; None for what was refused
+# process types by path in the file; None for invalid ones
 Kinds = Mapping[KeyPath, Scheduled[AbstractProcessKind] | None]
 
 
 @dataclass
 class ProcessBuilder:
-    """Builds the processes of one document's world."""
+    """Builder of the processes of one document's world."""
 
     components: ComponentBuilder
 
     def kinds(self, data: dict[str, Any]) -> Kinds:
-        """What is given of them, taken out of the world's data."""
+        """Return the given process types, which are removed from the world's data."""
         found: dict[KeyPath, Scheduled[AbstractProcessKind] | None] = {}
         for key, registry in SINGLE.items():
             entry = data.pop(key, None)
-            # null takes away what a scenario has, as an override does
+            # null in an override removes an entry of the scenario
             if entry is not None:
                 path = ("world", key)
                 found[path] = self.components.scheduled(registry, entry, path)
         for key, registry in NAMED.items():
             entries = data.pop(key, {})
             if not isinstance(entries, dict):
-                message = f"write names, and under each the {registry.noun} that it stands for"
+                message = f"write a mapping of names, with a {registry.noun} under each"
                 self.components.problems.note(("world", key), message)
                 found[("world", key)] = None
                 continue
@@ -52,9 +52,9 @@ class ProcessBuilder:
         return found
 
     def processes(self, kinds: Kinds, world: World) -> dict[str, Scheduled[AbstractProcess]] | None:
-        """The processes by name, or None if something is wrong with one of them, which is noted.
+        """Return the processes by name, or None after noting a mistake in one of them.
 
-        A process is named like its place under ``world``.
+        A process has the name of its path under ``world``.
         """
         processes: dict[str, Scheduled[AbstractProcess]] = {}
         for path, kind in kinds.items():

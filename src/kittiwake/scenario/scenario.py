@@ -1,4 +1,4 @@
-"""A scenario that was read, checked and built: all that a flight needs."""
+"""Scenario as built from a document: everything that a flight requires."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -25,27 +25,29 @@ from kittiwake.sim.team_radio import Membership
 from kittiwake.vehicles import VEHICLES
 from kittiwake.world.world import World
 
-# the keys of what is drawn for each episode of a task: fully, in both spellings, and by difficulty
-BY_DIFFICULTY = "curriculum"
-DRAWN = ("randomize", "randomise", BY_DIFFICULTY)
+# the keys of values that are drawn for each episode of a task: from the full range, in both
+# spellings, and by difficulty
+CURRICULUM = "curriculum"
+RANDOMIZED = ("randomize", "randomise", CURRICULUM)
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario ready to fly.
+    """Scenario ready to fly.
 
     Attributes:
-        document: the data it was built from, overrides applied.
-        folder: where the names of its files start.
-        partners: whose deck each vehicle follows that has a partner.
-        teams: who flies with whom.
-        tables: the recorded files that it reads, by the path of the key that names them.
-        joystick: what a gamepad's sticks ask for when a person flies it.
-        ros: how it looks to ROS.
-        policy: what flies the agents of its task instead of their guidance: a network, or
-            ``TASK_POLICY`` for the task's own.
-        written_out: what stands for a key in what a run leaves, where its file needs others.
-        notes: what was found while it was built that may not be meant.
+        document: its data with overrides applied.
+        folder: the folder to which its file names are relative.
+        partners: the vehicle or platform whose deck a vehicle follows, by the vehicle's name.
+        teams: team and leader of each vehicle.
+        tables: the files that it reads, by the path of the key that names them.
+        joystick: the scales of a gamepad's sticks.
+        ros: the settings of the ROS interface.
+        policy: the policy that commands the agents of its task instead of their guidance: a
+            network, or ``TASK_POLICY`` for the task's own.
+        inlined: values that replace a key in the scenario of a run folder, because its file needs
+            other files.
+        notes: warnings that were found while it was built.
     """
 
     document: Document
@@ -66,71 +68,71 @@ class Scenario:
     joystick: JoystickSettings
     ros: RosSettings
     policy: Network | str | None = None
-    written_out: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
+    inlined: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     def check_flight(self, duration_s: float | None = None) -> None:
-        """Refuses a flight without a step, and one whose log would not fit into memory.
+        """Refuse a flight without a step, and one whose log would not fit into memory.
 
         Raises:
-            ScenarioError: with what would be possible.
+            ScenarioError: with the allowed values.
         """
         flown_s = self.duration_s if duration_s is None else duration_s
         check_duration(flown_s, self.rate_hz)
         self._check_processes(flown_s)
-        pictured = sum(map(_pictured, self.vehicles.values()))
-        check_log_size(len(self.vehicles), flown_s, self.rate_hz / self.log_every, pictured)
+        image_numbers = sum(map(_image_size, self.vehicles.values()))
+        check_log_size(len(self.vehicles), flown_s, self.rate_hz / self.log_every, image_numbers)
 
     def _check_processes(self, duration_s: float) -> None:
         for name, process in self.world.processes.items():
             end_s = process.component.end_s()
             if end_s is not None and duration_s > end_s:
                 message = (
-                    f"world.{name}: is known for {end_s:g} s from start_utc on, the flight lasts "
+                    f"world.{name}: the data end {end_s:g} s after start_utc, the flight lasts "
                     f"{duration_s:g} s; fly a shorter time, or write an earlier start_utc or "
                     "another file"
                 )
                 raise ScenarioError(message)
 
     def warnings(self) -> list[str]:
-        """What can be flown and may yet not be meant."""
+        """Return warnings about settings that can be flown but may be unintended."""
         found = [*self.notes]
-        in_vain: dict[type, bool] = {}
+        unused: dict[type, bool] = {}
         for name, vehicle in self.vehicles.items():
-            said = [
+            own = [
                 *vehicle.dynamics.warnings(self.world.gravity_mps2),
-                *_fed_in_vain(vehicle, in_vain),
-                *self._too_late(vehicle),
-                *(_passed_over(vehicle) if self._names_controllers(name) else []),
+                *_unused_feed_forward(vehicle, unused),
+                *self._faults_after_end(vehicle),
+                *(_unused_controllers(vehicle) if self._names_controllers(name) else []),
             ]
-            found += [f"{name}: {one}" for one in said]
+            found += [f"{name}: {warning}" for warning in own]
         for name, pattern in coverages(self.document, self.vehicles, self.tables).items():
-            found += [f"{name}: {said}" for said in pattern.warnings(self.world.origin)]
+            found += [f"{name}: {text}" for text in pattern.warnings(self.world.origin)]
         winds = self.world.wind.warnings(self.duration_s, 1.0 / self.rate_hz)
-        found += [f"world.wind{said}" for said in winds]
+        found += [f"world.wind{text}" for text in winds]
         for name, process in self.world.processes.items():
             found += [
-                f"world.{name}: {said}" for said in process.component.warnings(self.duration_s)
+                f"world.{name}: {text}" for text in process.component.warnings(self.duration_s)
             ]
-        return [*found, *self.undrawn()]
+        return [*found, *self.unused_randomization()]
 
-    def undrawn(self) -> list[str]:
-        """Return what to say of draws, which count in the episodes of a task alone."""
+    def unused_randomization(self) -> list[str]:
+        """Return warnings about randomized values, which affect only episodes of a task."""
         data = self.document.data
-        said = "a flight takes the values that the rest of the scenario says"
+        consequence = "a flight uses the values in the rest of the scenario"
         if data.get("task") is None:
-            said = "this scenario has no task, so that it has no effect"
+            consequence = "this scenario has no task, so it has no effect"
         return [
-            f"{key}: counts in the episodes of a task alone (kw.make, Gymnasium, PettingZoo); "
-            + said
-            for key in DRAWN
+            f"{key}: applies only to the episodes of a task (kw.make, Gymnasium, PettingZoo); "
+            + consequence
+            for key in RANDOMIZED
             if data.get(key)
         ]
 
     def _names_controllers(self, vehicle: str) -> bool:
-        """Whether the scenario says what is to fly a vehicle, alone or as one of a count.
+        """Return True if the scenario names the controllers of a vehicle or its counted entry.
 
-        Where something is to be learned in it, it may also say what flies from the learner's rung.
+        Not for a task, where controllers may lead on from the agent's command type.
         """
         if self.document.data.get("task") is not None:
             return False
@@ -138,8 +140,8 @@ class Scenario:
         entry = entries.get(vehicle) or entries.get(vehicle.rpartition("-")[0]) or {}
         return entry.get("controller") is not None
 
-    def _too_late(self, vehicle: Vehicle) -> list[str]:
-        """Of what would begin when the flight is over."""
+    def _faults_after_end(self, vehicle: Vehicle) -> list[str]:
+        """Return warnings about faults that would begin after the end of the flight."""
         begins = [(f"'{fault.event()}' would be", fault.at_s) for fault in vehicle.faults]
         begins += [
             (f"the sensor '{name}' would be stuck", error.at_s)
@@ -148,65 +150,70 @@ class Scenario:
             if isinstance(error, Stuck)
         ]
         return [
-            f"{what} at {float(at_s):g} s, when the flight of {self.duration_s:g} s is over; "
+            f"{fault} at {float(at_s):g} s, after the end of the flight of {self.duration_s:g} s; "
             "write an earlier at_s"
-            for what, at_s in begins
+            for fault, at_s in begins
             if at_s >= self.duration_s
         ]
 
-    def fleet(self, *, single_precision: bool = False, tunable: bool = False) -> Fleet:
-        """The fleet in the given precision; of a tunable one the vehicles' numbers are arrays."""
+    def fleet(self, *, single_precision: bool = False, live_parameters: bool = False) -> Fleet:
+        """Return the fleet in the given precision; with ``live_parameters`` as arrays."""
         return Fleet.of(
-            *(self.world, self.vehicles, self.rate_hz, self.physics, self.partners, self.teams),
+            self.world,
+            self.vehicles,
+            self.rate_hz,
+            self.physics,
+            self.partners,
+            self.teams,
             rendering=mujoco_renderer,
             single_precision=single_precision,
-            tunable=tunable,
+            live_parameters=live_parameters,
         )
 
 
-def _pictured(vehicle: Vehicle) -> int:
-    """How many numbers its pictures have."""
+def _image_size(vehicle: Vehicle) -> int:
+    """Return the number of values in a vehicle's images."""
     sensors = [part.component.sensor for part in vehicle.sensors.values()]
     return sum(sensor.numbers for sensor in sensors)
 
 
-def _passed_over(vehicle: Vehicle) -> list[str]:
-    """Of controllers that the scenario names and that its guidance does not come through."""
+def _unused_controllers(vehicle: Vehicle) -> list[str]:
+    """Return warnings about named controllers that are outside the control cascade."""
     levels = [level.component for level in vehicle.cascade]
     native = vehicle.dynamics.command_type
     starts = [one for one in vehicle.guidance.component.command_types() if one is not MotorsOff]
     if not starts:
-        # somebody else will give it commands
+        # an external source gives the commands
         return []
-    ways = {start: cascade_path(levels, start, native) for start in starts}
-    used = {i for way in ways.values() for i in way}
-    brought = len(VEHICLES.find(vehicle.model).bridges)
-    idle = [i for i in range(len(levels) - brought) if i not in used]
-    if not idle:
+    paths = {start: cascade_path(levels, start, native) for start in starts}
+    used = {i for path in paths.values() for i in path}
+    bridges = len(VEHICLES.find(vehicle.model).bridges)
+    unused = [i for i in range(len(levels) - bridges) if i not in used]
+    if not unused:
         return []
-    named = _listed(levels, idle)
-    said = " and ".join(
-        f"the way from {start.__name__} to {native.__name__} is {_listed(levels, way)}"
-        for start, way in ways.items()
+    named = _listed(levels, unused)
+    cascades = " and ".join(
+        f"the cascade from {start.__name__} to {native.__name__} is {_listed(levels, path)}"
+        for start, path in paths.items()
     )
     return [
-        f"{said}, and does not come through {named}; name what leads there and on from there, or "
+        f"{cascades}, without {named}; add the controllers that lead to it and on from it, or "
         "leave it out"
     ]
 
 
-def _fed_in_vain(vehicle: Vehicle, known: dict[type, bool]) -> list[str]:
-    """Of a feed-forward that the vehicle's controller has no use for.
+def _unused_feed_forward(vehicle: Vehicle, known: dict[type, bool]) -> list[str]:
+    """Return a warning about a feed-forward that the vehicle's controller does not use.
 
-    What is found of a type of controllers is put into ``known``.
+    Results by type of controller are cached in ``known``.
     """
     if not vehicle.guidance.component.feeds_forward:
         return []
     levels = [level.component for level in vehicle.cascade]
-    way = cascade_path(levels, VelocityYaw, vehicle.dynamics.command_type)
-    if not way:
+    path = cascade_path(levels, VelocityYaw, vehicle.dynamics.command_type)
+    if not path:
         return []
-    first = levels[way[0]]
+    first = levels[path[0]]
     if type(first) not in known:
         known[type(first)] = not uses_acceleration(first, vehicle.start.kinematics())
     if not known[type(first)]:

@@ -1,7 +1,6 @@
-"""The shape of a scenario file.
+"""Schema of a scenario file.
 
-The parts that every scenario has are declared here; what a component's entry may hold is declared
-by the component itself.
+It declares the parts that every scenario has; components declare the parameters of their entries.
 """
 
 from typing import Annotated, Any, Literal
@@ -17,21 +16,21 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.world import FlightArea, Origin
 
 MAX_VEHICLES = 1_000_000
-# of a grid of vehicles
+# vehicles in a row of a grid
 ROW = Bounds(1.0, float(MAX_VEHICLES))
-# in place of a policy's file: the task's own policy, without learning
+# in place of a policy file: the task's own policy, without learning
 TASK_POLICY = "task"
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
-# a component: what it may be says the one who builds it
+# a component, which its builder validates
 Entry = Any
 
 
 class TimeSettings(eqx.Module):
-    """``time``: the physics rate, how often to log, and how long to fly.
+    """``time``: physics rate, log rate and duration.
 
-    Without ``log_rate_hz`` every step is logged. Guidance that ends by itself gives the duration.
+    Without ``log_rate_hz`` every step is logged. Guidance with an end gives the default duration.
     """
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
@@ -42,7 +41,7 @@ class TimeSettings(eqx.Module):
 class WorldSettings(eqx.Module):
     """``world`` without its components.
 
-    Without ``magnetic_field_world_t`` the field is that of the World Magnetic Model.
+    The default ``magnetic_field_world_t`` is that of the World Magnetic Model.
     """
 
     gravity_mps2: Annotated[Real, POSITIVE] = 9.81
@@ -55,30 +54,31 @@ class WorldSettings(eqx.Module):
 
 
 class Repetition(eqx.Module):
-    """Where the vehicles of a counted entry stand.
+    """Positions of the vehicles of a counted entry.
 
-    ``spacing_m`` is from each one to the next. With a ``grid`` that is the spacing along each axis:
-    so many stand along x, so many such rows along y, and further layers along z.
+    ``spacing_m`` is the vector from each vehicle to the next. With a ``grid`` it is the spacing
+    along each axis, and ``grid`` the number of vehicles along x and of rows along y; further
+    layers follow along z.
     """
 
     spacing_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     grid: tuple[Annotated[int, ROW], Annotated[int, ROW]] | None = None
 
     def places_m(self, count: int) -> Float64[np.ndarray, "count 3"]:
-        """How far from the first one each vehicle is; beyond all numbers it is infinite."""
+        """Return each vehicle's offset from the first one; infinite on overflow."""
         spacing_m = np.array([self.spacing_m.x, self.spacing_m.y, self.spacing_m.z], float)
         number = np.arange(count)
-        ways = np.repeat(number[:, None], 3, axis=1)
+        steps = np.repeat(number[:, None], 3, axis=1)
         if self.grid is not None:
             along, across = self.grid
             row = number // along
-            ways = np.stack([number % along, row % across, row // across], axis=1)
+            steps = np.stack([number % along, row % across, row // across], axis=1)
         with np.errstate(over="ignore"):
-            return ways * spacing_m
+            return steps * spacing_m
 
 
 def member_names(entry: str, count: int | None) -> tuple[str, ...]:
-    """What an entry's vehicles are called: as itself, or counted from NAME-1 on."""
+    """Return the names of an entry's vehicles: the entry's own, or numbered from NAME-1."""
     if count is None:
         return (entry,)
     width = len(str(count))
@@ -86,7 +86,7 @@ def member_names(entry: str, count: int | None) -> tuple[str, ...]:
 
 
 class VehicleSchema(BaseModel):
-    """One entry of ``vehicles``."""
+    """Entry of ``vehicles``."""
 
     model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
 
@@ -108,7 +108,7 @@ class VehicleSchema(BaseModel):
 
 
 class ScenarioSchema(BaseModel):
-    """A whole file."""
+    """Scenario file."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

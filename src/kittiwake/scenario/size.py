@@ -1,38 +1,38 @@
-"""How long a flight may be, and what fits into this machine's memory."""
+"""Limits on the length of a flight and on its memory."""
 
 import os
 from math import ceil, isfinite
 
 from kittiwake.core.errors import ScenarioError
 
-# what a vehicle takes while it is compiled, stepped and logged: measured on the Pelican, rounded up
+# memory of a vehicle while it is compiled, stepped and logged: measured on the Pelican, rounded up
 BYTES_PER_VEHICLE = 20_000
 BYTES_PER_PAIR = 40
 # sixty columns in double precision, twice while a log is read
 BYTES_PER_ROW = 1_000
-# of pictures, beside those: as they are flown, put together and summed up, and the column's name
+# memory of images: per number during flight, concatenation and summary; per column for its name
 BYTES_PER_NUMBER = 24
 BYTES_PER_COLUMN = 160
 MEMORY_SHARE = 0.5
 MAX_STEPS = 2**31 - 1
-# a log counts its channels in sixteen bits, and keeps one for events
+# a log has 16-bit channel numbers, of which one is for events
 MAX_LOGGED = 2**16 - 2
-# each is read by itself, which takes milliseconds; one with a count is one entry
+# each entry takes milliseconds to read; vehicles with a count are one entry
 MAX_ENTRIES = 2_000
-# forgives the rounding of a duration in decimals
+# tolerance for rounding of a decimal duration
 STEP_TOLERANCE = 1e-6
 
 
 def steps_in(duration_s: float, rate_hz: float) -> int:
-    """How many steps a flight takes that lasts at least so long."""
+    """Return the number of steps of a flight of at least this duration."""
     return ceil(duration_s * rate_hz - STEP_TOLERANCE)
 
 
 def check_duration(duration_s: float, rate_hz: float) -> None:
-    """Refuses a flight of no step, and one of more steps than can be counted.
+    """Refuse a flight without a step, and one with more steps than can be counted.
 
     Raises:
-        ScenarioError: with what is allowed.
+        ScenarioError: with the allowed durations.
     """
     if not (isfinite(duration_s) and duration_s * rate_hz >= 1.0 - STEP_TOLERANCE):
         message = (
@@ -49,68 +49,70 @@ def check_duration(duration_s: float, rate_hz: float) -> None:
 
 
 def check_entries(entries: int) -> None:
-    """Refuse more entries of vehicles than are read within seconds.
+    """Refuse more vehicle entries than can be read within seconds.
 
     Raises:
-        ScenarioError: with how many vehicles are written as one entry.
+        ScenarioError: with the way to write many vehicles as one entry.
     """
     if entries > MAX_ENTRIES:
         message = (
-            f"{entries} entries, at most {MAX_ENTRIES} are read; write vehicles that are alike as "
-            "one entry with count, and spacing_m and grid for their places"
+            f"{entries} entries; at most {MAX_ENTRIES} are allowed; write equal vehicles as one "
+            "entry with count, and spacing_m and grid for their positions"
         )
         raise ScenarioError(message)
 
 
 def check_logged(vehicles: int) -> None:
-    """Refuse more vehicles than a log has room for; flights without a log have no such limit.
+    """Refuse more vehicles than a log can hold; flights without a log have no such limit.
 
     Raises:
-        ScenarioError: with how many there may be.
+        ScenarioError: with the maximum number.
     """
     if vehicles > MAX_LOGGED:
         message = (
-            f"{vehicles} vehicles cannot be logged, at most {MAX_LOGGED}; use the functions of the "
-            "Python API (init, advance, rollout) for more, which memory alone limits"
+            f"{vehicles} vehicles cannot be logged; at most {MAX_LOGGED} are allowed; for more, "
+            "use the functions of the Python API (init, advance, rollout), limited by memory only"
         )
         raise ScenarioError(message)
 
 
 def check_fleet_size(vehicles: int, *, paired: bool) -> None:
-    """Refuses more vehicles than fit; ``paired`` ones are compared each with each.
+    """Refuse more vehicles than fit into memory; ``paired`` ones need memory for each pair.
 
     Raises:
-        ScenarioError: with what they would need.
+        ScenarioError: with the required memory.
     """
     needed = vehicles * BYTES_PER_VEHICLE + (vehicles**2 * BYTES_PER_PAIR if paired else 0)
     if needed > _available():
         message = (
-            f"{vehicles} vehicles need about {needed / 1e9:.1f} GB of memory, more than the "
-            f"{_available() / 1e9:.1f} GB that a run may take here"
+            f"{vehicles} vehicles need about {needed / 1e9:.1f} GB of memory; at most "
+            f"{_available() / 1e9:.1f} GB are available for a run"
         )
         raise ScenarioError(message)
 
 
-def check_log_size(vehicles: int, duration_s: float, rate_hz: float, pictured: int = 0) -> None:
-    """Refuses a log that does not fit, into memory or into its format.
+def check_log_size(
+    vehicles: int, duration_s: float, rate_hz: float, image_numbers: int = 0
+) -> None:
+    """Refuse a log that does not fit into memory or into its format.
 
-    ``pictured`` is how many numbers a row of all vehicles has in pictures.
+    ``image_numbers`` is the number of image values in a row of all vehicles.
 
     Raises:
-        ScenarioError: with the rate at which it would.
+        ScenarioError: with the highest possible log rate.
     """
     check_logged(vehicles)
-    row = vehicles * BYTES_PER_ROW + pictured * BYTES_PER_NUMBER
-    free = _available() - pictured * BYTES_PER_COLUMN
+    row = vehicles * BYTES_PER_ROW + image_numbers * BYTES_PER_NUMBER
+    free = _available() - image_numbers * BYTES_PER_COLUMN
     needed = (duration_s * rate_hz + 1) * row
     if needed > free:
-        crew = "one vehicle" if vehicles == 1 else f"{vehicles} vehicles"
-        what = crew + (f", with {pictured} numbers in pictures," * (pictured > 0))
+        noun = "one vehicle" if vehicles == 1 else f"{vehicles} vehicles"
+        content = noun + (f", with {image_numbers} numbers in images," * (image_numbers > 0))
         advice = f"set time.log_rate_hz below {rate_hz * free / needed:.2g}, " * (free > row)
-        pixels = "take pictures of fewer pixels, " * (pictured > 0)
+        pixels = "reduce the image resolution, " * (image_numbers > 0)
         message = (
-            f"the log of {what} over {duration_s:g} s needs about {needed / 1e9:.0f} GB of memory, "
-            f"more than the {max(free, 0.0) / 1e9:.0f} GB that it may take here; {advice}{pixels}"
+            f"the log of {content} over {duration_s:g} s needs about {needed / 1e9:.0f} GB of "
+            f"memory; at most {max(free, 0.0) / 1e9:.0f} GB are available; {advice}{pixels}"
             "or fly a shorter time"
         )
         raise ScenarioError(message)

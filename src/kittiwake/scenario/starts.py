@@ -1,4 +1,4 @@
-"""Where vehicles start: on their feet by default, and not where they would be lost at once."""
+"""Start positions: default on the landing gear, and checks for an immediate loss."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,74 +20,74 @@ from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.world.ray import Nearest
 from kittiwake.world.world import NEAREST_OBSTACLE, World
 
-# feet that start deeper in the ground would be thrown out of it
+# feet deeper in the ground than this would be thrown out of it
 MAX_DEPTH_M = 0.01
-# of vehicles too near to each other, that are counted
+# maximum number of counted pairs of vehicles that are too close
 MAX_PAIRS = 1000
 Cell = tuple[float, ...]
-# from a cell to itself and to those that touch it
-AROUND = tuple(product((-1, 0, 1), repeat=3))
-Found = TypeVar("Found")
+# offsets from a cell to itself and its neighbors
+NEIGHBORS = tuple(product((-1, 0, 1), repeat=3))
+Quantity = TypeVar("Quantity")
 Places: TypeAlias = Float64[np.ndarray, "vehicles 3"]
 
 
 class LostStart(NamedTuple):
-    """Why a vehicle would be lost before it has moved.
+    """Reason for which a vehicle would be lost at the start.
 
     Attributes:
-        vehicle: its name; empty for a sentence about several.
-        kind: is equal for equal mistakes.
-        said: the sentence.
+        vehicle: its name; empty for a message about several vehicles.
+        kind: a key that is equal for similar mistakes.
+        message: the reason in words.
     """
 
     vehicle: str
     kind: str
-    said: str
+    message: str
 
 
-def placed(
+def default_start(
     given: dict[str, Any], dynamics: AbstractDynamics | None, ground_z_m: Real
 ) -> dict[str, Any]:
-    """A start as it is given; without a position, a vehicle with feet stands at the origin."""
+    """Return a start; by default a vehicle with landing gear stands at the origin."""
     height_m = None if dynamics is None else dynamics.standing_height_m
     if height_m is None or "position_world_m" in given:
         return given
     return {"position_world_m": [0.0, 0.0, float(ground_z_m + height_m)], **given}
 
 
-def shifted(start: Start, ways_m: Places) -> Places:
-    """Where starts lie that are so far away from one; infinity where that is beyond all numbers."""
+def shifted_positions(start: Start, offsets_m: Places) -> Places:
+    """Return the positions at these offsets from a start; infinite on overflow."""
     begin = start.position_world_m
     with np.errstate(over="ignore"):
-        return np.array([begin.x, begin.y, begin.z], float) + ways_m
+        return np.array([begin.x, begin.y, begin.z], float) + offsets_m
 
 
-def lost_sentences(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
-    """Return a sentence for each way to be lost at the start: the first vehicle, how many more."""
-    alike: dict[str, list[LostStart]] = defaultdict(list)
+def lost_start_messages(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
+    """Yield a message for each kind of loss: its first vehicle, and the number of others."""
+    by_kind: dict[str, list[LostStart]] = defaultdict(list)
     for lost in lost_starts(world, vehicles):
-        alike[lost.kind].append(lost)
-    for first, *others in alike.values():
+        by_kind[lost.kind].append(lost)
+    for first, *others in by_kind.values():
         more = f", and {len(others)} more like it" if others else ""
-        yield f"{first.vehicle}{more}: {first.said}" if first.vehicle else first.said
+        yield f"{first.vehicle}{more}: {first.message}" if first.vehicle else first.message
 
 
 def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
-    """Return why each vehicle that would be lost before it has moved would be so."""
+    """Yield the reason for each vehicle that would be lost at the start."""
     places_m = _places_m({name: v.start.position_world_m for name, v in vehicles.items()})
     yield from _outside([*vehicles], places_m, world)
-    yield from _sunk(vehicles, places_m, world)
-    yield from _in_vessels(vehicles)
+    yield from _below_ground(vehicles, places_m, world)
+    yield from _below_decks(vehicles)
     if world.obstacles and vehicles:
-        yield from _inside(vehicles, world)
+        yield from _in_obstacles(vehicles, world)
     if world.collision_distance_m:
-        yield from _touching(vehicles, float(world.collision_distance_m))
+        yield from _too_close(vehicles, float(world.collision_distance_m))
 
 
 def _of_dynamics(
-    vehicles: Mapping[str, Vehicle], quantity: Callable[[AbstractDynamics], Found]
-) -> dict[str, Found]:
-    """A quantity of each vehicle's dynamics, asked once of those that are one object."""
+    vehicles: Mapping[str, Vehicle], quantity: Callable[[AbstractDynamics], Quantity]
+) -> dict[str, Quantity]:
+    """Return a quantity of each vehicle's dynamics, computed once for each shared object."""
     every = {name: vehicle.dynamics for name, vehicle in vehicles.items()}
     known = {key: quantity(one) for key, one in {id(one): one for one in every.values()}.items()}
     return {name: known[id(one)] for name, one in every.items()}
@@ -99,7 +99,7 @@ def _places_m(places_m: Mapping[str, Vec3]) -> Places:
 
 
 def _outside(names: Sequence[str], places_m: Places, world: World) -> Iterator[LostStart]:
-    """Those that are not in the area, in order."""
+    """Yield the vehicles that start outside the flight area, in order."""
     if not names:
         return
     limits = world.area.limits(Vec3.of(places_m[0].tolist()))
@@ -114,7 +114,9 @@ def _outside(names: Sequence[str], places_m: Places, world: World) -> Iterator[L
         yield LostStart(names[vehicle], limit.key, f"it starts where {limit.violation()}")
 
 
-def _sunk(vehicles: Mapping[str, Vehicle], places_m: Places, world: World) -> Iterator[LostStart]:
+def _below_ground(
+    vehicles: Mapping[str, Vehicle], places_m: Places, world: World
+) -> Iterator[LostStart]:
     heights = _of_dynamics(vehicles, lambda dynamics: dynamics.standing_height_m)
     for (name, height_m), z_m in zip(heights.items(), places_m[:, 2].tolist(), strict=True):
         if height_m is None:
@@ -122,14 +124,14 @@ def _sunk(vehicles: Mapping[str, Vehicle], places_m: Places, world: World) -> It
         stands_z_m = world.ground_z_m + height_m
         below_m = stands_z_m - z_m
         if below_m > MAX_DEPTH_M:
-            said = (
+            message = (
                 f"its feet start {below_m:.3g} m below the ground (world.ground_z_m); "
                 f"it stands at a z of {stands_z_m:.6g}"
             )
-            yield LostStart(name, f"ground {height_m}", said)
+            yield LostStart(name, f"ground {height_m}", message)
 
 
-def _in_vessels(vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
+def _below_decks(vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
     decks = _of_dynamics(vehicles, lambda dynamics: dynamics.deck)
     flying = {name: vehicle for name, vehicle in vehicles.items() if decks[name] is None}
     if not 0 < len(flying) < len(vehicles):
@@ -137,13 +139,13 @@ def _in_vessels(vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
     starts_m = _places_m({name: v.start.position_world_m for name, v in flying.items()})
     for name, deck in decks.items():
         if deck is not None:
-            yield from _in_vessel(name, vehicles[name], deck, flying, starts_m)
+            yield from _below_deck(name, vehicles[name], deck, flying, starts_m)
 
 
-def _in_vessel(
+def _below_deck(
     name: str, vessel: Vehicle, deck: Deck, flying: Mapping[str, Vehicle], starts_m: Places
 ) -> Iterator[LostStart]:
-    """Those that fly and start in a vessel, below its deck."""
+    """Yield the flying vehicles that start in a vessel, below its deck."""
     place = vessel.start.position_world_m
     east, north, up = (starts_m - place.array).T
     c, s = cos(vessel.start.yaw_rad), sin(vessel.start.yaw_rad)
@@ -157,15 +159,15 @@ def _in_vessel(
         other, height_m = names[inside], float(up[inside])
         stands_m = float(center.z) + float(flying[other].dynamics.standing_height_m or 0.0)
         if stands_m - height_m > MAX_DEPTH_M:
-            said = (
+            message = (
                 f"it starts in {name}, {stands_m - height_m:.3g} m below where it would "
                 f"stand on its deck; write a z of {float(place.z) + stands_m:.6g} or more"
             )
-            yield LostStart(other, f"deck of {name}", said)
+            yield LostStart(other, f"deck of {name}", message)
 
 
-def _inside(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[LostStart]:
-    """Those whose bodies reach into an obstacle."""
+def _in_obstacles(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[LostStart]:
+    """Yield the vehicles whose bodies intersect an obstacle."""
     bodies = [(vehicle.start, vehicle.dynamics.size_body_m) for vehicle in vehicles.values()]
     together = jax.tree.map(lambda *leaves: np.array(leaves, float), bodies[0], *bodies[1:])
 
@@ -177,32 +179,32 @@ def _inside(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[LostStart
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         found = nearest(*together)
     for name, left_m, number in zip(
-        vehicles, found.distance_m.tolist(), found.place.tolist(), strict=True
+        vehicles, found.distance_m.tolist(), found.index.tolist(), strict=True
     ):
         if not left_m >= 0.0:
             obstacle = world.obstacle_called(number)
-            said = f"it starts where {NEAREST_OBSTACLE} = {left_m:.6g} is not at least 0"
-            yield LostStart(name, obstacle, f"{said} ({obstacle})")
+            message = f"it starts where {NEAREST_OBSTACLE} = {left_m:.6g} is not at least 0"
+            yield LostStart(name, obstacle, f"{message} ({obstacle})")
 
 
-def _touching(vehicles: Mapping[str, Vehicle], distance_m: float) -> Iterator[LostStart]:
+def _too_close(vehicles: Mapping[str, Vehicle], distance_m: float) -> Iterator[LostStart]:
     starts_m = {name: vehicle.start.position_world_m for name, vehicle in vehicles.items()}
     pairs = [*islice(near_pairs(starts_m, distance_m), MAX_PAIRS)]
     for one, other, apart_m in pairs[:1]:
         several = "" if len(pairs) < MAX_PAIRS else " or more"
         more = f", and so do {len(pairs) - 1}{several} other pairs" if len(pairs) > 1 else ""
-        said = (
+        message = (
             f"{one} and {other} start {apart_m:.6g} m apart, which is not at least "
             f"{distance_m:g} (world.collision_distance_m){more}"
         )
-        yield LostStart("", "collision distance", said)
+        yield LostStart("", "collision distance", message)
 
 
 def near_pairs(places_m: Mapping[str, Vec3], distance_m: float) -> Iterator[tuple[str, str, float]]:
-    """Each pair nearer than a distance, with its own distance, without comparing each with each.
+    """Yield each pair closer than a distance, with the distance between them.
 
-    Places are sorted into cells as wide as the distance: a near one lies in the same cell or in one
-    of those around it.
+    Positions are sorted into cells as wide as the distance, so that a neighbor is in the same cell
+    or in an adjacent one.
     """
     cells: dict[Cell, list[tuple[str, list[float]]]] = defaultdict(list)
     here_m = _places_m(places_m)
@@ -212,9 +214,9 @@ def near_pairs(places_m: Mapping[str, Vec3], distance_m: float) -> Iterator[tupl
         places_m, here_m.tolist(), map(tuple, own.tolist()), strict=True
     ):
         if not all(map(isfinite, cell)):
-            continue  # as far from all others as numbers go
+            continue  # overflowed, so it is far from all others
         x, y, z = cell
-        for i, j, k in AROUND:
+        for i, j, k in NEIGHBORS:
             for other, there_m in cells.get((x + i, y + j, z + k), ()):
                 apart_m = dist(place_m, there_m)
                 if apart_m < distance_m:

@@ -1,4 +1,4 @@
-"""The waters that a scenario's vehicles are to cover."""
+"""Water areas that the survey patterns of a scenario cover."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,13 +14,13 @@ from kittiwake.scenario.problems import KeyPath
 def coverages(
     document: Document, vehicles: Iterable[str], tables: Mapping[KeyPath, Path]
 ) -> dict[str, SurveyPattern]:
-    """The patterns that cover water, by vehicle; of a mission the first one."""
+    """Return the coverage pattern of each vehicle that has one; the first one of a mission."""
     found: dict[str, SurveyPattern] = {}
     given = document.data.get("vehicles", {})
     for name in vehicles:
         entry = name if name in given else name.rpartition("-")[0]
         path = ("vehicles", entry, "guidance")
-        inside = _courses(given.get(entry, {}).get("guidance"), path)
+        inside = _coverage_patterns(given.get(entry, {}).get("guidance"), path)
         for place, data in inside:
             files = {"file": read_shore(tables[(*place, "file")])} if "file" in data else {}
             found[name] = build_component(SurveyPattern, {**data, **files}, document.where, place)
@@ -28,11 +28,13 @@ def coverages(
     return found
 
 
-def _courses(data: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
-    """Those of a guidance or inside it, with their places in the file."""
+def _coverage_patterns(
+    data: Any, path: tuple[Any, ...]
+) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Yield the coverage patterns in a guidance, with their paths in the file."""
     inside = enumerate(data) if isinstance(data, list) else ()
     for key, value in data.items() if isinstance(data, dict) else inside:
         if key == "pattern" and isinstance(value, dict) and value.get("shape") == "coverage":
             yield (*path, key), value
         else:
-            yield from _courses(value, (*path, key))
+            yield from _coverage_patterns(value, (*path, key))

@@ -1,4 +1,4 @@
-"""Who flies with whom, and whom one follows."""
+"""Teams of vehicles and their leaders."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,14 +9,14 @@ from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.schema import VehicleSchema
 from kittiwake.sim.team_radio import Membership
 
-# of vehicles of which nothing is said
+# the team of vehicles without a team key
 COMMON = "all"
 
 
 def teams(
     entries: Mapping[str, VehicleSchema], vehicles: Mapping[str, Vehicle], problems: ProblemList
 ) -> dict[str, Membership]:
-    """Team and leader of each vehicle, in the order of the file; a wrong leader is noted."""
+    """Return team and leader of each vehicle, in file order; notes wrong leaders."""
     found: dict[str, Membership] = {}
     for name, entry in entries.items():
         members = members_of(name, entry, vehicles)
@@ -31,15 +31,15 @@ def teams(
 def _wrong_leader(
     name: str, leader: str | None, members: Sequence[str], vehicles: Mapping[str, Vehicle]
 ) -> str | None:
-    """What is wrong with the leader of an entry, or with there being none."""
+    """Return the mistake in the leader of an entry, or about a missing leader."""
     if leader is None:
-        needy = any(vehicles[member].guidance.component.follows for member in members)
-        return "is missing; write the vehicle that is followed" if needy else None
+        required = any(vehicles[member].guidance.component.follows for member in members)
+        return "is missing; write the name of the vehicle to follow" if required else None
     if leader == name or leader in members:
         return f"{leader} would follow itself; write another vehicle"
     if leader in vehicles:
         return None
     own = {*members}
     others = [other for other in vehicles if other not in own]
-    known = did_you_mean(leader, others) if others else "There is no other one either; add one"
+    known = did_you_mean(leader, others) if others else "There is no other vehicle; add one"
     return f"there is no vehicle '{leader}'. {known}"

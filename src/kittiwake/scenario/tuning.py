@@ -1,4 +1,4 @@
-"""Other gains for a vehicle that is built already, possibly flying."""
+"""Change of controller gains in a built scenario, also during its flight."""
 
 import re
 from collections.abc import Mapping
@@ -15,10 +15,12 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.vehicle_builder import written_controllers
 
 
-def tuned(scenario: Scenario, vehicle: str, controller: str, gains: Mapping[str, Any]) -> Scenario:
-    """The scenario with these gains, also in what it writes of itself.
+def with_gains(
+    scenario: Scenario, vehicle: str, controller: str, gains: Mapping[str, Any]
+) -> Scenario:
+    """Return the scenario with these gains, also in its document.
 
-    The vehicles' ladders keep their order, so that a state of theirs still fits.
+    The order of controllers in the cascade is kept, so that their states still fit.
 
     Raises:
         ScenarioError: if there is no such vehicle, controller or gain.
@@ -49,20 +51,20 @@ def tuned(scenario: Scenario, vehicle: str, controller: str, gains: Mapping[str,
 
 
 def _members(vehicle: str, entry: Mapping[str, Any]) -> re.Pattern[str]:
-    """The names of an entry's vehicles: its own, or with numbers."""
+    """Return a pattern of the names of an entry's vehicles: its own name, or numbered."""
     numbered = r"-\d+" if entry.get("count") is not None else ""
     return re.compile(re.escape(vehicle) + numbered)
 
 
-def _without_place(said: str) -> str:
-    """What is wrong, without the override by which it was tried."""
+def _without_place(message: str) -> str:
+    """Return a message without the override that it names."""
     return "\n".join(
-        re.sub(r"^--set .*?controller\.\d+\.?", "", line) for line in said.splitlines()
+        re.sub(r"^--set .*?controller\.\d+\.?", "", line) for line in message.splitlines()
     )
 
 
 def _with_gains(entry: Mapping[str, Any], controller: str, gains: Mapping[str, Any]) -> list[Any]:
-    """The controllers as a scenario names them; one that the vehicle brings is named as well."""
+    """Return the controllers as scenario entries, including one of the vehicle model."""
     listed = [one if isinstance(one, dict) else {"type": one} for one in written_controllers(entry)]
     if not any(one["type"] == controller for one in listed):
         listed.append({"type": controller})
@@ -70,11 +72,11 @@ def _with_gains(entry: Mapping[str, Any], controller: str, gains: Mapping[str, A
 
 
 def _kept_in_order(name: str, before: Vehicle, after: Vehicle, kind: type) -> tuple[Any, ...]:
-    """The ladder as it was, with the changed controller in the place of the first of its kind."""
+    """Return the original cascade with the first controller of this type replaced."""
     kinds = [type(level.component) for level in before.cascade]
     if kind not in kinds:
         has = ", ".join(map(CONTROLLERS.name_of, kinds))
-        message = f"'{name}' is not flown by {CONTROLLERS.name_of(kind)}. Its controllers: {has}"
+        message = f"'{name}' has no controller {CONTROLLERS.name_of(kind)}. Its controllers: {has}"
         raise ScenarioError(message)
     changed = next(level for level in after.cascade if type(level.component) is kind)
     place = kinds.index(kind)

@@ -1,4 +1,4 @@
-"""A scenario with other controllers, or with noise on what they are told."""
+"""Variants of a scenario: other controllers, or noise on their state estimates."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.vehicle_builder import written_controllers
 from kittiwake.vehicles import VEHICLES
 
-# between controllers that are to be flown together
+# separator of controllers that are flown together
 AND = "+"
 NOISY = "noisy-truth"
 
@@ -27,10 +27,10 @@ def variants(
     overrides: Sequence[str] = (),
     noise: Sequence[str] | None = None,
 ) -> dict[str, Scenario]:
-    """The scenario with each of these controllers, by their names, and with noise if there is any.
+    """Return the scenario with each of these controllers, by name, with noise if given.
 
     Raises:
-        ScenarioError: if a vehicle cannot be flown by one of them, or for noise that is none.
+        ScenarioError: if one of them cannot fly a vehicle, or if the noise is invalid.
     """
     items = list(overrides)
     if noise is not None:
@@ -39,10 +39,10 @@ def variants(
 
 
 def noise_items(scenario: Scenario, noise: Iterable[str]) -> list[str]:
-    """Overrides that tell every vehicle the truth with noise of these deviations.
+    """Return overrides that give each vehicle the true state plus noise of these deviations.
 
     Raises:
-        ScenarioError: for one that is not written ``KEY=VALUE``, is given twice, or cannot be.
+        ScenarioError: for an item that is not ``KEY=VALUE``, is given twice, or is invalid.
     """
     given: dict[str, Any] = {}
     origins: dict[str, str] = {}
@@ -72,14 +72,14 @@ def _number(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:
-        return text  # which is refused with its key
+        return text  # refused later, with its key
 
 
 def with_controllers(scenario: str, controllers: str, items: Sequence[str]) -> Scenario:
-    """A scenario with these controllers, joined by ``+``, before what its vehicles have.
+    """Return a scenario with these controllers, joined by ``+``, before those of its vehicles.
 
-    Where they do not lead on from the scenario's own controllers, those that vehicles have by
-    default come to their help.
+    If they form no cascade with the scenario's own controllers, the vehicles' default controllers
+    are added.
 
     Raises:
         ScenarioError: if a vehicle cannot be flown by them.
@@ -90,9 +90,10 @@ def with_controllers(scenario: str, controllers: str, items: Sequence[str]) -> S
     for name in names:
         CONTROLLERS.find(name)
     refusal: KittiwakeError | None = None
-    for helped in (False, True):
+    for with_default in (False, True):
         chosen = [
-            f"vehicles.{vehicle}.controller={json.dumps(_cascade(entry, names, helped=helped))}"
+            f"vehicles.{vehicle}.controller="
+            f"{json.dumps(_cascade(entry, names, with_default=with_default))}"
             for vehicle, entry in entries.items()
         ]
         try:
@@ -106,11 +107,11 @@ def with_controllers(scenario: str, controllers: str, items: Sequence[str]) -> S
     raise ScenarioError(message) from None
 
 
-def _cascade(entry: dict[str, Any], names: Sequence[str], *, helped: bool) -> list[Any]:
+def _cascade(entry: dict[str, Any], names: Sequence[str], *, with_default: bool) -> list[Any]:
     default = VEHICLES.find(entry["model"]).default_controller
     # the scenario's own gains, if it names the controller as well
     own = {one["type"] if isinstance(one, dict) else one: one for one in written_controllers(entry)}
-    first = [*names, default] if helped else list(names)
+    first = [*names, default] if with_default else list(names)
     return [*(own.pop(name, name) for name in dict.fromkeys(first)), *own.values()]
 
 
@@ -118,54 +119,55 @@ def _refuse_gains(controllers: str) -> None:
     if set(controllers) & set("{}:="):
         message = (
             f"{controllers}: controllers are compared by their names, such as position or "
-            f"position{AND}indi; gains cannot be given here. Those that the scenario gives a "
-            "controller under 'controller' are kept"
+            f"position{AND}indi; gains cannot be given here. The gains of the scenario's "
+            "'controller' are kept"
         )
         raise ScenarioError(message)
 
 
 def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
-    """Refuses controllers that no vehicle's way down the ladder leads through."""
+    """Refuse controllers that are outside the control cascade of a vehicle."""
     for name, vehicle in scenario.vehicles.items():
-        signals, native = vehicle.guidance.component.command_types(), vehicle.dynamics.command_type
-        signal, *_ = signals
+        command_types = vehicle.guidance.component.command_types()
+        native = vehicle.dynamics.command_type
+        command_type, *_ = command_types
         levels = [level.component for level in vehicle.cascade]
-        ways = [i for start in signals for i in cascade_path(levels, start, native)]
-        used = [CONTROLLERS.name_of(type(levels[i])) for i in dict.fromkeys(ways)]
+        path = [i for start in command_types for i in cascade_path(levels, start, native)]
+        used = [CONTROLLERS.name_of(type(levels[i])) for i in dict.fromkeys(path)]
         idle = [wanted for wanted in names if wanted not in used]
         if idle:
             kind = CONTROLLERS.find(idle[0])
             message = (
-                f"{name} does not come through {idle[0]}, which leads from "
-                f"{kind.consumes.__name__} to {kind.produces.__name__}, on its way from "
-                f"{signal.__name__} to {native.__name__}: {' > '.join(used)}. "
-                f"{_what_to_write(names, kind, levels, signal, native)}"
+                f"{name} does not use {idle[0]}, which leads from "
+                f"{kind.consumes.__name__} to {kind.produces.__name__}, in its cascade from "
+                f"{command_type.__name__} to {native.__name__}: {' > '.join(used)}. "
+                f"{_advice(names, kind, levels, command_type, native)}"
             )
             raise ScenarioError(message)
 
 
-def _what_to_write(
+def _advice(
     names: Sequence[str],
     idle: type[AbstractController],
     levels: Sequence[AbstractController],
-    signal: type,
+    command_type: type,
     native: type,
 ) -> str:
-    """Why the way does not lead through a controller, and what would lead there."""
-    for start, end in ((signal, idle.consumes), (idle.produces, native)):
-        if _way(levels, start, end) is None:
+    """Return the reason why a cascade lacks a controller, and the controllers to add."""
+    for start, end in ((command_type, idle.consumes), (idle.produces, native)):
+        if _path(levels, start, end) is None:
             from_to = f"from {start.__name__} to {end.__name__}"
             known = [CONTROLLERS.find(name) for name in CONTROLLERS.names()]
-            way = _way([*levels, *known], start, end)
-            if way is None:
+            path = _path([*levels, *known], start, end)
+            if path is None:
                 return f"There is no controller that leads {from_to}: write another"
-            missing = [CONTROLLERS.name_of(kind) for kind in way if kind in known]
+            missing = [CONTROLLERS.name_of(kind) for kind in path if kind in known]
             together = AND.join([*missing, *names])
             return f"A controller is missing that leads {from_to}: write {together}"
-    return f"The others are taken before it: compare them with ',' instead of '{AND}'"
+    return f"The others have precedence: compare them with ',' instead of '{AND}'"
 
 
-def _way(
+def _path(
     levels: Sequence[ControllerOrType], start: type, end: type
 ) -> list[ControllerOrType] | None:
     try:

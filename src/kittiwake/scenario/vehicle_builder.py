@@ -1,4 +1,4 @@
-"""From an entry of a scenario's ``vehicles`` to vehicles."""
+"""Builder of vehicles from the entries of a scenario's ``vehicles``."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -31,23 +31,23 @@ from kittiwake.scenario.merging import merged
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, member_names
-from kittiwake.scenario.starts import placed, shifted
+from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 from kittiwake.world.environment import AbstractTurbulence
 from kittiwake.world.world import World
 
-# what an entry says of its vehicles' places and company, and not of what they are
-ABOUT_PLACES = {"start", "count", "spacing_m", "grid", "partner", "team", "leader"}
+# keys about position and partners, which do not affect the vehicle itself
+PLACEMENT_KEYS = {"start", "count", "spacing_m", "grid", "partner", "team", "leader"}
 
 
 @dataclass
 class VehicleBuilder:
-    """Builds the vehicles of one document, in a world with these settings and this turbulence.
+    """Builder of the vehicles of one document, in a world with these settings and turbulence.
 
-    ``world`` is None where something of it was refused. ``sound`` are vehicles that were built and
-    found sound, by what is written of them.
+    ``world`` is None if a part of it is invalid. ``sound`` are valid vehicles that were built
+    before, by the text of their entry.
     """
 
     components: ComponentBuilder
@@ -58,11 +58,11 @@ class VehicleBuilder:
 
     @property
     def problems(self) -> ProblemList:
-        """Takes the mistakes."""
+        """List that collects the mistakes."""
         return self.components.problems
 
     def build(self, name: str, entry: VehicleSchema) -> dict[str, Vehicle]:
-        """An entry's vehicles by name: itself, or counted from NAME-1 on."""
+        """Return an entry's vehicles by name: the entry's own, or numbered from NAME-1."""
         path = ("vehicles", name)
         vehicle = self._vehicle(entry, path)
         if vehicle is None or entry.count is None:
@@ -71,10 +71,10 @@ class VehicleBuilder:
         given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
         names = member_names(name, entry.count)
-        places_m = shifted(vehicle.start, repetition.places_m(entry.count))
+        places_m = shifted_positions(vehicle.start, repetition.places_m(entry.count))
         beyond = ~np.isfinite(places_m).all(axis=1)
         if beyond.any():
-            message = f"{names[beyond.argmax()]} would start beyond all numbers; write smaller ones"
+            message = f"{names[beyond.argmax()]} would start at infinity; write smaller numbers"
             self.problems.note((*path, "spacing_m"), message)
             return {}
         places = map(jax.tree.structure(Vec3.zero()).unflatten, places_m.tolist())
@@ -84,39 +84,41 @@ class VehicleBuilder:
         )
 
     def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
-        """The vehicle, or None after noting all that is wrong with it.
+        """Return the vehicle, or None after noting all mistakes in its entry.
 
-        What was built of the same words before is copied: to build it anew takes milliseconds. An
-        entry of which there was more to say, such as the files that it reads, is no such model.
+        A vehicle with an equal entry is copied, as building one takes milliseconds. An entry with
+        notes or files is built again.
         """
         written = _written(entry)
         if written in self.sound:
-            return self._another(self.sound[written], entry, path)
-        before = self._said()
+            return self._copy_at(self.sound[written], entry, path)
+        before = self._record_counts()
         vehicle = self._built(entry, path)
-        if vehicle is not None and self._said() == before:
+        if vehicle is not None and self._record_counts() == before:
             self.sound[written] = vehicle
         return vehicle
 
-    def _another(self, like: Vehicle, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
-        """A vehicle that shares no component with the one that it is like, elsewhere."""
-        given = placed(entry.start, like.dynamics, self.settings.ground_z_m)
+    def _copy_at(self, original: Vehicle, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
+        """Return a copy of a vehicle at another start, which shares no component with it."""
+        given = default_start(entry.start, original.dynamics, self.settings.ground_z_m)
         start = self.components.settings(Start, given, (*path, "start"))
         if start is None:
             return None
         with self.problems.noting((*path, "start")):
-            like.dynamics.check_start(start)
-        return dataclasses.replace(fresh_copy(like), start=start, turbulence=like.turbulence)
+            original.dynamics.check_start(start)
+        return dataclasses.replace(
+            fresh_copy(original), start=start, turbulence=original.turbulence
+        )
 
-    def _said(self) -> tuple[int, ...]:
-        """How much there is to say of what was built."""
-        said = self.components
-        return tuple(map(len, (self.problems.lines, said.tables, said.written_out, said.notes)))
+    def _record_counts(self) -> tuple[int, ...]:
+        """Return the numbers of mistakes, files, inlined values and notes so far."""
+        built = self.components
+        return tuple(map(len, (self.problems.lines, built.tables, built.inlined, built.notes)))
 
     def _built(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
         model = self._model(entry, path)
         dynamics = None if model is None else self._dynamics(model, entry, path)
-        given = placed(entry.start, dynamics, self.settings.ground_z_m)
+        given = default_start(entry.start, dynamics, self.settings.ground_z_m)
         start = self.components.settings(Start, given, (*path, "start"))
         sensors = {
             key: self.components.instrument(sensor, (*path, "sensors", key))
@@ -127,7 +129,7 @@ class VehicleBuilder:
         avoidance = self._avoidance(entry, path)
         controllers = self._controllers(entry, model, dynamics, path)
         faults = self.components.listed(FAULTS, entry.faults, (*path, "faults"))
-        self._check_senses(entry, sensors, estimator, path)
+        self._check_sensors(entry, sensors, estimator, path)
         if model is None:
             return None
         self._check_faults(faults, model.dynamics, dynamics, path)
@@ -156,21 +158,23 @@ class VehicleBuilder:
         )
 
     def _ready(self, members: dict[str, Vehicle], path: KeyPath) -> dict[str, Vehicle]:
-        """The vehicles of an entry with estimator, guidance and avoidance as they will be flown."""
+        """Return the vehicles of an entry with prepared estimator, guidance and avoidance."""
         if self.world is None:
             return members
         rate_hz = self.components.rate_hz
         vehicle = next(iter(members.values()))
         common = BuildContext(
-            *(self.world, vehicle.dynamics, vehicle.start),
+            self.world,
+            vehicle.dynamics,
+            vehicle.start,
             {key: part.component.sensor for key, part in vehicle.sensors.items()},
             {key: part.every / rate_hz for key, part in vehicle.sensors.items()},
         )
-        situations = [common._replace(start=member.start) for member in members.values()]
-        estimators = self._prepared(vehicle.estimator, situations, (*path, "estimator"))
-        guidances = self._prepared(vehicle.guidance, situations, (*path, "guidance"))
+        contexts = [common._replace(start=member.start) for member in members.values()]
+        estimators = self._prepared(vehicle.estimator, contexts, (*path, "estimator"))
+        guidances = self._prepared(vehicle.guidance, contexts, (*path, "guidance"))
         avoidances = [
-            self._prepared(part, situations, (*path, "avoidance", i))
+            self._prepared(part, contexts, (*path, "avoidance", i))
             for i, part in enumerate(vehicle.avoidance)
         ]
         prepared = [estimators, guidances, *avoidances]
@@ -190,18 +194,18 @@ class VehicleBuilder:
         return ready
 
     def _prepared(
-        self, part: Scheduled[Any], situations: list[BuildContext], path: KeyPath
+        self, part: Scheduled[Any], contexts: list[BuildContext], path: KeyPath
     ) -> list[Scheduled[Any]]:
-        """A part for each context, or nothing after noting why there is none for one of them.
+        """Return a part for each context, or an empty list after noting a mistake.
 
-        Where there is nothing to prepare it is the same object, so that vehicles still share it.
+        A part without preparation is the same object, so that vehicles still share it.
         """
         ready: list[Scheduled[Any]] = []
         component = part.component
-        prepare = component.prepare  # equinox makes a method anew wherever it is named
+        prepare = component.prepare  # equinox creates a bound method at each access
         with self.problems.noting(path):
             try:
-                for context in situations:
+                for context in contexts:
                     prepared = prepare(context)
                     unchanged = prepared is component
                     own = part if unchanged else dataclasses.replace(part, component=prepared)
@@ -212,7 +216,7 @@ class VehicleBuilder:
         return []
 
     def _avoidance(self, entry: VehicleSchema, path: KeyPath) -> tuple[Any, ...]:
-        """What the vehicle avoids by, None for each that was refused."""
+        """Return the vehicle's avoidance components, None for each invalid one."""
         written, key = entry.avoidance, (*path, "avoidance")
         if not isinstance(written, list):
             return (self.components.scheduled(AVOIDANCE, written, key),)
@@ -221,7 +225,7 @@ class VehicleBuilder:
         )
 
     def _model(self, entry: VehicleSchema, path: KeyPath) -> VehicleModel | None:
-        if "model" in entry.model_fields_set:  # else the schema has noted it
+        if "model" in entry.model_fields_set:  # otherwise the schema has noted it
             with self.problems.noting((*path, "model")):
                 return VEHICLES.find(entry.model)
         return None
@@ -233,7 +237,7 @@ class VehicleBuilder:
         return self.components.settings(model.dynamics, parameters, key, shown_by)
 
     def _check_dynamics(self, dynamics: AbstractDynamics, start: Any, path: KeyPath) -> None:
-        """Notes what the vehicle itself cannot do."""
+        """Note settings that the vehicle's dynamics do not allow."""
         with self.problems.noting((*path, "start")):
             if start is not None:
                 dynamics.check_start(start)
@@ -247,7 +251,7 @@ class VehicleBuilder:
         dynamics: AbstractDynamics | None,
         path: KeyPath,
     ) -> None:
-        """Notes faults of what the vehicle does not have."""
+        """Note faults of parts that the vehicle does not have."""
         for i, fault in enumerate(faults):
             with self.problems.noting((*path, "faults", i)):
                 if fault is not None:
@@ -255,18 +259,18 @@ class VehicleBuilder:
                     if dynamics is not None:
                         fault.check(dynamics.command_bounds)
 
-    def _check_senses(
+    def _check_sensors(
         self,
         entry: VehicleSchema,
         sensors: dict[str, Scheduled[Instrument] | None],
         estimator: Scheduled[AbstractEstimator] | None,
         path: KeyPath,
     ) -> None:
-        """Notes sensors of what the world does not have, and estimators without their sensors."""
+        """Note sensors without their source in the world, and estimators without sensors."""
         kinds: dict[str, Any] = {}
         for key, sensor in sensors.items():
             if sensor is None:
-                kinds[key] = self.components.stand_in(SENSORS, entry.sensors[key])
+                kinds[key] = self.components.default_instance(SENSORS, entry.sensors[key])
                 continue
             kinds[key] = sensor.component.sensor
             with self.problems.noting((*path, "sensors", key)):
@@ -278,18 +282,18 @@ class VehicleBuilder:
             try:
                 estimator.component.check(kinds)
             except ScenarioError as error:
-                raise ScenarioError(_with_kinds_of_sensors(str(error))) from None
+                raise ScenarioError(_with_sensor_types(str(error))) from None
 
     def _bridges(
         self, model: VehicleModel, dynamics: AbstractDynamics | None, path: KeyPath
     ) -> tuple[Any, ...]:
-        """The controllers that the vehicle brings itself, by default where its parameters are bad.
+        """Return the controllers of the vehicle model itself, with defaults for bad parameters.
 
-        A None if they allow none.
+        The only entry is None if the default parameters are invalid, too.
         """
         key = (*path, "parameters")
-        unnoted = self.components.unnoted()
-        known = dynamics or unnoted.settings(model.dynamics, model.parameters(), key)
+        without_notes = self.components.without_notes()
+        known = dynamics or without_notes.settings(model.dynamics, model.parameters(), key)
         if known is None:
             return (None,)
         return tuple(self._controller(name, model, known, key) for name in model.bridges)
@@ -301,7 +305,7 @@ class VehicleBuilder:
         dynamics: AbstractDynamics | None,
         path: KeyPath,
     ) -> list[tuple[Any, Any]]:
-        """The scenario's controllers as they are written and built, None for each refused one."""
+        """Return the scenario's controllers as written and as built, None for invalid ones."""
         key, given = (*path, "controller"), entry.controller
         if given is None:
             given = [] if model is None else model.default_controller
@@ -321,21 +325,21 @@ class VehicleBuilder:
         dynamics: AbstractDynamics | None,
         path: KeyPath,
     ) -> Any:
-        """A controller for this vehicle, or None after noting what is wrong with it.
+        """Return a controller for this vehicle, or None after noting its mistakes.
 
-        What the scenario does not say of it the vehicle's data do, and else the vehicle itself.
+        Parameters that the scenario leaves out are from the vehicle's data, or from its dynamics.
         """
         name = written.get("type") if isinstance(written, dict) else written
         if model is None or dynamics is None or not isinstance(name, str):
             return self.components.scheduled(CONTROLLERS, written, path)
         given = written if isinstance(written, dict) else {"type": written}
         with self.problems.noting(path):
-            fitted = {}
+            defaults = {}
             if name in CONTROLLERS.entries:
-                fitted = CONTROLLERS.find(name).with_vehicle_defaults(
+                defaults = CONTROLLERS.find(name).with_vehicle_defaults(
                     dynamics, self.settings.gravity_mps2
                 )
-            known = merged(fitted, model.gains(name))
+            known = merged(defaults, model.gains(name))
             return self.components.scheduled(CONTROLLERS, merged(known, given), path)
         return None
 
@@ -348,11 +352,11 @@ class VehicleBuilder:
         native: type,
         path: KeyPath,
     ) -> None:
-        """Notes a missing rung, where it is known of all controllers from where they lead where.
+        """Note a gap in the control cascade, if the types of all controllers are known.
 
-        Also what avoids on a rung that no way leads over.
+        Also note avoidance that acts on a command type outside the cascade.
         """
-        # of a refused one its class says where it would lead
+        # an invalid controller is represented by its class
         known = [
             command_type.component if command_type else _kind_of(written)
             for written, command_type in controllers
@@ -364,23 +368,25 @@ class VehicleBuilder:
         with self.problems.noting((*path, "controller")):
             try:
                 for start in guidance.component.command_types():
-                    way = cascade_path(levels, start, native)
-                    passed |= {start, *(levels[i].produces for i in way)}
+                    route = cascade_path(levels, start, native)
+                    passed |= {start, *(levels[i].produces for i in route)}
             except CascadeError as error:
-                message = f"{error} {_leading_from(error.command_type)}"
+                message = f"{error} {_controllers_from(error.command_type)}"
                 raise ScenarioError(message) from None
         for i, part in enumerate(avoidance):
             if part is not None and passed and part.component.command_type not in passed:
-                self.problems.note((*path, "avoidance", i), _off_the_way(part.component, passed))
+                self.problems.note(
+                    (*path, "avoidance", i), _avoidance_outside_cascade(part.component, passed)
+                )
 
 
 def _written(entry: VehicleSchema) -> str:
-    """The words of an entry, without where its vehicles are and with whom."""
-    return repr({key: said for key, said in vars(entry).items() if key not in ABOUT_PLACES})
+    """Return an entry as text, without the keys about placement."""
+    return repr({key: value for key, value in vars(entry).items() if key not in PLACEMENT_KEYS})
 
 
 def written_controllers(entry: Mapping[str, Any]) -> list[Any]:
-    """The controllers that a sound entry names, or its model's own one."""
+    """Return the controllers that a valid entry names, or the default of its model."""
     given = entry.get("controller")
     if given is None:
         given = VEHICLES.find(entry["model"]).default_controller
@@ -388,7 +394,7 @@ def written_controllers(entry: Mapping[str, Any]) -> list[Any]:
 
 
 def _kind_of(written: Any) -> Any:
-    """The class of a controller as a scenario names it; None if there is none of this name."""
+    """Return the class of a controller in a scenario; None if its name is unknown."""
     name = written.get("type") if isinstance(written, dict) else written
     if not isinstance(name, str) or name not in CONTROLLERS.entries:
         return None
@@ -396,40 +402,42 @@ def _kind_of(written: Any) -> Any:
 
 
 def _shared(one: Any, other: Any) -> Any:
-    """The first of two equal things, so that vehicles share what was prepared alike for them."""
+    """Return the first of two equal parts, so that vehicles share it, else the other."""
     return one if eqx.tree_equal(one, other, typematch=True) else other
 
 
 def _refuse_unfit(fault: AbstractFault, vehicle: type[AbstractDynamics]) -> None:
-    if fault.command is vehicle.command_type:
+    if fault.command_type is vehicle.command_type:
         return
-    fitting = [name for name in FAULTS.names() if FAULTS.find(name).command is vehicle.command_type]
+    fitting = [
+        name for name in FAULTS.names() if FAULTS.find(name).command_type is vehicle.command_type
+    ]
     message = (
-        f"{FAULTS.name_of(type(fault))} breaks {fault.command.__name__}, and this vehicle is "
-        f"commanded by {vehicle.command_type.__name__}; faults of such a vehicle: "
+        f"{FAULTS.name_of(type(fault))} affects {fault.command_type.__name__}, but this vehicle "
+        f"takes {vehicle.command_type.__name__}; faults of this vehicle: "
         f"{', '.join(fitting) or 'none is registered'}"
     )
     raise ScenarioError(message)
 
 
-def _with_kinds_of_sensors(said: str) -> str:
-    """A sentence with kinds of sensors in place of the classes of what they measure."""
+def _with_sensor_types(message: str) -> str:
+    """Return a message with types of sensors in place of the classes of their measurements."""
     kinds: dict[str, list[str]] = {}
     for name in SENSORS.names():
         kinds.setdefault(SENSORS.find(name).measures.__name__, []).append(name)
     for measured, names in kinds.items():
-        told = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
-        said = said.replace(f"a sensor of {measured}", f"a sensor of kind {told}")
-        said = said.replace(f"gives {measured}", f"measures what {told} does")
-    return said
+        listed = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+        message = message.replace(f"a sensor that gives {measured}", f"a sensor of type {listed}")
+        message = message.replace(f"gives {measured}", f"measures the same as {listed}")
+    return message
 
 
-def _off_the_way(avoidance: AbstractAvoidance, passed: set[type]) -> str:
+def _avoidance_outside_cascade(avoidance: AbstractAvoidance, passed: set[type]) -> str:
     command_type = avoidance.command_type.__name__
     ways = ", ".join(sorted(kind.__name__ for kind in passed - {MotorsOff}))
     name, there = (
         AVOIDANCE.name_of(type(avoidance)),
-        f"{_leading_to(command_type)} {_leading_from(command_type)}",
+        f"{_controllers_to(command_type)} {_controllers_from(command_type)}",
     )
     return (
         f"{name} changes {command_type}, and the cascade passes {ways}. Write controllers that "
@@ -437,7 +445,7 @@ def _off_the_way(avoidance: AbstractAvoidance, passed: set[type]) -> str:
     )
 
 
-def _leading_to(command_type: str) -> str:
+def _controllers_to(command_type: str) -> str:
     fitting = [
         name
         for name in CONTROLLERS.names()
@@ -446,7 +454,7 @@ def _leading_to(command_type: str) -> str:
     return f"Controllers to {command_type}: {', '.join(fitting) or 'none is registered'}."
 
 
-def _leading_from(command_type: str) -> str:
+def _controllers_from(command_type: str) -> str:
     fitting = [
         name
         for name in CONTROLLERS.names()

@@ -1,4 +1,4 @@
-"""From a scenario's ``world`` to the world."""
+"""Builder of the world from a scenario's ``world``."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -36,18 +36,18 @@ SINGLE = {
 RADIO = ("radio",)
 AXES = 3
 CONSTANT = "constant"
-HOW_TO_BLOW = (
-    "write the velocity of the air in m/s as [east, north, up], such as [6, 0, 0] for a wind that "
-    f"blows to the east, or a kind of wind, such as {{type: {CONSTANT}, speed_mps: 6, "
+WIND_ADVICE = (
+    "write the velocity of the air in m/s as [east, north, up], such as [6, 0, 0] for a wind "
+    f"towards the east, or a type of wind, such as {{type: {CONSTANT}, speed_mps: 6, "
     "from_deg: 270}, or a list of winds that add up"
 )
-# how far others are looked for that one could collide with, in collision distances
-LOOKED_FOR = 2.0
+# range in which other vehicles are detected, in collision distances
+PROXIMITY_FACTOR = 2.0
 NAMED = {"regions": REGIONS, "platforms": PLATFORMS, "obstacles": OBSTACLES}
 
 
 class BuiltWorld(NamedTuple):
-    """The last two are None where something was refused."""
+    """World settings, world and turbulence; the last two are None after a mistake in them."""
 
     settings: WorldSettings
     world: World | None
@@ -56,12 +56,12 @@ class BuiltWorld(NamedTuple):
 
 @dataclass
 class WorldBuilder:
-    """Builds the world of one document."""
+    """Builder of the world of one document."""
 
     components: ComponentBuilder
 
     def build(self, given: dict[str, Any]) -> BuiltWorld:
-        """Settings, world and turbulence."""
+        """Return settings, world and turbulence."""
         data = dict(given)
         wind = self._wind(data.pop("wind", "none"), ("world", "wind"))
         single = {
@@ -89,17 +89,17 @@ class WorldBuilder:
         start_utc = self._start_utc(settings)
         if start_utc is None:
             return BuiltWorld(settings, None, turbulence)
-        field, no_field_because = _magnetic_field(settings, start_utc)
+        field, no_field_reason = _magnetic_field(settings, start_utc)
         distance_m = settings.collision_distance_m
         if distance_m is not None and not any(isinstance(i, Proximity) for i in interactions):
-            interactions = (*interactions, Proximity(LOOKED_FOR * distance_m))
+            interactions = (*interactions, Proximity(PROXIMITY_FACTOR * distance_m))
         world = World(
             gravity_mps2=settings.gravity_mps2,
             ground_z_m=settings.ground_z_m,
             origin=settings.origin,
             start_utc=start_utc,
             magnetic_field_world_t=field,
-            no_field_because=no_field_because,
+            no_field_reason=no_field_reason,
             area=settings.area,
             collision_distance_m=distance_m or 0.0,
             interactions=interactions,
@@ -119,18 +119,18 @@ class WorldBuilder:
         return BuiltWorld(settings, replace(world, processes=processes), turbulence)
 
     def _wind(self, given: Plain, path: KeyPath) -> AbstractWind | None:
-        """The mean wind, or None after noting what is wrong with it; those of a list add up."""
+        """Return the mean wind, or None after noting its mistakes; winds of a list add up."""
         if isinstance(given, list) and any(isinstance(one, list | dict | str) for one in given):
             winds = [self._wind(one, (*path, number)) for number, one in enumerate(given)]
             return None if None in winds else SumOfWinds(tuple(wind for wind in winds if wind))
         if _is_number(given) or (isinstance(given, list) and len(given) != AXES):
-            self.components.problems.note(path, f"{shortened(given)} is not allowed; {HOW_TO_BLOW}")
+            self.components.problems.note(path, f"{shortened(given)} is not allowed; {WIND_ADVICE}")
             return None
         entry = {"type": CONSTANT, "wind_world_mps": given} if isinstance(given, list) else given
         return self.components.component(WINDS, entry, path)
 
     def _radio(self, given: Any) -> Scheduled[AbstractRadio] | None:
-        """The radio, or None after noting what is wrong with it."""
+        """Return the radio, or None after noting its mistakes."""
         radio = self.components.scheduled(RADIOS, given, ("world", *RADIO))
         if radio is None:
             return None
@@ -140,13 +140,13 @@ class WorldBuilder:
         return None
 
     def _start_utc(self, settings: WorldSettings) -> datetime | None:
-        """When the world begins, or None after noting what is wrong with it."""
+        """Return the time at which the flight starts, or None after noting a mistake."""
         with self.components.problems.noting(("world", "start_utc")):
             return _time_utc(settings.start_utc)
         return None
 
     def _refuse_unknown(self, data: dict[str, Any]) -> None:
-        """Takes unknown keys out, noted with the components of the world among what is allowed."""
+        """Note and remove unknown keys; the allowed ones include the world's components."""
         settings = parameters_model(WorldSettings).model_fields
         for key in [key for key in data if key not in settings]:
             del data[key]
@@ -162,7 +162,7 @@ def _is_number(given: Plain) -> bool:
 
 
 def _magnetic_field(settings: WorldSettings, start_utc: datetime) -> tuple[Vec3 | None, str]:
-    """The field, or why there is none: that matters only to those who measure it."""
+    """Return the magnetic field, or the reason why it is unknown, for sensors of it."""
     if settings.magnetic_field_world_t is not None:
         return settings.magnetic_field_world_t, ""
     try:
@@ -175,7 +175,7 @@ def _time_utc(written: str) -> datetime:
     try:
         time = datetime.fromisoformat(written)
         return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    # on the first and the last day of the calendar another zone's time may have no place in it
+    # conversion to UTC may overflow on the first and the last day of the calendar
     except (ValueError, OverflowError):
         message = f"{shortened(written)} is not allowed; write a time such as 2026-06-30T09:30:00"
         raise ScenarioError(message) from None

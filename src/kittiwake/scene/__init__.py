@@ -1,1 +1,1 @@
-"""Scenes: what a flight looks like at a time, from a log or live."""
+"""Scenes: three-dimensional views of flights, recorded or live."""

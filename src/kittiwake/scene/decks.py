@@ -1,4 +1,4 @@
-"""Platforms of the world, which may sail and roll."""
+"""Platforms of the world, which may move and roll."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.rendering.look import Look
-from kittiwake.rendering.parts import CastPart, Poses
+from kittiwake.rendering.parts import BodyPart, Poses
 from kittiwake.rendering.shapes import box
 from kittiwake.world.environment import AbstractPlatform
 
@@ -15,7 +15,7 @@ RGB, THICK_M = (82, 92, 106), 0.06
 
 
 class Decks:
-    """All of them, those of one size as a part of the cast."""
+    """Plates of all platforms, one body part for each size."""
 
     def __init__(self, platforms: tuple[AbstractPlatform, ...]) -> None:
         groups: dict[tuple[float, float], list[int]] = {}
@@ -25,7 +25,7 @@ class Decks:
             groups.setdefault(size, []).append(number)
         self._groups = [np.array(numbers) for numbers in groups.values()]
         self.parts = tuple(
-            CastPart(f"platforms {i + 1}", _plate(*size), len(numbers), ())
+            BodyPart(f"platforms {i + 1}", _plate(*size), len(numbers), ())
             for i, (size, numbers) in enumerate(groups.items())
         )
 
@@ -39,7 +39,7 @@ class Decks:
         self._supports = jax.jit(supports)
 
     def poses(self, time_s: float) -> list[Poses]:
-        """At a time."""
+        """Return the poses of the platforms at a time."""
         if not self._groups:
             return []
         with jax.enable_x64(True):  # noqa: FBT003  JAX's own
@@ -48,7 +48,7 @@ class Decks:
 
 
 def _plate(length_m: float, width_m: float) -> Look:
-    """Its upper side is where things stand."""
+    """Return a plate whose upper side is at z = 0."""
     plate = box((length_m, width_m, THICK_M), (0.0, 0.0, -0.5 * THICK_M))
     return plate.look(RGB)
 

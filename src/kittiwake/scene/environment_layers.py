@@ -1,50 +1,50 @@
-"""What evolves in a world by itself and can be seen: classes of the ground, persons, plumes."""
+"""Looks of the world's processes: terrain classes, persons and plumes."""
 
 import numpy as np
 
 from kittiwake.analysis.overview.environment_layers import (
     GroundClasses,
-    Spots,
+    PointLayer,
     find_environment_layers,
 )
 from kittiwake.rendering.look import Look
-from kittiwake.rendering.shapes import Shape, capsule, joined, quads
-from kittiwake.scene.frame import Show
+from kittiwake.rendering.shapes import Shape, capsule, merge, quads
+from kittiwake.scene.frame import FlightInfo
 from kittiwake.world.plume import PLUME
 from kittiwake.world.terrain import TERRAIN
 
 CLASSES_RGB = ((168, 170, 132), (92, 128, 84), (150, 140, 120), (120, 150, 160), (176, 160, 110))
 PERSON_RGB, SOURCE_RGB = (220, 60, 60), (150, 90, 170)
-# chosen: a person, and a ball for the source of a plume
+# chosen: dimensions of a person, and of the sphere at the source of a plume
 PERSON_RADIUS_M, PERSON_HALF_M, SOURCE_RADIUS_M = 0.25, 0.6, 0.3
-# of the ground's classes over its level, so that neither shines through the other
+# height of terrain classes above the ground, against z-fighting
 ABOVE_M = 0.02
 
 
-def environment_looks(show: Show) -> list[tuple[str, Look]]:
-    """All of it as it is at the start, by name."""
-    world = show.scenario.world
+def environment_looks(flight: FlightInfo) -> list[tuple[str, Look]]:
+    """Return the looks of all processes at the start of the flight, by name."""
+    world = flight.scenario.world
     if not any(name == TERRAIN or name.startswith(PLUME) for name in world.processes):
         return []
-    nature = find_environment_layers(world, show.seed, single_precision=False)
-    found = [] if nature.ground is None else _ground(nature.ground, float(world.ground_z_m))
-    if nature.persons is not None and len(nature.persons.places_world_m):
+    layers = find_environment_layers(world, flight.seed, single_precision=False)
+    looks = [] if layers.ground is None else _ground(layers.ground, float(world.ground_z_m))
+    if layers.persons is not None and len(layers.persons.places_world_m):
         upright = capsule(PERSON_RADIUS_M, PERSON_HALF_M, 12)
         middle = np.array([0.0, 0.0, PERSON_HALF_M + PERSON_RADIUS_M])
-        found.append(("persons", _spots(nature.persons, upright, middle).look(PERSON_RGB)))
-    for spots in nature.sources:
+        looks.append(("persons", _spots(layers.persons, upright, middle).look(PERSON_RGB)))
+    for spots in layers.sources:
         if len(spots.places_world_m):
             ball = _spots(spots, capsule(SOURCE_RADIUS_M, 0.0, 16), np.zeros(3))
-            found.append((f"plume {spots.name}", ball.look(SOURCE_RGB)))
-    return found
+            looks.append((f"plume {spots.name}", ball.look(SOURCE_RGB)))
+    return looks
 
 
-def _spots(spots: Spots, shape: Shape, above: np.ndarray) -> Shape:
-    return joined(*(shape.at(place + above) for place in spots.places_world_m))
+def _spots(spots: PointLayer, shape: Shape, above: np.ndarray) -> Shape:
+    return merge(*(shape.at(place + above) for place in spots.places_world_m))
 
 
 def _ground(ground: GroundClasses, z: float) -> list[tuple[str, Look]]:
-    """The cells of each class."""
+    """Return the cells of each terrain class."""
     west, east, south, north = ground.edges_m
     columns, rows = ground.classes.shape
     x, y = np.linspace(west, east, columns + 1), np.linspace(south, north, rows + 1)

@@ -1,4 +1,4 @@
-"""What there is to see at a time; the same for a live flight and for one that is replayed."""
+"""Frames of live and recorded flights."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,8 +9,8 @@ from numpy import ndarray
 from kittiwake.scenario.scenario import Scenario
 
 
-class Show(NamedTuple):
-    """What is flown, and how its rows read: by vehicle their columns, the time first."""
+class FlightInfo(NamedTuple):
+    """Scenario and seed of a flight, and the log columns of each vehicle, time first."""
 
     scenario: Scenario
     seed: int
@@ -18,7 +18,7 @@ class Show(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """By vehicle the row of a log at a time, and where it was in the last seconds, oldest first."""
+    """Log rows of all vehicles at a time, and their recent positions, oldest first."""
 
     time_s: float
     rows: Mapping[str, Float64[ndarray, " columns"]]

@@ -1,4 +1,4 @@
-"""Country as far as one can see, paler the further away: it goes over into the sky."""
+"""Ground up to the horizon, which fades into the sky."""
 
 import numpy as np
 
@@ -6,26 +6,26 @@ from kittiwake.rendering.look import Look
 from kittiwake.rendering.offscreen_renderer import HORIZON_RGB
 from kittiwake.rendering.shapes import Rgb
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.frame import Show
+from kittiwake.scene.frame import FlightInfo
 from kittiwake.scene.static_objects import ground_height_m
 
-# of what is looked at: where it begins, within the stage's own country, and where it ends
+# inner and outer radius relative to the extent; the inner one is within the ground disc
 BEGIN, FAR = 4.0, 60.0
 RINGS, SIDES = 48, 96
-# how high it is, so that the stage's own country does not shine through
+# height above the ground disc relative to the extent, against z-fighting
 HEIGHT = 1e-3
 
 
-def horizon_looks(show: Show, rgb: Rgb) -> list[Look]:
-    """Rings from the ground's color to that of the sky at the horizon."""
-    extent = extent_of(show)
-    wide = extent.widest_m
+def horizon_looks(flight: FlightInfo, rgb: Rgb) -> list[Look]:
+    """Return rings whose colors change from that of the ground to that of the sky."""
+    extent = extent_of(flight)
+    width_m = extent.widest_m
     x, y = extent.center_world_m[:2]
-    center = x, y, ground_height_m(show) + HEIGHT * wide
-    edges = np.geomspace(BEGIN, FAR, RINGS + 1) * wide
+    center = x, y, ground_height_m(flight) + HEIGHT * width_m
+    edges = np.geomspace(BEGIN, FAR, RINGS + 1) * width_m
     share = np.linspace(0.0, 1.0, RINGS)[:, None]
-    pale = share * share * (3.0 - 2.0 * share)
-    colors = (np.array(rgb) + pale * (np.array(HORIZON_RGB) - np.array(rgb))).round().astype(int)
+    blend = share * share * (3.0 - 2.0 * share)
+    colors = (np.array(rgb) + blend * (np.array(HORIZON_RGB) - np.array(rgb))).round().astype(int)
     return [
         _ring(inner, outer, center, (int(red), int(green), int(blue)))
         for inner, outer, (red, green, blue) in zip(edges[:-1], edges[1:], colors, strict=True)

@@ -1,4 +1,4 @@
-"""Where a vehicle is told to go, as far as its guidance knows that before the flight."""
+"""Planned routes: waypoints that guidance knows before the flight."""
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
@@ -13,29 +13,34 @@ from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.world.world import Origin
 
-# of a way with more places, so many are shown
-MOST_PLACES = 500
-# the fields of guidances that hold places
-PLACES = ("positions_world_m", "position_world_m", "goal_world_m", "point_of_interest_world_m")
+# longer routes are thinned to this many positions
+MAX_POSITIONS = 500
+# guidance fields that hold positions
+POSITION_FIELDS = (
+    "positions_world_m",
+    "position_world_m",
+    "goal_world_m",
+    "point_of_interest_world_m",
+)
 
-Places = Float64[np.ndarray, "places 3"]
+Positions = Float64[np.ndarray, "positions 3"]
 
 
-def planned_places_world_m(vehicle: Vehicle, origin: Origin) -> Places:
-    """The places of a vehicle's guidance in order, also of all steps of a mission."""
-    found = [
-        places
+def planned_positions_world_m(vehicle: Vehicle, origin: Origin) -> Positions:
+    """Return the positions of a vehicle's guidance in order, including all mission steps."""
+    parts = [
+        positions
         for guidance in _guidances(vehicle.guidance.component)
-        for places in _places(guidance, origin)
+        for positions in _positions(guidance, origin)
     ]
-    every = np.concatenate([np.empty((0, 3)), *found])
-    if len(every) > MOST_PLACES:
-        every = every[np.linspace(0, len(every) - 1, MOST_PLACES).round().astype(int)]
-    return every[np.isfinite(every).all(axis=1)]
+    route = np.concatenate([np.empty((0, 3)), *parts])
+    if len(route) > MAX_POSITIONS:
+        route = route[np.linspace(0, len(route) - 1, MAX_POSITIONS).round().astype(int)]
+    return route[np.isfinite(route).all(axis=1)]
 
 
 def _guidances(part: Any) -> Iterator[AbstractGuidance]:
-    """A guidance and those it is made of."""
+    """Yield a guidance and the guidances that it contains."""
     if isinstance(part, AbstractGuidance):
         yield part
     if isinstance(part, tuple | list):
@@ -46,17 +51,17 @@ def _guidances(part: Any) -> Iterator[AbstractGuidance]:
             yield from _guidances(getattr(part, field.name, None))
 
 
-def _places(guidance: AbstractGuidance, origin: Origin) -> Iterator[Places]:
+def _positions(guidance: AbstractGuidance, origin: Origin) -> Iterator[Positions]:
     pattern = getattr(guidance, "pattern", None)
     if isinstance(pattern, SurveyPattern):
         yield _array(pattern.positions_world_m(origin))
-    for name in PLACES:
-        given = getattr(guidance, name, None)
-        if isinstance(given, Vec3):
-            yield _array((given,))
-        elif isinstance(given, tuple) and given and isinstance(given[0], Vec3):
-            yield _array(given)
+    for name in POSITION_FIELDS:
+        value = getattr(guidance, name, None)
+        if isinstance(value, Vec3):
+            yield _array((value,))
+        elif isinstance(value, tuple) and value and isinstance(value[0], Vec3):
+            yield _array(value)
 
 
-def _array(places: tuple[Vec3, ...]) -> Places:
-    return np.array([[float(p.x), float(p.y), float(p.z)] for p in places]).reshape(-1, 3)
+def _array(positions: tuple[Vec3, ...]) -> Positions:
+    return np.array([[float(p.x), float(p.y), float(p.z)] for p in positions]).reshape(-1, 3)

@@ -1,8 +1,8 @@
-"""What sensors see: cones of sound, beams of light, the fields of cameras.
+"""Sensor beams: sonar cones, light beams and camera fields of view.
 
-A cone ends where its sensor measured something, or at its longest range. It is bright while its
-sensor measures and hears an echo, and hardly seen while it waits for its turn. Chosen: the opening
-of sensors that are modeled as a line, and the length of a camera's field.
+A cone ends at the measured range, or at the maximum range. It is bright while its sensor measures
+and receives an echo, and faint while it waits for its turn. Chosen: the opening angle of sensors
+that are modeled as a line, and the length of camera frustums.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from kittiwake.rendering.look import Look
 from kittiwake.rendering.rotation import about, composed, from_x_to, rotated, yaws_rad
 from kittiwake.rendering.shapes import Shape, revolved
-from kittiwake.scene.frame import Frame, Show
+from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.moving_bodies import Poses
 from kittiwake.scene.selection import STATE, Selection
 from kittiwake.sensors.altimeter import Altimeter
@@ -31,8 +31,8 @@ from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 from kittiwake.sensors.ultrasonic_fan import UltrasonicFan
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 
-# of how many vehicles the sensors are shown, and of how many light beams in all
-MOST_VEHICLES, MOST_RAYS = 50, 3000
+# vehicles with sensor beams, and light beams in total
+MAX_VEHICLES, MAX_RAYS = 50, 3000
 LINE_HALF_ANGLE_RAD = np.radians(7.5)
 FIELD_M = 0.8
 ECHO_RGB, SILENT_RGB, WAITING_RGB = (255, 176, 32), (110, 170, 220), (150, 160, 170)
@@ -46,7 +46,7 @@ Direction = tuple[float, float, float]
 
 
 class Cones(NamedTuple):
-    """How the unit cone is to be placed, stretched and colored."""
+    """Poses, scales, colors and opacities of unit cones."""
 
     poses: Poses
     scales: Float[np.ndarray, "n 3"]
@@ -55,13 +55,13 @@ class Cones(NamedTuple):
 
 
 class _Cone(NamedTuple):
-    """One cone of sound; columns by name, none if it has no turns, and of its head."""
+    """Sonar cone and its log columns; an optional column is empty if missing."""
 
     vehicle: int
     position_body_m: Direction
     direction_body: Direction
     half_angle_rad: float
-    farthest_m: float
+    max_range_m: float
     range_column: str
     valid_column: str
     active_column: str = ""
@@ -70,7 +70,7 @@ class _Cone(NamedTuple):
 
 
 class _Ray(NamedTuple):
-    """One beam of light; of what is told, the way along it is so many times as long."""
+    """Light beam and its log columns; its length is ``stretch`` times the measured value."""
 
     vehicle: int
     position_body_m: Direction
@@ -81,100 +81,101 @@ class _Ray(NamedTuple):
 
 
 class _Field(NamedTuple):
-    """What a camera sees, as corners at a distance of one."""
+    """Camera field of view; half width and half height at a distance of 1 m."""
 
     vehicle: int
     mount: Mount
     stabilised: bool
-    wide: float
-    high: float
+    half_width: float
+    half_height: float
 
 
 class SensorBeams:
-    """The beams of all sensors of a show."""
+    """Beams of all sensors of a flight."""
 
-    def __init__(self, show: Show) -> None:
-        names = [name for name, one in show.scenario.vehicles.items() if one.sensors]
-        self._names = names[:MOST_VEHICLES]
-        self._ground_m = float(show.scenario.world.ground_z_m)
-        cones, rays, self._fields, self._heights = self._gathered(show)
-        stride = max(1, -(-len(rays) // MOST_RAYS))
+    def __init__(self, flight: FlightInfo) -> None:
+        names = [name for name, one in flight.scenario.vehicles.items() if one.sensors]
+        self._names = names[:MAX_VEHICLES]
+        self._ground_m = float(flight.scenario.world.ground_z_m)
+        cones, rays, self._fields, self._heights = self._collect(flight)
+        stride = max(1, -(-len(rays) // MAX_RAYS))
         self._cones, self._rays = cones, rays[::stride]
         columns = list(STATE)
-        told = [*self._cones, *self._rays]
-        extra = {c for one in told for name, c in one._asdict().items() if name.endswith("column")}
+        beams = [*self._cones, *self._rays]
+        extra = {c for one in beams for name, c in one._asdict().items() if name.endswith("column")}
         columns += sorted(extra - {""}) + sorted({column for _, column in self._heights})
-        self._selection = Selection(show, self._names, columns)
-        place = {column: number for number, column in enumerate(columns)}
-        self._cone = _Arrays(self._cones, place)
-        self._ray = _Arrays(self._rays, place)
-        self._height_columns = [(vehicle, place[column]) for vehicle, column in self._heights]
+        self._selection = Selection(flight, self._names, columns)
+        indices = {column: index for index, column in enumerate(columns)}
+        self._cone = _Arrays(self._cones, indices)
+        self._ray = _Arrays(self._rays, indices)
+        self._height_columns = [(vehicle, indices[column]) for vehicle, column in self._heights]
 
     @property
     def cones(self) -> int:
-        """How many there are."""
+        """Number of cones."""
         return len(self._cones)
 
     @property
     def rays(self) -> int:
-        """How many pieces ``ray_segments`` gives."""
+        """Number of segments that ``ray_segments`` returns."""
         return len(self._rays) + len(self._heights)
 
     @property
     def fields(self) -> int:
-        """How many cameras there are."""
+        """Number of cameras."""
         return len(self._fields)
 
     def cones_at(self, frame: Frame) -> Cones:
-        """All cones of sound."""
+        """Return all sonar cones."""
         values, one = self._selection.of(frame), self._cone
-        q, place = values[one.vehicles, 3:7], values[one.vehicles, :3]
+        q, position = values[one.vehicles, 3:7], values[one.vehicles, :3]
         turn = one.turn.copy()
-        headed = one.pitch >= 0
-        if headed.any():
-            at = one.vehicles[headed]
-            down = about(Y, np.nan_to_num(values[at, one.pitch[headed]]))
-            left = about(Z, np.nan_to_num(values[at, one.yaw[headed]]))
-            turn[headed] = composed(down, left)
-        told, heard, on = one.read(values)
-        heard, known = heard & on, np.isfinite(told) & np.isfinite(place).all(axis=1)
-        long = np.where(known, told, 0.0)
-        kind = np.where(heard, 0, np.where(on, 1, 2))
-        wide = long * one.tangents
+        on_head = one.pitch >= 0
+        if on_head.any():
+            at = one.vehicles[on_head]
+            down = about(Y, np.nan_to_num(values[at, one.pitch[on_head]]))
+            left = about(Z, np.nan_to_num(values[at, one.yaw[on_head]]))
+            turn[on_head] = composed(down, left)
+        measured, echo, active = one.read(values)
+        echo, known = echo & active, np.isfinite(measured) & np.isfinite(position).all(axis=1)
+        length = np.where(known, measured, 0.0)
+        kind = np.where(echo, 0, np.where(active, 1, 2))
+        half_width = length * one.tangents
         return Cones(
             Poses(
-                np.nan_to_num(place + rotated(q, one.positions)), np.nan_to_num(composed(q, turn))
+                np.nan_to_num(position + rotated(q, one.positions)),
+                np.nan_to_num(composed(q, turn)),
             ),
-            np.column_stack([long, wide, wide]),
+            np.column_stack([length, half_width, half_width]),
             np.array([ECHO_RGB, SILENT_RGB, WAITING_RGB], np.uint8)[kind],
             np.array([ECHO_OPACITY, SILENT_OPACITY, WAITING_OPACITY])[kind],
         )
 
     def ray_segments(self, frame: Frame) -> Segments:
-        """Beams that met something, and heights over the ground; without length if none."""
+        """Return light beams and altimeter heights; zero length without a valid measurement."""
         values, one = self._selection.of(frame), self._ray
-        q, place = values[one.vehicles, 3:7], values[one.vehicles, :3]
-        told, valid, _ = one.read(values)
-        long = np.where(valid & np.isfinite(told), told, 0.0) * one.stretches
-        start = place + rotated(q, one.positions)
-        rays = np.stack([start, start + rotated(q, one.directions) * long[:, None]], axis=1)
+        q, position = values[one.vehicles, 3:7], values[one.vehicles, :3]
+        measured, valid, _ = one.read(values)
+        length = np.where(valid & np.isfinite(measured), measured, 0.0) * one.stretches
+        start = position + rotated(q, one.positions)
+        rays = np.stack([start, start + rotated(q, one.directions) * length[:, None]], axis=1)
         down = [
             (
                 values[vehicle, :3],
-                [*values[vehicle, :2], self._under(values, vehicle, column)],
+                [*values[vehicle, :2], self._ground_below(values, vehicle, column)],
             )
             for vehicle, column in self._height_columns
         ]
         return np.nan_to_num(np.concatenate([rays, np.array(down).reshape(-1, 2, 3)]))
 
     def field_segments(self, frame: Frame) -> Float[np.ndarray, "pieces 2 3"]:
-        """The edges of what cameras see."""
+        """Return the edges of the camera frustums, eight per camera."""
         values = self._selection.of(frame)
         pieces = [self._field(field, values[field.vehicle]) for field in self._fields]
         return np.nan_to_num(np.array(pieces).reshape(-1, 2, 3))
 
-    def _under(self, values: np.ndarray, vehicle: int, column: int) -> float:
-        """Where the ground would be by an altimeter, which tells the height in the world."""
+    def _ground_below(self, values: np.ndarray, vehicle: int, column: int) -> float:
+        """Return the ground height by an altimeter, which measures the height in world axes."""
         return float(values[vehicle, 2] - (values[vehicle, column] - self._ground_m))
 
     def _field(self, field: _Field, row: np.ndarray) -> np.ndarray:
@@ -188,37 +189,39 @@ class SensorBeams:
         position = _triple(mount.position_body_m)
         apex = row[:3] + rotated(q, np.array([position]))[0]
         signs = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)])
-        rays = np.column_stack([np.ones(4), signs * [field.wide, field.high]]) * FIELD_M
+        rays = (
+            np.column_stack([np.ones(4), signs * [field.half_width, field.half_height]]) * FIELD_M
+        )
         corners = apex + rotated(np.repeat(turn, 4, axis=0), rays)
         rim = [(corners[i], corners[(i + 1) % 4]) for i in range(4)]
         return np.array([*((apex, corner) for corner in corners), *rim])
 
-    def _gathered(
-        self, show: Show
+    def _collect(
+        self, flight: FlightInfo
     ) -> tuple[list[_Cone], list[_Ray], list[_Field], list[tuple[int, str]]]:
         cones: list[_Cone] = []
         rays: list[_Ray] = []
         fields: list[_Field] = []
         heights: list[tuple[int, str]] = []
         for number, vehicle in enumerate(self._names):
-            there = set(show.columns[vehicle])
-            for name, scheduled in show.scenario.vehicles[vehicle].sensors.items():
-                sensor, read = scheduled.component.sensor, f"sensor.{name}."
-                cones += [c for c in _cones(number, sensor, read) if c.range_column in there]
-                rays += [r for r in _rays(number, sensor, read) if r.range_column in there]
-                if isinstance(sensor, Altimeter) and f"{read}height_world_m" in there:
-                    heights.append((number, f"{read}height_world_m"))
+            columns = set(flight.columns[vehicle])
+            for name, scheduled in flight.scenario.vehicles[vehicle].sensors.items():
+                sensor, prefix = scheduled.component.sensor, f"sensor.{name}."
+                cones += [c for c in _cones(number, sensor, prefix) if c.range_column in columns]
+                rays += [r for r in _rays(number, sensor, prefix) if r.range_column in columns]
+                if isinstance(sensor, Altimeter) and f"{prefix}height_world_m" in columns:
+                    heights.append((number, f"{prefix}height_world_m"))
                 if isinstance(sensor, Camera | Marker | RangeCamera):
                     fields.append(_camera_field(number, sensor))
         return cones, rays, fields, heights
 
 
 class _Arrays:
-    """Cones or rays as arrays, with the places of their columns; -1 of what they do not have."""
+    """Cones or rays as arrays, with their column indices; -1 for missing columns."""
 
-    def __init__(self, beams: Sequence[_Cone] | Sequence[_Ray], place: dict[str, int]) -> None:
+    def __init__(self, beams: Sequence[_Cone] | Sequence[_Ray], indices: dict[str, int]) -> None:
         def column(name: str) -> np.ndarray:
-            return np.array([place.get(getattr(beam, name, ""), -1) for beam in beams], int)
+            return np.array([indices.get(getattr(beam, name, ""), -1) for beam in beams], int)
 
         self.vehicles = np.array([beam.vehicle for beam in beams], int)
         self.positions = np.array([beam.position_body_m for beam in beams], float).reshape(-1, 3)
@@ -232,104 +235,123 @@ class _Arrays:
         self.pitch, self.yaw = column("pitch_column"), column("yaw_column")
 
     def read(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What is measured, whether it is valid, and whether it is the sensor's turn."""
-        told = values[self.vehicles, self._range]
+        """Return the measured values and masks of valid and of active sensors."""
+        measured = values[self.vehicles, self._range]
         valid = values[self.vehicles, self._valid] > 0.0
         active = (self._active < 0) | (values[self.vehicles, self._active] > 0.0)
-        return told, valid, active
+        return measured, valid, active
 
 
 def cone_look() -> Look:
-    """From the origin one meter along x, one meter wide to all sides there."""
+    """Return a cone from the origin along x, with height and base radius of 1 m."""
     profile = np.array([(0.0, 0.0), (1e-3, 1e-3), (1.0, 1.0), (0.0, 1.0)])
     upright = revolved(profile, CONE_SECTIONS)
     return Shape(upright.vertices_m[:, [2, 0, 1]], upright.faces).look(ECHO_RGB, ECHO_OPACITY)
 
 
-def _cones(vehicle: int, sensor: Any, read: str) -> list[_Cone]:
-    single = f"{read}range_m", f"{read}valid"
+def _cones(vehicle: int, sensor: Any, prefix: str) -> list[_Cone]:
+    single = f"{prefix}range_m", f"{prefix}valid"
     match sensor:
         case Ultrasonic():
-            place, looks = _triple(sensor.position_body_m), _looks(sensor)
+            position, directions = _triple(sensor.position_body_m), _directions(sensor)
             shape = LINE_HALF_ANGLE_RAD, float(sensor.max_range_m)
-            return [_Cone(vehicle, place, looks[0], *shape, *single)]
+            return [_Cone(vehicle, position, directions[0], *shape, *single)]
         case SonarCone():
-            place, looks = _triple(sensor.mount.position_body_m), _looks(sensor)
+            position, directions = _triple(sensor.mount.position_body_m), _directions(sensor)
             shape = float(sensor.half_angle_rad), float(sensor.max_range_m)
-            return [_Cone(vehicle, place, looks[0], *shape, *single)]
+            return [_Cone(vehicle, position, directions[0], *shape, *single)]
         case UltrasonicHead():
             shape = LINE_HALF_ANGLE_RAD, float(sensor.max_range_m)
-            angles = f"{read}pitch_rad", f"{read}yaw_rad"
-            place = _triple(sensor.position_body_m)
-            return [_Cone(vehicle, place, (1.0, 0.0, 0.0), *shape, *single, "", *angles)]
+            angles = f"{prefix}pitch_rad", f"{prefix}yaw_rad"
+            position = _triple(sensor.position_body_m)
+            return [_Cone(vehicle, position, (1.0, 0.0, 0.0), *shape, *single, "", *angles)]
         case UltrasonicArray():
             places = [_triple(getattr(sensor, name).position_body_m) for name in SENSORS]
-            return _several(vehicle, sensor, read, places, LINE_HALF_ANGLE_RAD, "active_")
+            return _array_cones(vehicle, sensor, prefix, places, LINE_HALF_ANGLE_RAD, "active_")
         case UltrasonicFan():
             middle, radius = np.array(_triple(sensor.mount.position_body_m)), sensor.ring_radius_m
-            places = [tuple(middle + float(radius) * np.array(look)) for look in _looks(sensor)]
-            return _several(vehicle, sensor, read, places, 0.5 * float(sensor.horizontal_rad), "")
+            places = [
+                tuple(middle + float(radius) * np.array(direction))
+                for direction in _directions(sensor)
+            ]
+            return _array_cones(
+                vehicle, sensor, prefix, places, 0.5 * float(sensor.horizontal_rad), ""
+            )
         case _:
             return []
 
 
-def _several(
-    vehicle: int, sensor: Any, read: str, places: Sequence[Any], half_rad: float, active: str
+def _array_cones(
+    vehicle: int, sensor: Any, prefix: str, places: Sequence[Any], half_rad: float, active: str
 ) -> list[_Cone]:
     return [
         _Cone(
-            *(vehicle, place, look, float(half_rad), float(sensor.max_range_m)),
-            *(f"{read}ranges_{i}_m", f"{read}valid_{i}"),
-            active and f"{read}{active}{i}",
+            vehicle,
+            position,
+            direction,
+            float(half_rad),
+            float(sensor.max_range_m),
+            f"{prefix}ranges_{i}_m",
+            f"{prefix}valid_{i}",
+            active and f"{prefix}{active}{i}",
         )
-        for i, (place, look) in enumerate(zip(places, _looks(sensor), strict=True))
+        for i, (position, direction) in enumerate(zip(places, _directions(sensor), strict=True))
     ]
 
 
-def _rays(vehicle: int, sensor: Any, read: str) -> list[_Ray]:
+def _rays(vehicle: int, sensor: Any, prefix: str) -> list[_Ray]:
     match sensor:
         case Lidar2D():
-            place = _triple(sensor.mount.position_body_m)
+            position = _triple(sensor.mount.position_body_m)
             return [
-                _Ray(vehicle, place, look, 1.0, f"{read}ranges_{i}_m", f"{read}valid_{i}")
-                for i, look in enumerate(_looks(sensor))
+                _Ray(
+                    vehicle, position, direction, 1.0, f"{prefix}ranges_{i}_m", f"{prefix}valid_{i}"
+                )
+                for i, direction in enumerate(_directions(sensor))
             ]
         case RangeCamera():
-            return _camera_rays(vehicle, sensor, read)
+            return _camera_rays(vehicle, sensor, prefix)
         case _:
             return []
 
 
-def _camera_rays(vehicle: int, sensor: RangeCamera, read: str) -> list[_Ray]:
+def _camera_rays(vehicle: int, sensor: RangeCamera, prefix: str) -> list[_Ray]:
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         rays = np.array(sensor.directions(), float)
     own = sensor.mount.q_body_from_sensor
     turn = np.array([[float(own.w), float(own.x), float(own.y), float(own.z)]])
-    looks = rotated(np.repeat(turn, len(rays), axis=0), rays)
+    directions = rotated(np.repeat(turn, len(rays), axis=0), rays)
     stretches = 1.0 / rays[:, 0] if sensor.along == "axis" else np.ones(len(rays))
-    place, width = _triple(sensor.mount.position_body_m), sensor.width
+    position, width = _triple(sensor.mount.position_body_m), sensor.width
     numbers = [f"{pixel // width}_{pixel % width}" for pixel in range(len(rays))]
     return [
-        _Ray(vehicle, place, _plain(look), float(far), f"{read}depth_{n}_m", f"{read}valid_{n}")
-        for look, far, n in zip(looks, stretches, numbers, strict=True)
+        _Ray(
+            vehicle,
+            position,
+            _row_triple(direction),
+            float(far),
+            f"{prefix}depth_{n}_m",
+            f"{prefix}valid_{n}",
+        )
+        for direction, far, n in zip(directions, stretches, numbers, strict=True)
     ]
 
 
 def _camera_field(vehicle: int, sensor: Camera | Marker | RangeCamera) -> _Field:
-    wide = float(np.tan(0.5 * float(sensor.horizontal_field_of_view_rad)))
-    high = wide * float(sensor.height) / float(sensor.width)
+    half_width = float(np.tan(0.5 * float(sensor.horizontal_field_of_view_rad)))
+    half_height = half_width * float(sensor.height) / float(sensor.width)
     stabilised = getattr(sensor, "gimbal", "fixed") == "stabilised"
-    return _Field(vehicle, sensor.mount, stabilised, wide, high)
+    return _Field(vehicle, sensor.mount, stabilised, half_width, half_height)
 
 
-def _looks(sensor: Any) -> list[Direction]:
-    return [_triple(look) for look in sensor.looks_body()]
+def _directions(sensor: Any) -> list[Direction]:
+    return [_triple(direction) for direction in sensor.beam_directions_body()]
 
 
 def _triple(vector: Any) -> Direction:
     return float(vector.x), float(vector.y), float(vector.z)
 
 
-def _plain(row: np.ndarray) -> Direction:
+def _row_triple(row: np.ndarray) -> Direction:
     x, y, z = row.tolist()
     return x, y, z

@@ -1,6 +1,7 @@
-"""Cones of sound as surfaces: all that are heard, all that are silent, all that wait.
+"""Sonar cones as three meshes: with an echo, without an echo, and waiting.
 
-A cone that is not of a kind lies there as a point, so that each surface keeps its triangles.
+Each mesh contains all cones, so that its triangles are constant; cones in another state are
+collapsed to points.
 """
 
 import numpy as np
@@ -30,7 +31,7 @@ Vertices = Float[np.ndarray, "vertices 3"]
 
 
 class SoundCones:
-    """The cones of all sensors of a show."""
+    """Meshes of the sonar cones of a flight."""
 
     def __init__(self, beams: SensorBeams) -> None:
         self._beams = beams
@@ -45,7 +46,7 @@ class SoundCones:
         ]
 
     def shapes(self, frame: Frame) -> list[Vertices]:
-        """Of each look its vertices in the world."""
+        """Return the vertices of each mesh in world axes."""
         if not self.looks:
             return []
         cones = self._beams.cones_at(frame)

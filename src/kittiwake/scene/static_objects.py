@@ -1,8 +1,7 @@
-"""What stands still in a show: ground or water, land, obstacles, regions, the flight area.
+"""Static objects of a flight: ground or water, land, obstacles, regions and the flight area.
 
-Ground is a checker of squares, with open country around it. Water lies at the world's zero where
-vessels float; where waves move it, ``water`` has it as it is at a time, and this flat one is to be
-left out (``is_water``).
+The ground is a checkerboard, surrounded by a disc. If vessels float, there is water at z = 0. With
+waves, draw ``water.Sea`` instead of this flat water (``is_water``).
 """
 
 from typing import NamedTuple
@@ -20,7 +19,7 @@ from kittiwake.rendering.shapes import Rgb, Shape, box, disc, quads
 from kittiwake.rendering.solids import look_of
 from kittiwake.scene.environment_layers import environment_looks
 from kittiwake.scene.extent import Extent, area_of, extent_of
-from kittiwake.scene.frame import Show
+from kittiwake.scene.frame import FlightInfo
 from kittiwake.scene.land import land_looks
 from kittiwake.world.environment import AbstractRegion
 from kittiwake.world.ray import AbstractObstacle
@@ -36,94 +35,94 @@ OBSTACLES_RGB = (
     (140, 146, 176),
     (178, 170, 130),
 )
-# of what surrounds whoever flies there
+# translucent because vehicles fly inside
 WALLS_OPACITY, REGION_OPACITY = 0.35, 0.13
 WIND_RGB, FORCE_RGB, AREA_RGB = (70, 150, 240), (220, 80, 170), (120, 130, 145)
-MOST_SQUARES = 40
-# of the checker's longer side, how far the country around reaches
-COUNTRY = 6.0
-# of that side, how far the country lies below the squares, and the one color below the other
-BELOW = 4e-4
-# of a region's least side, its arrow's length and that of its head
+MAX_SQUARES = 40
+# radius of the surrounding disc relative to the extent
+DISC_RADIUS = 6.0
+# depth of the disc below the squares relative to the extent, against z-fighting
+DISC_DEPTH = 4e-4
+# length of a region's arrow and of its head relative to the shortest side
 ARROW, ARROW_HEAD = 0.7, 0.18
 
 
 class Lines(NamedTuple):
-    """Pieces of lines in one color, each from one point to another."""
+    """Line segments in one color."""
 
     points_world_m: Float64[np.ndarray, "pieces 2 3"]
     rgb: Rgb
 
 
-def static_looks(show: Show) -> list[tuple[str, Look]]:
-    """Everything by name, in the world's axes."""
-    world, extent = show.scenario.world, extent_of(show)
+def static_looks(flight: FlightInfo) -> list[tuple[str, Look]]:
+    """Return the looks of all static objects in world axes, by name."""
+    world, extent = flight.scenario.world, extent_of(flight)
     return [
-        *_ground(show, extent),
-        *land_looks(show, extent),
-        *environment_looks(show),
-        *_obstacles(show, extent),
+        *_ground(flight, extent),
+        *land_looks(flight, extent),
+        *environment_looks(flight),
+        *_obstacles(flight, extent),
         *(
             (f"region {number + 1}", look)
             for number, region in enumerate(world.regions)
-            if (look := _region(region, show)) is not None
+            if (look := _region(region, flight)) is not None
         ),
     ]
 
 
-def static_lines(show: Show) -> list[tuple[str, Lines]]:
-    """The edges of the flight area, and which way regions blow or push, by name."""
+def static_lines(flight: FlightInfo) -> list[tuple[str, Lines]]:
+    """Return the edges of the flight area and the arrows of regions, by name."""
     found = []
-    extent = extent_of(show)
+    extent = extent_of(flight)
     if extent.bounded:
         edges = _edges(extent.low_world_m, extent.high_world_m)
         found.append(("flight area", Lines(edges, AREA_RGB)))
-    for number, region in enumerate(show.scenario.world.regions):
-        if (arrow := _arrow(region, show)) is not None:
+    for number, region in enumerate(flight.scenario.world.regions):
+        if (arrow := _arrow(region, flight)) is not None:
             found.append((f"region {number + 1} direction", arrow))
     return found
 
 
 def is_water(name: str) -> bool:
-    """Whether a piece of the stage is the flat water."""
+    """Return True if a static object is the flat water."""
     return name.startswith(WATER)
 
 
-def floats(show: Show) -> bool:
-    """Whether there is water in a show."""
-    vehicles = show.scenario.vehicles.values()
+def has_water_surface(flight: FlightInfo) -> bool:
+    """Return True if the world has water."""
+    vehicles = flight.scenario.vehicles.values()
     vessels = any(one.dynamics.floats for one in vehicles)
-    return vessels or WAVES in show.scenario.world.processes
+    return vessels or WAVES in flight.scenario.world.processes
 
 
-def ground_height_m(show: Show) -> float:
-    """Of the ground, or of the water at rest where there is any."""
-    return 0.0 if floats(show) else float(show.scenario.world.ground_z_m)
+def ground_height_m(flight: FlightInfo) -> float:
+    """Return the height of the ground, or of still water."""
+    return 0.0 if has_water_surface(flight) else float(flight.scenario.world.ground_z_m)
 
 
-def _ground(show: Show, extent: Extent) -> list[tuple[str, Look]]:
-    wet, z = floats(show), ground_height_m(show)
-    name = WATER if wet else GROUND
-    one, other = (WATER_RGB, WATER_SQUARES_RGB) if wet else (LAND_RGB, LAND_SQUARES_RGB)
-    step = BELOW * extent.widest_m
-    wide = COUNTRY * extent.widest_m
+def _ground(flight: FlightInfo, extent: Extent) -> list[tuple[str, Look]]:
+    has_water, z = has_water_surface(flight), ground_height_m(flight)
+    name = WATER if has_water else GROUND
+    one, other = (WATER_RGB, WATER_SQUARES_RGB) if has_water else (LAND_RGB, LAND_SQUARES_RGB)
+    step = DISC_DEPTH * extent.widest_m
+    radius_m = DISC_RADIUS * extent.widest_m
     center = extent.center_world_m
-    country = disc(wide, 64).at((center[0], center[1], z - step))
-    return [(name, country.look(one)), (f"{name} squares", _squares(extent, z).look(other))]
+    ground_disc = disc(radius_m, 64).at((center[0], center[1], z - step))
+    return [(name, ground_disc.look(one)), (f"{name} squares", _squares(extent, z).look(other))]
 
 
 def square_m(extent: Extent) -> float:
-    """The side of a square: a meter, or a round number of them."""
+    """Return the side of a square: a round number of meters."""
     for power in range(6):
         for number in (1.0, 2.0, 5.0):
             side = number * 10.0**power
-            if extent.widest_m / side <= MOST_SQUARES:
+            if extent.widest_m / side <= MAX_SQUARES:
                 return side
     return extent.widest_m
 
 
 def _squares(extent: Extent, z: float) -> Shape:
-    """Every other one; between them the country is seen."""
+    """Return every other square; the disc below shows between them."""
     side = square_m(extent)
     low = np.floor(extent.low_world_m[:2] / side).astype(int)
     high = np.maximum(np.ceil(extent.high_world_m[:2] / side).astype(int), low + 1)
@@ -134,8 +133,8 @@ def _squares(extent: Extent, z: float) -> Shape:
     return quads((corner[:, None] + about) * side + np.array([0.0, 0.0, z]))
 
 
-def _obstacles(show: Show, extent: Extent) -> list[tuple[str, Look]]:
-    world = show.scenario.world
+def _obstacles(flight: FlightInfo, extent: Extent) -> list[tuple[str, Look]]:
+    world = flight.scenario.world
     found = []
     for number, obstacle in enumerate(world.obstacles):
         name = world.obstacle_called(number).removeprefix("world.obstacles.")
@@ -147,7 +146,7 @@ def _obstacles(show: Show, extent: Extent) -> list[tuple[str, Look]]:
 
 
 def _obstacle(obstacle: AbstractObstacle, rgb: Rgb, extent: Extent) -> Look | None:
-    """None of one that no solids stand for."""
+    """Return the look of an obstacle; None if it has no solids."""
     if isinstance(obstacle, Mesh):
         return mesh_shape(obstacle).look(rgb)
     opacity = WALLS_OPACITY if isinstance(obstacle, Hallway) else 1.0
@@ -159,7 +158,7 @@ def _obstacle(obstacle: AbstractObstacle, rgb: Rgb, extent: Extent) -> Look | No
 
 
 def mesh_shape(mesh: Mesh) -> Shape:
-    """Its triangles, of which some stand twice."""
+    """Return the triangles of a mesh in world axes, without duplicates."""
     corners = np.asarray(mesh.file.corners, float).reshape(-1, 3, 3)
     triangles = np.unique(corners, axis=0)
     points = triangles.reshape(-1, 3) * float(mesh.scale * mesh.file.unit_m)
@@ -170,26 +169,26 @@ def mesh_shape(mesh: Mesh) -> Shape:
     return shape.at((float(place.x), float(place.y), float(place.z)), turn)
 
 
-def _corners(region: AbstractRegion, show: Show) -> tuple[np.ndarray, np.ndarray] | None:
-    """As much of a region as lies in the flight area, all of a turned one; None of no box."""
+def _corners(region: AbstractRegion, flight: FlightInfo) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the corners of a box region, clipped to the flight area unless it is rotated."""
     if not isinstance(region, WindRegion | ForceRegion):
         return None
     if not region.is_upright:
         return _numbers(region.from_world_m), _numbers(region.to_world_m)
-    low, high = extent_of(show)[:2]
-    area_low, area_high = area_of(show)
-    # one that is far from all that happens is shown where it is
-    least = np.maximum(area_low, np.minimum(low, _numbers(region.from_world_m)))
-    most = np.minimum(area_high, np.maximum(high, _numbers(region.to_world_m)))
+    low, high = extent_of(flight)[:2]
+    area_low, area_high = area_of(flight)
+    # a region far from the extent is shown in full
+    lowest = np.maximum(area_low, np.minimum(low, _numbers(region.from_world_m)))
+    highest = np.minimum(area_high, np.maximum(high, _numbers(region.to_world_m)))
     corners = (
-        np.maximum(_numbers(region.from_world_m), least),
-        np.minimum(_numbers(region.to_world_m), most),
+        np.maximum(_numbers(region.from_world_m), lowest),
+        np.minimum(_numbers(region.to_world_m), highest),
     )
     return corners if (corners[0] < corners[1]).all() else None
 
 
-def _region(region: AbstractRegion, show: Show) -> Look | None:
-    corners = _corners(region, show)
+def _region(region: AbstractRegion, flight: FlightInfo) -> Look | None:
+    corners = _corners(region, flight)
     if corners is None:
         return None
     rgb = WIND_RGB if isinstance(region, WindRegion) else FORCE_RGB
@@ -200,26 +199,26 @@ def _region(region: AbstractRegion, show: Show) -> Look | None:
     return box(high - low, np.zeros(3)).at(0.5 * (low + high), turn).look(rgb, REGION_OPACITY)
 
 
-def _arrow(region: AbstractRegion, show: Show) -> Lines | None:
-    """Along what blows or pushes, in the middle, with four lines as its head."""
-    corners = _corners(region, show)
+def _arrow(region: AbstractRegion, flight: FlightInfo) -> Lines | None:
+    """Return an arrow along the wind or force at the center of a region, with four head lines."""
+    corners = _corners(region, flight)
     if corners is None:
         return None
-    blows = isinstance(region, WindRegion)
-    effect = _numbers(region.wind_world_mps if blows else getattr(region, "force_world_n", None))
+    is_wind = isinstance(region, WindRegion)
+    effect = _numbers(region.wind_world_mps if is_wind else getattr(region, "force_world_n", None))
     strength = float(np.linalg.norm(effect))
     if strength == 0.0:
         return None
-    least = float((corners[1] - corners[0]).min())
+    side_m = float((corners[1] - corners[0]).min())
     ahead, center = effect / strength, 0.5 * (corners[0] + corners[1])
     aside = np.cross(ahead, [0.0, 0.0, 1.0] if abs(ahead[2]) < 0.9 else [1.0, 0.0, 0.0])
     aside /= np.linalg.norm(aside)
     across = np.cross(ahead, aside)
-    tip = center + 0.5 * ARROW * least * ahead
-    back = tip - ARROW_HEAD * least * ahead
-    ends = [back + 0.5 * ARROW_HEAD * least * way for way in (aside, -aside, across, -across)]
-    pieces = [(center - 0.5 * ARROW * least * ahead, tip), *((tip, end) for end in ends)]
-    return Lines(np.array(pieces), WIND_RGB if blows else FORCE_RGB)
+    tip = center + 0.5 * ARROW * side_m * ahead
+    back = tip - ARROW_HEAD * side_m * ahead
+    ends = [back + 0.5 * ARROW_HEAD * side_m * side for side in (aside, -aside, across, -across)]
+    pieces = [(center - 0.5 * ARROW * side_m * ahead, tip), *((tip, end) for end in ends)]
+    return Lines(np.array(pieces), WIND_RGB if is_wind else FORCE_RGB)
 
 
 def _edges(low: np.ndarray, high: np.ndarray) -> Float64[np.ndarray, "12 2 3"]:

@@ -1,4 +1,4 @@
-"""From which side of obstacles vehicles are seen best."""
+"""Choice of a viewpoint from which obstacles do not hide the vehicles."""
 
 from collections.abc import Sequence
 
@@ -8,46 +8,52 @@ from jaxtyping import Float, Float64
 
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.scene.frame import Show
+from kittiwake.scene.frame import FlightInfo
 from kittiwake.world.ray import AbstractObstacle, Ray, cast
 
-# in distances of the eye: what lies further behind a vehicle is open country
+# free distance behind a vehicle that counts as open, relative to the viewing distance
 OPEN = 15.0
-# what a clear sight counts, against an open view behind; the side of choice, against others
-CLEAR, CHOSEN = 5.0, 0.05
+# weights of an unobstructed view, and of the preferred direction
+UNOBSTRUCTED, PREFERRED = 5.0, 0.05
 
 Vectors = Float[np.ndarray, "n 3"]
 
 
-def clearest(show: Show, places_world_m: Vectors, to_eye_world_m: Sequence[Vectors]) -> int:
-    """Which of several ways around is best: of each where eyes are, as seen from places.
+def clearest(
+    flight: FlightInfo, positions_world_m: Vectors, to_eye_world_m: Sequence[Vectors]
+) -> int:
+    """Return the index of the best viewing direction, by the vectors from positions to the eye.
 
-    Best is where no obstacle is between the eye and the place, and much is seen behind it; the
-    first one of equally good ones. Walls that are drawn as glass hide nothing.
+    The best direction has no obstacle between eye and position, and an open view behind it; of
+    equal directions the first one. Translucent walls do not count as obstacles.
     """
-    solid = [one for one in show.scenario.world.obstacles if not isinstance(one, Hallway)]
+    solid = [one for one in flight.scenario.world.obstacles if not isinstance(one, Hallway)]
     if not solid:
         return 0
-    ways = np.concatenate(to_eye_world_m)
-    distances = np.linalg.norm(ways, axis=1)
-    places = np.tile(places_world_m, (len(to_eye_world_m), 1))
-    towards = ways / distances[:, None]
-    # one call, since each size is compiled on its own
-    free = _free_m(solid, np.concatenate([places, places]), np.concatenate([towards, -towards]))
+    vectors = np.concatenate(to_eye_world_m)
+    distances = np.linalg.norm(vectors, axis=1)
+    positions = np.tile(positions_world_m, (len(to_eye_world_m), 1))
+    directions_to_eye = vectors / distances[:, None]
+    # one call, because each array size is compiled separately
+    free = _free_m(
+        solid,
+        np.concatenate([positions, positions]),
+        np.concatenate([directions_to_eye, -directions_to_eye]),
+    )
     before, behind = np.split(free, 2)
-    worth = CLEAR * (before > distances) + np.minimum(behind / distances, OPEN) / OPEN
-    worths = worth.reshape(len(to_eye_world_m), -1).mean(axis=1)
-    worths[0] += CHOSEN
-    return int(np.argmax(worths))
+    scores = UNOBSTRUCTED * (before > distances) + np.minimum(behind / distances, OPEN) / OPEN
+    totals = scores.reshape(len(to_eye_world_m), -1).mean(axis=1)
+    totals[0] += PREFERRED
+    return int(np.argmax(totals))
 
 
 def _free_m(
-    obstacles: Sequence[AbstractObstacle], places_world_m: Vectors, directions: Vectors
+    obstacles: Sequence[AbstractObstacle], positions_world_m: Vectors, directions: Vectors
 ) -> Float64[np.ndarray, " n"]:
-    """How far the first obstacle is; infinite if there is none."""
+    """Return the distances to the first obstacle; infinite without one."""
 
     def free(place: jax.Array, direction: jax.Array) -> jax.Array:
         return jax.numpy.asarray(cast(obstacles, Ray(Vec3(*place), Vec3(*direction))).distance_m)
 
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
-        return np.asarray(jax.jit(jax.vmap(free))(places_world_m, directions), float)
+        return np.asarray(jax.jit(jax.vmap(free))(positions_world_m, directions), float)

@@ -1,4 +1,4 @@
-"""Sensors: what a vehicle measures of itself and the world, and what goes wrong on the way."""
+"""Sensors and sensor errors: measurements that a vehicle takes of itself and the world."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -11,33 +11,35 @@ SENSORS = Registry(
         ),
         "anchor-ranging": RegistryEntry(
             "kittiwake.sensors.anchor_ranging:AnchorRanging",
-            "distances of radio anchors at known places, one after another",
+            "distances to radio anchors at known positions, one after another",
         ),
         "barometer": RegistryEntry(
             "kittiwake.sensors.barometer:Barometer", "pressure with noise and slow drift"
         ),
         "barometer-micklisch": RegistryEntry(
             "kittiwake.sensors.barometer:MicklischBarometer",
-            "of Micklisch et al.: noise within a bound, 200 Hz",
+            "barometer of Micklisch et al.: bounded noise, 200 Hz",
         ),
         "beacon": RegistryEntry(
-            "kittiwake.sensors.beacon:Beacon", "where the deck of the vehicle's partner says it is"
+            "kittiwake.sensors.beacon:Beacon",
+            "pose that the deck of the vehicle's partner transmits",
         ),
         "camera": RegistryEntry(
-            "kittiwake.sensors.camera:Camera", "pictures in color, with depths if wanted"
+            "kittiwake.sensors.camera:Camera", "color images, optionally with depth"
         ),
         "gnss": RegistryEntry(
-            "kittiwake.sensors.gnss:Gnss", "position and velocity by satellites, with dilutions"
+            "kittiwake.sensors.gnss:Gnss",
+            "satellite position and velocity, with dilutions of precision",
         ),
         "imu": RegistryEntry(
             "kittiwake.sensors.imu:Imu", "accelerometer and gyroscope of the MPU-6000's class"
         ),
         "imu-micklisch": RegistryEntry(
             "kittiwake.sensors.imu_sets:MicklischImu",
-            "of Micklisch et al.: noise within bounds, 100 Hz",
+            "IMU of Micklisch et al.: bounded noise, 100 Hz",
         ),
         "imu-qrsim": RegistryEntry(
-            "kittiwake.sensors.imu_sets:QrsimImu", "of QRSim: white noise, 50 Hz"
+            "kittiwake.sensors.imu_sets:QrsimImu", "IMU of QRSim: white noise, 50 Hz"
         ),
         "magnetometer": RegistryEntry(
             "kittiwake.sensors.magnetometer:Magnetometer",
@@ -45,33 +47,34 @@ SENSORS = Registry(
         ),
         "marker": RegistryEntry(
             "kittiwake.sensors.marker:Marker",
-            "where a camera sees the marker on the deck of the vehicle's partner",
+            "pose of the marker on the partner's deck, as a camera sees it",
         ),
         "orientation": RegistryEntry(
             "kittiwake.sensors.orientation:Orientation",
-            "QRSim's roll, pitch and yaw of an estimator on board",
+            "QRSim's roll, pitch and yaw from an onboard attitude estimator",
         ),
         "lidar-2d": RegistryEntry("kittiwake.sensors.lidar:Lidar2D", "ranges in a plane"),
         "person-camera": RegistryEntry(
-            "kittiwake.sensors.person_camera:PersonCamera", "scores of a person classifier by cells"
+            "kittiwake.sensors.person_camera:PersonCamera",
+            "scores of a person classifier for each image cell",
         ),
         "plume": RegistryEntry(
             "kittiwake.sensors.plume_sensor:PlumeSensor", "concentration, with noise"
         ),
         "probe": RegistryEntry(
-            "kittiwake.sensors.probe:Probe", "the value of a field in the water, or below a drone"
+            "kittiwake.sensors.probe:Probe", "value of a field in the water, or below a drone"
         ),
         "range-camera": RegistryEntry(
             "kittiwake.sensors.range_camera:RangeCamera", "a depth image"
         ),
         "sonar-cone": RegistryEntry(
-            "kittiwake.sensors.sonar_cone:SonarCone", "the nearest echo out of a cone"
+            "kittiwake.sensors.sonar_cone:SonarCone", "nearest echo within a cone"
         ),
         "terrain-class": RegistryEntry(
-            "kittiwake.sensors.terrain_sensor:TerrainSensor", "what the ground is below"
+            "kittiwake.sensors.terrain_sensor:TerrainSensor", "terrain class below the vehicle"
         ),
         "ultrasonic": RegistryEntry(
-            "kittiwake.sensors.ultrasonic:Ultrasonic", "range along one line, where it echoes"
+            "kittiwake.sensors.ultrasonic:Ultrasonic", "range along one line, if the surface echoes"
         ),
         "ultrasonic-array": RegistryEntry(
             "kittiwake.sensors.ultrasonic_array:UltrasonicArray",
@@ -79,21 +82,22 @@ SENSORS = Registry(
         ),
         "ultrasonic-fan": RegistryEntry(
             "kittiwake.sensors.ultrasonic_fan:UltrasonicFan",
-            "of Micklisch et al.: a ring of fans of rays, 20 Hz",
+            "ultrasonic ring of Micklisch et al.: fans of rays, 20 Hz",
         ),
         "ultrasonic-head": RegistryEntry(
             "kittiwake.sensors.ultrasonic_head:UltrasonicHead",
-            "an ultrasonic sensor that turns to face a surface, after Coronel Loza",
+            "ultrasonic sensor that turns to face a surface, after Coronel Loza",
         ),
     },
 )
 
 SENSOR_ERRORS = Registry(
     "sensor_errors",
-    "error of a sensor",
+    "sensor error",
     {
         "bias": RegistryEntry(
-            "kittiwake.sensors.errors.bias:Bias", "an offset, drawn at the start, that may walk"
+            "kittiwake.sensors.errors.bias:Bias",
+            "an offset, random at the start, optionally with a random walk",
         ),
         "dropout": RegistryEntry(
             "kittiwake.sensors.errors.dropout:Dropout", "loses samples, one by one or in bursts"
@@ -101,13 +105,13 @@ SENSOR_ERRORS = Registry(
         "latency": RegistryEntry("kittiwake.sensors.errors.latency:Latency", "samples arrive late"),
         "noise": RegistryEntry("kittiwake.sensors.errors.noise:Noise", "white noise"),
         "quantization": RegistryEntry(
-            "kittiwake.sensors.errors.quantization:Quantization", "numbers in whole steps"
+            "kittiwake.sensors.errors.quantization:Quantization", "values rounded to whole steps"
         ),
         "saturation": RegistryEntry(
-            "kittiwake.sensors.errors.saturation:Saturation", "numbers end at limits"
+            "kittiwake.sensors.errors.saturation:Saturation", "values clipped to limits"
         ),
         "stuck": RegistryEntry(
-            "kittiwake.sensors.errors.stuck:Stuck", "from a time on the same numbers again"
+            "kittiwake.sensors.errors.stuck:Stuck", "the same values repeated from a given time on"
         ),
     },
 )

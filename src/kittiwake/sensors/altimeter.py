@@ -1,15 +1,15 @@
-"""QRSim's altimeter: the height with Gauss-Markov noise, and how fast it changes.
+"""QRSim's altimeter: height with Gauss-Markov noise, and its rate of change.
 
     n' = e^(-dt/tau) n + sigma sqrt(1 - e^(-2 dt/tau)) N(0, 1)
     h = z + n,    h_rate = (h - h_before) / dt
 
 z: height of the center of mass in the world. Source: QRSim (R. De Nardi, 2013), AltimeterGM, whose
-default multiplies the noise by e^(-300 dt): 3 mm that hardly outlast a sample of 20 ms, so that the
-rate is 0.21 m/s off. Its version of 2012 means a slow drift: a time constant of 3000 s with 0.03 m
-added per sample, 8.2 m in all.
+default multiplies the noise by e^(-300 dt): 3 mm that hardly last for a sample of 20 ms, so that
+the rate is 0.21 m/s off. Its version of 2012 has a slow drift: a time constant of 3000 s with 0.03
+m added per sample, 8.2 m in all.
 
-Corrected: QRSim's first rate has the wrong sign; here it is the true one. QRSim begins with noise
-of a random age of up to 20 s, here the noise has its full deviation from the beginning.
+Corrected: QRSim's first rate has the wrong sign; here it is the true rate. QRSim begins with noise
+of a random age of up to 20 s; here the noise has its full deviation from the beginning.
 """
 
 from typing import Annotated, ClassVar
@@ -27,15 +27,15 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class AltimeterState(eqx.Module):
-    """The noise, the last reading, and whether there was one."""
+    """Present noise, last reading, and a flag that is false before the first reading."""
 
     noise_m: Real
     height_world_m: Real
-    begun: Flag
+    initialized: Flag
 
 
 class Altimeter(AbstractSensor):
-    """The height with noise that forgets, and its difference from one sample to the next."""
+    """Height with first-order Gauss-Markov noise, and its rate from differences of samples."""
 
     measures: ClassVar[type] = HeightMeasurement
     default_rate_hz: ClassVar[float | None] = 50.0
@@ -56,9 +56,9 @@ class Altimeter(AbstractSensor):
         noise = self._process.next(state.noise_m, normal(key), dt_s)
         height = true.height_world_m + noise
         difference = (height - state.height_world_m) / dt_s
-        rate = jnp.where(state.begun, difference, true.height_rate_world_mps)
-        later = AltimeterState(noise, height, jnp.asarray(True))
-        return later, HeightMeasurement(height, rate)
+        rate = jnp.where(state.initialized, difference, true.height_rate_world_mps)
+        next_state = AltimeterState(noise, height, jnp.asarray(True))
+        return next_state, HeightMeasurement(height, rate)
 
     @override
     def ideal(self, inputs: SensorInputs) -> HeightMeasurement:

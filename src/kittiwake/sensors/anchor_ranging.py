@@ -1,13 +1,13 @@
-"""Distances of radio anchors at known places, measured one after another.
+"""Distances to radio anchors at known positions, measured one after another.
 
     y_k = |p - a_k| + n,    n evenly spread in [-b, b]
 
-p: the vehicle's center of mass; a_k: the anchor whose turn it is; n: noise. A reading is cut to the
-range; an anchor farther away does not answer, and the longest range is told as not valid.
+p: the vehicle's center of mass; a_k: the anchor of this slot; n: noise. A reading is clipped to the
+range; an anchor farther away does not answer: the reading is the longest range, not valid.
 
 Source: the Matlab drone simulator of R. Coronel: eight anchors, of which 4 to 8 are used, noise of
 0.1 m, up to 100 m. Its slots last 63 ms, 1/16 s in whole milliseconds; here they are exact.
-Neglected: walls that reflect the radio or are in its way, where the antenna sits, motion within a
+Neglected: reflection and blockage of the radio by walls, the antenna's position, motion within a
 slot.
 """
 
@@ -25,11 +25,11 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 # three spheres meet in two points
-FEWEST_ANCHORS = 4
+MIN_ANCHORS = 4
 
 
 class AnchorRanging(AbstractSensor):
-    """Ranges to anchors in turn; ``rate_hz`` is how many of them a second."""
+    """Ranges to anchors in turn; ``rate_hz`` is the number of ranges per second."""
 
     measures: ClassVar[type] = AnchorMeasurement
     default_rate_hz: ClassVar[float | None] = 16.0
@@ -48,11 +48,11 @@ class AnchorRanging(AbstractSensor):
     max_range_m: Annotated[Real, POSITIVE] = 100.0
 
     def __check_init__(self) -> None:
-        """Refuses so few anchors that no place follows from them."""
-        if len(self.anchors_world_m) < FEWEST_ANCHORS:
+        """Raise ValueError if the anchors are too few to determine a position."""
+        if len(self.anchors_world_m) < MIN_ANCHORS:
             message = (
-                f"anchors_world_m: {len(self.anchors_world_m)} is too few to tell a place by; "
-                f"write at least {FEWEST_ANCHORS} places, such as [[0, 0, 0], [9, 0, 3], ...]"
+                f"anchors_world_m: got {len(self.anchors_world_m)} anchors, too few for a fix; "
+                f"write at least {MIN_ANCHORS}, such as [[0, 0, 0], [9, 0, 3], ...]"
             )
             raise ValueError(message)
 
@@ -65,22 +65,24 @@ class AnchorRanging(AbstractSensor):
     def step(
         self, state: Int[Array, ""], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Int[Array, ""], AnchorMeasurement]:
-        later, measured, _ = self.step_beside_ideal(state, inputs, dt_s, key)
-        return later, measured
+        next_state, measured, _ = self.step_with_ideal(state, inputs, dt_s, key)
+        return next_state, measured
 
     @override
-    def step_beside_ideal(
+    def step_with_ideal(
         self, state: Int[Array, ""], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Int[Array, ""], AnchorMeasurement, AnchorMeasurement]:
         del dt_s
         anchors = jnp.stack([jnp.asarray(anchor.array) for anchor in self.anchors_world_m])
         distance = (inputs.truth.position_world_m - Vec3.of(anchors[state])).norm()
         noise = uniform(key) * self.noise_bound_m
-        true = self._told(distance, jnp.zeros_like(noise), state)
-        measured = self._told(distance, noise, state)
+        true = self._measurement(distance, jnp.zeros_like(noise), state)
+        measured = self._measurement(distance, noise, state)
         return (state + 1) % len(self.anchors_world_m), measured, true
 
-    def _told(self, distance_m: Real, noise_m: Real, anchor: Int[Array, ""]) -> AnchorMeasurement:
+    def _measurement(
+        self, distance_m: Real, noise_m: Real, anchor: Int[Array, ""]
+    ) -> AnchorMeasurement:
         answers = distance_m <= self.max_range_m
         reading = jnp.clip(distance_m + noise_m, 0.0, self.max_range_m)
         return AnchorMeasurement(jnp.where(answers, reading, self.max_range_m), anchor, answers)

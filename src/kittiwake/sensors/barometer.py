@@ -1,11 +1,11 @@
-"""Barometers: the pressure of the air, and the altitude that the standard atmosphere gives it.
+"""Barometers: air pressure, and the altitude of that pressure in the standard atmosphere.
 
     y = p + b + n
 
-p: static pressure; b: a Gauss-Markov drift of weather and sensor; n: noise of each sample. The
-altitude that is told with y is ``core.standard_altitude``'s, too low where the air is warmer.
+p: static pressure; b: a Gauss-Markov drift of weather and sensor; n: white noise of the samples.
+The altitude reported with y is ``core.standard_altitude``'s, too low where the air is warmer.
 
-Neglected: what wind, airspeed and rotors do to the pressure at the sensor, its lag, temperature.
+Neglected: effects of wind, airspeed and rotors on the pressure at the sensor, lag, temperature.
 """
 
 from typing import Annotated, ClassVar
@@ -23,10 +23,10 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class Barometer(AbstractSensor):
-    """Pressure with noise and a drift that forgets.
+    """Pressure with white noise and a first-order Gauss-Markov drift.
 
-    The noise is that of TE's MS5611-01BA03 at its finest (data sheet: 0.012 mbar, 8 ms a sample).
-    The drift is chosen: about half a meter in a minute, two and a half in all.
+    The noise is that of TE's MS5611-01BA03 at its highest resolution (data sheet: 0.012 mbar, 8 ms
+    a sample). The drift is chosen: about half a meter in a minute, two and a half in all.
     """
 
     measures: ClassVar[type] = PressureMeasurement
@@ -59,7 +59,7 @@ class Barometer(AbstractSensor):
 
 
 class MicklischBarometer(AbstractSensor):
-    """The barometer of Micklisch et al. (2021): noise evenly spread within a bound.
+    """Barometer of Micklisch et al. (2021): uniform noise within a bound.
 
     Section 3.6 of their paper: a BMP180 at 200 Hz with a largest deviation of 0.06, which is that
     sensor's noise in hectopascals (half a meter).

@@ -1,10 +1,10 @@
-"""The radio beacon of a deck: it tells where it is and how it moves.
+"""Radio beacon of a deck, which transmits its position, velocity and yaw.
 
     p' = p + sigma_p N(0, 1),    v' = v + sigma_v N(0, 1),    psi' = psi + sigma_psi N(0, 1)
 
-along each axis, anew in each message. The default deviations are those of a receiver with carrier
-phase corrections (RTK) on board of the vessel; chosen. What is late or gets lost on the way are
-``errors`` of the sensor, as of any other.
+along each axis, independent in each message. The default deviations are those of a receiver with
+carrier phase corrections (RTK) on board the vessel; chosen. Latency and loss of messages are
+``errors`` of the sensor, as for any other.
 """
 
 from typing import Annotated, ClassVar
@@ -21,7 +21,7 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class Beacon(AbstractSensor):
-    """What the deck of the vehicle's partner says of itself."""
+    """Transmitted position, velocity and yaw of the deck of the vehicle's partner."""
 
     measures: ClassVar[type] = DeckMeasurement
     default_rate_hz: ClassVar[float | None] = 20.0
@@ -36,9 +36,9 @@ class Beacon(AbstractSensor):
         self, state: tuple[()], inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], DeckMeasurement]:
         del dt_s
-        true, (place, velocity, angles) = self.ideal(inputs), normals3(key, 3)
+        true, (position, velocity, angles) = self.ideal(inputs), normals3(key, 3)
         return state, DeckMeasurement(
-            true.position_world_m + place * self.position_deviation_m,
+            true.position_world_m + position * self.position_deviation_m,
             true.velocity_world_mps + velocity * self.velocity_deviation_mps,
             wrap_angle(true.yaw_rad + angles.z * self.yaw_deviation_rad),
         )

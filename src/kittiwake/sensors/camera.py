@@ -1,14 +1,14 @@
-"""A camera that gives pictures in color, with the depth of each pixel if wanted.
+"""Camera with color images, and optionally the depth of each pixel.
 
-A pinhole with square pixels as in ``range_camera``: w pixels wide and h high, the focal length is
-f = w / (2 tan(A / 2)) pixels with the horizontal field of view A. The picture is drawn of the
-solids that there are: ground, obstacles, platforms, decks with their markers, other vehicles.
-Depths are those along the optical axis, in the pixel's middle. Noise is added to the intensities,
-which are cut to 0 to 1::
+A pinhole with square pixels as in ``range_camera``: w pixels wide and h high, the focal length is f
+= w / (2 tan(A / 2)) pixels with the horizontal field of view A. The picture shows the solids of the
+scene: ground, obstacles, platforms, decks with their markers, other vehicles. Depths are along the
+optical axis, at the center of the pixel. Noise is added to the intensities, which are clipped to 0
+to 1::
 
     c' = clip(c + sigma N(0, 1), 0, 1)
 
-Neglected: lens distortion, blur, the time of exposure, shadows and glare, and the shape of waves.
+Neglected: lens distortion, blur, exposure time, shadows and glare, and the shape of waves.
 """
 
 import math
@@ -25,7 +25,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Real
-from kittiwake.interfaces.renderer import AbstractRenderer, ImageFormat, Places, Shot
+from kittiwake.interfaces.renderer import AbstractRenderer, BodyPoses, ImageFormat, Viewpoint
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.camera_view import (
     DOWNWARDS,
@@ -37,15 +37,15 @@ from kittiwake.sensors.camera_view import (
 )
 from kittiwake.sensors.mount import Mount
 
-# of a picture's intensities
+# largest intensity of a picture with 8 bits per color
 WHITE = 255.0
 COLORS = 3
 
 
 class ImageMeasurement(AbstractMeasurement):
-    """A picture by row, from above, and column, from the left: red, green and blue from 0 to 1.
+    """Picture by row, from the top, and column, from the left: red, green and blue from 0 to 1.
 
-    Where no depth is known it holds the longest range, not valid; both are None without depth.
+    Pixels of unknown depth hold the longest range, not valid; both are None without depth.
     """
 
     color: Float[Array, "rows columns 3"]
@@ -54,24 +54,24 @@ class ImageMeasurement(AbstractMeasurement):
 
 
 class ColorMeasurement(AbstractMeasurement):
-    """What an ``ImageMeasurement`` without depths holds."""
+    """Fields of an ``ImageMeasurement`` without depth."""
 
     color: Float[Array, "rows columns 3"]
 
 
 class Camera(AbstractSensor):
-    """Pictures along the x axis of its mount; downwards if not told otherwise.
+    """Camera along the x axis of its mount; looks down by default.
 
     Attributes:
-        mount: where it is on the vehicle, and where it looks.
+        mount: position on the vehicle, and direction of view.
         gimbal: ``fixed`` to the vehicle, or ``stabilised`` against the horizon.
-        width: of the picture, in pixels.
-        height: of the picture, in pixels.
-        horizontal_field_of_view_rad: from the left edge to the right one.
-        depth: whether it tells depths, too.
-        min_range_m: the least depth that it tells.
-        max_range_m: the largest.
-        intensity_deviation: sigma, of each color of each pixel.
+        width: width of the picture in pixels.
+        height: height of the picture in pixels.
+        horizontal_field_of_view_rad: angle between the left edge and the right one.
+        depth: true to measure depth, too.
+        min_range_m: smallest depth that it measures.
+        max_range_m: largest depth that it measures.
+        intensity_deviation: sigma, standard deviation of each color of each pixel.
     """
 
     measures: ClassVar[type] = ImageMeasurement
@@ -88,12 +88,12 @@ class Camera(AbstractSensor):
     intensity_deviation: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     def __check_init__(self) -> None:
-        """Refuses ranges of which there is none."""
+        """Raise ValueError if the range is empty."""
         near, far = self.min_range_m, self.max_range_m
         if isinstance(near, int | float) and isinstance(far, int | float) and not near < far:
             message = (
-                f"min_range_m: {near:g} is not below max_range_m, {far:g}; write a smaller one, "
-                "or leave it out"
+                f"min_range_m: got {near:g}; must be below max_range_m, {far:g}. Write a smaller "
+                "value or omit it"
             )
             raise ValueError(message)
 
@@ -103,7 +103,7 @@ class Camera(AbstractSensor):
         return True
 
     @override
-    def measured_kind(self) -> type:
+    def measured_type(self) -> type:
         return ImageMeasurement if self.depth else ColorMeasurement
 
     @property
@@ -118,29 +118,31 @@ class Camera(AbstractSensor):
         del dt_s
         dtype = jnp.result_type(float)
         size = (self.height, self.width)
-        form = [jax.ShapeDtypeStruct((*size, COLORS), np.uint8)]
-        form += [jax.ShapeDtypeStruct(size, np.float32)] * self.depth
+        shapes = [jax.ShapeDtypeStruct((*size, COLORS), np.uint8)]
+        shapes += [jax.ShapeDtypeStruct(size, np.float32)] * self.depth
         view = CameraView.of(inputs.truth, self.mount, self.gimbal)
-        asked = view.shot(self.horizontal_field_of_view_rad, inputs)
-        frame = ImageFormat(self.width, self.height, deep=self.depth)
-        rgb, *depth = bodies(inputs).seen(partial(_look, frame), tuple(form), asked)
+        viewpoint = view.viewpoint_row(self.horizontal_field_of_view_rad, inputs)
+        frame = ImageFormat(self.width, self.height, with_depth=self.depth)
+        rgb, *depth = bodies(inputs).call_renderer(
+            partial(_render, frame), tuple(shapes), viewpoint
+        )
         noise = jax.random.normal(key, rgb.shape, dtype) * self.intensity_deviation
         color = jnp.clip(rgb.astype(dtype) / WHITE + noise, 0.0, 1.0)
-        return state, ImageMeasurement(color, *self._told(depth, dtype))
+        return state, ImageMeasurement(color, *self._depth_fields(depth, dtype))
 
-    def _told(
+    def _depth_fields(
         self, depth: list[Array], dtype: np.dtype
     ) -> tuple[()] | tuple[Float[Array, "rows columns"], Bool[Array, "rows columns"]]:
-        """Depths in the range, and where there are any."""
+        """Return depths within the range and their validity; nothing without depth."""
         if not depth:
             return ()
-        told = depth[0].astype(dtype)
-        valid = (told >= self.min_range_m) & (told <= self.max_range_m)
-        return jnp.where(valid, told, self.max_range_m), valid
+        measured = depth[0].astype(dtype)
+        valid = (measured >= self.min_range_m) & (measured <= self.max_range_m)
+        return jnp.where(valid, measured, self.max_range_m), valid
 
 
-def _look(
-    frame: ImageFormat, renderer: AbstractRenderer, taken: Shot, places: Places
+def _render(
+    frame: ImageFormat, renderer: AbstractRenderer, viewpoint: Viewpoint, poses: BodyPoses
 ) -> tuple[np.ndarray, ...]:
-    rgb, depth = renderer.picture(frame, taken, places)
+    rgb, depth = renderer.picture(frame, viewpoint, poses)
     return (rgb,) if depth is None else (rgb, depth)

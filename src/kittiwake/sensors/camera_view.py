@@ -1,7 +1,7 @@
-"""Where a camera is and where it looks, fixed to its vehicle or held by a gimbal.
+"""Camera pose, fixed to the vehicle or held by a gimbal.
 
-A stabilised camera keeps its attitude against the horizon: it follows the vehicle's yaw, not its
-roll and pitch. The gimbal turns about the camera itself, at once and without limits.
+A stabilized camera keeps its attitude relative to the horizon: it follows the vehicle's yaw, not
+its roll and pitch. The gimbal turns about the camera itself, without lag or limits.
 """
 
 import math
@@ -16,20 +16,20 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.renderer import BODIES, Bodies, shot
+from kittiwake.interfaces.renderer import BODIES, Bodies, viewpoint_row
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 
 Gimbal = Literal["fixed", "stabilised"]
 
 PIXELS = Bounds(1.0, 1024.0)
-# short of a half space, which no plane can image
+# below a half space, which no image plane covers
 FIELD_RAD = Bounds(0.0, math.radians(170.0), open_below=True)
 DOWNWARDS = Mount(pitch_rad=math.pi / 2)
 
 
 class CameraView(eqx.Module):
-    """A camera at one moment: x along its optical axis, y to the left, z up."""
+    """Camera pose at one instant: x along its optical axis, y to the left, z up."""
 
     position_world_m: Vec3
     q_world_from_camera: Quaternion
@@ -37,7 +37,7 @@ class CameraView(eqx.Module):
 
     @classmethod
     def of(cls, vehicle: Kinematics, mount: Mount, gimbal: Gimbal) -> "CameraView":
-        """Of a camera on a vehicle."""
+        """Return the pose of a camera on a vehicle."""
         q_world_from_body = vehicle.q_world_from_body
         position = vehicle.position_world_m + q_world_from_body.rotate(mount.position_body_m)
         q_body_from_camera = mount.q_body_from_sensor
@@ -48,15 +48,15 @@ class CameraView(eqx.Module):
         q_world_from_camera = level * q_body_from_camera
         return cls(position, q_world_from_camera, q_world_from_body.inverse() * q_world_from_camera)
 
-    def shot(self, field_rad: Real, inputs: SensorInputs) -> jnp.ndarray:
-        """What it takes to draw what it sees."""
+    def viewpoint_row(self, field_rad: Real, inputs: SensorInputs) -> jnp.ndarray:
+        """Return the renderer's description of this view (``viewpoint_row``)."""
         own = inputs.surroundings.body
-        assert own is not None, "bodies that are drawn have numbers"
-        return shot(self.position_world_m, self.q_world_from_camera, field_rad, own)
+        assert own is not None, "rendered bodies have numbers"
+        return viewpoint_row(self.position_world_m, self.q_world_from_camera, field_rad, own)
 
 
 def bodies(inputs: SensorInputs) -> Bodies:
-    """Who draws, and where everything is."""
+    """Return the renderer and the poses of all bodies."""
     found = inputs.processes[BODIES]
     assert isinstance(found, Bodies)
     return found

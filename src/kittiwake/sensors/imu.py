@@ -1,16 +1,17 @@
-"""An inertial measurement unit: accelerometer and gyroscope in one place of the body.
+"""Inertial measurement unit: accelerometer and gyroscope at one point of the body.
 
     f = q^-1 (f_c + w x (w x r)),    w_s = q^-1 w
 
-f_c: specific force of the center of mass, w: angular velocity, both in body axes; r: where the unit
-is; q: its axes in the body. ``triad`` adds errors along these axes; the readings are then turned
-back to body axes by the same q, as autopilots do, so that an error of mounting nobody knows of is a
+f_c: specific force of the center of mass, w: angular velocity, both in body axes; r: the unit's
+position; q: body from unit axes. ``triad`` adds errors along the unit's axes; the readings are then
+rotated back to body axes by the same q, as autopilots do, so that an unknown mounting error is a
 misalignment.
 
-The defaults are of the class of InvenSense's MPU-6000. Densities of noise and ranges are from its
-product specification PS-MPU-6000A-00, revision 3.4 (2013), sections 6.1 and 6.2. What is left of
-bias, scale and alignment after a calibration, and drift and walk, are chosen: the specification
-gives none but tolerances before calibration (20 deg/s, 50 to 80 mg, 3 %, 2 % across axes).
+The defaults are of the class of InvenSense's MPU-6000. Noise densities and ranges are from its
+product specification PS-MPU-6000A-00, revision 3.4 (2013), sections 6.1 and 6.2. Residual bias,
+scale error and misalignment after a calibration, drift and random walk are chosen: the
+specification gives only tolerances before calibration (20 deg/s, 50 to 80 mg, 3 %, 2 % across
+axes).
 
 Neglected: dw/dt x r, the tangential acceleration of a unit away from the center of mass, which is
 1 m/s^2 for 1 cm at 100 rad/s^2; coning and sculling within a sample.
@@ -33,7 +34,7 @@ from kittiwake.sensors.triad import Triad, TriadState
 
 
 class Accelerometer(eqx.Module):
-    """Errors of three accelerometers, as ``triad`` has them."""
+    """Error parameters of three accelerometers (see ``triad``)."""
 
     noise_mps2_per_rthz: Annotated[Real, NOT_NEGATIVE] = 0.0039227
     turn_on_mps2: Annotated[Real, NOT_NEGATIVE] = 0.05
@@ -46,7 +47,7 @@ class Accelerometer(eqx.Module):
 
     @property
     def triad(self) -> Triad:
-        """The same without units."""
+        """Error model without units in its names."""
         return Triad(
             noise_per_rthz=self.noise_mps2_per_rthz,
             turn_on=self.turn_on_mps2,
@@ -59,7 +60,7 @@ class Accelerometer(eqx.Module):
 
 
 class Gyroscope(eqx.Module):
-    """Errors of three gyroscopes, as ``triad`` has them."""
+    """Error parameters of three gyroscopes (see ``triad``)."""
 
     noise_radps_per_rthz: Annotated[Real, NOT_NEGATIVE] = 8.7266e-5
     turn_on_radps: Annotated[Real, NOT_NEGATIVE] = 0.002
@@ -72,7 +73,7 @@ class Gyroscope(eqx.Module):
 
     @property
     def triad(self) -> Triad:
-        """The same without units."""
+        """Error model without units in its names."""
         return Triad(
             noise_per_rthz=self.noise_radps_per_rthz,
             turn_on=self.turn_on_radps,
@@ -85,14 +86,14 @@ class Gyroscope(eqx.Module):
 
 
 class ImuState(eqx.Module):
-    """Of both triads."""
+    """States of both triads."""
 
     accelerometer: TriadState
     gyroscope: TriadState
 
 
 class Imu(AbstractSensor):
-    """Specific force and angular velocity with the errors of micromechanical instruments."""
+    """IMU with the errors of micromechanical instruments."""
 
     measures: ClassVar[type] = InertialMeasurement
 
@@ -114,15 +115,23 @@ class Imu(AbstractSensor):
     ) -> tuple[ImuState, InertialMeasurement]:
         first, second = jax.random.split(key)
         true = self.ideal(inputs)
-        turn = self.mount.q_body_from_sensor
-        back = turn.inverse()
+        q_body_from_sensor = self.mount.q_body_from_sensor
+        q_sensor_from_body = q_body_from_sensor.inverse()
         accelerometer, force = self.accelerometer.triad.step(
-            state.accelerometer, back.rotate(true.specific_force_body_mps2), dt_s, first
+            state.accelerometer,
+            q_sensor_from_body.rotate(true.specific_force_body_mps2),
+            dt_s,
+            first,
         )
         gyroscope, rate = self.gyroscope.triad.step(
-            state.gyroscope, back.rotate(true.angular_velocity_body_radps), dt_s, second
+            state.gyroscope,
+            q_sensor_from_body.rotate(true.angular_velocity_body_radps),
+            dt_s,
+            second,
         )
-        reading = InertialMeasurement(turn.rotate(force), turn.rotate(rate))
+        reading = InertialMeasurement(
+            q_body_from_sensor.rotate(force), q_body_from_sensor.rotate(rate)
+        )
         return ImuState(accelerometer, gyroscope), reading
 
     @override

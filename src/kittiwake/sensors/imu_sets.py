@@ -1,12 +1,12 @@
-"""Inertial measurement units of other simulators: truth plus noise that forgets at once.
+"""Inertial measurement units of other simulators: truth plus white noise.
 
-QRSim (R. De Nardi, 2013, pelican_config): normal noise in each sample of 50 Hz, at whatever rate.
-Its version of 2012 has deviations of 0.0005 for both. Its accelerometer adds the noise to the
-acceleration of u, v and w less gravity, which lacks the terms of turning axes; here it is added to
+QRSim (R. De Nardi, 2013, pelican_config): normal noise in each sample of 50 Hz, for any rate. Its
+version of 2012 has deviations of 0.0005 for both. Its accelerometer adds the noise to the
+acceleration of u, v and w less gravity, which lacks the terms of rotating axes; here it is added to
 the specific force.
 
 Micklisch et al. (2021), section 3.6: a MinIMU-9 v3 at 100 Hz with a "noise level" of 0.011 as the
-largest deviation, evenly spread here. The unit is not given and is taken as m/s^2 and rad/s. Its
+largest deviation, uniform here. The unit is not given and is taken as m/s^2 and rad/s. Its
 gyroscope gives differences of angles (equations 30 to 32); here it gives the rates themselves.
 """
 
@@ -25,20 +25,20 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 def truth(inputs: SensorInputs) -> InertialMeasurement:
-    """Of a unit without errors at the center of mass."""
+    """Return the measurement of a unit without errors at the center of mass."""
     motion = inputs.truth
     return InertialMeasurement(motion.specific_force_body_mps2, motion.angular_velocity_body_radps)
 
 
-def disturbed(true: InertialMeasurement, force: Vec3, rate: Vec3) -> InertialMeasurement:
-    """With errors added."""
+def with_errors(true: InertialMeasurement, force: Vec3, rate: Vec3) -> InertialMeasurement:
+    """Return a measurement with errors added."""
     return InertialMeasurement(
         true.specific_force_body_mps2 + force, true.angular_velocity_body_radps + rate
     )
 
 
 class QrsimImu(AbstractSensor):
-    """QRSim's accelerometer and gyroscope: normal noise in each sample."""
+    """IMU of QRSim: normal noise in each sample."""
 
     measures: ClassVar[type] = InertialMeasurement
     default_rate_hz: ClassVar[float | None] = 50.0
@@ -52,7 +52,7 @@ class QrsimImu(AbstractSensor):
     ) -> tuple[tuple[()], InertialMeasurement]:
         del dt_s
         force, rate = normals3(key, 2)
-        return state, disturbed(
+        return state, with_errors(
             self.ideal(inputs),
             force * self.force_deviation_mps2,
             rate * self.rate_deviation_radps,
@@ -64,7 +64,7 @@ class QrsimImu(AbstractSensor):
 
 
 class MicklischImu(AbstractSensor):
-    """The unit of Micklisch et al.: noise evenly spread within bounds in each sample."""
+    """IMU of Micklisch et al.: uniform noise within bounds in each sample."""
 
     measures: ClassVar[type] = InertialMeasurement
     default_rate_hz: ClassVar[float | None] = 100.0
@@ -78,7 +78,7 @@ class MicklischImu(AbstractSensor):
     ) -> tuple[tuple[()], InertialMeasurement]:
         del dt_s
         force, rate = (uniform3(half) for half in jax.random.split(key))
-        return state, disturbed(
+        return state, with_errors(
             self.ideal(inputs), force * self.force_bound_mps2, rate * self.rate_bound_radps
         )
 

@@ -1,11 +1,11 @@
-"""A lidar that turns in a plane.
+"""Planar scanning lidar.
 
-Beam i of n stands at the angle a_i to the left of its x axis,
+Beam i of n is at the angle a_i to the left of the x axis,
 
     a_i = -A / 2 + i da,    da = A / (n - 1),    or A / n where A is a whole turn
 
-so that no beam of a whole turn is told twice. The reading is r_i + sigma N(0, 1), cut to the range
-that can be told; all beams of a scan are taken at one instant.
+so that no beam of a whole turn is duplicated. The reading is r_i + sigma N(0, 1), clipped to the
+measurable range; all beams of a scan are taken at one instant.
 """
 
 import math
@@ -23,17 +23,17 @@ from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
 from kittiwake.sensors.ray_scene import RayScene
-from kittiwake.sensors.view import directions, turned, view_of
+from kittiwake.sensors.view import directions, to_body_axes, view_of
 
 BEAMS = Bounds(2.0, 4096.0)
 TURN_RAD = 2.0 * math.pi
 FIELD_RAD = Bounds(0.0, TURN_RAD, open_below=True)
-# an angle in degrees may come out as a little less than the whole turn that it is
+# an angle converted from degrees may be a little less than a whole turn
 TOLERANCE_RAD = 1e-6
 
 
 class Lidar2D(AbstractOptical):
-    """Ranges in a plane, evenly spread over an angle about the x axis of its mount."""
+    """Ranges in a plane, at equal angles about the x axis of the mount."""
 
     measures: ClassVar[type] = RangesMeasurement
     default_rate_hz: ClassVar[float | None] = 10.0
@@ -46,19 +46,21 @@ class Lidar2D(AbstractOptical):
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.01
 
     def angles_rad(self) -> Float[Array, " beams"]:
-        """Of the beams, to the left from the x axis of the mount."""
+        """Return the angles of the beams, to the left from the x axis of the mount."""
         whole = self.field_of_view_rad >= TURN_RAD - TOLERANCE_RAD
         gaps = jnp.where(whole, float(self.beams), self.beams - 1.0)
-        places = jnp.arange(self.beams, dtype=jnp.result_type(float))
-        return places * (self.field_of_view_rad / gaps) - 0.5 * self.field_of_view_rad
+        indices = jnp.arange(self.beams, dtype=jnp.result_type(float))
+        return indices * (self.field_of_view_rad / gaps) - 0.5 * self.field_of_view_rad
 
     @override
     def axes_body(self) -> Float[Array, "beams 3"]:
         angles = self.angles_rad()
-        return turned(directions(angles, jnp.zeros_like(angles)), self.mount)
+        return to_body_axes(directions(angles, jnp.zeros_like(angles)), self.mount)
 
     @override
-    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " beams"]:
+    def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " beams"]:
         angles, view = self.angles_rad(), view_of(inputs.truth, self.mount)
         rays = directions(angles, jnp.zeros_like(angles))[:, None]
-        return self.reach().nearest_answers_m(scene, view, rays, jnp.zeros((self.beams, 3)))
+        return self.detection_limits().nearest_ranges_m(
+            scene, view, rays, jnp.zeros((self.beams, 3))
+        )

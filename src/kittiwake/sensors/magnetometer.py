@@ -1,13 +1,13 @@
-"""A magnetometer: the field of the world in body axes, as the vehicle bends it.
+"""Magnetometer: the magnetic field in body axes, as the vehicle distorts it.
 
     y = clip(round((S q^-1 B + h + n) / Q) Q, -range, range)
 
 B: the field at the world's origin (the World Magnetic Model's, or the scenario's); q: body to
 world; S: soft iron, diagonal; h: hard iron; n: normal noise in each sample; Q: quantum. The
-defaults are of Honeywell's HMC5883L (data sheet): 2 mG of noise, 0.92 mG a count and 1.3 G at its
+defaults are of Honeywell's HMC5883L (data sheet): 2 mG of noise, 0.92 mG per count and 1.3 G at its
 default gain; hard and soft iron are the vehicle's own and none by default.
 
-Neglected: the field's change over the world (some ten nT in a kilometer), currents of motors, the
+Neglected: the field's change over the world (some ten nT in a kilometer), motor currents, the
 sensor's own tilt, off-diagonal soft iron, temperature.
 """
 
@@ -29,14 +29,14 @@ from kittiwake.world.world import World
 
 
 class Magnetometer(AbstractSensor):
-    """The magnetic field in body axes, with hard and soft iron, noise and steps.
+    """Magnetic field in body axes, with hard and soft iron, noise and quantization.
 
     Attributes:
-        hard_iron_body_t: what the vehicle's magnets add.
-        soft_iron: by what its iron multiplies the field along each axis.
-        noise_t: deviation of a sample.
-        quantum_t: of the converter; null for none.
-        range_t: the largest reading of an axis.
+        hard_iron_body_t: field that the vehicle's magnets add.
+        soft_iron: factor by which its iron multiplies the field along each axis.
+        noise_t: standard deviation of a sample.
+        quantum_t: step of the converter; null for none.
+        range_t: largest reading of an axis.
     """
 
     measures: ClassVar[type] = MagneticMeasurement
@@ -49,24 +49,24 @@ class Magnetometer(AbstractSensor):
     range_t: Annotated[Real, POSITIVE] = 1.3e-4
 
     def __check_init__(self) -> None:
-        """Refuses magnets that leave nothing to read."""
+        """Raise ValueError if the hard iron alone exceeds the range."""
         iron, limit = self.hard_iron_body_t, self.range_t
-        for along in (iron.x, iron.y, iron.z):
-            if isinstance(along, float) and isinstance(limit, float) and abs(along) > limit:
+        for component in (iron.x, iron.y, iron.z):
+            if isinstance(component, float) and isinstance(limit, float) and abs(component) > limit:
                 message = (
-                    f"hard_iron_body_t: {along:g} is not allowed; must be from {-limit:g} to "
-                    f"{limit:g}, the range_t of the sensor; in microtesla write hard_iron_body_ut"
+                    f"hard_iron_body_t: got {component:g}; must be from {-limit:g} to "
+                    f"{limit:g}, the range_t of the sensor. In microtesla, write hard_iron_body_ut"
                 )
                 raise ValueError(message)
 
     @override
     def check(self, world: World) -> None:
         if world.magnetic_field_world_t is None:
-            raise ScenarioError(world.no_field_because)
+            raise ScenarioError(world.no_field_reason)
         if float(world.magnetic_field_world_t.norm()) == 0.0:
             message = (
-                "world.magnetic_field_world_t is zero, so that there is nothing to measure; write "
-                "another field, or leave it out for that of the Earth at world.origin"
+                "world.magnetic_field_world_t is zero: there is nothing to measure. Write "
+                "another field, or omit it for the Earth's field at world.origin"
             )
             raise ScenarioError(message)
 
@@ -76,16 +76,16 @@ class Magnetometer(AbstractSensor):
     ) -> tuple[tuple[()], MagneticMeasurement]:
         del dt_s
         true = self.ideal(inputs).magnetic_field_body_t
-        bent = product_by_axis(self.soft_iron, true) + self.hard_iron_body_t
-        reading = by_axis(self._converted, bent + normal3(key) * self.noise_t)
+        distorted = product_by_axis(self.soft_iron, true) + self.hard_iron_body_t
+        reading = by_axis(self._quantize, distorted + normal3(key) * self.noise_t)
         return state, MagneticMeasurement(reading)
 
     @override
     def ideal(self, inputs: SensorInputs) -> MagneticMeasurement:
-        into_body = inputs.truth.q_world_from_body.inverse()
-        return MagneticMeasurement(into_body.rotate(inputs.world.magnetic_field_world_t))
+        q_body_from_world = inputs.truth.q_world_from_body.inverse()
+        return MagneticMeasurement(q_body_from_world.rotate(inputs.world.magnetic_field_world_t))
 
-    def _converted(self, field_t: Real) -> Real:
+    def _quantize(self, field_t: Real) -> Real:
         if self.quantum_t is not None:
             field_t = jnp.round(field_t / self.quantum_t) * self.quantum_t
         return jnp.clip(field_t, -self.range_t, self.range_t)

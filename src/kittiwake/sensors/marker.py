@@ -1,8 +1,8 @@
-"""A camera that finds the marker on the deck of the vehicle's partner.
+"""Camera that detects the marker on the deck of the vehicle's partner.
 
 The marker is the AprilTag (family 36h11) of the deck's number, s = 0.8 of the deck's smaller side.
-What is told is where its middle is from the vehicle's center of mass, in body axes, and the yaw of
-the deck's x axis there. A rendered picture is searched as a real one is. Without pictures
+The measurement is the marker's center relative to the vehicle's center of mass, in body axes, and
+the yaw of the deck's x axis there. A rendered picture is searched like a real one. Without pictures
 (``rendered: false``) the same is computed from the truth: with the distance r, the focal length f
 in pixels, the angle theta between the line of sight and the deck's normal, and the size of the
 marker in the picture p = f s cos(theta) / r in pixels along its short side::
@@ -13,7 +13,7 @@ marker in the picture p = f s cos(theta) / r in pixels along its short side::
     yaw       psi + (sigma_psi / p_0) N(0, 1)
 
 with the deviations in pixels that fit the detector's errors on rendered pictures (docs/cameras.md).
-Neglected then: what stands between the camera and the deck, and the gray of the picture.
+Neglected without pictures: occlusion between camera and deck, and the brightness of the picture.
 """
 
 import math
@@ -34,7 +34,13 @@ from kittiwake.core.noise import normals3
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.renderer import AbstractRenderer, ImageFormat, Places, Shot, numbers_of
+from kittiwake.interfaces.renderer import (
+    AbstractRenderer,
+    BodyPoses,
+    ImageFormat,
+    Viewpoint,
+    as_float32,
+)
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.camera_view import (
     DOWNWARDS,
@@ -44,27 +50,27 @@ from kittiwake.sensors.camera_view import (
     Gimbal,
     bodies,
 )
-from kittiwake.sensors.marker_pose import pose_of
+from kittiwake.sensors.marker_pose import find_marker
 from kittiwake.sensors.mount import Mount
 from kittiwake.world.april_tags import TAG_SHARE, TAGS
 
-OBLIQUE_RAD = Bounds(0.0, math.radians(89.0))
-LEAST_COSINE = 0.01
-# what is told of a marker: its place, where its x axis points, and whether it was found
-FOUND = 7
+OBLIQUENESS_BOUNDS_RAD = Bounds(0.0, math.radians(89.0))
+MIN_COSINE = 0.01
+# numbers of a detection: position, direction of the x axis, and 1 if the marker was found
+DETECTION_SIZE = 7
 
 
 class Marker(AbstractSensor):
-    """Where the marker on the partner's deck is, seen along the x axis of the mount.
+    """Detector of the marker on the partner's deck; looks along the x axis of its mount.
 
     Attributes:
-        mount: where the camera is on the vehicle, and where it looks; downwards by default.
+        mount: position on the vehicle and direction of view; down by default.
         gimbal: ``fixed`` to the vehicle, or ``stabilised`` against the horizon.
-        width: of the picture, in pixels.
-        height: of the picture, in pixels.
-        horizontal_field_of_view_rad: from the left edge to the right one.
-        max_range_m: a marker farther away is not told.
-        rendered: whether pictures are drawn and searched.
+        width: width of the picture in pixels.
+        height: height of the picture in pixels.
+        horizontal_field_of_view_rad: angle between the left edge and the right one.
+        max_range_m: a marker farther away is not detected.
+        rendered: true to render pictures and search them.
         min_size_px: p_min, without pictures.
         max_oblique_rad: theta_max, without pictures.
         radial_deviation_px: sigma, without pictures.
@@ -84,7 +90,7 @@ class Marker(AbstractSensor):
     max_range_m: Annotated[Real, POSITIVE] = 5.0
     rendered: bool = eqx.field(static=True, default=True)
     min_size_px: Annotated[Real, POSITIVE] = 12.0
-    max_oblique_rad: Annotated[Real, OBLIQUE_RAD] = math.radians(75.0)
+    max_oblique_rad: Annotated[Real, OBLIQUENESS_BOUNDS_RAD] = math.radians(75.0)
     radial_deviation_px: Annotated[Real, NOT_NEGATIVE] = 0.06
     lateral_deviation_px: Annotated[Real, NOT_NEGATIVE] = 0.08
     yaw_deviation_px: Annotated[Real, NOT_NEGATIVE] = 0.09
@@ -111,37 +117,37 @@ class Marker(AbstractSensor):
         inverse = inputs.truth.q_world_from_body.inverse()
         away = inverse.rotate(deck.center_world_m - inputs.truth.position_world_m)
         along = inverse.rotate(deck.q_world_from_deck.rotate(Vec3(1.0, 0.0, 0.0)))
-        return self._told(away, along, self._visible(view, deck))
+        return self._measurement(away, along, self._visible(view, deck))
 
     def _found(self, view: CameraView, inputs: SensorInputs) -> MarkerMeasurement:
-        """By a picture."""
+        """Return the detection in a rendered picture."""
         deck = _partner(inputs)
-        form = (jax.ShapeDtypeStruct((FOUND,), np.float32),)
-        asked = view.shot(self.horizontal_field_of_view_rad, inputs)
-        wanted = numbers_of(_side_m(deck), deck.number - FIRST_DECK)
-        look = partial(_look, ImageFormat(self.width, self.height))
-        (numbers,) = bodies(inputs).seen(look, form, asked, wanted)
+        shapes = (jax.ShapeDtypeStruct((DETECTION_SIZE,), np.float32),)
+        viewpoint = view.viewpoint_row(self.horizontal_field_of_view_rad, inputs)
+        target = as_float32(_side_m(deck), deck.number - FIRST_DECK)
+        search = partial(_search, ImageFormat(self.width, self.height))
+        (numbers,) = bodies(inputs).call_renderer(search, shapes, viewpoint, target)
         numbers = numbers.astype(jnp.result_type(float))
-        q, place = view.q_body_from_camera, Vec3(numbers[0], numbers[1], numbers[2])
-        near = (numbers[-1] > 0.0) & (place.norm() <= self.max_range_m)
-        away = self.mount.position_body_m + q.rotate(place)
-        return self._told(away, q.rotate(Vec3(numbers[3], numbers[4], numbers[5])), near)
+        q, position = view.q_body_from_camera, Vec3(numbers[0], numbers[1], numbers[2])
+        near = (numbers[-1] > 0.0) & (position.norm() <= self.max_range_m)
+        away = self.mount.position_body_m + q.rotate(position)
+        return self._measurement(away, q.rotate(Vec3(numbers[3], numbers[4], numbers[5])), near)
 
     def _modeled(
         self, view: CameraView, inputs: SensorInputs, key: PRNGKeyArray
     ) -> MarkerMeasurement:
-        """By the truth and noise."""
+        """Return the detection computed from the truth and noise."""
         true = self.ideal(inputs)
-        place, other = normals3(key, 2)
+        noise, other = normals3(key, 2)
         sight = true.position_body_m - self.mount.position_body_m
         range_m = _length(sight)
         pixels = self._focal_px() * _side_m(_partner(inputs)) / range_m
         ahead = sight * (1.0 / range_m)
-        # where it is seen, its cosine is above that of the largest angle
-        cosine = jnp.maximum(_cosine(view, _partner(inputs)), LEAST_COSINE)
+        # a visible marker has a larger cosine than that of the largest angle
+        cosine = jnp.maximum(_cosine(view, _partner(inputs)), MIN_COSINE)
         along = range_m * self.radial_deviation_px / (pixels * jnp.sqrt(cosine))
         across = range_m * self.lateral_deviation_px / self._focal_px()
-        lateral = place - ahead * ahead.dot(place)
+        lateral = noise - ahead * ahead.dot(noise)
         error = ahead * (other.x * along) + lateral * across
         yaw = true.yaw_body_rad + other.y * self.yaw_deviation_px / pixels
         seen = true.valid
@@ -150,16 +156,18 @@ class Marker(AbstractSensor):
         )
 
     def _visible(self, view: CameraView, deck: DeckState) -> Flag:
-        """Whether the model sees the marker of a deck."""
+        """Return True if the model sees the marker of a deck."""
         half, inverse = 0.5 * _side_m(deck), view.q_world_from_camera.inverse()
-        wide = jnp.tan(0.5 * self.horizontal_field_of_view_rad)
+        half_width = jnp.tan(0.5 * self.horizontal_field_of_view_rad)
         seen = jnp.asarray(True)
         for x, y in ((1, 1), (1, -1), (-1, -1), (-1, 1)):
             corner = deck.q_world_from_deck.rotate(Vec3(x * half, y * half, 0.0 * half))
-            there = inverse.rotate(deck.center_world_m + corner - view.position_world_m)
-            high = wide * self.height / self.width
-            inside = (jnp.abs(there.y) < wide * there.x) & (jnp.abs(there.z) < high * there.x)
-            seen = seen & (there.x > 0.0) & inside
+            point = inverse.rotate(deck.center_world_m + corner - view.position_world_m)
+            half_height = half_width * self.height / self.width
+            inside = (jnp.abs(point.y) < half_width * point.x) & (
+                jnp.abs(point.z) < half_height * point.x
+            )
+            seen = seen & (point.x > 0.0) & inside
         range_m, cosine = _length(view.position_world_m - deck.center_world_m), _cosine(view, deck)
         large = self._focal_px() * _side_m(deck) * cosine >= self.min_size_px * range_m
         facing = cosine >= jnp.cos(self.max_oblique_rad)
@@ -174,16 +182,16 @@ class Marker(AbstractSensor):
     def _focal_px(self) -> Real:
         return 0.5 * self.width / jnp.tan(0.5 * self.horizontal_field_of_view_rad)
 
-    def _told(self, away_body_m: Vec3, along_body: Vec3, valid: Flag) -> MarkerMeasurement:
-        """Zeros where nothing is seen."""
-        # an axis that is seen along its own length has no yaw
+    def _measurement(self, away_body_m: Vec3, along_body: Vec3, valid: Flag) -> MarkerMeasurement:
+        """Return the measurement, with zeros if the marker is not seen."""
+        # an axis seen end-on has no yaw
         level = jnp.hypot(along_body.x, along_body.y) > 0.0
         yaw = jnp.arctan2(jnp.where(level, along_body.y, 0.0), jnp.where(level, along_body.x, 1.0))
         return MarkerMeasurement(_where(valid, away_body_m), jnp.where(valid, yaw, 0.0), valid)
 
 
 def _where(valid: Flag, v: Vec3) -> Vec3:
-    """A vector, or zero."""
+    """Return the vector if valid, else zero."""
     return Vec3(*(jnp.where(valid, part, 0.0) for part in (v.x, v.y, v.z)))
 
 
@@ -198,25 +206,29 @@ def _side_m(deck: DeckState) -> Real:
 
 
 def _cosine(view: CameraView, deck: DeckState) -> Real:
-    """Of the angle between the line of sight and the deck's normal."""
+    """Return the cosine of the angle between the line of sight and the deck's normal."""
     sight = view.position_world_m - deck.center_world_m
     normal = deck.q_world_from_deck.rotate(Vec3(0.0, 0.0, 1.0))
     return normal.dot(sight) / _length(sight)
 
 
 def _length(v: Vec3) -> Real:
-    """Not zero, so that it can be divided by."""
+    """Return the length of a vector, or 1 for zero, to be divided by."""
     length = v.norm()
     return jnp.where(length > 0.0, length, 1.0)
 
 
-def _look(
-    frame: ImageFormat, renderer: AbstractRenderer, taken: Shot, places: Places, asked: np.ndarray
+def _search(
+    frame: ImageFormat,
+    renderer: AbstractRenderer,
+    viewpoint: Viewpoint,
+    poses: BodyPoses,
+    target: np.ndarray,
 ) -> tuple[np.ndarray, ...]:
-    """Place and axis of a marker, and 1; zeros if it is not found."""
-    side_m, number = float(asked[0]), round(float(asked[1]))
-    picture = renderer.picture(frame, taken, places)
-    pose = pose_of(picture.rgb, taken.horizontal_field_of_view_rad, side_m, number)
+    """Return the position and x axis of a marker, and 1; zeros if it is not found."""
+    side_m, number = float(target[0]), round(float(target[1]))
+    picture = renderer.picture(frame, viewpoint, poses)
+    pose = find_marker(picture.rgb, viewpoint.horizontal_field_of_view_rad, side_m, number)
     if pose is None:
-        return (np.zeros(FOUND, np.float32),)
+        return (np.zeros(DETECTION_SIZE, np.float32),)
     return (np.concatenate([pose.position_m, pose.along, [1.0]]).astype(np.float32),)

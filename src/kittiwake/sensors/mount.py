@@ -1,4 +1,4 @@
-"""How sensors are fixed to a vehicle."""
+"""Mounting pose of a sensor on a vehicle."""
 
 import equinox as eqx
 
@@ -9,10 +9,10 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Mount(eqx.Module):
-    """Where a sensor is, from the center of mass, and how its axes lie in the body's.
+    """Position of a sensor relative to the center of mass, and rotation of its axes in the body.
 
-    One that looks somewhere looks along its own x axis, with y to its left and z above: a pitch of
-    90 degrees makes it look down, a yaw of 90 degrees to the left.
+    A directional sensor looks along its own x axis, with y to its left and z up: a pitch of 90
+    degrees makes it look down, a yaw of 90 degrees makes it look left.
     """
 
     position_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
@@ -22,5 +22,5 @@ class Mount(eqx.Module):
 
     @property
     def q_body_from_sensor(self) -> Quaternion:
-        """Turns what is given in the sensor's axes into the body's."""
+        """Rotation from sensor axes to body axes."""
         return Quaternion.from_euler(EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad))

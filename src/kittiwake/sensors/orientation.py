@@ -1,10 +1,10 @@
-"""QRSim's orientation: what an attitude estimator on board makes of its sensors.
+"""QRSim's orientation: output of an onboard attitude estimator.
 
-The true ZYX angles, each with an Ornstein-Uhlenbeck error of its own,
+The true ZYX angles, each with an independent Ornstein-Uhlenbeck error,
 
     n' = e^(-b dt) n + s sqrt((1 - e^(-2 b dt)) / (2 b)) N(0, 1)
 
-with b = 0.01/s and s = 5e-4, that is a deviation of s / sqrt(2 b) = 3.5 mrad and a time constant of
+with b = 0.01/s and s = 5e-4, i.e. a deviation of s / sqrt(2 b) = 3.5 mrad and a time constant of
 100 s. Source: QRSim (R. De Nardi, 2013), OrientationEstimatorGM. QRSim begins with errors of a
 random age of up to 20 s, of half this size; here they have their full deviation from the beginning.
 
@@ -25,7 +25,7 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class Orientation(AbstractSensor):
-    """Roll, pitch and yaw with errors that forget."""
+    """Roll, pitch and yaw with first-order Gauss-Markov errors."""
 
     measures: ClassVar[type] = OrientationMeasurement
     default_rate_hz: ClassVar[float | None] = 50.0

@@ -1,22 +1,22 @@
-"""A camera with a classifier that scores each part of its image: is there a person?
+"""Camera with a classifier that scores each part of its image for the presence of a person.
 
 The image is divided into cells. A cell sees a patch of the ground; its score y is drawn from a
-normal distribution whose mean and deviation depend on whether a person is there, on the way r from
-the camera to the patch's middle (at most 50 m) and on the class of the ground in the middle:
+normal distribution whose mean and deviation depend on whether a person is there, on the distance r
+from the camera to the patch's center (at most 50 m) and on the terrain class at the center:
 
     person:    m = 0.55 + 0.11 cos(pi (1 + r / 11))   up to 11 m, 0.66 - 0.005 (r - 11) beyond,
                    less 0.1 on ground that hides persons;   s = 7.4e-5 r^2 - 0.0061 r + 0.16
     no person: m = 0.34 + 0.076 r / 11                up to 11 m, 0.416 beyond;
                s = 2.4e-5 r^2 - 0.0016 r + 0.09,            plus 0.04 on clutter
 
-What is told is ``ln p(y | person) - ln p(y | no person)``. Source: QRSim (R. De Nardi, 2013),
+The measurement is ``ln p(y | person) - ln p(y | no person)``. Source: QRSim (R. De Nardi, 2013),
 CameraWithClassifier with IndepObsModel: an image of 1280 by 960 pixels, a focal length of 2280
-pixels, once a second. It makes its cells as large as a person in the middle of the image, so that
-their number changes with the height; here the number is fixed. A person is in the cells that hold
-its middle, a corner or the middle of a side, and in those whose middle lies on it.
+pixels, once a second. It makes its cells as large as a person in the center of the image, so that
+their number changes with the height; here the number is fixed. A person is in the cells that
+contain its center, a corner or the middle of a side, and in those whose center lies on it.
 
-Neglected: what stands between camera and ground, the bend of lenses, and that a classifier's errors
-on two images of the same patch resemble each other.
+Neglected: occlusion between camera and ground, lens distortion, and the correlation of a
+classifier's errors on two images of the same patch.
 """
 
 import math
@@ -35,28 +35,29 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.mount import Mount
-from kittiwake.sensors.terrain_sensor import refuse_without_terrain
+from kittiwake.sensors.terrain_sensor import require_terrain
 from kittiwake.sensors.view import RangingPose, view_of
 from kittiwake.world.terrain import CLUTTER, OCCLUSION, TERRAIN, Terrain
 
 NEAR_M, FAR_M = 11.0, 50.0
 CELLS = Bounds(1.0, 256.0)
-# the steepest a ray may look along the ground and still be said to meet it
-LEAST_DESCENT = 1e-3
+# a ray that descends less than this per unit length does not count as meeting the ground
+MIN_DESCENT = 1e-3
 DOWNWARDS = Mount(pitch_rad=math.pi / 2)
 
 Image: TypeAlias = Float[Array, "rows columns"]
 
 
 class PersonsMeasurement(AbstractMeasurement):
-    """What a classifier makes of an image, by row, from above, and column, from the left.
+    """Output of a classifier for an image, by row, from the top, and column, from the left.
 
     Attributes:
-        evidence: the difference of the log-likelihoods, above zero where a person is likelier than
+        evidence: difference of the log-likelihoods, above zero where a person is likelier than
             none; zero where not valid.
-        x_world_m: of the ground in the middle of each cell; that below the camera where not valid.
-        y_world_m: the same.
-        valid: whether the cell sees the ground.
+        x_world_m: x of the ground at the center of each cell; that below the camera where not
+            valid.
+        y_world_m: y of the same point.
+        valid: true if the cell sees the ground.
     """
 
     evidence: Image
@@ -66,7 +67,7 @@ class PersonsMeasurement(AbstractMeasurement):
 
 
 class ImagePatch(NamedTuple):
-    """Ground that is seen: where, from how far, and whether at all."""
+    """Visible ground: its position, its distance, and a flag of its visibility."""
 
     x_world_m: Any
     y_world_m: Any
@@ -75,16 +76,16 @@ class ImagePatch(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """Means and deviations of the classifier's score."""
+    """Means and standard deviations of the classifier's score."""
 
     person: Array
     person_deviation: Array
-    nobody: Array
-    nobody_deviation: Array
+    no_person: Array
+    no_person_deviation: Array
 
     @classmethod
     def at(cls, range_m: Float[Array, "..."], ground: Int[Array, "..."]) -> "Scores":
-        """At a distance, on a class of ground."""
+        """Return the scores at a distance, on a terrain class."""
         r = jnp.clip(range_m, 0.0, FAR_M)
         near = r <= NEAR_M
         person = jnp.where(
@@ -93,27 +94,29 @@ class Scores(NamedTuple):
         return cls(
             person=person - jnp.where(ground == OCCLUSION, 0.1, 0.0),
             person_deviation=(7.4e-5 * r - 0.0061) * r + 0.16,
-            nobody=jnp.where(near, 0.34 + 0.076 * r / NEAR_M, 0.416),
-            nobody_deviation=(2.4e-5 * r - 0.0016) * r
+            no_person=jnp.where(near, 0.34 + 0.076 * r / NEAR_M, 0.416),
+            no_person_deviation=(2.4e-5 * r - 0.0016) * r
             + 0.09
             + jnp.where(ground == CLUTTER, 0.04, 0.0),
         )
 
-    def drawn(self, someone: Bool[Array, "..."], draws: Float[Array, "..."]) -> Array:
-        """Scores by draws of unit deviation."""
+    def sample(self, occupied: Bool[Array, "..."], draws: Float[Array, "..."]) -> Array:
+        """Return scores from draws of unit deviation."""
         with_person = self.person + self.person_deviation * draws
-        return jnp.where(someone, with_person, self.nobody + self.nobody_deviation * draws)
+        return jnp.where(occupied, with_person, self.no_person + self.no_person_deviation * draws)
 
     def log_likelihood_difference(self, score: Float[Array, "..."]) -> Array:
-        """Of a person and of none, given the score."""
-        off = (score - self.person) / self.person_deviation
-        off_nobody = (score - self.nobody) / self.nobody_deviation
-        narrower = jnp.log(self.nobody_deviation / self.person_deviation)
-        return narrower - 0.5 * (off * off - off_nobody * off_nobody)
+        """Return the log-likelihood of a person less that of no person, given the score."""
+        normalized = (score - self.person) / self.person_deviation
+        normalized_no_person = (score - self.no_person) / self.no_person_deviation
+        log_deviation_ratio = jnp.log(self.no_person_deviation / self.person_deviation)
+        return log_deviation_ratio - 0.5 * (
+            normalized * normalized - normalized_no_person * normalized_no_person
+        )
 
 
 class PersonCamera(AbstractSensor):
-    """A camera along the x axis of its mount, which looks down, with a person classifier."""
+    """Camera with a person classifier, along the x axis of its mount; looks down by default."""
 
     measures: ClassVar[type] = PersonsMeasurement
     default_rate_hz: ClassVar[float | None] = 1.0
@@ -127,7 +130,7 @@ class PersonCamera(AbstractSensor):
 
     @override
     def check(self, world: Any) -> None:
-        refuse_without_terrain(world)
+        require_terrain(world)
 
     @override
     def step(
@@ -142,7 +145,7 @@ class PersonCamera(AbstractSensor):
         return self._read(inputs, jnp.zeros((self.rows, self.columns)))
 
     def pixel(self, view: RangingPose, point_world_m: Vec3) -> tuple[Real, Real, Flag]:
-        """Column and row in pixels of a point, from the upper left, and whether it is ahead."""
+        """Return column and row of a point in pixels, from the upper left; True if it is ahead."""
         seen = view.q_world_from_sensor.inverse().rotate(point_world_m - view.origin_world_m)
         ahead = seen.x > 0.0
         depth = jnp.where(ahead, seen.x, 1.0)
@@ -150,14 +153,14 @@ class PersonCamera(AbstractSensor):
         return right, 0.5 * self.height_px - self.focal_length_px * seen.z / depth, ahead
 
     def patch(self, view: RangingPose, level_m: Real, right_px: Real, down_px: Real) -> ImagePatch:
-        """The ground that a pixel sees."""
+        """Return the ground that a pixel sees."""
         left = 0.5 * self.width_px - right_px
         up = 0.5 * self.height_px - down_px
         ahead = Vec3(1.0, left / self.focal_length_px, up / self.focal_length_px)
         ray = view.q_world_from_sensor.rotate(ahead)
         origin = view.origin_world_m
         height = origin.z - level_m
-        valid = (ray.z < -LEAST_DESCENT * ahead.norm()) & (height > 0.0)
+        valid = (ray.z < -MIN_DESCENT * ahead.norm()) & (height > 0.0)
         times = jnp.where(valid, height / jnp.where(valid, -ray.z, 1.0), 0.0)
         return ImagePatch(
             origin.x + times * ray.x, origin.y + times * ray.y, times * ahead.norm(), valid
@@ -167,15 +170,15 @@ class PersonCamera(AbstractSensor):
         ground: Terrain = inputs.processes[TERRAIN]
         view, level = view_of(inputs.truth, self.mount), inputs.world.ground_z_m
         seen = self.patches(view, level)
-        someone = self._occupied(ground, view, level, seen)
+        occupied = self._occupied(ground, view, level, seen)
         scores = Scores.at(seen.range_m, ground.class_at(seen.x_world_m, seen.y_world_m))
-        told = scores.log_likelihood_difference(scores.drawn(someone, draws))
+        evidence = scores.log_likelihood_difference(scores.sample(occupied, draws))
         return PersonsMeasurement(
-            jnp.where(seen.valid, told, 0.0), seen.x_world_m, seen.y_world_m, seen.valid
+            jnp.where(seen.valid, evidence, 0.0), seen.x_world_m, seen.y_world_m, seen.valid
         )
 
     def patches(self, view: RangingPose, level_m: Real) -> ImagePatch:
-        """What the middle of each cell sees, by row and column."""
+        """Return the ground at the center of each cell, by row and column."""
         dtype = jnp.result_type(float)
         right = (jnp.arange(self.columns, dtype=dtype) + 0.5) * (self.width_px / self.columns)
         down = (jnp.arange(self.rows, dtype=dtype) + 0.5) * (self.height_px / self.rows)
@@ -185,11 +188,11 @@ class PersonCamera(AbstractSensor):
     def _occupied(
         self, ground: Terrain, view: RangingPose, level_m: Real, seen: ImagePatch
     ) -> Bool[Array, "rows columns"]:
-        """Which cells see a person."""
+        """Return True for each cell that sees a person."""
         half = 0.5 * ground.person_size_m
         steps = half * jnp.asarray([-1.0, 0.0, 1.0], jnp.result_type(float))
 
-        def shows(x: Real, y: Real) -> Bool[Array, "rows columns"]:
+        def cell_of(x: Real, y: Real) -> Bool[Array, "rows columns"]:
             right, down, ahead = self.pixel(view, Vec3(x, y, level_m))
             column = jnp.floor(right / self.width_px * self.columns)
             row = jnp.floor(down / self.height_px * self.rows)
@@ -197,10 +200,10 @@ class PersonCamera(AbstractSensor):
             in_row = jnp.arange(self.rows, dtype=steps.dtype) == row
             return in_row[:, None] & in_column[None] & ahead
 
-        def holds(person: Float[Array, "2"]) -> Bool[Array, "rows columns"]:
+        def cells_of(person: Float[Array, "2"]) -> Bool[Array, "rows columns"]:
             x, y = person[0] + jnp.repeat(steps, 3), person[1] + jnp.tile(steps, 3)
             east, north = jnp.abs(seen.x_world_m - person[0]), jnp.abs(seen.y_world_m - person[1])
-            return jax.vmap(shows)(x, y).any(axis=0) | ((east <= half) & (north <= half))
+            return jax.vmap(cell_of)(x, y).any(axis=0) | ((east <= half) & (north <= half))
 
-        each = jax.vmap(holds)(ground.persons_world_m)
+        each = jax.vmap(cells_of)(ground.persons_world_m)
         return (each & ground.there[:, None, None]).any(axis=0)

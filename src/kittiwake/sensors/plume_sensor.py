@@ -1,7 +1,7 @@
-"""A sensor of what the air carries: concentration plus normal noise in each sample.
+"""Concentration sensor for plumes in the air: normal noise in each sample.
 
 Source: QRSim (R. De Nardi, 2013), PelicanWithPlumeSensor: a deviation of 0.01 at 2 Hz, with
-concentrations of the order of one. It tells negative numbers where there is little, as that does.
+concentrations of the order of one. It returns negative values at low concentrations, like QRSim.
 """
 
 from typing import Annotated, Any, ClassVar
@@ -20,13 +20,13 @@ from kittiwake.world.plume import PLUME, AbstractCloud
 
 
 class ConcentrationMeasurement(AbstractMeasurement):
-    """Of what plumes carry, in the unit of what leaves their sources per cubic meter."""
+    """Concentration of plumes, in the unit of their sources per cubic meter."""
 
     concentration: Real
 
 
 class PlumeSensor(AbstractSensor):
-    """The concentration at the center of mass: of the ``plume`` named, or of all together."""
+    """Concentration at the center of mass: of the named ``plume``, or of all plumes together."""
 
     measures: ClassVar[type] = ConcentrationMeasurement
     default_rate_hz: ClassVar[float | None] = 2.0
@@ -38,7 +38,7 @@ class PlumeSensor(AbstractSensor):
     def check(self, world: Any) -> None:
         names = [name.removeprefix(PLUME) for name in world.processes if name.startswith(PLUME)]
         if not names:
-            message = "the world has no plume to smell; write plumes: {smoke: gaussian} under world"
+            message = "the world has no plume; write plumes: {smoke: gaussian} under world"
             raise ScenarioError(message)
         if self.plume is not None and self.plume not in names:
             message = f"plume: there is no plume '{self.plume}'. {did_you_mean(self.plume, names)}"
@@ -54,9 +54,9 @@ class PlumeSensor(AbstractSensor):
 
     @override
     def ideal(self, inputs: SensorInputs) -> ConcentrationMeasurement:
-        place, time_s = inputs.truth.position_world_m, inputs.time_s
-        shares = (cloud.concentration(place, time_s) for cloud in self._clouds(inputs))
-        return ConcentrationMeasurement(sum(shares, start=0.0))
+        position, time_s = inputs.truth.position_world_m, inputs.time_s
+        concentrations = (cloud.concentration(position, time_s) for cloud in self._clouds(inputs))
+        return ConcentrationMeasurement(sum(concentrations, start=0.0))
 
     def _clouds(self, inputs: SensorInputs) -> list[AbstractCloud]:
         if self.plume is not None:

@@ -1,19 +1,19 @@
-"""A probe of what the water carries or is: temperature, chlorophyll, oxygen.
+"""Probe of a field in the water: temperature, chlorophyll, oxygen.
 
-In the water it says what a field is at its place, after a lag of the first order of its own::
+In the water it measures the field at its position, with a first-order lag::
 
     y' = (x - y) / T,  exactly  y + (x - y) (1 - exp(-dt / T))
 
-which does not depend on the length of its steps while x stays the same. It begins with the first
-value that it meets, and holds the last one while it is out of the water.
+which does not depend on the step length while x is constant. It begins with the first value that it
+measures, and holds the last one while it is out of the water.
 
-With a ``footprint`` it looks down from above instead, as a spectrometer on a drone: at the mean
-over the disc of radius h tan(a) below it, h being its height over the water and a half the opening
-of its view, however the drone leans. The mean is that of seven places, exact for polynomials of the
-fifth degree (A. H. Stroud, "Approximate Calculation of Multiple Integrals", 1971, S2 5-1): of a
-wave it is right to 1 % where the disc is less than half a wave wide.
+With a ``footprint`` it looks down from above instead, like a spectrometer on a drone: at the mean
+over the disc of radius h tan(a) below it, h being its height above the water and a half the opening
+of its view, for any tilt of the drone. The mean is that of seven points, exact for polynomials of
+the fifth degree (A. H. Stroud, "Approximate Calculation of Multiple Integrals", 1971, S2 5-1): for
+a wave it is correct to 1 % if the disc is less than half a wavelength wide.
 
-Neglected: waves and air between a drone and the water, and that light comes from some depth.
+Neglected: waves, air between a drone and the water, and the depth from which light returns.
 """
 
 import math
@@ -33,38 +33,39 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.field import FIELD
 
 HALF_ANGLE_RAD = Bounds(0.0, math.radians(80.0))
-# places on the disc of radius one with their shares of its mean
-MIDDLE_SHARE, RING_SHARE, RING = 0.25, 0.125, math.sqrt(2.0 / 3.0)
-SIXTHS = tuple(
-    (RING * math.cos(k * math.pi / 3), RING * math.sin(k * math.pi / 3)) for k in range(6)
+# points on the unit disc with their weights in the mean
+CENTER_WEIGHT, RING_WEIGHT, RING_RADIUS = 0.25, 0.125, math.sqrt(2.0 / 3.0)
+RING_POINTS = tuple(
+    (RING_RADIUS * math.cos(k * math.pi / 3), RING_RADIUS * math.sin(k * math.pi / 3))
+    for k in range(6)
 )
 
 
 class ProbeMeasurement(AbstractMeasurement):
-    """In the field's own unit; out of its depths what was said last, and not valid."""
+    """Value in the field's own unit; outside its depths the last value, not valid."""
 
     value: Real
     valid: Flag
 
 
 class ViewBelow(eqx.Module):
-    """The view of a probe that looks down from above, up to a height."""
+    """View of a probe that looks down from above, up to a height."""
 
     half_angle_rad: Annotated[Real, HALF_ANGLE_RAD] = math.radians(5.0)
     max_height_m: Annotated[Real, POSITIVE] = 120.0
 
 
 class ProbeState(eqx.Module):
-    """What it said last, and whether it has met the water yet."""
+    """Last value, and a flag that is false before the first contact with the water."""
 
     value: Real
-    begun: Bool[Array, ""]
+    initialized: Bool[Array, ""]
 
 
 class Probe(AbstractSensor):
-    """The value of the ``field`` named, or of the only one that there is.
+    """Value of the named ``field``, or of the only field of the world.
 
-    ``depth_range_m`` are the depths at which it measures; above the surface they are negative.
+    ``depth_range_m`` are the depths at which it measures, negative above the surface.
     """
 
     measures: ClassVar[type] = ProbeMeasurement
@@ -77,19 +78,17 @@ class Probe(AbstractSensor):
     time_constant_s: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     def __check_init__(self) -> None:
-        """Refuses depths with the deeper one first."""
+        """Raise ValueError if the deeper depth comes first."""
         high, deep = self.depth_range_m
         if isinstance(high, float) and isinstance(deep, float) and high > deep:
-            message = f"depth_range_m: [{high:g}, {deep:g}] is not allowed; the lesser depth first"
+            message = f"depth_range_m: got [{high:g}, {deep:g}]; write the smaller depth first"
             raise ValueError(message)
 
     @override
     def check(self, world: Any) -> None:
         names = _names(world)
         if not names:
-            message = (
-                "the world has no field to probe; write fields: {algae: from-seed} under world"
-            )
+            message = "the world has no field; write fields: {algae: from-seed} under world"
             raise ScenarioError(message)
         if self.field is None and len(names) > 1:
             message = f"field is missing; write one of {', '.join(names)}"
@@ -109,35 +108,39 @@ class Probe(AbstractSensor):
     ) -> tuple[ProbeState, ProbeMeasurement]:
         del key
         true = self.ideal(inputs)
-        slow = jnp.asarray(self.time_constant_s > 0.0)
-        share = -jnp.expm1(-dt_s / jnp.where(slow, self.time_constant_s, 1.0))
-        behind = jnp.where(slow & state.begun, share, 1.0) * (true.value - state.value)
-        value = state.value + jnp.where(true.valid, behind, 0.0)
-        return ProbeState(value, state.begun | true.valid), ProbeMeasurement(value, true.valid)
+        lagged = jnp.asarray(self.time_constant_s > 0.0)
+        gain = -jnp.expm1(-dt_s / jnp.where(lagged, self.time_constant_s, 1.0))
+        change = jnp.where(lagged & state.initialized, gain, 1.0) * (true.value - state.value)
+        value = state.value + jnp.where(true.valid, change, 0.0)
+        return ProbeState(value, state.initialized | true.valid), ProbeMeasurement(
+            value, true.valid
+        )
 
     @override
     def ideal(self, inputs: SensorInputs) -> ProbeMeasurement:
         truth, water = inputs.truth, inputs.surroundings.water
-        place = truth.position_world_m + truth.q_world_from_body.rotate(self.position_body_m)
+        position = truth.position_world_m + truth.q_world_from_body.rotate(self.position_body_m)
         surface_m = 0.0 if water is None else water.height_world_m
-        height_m = place.z - surface_m
+        height_m = position.z - surface_m
         if self.footprint is None:
             high, deep = self.depth_range_m
             valid = jnp.asarray((-height_m >= high) & (-height_m <= deep))
-            below = Vec3(place.x, place.y, jnp.minimum(height_m, 0.0))
+            below = Vec3(position.x, position.y, jnp.minimum(height_m, 0.0))
             return ProbeMeasurement(self._value(inputs, below), valid)
         valid = jnp.asarray((height_m > 0.0) & (height_m <= self.footprint.max_height_m))
         radius_m = jnp.maximum(height_m, 0.0) * jnp.tan(self.footprint.half_angle_rad)
-        return ProbeMeasurement(self._mean(inputs, place, radius_m), valid)
+        return ProbeMeasurement(self._mean(inputs, position, radius_m), valid)
 
-    def _mean(self, inputs: SensorInputs, place: Vec3, radius_m: Real) -> Real:
-        """Over a disc on the surface."""
+    def _mean(self, inputs: SensorInputs, position: Vec3, radius_m: Real) -> Real:
+        """Return the mean over a disc on the surface."""
 
         def at(x: float, y: float) -> Real:
-            return self._value(inputs, Vec3(place.x + radius_m * x, place.y + radius_m * y, 0.0))
+            return self._value(
+                inputs, Vec3(position.x + radius_m * x, position.y + radius_m * y, 0.0)
+            )
 
-        ring = sum((at(x, y) for x, y in SIXTHS), start=0.0)
-        return MIDDLE_SHARE * at(0.0, 0.0) + RING_SHARE * ring
+        ring = sum((at(x, y) for x, y in RING_POINTS), start=0.0)
+        return CENTER_WEIGHT * at(0.0, 0.0) + RING_WEIGHT * ring
 
     def _value(self, inputs: SensorInputs, position_world_m: Vec3) -> Real:
         name = FIELD + (self.field or _names(inputs.world)[0])

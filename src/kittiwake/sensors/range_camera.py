@@ -1,13 +1,13 @@
-"""A camera that tells how far what it sees is: a depth image by ray casting.
+"""Depth camera: a depth image by ray casting.
 
-A pinhole with square pixels, w wide and h high: the ray through the middle of the pixel in row v
-and column u, counted from the upper left one, has in the camera's axes (x along the optical axis, y
-to the left, z up) the direction
+A pinhole with square pixels, w wide and h high: the ray through the center of the pixel in row v
+and column u, counted from the upper left pixel, has in the camera's axes (x along the optical axis,
+y to the left, z up) the direction
 
     (1, (w / 2 - u - 1/2) / f, (h / 2 - v - 1/2) / f),    f = w / (2 tan(A / 2))
 
-with the horizontal field of view A. A pixel tells the distance along the ray, or its part along the
-optical axis. The noise is sigma N(0, 1) in each pixel; all are taken at one instant.
+with the horizontal field of view A. A pixel holds the distance along the ray, or its part along the
+optical axis. The noise is sigma N(0, 1) in each pixel; all pixels are taken at one instant.
 """
 
 import math
@@ -25,17 +25,17 @@ from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
 from kittiwake.sensors.ray_scene import RayScene
-from kittiwake.sensors.view import Reach, turned, view_of
+from kittiwake.sensors.view import DetectionLimits, to_body_axes, view_of
 
 PIXELS = Bounds(1.0, 1024.0)
-# short of a half space, which no plane can image
+# below a half space, which no image plane covers
 FIELD_RAD = Bounds(0.0, math.radians(170.0), open_below=True)
 
 
 class DepthMeasurement(AbstractMeasurement):
-    """An image of distances by row, from above, and column, from the left.
+    """Depth image by row, from the top, and column, from the left.
 
-    Where nothing was seen it holds the longest range, not valid.
+    Pixels that see nothing hold the longest range, not valid.
     """
 
     depth_m: Float[Array, "rows columns"]
@@ -43,7 +43,7 @@ class DepthMeasurement(AbstractMeasurement):
 
 
 class RangeCamera(AbstractOptical):
-    """A depth image along the x axis of its mount."""
+    """Depth camera along the x axis of its mount."""
 
     measures: ClassVar[type] = DepthMeasurement
     default_rate_hz: ClassVar[float | None] = 10.0
@@ -63,7 +63,7 @@ class RangeCamera(AbstractOptical):
         return 4 * self.width * self.height
 
     def directions(self) -> Float[Array, "pixels 3"]:
-        """Of the rays through the pixels, row by row, in the mount's axes."""
+        """Return the directions of the rays through the pixels, row by row, in mount axes."""
         dtype = jnp.result_type(float)
         focal = 0.5 * self.width / jnp.tan(0.5 * self.horizontal_field_of_view_rad)
         left = 0.5 * self.width - jnp.arange(self.width, dtype=dtype) - 0.5
@@ -74,15 +74,17 @@ class RangeCamera(AbstractOptical):
 
     @override
     def axes_body(self) -> Float[Array, "pixels 3"] | None:
-        return turned(self.directions(), self.mount) if self.along == "ray" else None
+        return to_body_axes(self.directions(), self.mount) if self.along == "ray" else None
 
     @override
-    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, "rows columns"]:
+    def detected_ranges_m(
+        self, scene: RayScene, inputs: SensorInputs
+    ) -> Float[Array, "rows columns"]:
         rays, view = self.directions(), view_of(inputs.truth, self.mount)
-        # what is told is to lie in the range, not the way along the ray
-        everything = Reach(0.0, jnp.inf)
-        way = everything.nearest_answers_m(scene, view, rays[:, None], jnp.zeros_like(rays))
-        met = jnp.isfinite(way)
-        share = rays[:, 0] if self.along == "axis" else 1.0
-        depth = jnp.where(met, jnp.where(met, way, 0.0) * share, jnp.inf)
-        return self.reach().within_m(depth).reshape(self.height, self.width)
+        # the range limits the reported depth, not the distance along the ray
+        unlimited = DetectionLimits(0.0, jnp.inf)
+        distance = unlimited.nearest_ranges_m(scene, view, rays[:, None], jnp.zeros_like(rays))
+        hit = jnp.isfinite(distance)
+        factor = rays[:, 0] if self.along == "axis" else 1.0
+        depth = jnp.where(hit, jnp.where(hit, distance, 0.0) * factor, jnp.inf)
+        return self.detection_limits().within_m(depth).reshape(self.height, self.width)

@@ -1,4 +1,4 @@
-"""What sensors that tell ranges share: from answers to readings, with and without noise."""
+"""Base classes of ranging sensors: from detected ranges to readings, with and without noise."""
 
 from abc import abstractmethod
 from typing import Any
@@ -14,103 +14,103 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.ray_scene import RayScene, ray_scene
-from kittiwake.sensors.view import Reach
+from kittiwake.sensors.view import DetectionLimits
 
 Ranges = Float[Array, "..."]
 
 
 class AbstractRanging(AbstractSensor):
-    """Tells how far the first things along its rays are.
+    """Sensor that measures the distances of the first surfaces along its rays.
 
-    A reading is the answer and noise, cut to the range; without an answer the longest range, not
-    valid.
+    A reading is the detected range plus noise, clipped to the limits; without a detection it is the
+    longest range, not valid.
     """
 
     min_range_m: eqx.AbstractVar[Real]
     max_range_m: eqx.AbstractVar[Real]
 
     def __check_init__(self) -> None:
-        """Refuses ranges of which there is none."""
+        """Raise ValueError if the range is empty."""
         nearest_m, farthest_m = self.min_range_m, self.max_range_m
         if not (isinstance(nearest_m, int | float) and isinstance(farthest_m, int | float)):
             return
         if not nearest_m < farthest_m:
             message = (
-                f"min_range_m: {nearest_m:g} is not below max_range_m, {farthest_m:g}; write a "
-                "smaller one, or leave it out"
+                f"min_range_m: got {nearest_m:g}; must be below max_range_m, {farthest_m:g}. "
+                "Write a smaller value or omit it"
             )
             raise ValueError(message)
 
     @abstractmethod
-    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Ranges:
-        """How far what answers is, for each number of a reading; infinite where nothing does."""
+    def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Ranges:
+        """Return the detected range for each value of a reading; infinite without a detection."""
 
     @abstractmethod
     def noise_m(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Ranges:
-        """What is added to so many answers."""
+        """Return the noise to add to detected ranges of this shape."""
 
     @abstractmethod
     def axes_body(self) -> Float[Array, "ranges 3"] | None:
-        """Along which direction each number of a reading is; None if they are no ranges."""
+        """Return the direction of each value of a reading; None if the values are not ranges."""
 
     @override
-    def looks_body(self) -> tuple[Vec3, ...] | None:
-        # of full precision, also where a fleet of single precision is being compiled
+    def beam_directions_body(self) -> tuple[Vec3, ...] | None:
+        # in double precision even if a fleet in single precision is being compiled
         with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
             axes = self.axes_body()
             return None if axes is None else tuple(Vec3.of(row.tolist()) for row in np.array(axes))
 
-    def reach(self) -> Reach:
-        """What answers."""
-        return Reach(self.min_range_m, self.max_range_m)
+    def detection_limits(self) -> DetectionLimits:
+        """Return the limits of detection."""
+        return DetectionLimits(self.min_range_m, self.max_range_m)
 
     def measurement(self, ranges_m: Ranges, valid: Bool[Array, "..."]) -> Any:
-        """A reading of all that it can tell."""
+        """Return a reading from ranges and their validity."""
         return self.measures(ranges_m, valid)
 
     def reported(self, state: Any, now: Any) -> tuple[Any, Any]:
-        """The next state, and what it says of a reading; all, if it remembers nothing."""
+        """Return the next state and the reported reading, by default the whole present one."""
         return state, now
 
     @override
     def step(
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Any]:
-        later, measurement, _ = self.step_beside_ideal(state, inputs, dt_s, key)
-        return later, measurement
+        next_state, measurement, _ = self.step_with_ideal(state, inputs, dt_s, key)
+        return next_state, measurement
 
     @override
     def ideal(self, inputs: SensorInputs) -> Any:
-        return self._ideal(self.answers_m(ray_scene(inputs), inputs))
+        return self._ideal(self.detected_ranges_m(ray_scene(inputs), inputs))
 
     @override
-    def step_beside_ideal(
+    def step_with_ideal(
         self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Any, Any]:
         del dt_s
-        answers = self.answers_m(ray_scene(inputs), inputs)
-        now = self._reading(answers, self.noise_m(key, answers.shape))
-        return *self.reported(state, now), self._ideal(answers)
+        detected = self.detected_ranges_m(ray_scene(inputs), inputs)
+        now = self._reading(detected, self.noise_m(key, detected.shape))
+        return *self.reported(state, now), self._ideal(detected)
 
-    def _ideal(self, answers_m: Ranges) -> Any:
-        return self._reading(answers_m, jnp.zeros_like(answers_m))
+    def _ideal(self, detected_ranges_m: Ranges) -> Any:
+        return self._reading(detected_ranges_m, jnp.zeros_like(detected_ranges_m))
 
-    def _reading(self, answers_m: Ranges, noise_m: Ranges) -> Any:
-        ranges_m = self.reach().reported_m(answers_m, noise_m)
-        return self.measurement(ranges_m, jnp.isfinite(answers_m))
+    def _reading(self, detected_ranges_m: Ranges, noise_m: Ranges) -> Any:
+        ranges_m = self.detection_limits().reported_m(detected_ranges_m, noise_m)
+        return self.measurement(ranges_m, jnp.isfinite(detected_ranges_m))
 
 
 class AbstractUltrasonic(AbstractRanging):
-    """Hears echoes: not of what is too oblique or too fast; its noise has a bound."""
+    """Ultrasonic sensor: limits of incidence and range rate for echoes, and bounded noise."""
 
-    # some may be without a limit
+    # None without a limit
     max_incidence_rad: eqx.AbstractVar[Any]
     max_range_rate_mps: eqx.AbstractVar[Real | None]
     noise_bound_m: eqx.AbstractVar[Real]
 
     @override
-    def reach(self) -> Reach:
-        return Reach(
+    def detection_limits(self) -> DetectionLimits:
+        return DetectionLimits(
             self.min_range_m, self.max_range_m, self.max_incidence_rad, self.max_range_rate_mps
         )
 
@@ -121,7 +121,7 @@ class AbstractUltrasonic(AbstractRanging):
 
 
 class AbstractOptical(AbstractRanging):
-    """Sees surfaces at any angle; its noise is white."""
+    """Optical sensor: detects surfaces at any angle, with white noise."""
 
     deviation_m: eqx.AbstractVar[Real]
 

@@ -1,4 +1,4 @@
-"""All that the rays of a vehicle's sensors can meet."""
+"""Surfaces that the rays of a vehicle's sensors can hit."""
 
 from functools import partial
 
@@ -16,13 +16,13 @@ from kittiwake.world.ray import AbstractObstacle, Hit, Ray, cast
 
 
 class GroundPlane(AbstractPlane):
-    """The plane z = ``height_m``."""
+    """Plane z = ``height_m``."""
 
     height_m: Real
 
     @property
     @override
-    def across_world(self) -> Vec3:
+    def normal(self) -> Vec3:
         return Vec3(0.0, 0.0, 1.0)
 
     @override
@@ -31,29 +31,29 @@ class GroundPlane(AbstractPlane):
 
 
 class RayScene(eqx.Module):
-    """Obstacles, those that move among them; a ``Hit`` counts them in this order."""
+    """Static and moving obstacles; the number of a ``Hit`` is the index in this order."""
 
     obstacles: tuple[AbstractObstacle, ...]
 
     def cast(self, ray: Ray) -> Hit:
-        """The first point of anything along a ray."""
+        """Return the first hit along a ray."""
         return cast(self.obstacles, ray)
 
     def velocity_world_mps(self, hit: Hit, point_world_m: Vec3) -> Vec3:
-        """How fast the surface moves that was met at a point; not at all if none was."""
+        """Return the velocity of the surface that was hit at a point; zero without a hit."""
         velocity = Vec3.zero()
         for number, obstacle in enumerate(self.obstacles):
             if isinstance(obstacle, AbstractMovingObstacle):
-                met = hit.number == number
+                is_hit = hit.number == number
                 own = obstacle.velocity_at(point_world_m)
-                velocity = jax.tree.map(partial(jnp.where, met), own, velocity)
+                velocity = jax.tree.map(partial(jnp.where, is_hit), own, velocity)
         return velocity
 
 
 def ray_scene(inputs: SensorInputs) -> RayScene:
-    """The world's obstacles, its ground, the decks near a vehicle, and the neighbors it is told.
+    """Return the world's obstacles and ground, decks near a vehicle, and known neighbors.
 
-    A vehicle's own body and its own deck are not among them.
+    The vehicle's own body and deck are excluded.
     """
     around = inputs.surroundings
     decks = tuple(DeckSurface(deck) for deck in around.decks)

@@ -1,8 +1,8 @@
-"""Ultrasonic sensors that take turns, so that none hears another's echo.
+"""Round-robin schemes of ultrasonic sensors, so that none receives another's echo.
 
-Five sensors lie in two partitions; those of one disturb each other least, so that at most two of
-the same partition are active at once. A scheme is a round of slots, each with the sensors that are
-active in it, and the number of slots a second: slot k lasts from k / f to (k + 1) / f.
+Five sensors are in two partitions; those of one partition disturb each other least, so at most two
+of the same partition are active at once. A scheme is a round of slots, each with the sensors that
+are active in it, and the number of slots per second: slot k lasts from k / f to (k + 1) / f.
 
 Source: the Matlab drone simulator of R. Coronel. It rounds the length of a slot to milliseconds, 63
 ms at 16 Hz; here it is exact.
@@ -15,13 +15,13 @@ from kittiwake.core.errors import did_you_mean
 
 SENSORS = ("front", "bottom", "left", "right", "back")
 PARTITIONS = (("front", "bottom"), ("left", "right", "back"))
-MOST_AT_ONCE = 2
+MAX_AT_ONCE = 2
 
 Slot: TypeAlias = tuple[str, ...]
 
 
 class Scheme(NamedTuple):
-    """A round of slots, and how many there are a second."""
+    """Round of slots, and the number of slots per second."""
 
     slots: tuple[Slot, ...]
     slot_rate_hz: float
@@ -59,18 +59,18 @@ SCHEMES: dict[SchemeName, Scheme] = {
     "right-only": Scheme((("right",),), 16.0),
     "back-only": Scheme((("back",),), 16.0),
 }
-# of a scheme of one's own that does not say: that of those with two sensors at once
-OWN_SLOT_RATE_HZ = 6.0
+# default of user-defined slots: the rate of the schemes with two sensors at once
+DEFAULT_SLOT_RATE_HZ = 6.0
 
 
-def refuse_slots(slots: Sequence[Sequence[str]]) -> None:
-    """Refuses slots in which sensors disturb each other, or that nobody could keep.
+def validate_slots(slots: Sequence[Sequence[str]]) -> None:
+    """Raise ValueError for slots in which sensors disturb each other, and for invalid slots.
 
     Raises:
-        ValueError: with each such slot, by its number from 0, and what is allowed.
+        ValueError: names each such slot by its index, and the allowed values.
     """
     if not slots:
-        message = "slots: there are none; write a list of slots, such as [[front, bottom], [left]]"
+        message = "slots: is empty; write a list of slots, such as [[front, bottom], [left]]"
         raise ValueError(message)
     problems = [
         f"slots[{number}]: {problem}"
@@ -87,13 +87,13 @@ def _problem(slot: Sequence[str]) -> str | None:
         if name not in known:
             return f"there is no sensor '{name}'. {did_you_mean(name, known)}"
     if not slot:
-        return f"nobody is active; write one or two of {', '.join(known)}"
+        return f"is empty; write one or two of {', '.join(known)}"
     written = f"[{', '.join(slot)}]"
     if len(set(slot)) < len(slot):
-        return f"{written} names a sensor twice; write it once"
-    if len(slot) > MOST_AT_ONCE:
-        return f"{written} are more than {MOST_AT_ONCE} at once; write more slots"
+        return f"got {written}, which names a sensor twice; write it once"
+    if len(slot) > MAX_AT_ONCE:
+        return f"got {written}, more than {MAX_AT_ONCE} at once; write more slots"
     if not any(set(slot) <= set(partition) for partition in PARTITIONS):
         allowed = " or of ".join(", ".join(partition) for partition in PARTITIONS)
-        return f"{written} are of two partitions; write two of {allowed}"
+        return f"got {written} of two partitions; write two of {allowed}"
     return None

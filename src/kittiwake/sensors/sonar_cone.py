@@ -1,9 +1,9 @@
-"""A sonar that tells the nearest echo out of a cone.
+"""Sonar that reports the nearest echo within a cone.
 
-One ray stands on the axis, the others on rings about it: ring k of n at the angle alpha k / n from
-the axis, alpha being half the cone's opening, its rays evenly spread about the axis. A ray echoes
-where it meets a surface at no larger an angle to the normal than the limit of incidence. Edges and
-corners do not echo, and all parts of the cone are equally loud.
+One ray is on the axis, the others on rings about it: ring k of n at the angle alpha k / n from the
+axis, alpha being half the cone's opening, its rays equally spaced about the axis. A ray echoes if
+it hits a surface at an angle to the normal up to the limit of incidence. Edges and corners do not
+echo, and the intensity is uniform over the cone.
 """
 
 import math
@@ -22,14 +22,14 @@ from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
-from kittiwake.sensors.view import turned, view_of
+from kittiwake.sensors.view import to_body_axes, view_of
 
 HALF_ANGLE_RAD = Bounds(0.0, math.pi / 2)
 RINGS, RAYS = Bounds(1.0, 32.0), Bounds(3.0, 128.0)
 
 
 class SonarCone(AbstractUltrasonic):
-    """The nearest echo in a cone about the x axis of its mount."""
+    """Nearest echo in a cone about the x axis of the mount."""
 
     measures: ClassVar[type] = RangeMeasurement
     default_rate_hz: ClassVar[float | None] = 10.0
@@ -45,20 +45,22 @@ class SonarCone(AbstractUltrasonic):
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     def directions(self) -> Float[Array, "rays 3"]:
-        """Of the rays, in the mount's axes."""
+        """Return the directions of the rays, in mount axes."""
         dtype = jnp.result_type(float)
-        about = jnp.arange(self.rays_per_ring, dtype=dtype) * (2.0 * math.pi / self.rays_per_ring)
+        angles = jnp.arange(self.rays_per_ring, dtype=dtype) * (2.0 * math.pi / self.rays_per_ring)
         ring = jnp.arange(1, self.rings + 1, dtype=dtype) * (self.half_angle_rad / self.rings)
-        off, turn = jnp.repeat(ring, self.rays_per_ring), jnp.tile(about, self.rings)
-        aside = jnp.sin(off)
-        rays = jnp.stack([jnp.cos(off), aside * jnp.cos(turn), aside * jnp.sin(turn)], axis=-1)
+        polar, azimuth = jnp.repeat(ring, self.rays_per_ring), jnp.tile(angles, self.rings)
+        radius = jnp.sin(polar)
+        rays = jnp.stack(
+            [jnp.cos(polar), radius * jnp.cos(azimuth), radius * jnp.sin(azimuth)], axis=-1
+        )
         return jnp.concatenate([jnp.asarray([[1.0, 0.0, 0.0]], dtype), rays])
 
     @override
     def axes_body(self) -> Float[Array, "1 3"]:
-        return turned(self.directions()[:1], self.mount)
+        return to_body_axes(self.directions()[:1], self.mount)
 
     @override
-    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
+    def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
         view, rays = view_of(inputs.truth, self.mount), self.directions()[None]
-        return self.reach().nearest_answers_m(scene, view, rays, jnp.zeros((1, 3)))[0]
+        return self.detection_limits().nearest_ranges_m(scene, view, rays, jnp.zeros((1, 3)))[0]

@@ -1,4 +1,4 @@
-"""What the ground is below the vehicle: open, cluttered or hidden, without any error."""
+"""Terrain class below the vehicle: open, clutter or occlusion, without error."""
 
 from typing import Any, ClassVar
 
@@ -13,20 +13,20 @@ from kittiwake.world.terrain import TERRAIN, Terrain
 
 
 class TerrainMeasurement(AbstractMeasurement):
-    """0 for open ground, 1 for clutter, 2 for what hides persons."""
+    """Terrain class: 0 for open ground, 1 for clutter, 2 for cover that hides persons."""
 
     terrain_class: Count
 
 
 class TerrainSensor(AbstractSensor):
-    """The class of the ground straight below the center of mass."""
+    """Terrain class straight below the center of mass."""
 
     measures: ClassVar[type] = TerrainMeasurement
     default_rate_hz: ClassVar[float | None] = 1.0
 
     @override
     def check(self, world: Any) -> None:
-        refuse_without_terrain(world)
+        require_terrain(world)
 
     @override
     def step(
@@ -38,12 +38,12 @@ class TerrainSensor(AbstractSensor):
     @override
     def ideal(self, inputs: SensorInputs) -> TerrainMeasurement:
         ground: Terrain = inputs.processes[TERRAIN]
-        place = inputs.truth.position_world_m
-        return TerrainMeasurement(ground.class_at(place.x, place.y))
+        position = inputs.truth.position_world_m
+        return TerrainMeasurement(ground.class_at(position.x, position.y))
 
 
-def refuse_without_terrain(world: Any) -> None:
-    """Refuses a world without classes of ground and persons on it."""
+def require_terrain(world: Any) -> None:
+    """Raise ScenarioError if the world has no terrain."""
     if TERRAIN not in world.processes:
-        message = "the world has no terrain to see; write terrain: pour under world"
+        message = "the world has no terrain; write terrain: pour under world"
         raise ScenarioError(message)

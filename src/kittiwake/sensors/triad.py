@@ -1,16 +1,17 @@
-"""The errors of three perpendicular instruments of one kind, such as gyroscopes.
+"""Errors of three perpendicular instruments of one kind, such as gyroscopes.
 
 Each reading is, in the sensor's own axes,
 
     y = clip(x + s x + m+ x+ + m- x- + b0 + b + w + n, -range, range)
 
 x: the true quantity, x+ and x-: those along the next axis and the one before; s: error of the scale
-factor; m+, m-: small angles by which the axis leans towards the others, which turn the triad as a
+factor; m+, m-: small angles by which the axis leans towards the others, which rotate the triad as a
 whole and make it oblique; b0: turn-on bias; b: a Gauss-Markov drift; w: a random walk; n: white
 noise. s, m and b0 are drawn once for a flight. The terms N, B and K of IEEE Std 952-1997 are n, b
-and w here, where b stands for flicker noise, which has no finite state.
+and w here; b approximates flicker noise, which has no finite-dimensional state.
 
-Neglected: temperature, vibration, non-linearity, what acceleration does to gyroscopes, bandwidth.
+Neglected: temperature, vibration, nonlinearity, sensitivity of gyroscopes to acceleration,
+bandwidth.
 """
 
 from collections.abc import Callable
@@ -25,37 +26,37 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 def by_axis(function: Callable[..., Real], *vectors: Vec3) -> Vec3:
-    """A function of each axis's numbers."""
+    """Return the vector of a function of each axis's components."""
     return Vec3(*(function(*(getattr(v, axis) for v in vectors)) for axis in "xyz"))
 
 
 def product_by_axis(a: Vec3, b: Vec3) -> Vec3:
-    """The products of the components."""
+    """Return the component-wise product."""
     return by_axis(lambda p, q: p * q, a, b)
 
 
 class TriadState(eqx.Module):
-    """What one flight's instruments are like, and how far they have drifted."""
+    """Error parameters drawn for one flight, and present drift and walk."""
 
     turn_on: Vec3
     scale: Vec3
     towards_next: Vec3
-    towards_last: Vec3
+    towards_previous: Vec3
     drift: Vec3
     walk: Vec3
 
 
 class Triad(eqx.Module):
-    """Three instruments; units are those of the quantity, and those times root seconds.
+    """Three instruments; units are those of the quantity, or those times root seconds.
 
     Attributes:
-        noise_per_rthz: density of the white noise over positive frequencies.
-        turn_on: deviation of the bias.
-        drift: of the bias.
-        walk_per_rts: deviation of the walk after a second.
-        scale_error: deviation of the scale factor's error.
-        misalignment_rad: deviation of each axis's angle towards each other.
-        limit: the largest reading.
+        noise_per_rthz: one-sided density of the white noise.
+        turn_on: standard deviation of the turn-on bias.
+        drift: Gauss-Markov process of the bias drift.
+        walk_per_rts: standard deviation of the random walk after a second.
+        scale_error: standard deviation of the scale factor's error.
+        misalignment_rad: standard deviation of each axis's angle towards each other axis.
+        limit: largest reading.
     """
 
     noise_per_rthz: Real
@@ -67,13 +68,13 @@ class Triad(eqx.Module):
     limit: Real
 
     def init(self, key: PRNGKeyArray) -> TriadState:
-        """The instruments of one flight; the drift is in the middle of a long run already."""
-        turn_on, scale, towards_next, towards_last, drift = normals3(key, 5)
+        """Return the instruments of one flight; the drift starts in its stationary distribution."""
+        turn_on, scale, towards_next, towards_previous, drift = normals3(key, 5)
         return TriadState(
             turn_on=turn_on * self.turn_on,
             scale=scale * self.scale_error,
             towards_next=towards_next * self.misalignment_rad,
-            towards_last=towards_last * self.misalignment_rad,
+            towards_previous=towards_previous * self.misalignment_rad,
             drift=self.drift.first(drift),
             walk=Vec3.zero(),
         )
@@ -81,13 +82,13 @@ class Triad(eqx.Module):
     def step(
         self, state: TriadState, true: Vec3, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[TriadState, Vec3]:
-        """The next state and the reading."""
+        """Return the next state and the reading."""
         white, drift, walk = normals3(key, 3)
         state = TriadState(
             turn_on=state.turn_on,
             scale=state.scale,
             towards_next=state.towards_next,
-            towards_last=state.towards_last,
+            towards_previous=state.towards_previous,
             drift=self.drift.next(state.drift, drift, dt_s),
             walk=state.walk + walk * (self.walk_per_rts * jnp.sqrt(dt_s)),
         )
@@ -95,7 +96,7 @@ class Triad(eqx.Module):
             true
             + product_by_axis(state.scale, true)
             + product_by_axis(state.towards_next, Vec3(true.y, true.z, true.x))
-            + product_by_axis(state.towards_last, Vec3(true.z, true.x, true.y))
+            + product_by_axis(state.towards_previous, Vec3(true.z, true.x, true.y))
             + state.turn_on
             + state.drift
             + state.walk

@@ -1,14 +1,14 @@
-"""An ultrasonic sensor that sees along a single line.
+"""Ultrasonic sensor along a single line.
 
     P = P_sensor + lambda d,    |d| = 1,    range = lambda
 
-d: direction of view; lambda: distance of the first surface. It echoes where the angle between its
-normal and -d is at most the limit of incidence, where the range lies between the shortest and the
-longest one, and where the echo's frequency is not shifted too far: by the Doppler effect a range
-that changes by v shifts a frequency f by 2 f v / c, which is a limit of |v|.
+d: direction of view; lambda: distance of the first surface. It echoes if the angle between its
+normal and -d is at most the limit of incidence, if the range lies between the shortest and the
+longest one, and if the echo's frequency is not shifted too far: by the Doppler effect a range rate
+v shifts a frequency f by 2 f v / c, which limits |v|.
 
 Source: the Matlab drone simulator of R. Coronel, equations 5-5 to 5-7: 27.5 degrees, 5 m. It reads
-0 to 5 m, its text says 0.6 to 5. Corrected: there, sound passes through what does not echo.
+0 to 5 m, its text says 0.6 to 5. Corrected: there, sound passes through surfaces that do not echo.
 """
 
 import math
@@ -26,14 +26,14 @@ from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.view import view_from
-from kittiwake.world.ray import refuse_without_direction, unit
+from kittiwake.world.ray import unit, validate_direction
 
 INCIDENCE_RAD = Bounds(0.0, math.pi / 2)
 INCIDENCE_LIMIT_RAD = math.radians(27.5)
 
 
 class Ultrasonic(AbstractUltrasonic):
-    """The distance of the first surface along a line, where it echoes."""
+    """Distance of the first surface along a line, if it echoes."""
 
     measures: ClassVar[type] = RangeMeasurement
     default_rate_hz: ClassVar[float | None] = 10.0
@@ -48,14 +48,15 @@ class Ultrasonic(AbstractUltrasonic):
 
     @override
     def __check_init__(self) -> None:
-        """Refuses what is no direction."""
-        refuse_without_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
+        validate_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
 
     @override
     def axes_body(self) -> Float[Array, "1 3"]:
         return jnp.asarray(unit(self.direction_body).array)[None]
 
     @override
-    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
+    def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
         view = view_from(inputs.truth, self.position_body_m)
-        return self.reach().answer_m(scene, view, unit(self.direction_body), Vec3.zero())
+        return self.detection_limits().detected_range_m(
+            scene, view, unit(self.direction_body), Vec3.zero()
+        )

@@ -1,11 +1,11 @@
-"""Five ultrasonic sensors that take turns.
+"""Array of five ultrasonic sensors that measure in turn.
 
-Each is an ``ultrasonic`` sensor of its own mount. The array measures once in each slot, at its
-beginning, with the sensors that are active in it; the others keep what they said last, and before
+Each is an ``ultrasonic`` sensor with its own mount. The array measures once in each slot, at its
+beginning, with the sensors that are active in it; the others hold their last reading, and before
 their first turn the longest range, not valid.
 
-Source: the Matlab drone simulator of R. Coronel; its mounts to the right, forward and up are turned
-to forward, left and up. Its left and right sensors look 45 degrees off forward.
+Source: the Matlab drone simulator of R. Coronel; its mounts (right, forward, up) are converted to
+(forward, left, up). Its left and right sensors look 45 degrees off forward.
 """
 
 import math
@@ -25,33 +25,33 @@ from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.round_robin import (
-    OWN_SLOT_RATE_HZ,
+    DEFAULT_SLOT_RATE_HZ,
     SCHEMES,
     SENSORS,
     Scheme,
     SchemeName,
-    refuse_slots,
+    validate_slots,
 )
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
 from kittiwake.sensors.view import view_from
-from kittiwake.world.ray import refuse_without_direction, unit
+from kittiwake.world.ray import unit, validate_direction
 
 HALF = math.sqrt(0.5)
 
 
 class UltrasonicBeam(eqx.Module):
-    """Where one of the sensors sits, and where it looks."""
+    """Position and direction of one of the sensors."""
 
     position_body_m: Vec3
     direction_body: Vec3
 
     def __check_init__(self) -> None:
-        """Refuses what is no direction."""
-        refuse_without_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
+        """Raise ValueError if the direction is not one."""
+        validate_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
 
 
 class TurnsMeasurement(AbstractMeasurement):
-    """What five sensors said last: front, bottom, left, right, back.
+    """Last readings of five sensors: front, bottom, left, right, back.
 
     ``active`` are those that measured in the present slot.
     """
@@ -62,7 +62,7 @@ class TurnsMeasurement(AbstractMeasurement):
 
 
 class UltrasonicArrayState(eqx.Module):
-    """The next slot's place in the round, and what each sensor said last."""
+    """Index of the next slot in the round, and the last reading of each sensor."""
 
     slot: Int[Array, ""]
     ranges_m: Float[Array, "5"]
@@ -70,7 +70,7 @@ class UltrasonicArrayState(eqx.Module):
 
 
 class UltrasonicArray(AbstractUltrasonic):
-    """Five ultrasonic sensors in a round of slots; ``rate_hz`` is the number of slots a second."""
+    """Five ultrasonic sensors in a round of slots; ``rate_hz`` is the rate of the slots."""
 
     measures: ClassVar[type] = TurnsMeasurement
 
@@ -89,18 +89,17 @@ class UltrasonicArray(AbstractUltrasonic):
 
     @override
     def __check_init__(self) -> None:
-        """Refuses two schemes, and slots that break a partition."""
         if self.slots is not None:
             if self.scheme is not None:
-                message = f"slots: scheme is given as well ({self.scheme}); give one of them"
+                message = f"slots: scheme is given as well ({self.scheme}); write only one of them"
                 raise ValueError(message)
-            refuse_slots(self.slots)
+            validate_slots(self.slots)
 
     @property
     def turns(self) -> Scheme:
-        """The scheme by name, or that of one's own."""
+        """The named scheme, or the user-defined one."""
         if self.slots is not None:
-            return Scheme(self.slots, OWN_SLOT_RATE_HZ)
+            return Scheme(self.slots, DEFAULT_SLOT_RATE_HZ)
         return SCHEMES["front-only" if self.scheme is None else self.scheme]
 
     @property
@@ -118,18 +117,20 @@ class UltrasonicArray(AbstractUltrasonic):
 
     @override
     def axes_body(self) -> Float[Array, "5 3"]:
-        return jnp.stack([jnp.asarray(unit(line.direction_body).array) for line in self._lines()])
+        return jnp.stack([jnp.asarray(unit(beam.direction_body).array) for beam in self._beams()])
 
     @override
-    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, "5"]:
-        reach = self.reach()
+    def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, "5"]:
+        limits = self.detection_limits()
         return jnp.stack(
             [
-                reach.answer_m(
-                    *(scene, view_from(inputs.truth, line.position_body_m)),
-                    *(unit(line.direction_body), Vec3.zero()),
+                limits.detected_range_m(
+                    scene,
+                    view_from(inputs.truth, beam.position_body_m),
+                    unit(beam.direction_body),
+                    Vec3.zero(),
                 )
-                for line in self._lines()
+                for beam in self._beams()
             ]
         )
 
@@ -146,9 +147,9 @@ class UltrasonicArray(AbstractUltrasonic):
         active = jnp.asarray(table)[state.slot]
         ranges = jnp.where(active, now.ranges_m, state.ranges_m)
         valid = jnp.where(active, now.valid, state.valid)
-        later = UltrasonicArrayState((state.slot + 1) % len(slots), ranges, valid)
-        return later, TurnsMeasurement(ranges, valid, active)
+        next_state = UltrasonicArrayState((state.slot + 1) % len(slots), ranges, valid)
+        return next_state, TurnsMeasurement(ranges, valid, active)
 
-    def _lines(self) -> tuple[UltrasonicBeam, ...]:
-        """In the order of a reading."""
+    def _beams(self) -> tuple[UltrasonicBeam, ...]:
+        """Return the beams in the order of a reading."""
         return (self.front, self.bottom, self.left, self.right, self.back)

@@ -1,13 +1,13 @@
-"""Ultrasonic sensors on a ring, each a fan of rays of which the nearest echo counts.
+"""Ring of ultrasonic sensors, each the nearest echo of a fan of rays.
 
 Sensor i of N looks along the azimuth 2 pi i / N + pi / N, counted to the left from forward. Its
-rays stand at n_h azimuths and n_v elevations about that, evenly spread and symmetric, the outermost
-on the edges of the fan. The reading is r = min(r_j) + U(-b, b).
+rays are at n_h azimuths and n_v elevations about that, equally spaced and symmetric, the outermost
+at the edges of the fan. The reading is r = min(r_j) + U(-b, b).
 
 Source: Micklisch et al. 2021, sensors and algorithms 1 and 2: 20 Hz, b = 0.005 m, 5 m. Corrected:
-its fan begins at an edge and leaves the other one out, and its rays' horizontal parts lack the
-cosine of the elevation. The number of sensors, the angles and the numbers of rays are not
-published: chosen here.
+its fan begins at one edge and omits the other, and its rays' horizontal components lack the cosine
+of the elevation. The number of sensors, the angles and the numbers of rays are not published:
+chosen here.
 """
 
 import math
@@ -27,14 +27,14 @@ from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.ultrasonic import INCIDENCE_RAD
-from kittiwake.sensors.view import directions, spread, turned, view_of
+from kittiwake.sensors.view import directions, spread, to_body_axes, view_of
 
 WIDTH_RAD, HEIGHT_RAD = Bounds(0.0, 2.0 * math.pi), Bounds(0.0, math.pi)
 SENSORS, RAYS = Bounds(1.0, 64.0), Bounds(1.0, 99.0)
 
 
 class UltrasonicFan(AbstractUltrasonic):
-    """A ring of ultrasonic sensors with fans of rays and bounded noise."""
+    """Ring of ultrasonic sensors with fans of rays and bounded noise."""
 
     measures: ClassVar[type] = RangesMeasurement
     default_rate_hz: ClassVar[float | None] = 20.0
@@ -53,22 +53,26 @@ class UltrasonicFan(AbstractUltrasonic):
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.005
 
     def azimuths_rad(self) -> Float[Array, " sensors"]:
-        """Where each sensor looks, to the left from forward."""
-        places = jnp.arange(self.sensors, dtype=jnp.result_type(float))
-        return (2.0 * places + 1.0) * (math.pi / self.sensors)
+        """Return the azimuth of each sensor, to the left from forward."""
+        indices = jnp.arange(self.sensors, dtype=jnp.result_type(float))
+        return (2.0 * indices + 1.0) * (math.pi / self.sensors)
 
     @override
     def axes_body(self) -> Float[Array, "sensors 3"]:
         azimuth = self.azimuths_rad()
-        return turned(directions(azimuth, jnp.zeros_like(azimuth)), self.mount)
+        return to_body_axes(directions(azimuth, jnp.zeros_like(azimuth)), self.mount)
 
     @override
-    def answers_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " sensors"]:
+    def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " sensors"]:
         azimuth, view = self.azimuths_rad(), view_of(inputs.truth, self.mount)
         ring = directions(azimuth, jnp.zeros_like(azimuth)) * self.ring_radius_m
-        return self.reach().nearest_answers_m(scene, view, jax.vmap(self._fan)(azimuth), ring)
+        return self.detection_limits().nearest_ranges_m(
+            scene, view, jax.vmap(self._fan)(azimuth), ring
+        )
 
     def _fan(self, azimuth_rad: Real) -> Float[Array, "rays 3"]:
-        aside = azimuth_rad + spread(self.horizontal_rad, self.horizontal_rays)
-        up = spread(self.vertical_rad, self.vertical_rays)
-        return directions(jnp.repeat(aside, len(up)), jnp.tile(up, len(aside)))
+        azimuths = azimuth_rad + spread(self.horizontal_rad, self.horizontal_rays)
+        elevations = spread(self.vertical_rad, self.vertical_rays)
+        return directions(
+            jnp.repeat(azimuths, len(elevations)), jnp.tile(elevations, len(azimuths))
+        )

@@ -1,22 +1,22 @@
-"""An ultrasonic sensor on a head with two axes, which keeps it square to a surface.
+"""Ultrasonic sensor on a two-axis head that keeps it perpendicular to a surface.
 
-At each sample the sensor measures along the head's direction (``core.head``) as ``ultrasonic``
-does. Until the next one, dt later, both axes turn towards -n, where n is the surface's normal at
-the point that the ray has met::
+At each sample the sensor measures along the head's direction (``interfaces.head``) as
+``ultrasonic`` does. Until the next one, dt later, both axes turn towards -n, where n is the
+surface's normal at the point that the ray hits::
 
     (1 - exp(-dt / T)) (theta(-n) - theta),    at most with the servo's rate; phi the same
 
-**The head is told n, which no single range holds.** That is the source's assumption, whose head
-stands along the normal at every instant. This one is told nothing else and searches nothing: where
-nothing is met within its range it stays as it is in the body. A reading is valid where there is an
+**The head receives n, which no single range provides.** That is the source's assumption, whose head
+is aligned with the normal at every instant. This one receives nothing else and does not search: if
+nothing is hit within its range, it holds its angles in the body. A reading is valid if there is an
 echo and -n lies within the limit of phi.
 
-Seen from h, a surface that bulges with the radius r throws a head that is off by a to -a h / r, a
-hollow one to a h / r. Hence the lag: a head settles where (1 - exp(-dt / T)) (1 + h / r) < 2.
+Seen from the distance h, a convex surface of radius r moves a head that is off by a to -a h / r, a
+concave one to a h / r. Hence the lag: a head settles if (1 - exp(-dt / T)) (1 + h / r) < 2.
 
 Source: the Matlab drone simulator of R. Coronel: its front sensor at 16 Hz, the limit of 45
-degrees. There phi is the angle of the normal to the body's z axis, whatever theta is. Chosen: lag
-and rate of the servo, those of a common one for models.
+degrees. There phi is the angle of the normal to the body's z axis, for any theta. Chosen: lag and
+rate of the servo, those of a common model servo.
 """
 
 from math import pi, radians
@@ -36,28 +36,28 @@ from kittiwake.interfaces.head import AbstractHead, HeadAngles, HeadMeasurement
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.ray_scene import ray_scene
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
-from kittiwake.sensors.view import Reach, view_from
+from kittiwake.sensors.view import DetectionLimits, view_from
 from kittiwake.world.ray import Hit
 
 HALF_TURN_RAD = Bounds(-pi, pi)
-# short of a quarter turn, where theta turns nothing
+# below a quarter turn, where theta has no effect
 YAW_LIMIT_RAD = Bounds(0.0, 1.5)
 
 
 class UltrasonicHead(AbstractHead):
-    """The distance of the first surface along a line that turns towards its normal.
+    """Distance of the first surface along a line that turns towards the surface's normal.
 
     Attributes:
-        position_body_m: of the sensor, on both axes of the head.
+        position_body_m: position of the sensor, on both axes of the head.
         start_pitch_rad: theta before the first sample.
-        start_yaw_rad: phi then.
-        max_yaw_rad: of phi, to either side.
-        time_constant_s: T, with which both angles follow.
-        max_rate_radps: of each axis.
-        min_range_m: what is nearer is not heard.
-        max_range_m: what is farther is neither heard nor turned to.
-        max_incidence_rad: what is met at a larger angle to its normal is not heard.
-        noise_bound_m: of the range, evenly spread.
+        start_yaw_rad: phi before the first sample.
+        max_yaw_rad: limit of phi, to either side.
+        time_constant_s: T, time constant of both angles.
+        max_rate_radps: rate limit of each axis.
+        min_range_m: nearer surfaces give no echo.
+        max_range_m: farther surfaces give no echo, and the head does not turn to them.
+        max_incidence_rad: surfaces hit at a larger angle to their normal give no echo.
+        noise_bound_m: bound of the uniform noise of the range.
     """
 
     default_rate_hz: ClassVar[float | None] = 16.0
@@ -74,20 +74,20 @@ class UltrasonicHead(AbstractHead):
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     def __check_init__(self) -> None:
-        """Refuses ranges of which there is none, and a start beyond the limit."""
+        """Raise ValueError for an empty range, and for a start beyond the limit."""
         numbers = (self.min_range_m, self.max_range_m, self.start_yaw_rad, self.max_yaw_rad)
         if not all(isinstance(number, int | float) for number in numbers):
             return
         if not self.min_range_m < self.max_range_m:
             message = (
-                f"min_range_m: {self.min_range_m:g} is not below max_range_m, "
-                f"{self.max_range_m:g}; write a smaller one, or leave it out"
+                f"min_range_m: got {self.min_range_m:g}; must be below max_range_m, "
+                f"{self.max_range_m:g}. Write a smaller value or omit it"
             )
             raise ValueError(message)
         if not abs(self.start_yaw_rad) <= self.max_yaw_rad:
             message = (
-                f"start_yaw_rad: {self.start_yaw_rad:g} is beyond max_yaw_rad, "
-                f"{self.max_yaw_rad:g}; write one from {-self.max_yaw_rad:g} to "
+                f"start_yaw_rad: got {self.start_yaw_rad:g}, beyond max_yaw_rad, "
+                f"{self.max_yaw_rad:g}; must be from {-self.max_yaw_rad:g} to "
                 f"{self.max_yaw_rad:g}"
             )
             raise ValueError(message)
@@ -104,42 +104,44 @@ class UltrasonicHead(AbstractHead):
     def step(
         self, state: HeadAngles, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[HeadAngles, HeadMeasurement]:
-        later, measurement, _ = self.step_beside_ideal(state, inputs, dt_s, key)
-        return later, measurement
+        next_state, measurement, _ = self.step_with_ideal(state, inputs, dt_s, key)
+        return next_state, measurement
 
     @override
-    def step_beside_ideal(
+    def step_with_ideal(
         self, state: HeadAngles, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[HeadAngles, HeadMeasurement, HeadMeasurement]:
-        around, view = ray_scene(inputs), view_from(inputs.truth, self.position_body_m)
+        scene, view = ray_scene(inputs), view_from(inputs.truth, self.position_body_m)
         ray = view.ray(state.direction_body, Vec3.zero())
-        hit = around.cast(ray)
-        reach = Reach(self.min_range_m, self.max_range_m, self.max_incidence_rad)
-        square = self._square(state, hit, inputs.truth.q_world_from_body)
-        reached = jnp.abs(square.yaw_rad) <= self.max_yaw_rad
-        answer = jnp.where(reached, reach.echo_m(around, view, ray, hit), jnp.inf)
+        hit = scene.cast(ray)
+        limits = DetectionLimits(self.min_range_m, self.max_range_m, self.max_incidence_rad)
+        goal = self._perpendicular(state, hit, inputs.truth.q_world_from_body)
+        reachable = jnp.abs(goal.yaw_rad) <= self.max_yaw_rad
+        detected = jnp.where(reachable, limits.echo_m(scene, view, ray, hit), jnp.inf)
 
         def reading(noise_m: Real) -> HeadMeasurement:
-            told = reach.reported_m(answer, noise_m)
-            return HeadMeasurement(told, jnp.isfinite(answer), state.pitch_rad, state.yaw_rad)
+            range_m = limits.reported_m(detected, noise_m)
+            return HeadMeasurement(range_m, jnp.isfinite(detected), state.pitch_rad, state.yaw_rad)
 
         spread = jax.random.uniform(key, (), jnp.result_type(float), -1.0, 1.0)
-        later = self._turned(state, square, hit.distance_m <= self.max_range_m, dt_s)
-        return later, reading(spread * self.noise_bound_m), reading(0.0)
+        next_state = self._turn(state, goal, hit.distance_m <= self.max_range_m, dt_s)
+        return next_state, reading(spread * self.noise_bound_m), reading(0.0)
 
-    def _square(self, state: HeadAngles, hit: Hit, q_world_from_body: Quaternion) -> HeadAngles:
-        """The angles at which it would look straight at the surface; as now, if there is none."""
+    def _perpendicular(
+        self, state: HeadAngles, hit: Hit, q_world_from_body: Quaternion
+    ) -> HeadAngles:
+        """Return the angles perpendicular to the surface; the present ones without a surface."""
         inwards = q_world_from_body.inverse().rotate(-hit.normal_world)
         ahead = state.direction_body
         towards = Vec3(*(jnp.where(hit.met, getattr(inwards, a), getattr(ahead, a)) for a in "xyz"))
         return state.towards(towards)
 
-    def _turned(self, state: HeadAngles, goal: HeadAngles, told: Flag, dt_s: Real) -> HeadAngles:
-        """The head after a sample, nearer to its goal if it was told one."""
-        share, most = 1.0 - jnp.exp(-dt_s / self.time_constant_s), self.max_rate_radps * dt_s
+    def _turn(self, state: HeadAngles, goal: HeadAngles, known: Flag, dt_s: Real) -> HeadAngles:
+        """Return the head's angles after a sample, closer to the goal if it is known."""
+        gain, max_step = 1.0 - jnp.exp(-dt_s / self.time_constant_s), self.max_rate_radps * dt_s
         yaw = jnp.clip(goal.yaw_rad, -self.max_yaw_rad, self.max_yaw_rad)
-        ways = (wrap_angle(goal.pitch_rad - state.pitch_rad), yaw - state.yaw_rad)
+        errors = (wrap_angle(goal.pitch_rad - state.pitch_rad), yaw - state.yaw_rad)
         pitch_by, yaw_by = (
-            jnp.where(told, jnp.clip(share * way, -most, most), 0.0) for way in ways
+            jnp.where(known, jnp.clip(gain * error, -max_step, max_step), 0.0) for error in errors
         )
         return HeadAngles(wrap_angle(state.pitch_rad + pitch_by), state.yaw_rad + yaw_by)

@@ -1,1 +1,1 @@
-"""Runs whatever it is given: knows interfaces, never a concrete model."""
+"""Simulation of fleets, written against interfaces only; contains no concrete model."""

@@ -1,4 +1,4 @@
-"""What commands several vehicles from inside a flight, knowing what all of them see."""
+"""Commander interface: commands several vehicles from within the compiled simulation."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -9,27 +9,28 @@ from jaxtyping import PRNGKeyArray
 from kittiwake.sim.state import FleetState, Snapshot
 
 if TYPE_CHECKING:
-    from kittiwake.sim.fleet import Fleet, Perceived
+    from kittiwake.sim.fleet import Fleet, FleetPerception
 
 
 class AbstractCommander(ABC):
-    """Its signals replace what guidance asks for; who commands from outside goes before it.
+    """Commands vehicles from the perception of the whole fleet, as the agents of a task do.
 
-    Its own state is part of the fleet's. All methods are pure.
+    Its commands replace the setpoints of guidance; external commands have priority over both. Its
+    state is part of the fleet's state. All methods are pure functions.
     """
 
     @abstractmethod
     def begin(
-        self, fleet: "Fleet", state: FleetState, perceived: "Perceived", key: PRNGKeyArray
+        self, fleet: "Fleet", state: FleetState, perceived: "FleetPerception", key: PRNGKeyArray
     ) -> Any:
-        """Its own state at the start, from the fleet's and a key that is its own."""
+        """Return the initial state of the commander."""
 
     @abstractmethod
     def command(
-        self, fleet: "Fleet", state: FleetState, perceived: "Perceived"
+        self, fleet: "Fleet", state: FleetState, perceived: "FleetPerception"
     ) -> tuple[Any, Mapping[str, Any]]:
-        """Its own state at a tick, and the signals of vehicles by name."""
+        """Return the next state of the commander, and commands by vehicle name."""
 
     @abstractmethod
     def after(self, own: Any, snapshots: Sequence[Snapshot]) -> Any:
-        """The same when each group has acted."""
+        """Return the state of the commander after the step, from the snapshots of all groups."""

@@ -1,4 +1,4 @@
-"""Vehicles that a physics engine moves on where they touch something."""
+"""Contact of vehicles, decks and obstacles, resolved by a contact engine."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,9 +31,9 @@ Row = Float[Array, "13"]
 
 
 class GroupMotion(NamedTuple):
-    """A group's vehicles in a step: their states after it, as if they met nothing.
+    """A group's vehicles in a step: their states after it without contact.
 
-    Their motions and surroundings are those before it.
+    ``truth`` and ``around`` are the motions and surroundings before the step.
     """
 
     group: Group
@@ -43,7 +43,7 @@ class GroupMotion(NamedTuple):
 
 
 class ContactOutcome(NamedTuple):
-    """What the engine says of one vehicle, as in ``core.engine.Touches``."""
+    """Result of the contact engine for one vehicle, as in ``contact.engine.Contacts``."""
 
     motion: Row
     touched: Flag
@@ -55,7 +55,7 @@ class ContactOutcome(NamedTuple):
 def resolve_contacts(
     engine: AbstractContactEngine, world: World, moves: Sequence[GroupMotion], clock: Clock
 ) -> tuple[VehicleState, ...]:
-    """The states after a step, with what touching does."""
+    """Return the states after a step, including contact."""
     platforms = [_platform(platform, clock) for platform in world.platforms]
     free = [move.group.map(_truth, move.states.dynamics) for move in moves]
     before = [row for row, _ in platforms] + [jax.vmap(_row)(move.truth) for move in moves]
@@ -66,13 +66,20 @@ def resolve_contacts(
         jnp.concatenate(before), jnp.concatenate(after), present, float(clock.dt_s)
     )
     ends = np.cumsum([len(platforms), *(len(move.group.names) for move in moves)]).tolist()
-    said = (found.motions, found.touched, found.feet_touching, found.surface, found.impulses)
-    everyone = ContactOutcome(*map(jnp.asarray, said))
+    outcomes = ContactOutcome(
+        motion=jnp.asarray(found.motions),
+        touched=jnp.asarray(found.touched),
+        feet_touching=jnp.asarray(found.feet_touching),
+        surface=jnp.asarray(found.surface),
+        impulse=jnp.asarray(found.impulses),
+    )
     return tuple(
         move.group.map(
-            partial(_moved, clock.dt_s),
-            *(move.states, move.truth, move.around),
-            jax.tree.map(lambda leaf, a=begin, b=end: leaf[a:b], everyone),
+            partial(_apply_contact, clock.dt_s),
+            move.states,
+            move.truth,
+            move.around,
+            jax.tree.map(lambda leaf, a=begin, b=end: leaf[a:b], outcomes),
         )
         for move, (begin, end) in zip(moves, pairwise(ends), strict=True)
     )
@@ -82,42 +89,44 @@ def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
     return vehicle.dynamics.kinematics(dynamics)
 
 
-def _moved(
+def _apply_contact(
     dt_s: Real,
     vehicle: Vehicle,
     state: VehicleState,
     before: Kinematics,
     around: Surroundings,
-    met: ContactOutcome,
+    outcome: ContactOutcome,
 ) -> VehicleState:
-    """A vehicle's state, by the engine if it touched something."""
-    body, own = vehicle.dynamics, state.dynamics
-    footing = body.ground_contact(own)
-    if footing is not None:
-        # its own model has counted the step as one in the air
-        earlier = replace(footing, airborne_s=footing.airborne_s - dt_s)
-        place, velocity = before.position_world_m, before.velocity_world_mps
-        footing = earlier.stood(
-            met.feet_touching, SurfaceApproach.of(met.surface, around.decks, place, velocity), dt_s
+    """Return a vehicle's state, as moved by the engine if it touched something."""
+    dynamics, own = vehicle.dynamics, state.dynamics
+    ground_contact = dynamics.ground_contact(own)
+    if ground_contact is not None:
+        # the vehicle's own model has counted this step as airborne
+        earlier = replace(ground_contact, airborne_s=ground_contact.airborne_s - dt_s)
+        position, velocity = before.position_world_m, before.velocity_world_mps
+        ground_contact = earlier.after_step(
+            outcome.feet_touching,
+            SurfaceApproach.of(outcome.surface, around.decks, position, velocity),
+            dt_s,
         )
-    carried = body.apply_contact(
-        own,
-        ContactMotion(
-            _motion(met.motion, before, around, dt_s),
-            *(Vec3.of(met.impulse[:3]), Vec3.of(met.impulse[3:]), dt_s),
-            footing,
-        ),
+    contact = ContactMotion(
+        motion=_motion(outcome.motion, before, around, dt_s),
+        impulse_world_ns=Vec3.of(outcome.impulse[:3]),
+        impulse_body_nms=Vec3.of(outcome.impulse[3:]),
+        dt_s=dt_s,
+        ground_contact=ground_contact,
     )
+    moved = dynamics.apply_contact(own, contact)
     return replace(
         state,
         dynamics=tree_where(
-            met.touched & (state.status == 0), match_dtypes(as_arrays(carried), own), own
+            outcome.touched & (state.status == 0), match_dtypes(as_arrays(moved), own), own
         ),
     )
 
 
 def _motion(row: Row, before: Kinematics, around: Surroundings, dt_s: Real) -> Kinematics:
-    """The motion in a row, with the mean specific force of the step that led to it."""
+    """Return the motion in a row, with the mean specific force over the step."""
     velocity, q = Vec3.of(row[7:10]), Quaternion(row[3], row[4], row[5], row[6])
     gained = (velocity - before.velocity_world_mps) / dt_s
     inverse = q.inverse()
@@ -133,7 +142,7 @@ def _motion(row: Row, before: Kinematics, around: Surroundings, dt_s: Real) -> K
 
 
 def _row(motion: Kinematics) -> Row:
-    return _joined(
+    return _motion_row(
         motion.position_world_m,
         motion.q_world_from_body,
         motion.velocity_world_mps,
@@ -142,18 +151,18 @@ def _row(motion: Kinematics) -> Row:
 
 
 def _platform(platform: AbstractPlatform, clock: Clock) -> tuple[Any, Any]:
-    """A platform's motion when the step begins, and when it ends."""
+    """Return a platform's motion at the beginning and at the end of the step."""
 
     def row(time_s: Real) -> Float[Array, "1 13"]:
         surface = platform.support(time_s)
         q = surface.q_world_from_deck
         rates = q.inverse().rotate(surface.angular_velocity_world_radps)
-        return _joined(surface.center_world_m, q, surface.velocity_world_mps, rates)[None]
+        return _motion_row(surface.center_world_m, q, surface.velocity_world_mps, rates)[None]
 
     return row(clock.time_s), row(clock.time_s + clock.dt_s)
 
 
-def _joined(place: Vec3, q: Quaternion, velocity: Vec3, rates: Vec3) -> Row:
-    parts = [place.x, place.y, place.z, q.w, q.x, q.y, q.z]
+def _motion_row(position: Vec3, q: Quaternion, velocity: Vec3, rates: Vec3) -> Row:
+    parts = [position.x, position.y, position.z, q.w, q.x, q.y, q.z]
     parts += [velocity.x, velocity.y, velocity.z, rates.x, rates.y, rates.z]
     return jnp.stack([jnp.asarray(part, jnp.result_type(float)) for part in parts])

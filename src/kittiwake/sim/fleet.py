@@ -1,4 +1,4 @@
-"""Many vehicles in one world, stepped together."""
+"""Fleet: many vehicles in one world, stepped together by pure functions."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +29,8 @@ from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sim import camera_bodies, interactions, team_radio, vehicle_step
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.contact import GroupMotion, resolve_contacts
-from kittiwake.sim.group import Group, grouped
-from kittiwake.sim.schedule import Clock, Held, run
+from kittiwake.sim.group import Group, group_vehicles
+from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 from kittiwake.sim.team_radio import Membership
 from kittiwake.world.interaction_input import InteractionInput
@@ -39,21 +39,33 @@ from kittiwake.world.waves import WAVES
 from kittiwake.world.world import World
 
 
-class Perceived(eqx.Module):
-    """What all vehicles see and believe at a tick, with the world's parts of the step to come."""
+class FleetPerception(eqx.Module):
+    """Perception of all vehicles at a tick, with the next state of the world's processes."""
 
-    processes: dict[str, Held]
-    radio: Held | None
+    processes: dict[str, ScheduledState]
+    radio: ScheduledState | None
     surroundings: tuple[Surroundings, ...]
     groups: tuple[vehicle_step.Perception, ...]
 
 
 class Fleet(eqx.Module):
-    """Everything about a simulation that does not evolve, with its pure functions.
+    """All parameters of a simulation, with the pure functions that initialize and step it.
 
-    ``init``, ``advance`` and ``rollout`` can be jitted, mapped and differentiated. They run in the
-    floating-point mode that the fleet was built for. Worlds that are mapped over along a named
-    ``shared_axis`` decide together what to compute.
+    ``init``, ``advance`` and ``rollout`` can be jitted, mapped and differentiated. They require
+    the floating-point mode for which the fleet was built. Worlds that are mapped over along a
+    named ``shared_axis`` share the decision whether contact has to be computed.
+
+    Attributes:
+        world: the environment.
+        groups: the vehicles, in groups of equal structure.
+        engine: the contact engine; None if each vehicle computes its own contact.
+        partners: for each group, the deck index of each vehicle's partner; None without partners.
+        roster: the teams and leaders.
+        renderer: the renderer of the cameras; None without cameras.
+        rate_hz: the physics rate.
+        single_precision: true for float32, false for float64.
+        shared_axis: the name of the mapped axis of a batch of worlds; None for one world.
+        commander: commands vehicles from within the simulation, such as the agents of a task.
     """
 
     world: World
@@ -79,58 +91,66 @@ class Fleet(eqx.Module):
         rendering: Rendering | None = None,
         *,
         single_precision: bool = False,
-        tunable: bool = False,
+        live_parameters: bool = False,
     ) -> "Fleet":
-        """A fleet of these vehicles by name; those of equal structure are stepped as one.
+        """Return a fleet of the given vehicles.
 
-        What they touch is their own affair if no physics is given. ``partners`` says of vehicles
-        whose deck they follow: another vehicle's, or a platform's of the world. ``teams`` says who
-        flies with whom; those of whom it says nothing are one team. ``rendering`` makes what draws
-        for cameras, where there are some. Of a ``tunable`` fleet the vehicles' numbers are arrays.
+        Args:
+            world: the environment.
+            vehicles: the vehicles, by name; those of equal structure are stepped as one group.
+            rate_hz: the physics rate.
+            physics: the kind of contact physics; None for contact by each vehicle's own model.
+            partners: for each vehicle that follows a deck, the vehicle or platform that carries it.
+            teams: the membership of each vehicle; all others form one team.
+            rendering: builds the renderer of the cameras, if there are any.
+            single_precision: true for float32, false for float64.
+            live_parameters: true if the vehicles' parameters are arrays that may be replaced.
         """
         dtype = np.dtype(np.float32 if single_precision else np.float64)
         with jax.enable_x64(not single_precision):
-            groups = grouped(vehicles, dtype, tunable=tunable)
+            groups = group_vehicles(vehicles, dtype, live_parameters=live_parameters)
         ordered = {name: vehicles[name] for group in groups for name in group.names}
         engine = None if physics is None else physics.engine(world, ordered)
-        decks = interactions.partners_of(world, groups, partners)
-        renderer = camera_bodies.renderer_of(rendering, world, ordered)
-        roster = team_radio.roster_of([*ordered], teams)
+        decks = interactions.partner_decks(world, groups, partners)
+        renderer = camera_bodies.build_renderer(rendering, world, ordered)
+        roster = team_radio.build_roster([*ordered], teams)
         return cls(world, groups, engine, decks, roster, renderer, rate_hz, single_precision)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All vehicles' names, group by group."""
+        """Names of all vehicles, group by group."""
         return tuple(name for group in self.groups for name in group.names)
 
     @property
     def dt_s(self) -> float:
-        """The physics step."""
+        """Length of a physics step."""
         return 1.0 / self.rate_hz
 
     def init(self, key: PRNGKeyArray) -> FleetState:
-        """The state at the start; each vehicle's streams follow from the key and its name."""
+        """Return the initial state; random streams are derived from the key and the names."""
         self._check_precision()
         clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
         evolving = [*self.world.processes, *team_radio.streams(self.world.radio)]
-        called = named_each(key, [Stream.WORLD.of(name) for name in evolving])
-        streams = {name: called[Stream.WORLD.of(name)] for name in evolving}
+        keys = named_each(key, [Stream.WORLD.of(name) for name in evolving])
+        streams = {name: keys[Stream.WORLD.of(name)] for name in evolving}
         processes = {
-            name: Held(as_arrays(part.component.init(named(streams[name], Stream.INIT))))
+            name: ScheduledState(as_arrays(part.component.init(named(streams[name], Stream.INIT))))
             for name, part in self.world.processes.items()
         }
-        form = jax.eval_shape(lambda: self._processed(processes, streams, clock))
-        seen = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form[1])
-        if WAVES in self.world.processes:  # on which vessels begin
-            seen[WAVES] = self._processed(processes, streams, clock)[1][WAVES]
+        shapes = jax.eval_shape(lambda: self._step_processes(processes, streams, clock))
+        outputs = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes[1])
+        if WAVES in self.world.processes:  # vessels start on the waves
+            outputs[WAVES] = self._step_processes(processes, streams, clock)[1][WAVES]
         starts = [group.map(_start, group.name_hashes) for group in self.groups]
-        seen |= camera_bodies.bodies(self.renderer, self.world, starts, clock)
-        processes = {name: held.holding(form[0][name].output) for name, held in processes.items()}
-        radio, peers = team_radio.begin(self.world.radio, self.roster, self.dt_s, key)
+        outputs |= camera_bodies.bodies(self.renderer, self.world, starts, clock)
+        processes = {
+            name: held.with_zero_output(shapes[0][name].output) for name, held in processes.items()
+        }
+        radio, tables = team_radio.begin(self.world.radio, self.roster, self.dt_s, key)
         groups = tuple(
-            self._begin(group, seen, known, key, has_partners=partners is not None)
-            for group, known, partners in zip(
-                self.groups, team_radio.split(peers, self.groups), self.partners, strict=True
+            self._begin(group, outputs, neighbors, key, has_partners=partners is not None)
+            for group, neighbors, partners in zip(
+                self.groups, team_radio.split(tables, self.groups), self.partners, strict=True
             )
         )
         state = FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
@@ -140,67 +160,74 @@ class Fleet(eqx.Module):
         return dataclasses.replace(state, commander=as_arrays(own))
 
     def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
-        """The state one step later; ``commands`` by vehicle name replace what guidance asks for."""
+        """Return the next state; ``commands``, by vehicle name, replace setpoints of guidance."""
         return self.step(state, commands)[0]
 
     def step(
         self, state: FleetState, commands: Mapping[str, Any] | None = None
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
-        """The state one step later, and what each group was, saw and did at this one."""
-        return self.step_with_commands(state, self.orders(commands or {}))
+        """Return the next state, and the snapshot of each group at this step."""
+        return self.step_with_commands(state, self.group_commands(commands or {}))
 
     def step_with_commands(
-        self, state: FleetState, orders: Sequence[tuple[vehicle_step.ExternalCommand, ...]]
+        self, state: FleetState, commands: Sequence[tuple[vehicle_step.ExternalCommand, ...]]
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
-        """The same under orders: of each group those of each kind, and who is to obey them."""
+        """Return the same as ``step``, for commands as ``group_commands`` arranges them."""
         perceived = self.perceive(state)
         if self.commander is None:
-            return self.act(state, perceived, orders)
-        own, signals = self.commander.command(self, state, perceived)
-        own_orders = zip(self.groups, self.orders(signals), orders, strict=True)
-        both = [_before(group, first, last) for group, first, last in own_orders]
+            return self.act(state, perceived, commands)
+        own, agent_commands = self.commander.command(self, state, perceived)
+        both = [
+            _combine(group, lower, higher)
+            for group, lower, higher in zip(
+                self.groups, self.group_commands(agent_commands), commands, strict=True
+            )
+        ]
         later, snapshots = self.act(state, perceived, both)
         own = as_arrays(self.commander.after(own, snapshots))
         return dataclasses.replace(later, commander=own), snapshots
 
-    def perceive(self, state: FleetState) -> Perceived:
-        """The first half of a step: what there is, and what all vehicles see and believe of it."""
+    def perceive(self, state: FleetState) -> FleetPerception:
+        """Return the first half of a step: world processes, surroundings, sensors, estimates."""
         self._check_precision(state)
         clock = self._clock(state)
         truths = self.truths(state)
-        processes, seen = self._processed(state.processes, state.streams, clock)
-        surroundings = self._surroundings(state, truths, seen)
-        seen |= camera_bodies.bodies(self.renderer, self.world, truths, clock)
-        radio, surroundings = self._heard(state, truths, surroundings, clock)
+        processes, outputs = self._step_processes(state.processes, state.streams, clock)
+        surroundings = self._surroundings(state, truths, outputs)
+        outputs |= camera_bodies.bodies(self.renderer, self.world, truths, clock)
+        radio, surroundings = self._step_radio(state, truths, surroundings, clock)
         groups = tuple(
-            group.map(partial(self._perceive, clock, seen), vehicle_state, truth, around)
+            group.map(partial(self._perceive, clock, outputs), vehicle_state, truth, around)
             for group, vehicle_state, truth, around in zip(
                 self.groups, state.groups, truths, surroundings, strict=True
             )
         )
-        return Perceived(processes, radio, tuple(surroundings), groups)
+        return FleetPerception(processes, radio, tuple(surroundings), groups)
 
     def act(
         self,
         state: FleetState,
-        perceived: Perceived,
-        orders: Sequence[tuple[vehicle_step.ExternalCommand, ...]],
+        perceived: FleetPerception,
+        commands: Sequence[tuple[vehicle_step.ExternalCommand, ...]],
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
-        """The second half: guide, control and move."""
+        """Return the second half of a step: guidance, control and dynamics."""
         clock = self._clock(state)
         truths = self.truths(state)
         outcomes = [
             group.map(
                 partial(_act, clock, self._surface_near(group, truth, around)),
-                *(vehicle_state, truth, own, order),
+                vehicle_state,
+                truth,
+                own,
+                group_commands,
             )
-            for group, vehicle_state, truth, around, own, order in zip(
+            for group, vehicle_state, truth, around, own, group_commands in zip(
                 self.groups,
                 state.groups,
                 truths,
                 perceived.surroundings,
                 perceived.groups,
-                orders,
+                commands,
                 strict=True,
             )
         ]
@@ -221,36 +248,40 @@ class Fleet(eqx.Module):
         return later, tuple(outcome[1] for outcome in outcomes)
 
     def jump_to_step(self, state: FleetState, name: str, step: str) -> FleetState:
-        """The state in which a vehicle has been asked for a step of its mission.
+        """Return the state from which a vehicle continues at a step of its mission.
 
         Raises:
             CommandError: if there is no such vehicle, or no such step.
         """
-        return self._told(state, name, lambda guidance, own: guidance.jump_to_step(own, step))
+        return self._with_guidance(
+            state, name, lambda guidance, own: guidance.jump_to_step(own, step)
+        )
 
     def with_active_behaviors(
         self, state: FleetState, name: str, behaviors: Sequence[str]
     ) -> FleetState:
-        """The state in which only these of a vehicle's behaviors count.
+        """Return the state in which only these behaviors guide a vehicle.
 
         Raises:
             CommandError: if there is no such vehicle, or no such behavior.
         """
-        return self._told(
+        return self._with_guidance(
             state, name, lambda guidance, own: guidance.with_active_behaviors(own, behaviors)
         )
 
-    def _told(
+    def _with_guidance(
         self, state: FleetState, name: str, change: Callable[[AbstractGuidance, Any], Any]
     ) -> FleetState:
-        """With the state of one vehicle's guidance changed."""
-        number, own = self.place(name)
+        """Return the state with the guidance state of one vehicle changed."""
+        number, index = self.locate(name)
         states = state.groups[number].guidance.state
         guidance = self.groups[number].vehicle.guidance.component
-        one = jax.tree.map(lambda leaf: leaf[own], states)
+        one = jax.tree.map(lambda leaf: leaf[index], states)
         changed = change(guidance, one)
-        told = jax.tree.map(lambda leaf, new: jnp.asarray(leaf).at[own].set(new), states, changed)
-        return eqx.tree_at(lambda whole: whole.groups[number].guidance.state, state, told)
+        states = jax.tree.map(
+            lambda leaf, new: jnp.asarray(leaf).at[index].set(new), states, changed
+        )
+        return eqx.tree_at(lambda whole: whole.groups[number].guidance.state, state, states)
 
     def rollout(
         self,
@@ -258,16 +289,16 @@ class Fleet(eqx.Module):
         steps: int,
         select: Callable[[tuple[Snapshot, ...]], Any] = lambda _: None,
     ) -> tuple[FleetState, Any]:
-        """``steps`` steps in one loop, and what ``select`` keeps of each, stacked along time."""
-        return rolled(self.step, state, steps, select)
+        """Return the state after ``steps`` steps, and the outputs of ``select`` along time."""
+        return scan_steps(self.step, state, steps, select)
 
     def limits(self, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
-        """What each group's vehicles are judged by; ``status`` counts these, from 1."""
+        """Return the limits of each group's vehicles; ``status`` is an index of these, from 1."""
         self._check_precision(state)
         truths = self.truths(state)
         clock = self._clock(state)
-        seen = self._processed(state.processes, state.streams, clock)[1]
-        surroundings = self._surroundings(state, truths, seen)
+        outputs = self._step_processes(state.processes, state.streams, clock)[1]
+        surroundings = self._surroundings(state, truths, outputs)
         return tuple(
             as_arrays(group.map(partial(_limits, self.world), vehicle_state, truth, around))
             for group, vehicle_state, truth, around in zip(
@@ -275,8 +306,8 @@ class Fleet(eqx.Module):
             )
         )
 
-    def place(self, name: str) -> tuple[int, int]:
-        """The group of a vehicle, and its lane there.
+    def locate(self, name: str) -> tuple[int, int]:
+        """Return the number of a vehicle's group, and the index of the vehicle in it.
 
         Raises:
             CommandError: if there is no such vehicle; the message names the nearest one.
@@ -288,40 +319,42 @@ class Fleet(eqx.Module):
         raise CommandError(message)
 
     def reset_at_tick(self, state: FleetState, tick: Count) -> FleetState:
-        """A state that begins on a clock which stands at a tick already.
+        """Return an initial state moved to a later tick, for a reset inside a running batch.
 
-        What runs less often than at each step runs when it begins, and then again as soon as the
-        clock says: its first period may be shorter.
+        A component that does not run at every step runs at the reset, and then again when the
+        clock makes it due: its first period may be shorter.
         """
-        ran = self.step(state)[0]
+        stepped = self.step(state)[0]
 
-        def own(scheduled: Scheduled[Any], fresh: Held, after: Held) -> Held:
+        def merge(
+            scheduled: Scheduled[Any], initial: ScheduledState, after: ScheduledState
+        ) -> ScheduledState:
             if scheduled.every == 1:
-                return fresh
+                return initial
             due = jnp.asarray(tick) % scheduled.every == 0
-            return tree_where(due, fresh, match_dtypes(after, fresh))
+            return tree_where(due, initial, match_dtypes(after, initial))
 
         groups = tuple(
-            group.map(partial(vehicle_step.merge_reset, own), begun, after)
-            for group, begun, after in zip(self.groups, state.groups, ran.groups, strict=True)
+            group.map(partial(vehicle_step.merge_reset, merge), initial, after)
+            for group, initial, after in zip(self.groups, state.groups, stepped.groups, strict=True)
         )
         processes = {
-            name: own(part, state.processes[name], ran.processes[name])
+            name: merge(part, state.processes[name], stepped.processes[name])
             for name, part in self.world.processes.items()
         }
         radio = state.radio
-        if self.world.radio is not None and radio is not None and ran.radio is not None:
-            radio = own(self.world.radio, radio, ran.radio)
-        begun_at = jnp.asarray(tick, jnp.int32)
+        if self.world.radio is not None and radio is not None and stepped.radio is not None:
+            radio = merge(self.world.radio, radio, stepped.radio)
+        began = jnp.asarray(tick, jnp.int32)
         return dataclasses.replace(
-            state, tick=begun_at, began=begun_at, groups=groups, processes=processes, radio=radio
+            state, tick=began, began=began, groups=groups, processes=processes, radio=radio
         )
 
     def _clock(self, state: FleetState) -> Clock:
         return Clock(state.tick, self.dt_s, state.began)
 
     def _surface_near(self, group: Group, truth: Kinematics, around: Surroundings) -> Flag:
-        """Whether any vehicle of a group may touch what it stands on, which no engine is to do."""
+        """Return True if a vehicle of the group may touch a surface, without a contact engine."""
         if self.engine is not None:
             return False
         near = interactions.surface_near(group, truth, around, self.dt_s)
@@ -340,97 +373,107 @@ class Fleet(eqx.Module):
     ) -> vehicle_step.Perception:
         return vehicle_step.perceive(vehicle, self.world, state, truth, around, processes, clock)
 
-    def _processed(
-        self, held: dict[str, Held], streams: dict[str, PRNGKeyArray], clock: Clock
-    ) -> tuple[dict[str, Held], dict[str, Any]]:
-        """What evolves in the world: its state and what there is to see of it, by name."""
-        later: dict[str, Held] = {}
-        seen: dict[str, Any] = {}
+    def _step_processes(
+        self, held: dict[str, ScheduledState], streams: dict[str, PRNGKeyArray], clock: Clock
+    ) -> tuple[dict[str, ScheduledState], dict[str, Any]]:
+        """Return the next state and the output of each process of the world, by name."""
+        later: dict[str, ScheduledState] = {}
+        outputs: dict[str, Any] = {}
         for name, part in self.world.processes.items():
-            later[name], seen[name] = run(part, held[name], clock.time_s, clock, streams[name])
-        return later, seen
+            later[name], outputs[name] = run(part, held[name], clock.time_s, clock, streams[name])
+        return later, outputs
 
-    def _heard(
+    def _step_radio(
         self,
         state: FleetState,
         truths: Sequence[Kinematics],
         surroundings: Sequence[Surroundings],
         clock: Clock,
-    ) -> tuple[Held | None, list[Surroundings]]:
-        """The radio, and the surroundings of vehicles that know what it told them."""
+    ) -> tuple[ScheduledState | None, list[Surroundings]]:
+        """Return the next state of the radio, and surroundings with the neighbor tables."""
         if self.world.radio is None or state.radio is None:
             return None, [*surroundings]
-        told = team_radio.broadcast(state.groups, truths, self.roster, self.dt_s)
+        reports = team_radio.broadcast(state.groups, truths, self.roster, self.dt_s)
         key = named(state.streams[team_radio.RADIO], Stream.STEP)
-        radio, peers = run(self.world.radio, state.radio, told, clock, key)
-        each = team_radio.split(team_radio.advance(self.world.radio, peers, clock), self.groups)
+        radio, tables = run(self.world.radio, state.radio, reports, clock, key)
+        tables = team_radio.advance(self.world.radio, tables, clock)
         return radio, [
-            team_radio.with_neighbors(*one) for one in zip(surroundings, each, strict=True)
+            team_radio.with_neighbors(around, neighbors)
+            for around, neighbors in zip(
+                surroundings, team_radio.split(tables, self.groups), strict=True
+            )
         ]
 
     def _begin(
         self,
         group: Group,
         processes: dict[str, Any],
-        peers: NeighborTable | None,
+        neighbors: NeighborTable | None,
         key: PRNGKeyArray,
         *,
         has_partners: bool,
     ) -> VehicleState:
         start = group.map(_start, group.name_hashes)
-        around = interactions.alone(self.world, group, start, processes.get(WAVES))
-        (around,) = camera_bodies.numbered(self.renderer, self.world, [around])
+        around = interactions.world_surroundings(self.world, group, start, processes.get(WAVES))
+        (around,) = camera_bodies.with_body_index(self.renderer, self.world, [around])
         if has_partners:
             around = interactions.unknown_partners(around)
-        around = team_radio.with_neighbors(around, peers)
+        around = team_radio.with_neighbors(around, neighbors)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(
-            lambda vehicle, here, own: vehicle_step.begin(
-                vehicle, self.world, here, processes, self.dt_s, own
+            lambda vehicle, own_around, own_key: vehicle_step.begin(
+                vehicle, self.world, own_around, processes, self.dt_s, own_key
             ),
-            *(around, keys),
+            around,
+            keys,
         )
 
     def truths(self, state: FleetState) -> list[Kinematics]:
-        """How each group's vehicles move."""
+        """Return the true motions of each group's vehicles."""
         return [g.map(_truth, s.dynamics) for g, s in zip(self.groups, state.groups, strict=True)]
 
     def _surroundings(
-        self, state: FleetState, truths: Sequence[Kinematics], seen: dict[str, Any]
+        self, state: FleetState, truths: Sequence[Kinematics], outputs: dict[str, Any]
     ) -> list[Surroundings]:
-        present = [
-            group.map(_presence, vehicle_state.dynamics, truth)
+        inputs = [
+            group.map(_interaction_input, vehicle_state.dynamics, truth)
             for group, vehicle_state, truth in zip(self.groups, state.groups, truths, strict=True)
         ]
-        time_s = self._clock(state).time_s
-        around = interactions.together(
-            *(self.world, self.groups, present, time_s, seen.get(WAVES), self.partners)
+        around = interactions.fleet_surroundings(
+            world=self.world,
+            groups=self.groups,
+            present=inputs,
+            time_s=self._clock(state).time_s,
+            waves=outputs.get(WAVES),
+            partners=self.partners,
         )
-        return camera_bodies.numbered(self.renderer, self.world, around)
+        return camera_bodies.with_body_index(self.renderer, self.world, around)
 
-    def orders(self, commands: Mapping[str, Any]) -> list[tuple[vehicle_step.ExternalCommand, ...]]:
-        """Commands by vehicle name as each group's orders.
+    def group_commands(
+        self, commands: Mapping[str, Any]
+    ) -> list[tuple[vehicle_step.ExternalCommand, ...]]:
+        """Return commands by vehicle name as each group's commands: one entry per command type.
 
         Raises:
             CommandError: if there is no such vehicle.
         """
         for name in commands:
-            self.place(name)
-        return [_group_orders(group, commands) for group in self.groups]
+            self.locate(name)
+        return [_commands_of_group(group, commands) for group in self.groups]
 
     def _check_precision(self, state: FleetState | None = None) -> None:
-        wanted = jnp.dtype(jnp.float32 if self.single_precision else jnp.float64)
+        expected = jnp.dtype(jnp.float32 if self.single_precision else jnp.float64)
         for leaf in jax.tree.leaves(state):
-            if jnp.issubdtype(leaf.dtype, jnp.floating) and leaf.dtype != wanted:
+            if jnp.issubdtype(leaf.dtype, jnp.floating) and leaf.dtype != expected:
                 message = (
-                    f"this state holds {leaf.dtype} numbers, the simulation computes in {wanted}; "
+                    f"this state holds {leaf.dtype} numbers; the simulation requires {expected}; "
                     "take the state from its own init"
                 )
                 raise PrecisionError(message)
         if jax.config.read("jax_enable_x64") == self.single_precision:
-            asked, now = ("32", "64") if self.single_precision else ("64", "32")
+            required, now = ("32", "64") if self.single_precision else ("64", "32")
             message = (
-                f"this simulation computes in float{asked}, but JAX is in float{now} mode. Call it "
+                f"this simulation requires float{required}, but JAX is in float{now} mode. Call it "
                 f"inside 'with jax.enable_x64({not self.single_precision}):', or load the scenario "
                 f'with precision="float{now}".'
             )
@@ -450,11 +493,11 @@ def _act(
     state: VehicleState,
     truth: Kinematics,
     perceived: vehicle_step.Perception,
-    orders: tuple[vehicle_step.ExternalCommand, ...],
+    commands: tuple[vehicle_step.ExternalCommand, ...],
 ) -> tuple[VehicleState, Snapshot]:
     around = dataclasses.replace(perceived.surroundings, surface_near=surface_near)
     perceived = dataclasses.replace(perceived, surroundings=around)
-    return vehicle_step.act(vehicle, state, truth, perceived, orders, clock)
+    return vehicle_step.act(vehicle, state, truth, perceived, commands, clock)
 
 
 def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
@@ -466,60 +509,60 @@ def _start(vehicle: Vehicle, name_hash: jax.Array) -> Kinematics:
     return as_arrays(vehicle.start.kinematics())
 
 
-def _presence(vehicle: Vehicle, dynamics: Any, truth: Kinematics) -> InteractionInput:
-    body = vehicle.dynamics
-    return as_arrays(InteractionInput(truth, body.wake(dynamics), body.size_body_m))
+def _interaction_input(vehicle: Vehicle, dynamics: Any, truth: Kinematics) -> InteractionInput:
+    wake, size_body_m = vehicle.dynamics.wake(dynamics), vehicle.dynamics.size_body_m
+    return as_arrays(InteractionInput(truth, wake, size_body_m))
 
 
-def _group_orders(
+def _commands_of_group(
     group: Group, commands: Mapping[str, Any]
 ) -> tuple[vehicle_step.ExternalCommand, ...]:
     given = {name: commands[name] for name in group.names if name in commands}
-    orders: list[vehicle_step.ExternalCommand] = []
-    for kind in dict.fromkeys(type(signal) for signal in given.values()):
-        fitting = {name: signal for name, signal in given.items() if type(signal) is kind}
-        # vehicles that this order does not address compute with anybody's and discard it
-        filler = next(iter(fitting.values()))
-        lanes = [fitting.get(name, filler) for name in group.names]
-        signal = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *lanes)
-        addressed = jnp.asarray([name in fitting for name in group.names])
-        orders.append(
+    stacked: list[vehicle_step.ExternalCommand] = []
+    for command_type in dict.fromkeys(type(command) for command in given.values()):
+        own = {name: command for name, command in given.items() if type(command) is command_type}
+        # vehicles without such a command compute with another one's and discard the result
+        filler = next(iter(own.values()))
+        rows = [own.get(name, filler) for name in group.names]
+        command = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *rows)
+        addressed = jnp.asarray([name in own for name in group.names])
+        stacked.append(
             vehicle_step.ExternalCommand(
-                signal, None if len(fitting) == len(group.names) else addressed
+                command, None if len(own) == len(group.names) else addressed
             )
         )
-    return tuple(orders)
+    return tuple(stacked)
 
 
-def _before(
+def _combine(
     group: Group,
-    first: tuple[vehicle_step.ExternalCommand, ...],
-    last: tuple[vehicle_step.ExternalCommand, ...],
+    lower: tuple[vehicle_step.ExternalCommand, ...],
+    higher: tuple[vehicle_step.ExternalCommand, ...],
 ) -> tuple[vehicle_step.ExternalCommand, ...]:
-    """Both orders of a group, of which the last ones count where they address a vehicle."""
-    if not last:
-        return first
-    everybody = jnp.ones(len(group.names), bool)
-    named_ones = (
-        one if one.addressed is not None else vehicle_step.ExternalCommand(one.command, everybody)
-        for one in first
+    """Return both tuples of commands; those of ``higher`` have priority."""
+    if not higher:
+        return lower
+    everyone = jnp.ones(len(group.names), bool)
+    with_flags = (
+        one if one.addressed is not None else vehicle_step.ExternalCommand(one.command, everyone)
+        for one in lower
     )
-    return (*named_ones, *last)
+    return (*with_flags, *higher)
 
 
-def rolled(
+def scan_steps(
     step: Callable[[FleetState], tuple[FleetState, tuple[Snapshot, ...]]],
     state: FleetState,
     steps: int,
     select: Callable[[tuple[Snapshot, ...]], Any],
 ) -> tuple[FleetState, Any]:
-    """``Fleet.rollout`` with its ``step``, or with one that was traced before."""
+    """Return the same as ``Fleet.rollout``, for any step function."""
 
-    def once(carried: FleetState, _: None) -> tuple[FleetState, Any]:
-        later, snapshots = step(carried)
+    def body(carry: FleetState, _: None) -> tuple[FleetState, Any]:
+        later, snapshots = step(carry)
         return later, select(snapshots)
 
-    # a gradient computes each step again instead of keeping what lies inside it: without this
-    # its program, in which every kept number is an output, takes minutes to compile
-    forgetful = jax.checkpoint(once, prevent_cse=False)
-    return jax.lax.scan(forgetful, state, None, length=steps)
+    # a gradient recomputes each step instead of storing its intermediate values: otherwise the
+    # program, in which every stored value is an output, takes minutes to compile
+    checkpointed = jax.checkpoint(body, prevent_cse=False)
+    return jax.lax.scan(checkpointed, state, None, length=steps)

@@ -1,4 +1,4 @@
-"""Vehicles of equal structure as one, mapped over."""
+"""Group of vehicles of equal structure, stepped together by ``vmap``."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,9 +19,9 @@ from kittiwake.interfaces.vehicle import Vehicle
 class Group(eqx.Module):
     """Vehicles of equal structure.
 
-    The parameters of a component that all of them share stay plain numbers, which the compiler
-    folds in. Others are stacked along the vehicles' axis even where they are equal: what the
-    compiler makes of one vehicle then does not depend on the numbers of another.
+    A component that all vehicles share keeps its parameters as plain numbers, which the compiler
+    treats as constants. All other parameters are stacked along a leading vehicle axis even where
+    they are equal, so that the program of one vehicle does not depend on the numbers of another.
     """
 
     names: tuple[str, ...] = eqx.field(static=True)
@@ -30,7 +30,7 @@ class Group(eqx.Module):
     name_hashes: jax.Array
 
     def map(self, function: Callable[..., Any], *over: Any) -> Any:
-        """``function(vehicle, *over)`` for each vehicle; ``over`` has leading vehicle axes."""
+        """Return ``function(vehicle, *over)`` for each vehicle; ``over`` has a vehicle axis."""
         leaves, treedef = jax.tree.flatten(self.vehicle)
         varying = [
             leaf for leaf, is_stacked in zip(leaves, self.stacked, strict=True) if is_stacked
@@ -44,20 +44,20 @@ class Group(eqx.Module):
             ]
             return function(jax.tree.unflatten(treedef, mine), *slices)
 
-        # behind the barrier, numbers that happen to be equal are not folded into the program
+        # the barrier keeps the compiler from folding stacked numbers that happen to be equal
         return jax.vmap(one)(jax.lax.optimization_barrier(varying), *over)
 
-    def member(self, lane: int) -> Vehicle:
-        """One of the vehicles."""
+    def member(self, index: int) -> Vehicle:
+        """Return one of the vehicles."""
         leaves, treedef = jax.tree.flatten(self.vehicle)
         own = [
-            leaf[lane] if is_stacked else leaf
+            leaf[index] if is_stacked else leaf
             for leaf, is_stacked in zip(leaves, self.stacked, strict=True)
         ]
         return jax.tree.unflatten(treedef, own)
 
-    def starting(self, starts: Start) -> "Group":
-        """The same vehicles with other starts, which have a leading vehicle axis."""
+    def with_starts(self, starts: Start) -> "Group":
+        """Return the group with other initial conditions, which have a leading vehicle axis."""
         treedef = jax.tree.structure(self.vehicle)
         marks = replace(
             jax.tree.unflatten(treedef, self.stacked), start=jax.tree.map(lambda _: True, starts)
@@ -67,21 +67,24 @@ class Group(eqx.Module):
 
 
 def name_hash(name: str) -> int:
-    """From which the streams of a vehicle follow."""
+    """Return the hash of a vehicle's name, from which its random streams are derived."""
     return crc32(name.encode())
 
 
-def grouped(
-    vehicles: Mapping[str, Vehicle], dtype: np.dtype[Any], *, tunable: bool = False
+def group_vehicles(
+    vehicles: Mapping[str, Vehicle], dtype: np.dtype[Any], *, live_parameters: bool = False
 ) -> tuple[Group, ...]:
-    """Vehicles by name in groups of equal structure, their arrays in this precision.
+    """Return the vehicles in groups of equal structure, with arrays of the given precision.
 
-    Where they are to be ``tunable`` no number is folded into a program, also none that all share.
+    With ``live_parameters`` all parameters are stacked arrays, so that a running program accepts
+    other values.
     """
-    alike: dict[Any, dict[str, Vehicle]] = {}
+    groups: dict[Any, dict[str, Vehicle]] = {}
     for name, vehicle in vehicles.items():
-        alike.setdefault(_structure(vehicle), {})[name] = vehicle
-    return tuple(_group(members, dtype, tunable=tunable) for members in alike.values())
+        groups.setdefault(_structure(vehicle), {})[name] = vehicle
+    return tuple(
+        _group(members, dtype, live_parameters=live_parameters) for members in groups.values()
+    )
 
 
 def _structure(vehicle: Vehicle) -> Any:
@@ -89,11 +92,11 @@ def _structure(vehicle: Vehicle) -> Any:
     return treedef, tuple(np.shape(leaf) for leaf in leaves)
 
 
-def _group(members: Mapping[str, Vehicle], dtype: np.dtype[Any], *, tunable: bool) -> Group:
+def _group(members: Mapping[str, Vehicle], dtype: np.dtype[Any], *, live_parameters: bool) -> Group:
     trees = list(members.values())
     treedef = jax.tree.structure(trees[0])
     columns = list(zip(*(jax.tree.leaves(tree) for tree in trees), strict=True))
-    stacked = (True,) * len(columns) if tunable else _stacked(trees)
+    stacked = (True,) * len(columns) if live_parameters else _stacked(trees)
     leaves = [
         _number(np.stack(c), dtype) if is_stacked else _number(c[0], dtype)
         for c, is_stacked in zip(columns, stacked, strict=True)
@@ -103,7 +106,7 @@ def _group(members: Mapping[str, Vehicle], dtype: np.dtype[Any], *, tunable: boo
 
 
 def _stacked(vehicles: Sequence[Vehicle]) -> tuple[bool, ...]:
-    """For each leaf, whether the component that it belongs to is not one object for all."""
+    """Return for each leaf True if its component is not one object shared by all vehicles."""
     parts = [jax.tree.flatten(vehicle, is_leaf=_is_component)[0] for vehicle in vehicles]
     return tuple(
         any(part is not column[0] for part in column)
@@ -117,7 +120,7 @@ def _is_component(node: Any) -> bool:
 
 
 def _number(leaf: Any, dtype: np.dtype[Any]) -> Any:
-    """A Python number as it is; an array of floats in the working precision."""
+    """Return a Python number unchanged, and an array of floats in the given precision."""
     if isinstance(leaf, bool | int | float):
         return leaf
     array = np.asarray(leaf)

@@ -1,4 +1,4 @@
-"""What the vehicles of a fleet feel: of the world, of what they stand on, and of each other."""
+"""Surroundings of a fleet's vehicles: the world, decks, and the other vehicles."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -22,22 +22,22 @@ from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.water import Waves
 from kittiwake.world.world import World
 
-# a vehicle touches at most so many decks at once
+# number of nearest decks that each vehicle considers for contact
 DECKS_NEAR = 4
 
 
-def alone(
+def world_surroundings(
     world: World,
     group: Group,
     truth: Kinematics,
     waves: Waves | None = None,
     time_s: Real = 0.0,
 ) -> Surroundings:
-    """What each vehicle of a group feels of the world alone."""
+    """Return the surroundings of a group's vehicles, from the world without other vehicles."""
     return group.map(partial(_around, world, waves, time_s), truth)
 
 
-def together(
+def fleet_surroundings(
     world: World,
     groups: Sequence[Group],
     present: Sequence[InteractionInput],
@@ -45,34 +45,37 @@ def together(
     waves: Waves | None,
     partners: Sequence[np.ndarray | None],
 ) -> list[Surroundings]:
-    """What each group's vehicles feel of the world, of decks, and of each other.
+    """Return the surroundings of each group's vehicles: world, decks and other vehicles.
 
-    ``partners`` are the numbers of their partners' decks, as ``partners_of`` counts them.
+    ``partners`` are the indices of their partners' decks, as ``partner_decks`` counts them.
     """
     around = [
-        alone(world, group, presence.motion, waves, time_s)
+        world_surroundings(world, group, presence.motion, waves, time_s)
         for group, presence in zip(groups, present, strict=True)
     ]
     decks = _decks(world, groups, present, time_s)
     if decks is not None:
         around = [
-            jax.vmap(partial(_beside, decks))(own, presence.motion, here)
+            jax.vmap(partial(_with_near_decks, decks))(own, presence.motion, here)
             for own, presence, here in zip(_own_decks(world, groups), present, around, strict=True)
         ]
     if world.interactions:
-        everyone, shared = _joined(present), _joined(around)
+        inputs, shared = _concatenate(present), _concatenate(around)
         for interaction in world.interactions:
-            shared = interaction(everyone, shared)
+            shared = interaction(inputs, shared)
         around = _split(shared, [len(group.names) for group in groups])
-    return [_beside_partners(decks, own, here) for own, here in zip(partners, around, strict=True)]
+    return [
+        _with_partner_decks(decks, own, here) for own, here in zip(partners, around, strict=True)
+    ]
 
 
-def partners_of(
+def partner_decks(
     world: World, groups: Sequence[Group], partners: Mapping[str, str]
 ) -> tuple[np.ndarray | None, ...]:
-    """Of each group's vehicles, which of all decks their partner's is; None for a group without.
+    """Return for each group the deck indices of its vehicles' partners; None without partners.
 
-    Decks are counted as ``together`` does: those of the world, then those of vehicles by group.
+    Decks are counted as in ``fleet_surroundings``: those of the world, then those of the vehicles,
+    group by group.
     """
     carriers = [
         name for group in groups if group.vehicle.dynamics.deck is not None for name in group.names
@@ -87,14 +90,14 @@ def partners_of(
 
 
 def unknown_partners(around: Surroundings) -> Surroundings:
-    """Surroundings of vehicles with partners that are not yet known to be anywhere."""
+    """Return surroundings with a placeholder deck for each vehicle's partner."""
     nowhere = Vec3.zero()
     deck = as_arrays(DeckState(nowhere, Quaternion.identity(), nowhere, nowhere, 0.0, 0.0))
     count = jnp.shape(around.gravity_mps2)
     return _with_partner(around, jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, count), deck))
 
 
-def _beside_partners(
+def _with_partner_decks(
     decks: DeckState | None, own: np.ndarray | None, around: Surroundings
 ) -> Surroundings:
     if own is None:
@@ -108,7 +111,7 @@ def _with_partner(around: Surroundings, deck: DeckState) -> Surroundings:
 
 
 def surface_near(group: Group, truth: Kinematics, around: Surroundings, dt_s: Real) -> Flag:
-    """Whether any vehicle of a group may touch a surface in the step that begins."""
+    """Return True if any vehicle of a group may touch a surface during the step."""
     if group.member(0).dynamics.reach_m is None:
         return False
     return jnp.any(group.map(partial(_near, dt_s), truth, around))
@@ -117,7 +120,7 @@ def surface_near(group: Group, truth: Kinematics, around: Surroundings, dt_s: Re
 def _decks(
     world: World, groups: Sequence[Group], present: Sequence[InteractionInput], time_s: Real
 ) -> DeckState | None:
-    """All that can be stood on beside the ground, along a leading axis; None if nothing can."""
+    """Return all decks along a leading axis; None if there are none."""
     platforms = [as_arrays(platform.support(time_s)) for platform in world.platforms]
     found = [jax.tree.map(lambda leaf: leaf[None], support) for support in platforms]
     found += [
@@ -127,13 +130,13 @@ def _decks(
     ]
     if not found:
         return None
-    decks = _joined(found)
+    decks = _concatenate(found)
     numbers = FIRST_DECK + jnp.arange(jnp.size(decks.length_m), dtype=jnp.int32)
     return eqx.tree_at(lambda joined: joined.number, decks, numbers)
 
 
 def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:
-    """Of each group's vehicles, which of the decks each carries itself; -1 for none."""
+    """Return for each group the index of the deck that each vehicle carries; -1 for none."""
     count = len(world.platforms)
     own: list[jax.Array] = []
     for group in groups:
@@ -157,10 +160,10 @@ def _deck(vehicle: Vehicle, truth: Kinematics) -> DeckState:
     return as_arrays(deck.carried_by(truth))
 
 
-def _beside(
+def _with_near_decks(
     decks: DeckState, own: jax.Array, truth: Kinematics, around: Surroundings
 ) -> Surroundings:
-    """The surroundings of a vehicle with the nearest decks that it does not carry itself."""
+    """Return a vehicle's surroundings with the nearest decks other than its own."""
     position = truth.position_world_m
     # a rectangle of negative length is infinitely far away and covers nothing
     length_m = jnp.where(jnp.arange(jnp.size(decks.length_m)) == own, -jnp.inf, decks.length_m)
@@ -168,7 +171,7 @@ def _beside(
     distances = jax.vmap(lambda deck: deck.distance2_m2(position))(decks)
     _, nearest = jax.lax.top_k(-distances, min(jnp.size(distances), DECKS_NEAR))
     near = tuple(jax.tree.map(lambda leaf, i=i: leaf[i], decks) for i in nearest)
-    return around.beside(near, position)
+    return around.with_decks(near, position)
 
 
 def _near(dt_s: Real, vehicle: Vehicle, truth: Kinematics, around: Surroundings) -> Flag:
@@ -177,7 +180,7 @@ def _near(dt_s: Real, vehicle: Vehicle, truth: Kinematics, around: Surroundings)
     return around.surface_within(reach_m, truth, dt_s)
 
 
-def _joined(parts: Sequence[Any]) -> Any:
+def _concatenate(parts: Sequence[Any]) -> Any:
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
 

@@ -1,4 +1,4 @@
-"""A tree of arrays as two flat arrays and back.
+"""Conversion of a tree of arrays to two flat arrays and back.
 
 Passing a state with thirty leaves through ``jit`` costs more than stepping one vehicle; packed into
 one array of floats and one of words, a step from a Python loop is five times as fast.
@@ -18,19 +18,19 @@ from kittiwake.core.keys import GENERATOR
 
 @dataclass(frozen=True)
 class Packing:
-    """Where each leaf of a tree of this form lies."""
+    """Layout of the leaves of a tree in the two flat arrays."""
 
     treedef: Any
     shapes: tuple[jax.ShapeDtypeStruct, ...]
 
     @classmethod
     def of(cls, tree: Any) -> "Packing":
-        """The packing of trees like this one (arrays or their shapes)."""
+        """Return the packing of trees like this one (arrays or their shapes)."""
         leaves, treedef = jax.tree.flatten(tree)
         return cls(treedef, tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves))
 
     def pack(self, tree: Any) -> tuple[Float[Array, " n"], UInt32[Array, " m"]]:
-        """All floats as one array; keys, counts and flags as another."""
+        """Return all floats as one array, and keys, counts and flags as another."""
         floats: list[Any] = []
         words: list[Any] = []
         for leaf, shape in zip(jax.tree.leaves(tree), self.shapes, strict=True):
@@ -43,7 +43,7 @@ class Packing:
         return _concatenated(floats, None), _concatenated(words, jnp.uint32)
 
     def unpack(self, floats: Float[Array, " n"], words: UInt32[Array, " m"]) -> Any:
-        """The tree again, inside a compiled function."""
+        """Return the tree, inside a compiled function."""
         leaves: list[Any] = []
         float_at = word_at = 0
         for shape in self.shapes:
@@ -62,7 +62,7 @@ class Packing:
 
 @dataclass(frozen=True)
 class RowPacking:
-    """What one vehicle shows, as a row of numbers; people get it back as plain Python numbers."""
+    """Layout of one vehicle's record in a row of numbers; unpacked to plain Python numbers."""
 
     treedef: Any
     places: tuple[tuple[int, tuple[int, ...]], ...]
@@ -70,7 +70,7 @@ class RowPacking:
 
     @classmethod
     def of(cls, tree: Any) -> "RowPacking":
-        """The packing of rows whose trees have these leaves behind one axis over the vehicles."""
+        """Return the packing of records with these leaves, which have a leading vehicle axis."""
         leaves, treedef = jax.tree.flatten(tree)
         shapes = [tuple(leaf.shape[1:]) for leaf in leaves]
         starts = np.cumsum([0, *(prod(shape) for shape in shapes)])
@@ -78,14 +78,14 @@ class RowPacking:
         return cls(treedef, tuple(zip(starts[:-1].tolist(), shapes, strict=True)), kinds)
 
     def pack(self, tree: Any, dtype: Any) -> Float[Array, "vehicles columns"]:
-        """All vehicles' rows."""
+        """Return the rows of all vehicles."""
         leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
         return jnp.concatenate(
             [leaf.reshape(leaf.shape[0], -1).astype(dtype) for leaf in leaves], axis=1
         )
 
     def unpack(self, row: np.ndarray) -> Any:
-        """One vehicle's tree: flags as bools, other scalars as floats, arrays as NumPy arrays."""
+        """Return one vehicle's record: flags as bools, other scalars as floats, NumPy arrays."""
         numbers = row.tolist()
         leaves = [
             row[start : start + prod(shape)].reshape(shape) if shape else kind(numbers[start])
@@ -122,7 +122,7 @@ def _from_words(words: Array, shape: jax.ShapeDtypeStruct) -> Array:
 
 
 def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type of at least one word that holds a count or a flag without loss."""
+    """Return the dtype, widened to at least one word, that holds a count or a flag."""
     return np.dtype(dtype) if dtype.itemsize >= 4 else np.dtype(np.int32)
 
 

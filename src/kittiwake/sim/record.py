@@ -1,4 +1,4 @@
-"""A step as a row of numbers: which columns a group's vehicles have, and how to fill them."""
+"""Log rows: the columns of a group's vehicles and their values at a step."""
 
 from functools import partial
 from typing import Any
@@ -19,21 +19,21 @@ from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import Snapshot
 from kittiwake.world.world import NEAREST_OBSTACLE, World
 
-# of position, velocity and attitude, as ``Uncertainty`` orders them
+# suffixes of the covariance columns: position, velocity and attitude, in ``Uncertainty``'s order
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
 
 
 def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
-    """One vehicle's row, without the time."""
+    """Return one vehicle's row as blocks, without the time."""
     estimated = {f"estimate.{k}": v for k, v in motion_columns(snapshot.estimate).items()}
     current = snapshot.surroundings.current_world_mps
-    beside, water = snapshot.surroundings.nearest_obstacle_m, snapshot.surroundings.water
+    obstacle_m, water = snapshot.surroundings.nearest_obstacle_m, snapshot.surroundings.water
     flowing = {f"current_{axis}_world_mps": getattr(current, axis) for axis in "xy"}
     after: dict[str, Any] = {
         "wind_world_mps": snapshot.surroundings.wind_world_mps,
         **(flowing if in_current else {}),
         **({} if water is None else {"water_height_m": water.height_world_m}),
-        **({} if beside is None else {NEAREST_OBSTACLE: beside}),
+        **({} if obstacle_m is None else {NEAREST_OBSTACLE: obstacle_m}),
         "guidance.legs": snapshot.legs,
         **({} if snapshot.phase is None else {"guidance.phase": snapshot.phase}),
         **({} if snapshot.finished is None else {"guidance.finished": snapshot.finished}),
@@ -44,17 +44,21 @@ def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
         *to_blocks(motion_columns(snapshot.truth)),
         *to_blocks(snapshot.command, "cmd_"),
         *to_blocks(snapshot.actuators, "act_"),
-        *to_blocks(_footing_columns(snapshot.ground_contact)),
-        *(block for name, sample in snapshot.samples.items() for block in _told(name, sample)),
+        *to_blocks(_contact_columns(snapshot.ground_contact)),
+        *(
+            block
+            for name, sample in snapshot.samples.items()
+            for block in _sample_blocks(name, sample)
+        ),
         *to_blocks(estimated),
         *to_blocks(_covariances(snapshot.uncertainty), "estimate."),
-        *to_blocks(_asked(snapshot.setpoint), "setpoint."),
+        *to_blocks(_setpoint_columns(snapshot.setpoint), "setpoint."),
         *to_blocks(after),
     ]
 
 
 def _covariances(uncertainty: Uncertainty | None) -> dict[str, Real]:
-    """The upper triangle; the names of the errors hold no unit, for a product of two has two."""
+    """Return the upper triangle of the covariance; the names hold no units, which are products."""
     if uncertainty is None:
         return {}
     return {
@@ -64,61 +68,61 @@ def _covariances(uncertainty: Uncertainty | None) -> dict[str, Real]:
     }
 
 
-def _asked(setpoint: Any) -> dict[str, Any]:
-    """The columns of a signal; of one of several, NaN in those that the meant one does not have."""
+def _setpoint_columns(setpoint: Any) -> dict[str, Any]:
+    """Return the columns of a setpoint; NaN in those that the chosen command does not have."""
     if not isinstance(setpoint, CommandChoice):
         return dict(to_columns(setpoint))
-    asked: dict[str, Any] = {}
-    for place, signal in enumerate(setpoint.commands):
-        for column, number in to_columns(signal).items():
-            meant = setpoint.place == place
-            asked[column] = jnp.where(meant, number, asked.get(column, jnp.nan))
-    return asked
+    columns: dict[str, Any] = {}
+    for index, command in enumerate(setpoint.commands):
+        for column, number in to_columns(command).items():
+            is_chosen = setpoint.place == index
+            columns[column] = jnp.where(is_chosen, number, columns.get(column, jnp.nan))
+    return columns
 
 
-def _told(name: str, sample: Sample) -> list[Block]:
-    """What a sensor says, what it would say without errors, and whether that is new."""
+def _sample_blocks(name: str, sample: Sample) -> list[Block]:
+    """Return the measurement, its ideal value and the flag of a new one."""
     measured = to_blocks(sample.measurement, f"sensor.{name}.")
     ideal = [] if sample.ideal is None else to_blocks(sample.ideal, f"ideal.{name}.")
     return [*measured, *ideal, Block([f"sensor.{name}.fresh"], sample.fresh)]
 
 
-def _footing_columns(footing: GroundContact | None) -> dict[str, Real | Count]:
-    if footing is None:
+def _contact_columns(contact: GroundContact | None) -> dict[str, Real | Count]:
+    if contact is None:
         return {}
     return {
-        "contact": footing.touching,
-        "landings": footing.landings,
-        "touch_speed_mps": footing.touch_speed_mps,
-        "touched_deck": footing.touched_deck,
-        "touch_offset_m": footing.touch_offset_m,
+        "contact": contact.touching,
+        "landings": contact.landings,
+        "touch_speed_mps": contact.touch_speed_mps,
+        "touched_deck": contact.touched_deck,
+        "touch_offset_m": contact.touch_offset_m,
     }
 
 
 def rows(
     fleet: Fleet, snapshots: tuple[Snapshot, ...]
 ) -> tuple[Float[Array, "vehicles columns"], ...]:
-    """Each group's rows of one step."""
+    """Return each group's rows of one step."""
     row = partial(_row, in_current=_has_current(fleet.world))
     return tuple(jax.vmap(row)(snapshot) for snapshot in snapshots)
 
 
 def columns(fleet: Fleet, snapshots: tuple[Snapshot, ...]) -> tuple[tuple[str, ...], ...]:
-    """Each group's column names, in the order of ``rows``; of the snapshots the form matters."""
+    """Return each group's column names; only the shapes of the snapshots matter."""
     names: list[tuple[str, ...]] = []
     in_current = _has_current(fleet.world)
 
-    def note(snapshot: Snapshot) -> None:
+    def collect(snapshot: Snapshot) -> None:
         blocks = _row_blocks(snapshot, in_current=in_current)
         names.append(tuple(name for block in blocks for name in block.columns))
 
     for snapshot in snapshots:
-        jax.eval_shape(jax.vmap(note), snapshot)
+        jax.eval_shape(jax.vmap(collect), snapshot)
     return tuple(names)
 
 
 def _has_current(world: World) -> bool:
-    """Whether the water moves; where it does not, logs are spared two columns of zeros."""
+    """Return True if the water moves; otherwise the columns of the current are left out."""
     flow = world.current.velocity_world_mps(Vec3.zero())
     return not (is_zero(flow.x) and is_zero(flow.y))
 

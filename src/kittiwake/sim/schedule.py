@@ -1,4 +1,4 @@
-"""Components at their own rates: each runs when due and holds its output between."""
+"""Scheduling of components at their own rates: each runs when due and holds its output between."""
 
 from math import ceil, log10
 from typing import Any
@@ -16,12 +16,12 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 RATE_TOLERANCE = 1e-9
 MAX_STEPS_BETWEEN = 2**31
 MAX_SEARCH = 1000
-# of the largest number of steps
+# decimal digits of the largest number of steps
 DIGITS = 10
 
 
 class Clock(eqx.Module):
-    """The present physics step, of a flight that began at the tick ``began``."""
+    """Clock of the simulation: the present physics step, and the one at which it began."""
 
     tick: Count
     dt_s: Real
@@ -33,78 +33,81 @@ class Clock(eqx.Module):
         return jnp.asarray(self.tick - self.began, jnp.result_type(float)) * self.dt_s
 
 
-class Held(eqx.Module):
-    """A component's state.
+class ScheduledState(eqx.Module):
+    """State of a scheduled component.
 
-    For one that does not run at every step, also its last output; and for one that can be passed
-    over, whether it was and has to begin anew.
+    Attributes:
+        state: the component's own state.
+        output: its last output; None for a component that runs at every step.
+        stale: true if the component was skipped and runs at the next opportunity; None for a
+            component that is never skipped, or that runs at every step.
     """
 
     state: Any
     output: Any = None
     stale: Any = None
 
-    def holding(self, form: Any) -> "Held":
-        """With an output of zeros of this form."""
-        output = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form)
-        return Held(self.state, output, self.stale)
+    def with_zero_output(self, shapes: Any) -> "ScheduledState":
+        """Return the state with an output of zeros of these shapes and dtypes."""
+        output = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+        return ScheduledState(self.state, output, self.stale)
 
 
 def run(
-    scheduled: Scheduled[Any], held: Held, inputs: Any, clock: Clock, key: PRNGKeyArray
-) -> tuple[Held, Any]:
-    """The component's state and output at this step, new if it is due and held otherwise."""
+    scheduled: Scheduled[Any], held: ScheduledState, inputs: Any, clock: Clock, key: PRNGKeyArray
+) -> tuple[ScheduledState, Any]:
+    """Return a component's state and output at this step: new if it is due, else held."""
     component, every = scheduled.component, scheduled.every
 
-    def fire() -> tuple[Any, Any]:
+    def step_component() -> tuple[Any, Any]:
         draw = jax.random.fold_in(key, clock.tick)
         state, output = component.step(held.state, inputs, clock.dt_s * every, draw)
         return match_dtypes(state, held.state), as_arrays(output)
 
     if every == 1:
-        state, output = fire()
-        return Held(state), output
+        state, output = step_component()
+        return ScheduledState(state), output
     if held.output is None:
-        state, output = fire()
+        state, output = step_component()
     else:
         due = is_due(scheduled, held, clock)
-        state, output = jax.lax.cond(due, fire, lambda: (held.state, held.output))
-    passed_over = None if held.stale is None else jnp.asarray(False)
-    return Held(state, output, passed_over), output
+        state, output = jax.lax.cond(due, step_component, lambda: (held.state, held.output))
+    stale = None if held.stale is None else jnp.asarray(False)
+    return ScheduledState(state, output, stale), output
 
 
-def is_due(scheduled: Scheduled[Any], held: Held, clock: Clock) -> Flag:
-    """Whether ``run`` runs the component at this step."""
+def is_due(scheduled: Scheduled[Any], held: ScheduledState, clock: Clock) -> Flag:
+    """Return True if ``run`` runs the component at this step."""
     on_time = jnp.asarray(clock.tick) % scheduled.every == 0
     return on_time if held.stale is None else on_time | held.stale
 
 
-def steps_between(physics_hz: float, wanted: Real | None, called: str = "rate_hz") -> int:
-    """How many physics steps lie between two runs at a wanted rate; without one, a run at each.
+def steps_between(physics_hz: float, rate_hz: Real | None, key: str = "rate_hz") -> int:
+    """Return the number of physics steps between two runs of a component.
 
     Args:
         physics_hz: the physics rate.
-        wanted: the rate of the runs.
-        called: how a message calls the wanted rate.
+        rate_hz: the rate of the component; None to run at every step.
+        key: the name of the rate in error messages.
 
     Raises:
         ScenarioError: if the rate does not divide the physics rate.
     """
-    if wanted is None:
+    if rate_hz is None:
         return 1
-    wanted = float(wanted)
-    ratio = physics_hz / wanted
+    rate_hz = float(rate_hz)
+    ratio = physics_hz / rate_hz
     if ratio >= MAX_STEPS_BETWEEN:
         lowest = 10.0 ** ceil(log10(physics_hz / MAX_STEPS_BETWEEN))
         message = (
-            f"{called} {wanted:g} is too low beside the physics rate {physics_hz:g} Hz; write "
+            f"{key} {rate_hz:g} is too low for the physics rate {physics_hz:g} Hz; write "
             f"{lowest:g} or more"
         )
         raise ScenarioError(message)
-    if not _divides(physics_hz, wanted):
+    if not _divides(physics_hz, rate_hz):
         message = (
-            f"{called} {wanted:g} does not divide the physics rate {physics_hz:g} Hz "
-            f"({physics_hz:g} / {wanted:g} = {ratio:.6g}); "
+            f"{key} {rate_hz:g} does not divide the physics rate {physics_hz:g} Hz "
+            f"({physics_hz:g} / {rate_hz:g} = {ratio:.6g}); "
             f"write {' or '.join(_rates_near(physics_hz, ratio))}"
         )
         raise ScenarioError(message)
@@ -119,9 +122,9 @@ def _divides(physics_hz: float, rate_hz: float) -> bool:
 
 
 def _rates_near(physics_hz: float, ratio: float) -> list[str]:
-    """The next higher and the next lower rate that divide and can be written in a few digits.
+    """Return the next higher and lower rates that divide and have few digits.
 
-    Where the nearest numbers of steps give none, the next rounder ones are tried.
+    If the nearest step counts give no such rate, multiples of 10, 100, ... are tried.
     """
     at = int(max(ratio, 1.0))
     higher, lower = [
@@ -132,7 +135,7 @@ def _rates_near(physics_hz: float, ratio: float) -> list[str]:
 
 
 def _written_rate(physics_hz: float, at: int, stride: int) -> str:
-    """The first rate of a few digits that divides, from so many steps on, or nothing."""
+    """Return the first rate with few digits that divides, from ``at`` steps on, or ''."""
     first = at - at % abs(stride) if stride < 0 else at - at % stride + stride
     end = first + MAX_SEARCH * stride
     for steps in range(first, max(end, 0), stride):

@@ -1,4 +1,4 @@
-"""What evolves in a simulation, and what one step shows to the outside."""
+"""States of vehicles and fleets, and the snapshot of a step that is logged."""
 
 from typing import Any
 
@@ -11,48 +11,63 @@ from kittiwake.core.neighbors import StateReport
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.instrument import Sample
-from kittiwake.sim.schedule import Held
+from kittiwake.sim.schedule import ScheduledState
 from kittiwake.world.surroundings import Surroundings
 
 
 class VehicleState(eqx.Module):
-    """One vehicle at a tick; in a fleet every leaf has a leading axis over the group's vehicles.
+    """State of one vehicle at a tick; in a group every leaf has a leading vehicle axis.
 
-    ``status`` is 0 while the vehicle is valid, else the 1-based place of the first violated
-    quantity in the group's ``quantities``; from then on its dynamics stand still. ``told`` is what
-    it told others at the tick before; None in a world without a radio.
+    Attributes:
+        dynamics: the state of the equations of motion and the actuators.
+        turbulence: the state of the gusts at the vehicle.
+        sensors: the state of each instrument, by name.
+        estimator: the state of the estimator.
+        guidance: the state of the guidance.
+        cascade: the state of each controller.
+        avoidance: the state of each avoidance.
+        status: 0 while the vehicle is valid, else the 1-based index of the first violated limit in
+            ``vehicle_step.limits``; from then on the dynamics are frozen.
+        streams: the random key of each component, by stream name.
+        broadcast: the report sent to other vehicles at the previous tick; None without a radio.
     """
 
     dynamics: Any
-    turbulence: Held
-    sensors: dict[str, Held]
-    estimator: Held
-    guidance: Held
-    cascade: tuple[Held, ...]
-    avoidance: tuple[Held, ...]
+    turbulence: ScheduledState
+    sensors: dict[str, ScheduledState]
+    estimator: ScheduledState
+    guidance: ScheduledState
+    cascade: tuple[ScheduledState, ...]
+    avoidance: tuple[ScheduledState, ...]
     status: Count
     streams: dict[str, PRNGKeyArray]
     broadcast: StateReport | None = None
 
 
 class FleetState(eqx.Module):
-    """A whole simulation at a tick; ``processes``, ``streams`` and ``radio`` are the world's.
+    """State of a simulation at a tick.
 
-    It began at the tick ``began`` of the clock that it shares with whatever is stepped beside it.
-    ``commander`` is what its commander remembers, where it has one.
+    Attributes:
+        tick: the number of the physics step.
+        began: the tick at which this simulation began; a reset inside a batch keeps the clock.
+        groups: the states of the vehicles, group by group.
+        processes: the state of each process of the world, by name.
+        streams: the random key of each process of the world, by name.
+        radio: the state of the radio; None in a world without one.
+        commander: the state of the commander; None without one.
     """
 
     tick: Count
     began: Count
     groups: tuple[VehicleState, ...]
-    processes: dict[str, Held]
+    processes: dict[str, ScheduledState]
     streams: dict[str, PRNGKeyArray]
-    radio: Held | None = None
+    radio: ScheduledState | None = None
     commander: Any = None
 
 
 class Snapshot(eqx.Module):
-    """What one vehicle was, saw and did at a tick."""
+    """Everything that is logged of one vehicle at a tick: truth, estimate, setpoint, command."""
 
     truth: Kinematics
     surroundings: Surroundings

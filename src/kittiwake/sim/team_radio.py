@@ -1,4 +1,4 @@
-"""Who flies with whom, and what vehicles hear of each other."""
+"""Teams of vehicles, and the neighbor tables that they receive by radio."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,103 +15,109 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.core.streams import Stream
 from kittiwake.sim.group import Group, name_hash
-from kittiwake.sim.schedule import Clock, Held, run
+from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.sim.state import VehicleState
 from kittiwake.world.radio import AbstractRadio, Broadcast
 from kittiwake.world.surroundings import Surroundings
 
-# the stream of what is lost on the way
+# the random stream of lost packets
 RADIO = "radio"
 
 
 class Membership(NamedTuple):
-    """Which team a vehicle belongs to, and whom it follows."""
+    """The team of a vehicle and the name of its leader."""
 
     team: str
     leader: str | None = None
 
 
-def roster_of(names: Sequence[str], teams: Mapping[str, Membership]) -> Roster:
-    """Who belongs together; a team's members are counted as ``teams`` names them."""
+def build_roster(names: Sequence[str], teams: Mapping[str, Membership]) -> Roster:
+    """Return the roster of a fleet; a team's members are counted in the order of ``teams``."""
     members = {name: teams.get(name, Membership("")) for name in names}
-    places = {name: place for place, name in enumerate(names)}
-    kinds = sorted({member.team for member in members.values()})
-    counted = [name for name in teams if name in places]
+    indices = {name: index for index, name in enumerate(names)}
+    team_names = sorted({member.team for member in members.values()})
+    counted = [name for name in teams if name in indices]
     counted += [name for name in names if name not in teams]
-    crews = {kind: [name for name in counted if members[name].team == kind] for kind in kinds}
-    number = {name: place for crew in crews.values() for place, name in enumerate(crew)}
+    team_members = {
+        team: [name for name in counted if members[name].team == team] for team in team_names
+    }
+    number = {name: index for team in team_members.values() for index, name in enumerate(team)}
     return Roster(
         name_hash=jnp.asarray([name_hash(name) for name in names], jnp.uint32),
-        team=_whole([kinds.index(members[name].team) for name in names]),
-        number=_whole([number[name] for name in names]),
-        size=_whole([len(crews[members[name].team]) for name in names]),
-        leader=_whole([places[members[name].leader or name] for name in names]),
+        team=_integers([team_names.index(members[name].team) for name in names]),
+        number=_integers([number[name] for name in names]),
+        size=_integers([len(team_members[members[name].team]) for name in names]),
+        leader=_integers([indices[members[name].leader or name] for name in names]),
     )
 
 
 def streams(radio: Scheduled[AbstractRadio] | None) -> tuple[str, ...]:
-    """The streams of a world's radio."""
+    """Return the names of the random streams of a world's radio."""
     return () if radio is None else (RADIO,)
 
 
 def begin(
     radio: Scheduled[AbstractRadio] | None, roster: Roster, dt_s: float, key: PRNGKeyArray
-) -> tuple[Held | None, NeighborTable | None]:
-    """The radio before the first step, and what vehicles know then: nothing."""
+) -> tuple[ScheduledState | None, NeighborTable | None]:
+    """Return the radio's initial state and empty neighbor tables; None without a radio."""
     if radio is None:
         return None, None
     vehicles = len(roster.team)
     stream = named(named(key, Stream.WORLD.of(RADIO)), Stream.INIT)
-    first = Held(radio.component.begin(vehicles, dt_s * radio.every, stream))
+    first = ScheduledState(radio.component.begin(vehicles, dt_s * radio.every, stream))
     silent = jax.tree.map(
         lambda leaf: jnp.broadcast_to(leaf, (vehicles, *leaf.shape)), StateReport.silent()
     )
-    told = Broadcast(
+    reports = Broadcast(
         silent, silent.position_world_m, jnp.zeros(vehicles, bool), roster, jnp.asarray(dt_s)
     )
     clock = Clock(jnp.asarray(0, jnp.int32), dt_s)
-    form = jax.eval_shape(lambda: run(radio, first, told, clock, stream))[1]
-    nothing = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), form)
-    return (first if radio.every == 1 else first.holding(form)), nothing
+    shapes = jax.eval_shape(lambda: run(radio, first, reports, clock, stream))[1]
+    empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
+    return (first if radio.every == 1 else first.with_zero_output(shapes)), empty
 
 
 def broadcast(
     groups: Sequence[VehicleState], truths: Sequence[Kinematics], roster: Roster, dt_s: float
 ) -> Broadcast:
-    """What all vehicles told at the step before."""
-    told = [
+    """Return what all vehicles sent at the previous step."""
+    sent = [
         (state.broadcast, truth.position_world_m)
         for state, truth in zip(groups, truths, strict=True)
     ]
-    reports, places = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *told)
+    reports, positions = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *sent)
     present = jnp.concatenate([state.status == 0 for state in groups])
-    return Broadcast(reports, places, present, roster, jnp.asarray(dt_s))
+    return Broadcast(reports, positions, present, roster, jnp.asarray(dt_s))
 
 
-def split(peers: NeighborTable | None, groups: Sequence[Group]) -> list[NeighborTable | None]:
-    """What the vehicles of each group know."""
-    if peers is None:
+def split(neighbors: NeighborTable | None, groups: Sequence[Group]) -> list[NeighborTable | None]:
+    """Return the neighbor tables of each group's vehicles."""
+    if neighbors is None:
         return [None] * len(groups)
     ends = np.cumsum([len(group.names) for group in groups])
     begins = [0, *ends[:-1]]
     return [
-        jax.tree.map(lambda leaf, a=begin, b=end: leaf[a:b], peers)
+        jax.tree.map(lambda leaf, a=begin, b=end: leaf[a:b], neighbors)
         for begin, end in zip(begins, ends, strict=True)
     ]
 
 
-def advance(radio: Scheduled[AbstractRadio], peers: NeighborTable, clock: Clock) -> NeighborTable:
-    """What vehicles know now, if the radio has told it them some steps before."""
+def advance(
+    radio: Scheduled[AbstractRadio], neighbors: NeighborTable, clock: Clock
+) -> NeighborTable:
+    """Return the neighbor tables extrapolated from the last radio update to the present."""
     if radio.every == 1:
-        return peers
+        return neighbors
     steps = jnp.asarray(clock.tick % radio.every, jnp.result_type(float))
-    return jax.vmap(NeighborTable.after, (0, None))(peers, steps * clock.dt_s)
+    return jax.vmap(NeighborTable.after, (0, None))(neighbors, steps * clock.dt_s)
 
 
-def with_neighbors(around: Surroundings, peers: NeighborTable | None) -> Surroundings:
-    """Surroundings of vehicles that know of others."""
-    return eqx.tree_at(lambda own: own.neighbors, around, peers, is_leaf=lambda leaf: leaf is None)
+def with_neighbors(around: Surroundings, neighbors: NeighborTable | None) -> Surroundings:
+    """Return surroundings that contain the neighbor tables."""
+    return eqx.tree_at(
+        lambda own: own.neighbors, around, neighbors, is_leaf=lambda leaf: leaf is None
+    )
 
 
-def _whole(numbers: Sequence[int]) -> Any:
+def _integers(numbers: Sequence[int]) -> Any:
     return jnp.asarray(numbers, jnp.int32)

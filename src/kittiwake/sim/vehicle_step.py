@@ -1,4 +1,10 @@
-"""One vehicle through one physics step: sense, estimate, guide, control, move."""
+"""One physics step of one vehicle: sense, estimate, guide, control, move.
+
+``perceive`` checks the limits, applies gusts, samples the sensors and runs the estimator. ``act``
+runs the guidance, takes its setpoint (or an external command) down the control cascade to the
+actuator command, and integrates the dynamics. ``Fleet`` maps both over the vehicles of a group, so
+the code here is written for a single vehicle and has no batch axis.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +34,7 @@ from kittiwake.interfaces.guidance import AvoidanceInputs, GuidanceInputs
 from kittiwake.interfaces.instrument import Sample
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.sim.schedule import Clock, Held, is_due, run
+from kittiwake.sim.schedule import Clock, ScheduledState, is_due, run
 from kittiwake.sim.state import Snapshot, VehicleState
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.world import World
@@ -36,8 +42,8 @@ from kittiwake.world.world import World
 NON_FINITE = "non-finite "
 
 
-class Senses(NamedTuple):
-    """What a vehicle believes and sees."""
+class CascadeInputs(NamedTuple):
+    """Inputs of controllers and avoidance besides the command: estimate and measurements."""
 
     estimate: Kinematics
     measurements: dict[str, Any]
@@ -45,24 +51,28 @@ class Senses(NamedTuple):
 
 
 class ExternalCommand(NamedTuple):
-    """A command from outside, and whether this vehicle is to obey it; None where all are."""
+    """A command that replaces the setpoint of guidance.
+
+    ``addressed`` is true if the command is for this vehicle; None if it is for all vehicles of the
+    group. A group's program computes every vehicle's response to a command, addressed or not.
+    """
 
     command: Any
     addressed: Flag | None
 
 
 class Perception(eqx.Module):
-    """What a vehicle is, sees and believes at a tick, before it decides what to do.
+    """First half of a step: the vehicle's status, surroundings, samples and estimate.
 
-    ``sensors`` and the other held parts are those of the step to come.
+    ``turbulence``, ``sensors`` and ``estimator`` are the next states of these components.
     """
 
     status: Count
     surroundings: Surroundings
-    turbulence: Held
-    sensors: dict[str, Held]
+    turbulence: ScheduledState
+    sensors: dict[str, ScheduledState]
     samples: dict[str, Sample]
-    estimator: Held
+    estimator: ScheduledState
     estimate: Kinematics
 
 
@@ -74,9 +84,15 @@ def begin(
     dt_s: Real,
     key: PRNGKeyArray,
 ) -> VehicleState:
-    """A vehicle before its first step; ``key`` is the vehicle's own.
+    """Return the initial state of a vehicle.
 
-    Of the world's processes only the form matters.
+    Args:
+        vehicle: the vehicle.
+        world: the environment.
+        surroundings: the conditions at the vehicle's start.
+        processes: outputs of the world's processes; only their shapes and dtypes matter.
+        dt_s: the physics step.
+        key: the vehicle's own random key.
     """
     parts = {
         Stream.TURBULENCE: vehicle.turbulence,
@@ -86,35 +102,38 @@ def begin(
     }
     instruments = [Stream.SENSOR.of(name) for name in vehicle.sensors]
     streams = named_each(key, [*parts, *instruments, Stream.ESTIMATOR, Stream.DYNAMICS])
-    held = {name: Held(_first(part.component, streams[name])) for name, part in parts.items()}
+    held = {
+        name: ScheduledState(_initial(part.component, streams[name]))
+        for name, part in parts.items()
+    }
     start = as_arrays(vehicle.start.kinematics())
     inputs = SensorInputs(jnp.zeros(()), start, surroundings, world, processes)
-    sensors: dict[str, Held] = {}
+    sensors: dict[str, ScheduledState] = {}
     samples: dict[str, Sample] = {}
     for name, part in vehicle.sensors.items():
         stream = streams[Stream.SENSOR.of(name)]
         first, samples[name] = part.component.begin(inputs, dt_s * part.every, stream)
-        sensors[name] = Held(as_arrays(first), None if part.every == 1 else samples[name])
-    believed = vehicle.estimator.component.begin(
+        sensors[name] = ScheduledState(as_arrays(first), None if part.every == 1 else samples[name])
+    initial_estimator = vehicle.estimator.component.begin(
         start, named(streams[Stream.ESTIMATOR], Stream.INIT)
     )
     state = VehicleState(
         dynamics=as_arrays(vehicle.dynamics.init(vehicle.start.kinematics(), surroundings)),
         turbulence=held[Stream.TURBULENCE],
         sensors=sensors,
-        estimator=Held(as_arrays(believed)),
+        estimator=ScheduledState(as_arrays(initial_estimator)),
         guidance=held[Stream.GUIDANCE],
         cascade=_stale(vehicle.cascade, held, Stream.CONTROLLER),
         avoidance=_stale(vehicle.avoidance, held, Stream.AVOIDANCE),
         status=jnp.asarray(0, jnp.int32),
         streams=streams,
-        # all know where they begin
+        # the first report contains the true start
         broadcast=None if world.radio is None else _report(start),
     )
-    return _holding(vehicle, state, start, surroundings, samples, dt_s)
+    return _with_zero_outputs(vehicle, state, start, surroundings, samples, dt_s)
 
 
-def _holding(
+def _with_zero_outputs(
     vehicle: Vehicle,
     state: VehicleState,
     truth: Kinematics,
@@ -122,30 +141,36 @@ def _holding(
     samples: dict[str, Sample],
     dt_s: Real,
 ) -> VehicleState:
-    """With outputs of zeros where one is held between runs; at the first step all run."""
+    """Return the state with zeros as held outputs; at the first step all components run."""
     clock = Clock(jnp.asarray(0, jnp.int32), dt_s)
 
-    def after() -> tuple[Perception, _Decision]:
+    def first_step() -> tuple[Perception, _Decision]:
         turbulence, around = _disturb(vehicle, state, truth, surroundings, clock)
         estimator, estimate = _estimate(vehicle, state, truth, samples, clock)
         perceived = Perception(
-            *(state.status, around, turbulence, state.sensors, samples, estimator, estimate)
+            status=state.status,
+            surroundings=around,
+            turbulence=turbulence,
+            sensors=state.sensors,
+            samples=samples,
+            estimator=estimator,
+            estimate=estimate,
         )
         return perceived, _decide(vehicle, state, perceived, (), clock)
 
-    perceived, decision = jax.eval_shape(after)
+    perceived, decision = jax.eval_shape(first_step)
     return replace(
         state,
-        turbulence=state.turbulence.holding(perceived.turbulence.output),
-        estimator=state.estimator.holding(perceived.estimator.output),
-        guidance=state.guidance.holding(decision.guidance.output),
+        turbulence=state.turbulence.with_zero_output(perceived.turbulence.output),
+        estimator=state.estimator.with_zero_output(perceived.estimator.output),
+        guidance=state.guidance.with_zero_output(decision.guidance.output),
         cascade=tuple(
-            level.holding(form.output)
-            for level, form in zip(state.cascade, decision.cascade, strict=True)
+            level.with_zero_output(shapes.output)
+            for level, shapes in zip(state.cascade, decision.cascade, strict=True)
         ),
         avoidance=tuple(
-            part.holding(form.output)
-            for part, form in zip(state.avoidance, decision.avoidance, strict=True)
+            part.with_zero_output(shapes.output)
+            for part, shapes in zip(state.avoidance, decision.avoidance, strict=True)
         ),
     )
 
@@ -159,11 +184,11 @@ def perceive(
     processes: dict[str, Any],
     clock: Clock,
 ) -> Perception:
-    """Judge, feel the gusts, sense and estimate."""
-    status = judge(vehicle, world, state, truth, surroundings)
+    """Return the first half of a step: check limits, apply gusts, sense and estimate."""
+    status = check_limits(vehicle, world, state, truth, surroundings)
     turbulence, surroundings = _disturb(vehicle, state, truth, surroundings, clock)
-    seen = SensorInputs(clock.time_s, truth, surroundings, world, processes)
-    sensors, samples = _sense(vehicle, state, seen, clock)
+    inputs = SensorInputs(clock.time_s, truth, surroundings, world, processes)
+    sensors, samples = _sense(vehicle, state, inputs, clock)
     estimator, estimate = _estimate(vehicle, state, truth, samples, clock)
     return Perception(status, surroundings, turbulence, sensors, samples, estimator, estimate)
 
@@ -173,13 +198,13 @@ def act(
     state: VehicleState,
     truth: Kinematics,
     perceived: Perception,
-    orders: tuple[ExternalCommand, ...],
+    commands: tuple[ExternalCommand, ...],
     clock: Clock,
 ) -> tuple[VehicleState, Snapshot]:
-    """The vehicle one step later, and what it was, saw and did at this one."""
+    """Return the second half of a step: the vehicle's next state, and the snapshot of this one."""
     status = perceived.status
-    decision = _decide(vehicle, state, perceived, orders, clock)
-    command = _applied(vehicle, decision.command, clock)
+    decision = _decide(vehicle, state, perceived, commands, clock)
+    command = _actuator_command(vehicle, decision.command, clock)
     moved = vehicle.dynamics.step(
         state.dynamics,
         command,
@@ -219,26 +244,35 @@ def act(
 
 
 def merge_reset(
-    own: Callable[[Scheduled[Any], Held, Held], Held],
+    merge: Callable[[Scheduled[Any], ScheduledState, ScheduledState], ScheduledState],
     vehicle: Vehicle,
-    fresh: VehicleState,
+    initial: VehicleState,
     after: VehicleState,
 ) -> VehicleState:
-    """A vehicle's state in which ``own`` chose, part by part, between two."""
-    several = {
-        name: tuple(map(own, getattr(vehicle, name), getattr(fresh, name), getattr(after, name)))
+    """Return the initial state with every scheduled component's state passed through ``merge``.
+
+    Args:
+        merge: chooses between a component's initial state and its state after the first step.
+        vehicle: the vehicle.
+        initial: the initial state.
+        after: the state after the first step.
+    """
+    sequences = {
+        name: tuple(
+            map(merge, getattr(vehicle, name), getattr(initial, name), getattr(after, name))
+        )
         for name in ("cascade", "avoidance")
     }
     return replace(
-        fresh,
-        turbulence=own(vehicle.turbulence, fresh.turbulence, after.turbulence),
+        initial,
+        turbulence=merge(vehicle.turbulence, initial.turbulence, after.turbulence),
         sensors={
-            name: own(part, fresh.sensors[name], after.sensors[name])
+            name: merge(part, initial.sensors[name], after.sensors[name])
             for name, part in vehicle.sensors.items()
         },
-        estimator=own(vehicle.estimator, fresh.estimator, after.estimator),
-        guidance=own(vehicle.guidance, fresh.guidance, after.guidance),
-        **several,
+        estimator=merge(vehicle.estimator, initial.estimator, after.estimator),
+        guidance=merge(vehicle.guidance, initial.guidance, after.guidance),
+        **sequences,
     )
 
 
@@ -249,7 +283,7 @@ def limits(
     truth: Kinematics,
     surroundings: Surroundings,
 ) -> tuple[Limit, ...]:
-    """What a vehicle is judged by, in order."""
+    """Return the limits of a vehicle, in the order in which they are checked."""
     q = truth.q_world_from_body
     sums = {
         "position_world_m": _sum(truth.position_world_m),
@@ -264,34 +298,34 @@ def limits(
     )
 
 
-def judge(
+def check_limits(
     vehicle: Vehicle,
     world: World,
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
 ) -> Count:
-    """0 for a valid vehicle, else the place of the first violated quantity; a verdict stays."""
+    """Return 0 for a valid vehicle, else the 1-based index of the first limit ever violated."""
     flags = [limit.holds for limit in limits(vehicle, world, state, truth, surroundings)]
-    verdict = jnp.asarray(0, jnp.int32)
-    for place in range(len(flags), 0, -1):
-        verdict = jnp.where(flags[place - 1], verdict, place)
-    return jnp.where(state.status == 0, verdict, state.status)
+    status = jnp.asarray(0, jnp.int32)
+    for index in range(len(flags), 0, -1):
+        status = jnp.where(flags[index - 1], status, index)
+    return jnp.where(state.status == 0, status, state.status)
 
 
 def _disturb(
     vehicle: Vehicle, state: VehicleState, truth: Kinematics, calm: Surroundings, clock: Clock
-) -> tuple[Held, Surroundings]:
+) -> tuple[ScheduledState, Surroundings]:
     held, gust = run(
         vehicle.turbulence, state.turbulence, (truth, calm), clock, state.streams[Stream.TURBULENCE]
     )
-    return held, calm.blown(gust)
+    return held, calm.with_gust(gust)
 
 
 def _sense(
     vehicle: Vehicle, state: VehicleState, inputs: SensorInputs, clock: Clock
-) -> tuple[dict[str, Held], dict[str, Sample]]:
-    sensors: dict[str, Held] = {}
+) -> tuple[dict[str, ScheduledState], dict[str, Sample]]:
+    sensors: dict[str, ScheduledState] = {}
     samples: dict[str, Sample] = {}
     for name, sensor in vehicle.sensors.items():
         before = state.sensors[name]
@@ -309,24 +343,24 @@ def _estimate(
     truth: Kinematics,
     samples: dict[str, Sample],
     clock: Clock,
-) -> tuple[Held, Kinematics]:
-    inputs = EstimatorInputs(truth, *_readings(samples))
+) -> tuple[ScheduledState, Kinematics]:
+    inputs = EstimatorInputs(truth, *_measurements(samples))
     return run(vehicle.estimator, state.estimator, inputs, clock, state.streams[Stream.ESTIMATOR])
 
 
-def _readings(samples: dict[str, Sample]) -> tuple[dict[str, Any], dict[str, Flag]]:
-    """What sensors say, and whether it is new."""
+def _measurements(samples: dict[str, Sample]) -> tuple[dict[str, Any], dict[str, Flag]]:
+    """Return the measurements, and the flags of new ones, by sensor name."""
     measurements = {name: sample.measurement for name, sample in samples.items()}
     return measurements, {name: sample.fresh for name, sample in samples.items()}
 
 
 class _Decision(NamedTuple):
-    """What a vehicle is asked for and does, and the states that go with it."""
+    """Setpoint and actuator command of a step, with the next states of guidance and cascade."""
 
-    guidance: Held
+    guidance: ScheduledState
     setpoint: Any
-    cascade: tuple[Held, ...]
-    avoidance: tuple[Held, ...]
+    cascade: tuple[ScheduledState, ...]
+    avoidance: tuple[ScheduledState, ...]
     command: Any
 
 
@@ -334,77 +368,94 @@ def _decide(
     vehicle: Vehicle,
     state: VehicleState,
     perceived: Perception,
-    orders: tuple[ExternalCommand, ...],
+    commands: tuple[ExternalCommand, ...],
     clock: Clock,
 ) -> _Decision:
-    """Guide and control."""
-    estimate, peers = perceived.estimate, perceived.surroundings.neighbors
-    measurements, fresh = _readings(perceived.samples)
-    readings = vehicle.dynamics.actuators(state.dynamics)
-    guidance, setpoint = run(
-        vehicle.guidance,
-        state.guidance,
-        GuidanceInputs(clock.time_s, clock.tick, estimate, measurements, fresh, readings, peers),
-        clock,
-        state.streams[Stream.GUIDANCE],
+    """Run guidance, and the cascade from the setpoint or from an external command."""
+    estimate = perceived.estimate
+    measurements, fresh = _measurements(perceived.samples)
+    guidance_inputs = GuidanceInputs(
+        time_s=clock.time_s,
+        tick=clock.tick,
+        estimate=estimate,
+        measurements=measurements,
+        fresh=fresh,
+        readings=vehicle.dynamics.actuators(state.dynamics),
+        neighbors=perceived.surroundings.neighbors,
     )
-    # what nobody reads is not carried down the ladder
-    senses = Senses(estimate, *((measurements, fresh) if vehicle.avoidance else ({}, {})))
-    for order in orders:
-        if order.addressed is None:  # nobody follows the guidance
-            way = _run_cascade(vehicle, state, order.command, senses, clock)
-            return _Decision(guidance, setpoint, *way)
+    guidance, setpoint = run(
+        vehicle.guidance, state.guidance, guidance_inputs, clock, state.streams[Stream.GUIDANCE]
+    )
+    # without avoidance nothing in the cascade reads measurements
+    inputs = CascadeInputs(estimate, *((measurements, fresh) if vehicle.avoidance else ({}, {})))
+    for external in commands:
+        if external.addressed is None:  # all vehicles of the group follow this command
+            result = _run_cascade(vehicle, state, external.command, inputs, clock)
+            return _Decision(guidance, setpoint, *result)
     first, *others = setpoint.commands if isinstance(setpoint, CommandChoice) else (setpoint,)
-    outcome = _run_cascade(vehicle, state, first, senses, clock)
-    for place, signal in enumerate(others, start=1):
-        way = _run_cascade(vehicle, state, signal, senses, clock)
-        meant = setpoint.place == place
-        outcome = tree_where(meant, _with_outputs_of(way, outcome), _with_outputs_of(outcome, way))
-    for order in orders:
-        assert order.addressed is not None
-        ordered = _run_cascade(vehicle, state, order.command, senses, clock)
-        outcome = tree_where(order.addressed, ordered, outcome)
-    return _Decision(guidance, setpoint, *outcome)
+    result = _run_cascade(vehicle, state, first, inputs, clock)
+    for index, command in enumerate(others, start=1):
+        other = _run_cascade(vehicle, state, command, inputs, clock)
+        result = tree_where(
+            setpoint.place == index,
+            _fill_outputs(other, result),
+            _fill_outputs(result, other),
+        )
+    for external in commands:
+        assert external.addressed is not None
+        other = _run_cascade(vehicle, state, external.command, inputs, clock)
+        result = tree_where(external.addressed, other, result)
+    return _Decision(guidance, setpoint, *result)
 
 
 def _report(estimate: Kinematics) -> StateReport:
-    """What a vehicle tells others."""
-    place, velocity = estimate.position_world_m, estimate.velocity_world_mps
-    yaw_rad = estimate.euler_world_from_body.yaw_rad
-    return as_arrays(StateReport(place, velocity, yaw_rad, jnp.asarray(True)))
+    """Return the report that a vehicle sends to the others."""
+    report = StateReport(
+        position_world_m=estimate.position_world_m,
+        velocity_world_mps=estimate.velocity_world_mps,
+        yaw_rad=estimate.euler_world_from_body.yaw_rad,
+        sent=jnp.asarray(True),
+    )
+    return as_arrays(report)
 
 
 class _CascadeResult(NamedTuple):
-    """What it takes to get down from a signal, and where that leads."""
+    """Actuator command, and the next states of the controllers and avoidances used."""
 
-    cascade: tuple[Held, ...]
-    avoidance: tuple[Held, ...]
+    cascade: tuple[ScheduledState, ...]
+    avoidance: tuple[ScheduledState, ...]
     command: Any
 
 
-def _with_outputs_of(way: _CascadeResult, other: _CascadeResult) -> _CascadeResult:
-    """A way that, before the first step, has the outputs of rungs that only another one passes."""
+def _fill_outputs(result: _CascadeResult, other: _CascadeResult) -> _CascadeResult:
+    """Return a result with missing outputs from another one, so that both have one structure.
 
-    def told(held: Held, another: Held) -> Held:
+    Before the first step, a controller that the path to ``result`` skips has no output yet.
+    """
+
+    def fill(held: ScheduledState, another: ScheduledState) -> ScheduledState:
         return replace(held, output=another.output) if held.output is None else held
 
-    return way._replace(
-        cascade=tuple(map(told, way.cascade, other.cascade)),
-        avoidance=tuple(map(told, way.avoidance, other.avoidance)),
+    return result._replace(
+        cascade=tuple(map(fill, result.cascade, other.cascade)),
+        avoidance=tuple(map(fill, result.avoidance, other.avoidance)),
     )
 
 
 def _run_cascade(
-    vehicle: Vehicle, state: VehicleState, signal: Any, senses: Senses, clock: Clock
+    vehicle: Vehicle, state: VehicleState, command: Any, inputs: CascadeInputs, clock: Clock
 ) -> _CascadeResult:
-    """Down the ladder from the signal's rung to the native one; rungs above it begin anew."""
+    """Return the result of the cascade from a command down to the actuator command.
+
+    Controllers that are not on this path are reset to their initial states.
+    """
     return fusion_barrier(
-        partial(_run_cascade_from, vehicle, clock), state, as_arrays(signal), senses
+        partial(_run_cascade_from, vehicle, clock), state, as_arrays(command), inputs
     )
 
 
 def _run_cascade_from(
-    vehicle: Vehicle, clock: Clock, state: VehicleState, signal: Any, senses: Senses
+    vehicle: Vehicle, clock: Clock, state: VehicleState, command: Any, inputs: CascadeInputs
 ) -> _CascadeResult:
     levels, streams = [level.component for level in vehicle.cascade], state.streams
     cascade = [
@@ -415,82 +466,85 @@ def _run_cascade_from(
         _reset(part.component, held, streams[Stream.AVOIDANCE.of(i)])
         for i, (part, held) in enumerate(zip(vehicle.avoidance, state.avoidance, strict=True))
     ]
-    if isinstance(signal, MotorsOff):
+    if isinstance(command, MotorsOff):
         return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(vehicle.dynamics.off()))
-    waiting = list(enumerate(vehicle.avoidance))
+    pending = list(enumerate(vehicle.avoidance))
 
-    def clear(asked: Any) -> Any:
-        """What is asked for on a rung, after what avoids on it."""
-        for i, part in [one for one in waiting if one[1].component.command_type is type(asked)]:
-            waiting.remove((i, part))
-            avoidance[i], asked = run(
+    def avoid(command: Any) -> Any:
+        """Return the command after all avoidances of its command type, each applied once."""
+        command_type = type(command)
+        for i, part in [one for one in pending if one[1].component.command_type is command_type]:
+            pending.remove((i, part))
+            avoidance[i], command = run(
                 part,
                 state.avoidance[i],
-                AvoidanceInputs(asked, *senses),
+                AvoidanceInputs(command, *inputs),
                 clock,
                 streams[Stream.AVOIDANCE.of(i)],
             )
-        return asked
+        return command
 
-    signal = clear(signal)
-    for i in cascade_path(levels, type(signal), vehicle.dynamics.command_type):
-        cascade[i], signal = run(
+    command = avoid(command)
+    for i in cascade_path(levels, type(command), vehicle.dynamics.command_type):
+        cascade[i], command = run(
             vehicle.cascade[i],
             state.cascade[i],
-            (signal, senses.estimate),
+            (command, inputs.estimate),
             clock,
             streams[Stream.CONTROLLER.of(i)],
         )
-        signal = clear(signal)
-    return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(signal))
+        command = avoid(command)
+    return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(command))
 
 
-def _applied(vehicle: Vehicle, command: Any, clock: Clock) -> Any:
-    """The command inside the vehicle's bounds, and as far as what is broken lets it."""
+def _actuator_command(vehicle: Vehicle, command: Any, clock: Clock) -> Any:
+    """Return the command within the vehicle's bounds, as its faulty actuators execute it."""
     command = vehicle.dynamics.limit_command(command)
     for fault in vehicle.faults:
-        command = fault.applied(command, clock.time_s)
+        command = fault.apply(command, clock.time_s)
     return as_arrays(command)
 
 
 def _stale(
-    parts: tuple[Scheduled[Any], ...], held: dict[str, Held], stream: Stream
-) -> tuple[Held, ...]:
-    """Of parts that can be passed over, before the first step."""
+    parts: tuple[Scheduled[Any], ...], held: dict[str, ScheduledState], stream: Stream
+) -> tuple[ScheduledState, ...]:
+    """Return the initial states of components that may be skipped, marked as stale."""
     return tuple(
         replace(held[stream.of(i)], stale=None if part.every == 1 else jnp.asarray(True))
         for i, part in enumerate(parts)
     )
 
 
-def _reset(component: AbstractComponent, held: Held, stream: PRNGKeyArray) -> Held:
-    overdue = None if held.stale is None else jnp.ones_like(held.stale)
-    return Held(_first(component, stream), held.output, overdue)
+def _reset(
+    component: AbstractComponent, held: ScheduledState, stream: PRNGKeyArray
+) -> ScheduledState:
+    stale = None if held.stale is None else jnp.ones_like(held.stale)
+    return ScheduledState(_initial(component, stream), held.output, stale)
 
 
-def _first(component: AbstractComponent, stream: PRNGKeyArray) -> Any:
+def _initial(component: AbstractComponent, stream: PRNGKeyArray) -> Any:
     return as_arrays(component.init(named(stream, Stream.INIT)))
 
 
 def _faults(vehicle: Vehicle, clock: Clock) -> Count | None:
-    """How many of a vehicle's faults have begun; None for one without any."""
+    """Return the number of active faults; None for a vehicle without faults."""
     if not vehicle.faults:
         return None
     return sum(jnp.asarray(fault.is_active(clock.time_s), jnp.int32) for fault in vehicle.faults)
 
 
 def _phase(vehicle: Vehicle, state: VehicleState) -> Count | None:
-    """Which part of its task a vehicle is at; None for a task of one part."""
+    """Return the index of the present phase of guidance; None for guidance with one phase."""
     guidance = vehicle.guidance.component
     return None if len(guidance.phases()) == 1 else guidance.phase(state.guidance.state)
 
 
 def _finished(vehicle: Vehicle, state: VehicleState) -> Flag | None:
-    """Whether a vehicle's task is done; None for one without an end."""
+    """Return True if the task of guidance is done; None for a task without an end."""
     guidance = vehicle.guidance.component
     return guidance.finished(state.guidance.state) if guidance.ends else None
 
 
 def _sum(v: Vec3) -> Real:
-    """A number that is finite where all components are, or nearly so at the end of the range."""
+    """Return the sum of the components, which is not finite if a component is not."""
     return v.x + v.y + v.z

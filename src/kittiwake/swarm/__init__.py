@@ -1,4 +1,4 @@
-"""How vehicles fly together: what each wants because of the others, and how it hears of them."""
+"""Flocking: behaviors that propose velocities, and radios between the vehicles."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -7,30 +7,30 @@ BEHAVIORS = Registry(
     "behavior",
     {
         "separation": RegistryEntry(
-            "kittiwake.swarm.separation:Separation", "away from those that are too near"
+            "kittiwake.swarm.separation:Separation", "away from vehicles that are too close"
         ),
         "alignment": RegistryEntry(
-            "kittiwake.swarm.alignment:Alignment", "at the velocity of the others"
+            "kittiwake.swarm.alignment:Alignment", "mean velocity of the teammates"
         ),
         "cohesion": RegistryEntry(
-            "kittiwake.swarm.cohesion:Cohesion", "towards the middle of the others"
+            "kittiwake.swarm.cohesion:Cohesion", "towards the center of the flock"
         ),
         "targeting": RegistryEntry(
-            "kittiwake.swarm.targeting:Targeting", "brings the middle of the flock to a place"
+            "kittiwake.swarm.targeting:Targeting", "moves the center of the flock to a target"
         ),
         "informed-avoid": RegistryEntry(
             "kittiwake.swarm.informed_avoid:InformedAvoid",
-            "aside from known obstacles, and from others whose way crosses one's own",
+            "away from known obstacles, and from vehicles on a collision course",
         ),
         "olfati-saber": RegistryEntry(
             "kittiwake.swarm.olfati_saber:OlfatiSaber",
-            "a lattice of equal distances that moves as one (Olfati-Saber 2006)",
+            "lattice of equal distances that moves as one (Olfati-Saber 2006)",
         ),
         "formation": RegistryEntry(
-            "kittiwake.swarm.formation:Formation", "one's own place in a line, a wedge or a circle"
+            "kittiwake.swarm.formation:Formation", "position in a line, wedge, circle or grid"
         ),
         "follow-leader": RegistryEntry(
-            "kittiwake.swarm.follow_leader:FollowLeader", "at an offset from the vehicle that leads"
+            "kittiwake.swarm.follow_leader:FollowLeader", "at an offset from the leader"
         ),
     },
 )
@@ -44,7 +44,7 @@ RADIOS = Registry(
         ),
         "lossy": RegistryEntry(
             "kittiwake.swarm.lossy_radio:LossyRadio",
-            "messages that fade, come late, and are too many for the channel",
+            "fading, latency, and a channel of limited bandwidth",
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""Alignment (Reynolds 1987): at the velocity of the others.
+"""Alignment (Reynolds 1987): matches the mean velocity of the teammates.
 
 v = k (mean_j v_j - v_i)
 """
@@ -14,18 +14,18 @@ from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.teammates import count_mates, over_mates
+from kittiwake.swarm.teammates import count_teammates, sum_over_teammates
 
 
 class Alignment(AbstractBehavior):
-    """Takes over the mean velocity of its mates; k is ``gain``."""
+    """Matches the mean velocity of the teammates; k is ``gain``."""
 
     gain: Annotated[Real, NOT_NEGATIVE] = 0.5
 
     @override
-    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        number = count_mates(peers)
-        whole = over_mates(peers, lambda mate: mate.velocity_world_mps)
-        mean = whole / jnp.maximum(number, 1.0)
-        wish = (mean - own.velocity_world_mps) * self.gain
-        return wish * jnp.where(number > 0.0, 1.0, 0.0)
+    def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
+        count = count_teammates(neighbors)
+        total = sum_over_teammates(neighbors, lambda mate: mate.velocity_world_mps)
+        mean = total / jnp.maximum(count, 1.0)
+        velocity = (mean - own.velocity_world_mps) * self.gain
+        return velocity * jnp.where(count > 0.0, 1.0, 0.0)

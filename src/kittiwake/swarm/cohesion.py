@@ -1,4 +1,4 @@
-"""Cohesion (Reynolds 1987): towards the middle of the others.
+"""Cohesion (Reynolds 1987): towards the center of the flock.
 
 v = k (C_N - p_i)
 """
@@ -13,14 +13,14 @@ from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.teammates import middle_world_m
+from kittiwake.swarm.teammates import center_world_m
 
 
 class Cohesion(AbstractBehavior):
-    """Towards the mean place of itself and its mates (C_N); k is ``gain_hz``."""
+    """Flies towards the mean position of itself and its teammates (C_N); k is ``gain_hz``."""
 
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.3
 
     @override
-    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        return (middle_world_m(own, peers) - own.position_world_m) * self.gain_hz
+    def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
+        return (center_world_m(own, neighbors) - own.position_world_m) * self.gain_hz

@@ -17,7 +17,7 @@ from kittiwake.interfaces.behavior import AbstractBehavior
 
 
 class FollowLeader(AbstractBehavior):
-    """Keeps ``offset_world_m`` (o) from the vehicle that the scenario calls ``leader``."""
+    """Keeps ``offset_world_m`` (o) from the vehicle that the scenario names as ``leader``."""
 
     follows: ClassVar[bool] = True
 
@@ -25,8 +25,8 @@ class FollowLeader(AbstractBehavior):
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
 
     @override
-    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        leader = peers.leader
-        way = leader.position_world_m + self.offset_world_m - own.position_world_m
-        wish = leader.velocity_world_mps + way * self.gain_hz
-        return wish * jnp.where(leader.heard, 1.0, 0.0)
+    def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
+        leader = neighbors.leader
+        error = leader.position_world_m + self.offset_world_m - own.position_world_m
+        velocity = leader.velocity_world_mps + error * self.gain_hz
+        return velocity * jnp.where(leader.heard, 1.0, 0.0)

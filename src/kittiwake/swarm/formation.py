@@ -1,13 +1,13 @@
-"""Keeping a formation: one's own place in a shape of the whole team.
+"""Formation keeping: position of each member in a shape of the whole team.
 
-With s_j the place of member j in the shape, about its middle, each member estimates where the
-middle is by all that it hears of, and goes to its own place about it::
+With s_j the position of member j in the shape, relative to its center, each member estimates the
+center from its neighbors, and flies to its own position relative to it::
 
     C = mean_j (p_j - s_j),    v = k (C + s_i - p_i) + f mean_j v_j
 
 which is the consensus of Olfati-Saber, Fax, Murray, "Consensus and cooperation in networked
 multi-agent systems", Proceedings of the IEEE 95 (2007), section II.B. The mean goes over the member
-itself and its mates.
+itself and its teammates.
 """
 
 from typing import Annotated, Literal
@@ -22,20 +22,20 @@ from kittiwake.core.neighbors import Neighbor, NeighborTable
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.teammates import count_mates, over_mates
+from kittiwake.swarm.teammates import count_teammates, sum_over_teammates
 
 Shape = Literal["line", "column", "wedge", "circle", "grid"]
 
 
 class Formation(AbstractBehavior):
-    """Takes its place in a line abreast, a column, a wedge, a circle or a square grid.
+    """Flies to its position in a line abreast, a column, a wedge, a circle or a square grid.
 
     Attributes:
-        shape: of the formation; its front is along ``heading_rad``.
-        spacing_m: between neighbors in it.
-        heading_rad: of the front, from east to north.
+        shape: shape of the formation; its front points along ``heading_rad``.
+        spacing_m: distance of neighbors in the shape.
+        heading_rad: direction of the front, from east to north.
         gain_hz: k.
-        feed_forward: f, how much of the mates' mean velocity is taken over.
+        feed_forward: f, the share of the mean velocity that is fed forward.
     """
 
     shape: Shape = eqx.field(static=True, default="wedge")
@@ -45,28 +45,28 @@ class Formation(AbstractBehavior):
     feed_forward: Annotated[Real, NOT_NEGATIVE] = 0.5
 
     @override
-    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        def middle(mate: Neighbor) -> Vec3:
-            return mate.position_world_m - self.place_world_m(mate.number, peers.size)
+    def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
+        def center(mate: Neighbor) -> Vec3:
+            return mate.position_world_m - self.offset_world_m(mate.number, neighbors.size)
 
-        number = 1.0 + count_mates(peers)
-        own_middle = own.position_world_m - self.place_world_m(peers.number, peers.size)
-        way = (own_middle + over_mates(peers, middle)) / number - own_middle
-        velocities = over_mates(peers, lambda mate: mate.velocity_world_mps)
-        mean = (own.velocity_world_mps + velocities) / number
-        return way * self.gain_hz + mean * self.feed_forward
+        count = 1.0 + count_teammates(neighbors)
+        own_center = own.position_world_m - self.offset_world_m(neighbors.number, neighbors.size)
+        error = (own_center + sum_over_teammates(neighbors, center)) / count - own_center
+        velocities = sum_over_teammates(neighbors, lambda mate: mate.velocity_world_mps)
+        mean = (own.velocity_world_mps + velocities) / count
+        return error * self.gain_hz + mean * self.feed_forward
 
-    def place_world_m(self, number: Count, size: Count) -> Vec3:
-        """Where a member belongs, about the middle of the shape."""
+    def offset_world_m(self, number: Count, size: Count) -> Vec3:
+        """Return the position of a member relative to the center of the shape."""
         real = jnp.result_type(float)
-        ahead, left = _places(self.shape, jnp.asarray(number, real), jnp.asarray(size, real))
+        ahead, left = _offsets(self.shape, jnp.asarray(number, real), jnp.asarray(size, real))
         ahead, left = ahead * self.spacing_m, left * self.spacing_m
         cosine, sine = jnp.cos(self.heading_rad), jnp.sin(self.heading_rad)
         return Vec3(ahead * cosine - left * sine, ahead * sine + left * cosine, 0.0 * ahead)
 
 
-def _places(shape: Shape, number: Real, size: Real) -> tuple[Real, Real]:
-    """How far ahead and to the left a member is in a shape of spacing 1, about its middle."""
+def _offsets(shape: Shape, number: Real, size: Real) -> tuple[Real, Real]:
+    """Return a member's offset (ahead, left) from the center of a shape with spacing 1."""
     along = number - 0.5 * (size - 1.0)
     if shape == "line":
         return 0.0 * along, -along
@@ -74,7 +74,7 @@ def _places(shape: Shape, number: Real, size: Real) -> tuple[Real, Real]:
         return -along, 0.0 * along
     if shape == "wedge":
         rank = (number + 1) // 2
-        # of ranks 0, 1, 1, 2, 2, ...: the last member is alone in its rank where the size is even
+        # ranks are 0, 1, 1, 2, 2, ...: for an even size the last member is alone in its rank
         whole = size // 2 * ((size + 1) // 2)
         side = jnp.where(number % 2 == 1, 1.0, -1.0)
         lone = jnp.where(size % 2 == 0, 0.5, 0.0)

@@ -1,4 +1,4 @@
-"""A radio that carries every message at once, as far as it reaches."""
+"""Radio without losses or latency within its range."""
 
 from typing import Annotated, ClassVar
 
@@ -12,18 +12,18 @@ from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
-from kittiwake.swarm.neighbor_table import peers_of, with_leaders
+from kittiwake.swarm.neighbor_table import neighbor_tables, with_leaders
 from kittiwake.world.radio import AbstractRadio, Broadcast
 
 MOST = Bounds(1.0, 256.0)
 
 
 class IdealRadio(AbstractRadio):
-    """Each vehicle hears the nearest others, and its leader wherever that is.
+    """Radio that delivers the messages of the nearest vehicles, and of the leader at any distance.
 
     Attributes:
-        range_m: how far it reaches.
-        most: others that a vehicle listens to, the nearest.
+        range_m: range of the radio.
+        most: largest number of neighbors; the nearest are received.
     """
 
     default_rate_hz: ClassVar[float | None] = 25.0
@@ -41,10 +41,12 @@ class IdealRadio(AbstractRadio):
         self, state: tuple[()], inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], NeighborTable]:
         del dt_s, key
-        sends = inputs.present & inputs.reports.sent
+        sending = inputs.present & inputs.reports.sent
         points = jax.vmap(lambda place: place.array)(inputs.places_world_m)
-        near = nearest(points, sends, self.range_m, self.most)
-        numbers, there = with_leaders(near, inputs.roster)
+        near = nearest(points, sending, self.range_m, self.most)
+        numbers, exists = with_leaders(near, inputs.roster)
         reports = jax.tree.map(lambda leaf: leaf[numbers], inputs.reports)
         age_s = jnp.broadcast_to(inputs.age_s, jnp.shape(numbers))
-        return state, peers_of(reports, age_s, numbers, there & sends[numbers], inputs.roster)
+        return state, neighbor_tables(
+            reports, age_s, numbers, exists & sending[numbers], inputs.roster
+        )

@@ -1,17 +1,18 @@
-"""Informed avoidance: aside from what is known to be in the way.
+"""Informed avoidance: away from predicted conflicts with vehicles and known obstacles.
 
-With r and w the place and the velocity of another relative to one's own, the two are nearest at::
+With r and w the position and velocity of another vehicle relative to the own, the two are nearest
+at::
 
     t* = min(max(-r w / |w|^2, 0), T),    m = r + w t*
 
-Where |m| < c, the vehicle goes aside, away from where the other will be::
+If |m| < c, the vehicle evades, away from the predicted position of the other::
 
     v = -k (c - |m|) m / |m|,   summed over all
 
-If both would meet in one point, m has no direction, and each goes to its own right. Obstacles of
-the world, and its ground, are known as from a map: at a few places of the way that lies ahead
-within T, what is free there is compared with c in the same way. The formula follows the idea that
-Micklisch et al. (2021) name; theirs is not published.
+If both would meet in one point, m has no direction, and each evades to its own right. Obstacles of
+the world, and its ground, are known as from a map: at a few points of the path ahead within T, the
+clearance is compared with c in the same way. The formula follows an idea of Micklisch et al.
+(2021), whose own formula is not published.
 """
 
 from typing import Annotated
@@ -31,37 +32,37 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.interfaces.build_context import BuildContext
-from kittiwake.swarm.teammates import over_heard
+from kittiwake.swarm.teammates import sum_over_neighbors
 from kittiwake.world.ray import AbstractObstacle, nearest_obstacle
 
-# of the way ahead, that are compared with the map
-PLACES = 4
-# shorter ways have no direction, and slower others stand
-LEAST_M = 1e-3
-LEAST_MPS = 1e-3
+# number of points of the path ahead that are compared with the map
+PATH_POINTS = 4
+# shorter vectors have no direction, and slower vehicles count as standing
+MIN_DISTANCE_M = 1e-3
+MIN_SPEED_MPS = 1e-3
 
 
 class KnownWorld(eqx.Module):
-    """What a map shows."""
+    """Map of obstacles and ground."""
 
     obstacles: tuple[AbstractObstacle, ...]
     ground_z_m: Real
 
-    def clearance_m(self, place: Float[Array, "3"]) -> Real:
-        """What is free about a place."""
-        height = place[2] - self.ground_z_m
+    def clearance_m(self, position: Float[Array, "3"]) -> Real:
+        """Return the distance from a position to the nearest obstacle or the ground."""
+        height = position[2] - self.ground_z_m
         if not self.obstacles:
             return height
-        point = Vec3(place[0], place[1], place[2])
+        point = Vec3(position[0], position[1], position[2])
         return jnp.minimum(height, nearest_obstacle(self.obstacles, point).distance_m)
 
 
 class InformedAvoid(AbstractBehavior):
-    """Aside from others and from obstacles that would come too near.
+    """Evades vehicles and obstacles that would come too close.
 
     Attributes:
-        clearance_m: c, that is to be kept.
-        horizon_s: T, how far it looks ahead.
+        clearance_m: c, the distance to keep.
+        horizon_s: T, the prediction horizon.
         gain_hz: k.
     """
 
@@ -71,7 +72,7 @@ class InformedAvoid(AbstractBehavior):
     known: KnownWorld | None = eqx.field(init=False)
 
     def __post_init__(self) -> None:
-        """The map is not known yet."""
+        """Start without a map."""
         self.known = None
 
     @override
@@ -81,39 +82,45 @@ class InformedAvoid(AbstractBehavior):
         return eqx.tree_at(lambda own: own.known, self, known, is_leaf=lambda leaf: leaf is None)
 
     @override
-    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        aside = over_heard(peers, lambda peer: self._from_peer(own, peer))
-        return aside if self.known is None else aside + self._from_map(own, self.known)
-
-    def _from_peer(self, own: Kinematics, peer: Neighbor) -> Vec3:
-        way = peer.position_world_m - own.position_world_m
-        drift = peer.velocity_world_mps - own.velocity_world_mps
-        square = drift.dot(drift)
-        moving = square > LEAST_MPS**2
-        until_s = jnp.where(moving, -way.dot(drift) / jnp.where(moving, square, 1.0), 0.0)
-        return self._aside(way + drift * jnp.clip(until_s, 0.0, self.horizon_s), way)
-
-    def _aside(self, miss: Vec3, way: Vec3) -> Vec3:
-        square = miss.dot(miss)
-        apart = square > LEAST_M**2
-        distance = jnp.sqrt(jnp.where(apart, square, 1.0))
-        level_square = way.x * way.x + way.y * way.y
-        beside = level_square > LEAST_M**2
-        level = jnp.sqrt(jnp.where(beside, level_square, 1.0))
-        # to the right of what comes towards one; northwards of what is straight above or below
-        to_right = Vec3(
-            jnp.where(beside, way.y / level, 0.0), jnp.where(beside, -way.x / level, 1.0), 0.0
+    def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
+        velocity = sum_over_neighbors(
+            neighbors, lambda neighbor: self._from_neighbor(own, neighbor)
         )
-        away = tree_where(apart, as_arrays(-miss / distance), as_arrays(to_right))
-        near_m = self.clearance_m - jnp.where(apart, distance, 0.0)
-        return away * (jnp.maximum(near_m, 0.0) * self.gain_hz)
+        return velocity if self.known is None else velocity + self._from_map(own, self.known)
+
+    def _from_neighbor(self, own: Kinematics, neighbor: Neighbor) -> Vec3:
+        offset = neighbor.position_world_m - own.position_world_m
+        relative_velocity = neighbor.velocity_world_mps - own.velocity_world_mps
+        square = relative_velocity.dot(relative_velocity)
+        moving = square > MIN_SPEED_MPS**2
+        until_s = jnp.where(
+            moving, -offset.dot(relative_velocity) / jnp.where(moving, square, 1.0), 0.0
+        )
+        until_s = jnp.clip(until_s, 0.0, self.horizon_s)
+        return self._evasion(offset + relative_velocity * until_s, offset)
+
+    def _evasion(self, miss: Vec3, offset: Vec3) -> Vec3:
+        """Return the velocity away from the miss vector m, or to the right if it vanishes."""
+        square = miss.dot(miss)
+        has_direction = square > MIN_DISTANCE_M**2
+        distance = jnp.sqrt(jnp.where(has_direction, square, 1.0))
+        level_square = offset.x * offset.x + offset.y * offset.y
+        beside = level_square > MIN_DISTANCE_M**2
+        level = jnp.sqrt(jnp.where(beside, level_square, 1.0))
+        # to the right of the direction to the other; north if that is straight up or down
+        to_right = Vec3(
+            jnp.where(beside, offset.y / level, 0.0), jnp.where(beside, -offset.x / level, 1.0), 0.0
+        )
+        away = tree_where(has_direction, as_arrays(-miss / distance), as_arrays(to_right))
+        deficit_m = self.clearance_m - jnp.where(has_direction, distance, 0.0)
+        return away * (jnp.maximum(deficit_m, 0.0) * self.gain_hz)
 
     def _from_map(self, own: Kinematics, known: KnownWorld) -> Vec3:
-        place, velocity = own.position_world_m.array, own.velocity_world_mps.array
-        times_s = jnp.linspace(0.0, 1.0, PLACES) * self.horizon_s
-        ahead = place[None] + velocity[None] * times_s[:, None]
-        free, slope = jax.vmap(jax.value_and_grad(known.clearance_m))(ahead)
-        nearest = jnp.argmin(free)
-        steepness = jnp.sqrt(jnp.maximum(jnp.sum(jnp.square(slope[nearest])), 1e-12))
-        near_m = jnp.maximum(self.clearance_m - free[nearest], 0.0)
-        return Vec3.of(slope[nearest] * (near_m * self.gain_hz / steepness))
+        position, velocity = own.position_world_m.array, own.velocity_world_mps.array
+        times_s = jnp.linspace(0.0, 1.0, PATH_POINTS) * self.horizon_s
+        path = position[None] + velocity[None] * times_s[:, None]
+        clearance, gradient = jax.vmap(jax.value_and_grad(known.clearance_m))(path)
+        nearest = jnp.argmin(clearance)
+        steepness = jnp.sqrt(jnp.maximum(jnp.sum(jnp.square(gradient[nearest])), 1e-12))
+        deficit_m = jnp.maximum(self.clearance_m - clearance[nearest], 0.0)
+        return Vec3.of(gradient[nearest] * (deficit_m * self.gain_hz / steepness))

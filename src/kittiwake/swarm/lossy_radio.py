@@ -1,17 +1,17 @@
-"""A radio whose messages fade with the distance, come late, and share one channel.
+"""Radio with fading, latency, and a shared channel of limited bandwidth.
 
 A message from a distance d arrives with the probability::
 
     P = (1 - loss) exp(-(d / d_e)^n) min(1, B / G),    nothing from d >= range
 
 The exponential is that of a link with Rayleigh fading, whose mean power falls with the n-th power
-of the distance (M. Haenggi, "Stochastic geometry for wireless networks", 2012, section 5.1); d_e is
-where one message of e arrives. G is what all vehicles in range send, in bits per second, and B what
-the channel carries: of what is too much each message is lost with the same probability.
+of the distance (M. Haenggi, "Stochastic geometry for wireless networks", 2012, section 5.1); at d_e
+one message in e arrives. G is the traffic of all vehicles in range and B the capacity of the
+channel, in bits per second: under overload each message is lost with the same probability.
 
-A message is heard ``latency_s`` after it was sent, and for ``memory_s`` it is remembered, also of a
-sender that has fallen silent; the last one of each sender counts. Who has gone out of range is
-forgotten at once. Whether a message arrives is drawn once for each receiver.
+A message is received ``latency_s`` after it was sent, and remembered for ``memory_s``, even if its
+sender falls silent; the last one of each sender counts. Senders out of range are forgotten at once.
+Whether a message arrives is drawn once for each receiver.
 """
 
 import math
@@ -30,43 +30,43 @@ from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.swarm.ideal_radio import MOST
-from kittiwake.swarm.neighbor_table import peers_of, with_leaders
+from kittiwake.swarm.neighbor_table import neighbor_tables, with_leaders
 from kittiwake.world.radio import AbstractRadio, Broadcast
 
-# what is remembered of all vehicles at once
-LONGEST = 256
-BITS = 8
+# largest number of remembered messages per vehicle
+MAX_MESSAGES = 256
+BITS_PER_BYTE = 8
 
 
-class Sent(eqx.Module):
-    """The last messages of all vehicles, the newest first; two axes, over messages and vehicles.
+class MessageHistory(eqx.Module):
+    """Last messages of all vehicles, the newest first: axes (messages, vehicles).
 
-    ``carried`` is min(1, B / G) where each vehicle was when they were sent.
-    ``number`` counts the newest; ``seed`` is the data of the key of what is lost. The first
-    ``late`` messages are on their way.
+    ``capacity_ratio`` is min(1, B / G) at each vehicle when they were sent. ``number`` counts the
+    messages; ``seed`` is the key data of the losses. The first ``latency_steps`` messages are still
+    in transit.
     """
 
     reports: StateReport
     places_world_m: Vec3
-    carried: Float[Array, "messages vehicles"]
+    capacity_ratio: Float[Array, "messages vehicles"]
     number: Int[Array, ""]
     seed: UInt32[Array, "..."]
-    late: int = eqx.field(static=True)
+    latency_steps: int = eqx.field(static=True)
 
 
 class LossyRadio(AbstractRadio):
-    """Each vehicle hears what gets through from the nearest others, and from its leader.
+    """Radio that delivers messages of the nearest vehicles and of the leader, with losses.
 
     Attributes:
-        range_m: nothing is heard from farther away.
-        most: others that a vehicle listens to, the nearest.
-        loss: the part of messages that is lost at any distance.
-        fade_distance_m: d_e; without it nothing fades.
+        range_m: range of the radio.
+        most: largest number of neighbors; the nearest are received.
+        loss: share of messages that is lost at any distance.
+        fade_distance_m: d_e; no fading without it.
         path_loss_exponent: n, 2 in free space.
-        latency_s: from sending to hearing, rounded to messages.
-        memory_s: what was sent longer ago is forgotten.
-        bandwidth_bps: B; without it the channel carries everything.
-        message_bytes: the size of a message.
+        latency_s: time from sending to reception, rounded to message periods.
+        memory_s: age at which messages are forgotten.
+        bandwidth_bps: B; unlimited without it.
+        message_bytes: size of a message.
     """
 
     default_rate_hz: ClassVar[float | None] = 25.0
@@ -83,99 +83,112 @@ class LossyRadio(AbstractRadio):
 
     @override
     def check(self, period_s: float) -> None:
-        if self._length(period_s) > LONGEST:
+        if self._length(period_s) > MAX_MESSAGES:
             message = (
-                f"latency_s and memory_s are {self._length(period_s)} messages, {LONGEST} at most; "
-                "write less, or a lower rate_hz"
+                f"`latency_s` and `memory_s`: got {self._length(period_s)} messages; must be "
+                f"{MAX_MESSAGES} at most; reduce them or rate_hz"
             )
             raise ScenarioError(message)
 
     @override
-    def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> Sent:
+    def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> MessageHistory:
         seed = jax.random.key_data(key)
         length = self._length(period_s)
         nothing = jax.tree.map(
             lambda leaf: jnp.zeros((length, vehicles), leaf.dtype), StateReport.silent()
         )
-        none, carried = jnp.asarray(0, jnp.int32), jnp.zeros((length, vehicles))
-        late = self._late(period_s)
-        return Sent(nothing, nothing.position_world_m, carried, none, seed, late)
+        none, capacity_ratio = jnp.asarray(0, jnp.int32), jnp.zeros((length, vehicles))
+        latency_steps = self._latency_steps(period_s)
+        return MessageHistory(
+            nothing, nothing.position_world_m, capacity_ratio, none, seed, latency_steps
+        )
 
     def _length(self, period_s: float) -> int:
-        return self._late(period_s) + max(1, math.ceil(self.memory_s / period_s))
+        return self._latency_steps(period_s) + max(1, math.ceil(self.memory_s / period_s))
 
-    def _late(self, period_s: float) -> int:
+    def _latency_steps(self, period_s: float) -> int:
         return round(self.latency_s / period_s)
 
     @override
     def step(
-        self, state: Sent, inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Sent, NeighborTable]:
+        self, state: MessageHistory, inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[MessageHistory, NeighborTable]:
         del key
-        sends = inputs.present & inputs.reports.sent
-        told = eqx.tree_at(lambda report: report.sent, inputs.reports, sends)
+        sending = inputs.present & inputs.reports.sent
+        reports = eqx.tree_at(lambda report: report.sent, inputs.reports, sending)
         points = jax.vmap(lambda place: place.array)(inputs.places_world_m)
-        crowd = nearest(points, sends, self.range_m, 1).crowd
-        sent = Sent(
-            _pushed(state.reports, told),
-            _pushed(state.places_world_m, inputs.places_world_m),
-            _pushed(state.carried, self._carried(crowd, dt_s)),
+        crowd = nearest(points, sending, self.range_m, 1).neighbor_count
+        sent = MessageHistory(
+            _push(state.reports, reports),
+            _push(state.places_world_m, inputs.places_world_m),
+            _push(state.capacity_ratio, self._capacity_ratio(crowd, dt_s)),
             state.number + 1,
             state.seed,
-            state.late,
+            state.latency_steps,
         )
-        # those who have fallen silent are remembered, where they are
+        # senders that have fallen silent are remembered at their positions
         known = jnp.any(sent.reports.sent, axis=0) & jnp.all(jnp.isfinite(points), axis=1)
         near = nearest(points, known, self.range_m, self.most)
-        numbers, there = with_leaders(near, inputs.roster)
-        there = there & inputs.present[:, None]
+        numbers, exists = with_leaders(near, inputs.roster)
+        exists = exists & inputs.present[:, None]
         own = jnp.arange(len(numbers), dtype=jnp.int32)
         arrived = jax.vmap(self._arrived, (None, None, 0, 0))(sent, inputs.roster, own, numbers)
-        here = jnp.arange(jnp.shape(arrived)[2], dtype=jnp.int32) >= sent.late
-        arrived = arrived & here[None, None, :] & there[:, :, None]
+        delivered = jnp.arange(jnp.shape(arrived)[2], dtype=jnp.int32) >= sent.latency_steps
+        arrived = arrived & delivered[None, None, :] & exists[:, :, None]
         newest = jnp.argmax(arrived, axis=2)
         reports = jax.tree.map(lambda leaf: leaf[newest, numbers], sent.reports)
         age_s = inputs.age_s + jnp.asarray(newest, jnp.result_type(float)) * dt_s
-        return sent, peers_of(reports, age_s, numbers, jnp.any(arrived, axis=2), inputs.roster)
+        return sent, neighbor_tables(
+            reports, age_s, numbers, jnp.any(arrived, axis=2), inputs.roster
+        )
 
-    def _carried(self, crowd: Int[Array, " vehicles"], dt_s: Real) -> Float[Array, " vehicles"]:
-        """min(1, B / G) where each vehicle is."""
+    def _capacity_ratio(
+        self, crowd: Int[Array, " vehicles"], dt_s: Real
+    ) -> Float[Array, " vehicles"]:
+        """Return min(1, B / G) at each vehicle."""
         if self.bandwidth_bps is None:
             return jnp.ones(jnp.shape(crowd))
         offered_bps = jnp.asarray(crowd, jnp.result_type(float)) * (
-            self.message_bytes * BITS / dt_s
+            self.message_bytes * BITS_PER_BYTE / dt_s
         )
         return jnp.minimum(1.0, self.bandwidth_bps / jnp.maximum(offered_bps, 1e-9))
 
     def _arrived(
-        self, sent: Sent, roster: Roster, own: Int[Array, ""], numbers: Int[Array, " heard"]
+        self,
+        sent: MessageHistory,
+        roster: Roster,
+        own: Int[Array, ""],
+        numbers: Int[Array, " heard"],
     ) -> Bool[Array, "heard messages"]:
-        """Which of the last messages of others one vehicle has received, the newest first."""
+        """Return flags of the messages that one vehicle has received, the newest first."""
         key = jax.random.wrap_key_data(sent.seed)
         messages = jnp.arange(jnp.shape(sent.reports.sent)[0], dtype=jnp.int32)
         of_receiver = jax.random.fold_in(key, roster.name_hash[own])
 
         def received(number: Int[Array, ""], message: Int[Array, ""]) -> Bool[Array, ""]:
-            place = jax.tree.map(lambda leaf: leaf[message, number], sent.places_world_m)
-            here = jax.tree.map(lambda leaf: leaf[message, own], sent.places_world_m)
-            chance = self._chance((place - here).norm()) * sent.carried[message, own]
+            sender = jax.tree.map(lambda leaf: leaf[message, number], sent.places_world_m)
+            receiver = jax.tree.map(lambda leaf: leaf[message, own], sent.places_world_m)
+            distance_m = (sender - receiver).norm()
+            probability = self._probability(distance_m) * sent.capacity_ratio[message, own]
             of_pair = jax.random.fold_in(of_receiver, roster.name_hash[number])
             drawn = jax.random.uniform(jax.random.fold_in(of_pair, sent.number - message))
-            return jnp.asarray(sent.reports.sent)[message, number] & (drawn < chance)
+            return jnp.asarray(sent.reports.sent)[message, number] & (drawn < probability)
 
         of_one = jax.vmap(received, (None, 0))
         return jax.vmap(of_one, (0, None))(numbers, messages)
 
-    def _chance(self, distance_m: Real) -> Real:
-        """P on a channel that carries everything."""
-        chance = jnp.where(distance_m < self.range_m, 1.0 - self.loss, 0.0)
+    def _probability(self, distance_m: Real) -> Real:
+        """Return P on a channel of unlimited bandwidth."""
+        probability = jnp.where(distance_m < self.range_m, 1.0 - self.loss, 0.0)
         if self.fade_distance_m is None:
-            return chance
-        return chance * jnp.exp(-((distance_m / self.fade_distance_m) ** self.path_loss_exponent))
+            return probability
+        return probability * jnp.exp(
+            -((distance_m / self.fade_distance_m) ** self.path_loss_exponent)
+        )
 
 
-def _pushed(remembered: Any, new: Any) -> Any:
-    """With the new message first, and without the oldest."""
+def _push(history: Any, newest: Any) -> Any:
+    """Return the history with the newest entry first, and without the oldest one."""
     return jax.tree.map(
-        lambda old, one: jnp.concatenate([one[None].astype(old.dtype), old[:-1]]), remembered, new
+        lambda old, new: jnp.concatenate([new[None].astype(old.dtype), old[:-1]]), history, newest
     )

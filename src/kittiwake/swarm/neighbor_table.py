@@ -1,4 +1,4 @@
-"""From what vehicles send to what each of them knows."""
+"""Neighbor tables of all vehicles from the reports that they have received."""
 
 import jax
 import jax.numpy as jnp
@@ -14,55 +14,55 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 def with_leaders(
     near: NearestNeighbors, roster: Roster
 ) -> tuple[Int[Array, "vehicles heard"], Bool[Array, "vehicles heard"]]:
-    """The numbers of those to listen to, the leader last, and whether there are such."""
+    """Return the indices of the senders, the leader last, and whether each of them exists."""
     own = jnp.arange(len(roster.leader), dtype=jnp.int32)
     numbers = jnp.concatenate([near.numbers, roster.leader[:, None]], axis=1)
-    there = jnp.concatenate([near.found, (roster.leader != own)[:, None]], axis=1)
-    return numbers, there
+    exists = jnp.concatenate([near.found, (roster.leader != own)[:, None]], axis=1)
+    return numbers, exists
 
 
-def peers_of(
+def neighbor_tables(
     reports: StateReport,
     age_s: Float[Array, "vehicles heard"],
     numbers: Int[Array, "vehicles heard"],
     heard: Bool[Array, "vehicles heard"],
     roster: Roster,
 ) -> NeighborTable:
-    """What each vehicle knows by the last reports that it heard.
+    """Return the neighbor table of each vehicle from the last reports that it received.
 
     Args:
-        reports: with two axes, over vehicles and those that they listen to, the leader last.
-        age_s: of the reports.
-        numbers: whose reports they are.
-        heard: which of them there are.
-        roster: who belongs together.
+        reports: reports with axes (vehicles, senders), the leader last.
+        age_s: ages of the reports.
+        numbers: indices of the senders.
+        heard: flags of the reports that were received.
+        roster: teams and leaders of the vehicles.
     """
 
-    def known(
+    def table(
         own: Count,
-        told: StateReport,
+        received: StateReport,
         ages_s: Float[Array, " heard"],
         senders: Int[Array, " heard"],
-        there: Bool[Array, " heard"],
+        exists: Bool[Array, " heard"],
     ) -> NeighborTable:
-        each = jax.vmap(_peer, (None, None, 0, 0, 0, 0))
-        peers = each(roster, own, told, ages_s, senders, there)
+        each = jax.vmap(_neighbor, (None, None, 0, 0, 0, 0))
+        neighbors = each(roster, own, received, ages_s, senders, exists)
         return NeighborTable(
-            others=jax.tree.map(lambda leaf: leaf[:-1], peers),
-            leader=jax.tree.map(lambda leaf: leaf[-1], peers),
+            others=jax.tree.map(lambda leaf: leaf[:-1], neighbors),
+            leader=jax.tree.map(lambda leaf: leaf[-1], neighbors),
             number=roster.number[own],
             size=roster.size[own],
         )
 
     every = jnp.arange(len(roster.team), dtype=jnp.int32)
-    return jax.vmap(known)(every, reports, age_s, numbers, heard)
+    return jax.vmap(table)(every, reports, age_s, numbers, heard)
 
 
-def _peer(
+def _neighbor(
     roster: Roster, own: Count, report: StateReport, age_s: Real, sender: Count, heard: Flag
 ) -> Neighbor:
     now = report.after(age_s)
-    peer = Neighbor(
+    neighbor = Neighbor(
         position_world_m=now.position_world_m,
         velocity_world_mps=now.velocity_world_mps,
         age_s=age_s,
@@ -70,5 +70,5 @@ def _peer(
         mate=roster.team[sender] == roster.team[own],
         heard=heard,
     )
-    # what is not heard is nowhere in particular, but a number
-    return tree_where(heard, as_arrays(peer), jax.tree.map(jnp.zeros_like, as_arrays(peer)))
+    # zeros, not NaN, for reports that were not received
+    return tree_where(heard, as_arrays(neighbor), jax.tree.map(jnp.zeros_like, as_arrays(neighbor)))

@@ -12,9 +12,9 @@ Transactions on Automatic Control 51 (2006), algorithm 2, in three dimensions::
     phi(z) = ((a + b) sigma_1(z + c) + (a - b)) / 2,   sigma_1(z) = z / sqrt(1 + z^2),
     c = |a - b| / sqrt(4 a b)
 
-with eps = 0.1, a = b = 5, h = 0.2 and r = 1.2 d, as in section VIII there. At rest neighbors are d
-apart. u is an acceleration; what flies here takes velocities, and answers them with a delay of
-about tau, so that v_i + tau u_i makes it accelerate by u_i.
+with eps = 0.1, a = b = 5, h = 0.2 and r = 1.2 d, as in section VIII there. At rest the distance of
+neighbors is d. u is an acceleration; the vehicles here take velocity commands, and follow them with
+a lag of about tau, so that the command v_i + tau u_i gives the acceleration u_i.
 """
 
 from typing import Annotated
@@ -28,7 +28,7 @@ from kittiwake.core.neighbors import Neighbor, NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.teammates import over_mates
+from kittiwake.swarm.teammates import sum_over_teammates
 
 EPSILON = 0.1
 A = B = 5.0
@@ -37,15 +37,15 @@ C = abs(A - B) / (4.0 * A * B) ** 0.5
 
 
 class OlfatiSaber(AbstractBehavior):
-    """A lattice of mates at equal distances that flies to a target as one.
+    """Lattice of teammates at equal distances that flies to a target as one.
 
     Attributes:
-        distance_m: d, between neighbors.
-        reach: r / d; mates that are farther than r do not count.
-        target_world_m: p_r, at rest; without one nothing leads the flock.
+        distance_m: d, the distance of neighbors.
+        reach: r / d; teammates farther than r do not count.
+        target_world_m: p_r, at rest; optional.
         position_gain_hz2: c_1.
         velocity_gain_hz: c_2.
-        response_s: tau, of the vehicle's velocity.
+        response_s: tau, the time constant of the vehicle's velocity.
     """
 
     distance_m: Annotated[Real, POSITIVE] = 3.0
@@ -56,23 +56,23 @@ class OlfatiSaber(AbstractBehavior):
     response_s: Annotated[Real, POSITIVE] = 0.5
 
     @override
-    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        return own.velocity_world_mps + self._u(own, peers) * self.response_s
+    def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
+        return own.velocity_world_mps + self._u(own, neighbors) * self.response_s
 
-    def _u(self, own: Kinematics, peers: NeighborTable) -> Vec3:
+    def _u(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
         d = _sigma_norm(jnp.square(self.distance_m))
         r = _sigma_norm(jnp.square(self.reach * self.distance_m))
 
         def from_mate(mate: Neighbor) -> Vec3:
-            way = mate.position_world_m - own.position_world_m
-            square = way.dot(way)
+            offset = mate.position_world_m - own.position_world_m
+            square = offset.dot(offset)
             z = _sigma_norm(square)
             a_ij = _rho(z / r)
             phi_alpha = a_ij * _phi(z - d)
-            n_ij = way / jnp.sqrt(1.0 + EPSILON * square)
+            n_ij = offset / jnp.sqrt(1.0 + EPSILON * square)
             return n_ij * phi_alpha + (mate.velocity_world_mps - own.velocity_world_mps) * a_ij
 
-        u = over_mates(peers, from_mate)
+        u = sum_over_teammates(neighbors, from_mate)
         if self.target_world_m is None:
             return u
         to_target = (self.target_world_m - own.position_world_m) * self.position_gain_hz2
@@ -80,12 +80,12 @@ class OlfatiSaber(AbstractBehavior):
 
 
 def _sigma_norm(square: Real) -> Real:
-    """By the square of the length."""
+    """Return the sigma norm from the square of the length."""
     return (jnp.sqrt(1.0 + EPSILON * square) - 1.0) / EPSILON
 
 
 def _rho(z: Real) -> Real:
-    """The bump function: 1 up to h, and from there smoothly down to 0 at 1."""
+    """Return the bump function: 1 up to h, and from there smoothly down to 0 at 1."""
     down = 0.5 * (1.0 + jnp.cos(jnp.pi * jnp.clip((z - H) / (1.0 - H), 0.0, 1.0)))
     return jnp.where(z < 1.0, down, 0.0)
 

@@ -1,9 +1,9 @@
-"""Targeting: brings the middle of the flock to a place (after Su, Wang, Lin 2009).
+"""Targeting: moves the center of the flock to a target (after Su, Wang, Lin 2009).
 
     v = k (target - C_N)
 
-All members that know each other are shifted alike, so their middle goes to the target while their
-places about it are left to other behaviors.
+All members that know each other get the same velocity, so their center moves to the target while
+other behaviors determine the positions relative to it.
 """
 
 from typing import Annotated
@@ -17,15 +17,15 @@ from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.swarm.teammates import middle_world_m
+from kittiwake.swarm.teammates import center_world_m
 
 
 class Targeting(AbstractBehavior):
-    """Brings C_N, the mean place of itself and its mates, to the target; k is ``gain_hz``."""
+    """Moves the mean position of itself and its teammates to the target; k is ``gain_hz``."""
 
     target_world_m: Vec3 = eqx.field(kw_only=True)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
 
     @override
-    def desired_velocity_world_mps(self, own: Kinematics, peers: NeighborTable) -> Vec3:
-        return (self.target_world_m - middle_world_m(own, peers)) * self.gain_hz
+    def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
+        return (self.target_world_m - center_world_m(own, neighbors)) * self.gain_hz

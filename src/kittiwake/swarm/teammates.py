@@ -1,4 +1,4 @@
-"""Sums over what a vehicle knows of others."""
+"""Sums over the neighbor table of a vehicle."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,32 +12,32 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 
-def over_heard(peers: NeighborTable, of: Callable[[Neighbor], Vec3]) -> Vec3:
-    """The sum of a vector over all others that are heard of."""
-    return _sum(peers, of, peers.others.heard)
+def sum_over_neighbors(neighbors: NeighborTable, of: Callable[[Neighbor], Vec3]) -> Vec3:
+    """Return the sum of a vector over all received neighbors."""
+    return _sum(neighbors, of, neighbors.others.heard)
 
 
-def over_mates(peers: NeighborTable, of: Callable[[Neighbor], Vec3]) -> Vec3:
-    """The sum of a vector over the others that fly along."""
-    return _sum(peers, of, _mates(peers))
+def sum_over_teammates(neighbors: NeighborTable, of: Callable[[Neighbor], Vec3]) -> Vec3:
+    """Return the sum of a vector over the received neighbors of the same team."""
+    return _sum(neighbors, of, _is_teammate(neighbors))
 
 
-def count_mates(peers: NeighborTable) -> Real:
-    """How many of the others fly along, as a number to divide by."""
-    return jnp.sum(_mates(peers), dtype=jnp.result_type(float))
+def count_teammates(neighbors: NeighborTable) -> Real:
+    """Return the number of received teammates, as a floating-point number."""
+    return jnp.sum(_is_teammate(neighbors), dtype=jnp.result_type(float))
 
 
-def middle_world_m(own: Kinematics, peers: NeighborTable) -> Vec3:
-    """C_N, the mean place of a vehicle and its mates (Micklisch et al. 2021, equation 46)."""
-    whole = own.position_world_m + over_mates(peers, lambda mate: mate.position_world_m)
-    return whole / (1.0 + count_mates(peers))
+def center_world_m(own: Kinematics, neighbors: NeighborTable) -> Vec3:
+    """Return C_N, the mean position of vehicle and teammates (Micklisch et al. 2021, eq. 46)."""
+    total = own.position_world_m + sum_over_teammates(neighbors, lambda mate: mate.position_world_m)
+    return total / (1.0 + count_teammates(neighbors))
 
 
-def _mates(peers: NeighborTable) -> Any:
-    """Of each of the others, whether it flies along."""
-    return peers.others.heard & peers.others.mate
+def _is_teammate(neighbors: NeighborTable) -> Any:
+    """Return flags of the received neighbors that are in the same team."""
+    return neighbors.others.heard & neighbors.others.mate
 
 
-def _sum(peers: NeighborTable, of: Callable[[Neighbor], Vec3], counts: Any) -> Vec3:
-    parts = jax.vmap(of)(peers.others)
+def _sum(neighbors: NeighborTable, of: Callable[[Neighbor], Vec3], counts: Any) -> Vec3:
+    parts = jax.vmap(of)(neighbors.others)
     return jax.tree.map(lambda part: jnp.sum(jnp.where(counts, part, 0.0)), parts)

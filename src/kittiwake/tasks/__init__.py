@@ -1,4 +1,4 @@
-"""What there is to learn: tasks set in scenarios, as environments."""
+"""Learning tasks in scenarios, as environments."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -8,14 +8,14 @@ TASKS = Registry(
     {
         "keep-spot": RegistryEntry(
             "kittiwake.tasks.library.keep_spot:KeepSpot",
-            "one Pelican stays where it is, at little effort",
+            "one Pelican keeps its position at little effort",
         ),
         "keep-spot-without-reward": RegistryEntry(
             "kittiwake.tasks.library.keep_spot:KeepSpotWithoutReward",
-            "one Pelican among limits, for a reward of one's own",
+            "the same area and limits, for a reward of your own",
         ),
         "keep-spot-10": RegistryEntry(
-            "kittiwake.tasks.library.keep_spot:KeepSpot10", "ten Pelicans stay where they are"
+            "kittiwake.tasks.library.keep_spot:KeepSpot10", "ten Pelicans keep their positions"
         ),
         "goto-waypoint": RegistryEntry(
             "kittiwake.tasks.library.goto_waypoint:GotoWaypoint",
@@ -29,11 +29,11 @@ TASKS = Registry(
             "one Pelican keeps a velocity in wind",
         ),
         "cats-mouse": RegistryEntry(
-            "kittiwake.tasks.library.cats_mouse:CatsMouse", "three Pelicans surround one that flees"
+            "kittiwake.tasks.library.cats_mouse:CatsMouse", "three Pelicans surround a fleeing one"
         ),
         "search-rescue": RegistryEntry(
             "kittiwake.tasks.library.search_rescue:SearchRescue",
-            "one Pelican finds persons by its camera",
+            "one Pelican finds persons with its camera",
         ),
         "search-rescue-3": RegistryEntry(
             "kittiwake.tasks.library.search_rescue:SearchRescue3",
@@ -41,59 +41,59 @@ TASKS = Registry(
         ),
         "plume-gaussian": RegistryEntry(
             "kittiwake.tasks.library.plume:PlumeGaussian",
-            "one Pelican says how dense a cloud at rest is",
+            "one Pelican estimates the concentrations of a cloud at rest",
         ),
         "plume-dispersion": RegistryEntry(
             "kittiwake.tasks.library.plume:PlumeDispersion",
-            "one Pelican says how dense the plume of a source is",
+            "one Pelican estimates the concentrations of a source's plume",
         ),
         "plume-multi-source": RegistryEntry(
-            "kittiwake.tasks.library.plume:PlumeMultiSource", "the same of several sources"
+            "kittiwake.tasks.library.plume:PlumeMultiSource", "the same for several sources"
         ),
         "plume-team": RegistryEntry(
             "kittiwake.tasks.library.plume:PlumeTeam",
-            "three Pelicans say how dense the plume of several sources is",
+            "three Pelicans estimate the concentrations of several sources' plume",
         ),
         "plume-puff": RegistryEntry(
             "kittiwake.tasks.library.plume:PlumePuff",
-            "one Pelican says what the air may hold where a source sends puffs",
+            "one Pelican samples the concentrations around a source of puffs",
         ),
         "plume-multi-puff": RegistryEntry(
-            "kittiwake.tasks.library.plume:PlumeMultiPuff", "the same of several sources of puffs"
+            "kittiwake.tasks.library.plume:PlumeMultiPuff", "the same for several sources of puffs"
         ),
         "plume-team-puff": RegistryEntry(
             "kittiwake.tasks.library.plume:PlumeTeamPuff",
-            "three Pelicans say what the air may hold among puffs",
+            "three Pelicans sample the concentrations around sources of puffs",
         ),
         "holding-pattern": RegistryEntry(
             "kittiwake.tasks.library.holding_pattern:HoldingPattern",
-            "three Pelicans go on flying near a landing place and keep apart",
+            "three Pelicans keep flying near a landing site, apart from each other",
         ),
         "hover": RegistryEntry(
-            "kittiwake.tasks.library.hover:Hover", "a Crazyflie stays in a place by its rotors"
+            "kittiwake.tasks.library.hover:Hover", "a Crazyflie hovers by its rotor speeds"
         ),
         "land-on-deck": RegistryEntry(
             "kittiwake.tasks.library.land_on_deck:LandOnDeck",
-            "a drone lands on a vessel that sails",
+            "a drone lands on a moving vessel",
         ),
         "hallway": RegistryEntry(
             "kittiwake.tasks.library.hallway:HallwayTask",
-            "a drone flies along a hallway with pillars by ranges",
+            "a drone flies along a hallway with pillars by its lidar",
         ),
         "follow-surface": RegistryEntry(
             "kittiwake.tasks.library.follow_surface:FollowSurfaceTask",
-            "a drone flies over hills at a wanted distance by ranges",
+            "a drone flies over hills at a constant distance by its lidar",
         ),
         "formation": RegistryEntry(
             "kittiwake.tasks.library.formation:FormationTask",
-            "drones take up and hold a formation that moves",
+            "drones form up and hold a moving formation",
         ),
         "obstacle-race": RegistryEntry(
             "kittiwake.tasks.library.obstacle_race:ObstacleRace", "a drone races through gates"
         ),
         "survey-coverage": RegistryEntry(
             "kittiwake.tasks.library.survey_coverage:SurveyCoverage",
-            "vessels pass all cells of an area",
+            "vessels cover all cells of an area",
         ),
     },
 )

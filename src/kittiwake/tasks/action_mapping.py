@@ -1,4 +1,4 @@
-"""On which rung of the ladder agents act, and how numbers from -1 to 1 become a signal there."""
+"""Mapping from actions, numbers from -1 to 1, to commands of one type."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,67 +14,68 @@ from kittiwake.geometry.scalar import Real
 
 @dataclass(frozen=True)
 class Span:
-    """A number of a signal: its value for an action of 0, and how far 1 and -1 are from it."""
+    """Range of a number of a command: its value for an action of 0, and the change up to 1."""
 
     rest: float
     reach: float
 
     @classmethod
     def between(cls, low: Real, high: Real) -> "Span":
-        """From the lowest to the highest value."""
+        """Return the range from the lowest to the highest value."""
         return cls(0.5 * (float(low) + float(high)), 0.5 * (float(high) - float(low)))
 
 
 @dataclass(frozen=True)
 class ActionMapping:
-    """Signals of one kind.
+    """Mapping from actions to commands of one type.
 
     Attributes:
-        kind: of the signals.
-        spans: of the numbers that an agent chooses, by column, in the order of its actions.
-        fixed: the numbers that stay, by column; zero where nothing is said.
-        told: names of further numbers, from -1 to 1, that an agent tells its task.
+        command_type: type of the commands.
+        spans: ranges of the numbers that an agent chooses, by column, in the order of its actions.
+        fixed: constant numbers, by column; zero by default.
+        reported: names of further numbers, from -1 to 1, that an agent reports to its task.
     """
 
-    kind: type
+    command_type: type
     spans: Mapping[str, Span]
     fixed: Mapping[str, float] = field(default_factory=dict)
-    reports: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuses columns that the signal does not have."""
-        known = column_names(self.kind)
+        """Check that the command type has all columns."""
+        known = column_names(self.command_type)
         for name in (*self.spans, *self.fixed):
             if name not in known:
-                message = f"{self.kind.__name__} has no {name}; it has {', '.join(known)}"
+                command = self.command_type.__name__
+                message = f"{command} has no column '{name}'. Allowed: {', '.join(known)}"
                 raise ValueError(message)
 
     def command(self, action: Float[Array, " numbers"]) -> Any:
-        """The signal of an action; beyond -1 and 1 it does not go."""
-        numbers = to_columns(zero_command(self.kind)) | dict(self.fixed)
+        """Return the command of an action; numbers beyond -1 and 1 are clipped."""
+        numbers = to_columns(zero_command(self.command_type)) | dict(self.fixed)
         clipped = jnp.clip(action, -1.0, 1.0)
-        for place, (name, span) in enumerate(self.spans.items()):
-            numbers[name] = span.rest + span.reach * clipped[place]
-        return from_columns(self.kind, numbers)
+        for index, (name, span) in enumerate(self.spans.items()):
+            numbers[name] = span.rest + span.reach * clipped[index]
+        return from_columns(self.command_type, numbers)
 
     def action(
-        self, values: Mapping[str, Real], told: Float[Array, " told"] | None = None
+        self, values: Mapping[str, Real], reported: Float[Array, " reported"] | None = None
     ) -> Float[Array, " numbers"]:
-        """The action that asks for these numbers, by column, and tells what is told.
+        """Return the action for these numbers of a command, by column, and reported numbers.
 
-        It is at rest where nothing is said.
+        Columns without a value are at rest.
         """
         dtype = jnp.result_type(float)
-        asked = [
+        chosen = [
             (jnp.asarray(values[name], dtype) - span.rest) / span.reach
             if name in values
             else jnp.zeros((), dtype)
             for name, span in self.spans.items()
         ]
-        said = jnp.zeros(len(self.reports), dtype) if told is None else told
-        return jnp.clip(jnp.concatenate([jnp.stack(asked), said]), -1.0, 1.0)
+        further = jnp.zeros(len(self.reported), dtype) if reported is None else reported
+        return jnp.clip(jnp.concatenate([jnp.stack(chosen), further]), -1.0, 1.0)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What an agent's action consists of."""
-        return (*self.spans, *self.reports)
+        """Names of the numbers in an agent's action."""
+        return (*self.spans, *self.reported)

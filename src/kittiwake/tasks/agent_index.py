@@ -1,4 +1,4 @@
-"""Who of a fleet are the agents of a task, and how they and the others look to it."""
+"""Agents of a task within a fleet, and the scene that the task gets of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ from kittiwake.geometry.scalar import Count, Flag
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import member_names
-from kittiwake.sim.fleet import Fleet, Perceived
+from kittiwake.sim.fleet import Fleet, FleetPerception
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import Perception
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
@@ -30,93 +30,95 @@ class AgentIndex:
     """The agents of a task among the vehicles of a fleet.
 
     Attributes:
-        agents: their names.
-        others: the names of all other vehicles.
-        group: the one group to which all agents belong.
-        lanes: the agents' places there.
-        told: how many numbers an agent tells the task itself.
+        agents: names of the agents.
+        others: names of all other vehicles.
+        group: index of the group that holds all agents.
+        indices: indices of the agents in that group.
+        reported_count: number of values that an agent reports to the task.
     """
 
     agents: tuple[str, ...]
     others: tuple[str, ...]
     group: int
-    lanes: tuple[int, ...]
-    reports: int
+    indices: tuple[int, ...]
+    reported_count: int
 
     @classmethod
-    def of(cls, fleet: Fleet, agents: tuple[str, ...], told: int) -> "AgentIndex":
-        """Those of a fleet.
+    def of(cls, fleet: Fleet, agents: tuple[str, ...], reported_count: int) -> "AgentIndex":
+        """Find the agents in a fleet.
 
         Raises:
-            ScenarioError: if the agents are not of one kind.
+            ScenarioError: if the agents are not in one group.
         """
-        places = [fleet.place(name) for name in agents]
+        places = [fleet.locate(name) for name in agents]
         if len({group for group, _ in places}) > 1:
             message = (
-                f"the agents {', '.join(agents)} are not alike; give all of them the same sensors, "
-                "estimator, controllers and guidance"
+                f"agents {', '.join(agents)}: must be of equal structure; give all of them the "
+                "same sensors, estimator, controllers and guidance"
             )
             raise ScenarioError(message)
         others = tuple(name for name in fleet.names if name not in agents)
-        return cls(agents, others, places[0][0], tuple(lane for _, lane in places), told)
+        return cls(
+            agents, others, places[0][0], tuple(index for _, index in places), reported_count
+        )
 
-    def picked(self, tree: Tree) -> Tree:
-        """What is told of all vehicles of the agents' group, of the agents alone."""
-        return jax.tree.map(self._picked, tree)
+    def select(self, tree: Tree) -> Tree:
+        """Select the agents' values from those of all vehicles of their group."""
+        return jax.tree.map(self._select, tree)
 
-    def given_starts(self, fleet: Fleet) -> Start:
-        """Where the agents begin, along a leading axis."""
-        lanes = np.asarray(self.lanes)
-        return jax.tree.map(lambda leaf: leaf[lanes], self._starts_of_group(fleet))
+    def scenario_starts(self, fleet: Fleet) -> Start:
+        """Return the starts of the agents, along a leading axis."""
+        indices = np.asarray(self.indices)
+        return jax.tree.map(lambda leaf: leaf[indices], self._starts_of_group(fleet))
 
-    def starting(self, fleet: Fleet, starts: Start) -> Fleet:
-        """With agents that begin so."""
-        groups, lanes = list(fleet.groups), np.asarray(self.lanes)
+    def with_starts(self, fleet: Fleet, starts: Start) -> Fleet:
+        """Return the fleet with other starts of the agents."""
+        groups, indices = list(fleet.groups), np.asarray(self.indices)
         given = self._starts_of_group(fleet)
-        merged = jax.tree.map(lambda all_, some: all_.at[lanes].set(some), given, starts)
-        groups[self.group] = groups[self.group].starting(merged)
+        merged = jax.tree.map(lambda all_, some: all_.at[indices].set(some), given, starts)
+        groups[self.group] = groups[self.group].with_starts(merged)
         return replace(fleet, groups=tuple(groups))
 
-    def no_reports(self) -> Float[Array, "agents told"]:
-        """What agents have told before they act."""
-        return jnp.zeros((len(self.agents), self.reports), jnp.result_type(float))
+    def zero_reported(self) -> Float[Array, "agents reported"]:
+        """Return the reported numbers before the agents act: zeros."""
+        return jnp.zeros((len(self.agents), self.reported_count), jnp.result_type(float))
 
     def scene(
         self,
         fleet: Fleet,
         state: FleetState,
-        perceived: Perceived,
+        perceived: FleetPerception,
         commands: Sequence[Any] | None,
-        told: Float[Array, "agents told"],
+        reported: Float[Array, "agents reported"],
         last: Flag,
     ) -> TaskScene:
-        """What there is at a tick.
+        """Return the scene at a tick.
 
         Args:
-            fleet: as it flies in this episode.
-            state: of all that moves.
-            perceived: what all vehicles see.
-            commands: of each group, if there were any yet.
-            told: by each agent.
-            last: whether the time is up.
+            fleet: fleet of this episode.
+            state: its state.
+            perceived: perceptions of all vehicles.
+            commands: last actuator commands of each group; None before the first step.
+            reported: numbers that each agent reported.
+            last: True if the time is up.
         """
         groups = [
-            self._agents_of(fleet, number, state, perceived, commands, told)
+            self._agents_of(fleet, number, state, perceived, commands, reported)
             for number in range(len(fleet.groups))
         ]
         others: dict[str, Agent] = {}
         for name in self.others:
-            group, lane = fleet.place(name)
-            others[name] = jax.tree.map(lambda leaf, at=lane: leaf[at], groups[group])
+            group, index = fleet.locate(name)
+            others[name] = jax.tree.map(lambda leaf, at=index: leaf[at], groups[group])
         processes = {name: held.state for name, held in state.processes.items()}
         elapsed = jnp.asarray(state.tick - state.began, jnp.result_type(float))
-        own, time_s = self.picked(groups[self.group]), elapsed * fleet.dt_s
+        own, time_s = self.select(groups[self.group]), elapsed * fleet.dt_s
         return TaskScene(time_s, own, others, fleet.world, processes, last)
 
-    def _picked(self, leaf: Any) -> Any:
-        if self.lanes == tuple(range(leaf.shape[0])):
+    def _select(self, leaf: Any) -> Any:
+        if self.indices == tuple(range(leaf.shape[0])):
             return leaf
-        return leaf[np.asarray(self.lanes)]
+        return leaf[np.asarray(self.indices)]
 
     def _starts_of_group(self, fleet: Fleet) -> Start:
         group = fleet.groups[self.group]
@@ -127,29 +129,32 @@ class AgentIndex:
         fleet: Fleet,
         number: int,
         state: FleetState,
-        perceived: Perceived,
+        perceived: FleetPerception,
         commands: Sequence[Any] | None,
-        told: Float[Array, "agents told"],
+        reported: Float[Array, "agents reported"],
     ) -> Agent:
-        """A group's vehicles; of those that are no agents only what all vehicles have counts."""
+        """Return a group's vehicles as agents; other vehicles get the first agent's number."""
         group = fleet.groups[number]
-        lanes = len(group.names)
+        count = len(group.names)
         if commands is None:
-            nothing = as_arrays(zero_command(group.vehicle.dynamics.command_type))
-            command = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (lanes,)), nothing)
+            zero = as_arrays(zero_command(group.vehicle.dynamics.command_type))
+            command = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (count,)), zero)
         else:
             command = commands[number]
         places = [self.agents.index(name) if name in self.agents else 0 for name in group.names]
         return group.map(
             _agent,
-            *(state.groups[number].dynamics, fleet.truths(state)[number]),
-            *(perceived.groups[number], command, told[np.asarray(places)]),
+            state.groups[number].dynamics,
+            fleet.truths(state)[number],
+            perceived.groups[number],
+            command,
+            reported[np.asarray(places)],
             jnp.asarray(places, jnp.int32),
         )
 
 
-def agents_of(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
-    """The vehicles of the task's entry.
+def agent_names(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
+    """Return the names of the task's agents in a scenario.
 
     Raises:
         ScenarioError: if the scenario has no such entry.
@@ -157,7 +162,7 @@ def agents_of(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
     entries = scenario.document.data["vehicles"]
     if task.agents not in entries:
         known = did_you_mean(task.agents, list(entries))
-        message = f"the task's agents are vehicles.{task.agents}, which is not there. {known}"
+        message = f"vehicles: the task's agents '{task.agents}' are missing. {known}"
         raise ScenarioError(message)
     return member_names(task.agents, entries[task.agents].get("count"))
 
@@ -166,18 +171,18 @@ def _agent(
     vehicle: Vehicle,
     dynamics: Any,
     truth: Kinematics,
-    seen: Perception,
+    perception: Perception,
     command: Any,
-    told: Float[Array, " told"],
+    reported: Float[Array, " reported"],
     number: Count,
 ) -> Agent:
     return Agent(
         truth=truth,
-        estimate=seen.estimate,
-        measurements={name: sample.measurement for name, sample in seen.samples.items()},
+        estimate=perception.estimate,
+        measurements={name: sample.measurement for name, sample in perception.samples.items()},
         command=command,
-        reports=told,
+        reported=reported,
         actuators=as_arrays(vehicle.dynamics.actuators(dynamics)),
-        surroundings=seen.surroundings,
+        surroundings=perception.surroundings,
         number=number,
     )

@@ -1,4 +1,4 @@
-"""How much of a curriculum's variety an episode has, from 0 to 1."""
+"""Check of the difficulty of an episode, the share of a curriculum's variation."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ from jax.core import Tracer
 
 
 def check_difficulty(difficulty: Any) -> None:
-    """Refuses what no difficulty can be; inside ``jit``, where it is not known, it cannot.
+    """Check that a difficulty is from 0 to 1; values traced by ``jit`` are not checked.
 
     Raises:
-        ValueError: with what to give instead.
+        ValueError: for any other value.
     """
     if isinstance(difficulty, Tracer):
         return
@@ -20,5 +20,5 @@ def check_difficulty(difficulty: Any) -> None:
         given = given.item()
     is_number = isinstance(given, int | float | np.number) and not isinstance(given, bool)
     if not is_number or not 0.0 <= float(given) <= 1.0:
-        message = f"a difficulty of {given!r} is not allowed; give a number from 0 to 1"
+        message = f"difficulty: got {given!r}; must be a number from 0 to 1"
         raise ValueError(message)

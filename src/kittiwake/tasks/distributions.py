@@ -1,4 +1,4 @@
-"""What a number of a scenario is drawn from, as ``randomize`` and ``curriculum`` write it."""
+"""Distributions of scenario values, as written under ``randomize`` and ``curriculum``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from jaxtyping import Array, Float, Key
 from kittiwake.core.errors import did_you_mean
 from kittiwake.geometry.scalar import Real
 
-# a normal distribution ends there, so that no draw is beyond what was tried
+# truncation of normal distributions, so that no draw is beyond the values that were tried
 DEVIATIONS = 4.0
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """Of one number.
+    """Distribution of one number.
 
     Attributes:
         kind: its name.
-        numbers: what it is given by.
+        numbers: its parameters.
     """
 
     kind: str
     numbers: tuple[float, ...]
 
     def at(self, fraction: float) -> float:
-        """A value of it; from 0 to 1 they go from its lowest to its highest."""
+        """Return the value at a fraction, from 0 at the lowest to 1 at the highest."""
         low, high = self.ends
         if self.kind == "log_uniform":
             return exp(log(low) + fraction * (log(high) - log(low)))
@@ -40,66 +40,69 @@ class Distribution:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Its lowest and its highest value."""
+        """Lowest and highest value."""
         if self.kind == "normal":
             mean, deviation = self.numbers
             return mean - DEVIATIONS * deviation, mean + DEVIATIONS * deviation
         return min(self.numbers), max(self.numbers)
 
     def quantile(self, unit: Real) -> Real:
-        """The number below which that part of all draws lies."""
+        """Return the value below which a share ``unit`` of all draws lies."""
         return _QUANTILES[self.kind](self.numbers, unit)
 
 
 def uniforms(keys: Key[Array, " keys"]) -> Float[Array, " keys"]:
-    """A number from 0 to 1 by each key."""
+    """Draw a uniform number from 0 to 1 with each key."""
     dtype = jnp.result_type(float)
     return jax.vmap(lambda key: jax.random.uniform(key, (), dtype))(keys)
 
 
 def distributions(entry: Any) -> tuple[list[Distribution], bool]:
-    """Those of each component of an entry such as ``{uniform: [1, 2]}``; whether it is a vector.
+    """Parse an entry such as ``{uniform: [1, 2]}``.
+
+    Returns:
+        The distribution of each component; True if the entry is a vector.
 
     Raises:
-        ValueError: with what is wrong and what to write.
+        ValueError: for a malformed entry, with the correct form.
     """
     if not isinstance(entry, Mapping) or len(entry) != 1:
-        message = f"{entry!r} is not allowed; write one distribution, such as {{uniform: [1, 2]}}"
+        message = f"got {entry!r}; must be one distribution, such as {{uniform: [1, 2]}}"
         raise ValueError(message)
     ((kind, given),) = entry.items()
     if kind not in _QUANTILES:
         message = f"there is no distribution '{kind}'. {did_you_mean(str(kind), list(_QUANTILES))}"
         raise ValueError(message)
     if not isinstance(given, list) or not given:
-        message = f"{kind}: {given!r} is not allowed; write {_FORMS[kind]}"
+        message = f"{kind}: got {given!r}; write {_FORMS[kind]}"
         raise ValueError(message)
     vectors = [one if isinstance(one, list) else [one] for one in given]
     is_vector = isinstance(given[0], list)
     if len({len(one) for one in vectors}) != 1 or is_vector != all(
         isinstance(o, list) for o in given
     ):
-        message = f"{kind}: {given!r} mixes lengths; give vectors of one length, or numbers"
+        message = f"{kind}: got {given!r}; must be all vectors of one length, or all numbers"
         raise ValueError(message)
     parts = [_one(kind, tuple(numbers)) for numbers in zip(*vectors, strict=True)]
     return parts, is_vector
 
 
 def _one(kind: str, numbers: tuple[Any, ...]) -> Distribution:
-    wanted = f"write {_FORMS[kind]}"
+    advice = f"write {_FORMS[kind]}"
     if any(
         isinstance(n, bool) or not isinstance(n, int | float) or not isfinite(n) for n in numbers
     ):
-        message = f"{kind}: {list(numbers)} are not all numbers; {wanted}"
+        message = f"{kind}: got {list(numbers)}; must be finite numbers; {advice}"
         raise ValueError(message)
     if kind != "choice" and len(numbers) != 2:
-        message = f"{kind}: {list(numbers)} is not allowed; {wanted}"
+        message = f"{kind}: got {list(numbers)}; {advice}"
         raise ValueError(message)
     first, last = numbers[0], numbers[-1]
     if (kind == "uniform" and first > last) or (kind == "log_uniform" and not 0.0 < first <= last):
-        message = f"{kind}: {list(numbers)} is not allowed; {wanted}"
+        message = f"{kind}: got {list(numbers)}; {advice}"
         raise ValueError(message)
     if kind == "normal" and last < 0.0:
-        message = f"normal: a deviation of {last} is not allowed; {wanted}"
+        message = f"normal: got a deviation of {last}; must be 0 or more; {advice}"
         raise ValueError(message)
     return Distribution(kind, tuple(map(float, numbers)))
 

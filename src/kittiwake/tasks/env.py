@@ -1,4 +1,4 @@
-"""A task as pure functions: ``reset`` and ``step`` of one world, to be jitted and mapped."""
+"""Environment of a task: pure functions ``reset`` and ``step`` of one world."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -16,11 +16,11 @@ from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.sim.fleet import Fleet, Perceived
+from kittiwake.sim.fleet import Fleet, FleetPerception
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.schedule import steps_between
 from kittiwake.sim.state import FleetState, Snapshot
-from kittiwake.tasks.agent_index import AgentIndex, agents_of
+from kittiwake.tasks.agent_index import AgentIndex, agent_names
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.randomization import Randomization
 from kittiwake.tasks.requirements import check_command_type, check_requirements
@@ -34,16 +34,16 @@ class EnvState(eqx.Module):
     """One world between two control steps.
 
     Attributes:
-        fleet: everything that moves.
-        perceived: what all vehicles see at this tick; None if that follows from ``fleet`` alone.
-        goal: what the task remembers.
-        drawn: the numbers that are different in each episode.
+        fleet: state of the fleet and of the world's processes.
+        perceived: perceptions of all vehicles at this tick; None if ``fleet`` determines them.
+        goal: memory of the task.
+        drawn: values drawn for this episode.
         steps: control steps since the episode began.
-        key: the episode's own, from which the task draws.
+        key: random key of the episode, for the task.
     """
 
     fleet: FleetState
-    perceived: Perceived | None
+    perceived: FleetPerception | None
     goal: Any
     drawn: tuple[Any, ...]
     steps: Count
@@ -51,14 +51,14 @@ class EnvState(eqx.Module):
 
 
 class EnvStep(eqx.Module):
-    """What a control step gives.
+    """Result of a control step.
 
     Attributes:
-        observation: of all agents, one after another.
-        reward: of all together: their sum, or the one that they share.
-        terminated: whether a vehicle was lost or the task is done.
-        truncated: whether only the time is up.
-        rewards: of each agent.
+        observation: observations of all agents, concatenated.
+        reward: total reward: the sum over all agents, or the one that they share.
+        terminated: True if a vehicle was lost or the task is done.
+        truncated: True if only the time is up.
+        rewards: reward of each agent.
     """
 
     state: EnvState
@@ -72,9 +72,9 @@ class EnvStep(eqx.Module):
 class Env:
     """A task in a scenario.
 
-    ``reset(key)`` and ``step(key, state, action)`` are pure functions of one world. Actions and
-    observations are those of all agents, one after another, and are numbers without units: actions
-    go from -1 to 1.
+    ``reset(key)`` and ``step(key, state, action)`` are pure functions of one world and can be
+    jitted and mapped. Actions and observations are those of all agents, concatenated, as numbers
+    without units: actions are from -1 to 1.
     """
 
     def __init__(
@@ -85,20 +85,19 @@ class Env:
         *,
         randomized: bool = True,
     ) -> None:
-        """What a task makes of a scenario.
+        """Create the environment of a task in a scenario.
 
         Args:
-            scenario: in which it is set.
-            task: what there is to learn.
-            precision: the floating-point format to compute in.
-            randomized: whether episodes differ in what the scenario's ``randomize`` and
-                ``curriculum`` say.
+            scenario: scenario of the task.
+            task: learning task.
+            precision: floating-point format of all computations.
+            randomized: True to apply the scenario's ``randomize`` and ``curriculum``.
 
         Raises:
-            ScenarioError: if the scenario does not have what the task needs.
+            ScenarioError: if the scenario lacks something that the task requires.
         """
         self.scenario, self.task, self.precision = scenario, task, precision
-        self.agents = agents_of(scenario, task)
+        self.agents = agent_names(scenario, task)
         self.single_precision = precision == "float32"
         self.fleet = scenario.fleet(single_precision=self.single_precision)
         try:
@@ -113,59 +112,59 @@ class Env:
         for name, vehicle in zip(self.agents, self.vehicles, strict=True):
             check_command_type(name, vehicle, self.action_mapping)
         self.randomization = Randomization.of(scenario) if randomized else Randomization()
-        self.agent_index = AgentIndex.of(self.fleet, self.agents, len(self.action_mapping.reports))
+        self.agent_index = AgentIndex.of(self.fleet, self.agents, len(self.action_mapping.reported))
 
     @property
     def name(self) -> str:
-        """What the scenario calls the task; empty if it does not say any."""
-        said = self.scenario.document.data.get("task", "")
-        return said if isinstance(said, str) else said["type"]
+        """Name of the task in the scenario; empty if the scenario has none."""
+        entry = self.scenario.document.data.get("task", "")
+        return entry if isinstance(entry, str) else entry["type"]
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        """What one agent's actions ask for."""
+        """Names of the numbers in one agent's action."""
         return self.action_mapping.names
 
     @property
     def action_size(self) -> int:
-        """How many numbers all agents choose."""
+        """Length of the action of all agents."""
         return len(self.agents) * len(self.action_mapping.names)
 
     @cached_property
     def space(self) -> Space:
-        """The observations of one agent."""
-        kept: list[Space] = []
+        """Observation space of one agent."""
+        spaces: list[Space] = []
 
-        def look(key: PRNGKeyArray) -> None:
-            state, goal, scene = self._begun(key, jnp.zeros((), jnp.int32), jnp.ones(()))
+        def trace(key: PRNGKeyArray) -> None:
+            state, goal, scene = self._begin_episode(key, jnp.zeros((), jnp.int32), jnp.ones(()))
             del state
             agent = jax.tree.map(lambda leaf: leaf[0], scene.agents)
-            kept.append(Space.of(self.task.observe(goal, agent, scene)))
+            spaces.append(Space.of(self.task.observe(goal, agent, scene)))
 
         with self.mode():
-            jax.eval_shape(look, seed_key(0))
-        return kept[0]
+            jax.eval_shape(trace, seed_key(0))
+        return spaces[0]
 
     @property
     def observation_size(self) -> int:
-        """How many numbers all agents see."""
+        """Length of the observation of all agents."""
         return len(self.agents) * len(self.space.names)
 
     def mode(self) -> Any:
-        """The floating-point mode in which the functions are to be called."""
+        """Return the context manager for the floating-point mode; call all functions inside it."""
         return jax.enable_x64(not self.single_precision)
 
     def reset(
         self, key: PRNGKeyArray, difficulty: Real = 1.0
     ) -> tuple[EnvState, Float[Array, " numbers"]]:
-        """A new episode.
+        """Begin a new episode.
 
         Args:
-            key: from which everything in it follows.
-            difficulty: how much of the curriculum's variety there is, from 0 to 1.
+            key: random key that determines the episode.
+            difficulty: share of the curriculum's variation, from 0 to 1.
 
         Raises:
-            ValueError: for another difficulty.
+            ValueError: for a difficulty outside of 0 to 1.
         """
         check_difficulty(difficulty)
         tick = jnp.zeros((), jnp.int32)
@@ -174,81 +173,85 @@ class Env:
     def reset_at(
         self, key: PRNGKeyArray, tick: Count, difficulty: Real
     ) -> tuple[EnvState, Float[Array, " numbers"]]:
-        """The same on a clock that stands at a tick, which other worlds share."""
-        state, goal, scene = self._begun(key, tick, difficulty)
-        return state, self._observed(goal, scene)
+        """Begin a new episode at a tick of a clock that is shared with other worlds."""
+        state, goal, scene = self._begin_episode(key, tick, difficulty)
+        return state, self._observe(goal, scene)
 
     def step(
         self, key: PRNGKeyArray, state: EnvState, action: Float[Array, " numbers"] | None
     ) -> EnvStep:
-        """A control step; without an action the scenario's own guidance flies.
+        """Return the result of a control step; without an action the scenario's guidance flies.
 
-        An episode that is over has to be ``reset``.
+        ``reset`` an episode that has ended before the next step.
 
         Args:
-            key: of what the task itself draws in this step.
-            state: the world.
-            action: what all agents do, from -1 to 1; what is beyond counts as the limit.
+            key: random key for the task's own draws in this step.
+            state: state of the world.
+            action: action of all agents, from -1 to 1; values beyond are clipped.
 
         Raises:
-            ValueError: for another number of numbers.
+            ValueError: for an action of wrong length.
         """
-        return self.step_beside(None, key, state, action)
+        return self.step_in_batch(None, key, state, action)
 
-    def step_beside(
+    def step_in_batch(
         self,
         axis: str | None,
         key: PRNGKeyArray,
         state: EnvState,
         action: Float[Array, " numbers"] | None,
     ) -> EnvStep:
-        """The same while worlds are mapped over along a named axis and share their clock."""
-        fleet = replace(self.randomization.flown(self.fleet, state.drawn), shared_axis=axis)
-        rows = jnp.zeros((len(self.agents), len(self.action_mapping.names)), jnp.result_type(float))
-        signals: dict[str, Any] = {}
+        """Return the result of ``step`` inside a ``vmap`` over worlds with one clock."""
+        fleet = replace(self.randomization.apply_lasting(self.fleet, state.drawn), shared_axis=axis)
+        actions = jnp.zeros(
+            (len(self.agents), len(self.action_mapping.names)), jnp.result_type(float)
+        )
+        agent_commands: dict[str, Any] = {}
         if action is not None:
             if jnp.shape(action) != (self.action_size,):
                 message = (
-                    f"an action of shape {jnp.shape(action)} is not allowed; give "
-                    f"{self.action_size} numbers from -1 to 1: {', '.join(self.action_names)}"
+                    f"action: got shape {jnp.shape(action)}; must be {self.action_size} numbers "
+                    f"from -1 to 1: {', '.join(self.action_names)}"
                 )
                 if len(self.agents) > 1:
-                    message += f", of each of {len(self.agents)} agents"
+                    message += f", for each of {len(self.agents)} agents"
                 raise ValueError(message)
-            rows = jnp.reshape(action, rows.shape)
-            signals = {
-                name: self.action_mapping.command(rows[i]) for i, name in enumerate(self.agents)
+            actions = jnp.reshape(action, actions.shape)
+            agent_commands = {
+                name: self.action_mapping.command(actions[i]) for i, name in enumerate(self.agents)
             }
-        told = jnp.clip(rows[:, len(self.action_mapping.spans) :], -1.0, 1.0)
+        reported = jnp.clip(actions[:, len(self.action_mapping.spans) :], -1.0, 1.0)
 
-        def once(
-            world: tuple[FleetState, Perceived],
-        ) -> tuple[tuple[FleetState, Perceived], list[Any]]:
+        def physics_step(
+            world: tuple[FleetState, FleetPerception],
+        ) -> tuple[tuple[FleetState, FleetPerception], list[Any]]:
             now, perceived = world
             scene = self.agent_index.scene(
-                fleet, now, perceived, None, told, state.steps >= self.max_steps
+                fleet, now, perceived, None, reported, state.steps >= self.max_steps
             )
             others = self.task.others(state.goal, scene)
-            later, snapshots = fleet.act(now, perceived, fleet.orders({**signals, **others}))
+            later, snapshots = fleet.act(
+                now, perceived, fleet.group_commands({**agent_commands, **others})
+            )
             return (later, fleet.perceive(later)), [snapshot.command for snapshot in snapshots]
 
-        world = (state.fleet, self._seen_in(fleet, state))
+        world = (state.fleet, self._perceived(fleet, state))
         if self.every > 1:
             world, _ = jax.lax.scan(
-                lambda now, _: (once(now)[0], None), world, None, length=self.every - 1
+                lambda now, _: (physics_step(now)[0], None), world, None, length=self.every - 1
             )
-        (later, perceived), commands = once(world)
+        (later, perceived), commands = physics_step(world)
         steps = state.steps + 1
         scene = self.agent_index.scene(
-            fleet, later, perceived, commands, told, steps >= self.max_steps
+            fleet, later, perceived, commands, reported, steps >= self.max_steps
         )
         goal = as_arrays(self.task.proceed(state.goal, scene, key))
         rewards, terminated = self.judge(goal, scene, perceived)
         truncated = scene.last & ~terminated
         reward = rewards[0] if self.task.shared else rewards.sum()
         return EnvStep(
-            state=self._kept(later, perceived, goal, state.drawn, steps, state.key),
-            observation=self._observed(goal, scene),
+            state=self._env_state(later, perceived, goal, state.drawn, steps, state.key),
+            observation=self._observe(goal, scene),
             reward=reward,
             terminated=terminated,
             truncated=truncated,
@@ -256,23 +259,23 @@ class Env:
         )
 
     def judge(
-        self, goal: Any, scene: TaskScene, perceived: Perceived
+        self, goal: Any, scene: TaskScene, perceived: FleetPerception
     ) -> tuple[Float[Array, " agents"], Bool[Array, ""]]:
-        """What the last control step was worth to each agent, and whether it ended the episode."""
+        """Return the reward of each agent for the last control step; True if the episode ended."""
         lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
-        rewards = scene.each(lambda agent: self._rewarded(goal, agent, scene, lost))
+        rewards = scene.each(lambda agent: self._reward(goal, agent, scene, lost))
         return rewards, lost | self.task.ended(goal, scene)
 
     def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
-        """What a controller without learning does; None where the scenario's guidance is one.
+        """Return the built-in policy's action; None if the scenario's guidance is the policy.
 
         Raises:
-            ScenarioError: if it acts on beliefs, which only ``with_beliefs()`` remembers.
+            ScenarioError: if it needs beliefs, which only ``with_beliefs()`` holds.
         """
         if self.task.with_beliefs() is not self.task:
             message = (
-                f"the built-in policy of {type(self.task).__name__} follows what it believes, "
-                "which takes time and is not remembered for learners; take env.with_beliefs()"
+                f"the built-in policy of {type(self.task).__name__} needs beliefs, which take "
+                "time and are not computed for learners; take env.with_beliefs()"
             )
             raise ScenarioError(message)
         scene = self.scene(state)
@@ -282,7 +285,7 @@ class Env:
         return scene.each(lambda agent: self.task.baseline(state.goal, agent, scene)).reshape(-1)
 
     def with_beliefs(self) -> "Env":
-        """The same, which remembers what the built-in policy believes, so that it can fly."""
+        """Return the environment with the beliefs that the built-in policy needs."""
         task = self.task.with_beliefs()
         if task is self.task:
             return self
@@ -292,48 +295,50 @@ class Env:
         return env
 
     def scene(self, state: EnvState) -> TaskScene:
-        """A world between two steps, without what agents did and told in the last one."""
-        fleet = self.randomization.flown(self.fleet, state.drawn)
-        told, seen = self.agent_index.no_reports(), self._seen_in(fleet, state)
+        """Return the scene between two steps, without the last commands and reported numbers."""
+        fleet = self.randomization.apply_lasting(self.fleet, state.drawn)
+        reported, perceived = self.agent_index.zero_reported(), self._perceived(fleet, state)
         last = state.steps >= self.max_steps
-        return self.agent_index.scene(fleet, state.fleet, seen, None, told, last)
+        return self.agent_index.scene(fleet, state.fleet, perceived, None, reported, last)
 
-    def believed(self, state: EnvState) -> Kinematics:
-        """How agents believe to move, along a leading axis."""
-        fleet = self.randomization.flown(self.fleet, state.drawn)
-        return self.agent_index.picked(
-            self._seen_in(fleet, state).groups[self.agent_index.group].estimate
+    def estimates(self, state: EnvState) -> Kinematics:
+        """Return the estimated motions of all agents, along a leading axis."""
+        fleet = self.randomization.apply_lasting(self.fleet, state.drawn)
+        return self.agent_index.select(
+            self._perceived(fleet, state).groups[self.agent_index.group].estimate
         )
 
     def elapsed_s(self, state: EnvState) -> Real:
-        """How long an episode has lasted."""
+        """Return the time since the episode began."""
         elapsed = jnp.asarray(state.fleet.tick - state.fleet.began, jnp.result_type(float))
         return elapsed * self.fleet.dt_s
 
-    def resumed(
+    def continue_episode(
         self, key: PRNGKeyArray, motion: Kinematics, state: EnvState, elapsed_s: Real
     ) -> EnvState:
-        """An episode of another environment of the same task, gone on with in this one.
+        """Return a state that continues an episode of another environment of the same task.
 
-        Agents move as told. Of the other world there counts what was drawn, what the task
-        remembers and the time; everything else begins as the scenario says.
+        Agents begin with ``motion``. The drawn values, the task's memory and the time are those
+        of the other environment; everything else begins as in the scenario.
 
         Args:
-            key: of the noise in this one.
-            motion: of agents, along a leading axis.
-            state: of the other environment.
-            elapsed_s: how long the episode has lasted there.
+            key: random key for the noise in this environment.
+            motion: motions of the agents, along a leading axis.
+            state: state of the other environment.
+            elapsed_s: time since the episode began there.
         """
-        fleet = self.randomization.flown(self.fleet, state.drawn)
-        fleet = self.agent_index.starting(fleet, jax.vmap(_moving)(motion))
+        fleet = self.randomization.apply_lasting(self.fleet, state.drawn)
+        fleet = self.agent_index.with_starts(fleet, jax.vmap(_start_of)(motion))
         ticks = jnp.round(elapsed_s * fleet.rate_hz).astype(jnp.int32)
-        begun = replace(fleet.init(key), began=-ticks)
+        initial = replace(fleet.init(key), began=-ticks)
         steps = ticks // self.every
-        return self._kept(begun, fleet.perceive(begun), state.goal, state.drawn, steps, key)
+        return self._env_state(
+            initial, fleet.perceive(initial), state.goal, state.drawn, steps, key
+        )
 
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
-        """By vehicle what its row of ``rows`` holds, the time first."""
+        """Column names of ``rows`` by vehicle, the time first."""
         with self.mode():
             state = jax.eval_shape(self.reset, seed_key(0))[0]
             snapshots = jax.eval_shape(self._snapshots, state)
@@ -345,66 +350,73 @@ class Env:
         }
 
     def rows(self, state: EnvState) -> dict[str, Float[Array, " columns"]]:
-        """What a log would hold of each vehicle now; its commands are those of its guidance."""
+        """Return a row of the log for each vehicle; its commands are those of its guidance."""
         time_s = jnp.asarray(self.elapsed_s(state))
         groups = rows(self.fleet, self._snapshots(state))
         return {
-            name: jnp.concatenate([time_s[None], group[lane]])
+            name: jnp.concatenate([time_s[None], group[index]])
             for own, group in zip(self.fleet.groups, groups, strict=True)
-            for lane, name in enumerate(own.names)
+            for index, name in enumerate(own.names)
         }
 
     def _snapshots(self, state: EnvState) -> tuple[Snapshot, ...]:
-        fleet = self.randomization.flown(self.fleet, state.drawn)
-        return fleet.act(state.fleet, self._seen_in(fleet, state), fleet.orders({}))[1]
+        fleet = self.randomization.apply_lasting(self.fleet, state.drawn)
+        return fleet.act(state.fleet, self._perceived(fleet, state), fleet.group_commands({}))[1]
 
-    def _begun(
+    def _begin_episode(
         self, key: PRNGKeyArray, tick: Count, difficulty: Real
     ) -> tuple[EnvState, Any, TaskScene]:
         keys = named_each(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
         drawn = self.randomization.draw(keys[Stream.RANDOMIZE], difficulty)
-        fleet = self._placed(self.randomization.applied(self.fleet, drawn), keys[Stream.STARTS])
-        begun = fleet.reset_at_tick(fleet.init(keys[Stream.FLEET]), tick)
-        perceived = fleet.perceive(begun)
+        fleet = self._with_starts(self.randomization.apply(self.fleet, drawn), keys[Stream.STARTS])
+        initial = fleet.reset_at_tick(fleet.init(keys[Stream.FLEET]), tick)
+        perceived = fleet.perceive(initial)
         zero = jnp.zeros((), jnp.int32)
         scene = self.agent_index.scene(
-            fleet, begun, perceived, None, self.agent_index.no_reports(), zero >= self.max_steps
+            fleet,
+            initial,
+            perceived,
+            None,
+            self.agent_index.zero_reported(),
+            zero >= self.max_steps,
         )
         goal = as_arrays(self.task.begin(scene, self.vehicles, keys[Stream.GOAL]))
-        lasting = self.randomization.lasting(drawn)
-        return self._kept(begun, perceived, goal, lasting, zero, key), goal, scene
+        lasting = self.randomization.lasting_values(drawn)
+        return self._env_state(initial, perceived, goal, lasting, zero, key), goal, scene
 
-    def _kept(self, fleet: FleetState, perceived: Perceived, goal: Any, *rest: Any) -> EnvState:
-        return EnvState(fleet, None if self._forgetful else perceived, goal, *rest)
+    def _env_state(
+        self, fleet: FleetState, perceived: FleetPerception, goal: Any, *rest: Any
+    ) -> EnvState:
+        return EnvState(fleet, None if self._perceives_without_state else perceived, goal, *rest)
 
-    def _seen_in(self, fleet: Fleet, state: EnvState) -> Perceived:
+    def _perceived(self, fleet: Fleet, state: EnvState) -> FleetPerception:
         return fleet.perceive(state.fleet) if state.perceived is None else state.perceived
 
-    def _placed(self, fleet: Fleet, key: PRNGKeyArray) -> Fleet:
-        """With the agents where the task wants them to begin."""
+    def _with_starts(self, fleet: Fleet, key: PRNGKeyArray) -> Fleet:
+        """Return the fleet with the starts that the task gives the agents."""
         if type(self.task).starts is AbstractTask.starts:
             return fleet
-        given = self.agent_index.given_starts(fleet)
-        return self.agent_index.starting(fleet, self.task.starts(given, fleet.world, key))
+        given = self.agent_index.scenario_starts(fleet)
+        return self.agent_index.with_starts(fleet, self.task.starts(given, fleet.world, key))
 
-    def _observed(self, goal: Any, scene: TaskScene) -> Float[Array, " numbers"]:
+    def _observe(self, goal: Any, scene: TaskScene) -> Float[Array, " numbers"]:
         each = scene.each(lambda agent: self.space.flat(self.task.observe(goal, agent, scene)))
         return each.reshape(-1)
 
-    def _rewarded(self, goal: Any, agent: Agent, scene: TaskScene, lost: Flag) -> Real:
+    def _reward(self, goal: Any, agent: Agent, scene: TaskScene, lost: Flag) -> Real:
         reward = jnp.asarray(self.task.reward(goal, agent, scene), jnp.result_type(float))
         if reward.shape:
             message = (
-                f"the reward of {type(self.task).__name__} has shape {reward.shape}; return one "
-                "number for each agent"
+                f"{type(self.task).__name__}.reward: got shape {reward.shape}; must be one number "
+                "for each agent"
             )
             raise ValueError(message)
-        sharing = len(self.agents) if self.task.lost_together else 1
-        return jnp.where(lost, self.task.lost_reward / sharing, reward)
+        shares = len(self.agents) if self.task.lost_together else 1
+        return jnp.where(lost, self.task.lost_reward / shares, reward)
 
     @cached_property
-    def _forgetful(self) -> bool:
-        """Whether what is seen can be looked at twice: nothing is drawn, remembered or held."""
+    def _perceives_without_state(self) -> bool:
+        """True if perceiving twice gives the same: no noise, memory or held values."""
         with self.mode():
             form = jax.eval_shape(
                 lambda key: self.fleet.perceive(self.fleet.init(key)), seed_key(0)
@@ -413,9 +425,13 @@ class Env:
         return not jax.tree.leaves((form.processes, form.radio, parts))
 
 
-def _moving(motion: Kinematics) -> Start:
+def _start_of(motion: Kinematics) -> Start:
     euler = motion.euler_world_from_body
     return Start(
-        *(motion.position_world_m, euler.roll_rad, euler.pitch_rad, euler.yaw_rad),
-        *(motion.velocity_world_mps, motion.angular_velocity_body_radps),
+        position_world_m=motion.position_world_m,
+        roll_rad=euler.roll_rad,
+        pitch_rad=euler.pitch_rad,
+        yaw_rad=euler.yaw_rad,
+        velocity_world_mps=motion.velocity_world_mps,
+        angular_velocity_body_radps=motion.angular_velocity_body_radps,
     )

@@ -1,4 +1,4 @@
-"""An environment by the name of its task, or of a scenario that says its task."""
+"""Creation of environments by the name of a task or of a scenario with a task."""
 
 from collections.abc import Mapping
 from os import PathLike, fspath
@@ -17,8 +17,8 @@ from kittiwake.tasks.env import Env, Precision
 from kittiwake.tasks.task import AbstractTask
 
 KEY = "task"
-# so far from a whole number of control steps an episode may be
-WHOLE = 1e-6
+# tolerance for a whole number of control steps in an episode
+WHOLE_TOLERANCE = 1e-6
 
 
 def make(
@@ -28,45 +28,45 @@ def make(
     overrides: Mapping[str, Any] = MappingProxyType({}),
     precision: Precision = "float32",
 ) -> Env:
-    """The environment of a task.
+    """Create the environment of a task.
 
     Args:
-        task: its name, such as ``keep-spot``; or a scenario whose ``task`` it is, by the path of
+        task: name of a task, such as ``keep-spot``; or a scenario with a ``task``, by the path of
             its YAML file or by its name in the library.
-        conditions: a name under which the task knows changes to it, such as ``noiseless``.
+        conditions: name of the task's changes to the scenario, such as ``noiseless``.
         overrides: values of the scenario by path, such as ``{"vehicles.pelican.start.yaw_deg":
             90}``; the task's own parameters are under ``task``.
-        precision: the floating-point format to compute in.
+        precision: floating-point format of all computations.
 
     Raises:
-        KittiwakeError: for what there is not, or cannot be flown.
-        ValueError: for another precision.
+        KittiwakeError: for an unknown name or an invalid scenario.
+        ValueError: for an unknown precision.
     """
     if precision not in get_args(Precision):
-        message = f"precision {precision!r} is not allowed; write 'float32' or 'float64'"
+        message = f"precision: got {precision!r}; must be 'float32' or 'float64'"
         raise ValueError(message)
     name = fspath(task)
     known = name in TASKS.entries
     scenario = TASKS.find(name).scenario if known else name
     if not known and not _is_scenario(name):
-        message = f"{TASKS.unknown(name)} (A scenario's file ends in .yaml.)"
+        message = f"{TASKS.unknown(name)} (Scenario files end in .yaml.)"
         raise ScenarioError(message)
     first = [Override.from_python(f"{KEY}.type", name)] if known else []
     last = [Override.from_python(str(path), value) for path, value in overrides.items()]
-    found = load_scenario(scenario, [*first, *last])
+    loaded = load_scenario(scenario, [*first, *last])
     if conditions is not None:
-        changes = _changes(task_of(found), conditions)
-        found = load_scenario(scenario, [*first, *changes, *last])
-    env = Env(found, task_of(found), precision)
+        changes = _condition_overrides(task_of(loaded), conditions)
+        loaded = load_scenario(scenario, [*first, *changes, *last])
+    env = Env(loaded, task_of(loaded), precision)
     _check_numbers(env)
     return env
 
 
 def task_of(scenario: Scenario) -> AbstractTask:
-    """The task that a scenario says.
+    """Build the task of a scenario.
 
     Raises:
-        ScenarioError: if it says none, or one with mistakes; with file and line.
+        ScenarioError: for a missing or invalid task, with file and line.
     """
     problems = ProblemList(scenario.document.where)
     builder = ComponentBuilder(scenario.document, scenario.folder, scenario.rate_hz, problems)
@@ -76,14 +76,14 @@ def task_of(scenario: Scenario) -> AbstractTask:
 
 
 def _check_numbers(env: Env) -> None:
-    """Refuses episodes without a whole number of control steps, and what does not fit them."""
+    """Check that the episode is a whole number of control steps and fits the task."""
     duration_s, rate_hz = env.scenario.duration_s, float(env.task.rate_hz)
     steps = duration_s * rate_hz
-    if steps < 0.5 or abs(steps - round(steps)) > WHOLE:
+    if steps < 0.5 or abs(steps - round(steps)) > WHOLE_TOLERANCE:
         message = (
-            f"time.duration_s {duration_s:g} is {steps:g} control steps at task.rate_hz "
-            f"{rate_hz:g}; write {max(1, round(steps)) / rate_hz:g}, or another whole number of "
-            "steps"
+            f"time.duration_s: got {duration_s:g}, {steps:g} control steps at task.rate_hz "
+            f"{rate_hz:g}; must be a whole number of steps, such as "
+            f"{max(1, round(steps)) / rate_hz:g}"
         )
         raise ScenarioError(message)
     try:
@@ -98,7 +98,7 @@ def _is_scenario(name: str) -> bool:
     return name.endswith((".yaml", ".yml")) or name in library.names()
 
 
-def _changes(task: AbstractTask, conditions: str) -> list[Override]:
+def _condition_overrides(task: AbstractTask, conditions: str) -> list[Override]:
     if conditions not in task.conditions:
         known = did_you_mean(conditions, list(task.conditions))
         message = f"{type(task).__name__} has no conditions '{conditions}'. {known}"

@@ -1,9 +1,9 @@
-"""Numbers of a scenario that are different in each episode.
+"""Randomization of scenario values in each episode.
 
-A scenario says of any of its numbers what it is drawn from. Which numbers of the built fleet that
-changes, and how, is found by building it a few times. Most are sums: ``leaf = leaf_0 + sum_i s_i
-(x_i - x_i0)``, with slopes s_i from one build for each x_i; they are drawn anew for each episode.
-Where builds at random draws show that this does not hold, as of gains that follow from a mass,
+A scenario gives a distribution for any of its values x_i. Building the fleet a few times shows
+which of its numbers depend on them, and how. Most are linear: ``leaf = leaf_0 + sum_i s_i (x_i -
+x_i0)``, with slopes s_i from one build for each x_i; they are computed for each episode. Where
+builds with random values show that this does not hold, as for gains that depend on a mass,
 ``VARIANTS`` builds are kept and an episode takes one of them.
 """
 
@@ -24,28 +24,31 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
 from kittiwake.scenario.problem_list import ProblemList
 from kittiwake.scenario.problems import KeyPath
-from kittiwake.scenario.scenario import BY_DIFFICULTY, DRAWN, Scenario
+from kittiwake.scenario.scenario import CURRICULUM, RANDOMIZED, Scenario
 from kittiwake.sim.fleet import Fleet
 from kittiwake.tasks.distributions import Distribution, distributions, uniforms
 
-# builds that are kept where numbers do not enter as a sum
+# number of builds that are kept for leaves that are not linear
 VARIANTS = 64
-# random builds that have to agree with the sums
+# number of random builds that must agree with the linear model
 TRIALS = 3
-SAME = 1e-7
+TOLERANCE = 1e-7
 ALWAYS = "randomize"
-# what flies, and in what; all else, such as the task's own numbers, is the same in all episodes
-FLYING = ("world", "vehicles")
-NOTHING_FLIES = "changes nothing of what flies; numbers of the world and the vehicles can be drawn"
-# the part of a vehicle that only says how a flight begins
+# sections that may be randomized; all else, such as task parameters, is equal in all episodes
+PHYSICAL = ("world", "vehicles")
+NOT_PHYSICAL = "has no effect on the world or the vehicles; only their numbers can be drawn"
+# part of a vehicle that matters only at the beginning of a flight
 START = "start"
 
 
 class Part(NamedTuple):
-    """One number that is drawn: a path, or a component of the vector there.
+    """Randomized number: the value at a path, or a component of the vector there.
 
     Attributes:
-        nominal: what the scenario says itself, None where it always varies fully.
+        path: path of the value in the scenario.
+        place: index of the component; None for a number.
+        distribution: distribution of the number.
+        nominal: value in the scenario for the curriculum; None for full variation.
     """
 
     path: str
@@ -53,23 +56,23 @@ class Part(NamedTuple):
     distribution: Distribution
     nominal: float | None
 
-    def drawn(self, unit: Real, difficulty: Real) -> Real:
-        """What it is in an episode, by a number between 0 and 1."""
+    def draw(self, unit: Real, difficulty: Real) -> Real:
+        """Return the value in an episode for a uniform random number from 0 to 1."""
         value = self.distribution.quantile(unit)
         return value if self.nominal is None else self.nominal + difficulty * (value - self.nominal)
 
 
 @dataclass(frozen=True)
 class Randomization:
-    """What is drawn for each episode, and what of a fleet that changes.
+    """Values drawn for each episode, and their effect on the leaves of a fleet.
 
     Attributes:
-        parts: what is drawn.
-        leaves: the places of what changes among the fleet's leaves.
-        base: their values at the parts' middles.
-        slopes: of each leaf by each part; zero where it does not matter.
-        variants: of each leaf the values in the builds that are kept, or None for a sum.
-        ends: of each leaf whether it only says how an episode begins.
+        parts: randomized numbers.
+        leaves: indices of the affected leaves among the fleet's leaves.
+        base: values of these leaves with all parts at the middle of their distributions.
+        slopes: derivative of each leaf with respect to each part; zero without effect.
+        variants: values of each leaf in the builds that are kept; None for a linear leaf.
+        ends: True for each leaf that matters only at the beginning of an episode.
     """
 
     parts: tuple[Part, ...] = ()
@@ -81,10 +84,10 @@ class Randomization:
 
     @classmethod
     def of(cls, scenario: Scenario) -> "Randomization":
-        """What a scenario's ``randomize`` and ``curriculum`` say.
+        """Return the randomization by a scenario's ``randomize`` and ``curriculum``.
 
         Raises:
-            ScenarioError: for what cannot be drawn, with file and line.
+            ScenarioError: for values that cannot be drawn, with file and line.
         """
         parts = _parts(scenario)
         if not parts:
@@ -92,11 +95,11 @@ class Randomization:
         return _found(scenario, parts)
 
     def draw(self, key: PRNGKeyArray, difficulty: Real) -> tuple[Any, ...]:
-        """What changes in an episode; ``difficulty`` counts for the curriculum, from 0 to 1."""
+        """Draw the values of the affected leaves; ``difficulty`` scales the curriculum, 0 to 1."""
         if not self.parts:
             return ()
         dtype = jnp.result_type(float)
-        drawn = self._drawn(key, difficulty)
+        drawn = self._draw_parts(key, difficulty)
         middle = jnp.asarray([part.distribution.at(0.5) for part in self.parts], dtype)
         chosen = jax.random.randint(named(key, Stream.VARIANT), (), 0, VARIANTS, jnp.int32)
         values = []
@@ -108,29 +111,29 @@ class Randomization:
             values.append(jnp.asarray(base, dtype) + moved)
         return tuple(values)
 
-    def applied(self, fleet: Fleet, values: Sequence[Any]) -> Fleet:
-        """The fleet at the beginning of an episode in which this was drawn."""
+    def apply(self, fleet: Fleet, values: Sequence[Any]) -> Fleet:
+        """Return the fleet at the beginning of an episode with these values."""
         return _replaced(fleet, self.leaves, values)
 
-    def lasting(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """Of what was drawn that which counts after the beginning."""
+    def lasting_values(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the drawn values that matter after the beginning of an episode."""
         return tuple(value for value, ends in zip(values, self.ends, strict=True) if not ends)
 
-    def flown(self, fleet: Fleet, values: Sequence[Any]) -> Fleet:
-        """The fleet later in the episode, with what is lasting."""
-        return _replaced(fleet, self.lasting(self.leaves), values)
+    def apply_lasting(self, fleet: Fleet, values: Sequence[Any]) -> Fleet:
+        """Return the fleet later in the episode, with the lasting values."""
+        return _replaced(fleet, self.lasting_values(self.leaves), values)
 
-    def _drawn(self, key: PRNGKeyArray, difficulty: Real) -> Float[Array, " parts"]:
-        """Of each part from a stream of its own, all at once."""
+    def _draw_parts(self, key: PRNGKeyArray, difficulty: Real) -> Float[Array, " parts"]:
+        """Draw all parts at once, each from a random stream of its own."""
         streams = named_each(key, [draw_stream(part.path, part.place) for part in self.parts])
         units = uniforms(jnp.stack([*streams.values()]))
         return jnp.stack(
-            [part.drawn(unit, difficulty) for part, unit in zip(self.parts, units, strict=True)]
+            [part.draw(unit, difficulty) for part, unit in zip(self.parts, units, strict=True)]
         )
 
 
 def _replaced(fleet: Fleet, places: Sequence[int], values: Sequence[Any]) -> Fleet:
-    """With other leaves in these places."""
+    """Return the fleet with other values of some leaves."""
     if not places:
         return fleet
     leaves, structure = jax.tree.flatten(fleet)
@@ -142,23 +145,23 @@ def _replaced(fleet: Fleet, places: Sequence[int], values: Sequence[Any]) -> Fle
 def _parts(scenario: Scenario) -> list[Part]:
     problems = ProblemList(scenario.document.where)
     parts: list[Part] = []
-    for key in DRAWN:
+    for key in RANDOMIZED:
         for keys, entry in _flattened(scenario.document.data.get(key) or {}):
             path, place_in_file = ".".join(keys), (key, *keys)
             try:
                 found, is_vector = distributions(entry)
                 nominal: Sequence[float | None] = [None] * len(found)
-                if key == BY_DIFFICULTY:
+                if key == CURRICULUM:
                     nominal = _nominal(scenario, path, len(found), is_vector=is_vector)
             except (ValueError, ScenarioError) as error:
                 problems.note(place_in_file, str(error))
                 continue
-            if path.partition(".")[0] not in FLYING:
-                problems.note(place_in_file, f"{NOTHING_FLIES}; leave it out")
+            if path.partition(".")[0] not in PHYSICAL:
+                problems.note(place_in_file, f"{NOT_PHYSICAL}; remove it")
                 continue
             again = next((part.path for part in parts if _overlap(part.path, path)), None)
             if again is not None:
-                message = f"is drawn twice, also as {again}; leave one of them out"
+                message = f"is drawn twice, also as {again}; remove one of them"
                 problems.note(place_in_file, message)
             parts += [
                 Part(path, place if is_vector else None, one, own)
@@ -171,7 +174,7 @@ def _parts(scenario: Scenario) -> list[Part]:
 
 
 def _note_refusals(scenario: Scenario, parts: Sequence[Part], problems: ProblemList) -> None:
-    """Note the paths that the scenario cannot have, beside what else is wrong."""
+    """Note the paths with values that the scenario does not accept."""
     middles: dict[str, Any] = {}
     for part in parts:
         middle = part.distribution.at(0.5)
@@ -185,19 +188,19 @@ def _note_refusals(scenario: Scenario, parts: Sequence[Part], problems: ProblemL
 
 
 def _paths(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
-    """Places in the file of what is drawn, and which value of the scenario each is."""
-    for key in DRAWN:
+    """Yield the keys in the file and the path in the scenario of each randomized value."""
+    for key in RANDOMIZED:
         for keys, _ in _flattened(scenario.document.data.get(key) or {}):
             yield (key, *keys), ".".join(keys)
 
 
 def _overlap(path: str, other: str) -> bool:
-    """Whether one is the other, or a part of it."""
+    """Return True if one path equals the other, or is a part of it."""
     return f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}.")
 
 
 def _flattened(entry: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Keys, which may hold dots, with the distributions that are written under them."""
+    """Yield the keys, which may contain dots, with the distributions under them."""
     if not isinstance(entry, Mapping) or (keys and _is_distribution(entry)):
         yield keys, entry
         return
@@ -206,12 +209,12 @@ def _flattened(entry: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 def _is_distribution(entry: Mapping[str, Any]) -> bool:
-    """Whether it is one, or meant as one."""
+    """Return True if an entry has the form of a distribution, valid or not."""
     return len(entry) == 1 and isinstance(next(iter(entry.values())), list)
 
 
 def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> list[float]:
-    """What the scenario says of a path that is drawn."""
+    """Return the numbers of the scenario at a path that is drawn."""
     here: Any = scenario.document.data
     for segment in path.split("."):
         if isinstance(here, list) and segment.isdigit() and int(segment) < len(here):
@@ -224,11 +227,11 @@ def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> l
         or len(given) != count
         or not all(map(_is_number, given))
     ):
-        wanted = f"a vector of {count} numbers" if is_vector else "a number"
+        expected = f"a vector of {count} numbers" if is_vector else "a number"
         reason = (
             _refusal(scenario, path, [0.0] * count if is_vector else 0.0) if here is None else ""
         )
-        message = reason or f"the scenario has no such number; write {wanted} at '{path}' first"
+        message = reason or f"the scenario has no value there; write {expected} at '{path}' first"
         raise ScenarioError(message)
     return [float(number) for number in given]
 
@@ -238,7 +241,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _refusal(scenario: Scenario, path: str, value: Any) -> str:
-    """Why a scenario cannot have a value; empty if it can."""
+    """Return the reason why a scenario does not accept a value; empty if it does."""
     item = f"{path}={written(value)}"
     try:
         build(apply_overrides(scenario.document, [item]), scenario.folder)
@@ -248,17 +251,17 @@ def _refusal(scenario: Scenario, path: str, value: Any) -> str:
 
 
 class _Builds:
-    """Fleets of a scenario with other numbers."""
+    """Builds of a scenario's fleet with other values."""
 
     def __init__(self, scenario: Scenario, parts: Sequence[Part]) -> None:
         self._scenario, self._parts = scenario, parts
         self._frame = _frame(scenario.fleet())
 
     def leaves(self, values: Sequence[float]) -> list[np.ndarray]:
-        """The numbers of the fleet with these values of the parts.
+        """Return the leaves of the fleet with these values of the parts.
 
         Raises:
-            ScenarioError: if it cannot be built, or is another kind of fleet.
+            ScenarioError: if it cannot be built, or has another structure.
         """
         given: dict[str, Any] = {}
         for part, value in zip(self._parts, values, strict=True):
@@ -271,7 +274,7 @@ class _Builds:
             changed = build(apply_overrides(self._scenario.document, items), self._scenario.folder)
         except KittiwakeError as error:
             self._blame(given)
-            message = f"{ALWAYS}: what can be drawn cannot be flown: {error}"
+            message = f"{ALWAYS}: a value that can be drawn is invalid: {error}"
             raise ScenarioError(message) from None
         fleet = changed.fleet()
         if _frame(fleet) != self._frame:
@@ -279,25 +282,24 @@ class _Builds:
             places = [where for where, path in _paths(self._scenario) if path in given]
             message = (
                 f"{document.where(places[0])}: {', '.join(given)} changes more than numbers, such "
-                "as what there is, "
-                "how often it runs or what it remembers; these are the same in all episodes"
+                "as components, rates or states; these are equal in all episodes"
             )
             raise ScenarioError(message)
         return [np.asarray(leaf) for leaf in jax.tree.leaves(fleet)]
 
     def _blame(self, given: Mapping[str, Any]) -> None:
-        """Refuses each value that cannot be flown even alone, by its line in the file."""
+        """Raise an error that lists each value that is invalid even alone, with its line."""
         document = self._scenario.document
         problems = ProblemList(document.where)
         for place_in_file, path in _paths(self._scenario):
             if reason := _refusal(self._scenario, path, given[path]):
-                said = f"{written(given[path])}, which can be drawn, cannot be flown: {reason}"
-                problems.note(place_in_file, said)
+                message = f"{written(given[path])}, which can be drawn, is invalid: {reason}"
+                problems.note(place_in_file, message)
         problems.refuse()
 
 
 def _frame(fleet: Fleet) -> Any:
-    """Of what form all numbers of a fleet are."""
+    """Return the structure of a fleet and the shapes of its leaves."""
     return jax.tree.structure(fleet), [np.shape(leaf) for leaf in jax.tree.leaves(fleet)]
 
 
@@ -312,27 +314,27 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomization:
             continue
         other = builds.leaves([*middle[:number], moved, *middle[number + 1 :]])
         if all(map(np.array_equal, base, other)):
-            message = f"{ALWAYS}: {part.path} {NOTHING_FLIES}; leave it out"
+            message = f"{ALWAYS}: {part.path} {NOT_PHYSICAL}; remove it"
             raise ScenarioError(message)
         for leaf, (before, after) in enumerate(zip(base, other, strict=True)):
             slopes[leaf][number] = _difference(after, before) / (moved - middle[number])
     drawn = _draws(parts, TRIALS + VARIANTS)
-    sums = np.ones(len(base), bool)
-    # what is drawn may not be what the scenario says, though always the same
-    said = [np.asarray(leaf) for leaf in jax.tree.leaves(scenario.fleet())]
-    changed = np.array([not np.array_equal(*two) for two in zip(said, base, strict=True)])
+    linear = np.ones(len(base), bool)
+    # a constant distribution may still differ from the value in the scenario
+    written_leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(scenario.fleet())]
+    changed = np.array([not np.array_equal(*two) for two in zip(written_leaves, base, strict=True)])
     changed |= np.array([bool(np.any(slope)) for slope in slopes])
     for values in drawn[:TRIALS]:
         for leaf, (before, after) in enumerate(zip(base, builds.leaves(values), strict=True)):
-            told = before + np.tensordot(np.subtract(values, middle), slopes[leaf], 1)
+            predicted = before + np.tensordot(np.subtract(values, middle), slopes[leaf], 1)
             same = (
-                np.allclose(told, after, rtol=SAME, atol=SAME)
+                np.allclose(predicted, after, rtol=TOLERANCE, atol=TOLERANCE)
                 if _is_real(after)
                 else np.array_equal(before, after)
             )
-            sums[leaf] &= same
+            linear[leaf] &= same
             changed[leaf] |= not np.array_equal(before, after)
-    kept = _all_tied(slopes, sums, changed)
+    kept = _tied_leaves(slopes, linear, changed)
     _refuse_curriculum(parts, slopes, kept)
     tables = [builds.leaves(values) for values in drawn[TRIALS:]] if kept.any() else []
     places = [int(place) for place in np.flatnonzero(changed)]
@@ -352,7 +354,7 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomization:
 
 
 def _draws(parts: Sequence[Part], count: int) -> list[list[float]]:
-    """Joint draws, always the same ones."""
+    """Return joint draws of all parts, the same in every call."""
     units = jax.random.uniform(named(seed_key(0), Stream.RANDOMIZE), (count, len(parts)))
     return [
         [float(part.distribution.quantile(unit)) for part, unit in zip(parts, row, strict=True)]
@@ -360,13 +362,13 @@ def _draws(parts: Sequence[Part], count: int) -> list[list[float]]:
     ]
 
 
-def _all_tied(slopes: list[np.ndarray], sums: np.ndarray, changed: np.ndarray) -> np.ndarray:
-    """Of leaves, which have to be taken from one build.
+def _tied_leaves(slopes: list[np.ndarray], linear: np.ndarray, changed: np.ndarray) -> np.ndarray:
+    """Return True for each leaf that must be taken from a kept build.
 
-    What is no sum, and what depends on any part on which such a leaf depends.
+    These are the nonlinear leaves, and all leaves that depend on any part of theirs.
     """
     depends = np.array([[bool(np.any(own)) for own in slope] for slope in slopes])
-    tied = changed & ~sums
+    tied = changed & ~linear
     while True:
         parts = depends[tied].any(axis=0) if tied.any() else np.zeros(depends.shape[1], bool)
         more = tied | (changed & depends[:, parts].any(axis=1))
@@ -380,8 +382,8 @@ def _refuse_curriculum(parts: Sequence[Part], slopes: list[np.ndarray], kept: np
         touched = any(np.any(slopes[leaf][number]) for leaf in np.flatnonzero(kept))
         if part.nominal is not None and touched:
             message = (
-                f"{BY_DIFFICULTY}: {part.path} changes other numbers in a way that cannot be "
-                f"made a little of; write it under {ALWAYS}"
+                f"{CURRICULUM}: {part.path} has a nonlinear effect on other numbers, which "
+                f"cannot be scaled by the difficulty; write it under {ALWAYS}"
             )
             raise ScenarioError(message)
 

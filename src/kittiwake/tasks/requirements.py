@@ -1,4 +1,4 @@
-"""What a task needs of its scenario, so that one that lacks it is refused before it is compiled."""
+"""Requirements of a task on its scenario, checked before anything is compiled."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -13,14 +13,14 @@ from kittiwake.tasks.action_mapping import ActionMapping
 
 
 class Requirements(NamedTuple):
-    """All that is not said by the agents' entry and rung.
+    """Requirements beside the agents' entry and command type.
 
     Attributes:
-        sensors: of each agent; their names are the task's.
-        world: processes of the world by name, with what to write under ``world``.
-        vehicles: others, by name.
-        native: the command that an agent has to carry out itself, if that matters.
-        partner: whether each agent follows the deck of another vehicle.
+        sensors: required sensors of each agent, under the task's names.
+        world: required processes of the world by name, with the entry to write under ``world``.
+        vehicles: names of other required vehicles.
+        command_type: required actuator command of the agents; None for any.
+        partner: True if each agent needs a partner with a deck.
     """
 
     sensors: Sequence[RequiredSensor] = ()
@@ -31,18 +31,18 @@ class Requirements(NamedTuple):
 
 
 def check_requirements(scenario: Scenario, needs: Requirements, agents: Sequence[str]) -> None:
-    """Refuses a scenario in which something is missing.
+    """Check that a scenario has everything that a task requires.
 
     Raises:
-        ScenarioError: with what to write.
+        ScenarioError: for a missing item, with the entry to write.
     """
     for name in needs.vehicles:
         if name not in scenario.vehicles:
-            message = f"the task needs a vehicle '{name}'; write one under vehicles"
+            message = f"vehicles: the task requires a vehicle '{name}'; write one under vehicles"
             raise ScenarioError(message)
     for name, entry in needs.world.items():
         if name not in scenario.world.processes:
-            message = f"the task needs world.{name}; write {entry} under world"
+            message = f"world.{name}: required by the task; write {entry} under world"
             raise ScenarioError(message)
     for name in agents:
         _refuse_agent(name, scenario, needs)
@@ -50,35 +50,35 @@ def check_requirements(scenario: Scenario, needs: Requirements, agents: Sequence
 
 def _refuse_agent(name: str, scenario: Scenario, needs: Requirements) -> None:
     vehicle = scenario.vehicles[name]
-    native = vehicle.dynamics.command_type
-    if needs.command_type is not None and native is not needs.command_type:
+    own_type = vehicle.dynamics.command_type
+    if needs.command_type is not None and own_type is not needs.command_type:
         message = (
-            f"the task's agents take {needs.command_type.__name__}, the {vehicle.model} '{name}' "
-            f"takes {native.__name__}; give the task another model"
+            f"model: got {vehicle.model} for '{name}', which takes {own_type.__name__}; must be "
+            f"a model that takes {needs.command_type.__name__}"
         )
         raise ScenarioError(message)
     if needs.partner and name not in scenario.partners:
-        message = f"the task's agent '{name}' needs a deck; write partner: VESSEL beside its model"
+        message = f"partner: required for '{name}'; write partner: VESSEL beside its model"
         raise ScenarioError(message)
     for one in needs.sensors:
         own = vehicle.sensors.get(one.name)
         if own is None or own.component.sensor.measures is not one.measured:
             message = (
-                f"the task's agent '{name}' needs a sensor '{one.name}' of "
-                f"{one.measured.__name__}; write {one.name}: {one.kind} under its sensors"
+                f"sensors.{one.name}: '{name}' requires a sensor of {one.measured.__name__}; "
+                f"write {one.name}: {one.kind} under its sensors"
             )
             raise ScenarioError(message)
 
 
 def check_command_type(name: str, vehicle: Vehicle, mapping: ActionMapping) -> None:
-    """Refuses a vehicle that cannot do what agents ask for.
+    """Check that a vehicle's controllers accept the agents' command type.
 
     Raises:
-        ScenarioError: with the controllers at hand, and the rung that is missing.
+        ScenarioError: if they do not, with the available controllers and the missing level.
     """
     controllers = [scheduled.component for scheduled in vehicle.cascade]
     try:
-        cascade_path(controllers, mapping.kind, vehicle.dynamics.command_type)
+        cascade_path(controllers, mapping.command_type, vehicle.dynamics.command_type)
     except CascadeError as error:
-        message = f"'{name}': the task's agents ask for {mapping.kind.__name__}: {error}"
+        message = f"'{name}': the task's agents command {mapping.command_type.__name__}: {error}"
         raise ScenarioError(message) from None

@@ -1,8 +1,8 @@
-"""What rewards are made of.
+"""Building blocks of rewards.
 
 ``tolerance`` has the meaning of the function of this name in the DeepMind Control Suite (Tassa and
-others, 2018, arXiv:1801.00690, section 2.2): 1 inside an interval, and outside of it a slope that
-has fallen to ``at_margin`` one margin away.
+others, 2018, arXiv:1801.00690, section 2.2): 1 inside an interval, and outside a slope that falls
+to ``at_margin`` at a distance of one margin.
 """
 
 from collections.abc import Callable, Mapping
@@ -29,22 +29,25 @@ def tolerance(
     slope: Slope = "gaussian",
     at_margin: float = 0.1,
 ) -> Real:
-    """How well a number lies in an interval, from 0 to 1.
+    """Return a score from 0 to 1 for a number: 1 inside an interval, falling off outside.
 
     Args:
-        value: the number.
-        low: the lower end of the interval.
-        high: its upper end.
-        margin: how far outside the slope reaches ``at_margin``; 0 for no slope at all.
-        slope: its form.
-        at_margin: its value there; 0 only for slopes that reach it.
+        value: number to score.
+        low: lower end of the interval.
+        high: upper end of the interval.
+        margin: distance from the interval at which the score is ``at_margin``; 0 for no slope.
+        slope: form of the slope.
+        at_margin: score at the margin; 0 only for slopes that reach it.
     """
     if not low <= high or margin < 0.0:
-        message = f"an interval from {low} to {high} with a margin of {margin} is not allowed"
+        message = (
+            f"low, high, margin: got {low}, {high}, {margin}; must be low <= high and margin >= 0"
+        )
         raise ValueError(message)
     reaches_zero = slope in {"linear", "quadratic", "cosine"}
     if not (0.0 <= at_margin < 1.0 and (at_margin > 0.0 or reaches_zero)):
-        message = f"a value of {at_margin} at the margin is not allowed for the slope '{slope}'"
+        lowest = "0 or more" if reaches_zero else "above 0"
+        message = f"at_margin: got {at_margin}; must be {lowest} and below 1 for slope '{slope}'"
         raise ValueError(message)
     outside = jnp.maximum(jnp.maximum(low - value, value - high), 0.0)
     if margin == 0.0:
@@ -89,10 +92,10 @@ _SLOPES: Mapping[Slope, Callable[[Real, float], Real]] = MappingProxyType(
 
 
 def nearness(distance: Reals, within: float) -> Reals:
-    """How near something is: 0 from a distance on, 1 at contact, ``(1 - d / within)^2`` between."""
+    """Return ``(1 - d / within)^2`` for a distance d: 1 at contact, 0 from ``within`` on."""
     return jnp.clip(1.0 - distance / within, 0.0, 1.0) ** 2
 
 
 def square(vector: Vec3) -> Real:
-    """The squared length of a vector."""
+    """Return the squared length of a vector."""
     return vector.dot(vector)

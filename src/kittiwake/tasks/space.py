@@ -1,4 +1,4 @@
-"""The numbers that an observation is made of: their names, and the box that they stay in."""
+"""Observation space: names and bounds of the numbers in an observation."""
 
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -14,7 +14,7 @@ from kittiwake.core.columns import to_blocks
 
 @dataclass(frozen=True)
 class Space:
-    """A box of named numbers, the same for each agent."""
+    """Box of named numbers, the same for each agent."""
 
     names: tuple[str, ...]
     low: Float[np.ndarray, " numbers"]
@@ -22,10 +22,10 @@ class Space:
 
     @classmethod
     def of(cls, observation: eqx.Module) -> "Space":
-        """The box of observations like this one.
+        """Return the space of observations like this one.
 
         Raises:
-            TypeError: if a field has no bounds beside its type.
+            TypeError: if a field has no bounds in its type.
         """
         names: list[str] = []
         bounds: list[Bounds] = []
@@ -37,7 +37,7 @@ class Space:
         return cls(tuple(names), low, high)
 
     def flat(self, observation: eqx.Module) -> Float[Array, " numbers"]:
-        """The numbers of one agent's observation in the box; what is not a number is 0."""
+        """Return an observation as an array, clipped to the box; NaN becomes 0."""
         dtype = jnp.result_type(float)
         blocks = [jnp.asarray(block.numbers, dtype) for block in to_blocks(observation)]
         numbers = jnp.concatenate([block.reshape(-1) for block in blocks])
@@ -54,7 +54,7 @@ def _bounded(observation: eqx.Module) -> list[tuple[str, Bounds, Any]]:
         bounds = next((mark for mark in marks if isinstance(mark, Bounds)), None)
         if bounds is None:
             message = (
-                f"{type(observation).__name__}.{field.name} has no bounds; write "
+                f"{type(observation).__name__}.{field.name}: bounds are missing; write "
                 "Annotated[..., Bounds(low, high)]"
             )
             raise TypeError(message)

@@ -1,4 +1,4 @@
-"""What a learning task is: who acts on which rung, what they see, and what it is worth.
+"""Interface of learning tasks: action mapping, observations and rewards.
 
 A task is written for one agent in one world, as pure functions; ``Env`` steps it.
 """
@@ -26,20 +26,22 @@ class Agent(eqx.Module):
     """A vehicle at the end of a control step.
 
     Attributes:
-        truth: how it moves, for rewards.
-        estimate: how it believes to move, for observations.
-        measurements: what its sensors say, by name.
-        command: the native command that it carried out last; nothing where an episode begins.
-        told: what the last action told beside its signal; zeros where an episode begins.
-        actuators: what its actuators do, by name with unit.
-        number: its place among the agents; of other vehicles zero.
+        truth: true motion, for rewards.
+        estimate: estimated motion, for observations.
+        measurements: measurements of its sensors, by name.
+        command: actuator command of the last step; zero at the beginning of an episode.
+        reported: numbers from -1 to 1 that the last action reported to the task beside the
+            command; zeros at the beginning of an episode.
+        actuators: states of its actuators, by name with unit.
+        surroundings: true surroundings, such as distances from the ground and from obstacles.
+        number: index among the agents; zero for other vehicles.
     """
 
     truth: Kinematics
     estimate: Kinematics
     measurements: dict[str, Any]
     command: Any
-    reports: Float[Array, " told"]
+    reported: Float[Array, " reported"]
     actuators: dict[str, Real]
     surroundings: Surroundings
     number: Count
@@ -49,12 +51,12 @@ class TaskScene(eqx.Module):
     """One world at the end of a control step.
 
     Attributes:
-        time_s: since the episode began.
-        agents: all of them, along a leading axis.
+        time_s: time since the episode began.
+        agents: all agents, along a leading axis.
         others: vehicles that do not learn, by name.
-        world: what does not evolve, with what was drawn for the episode.
-        processes: the state of what evolves in the world, by name.
-        last: whether the time is up.
+        world: constant part of the world, with the values drawn for the episode.
+        processes: states of the world's processes, by name.
+        last: True if the time is up.
     """
 
     time_s: Real
@@ -65,83 +67,83 @@ class TaskScene(eqx.Module):
     last: Flag
 
     def each(self, function: Callable[[Agent], Any]) -> Any:
-        """What a function says of each agent, along a leading axis."""
+        """Return the values of a function for all agents, along a leading axis."""
         return jax.vmap(function)(self.agents)
 
 
 class AbstractTask(eqx.Module):
-    """What there is to learn in a scenario.
+    """Learning task in a scenario.
 
     Attributes:
-        rate_hz: how often agents act; it divides the physics rate.
+        rate_hz: rate of actions; must divide the physics rate.
     """
 
-    # the library scenario it is set in, unless another one is given
+    # library scenario of the task, unless another one is given
     scenario: ClassVar[str]
-    # the entry of its vehicles that learns, one or as many as it counts
+    # entry under ``vehicles`` that learns: as many agents as its ``count``
     agents: ClassVar[str]
-    # changes to the scenario under a name, such as without noise
+    # named changes to the scenario, such as ``noiseless``
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
-    # what has to be in the scenario beside the agents
+    # requirements on the scenario
     requirements: ClassVar[Requirements] = Requirements()
-    # what each agent gets as soon as any vehicle is lost
+    # reward of each agent in the step in which any vehicle is lost
     lost_reward: ClassVar[float] = -1000.0
-    # whether that is of all agents together, and each gets its part of it
+    # True if ``lost_reward`` is a total that all agents share equally
     lost_together: ClassVar[bool] = False
-    # whether a reward is of all agents together, and each gets the same
+    # True if all agents get the same reward, which counts once
     shared: ClassVar[bool] = False
 
     rate_hz: eqx.AbstractVar[Annotated[Real, POSITIVE]]
 
     def check(self, world: World, agents: int, steps: int) -> None:
-        """Refuses numbers of the task that do not fit a scenario.
+        """Check the parameters of the task against a scenario.
 
         Args:
-            world: of the scenario.
-            agents: how many there are.
-            steps: of control, in an episode.
+            world: world of the scenario.
+            agents: number of agents.
+            steps: number of control steps in an episode.
 
         Raises:
-            ValueError: with what fits.
+            ValueError: for a value that does not fit, with the values that do.
         """
 
     @abstractmethod
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
-        """How agents of this kind act."""
+        """Return the mapping from actions to commands."""
 
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
-        """Where and how agents begin, along a leading axis; ``given`` is what the scenario says."""
+        """Return the starts of the agents, stacked; ``given`` are those of the scenario."""
         del world, key
         return given
 
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Any:
-        """What an episode is about and what is remembered of it.
+        """Return the goal of an episode: its targets and the task's memory.
 
-        ``vehicles`` are the agents as the scenario has them, before anything is drawn.
+        ``vehicles`` are the agents as in the scenario, before any randomization.
         """
         del scene, vehicles, key
         return ()
 
     def proceed(self, goal: Any, scene: TaskScene, key: PRNGKeyArray) -> Any:
-        """The same after a control step, before it is rewarded."""
+        """Return the goal after a control step, before the step is rewarded."""
         del scene, key
         return goal
 
     def others(self, goal: Any, scene: TaskScene) -> dict[str, Any]:
-        """Signals for vehicles that do not learn and do not follow their guidance, by name."""
+        """Return commands for vehicles that neither learn nor follow their guidance, by name."""
         del goal, scene
         return {}
 
     @abstractmethod
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> eqx.Module:
-        """What an agent sees: a record whose numbers have ``Bounds`` beside their types."""
+        """Return what an agent observes: a record whose fields have ``Bounds`` in their types."""
 
     @abstractmethod
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """What the last control step was worth."""
+        """Return an agent's reward for the last control step."""
 
     def ended(self, goal: Any, scene: TaskScene) -> Flag:
-        """Whether there is nothing left to do; a lost vehicle ends the episode in any case."""
+        """Return True if the task is done; a lost vehicle ends the episode in any case."""
         del goal, scene
         return False
 
@@ -153,10 +155,10 @@ class AbstractTask(eqx.Module):
     def baseline(
         self, goal: Any, agent: Agent, scene: TaskScene
     ) -> Float[Array, " numbers"] | None:
-        """The action of a controller without learning; None where the scenario has one itself."""
+        """Return the built-in policy's action; None if the scenario's guidance is the policy."""
         del goal, agent, scene
         return None
 
     def with_beliefs(self) -> "AbstractTask":
-        """The same task, remembering the beliefs that its baseline acts on; learners do without."""
+        """Return the task with the beliefs that its baseline needs; learners do without them."""
         return self

@@ -1,4 +1,4 @@
-"""The agents of a task in any flight of its scenario: who commands them, and what they achieve.
+"""Commands to the agents of a task in any flight of its scenario, and the flight's return.
 
 A flight is one episode, as long as the flight itself. Agents are flown by the guidance that the
 scenario gives them, by a trained policy, or by the task's own (``AbstractTask.baseline``).
@@ -23,29 +23,29 @@ from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import TASK_POLICY
 from kittiwake.sim.commander import AbstractCommander
-from kittiwake.sim.fleet import Fleet, Perceived
+from kittiwake.sim.fleet import Fleet, FleetPerception
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.env import Env
 from kittiwake.tasks.make import KEY, task_of
 from kittiwake.tasks.task import AbstractTask, TaskScene
 
-# the actions of all agents, from what the task remembers and what there is
+# actions of all agents from the task's goal and the scene
 Policy = Callable[[Any, TaskScene], Float[Array, "agents numbers"]]
 
 
 class TaskState(eqx.Module):
-    """A task between two ticks of a flight.
+    """State of a task between two ticks of a flight.
 
     Attributes:
-        goal: what the task remembers.
-        actions: of the agents, which hold until they act again.
-        commands: the actuator commands of each group at the tick before.
-        key: from which the task draws.
-        every: physics steps of a control step.
-        last_tick: the tick at which the episode is over.
-        ended: whether it was over before, by the task's end or a lost vehicle.
-        total_reward: of all agents together, so far.
-        figures: the task's own, by name.
+        goal: memory of the task.
+        actions: actions of the agents, held with_last_tick they act again.
+        commands: actuator commands of each group at the previous tick.
+        key: random key of the task.
+        every: physics steps in a control step.
+        last_tick: tick at which the episode ends.
+        ended: True if it ended earlier, by the task or a lost vehicle.
+        total_reward: total reward of all agents so far.
+        figures: the task's own figures, by name.
     """
 
     goal: Any
@@ -60,30 +60,30 @@ class TaskState(eqx.Module):
 
 
 class TaskCommander(AbstractCommander):
-    """Flies as an environment does: agents see and act at the task's rate, and hold in between."""
+    """Commander of a task's agents, which observe and act at the task's rate as in ``Env``."""
 
     def __init__(self, env: Env, policy: Policy | None) -> None:
         """Create the commander of a task's agents.
 
         Args:
             env: the task in its scenario.
-            policy: what the agents do; None where the scenario's guidance flies them.
+            policy: policy of the agents; None if the scenario's guidance flies them.
         """
         self._env, self._policy = env, policy
 
     @override
     def begin(
-        self, fleet: Fleet, state: FleetState, perceived: Perceived, key: PRNGKeyArray
+        self, fleet: Fleet, state: FleetState, perceived: FleetPerception, key: PRNGKeyArray
     ) -> TaskState:
         env = self._env
         begin, later = jax.random.split(key)
-        told, last = env.agent_index.no_reports(), jnp.asarray(False)
-        scene = env.agent_index.scene(fleet, state, perceived, None, told, last)
+        reported, last = env.agent_index.zero_reported(), jnp.asarray(False)
+        scene = env.agent_index.scene(fleet, state, perceived, None, reported, last)
         goal = as_arrays(env.task.begin(scene, env.vehicles, begin))
         return TaskState(
             goal=goal,
             actions=jnp.zeros((len(env.agents), len(env.action_names)), jnp.result_type(float)),
-            # as if carried out before the first tick, when nothing is proceeded from
+            # placeholder before the first tick, which ends no control step
             commands=self._no_commands(fleet, state, perceived),
             key=later,
             every=jnp.asarray(env.every, jnp.int32),
@@ -95,37 +95,37 @@ class TaskCommander(AbstractCommander):
 
     @override
     def command(
-        self, fleet: Fleet, state: FleetState, perceived: Perceived
+        self, fleet: Fleet, state: FleetState, perceived: FleetPerception
     ) -> tuple[TaskState, Mapping[str, Any]]:
         env, own = self._env, state.commander
         elapsed = state.tick - state.began
-        told = own.actions[:, len(env.action_mapping.spans) :]
+        reported = own.actions[:, len(env.action_mapping.spans) :]
         last = elapsed // env.every >= own.last_tick // env.every
-        scene = env.agent_index.scene(fleet, state, perceived, own.commands, told, last)
+        scene = env.agent_index.scene(fleet, state, perceived, own.commands, reported, last)
 
         def act(own: TaskState) -> TaskState:
-            later = self._rewarded(own, scene, perceived, elapsed)
+            later = self._reward(own, scene, perceived, elapsed)
             if self._policy is None:
                 return later
             return replace(later, actions=self._policy(later.goal, scene))
 
         own = jax.lax.cond(elapsed % env.every == 0, act, lambda held: held, own)
-        signals: dict[str, Any] = {}
+        agent_commands: dict[str, Any] = {}
         if self._policy is not None:
-            signals = {
+            agent_commands = {
                 name: env.action_mapping.command(own.actions[i])
                 for i, name in enumerate(env.agents)
             }
-        return own, {**signals, **env.task.others(own.goal, scene)}
+        return own, {**agent_commands, **env.task.others(own.goal, scene)}
 
     @override
     def after(self, own: TaskState, snapshots: Sequence[Snapshot]) -> TaskState:
         return replace(own, commands=tuple(snapshot.command for snapshot in snapshots))
 
-    def _rewarded(
-        self, own: TaskState, scene: TaskScene, perceived: Perceived, elapsed: Count
+    def _reward(
+        self, own: TaskState, scene: TaskScene, perceived: FleetPerception, elapsed: Count
     ) -> TaskState:
-        """What the control step that ends at this tick was worth; the first tick ends none."""
+        """Add the reward of the control step that ends at this tick; the first tick ends none."""
         task = self._env.task
         counts = (elapsed > 0) & (elapsed <= own.last_tick) & ~own.ended
         goal = as_arrays(task.proceed(own.goal, scene, jax.random.fold_in(own.key, elapsed)))
@@ -140,9 +140,9 @@ class TaskCommander(AbstractCommander):
         return replace(own, goal=goal, ended=ended, total_reward=total_reward, figures=figures)
 
     def _no_commands(
-        self, fleet: Fleet, state: FleetState, perceived: Perceived
+        self, fleet: Fleet, state: FleetState, perceived: FleetPerception
     ) -> tuple[Any, ...]:
-        form = jax.eval_shape(lambda: fleet.act(state, perceived, fleet.orders({}))[1])
+        form = jax.eval_shape(lambda: fleet.act(state, perceived, fleet.group_commands({}))[1])
         return tuple(
             jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), snapshot.command)
             for snapshot in form
@@ -153,21 +153,21 @@ def fleet_of(
     scenario: Scenario,
     *,
     single_precision: bool = False,
-    tunable: bool = False,
+    live_parameters: bool = False,
     scored: bool = False,
 ) -> Fleet:
-    """The fleet of a scenario, with what flies the agents of its task.
+    """Return the fleet of a scenario, with a commander for the agents of its task.
 
     Args:
-        scenario: what is flown.
-        single_precision: whether it is computed in float32.
-        tunable: whether the vehicles' numbers are arrays.
-        scored: whether the return counts also where the scenario's own guidance flies.
+        scenario: scenario of the flight.
+        single_precision: True to compute in float32.
+        live_parameters: True for arrays as the vehicles' numbers.
+        scored: True to compute the return also if the scenario's own guidance flies.
 
     Raises:
         ScenarioError: if the policy does not fit the task.
     """
-    fleet = scenario.fleet(single_precision=single_precision, tunable=tunable)
+    fleet = scenario.fleet(single_precision=single_precision, live_parameters=live_parameters)
     if scenario.document.data.get(KEY) is None:
         return fleet
     task = task_of(scenario)
@@ -180,7 +180,7 @@ def fleet_of(
     try:
         env = Env(scenario, task, "float32" if single_precision else "float64", randomized=False)
     except ScenarioError:
-        # a flight that nothing of the task is needed for; ``check`` says what does not fit
+        # a flight that does not need the task; ``check`` reported the misfit
         if not (flown or has_others):
             return fleet
         raise
@@ -192,29 +192,29 @@ def check_task(scenario: Scenario) -> None:
     """Check that a scenario fits its task, if it has one.
 
     Raises:
-        ScenarioError: with what to write instead.
+        ScenarioError: if it does not fit, with the correction.
     """
     if scenario.document.data.get(KEY) is None:
         return
     try:
         Env(scenario, task_of(scenario), randomized=False)
     except ScenarioError as error:
-        message = f"{error} (Or write task: null, and the scenario is flown without its task.)"
+        message = f"{error} (Or write task: null to fly the scenario without its task.)"
         raise ScenarioError(message) from None
 
 
-def until(state: FleetState, last_tick: int) -> FleetState:
-    """The state of a flight that ends at a tick, so that its task's episode ends there, too."""
+def with_last_tick(state: FleetState, last_tick: int) -> FleetState:
+    """Return the state with the end of the task's episode at the last tick of the flight."""
     if state.commander is None:
         return state
     own = replace(state.commander, last_tick=jnp.asarray(last_tick, jnp.int32))
     return replace(state, commander=own)
 
 
-def judges_at(state: FleetState) -> int | None:
-    """Return the tick at which the task judges what has happened by now.
+def next_reward_tick(state: FleetState) -> int | None:
+    """Return the tick of the next reward, which includes all events up to now.
 
-    None without a task, after the episode's end, and where nothing is judged any more.
+    None without a task, after the end of the episode, and if there is no further reward.
     """
     own: TaskState | None = state.commander
     if own is None or own.ended:
@@ -225,15 +225,15 @@ def judges_at(state: FleetState) -> int | None:
 
 
 def task_metrics(scenario: Scenario, state: FleetState) -> dict[str, Any]:
-    """For ``summary.json``, the return of a flight and the task's own figures.
+    """Return the return of a flight and the task's own figures, for ``summary.json``.
 
-    The return is None where the scenario does not fit its task, with the reason; without a task
-    there is nothing.
+    The return is None, with the reason, if the scenario does not fit its task; without a task the
+    result is empty.
     """
-    said = scenario.document.data.get(KEY)
-    if said is None:
+    entry = scenario.document.data.get(KEY)
+    if entry is None:
         return {}
-    name = said if isinstance(said, str) else said["type"]
+    name = entry if isinstance(entry, str) else entry["type"]
     if state.commander is None:
         return {KEY: {"name": name, "return": None, "reason": _misfit(scenario)}}
     own: TaskState = state.commander
@@ -261,7 +261,7 @@ def _policy(scenario: Scenario, env: Env) -> Policy:
             return _own_policy(env)
         if network.task and network.task != env.name:
             message = (
-                f"it was trained for {network.task}, the task is {env.name}; write task: "
+                f"got a policy for {network.task}; must be for the task {env.name}; write task: "
                 f"{network.task}, or the file of a policy for {env.name}"
             )
             raise ScenarioError(message)
@@ -272,40 +272,37 @@ def _policy(scenario: Scenario, env: Env) -> Policy:
 
 
 def _own_policy(env: Env) -> Policy:
-    """What the task itself does, without learning.
+    """Return the task's own policy, without learning.
 
     Raises:
-        ScenarioError: if the task leaves that to the scenario's guidance.
+        ScenarioError: if the task has none.
     """
     if type(env.task).baseline is AbstractTask.baseline:
         message = (
-            f"{env.name} has no policy of its own; leave policy out, and the vehicles' guidance "
-            "flies, or name the file of a trained one"
+            f"{env.name} has no policy of its own; remove policy, so that the vehicles' guidance "
+            "flies, or write the file of a trained one"
         )
         raise ScenarioError(message)
 
     def act(goal: Any, scene: TaskScene) -> Float[Array, "agents numbers"]:
-        done = scene.each(lambda agent: env.task.baseline(goal, agent, scene))
-        return jnp.clip(done, -1.0, 1.0)
+        actions = scene.each(lambda agent: env.task.baseline(goal, agent, scene))
+        return jnp.clip(actions, -1.0, 1.0)
 
     return act
 
 
 def _network_policy(env: Env, network: Network) -> Policy:
-    """What a network does that sees one agent, or all together.
+    """Return the policy of a network for one agent, or for all together.
 
     Raises:
-        ScenarioError: if it takes or gives other numbers than the agents see and do.
+        ScenarioError: if its inputs and outputs do not match observations and actions.
     """
-    agents, seen, done = len(env.agents), len(env.space.names), len(env.action_names)
-    fitting = {(seen, done): False, (agents * seen, agents * done): True}
+    agents, inputs, outputs = len(env.agents), len(env.space.names), len(env.action_names)
+    fitting = {(inputs, outputs): False, (agents * inputs, agents * outputs): True}
     size = network.inputs, network.outputs
     if size not in fitting:
-        wanted = " or ".join(f"{given} numbers to {taken}" for given, taken in fitting)
-        message = (
-            f"the policy makes {size[1]} numbers from {size[0]}; what the agents of this task "
-            f"see and do takes one from {wanted}"
-        )
+        allowed = " or ".join(f"{taken} inputs and {given} outputs" for taken, given in fitting)
+        message = f"got {size[0]} inputs and {size[1]} outputs; the task's agents need {allowed}"
         raise ScenarioError(message)
 
     def act(goal: Any, scene: TaskScene) -> Float[Array, "agents numbers"]:

@@ -1,4 +1,4 @@
-"""Many worlds of one task, stepped together, each beginning anew as soon as its episode ends."""
+"""Batch of worlds of one task, each reset as soon as its episode ends."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -13,31 +13,31 @@ from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 
 AXIS = "worlds"
-# so many episodes begin at once; more of them take turns
-BEGINNING = 32
+# number of worlds that are reset at once; further ones follow in turn
+RESET_BATCH = 32
 
 
 class WorldsState(eqx.Module):
-    """All worlds; their clock is one.
+    """State of all worlds, which share one clock.
 
     Attributes:
-        envs: every world's, along a leading axis; only the tick is shared.
-        roots: from which the episodes of each world follow.
-        episodes: how many episodes each world has begun.
-        difficulties: of the episodes that begin in each.
+        envs: states of all worlds, along a leading axis; only the tick is shared.
+        root_keys: random keys that determine the episodes of each world.
+        episodes: number of episodes that each world has begun.
+        difficulties: difficulty of the episodes that begin in each world.
     """
 
     envs: EnvState
-    roots: Key[Array, " worlds"]
+    root_keys: Key[Array, " worlds"]
     episodes: Int[Array, " worlds"]
     difficulties: Float[Array, " worlds"]
 
 
 class WorldsStep(NamedTuple):
-    """What a control step of all worlds gives.
+    """Result of a control step of all worlds.
 
-    ``observation`` is what agents see next, which is the first one of a new episode where one has
-    ended; ``final_observation`` is what they saw at the end of the step.
+    ``observation`` is the next one, which is the first one of a new episode where an episode has
+    ended; ``final_observation`` is the one at the end of the step.
     """
 
     state: WorldsState
@@ -50,19 +50,19 @@ class WorldsStep(NamedTuple):
 
 
 class Worlds:
-    """``count`` worlds of an environment.
+    """Batch of ``count`` worlds of an environment.
 
     ``reset``, ``reset_some`` and ``step`` are pure. A world's bits depend on its number, its
-    episodes and its actions, not on what the others do. With another ``count`` they are the same up
-    to rounding, as other code is compiled for it.
+    episodes and its actions, not on the other worlds. With another ``count`` they are the same up
+    to rounding, as the compiled code differs.
 
     Raises:
-        ValueError: for fewer than one.
+        ValueError: for a count below 1.
     """
 
     def __init__(self, env: Env, count: int) -> None:
         if isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
-            message = f"{count!r} worlds are not allowed; give a whole number, 1 or more"
+            message = f"count: got {count!r}; must be a whole number, 1 or more"
             raise ValueError(message)
         self.env, self.count = env, count
         self._numbers = jnp.arange(count, dtype=jnp.int32)
@@ -70,61 +70,61 @@ class Worlds:
     def reset(
         self, key: PRNGKeyArray, difficulty: Real = 1.0
     ) -> tuple[WorldsState, Float[Array, "worlds numbers"]]:
-        """The first episode of each world.
+        """Begin the first episode of each world.
 
         Raises:
             ValueError: for a difficulty that is not from 0 to 1.
         """
         check_difficulty(difficulty)
         tick, first = jnp.zeros((), jnp.int32), jnp.zeros(self.count, jnp.int32)
-        hard = jnp.full(self.count, difficulty, jnp.result_type(float))
-        roots = jnp.broadcast_to(key, (self.count,))
-        envs, seen = self._begin(_keys(roots, self._numbers, first), tick, hard)
-        return WorldsState(with_tick(envs, tick), roots, first + 1, hard), seen
+        difficulties = jnp.full(self.count, difficulty, jnp.result_type(float))
+        root_keys = jnp.broadcast_to(key, (self.count,))
+        envs, observations = self._begin(_keys(root_keys, self._numbers, first), tick, difficulties)
+        return WorldsState(with_tick(envs, tick), root_keys, first + 1, difficulties), observations
 
     def reset_some(
         self,
         state: WorldsState,
-        seen: Float[Array, "worlds numbers"],
+        observations: Float[Array, "worlds numbers"],
         which: Bool[Array, " worlds"],
         key: PRNGKeyArray | None = None,
         difficulty: Real = 1.0,
     ) -> tuple[WorldsState, Float[Array, "worlds numbers"]]:
-        """New episodes of some worlds on the clock of all; the others stay as they are.
+        """Begin new episodes in some worlds on the clock of all; the others are unchanged.
 
         Args:
-            state: of all worlds.
-            seen: what was seen last.
-            which: of them begin anew.
-            key: from which these then follow; without one they go on to their next episode.
-            difficulty: of these, from 0 to 1.
+            state: state of all worlds.
+            observations: last observations of all worlds.
+            which: True for each world to reset.
+            key: new root key of these worlds; without one their next episode begins.
+            difficulty: difficulty of these worlds, from 0 to 1.
 
         Raises:
             ValueError: for a difficulty that is not from 0 to 1.
         """
         check_difficulty(difficulty)
-        hard = jnp.asarray(difficulty, jnp.result_type(float))
-        state = replace(state, difficulties=jnp.where(which, hard, state.difficulties))
+        new = jnp.asarray(difficulty, jnp.result_type(float))
+        state = replace(state, difficulties=jnp.where(which, new, state.difficulties))
         if key is not None:
             state = replace(
                 state,
-                roots=jnp.where(which, key, state.roots),
+                root_keys=jnp.where(which, key, state.root_keys),
                 episodes=jnp.where(which, 0, state.episodes),
             )
         tick = state.envs.fleet.tick
         ticks = jnp.broadcast_to(tick, (self.count,))
-        now = with_tick(state.envs, ticks), seen
-        envs, seen, episodes = self._renewed(state, now, tick, which)
-        return replace(state, envs=with_tick(envs, tick), episodes=episodes), seen
+        now = with_tick(state.envs, ticks), observations
+        envs, observations, episodes = self._begin_next(state, now, tick, which)
+        return replace(state, envs=with_tick(envs, tick), episodes=episodes), observations
 
     def step(
         self, state: WorldsState, actions: Float[Array, "worlds numbers"] | None
     ) -> WorldsStep:
-        """A control step of each; where it ends an episode, the next one begins."""
+        """Return the result of a control step; worlds whose episode ends begin the next one."""
         axes = axes_of(state.envs)
         keys = jax.vmap(jax.random.fold_in)(state.envs.key, state.envs.steps)
         stepped: Any = jax.vmap(
-            lambda *own: self.env.step_beside(AXIS, *own),
+            lambda *own: self.env.step_in_batch(AXIS, *own),
             in_axes=(0, axes, 0),
             out_axes=0,
             axis_name=AXIS,
@@ -132,57 +132,66 @@ class Worlds:
         tick = state.envs.fleet.tick + self.env.every
         done = stepped.terminated | stepped.truncated
         now = stepped.state, stepped.observation
-        envs, seen, episodes = self._renewed(state, now, tick, done)
+        envs, observations, episodes = self._begin_next(state, now, tick, done)
         later = replace(state, envs=with_tick(envs, tick), episodes=episodes)
         return WorldsStep(
-            *(later, seen, stepped.reward, stepped.terminated, stepped.truncated),
-            *(stepped.rewards, stepped.observation),
+            state=later,
+            observation=observations,
+            reward=stepped.reward,
+            terminated=stepped.terminated,
+            truncated=stepped.truncated,
+            rewards=stepped.rewards,
+            final_observation=stepped.observation,
         )
 
-    def _renewed(
+    def _begin_next(
         self, state: WorldsState, now: Any, tick: Count, done: Bool[Array, " worlds"]
     ) -> Any:
-        """With new episodes where one has ended, a few at a time."""
+        """Begin the next episode of worlds whose episode has ended, a few at a time."""
 
-        def left(carried: Any) -> Any:
-            return jnp.any(carried[-1])
+        def any_waiting(carry: Any) -> Any:
+            return jnp.any(carry[-1])
 
-        def some(carried: Any) -> Any:
-            envs, seen, episodes, waiting = carried
-            (places,) = jnp.nonzero(waiting, size=min(BEGINNING, self.count), fill_value=self.count)
+        def reset_some(carry: Any) -> Any:
+            envs, observations, episodes, waiting = carry
+            (places,) = jnp.nonzero(
+                waiting, size=min(RESET_BATCH, self.count), fill_value=self.count
+            )
             places = places.astype(jnp.int32)
             numbers = jnp.minimum(places, self.count - 1)
-            keys = _keys(state.roots[numbers], numbers, episodes[numbers])
+            keys = _keys(state.root_keys[numbers], numbers, episodes[numbers])
             fresh, first = self._begin(keys, tick, state.difficulties[numbers])
-            envs, seen = jax.tree.map(
+            envs, observations = jax.tree.map(
                 lambda all_, new: all_.at[places].set(new, mode="drop"),
-                (envs, seen),
+                (envs, observations),
                 (fresh, first),
             )
             episodes = episodes.at[places].add(1, mode="drop")
-            return envs, seen, episodes, waiting.at[places].set(values=False, mode="drop")
+            waiting = waiting.at[places].set(values=False, mode="drop")
+            return envs, observations, episodes, waiting
 
-        envs, seen, episodes, _ = jax.lax.while_loop(left, some, (*now, state.episodes, done))
-        return envs, seen, episodes
+        first = (*now, state.episodes, done)
+        envs, observations, episodes, _ = jax.lax.while_loop(any_waiting, reset_some, first)
+        return envs, observations, episodes
 
     def _begin(self, keys: Key[Array, " worlds"], tick: Count, difficulties: Any) -> Any:
         return jax.vmap(self.env.reset_at, (0, None, 0))(keys, tick, difficulties)
 
 
 def episode_key(root: PRNGKeyArray, world: Count, episode: Count) -> PRNGKeyArray:
-    """From which everything in an episode follows."""
+    """Return the random key that determines an episode of a world."""
     return jax.random.fold_in(jax.random.fold_in(root, world), episode)
 
 
-def _keys(roots: Key[Array, " worlds"], worlds: Any, episodes: Any) -> Key[Array, " worlds"]:
-    return jax.vmap(episode_key)(roots, worlds, episodes)
+def _keys(root_keys: Key[Array, " worlds"], worlds: Any, episodes: Any) -> Key[Array, " worlds"]:
+    return jax.vmap(episode_key)(root_keys, worlds, episodes)
 
 
 def with_tick(envs: EnvState, tick: Count | Int[Array, " worlds"] | None) -> EnvState:
-    """Worlds whose clock stands there, or each of whose clocks does."""
+    """Return worlds with another tick of their clock, or of each world's clock."""
     return eqx.tree_at(lambda all_: all_.fleet.tick, envs, tick)
 
 
 def axes_of(envs: EnvState) -> Any:
-    """Along which axis worlds are mapped: all of them but the clock."""
+    """Return the axes of ``vmap`` over worlds: 0 for all leaves but the shared tick."""
     return with_tick(jax.tree.map(lambda _: 0, envs), None)

@@ -1,4 +1,4 @@
-"""Assemblies of parts with their parameters; one data file or one assembly a vehicle."""
+"""Vehicle models: dynamics with parameters from a data file, one per vehicle."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
 
@@ -22,11 +22,11 @@ VEHICLES = Registry(
         ),
         "uav-gazebo": RegistryEntry(
             "kittiwake.vehicles.rigid_bodies:UAV_GAZEBO",
-            "the body of uav_gazebo: thrust and torque as asked for",
+            "the body of uav_gazebo: thrust and torque as commanded",
         ),
         "lee-2010": RegistryEntry(
             "kittiwake.vehicles.rigid_bodies:LEE_2010",
-            "quadrotor of Lee, Leok and McClamroch (2010): thrust and torque as asked for",
+            "quadrotor of Lee, Leok and McClamroch (2010): thrust and torque as commanded",
         ),
         "rigid-body": RegistryEntry(
             "kittiwake.vehicles.rigid_bodies:RIGID_BODY",

@@ -1,4 +1,4 @@
-"""The drone of the Matlab simulator for ultrasonic sensors, flown by the generic controllers."""
+"""Drone of a Matlab simulator for ultrasonic sensors, flown by the generic controllers."""
 
 from pathlib import Path
 

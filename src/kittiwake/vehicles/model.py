@@ -1,4 +1,4 @@
-"""A kind of vehicle: its dynamics, their parameters, and what flies it by default."""
+"""Vehicle model: dynamics, parameters and default controllers."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,16 +13,17 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 
 @dataclass(frozen=True)
 class VehicleModel:
-    """What a scenario's ``model: NAME`` means.
+    """A vehicle model, as ``model: NAME`` in a scenario refers to it.
 
-    The data file's ``[parameters]`` are those of the dynamics; a table ``[controllers.NAME]`` holds
-    this vehicle's gains for a controller.
+    The data file's ``[parameters]`` are those of the dynamics; a table ``[controllers.NAME]``
+    contains this vehicle's gains for a controller.
 
     Attributes:
-        dynamics: the class whose parameters the data file gives.
-        data: the TOML file that holds them.
-        bridges: the controllers that it brings itself, from common rungs to its native one.
-        default_controller: the controller taken when a scenario names none.
+        dynamics: the class of the dynamics.
+        data: the TOML file with its parameters.
+        bridges: the controllers that every such vehicle has, from common command types to its
+            actuator command.
+        default_controller: the controller that is used if a scenario names none.
     """
 
     dynamics: type[AbstractDynamics]
@@ -31,11 +32,11 @@ class VehicleModel:
     default_controller: str
 
     def parameters(self) -> Mapping[str, Any]:
-        """The dynamics' parameters as the data file gives them."""
+        """Return the parameters of the dynamics from the data file."""
         return self._section("parameters")
 
     def gains(self, controller: str) -> Mapping[str, Any]:
-        """What the data file gives a controller; empty if it says nothing of it."""
+        """Return the gains of a controller from the data file; empty if it has none."""
         return self._section("controllers").get(controller, {})
 
     def _section(self, name: str) -> dict[str, Any]:
@@ -44,5 +45,5 @@ class VehicleModel:
 
 @cache
 def _tables(path: Path) -> dict[str, Any]:
-    """What a data file of the package holds, which every vehicle of its model asks for."""
+    """Return the contents of a data file of the package."""
     return tomllib.loads(path.read_text(encoding="utf-8"))

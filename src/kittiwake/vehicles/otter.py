@@ -1,4 +1,4 @@
-"""The Maritime Robotics Otter, a catamaran with two propellers."""
+"""Maritime Robotics Otter, a catamaran with two propellers."""
 
 from pathlib import Path
 

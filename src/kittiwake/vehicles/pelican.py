@@ -1,4 +1,4 @@
-"""The AscTec Pelican of University College London, as QRSim identified it."""
+"""AscTec Pelican of University College London, as identified for QRSim."""
 
 from pathlib import Path
 

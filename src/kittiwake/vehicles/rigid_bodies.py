@@ -1,4 +1,4 @@
-"""Vehicles that are rigid bodies: with four rotors, or with thrust and torque as asked for."""
+"""Vehicles that are rigid bodies, with four rotors or with commanded thrust and torque."""
 
 from pathlib import Path
 
@@ -10,12 +10,12 @@ DATA = Path(__file__).with_name("data")
 
 
 def multirotor(data: Path) -> VehicleModel:
-    """The four-rotor vehicle that a data file describes."""
+    """Return the four-rotor vehicle model of a data file."""
     return VehicleModel(Multirotor, data, ("acceleration", "attitude", "mixer"), "position")
 
 
 def wrench_body(data: Path) -> VehicleModel:
-    """The body that a data file describes."""
+    """Return the vehicle model of a body with commanded thrust and torque of a data file."""
     return VehicleModel(WrenchBody, data, ("acceleration", "attitude", "rates"), "position")
 
 

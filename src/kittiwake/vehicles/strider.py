@@ -1,4 +1,4 @@
-"""The Strider V1.0, a small catamaran with a rudder."""
+"""Strider V1.0, a small catamaran with a rudder."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""The world that vehicles share: its record, its processes, and what vehicles meet of it."""
+"""World shared by all vehicles: its parameters, its processes, and its local effects."""

@@ -1,6 +1,6 @@
-"""The AprilTags of the family 36h11 that decks bear, by which cameras tell them apart."""
+"""AprilTags of the family 36h11 on decks, by which cameras identify them."""
 
-# that the family has, numbered from 0
+# size of the family, numbered from 0
 TAGS = 587
-# of a deck's smaller side, without the white around it
+# share of a deck's smaller side, without the white margin
 TAG_SHARE = 0.8

@@ -1,4 +1,4 @@
-"""What the world is made of, beside its obstacles: air, water, surfaces and what evolves."""
+"""Interfaces of the world's parts except obstacles: air, water, surfaces and processes."""
 
 from abc import abstractmethod
 from typing import Any
@@ -23,32 +23,32 @@ class AbstractTurbulence(AbstractComponent):
     def step(
         self, state: Any, inputs: tuple[Kinematics, Surroundings], dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, Vec3]:
-        """The next state and the gust velocity in the world, to be added to the mean wind."""
+        """Return the next state and the gust velocity in the world, added to the mean wind."""
 
 
 class AbstractWind(eqx.Module):
-    """The mean wind as a field: turbulence comes on top of it."""
+    """Mean wind as a field; turbulence is added to it."""
 
     @property
     def is_steady(self) -> bool:
-        """Whether it blows alike at all times."""
+        """True if it does not change with time."""
         return True
 
     def warnings(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
-        """Return what may not be meant in a flight of this length by steps of this length.
+        """Return warnings about a flight of this length by steps of this length.
 
-        They go on behind the key of the wind, as in ": begins when the flight is over".
+        Each continues the key of the wind, as in ": begins when the flight is over".
         """
         del duration_s, dt_s
         return ()
 
     @abstractmethod
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
-        """The velocity of the air, where it blows to, at a height and a time of the flight."""
+        """Return the velocity of the air at a height above ground and a time of the flight."""
 
 
 class SumOfWinds(AbstractWind):
-    """Several winds that add up, such as a mean wind and a gust: a list in a scenario."""
+    """Sum of several winds, such as a mean wind and a gust: a list in a scenario."""
 
     winds: tuple[AbstractWind, ...]
 
@@ -69,74 +69,74 @@ class SumOfWinds(AbstractWind):
 
 
 class AbstractCurrent(eqx.Module):
-    """The motion of the water as a field."""
+    """Velocity of the water as a field."""
 
     @abstractmethod
     def velocity_world_mps(self, position_world_m: Vec3) -> Vec3:
-        """The velocity of the water at a place on its surface."""
+        """Return the velocity of the water at a position on its surface."""
 
 
 class AbstractAtmosphere(eqx.Module):
-    """The state of still air as a field."""
+    """State of still air as a field."""
 
     @abstractmethod
     def air(self, altitude_m: Real) -> Air:
-        """Temperature, pressure and density at an altitude above mean sea level."""
+        """Return temperature, pressure and density at an altitude above mean sea level."""
 
 
 class AbstractInteraction(eqx.Module):
-    """What vehicles do to each other: called once per world on the gathered vehicles.
+    """Interaction between vehicles: called once per world on the gathered vehicles.
 
-    Everything passed has one leading axis over all vehicles of the world.
+    All arguments have one leading axis over all vehicles of the world.
     """
 
     @abstractmethod
     def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:
-        """The surroundings with the others' effect added."""
+        """Return the surroundings with the other vehicles' effect added."""
 
 
 class AbstractRegion(eqx.Module):
-    """A part of the world in which something pushes or blows."""
+    """Part of the world with a force or a wind."""
 
     @abstractmethod
-    def felt(
+    def apply(
         self, kinematics: Kinematics, size_body_m: Vec3, surroundings: Surroundings
     ) -> Surroundings:
-        """The surroundings with the region's effect on a vehicle of this size added."""
+        """Return the surroundings with the region's effect on a vehicle of this size added."""
 
 
 class AbstractPlatform(eqx.Module):
-    """A surface of the world that can be stood on."""
+    """Surface of the world on which vehicles can land."""
 
     @abstractmethod
     def support(self, time_s: Real) -> DeckState:
-        """Where it is at a time, and how it moves."""
+        """Return its pose and velocity at a time."""
 
 
 class AbstractProcess(AbstractComponent):
-    """Something of the world that evolves by itself and that sensors see."""
+    """Part of the world that evolves by itself and is visible to sensors."""
 
     def end_s(self) -> float | None:
-        """Up to when it is known; None if for ever."""
+        """Return the time up to which it is known; None if there is no limit."""
         return None
 
     def warnings(self, duration_s: float) -> tuple[str, ...]:
-        """What may not be meant in a flight of this length, as sentences without their ends."""
+        """Return warnings about a flight of this length, without a final period."""
         del duration_s
         return ()
 
     @abstractmethod
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:
-        """The next state, and what there is to see now; ``inputs`` is the time in seconds."""
+        """Return the next state and the visible value; ``inputs`` is the time in seconds."""
 
 
 class AbstractProcessKind(AbstractComponent):
-    """What a scenario says of a process, before it is known in which world that runs."""
+    """Parameters of a process, before its world is known."""
 
     @abstractmethod
     def process(self, world: Any, period_s: float) -> AbstractProcess:
-        """The process in a ``core.world.World``, which has none yet, at steps of this length.
+        """Return the process in a ``world.world.World`` without processes, at steps of this length.
 
         Raises:
-            ScenarioError: if it could not be there.
+            ScenarioError: if the world does not support it.
         """

@@ -1,9 +1,9 @@
-"""What the water carries or is, as a field: temperature, chlorophyll, oxygen.
+"""Scalar fields in the water: temperature, chlorophyll, oxygen.
 
-A kind of field says what there is of it at the surface, by east and north. All kinds have a trend
-with depth, and go with a slow drift. A field becomes a process of the world that is named by
-``FIELD`` and a name of the user's own. What is drawn of it for a flight is its state; what is
-given stays in the process itself, however large a map it is.
+A kind of field gives the value at the surface, by east and north. All kinds have a trend with
+depth, and move with a slow drift. A field becomes a process of the world that is named by ``FIELD``
+and a name chosen by the user. The random parameters of a flight are its state; given parameters,
+such as a large map, stay in the process itself.
 
     value(x, y, z, t) = surface(x - u t, y - v t) + trend min(z, 0)
 
@@ -22,36 +22,36 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 
-# before the names of fields among a world's processes
+# prefix of the names of fields among a world's processes
 FIELD = "fields."
 
 
 class AbstractField(AbstractProcessKind):
-    """Kinds of fields.
+    """Kind of field.
 
     Attributes:
-        unit: of its values, as it is to be written beside them.
-        trend_per_m: how much the value grows with each meter upwards in the water.
-        drift_world_mps: how fast the whole pattern goes with the water.
+        unit: unit of its values, as it is to be displayed.
+        trend_per_m: increase of the value per meter upwards in the water.
+        drift_world_mps: velocity of the whole pattern.
     """
 
     unit: eqx.AbstractVar[str]
     trend_per_m: eqx.AbstractVar[Real]
     drift_world_mps: eqx.AbstractVar[Vec3]
 
-    def drawn(self, key: PRNGKeyArray) -> Any:
-        """What of it is drawn for a flight; nothing of a field that is given."""
+    def sample(self, key: PRNGKeyArray) -> Any:
+        """Return the random parameters of a flight; empty for a given field."""
         del key
         return ()
 
     @abstractmethod
-    def at_surface(self, drawn: Any, east_m: Real, north_m: Real) -> Real:
-        """The value at the surface, before anything has drifted."""
+    def at_surface(self, sample: Any, east_m: Real, north_m: Real) -> Real:
+        """Return the value at the surface, before any drift."""
 
-    def value(self, drawn: Any, position_world_m: Vec3, time_s: Real) -> Real:
-        """At a place and a time."""
-        place = position_world_m - self.drift_world_mps * time_s
-        surface = self.at_surface(drawn, place.x, place.y)
+    def value(self, sample: Any, position_world_m: Vec3, time_s: Real) -> Real:
+        """Return the value at a position and a time."""
+        position = position_world_m - self.drift_world_mps * time_s
+        surface = self.at_surface(sample, position.x, position.y)
         return surface + self.trend_per_m * jnp.minimum(position_world_m.z, 0.0)
 
     @override
@@ -61,13 +61,13 @@ class AbstractField(AbstractProcessKind):
 
 
 class FieldProcess(AbstractProcess):
-    """One field; there is to see what was drawn of it."""
+    """Process of one field; its visible value is the random parameters."""
 
     kind: AbstractField
 
     @override
     def init(self, key: PRNGKeyArray) -> Any:
-        return self.kind.drawn(key)
+        return self.kind.sample(key)
 
     @override
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:

@@ -1,4 +1,4 @@
-"""What others notice of a vehicle."""
+"""State of a vehicle that affects other vehicles."""
 
 import equinox as eqx
 
@@ -8,18 +8,18 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Wake(eqx.Module):
-    """The air that a vehicle throws down along its z axis: by its thrust, through a disc."""
+    """Downwash of a vehicle along its z axis: its thrust through a disc."""
 
     thrust_n: Real
     disc_area_m2: Real
 
 
-# of a vehicle without rotors
+# wake of a vehicle without rotors
 NO_WAKE = Wake(0.0, 1.0)
 
 
 class InteractionInput(eqx.Module):
-    """How a vehicle moves, what it does to the air, and the sides of the box around it."""
+    """Motion of a vehicle, its wake, and the sides of its bounding box."""
 
     motion: Kinematics
     wake: Wake

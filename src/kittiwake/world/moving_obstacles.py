@@ -1,4 +1,4 @@
-"""What rays meet that moves by itself: decks, and other vehicles."""
+"""Moving obstacles for rays: decks and other vehicles."""
 
 from abc import abstractmethod
 
@@ -11,16 +11,16 @@ from kittiwake.contact.deck import DeckState
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import POINT, Body, cuboid
-from kittiwake.world.plane import to_part_m
+from kittiwake.world.plane import distance_to_part_m
 from kittiwake.world.ray import AbstractObstacle, Ray
 
 
 class AbstractMovingObstacle(AbstractObstacle):
-    """An obstacle that moves; pictures show it as what it is, and not among the obstacles."""
+    """Obstacle that moves; pictures show it as a vehicle or deck, not among the obstacles."""
 
     @abstractmethod
     def velocity_at(self, point_world_m: Vec3) -> Vec3:
-        """The velocity of its surface at a point, in the world."""
+        """Return the velocity of its surface at a point, in the world."""
 
     @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
@@ -28,15 +28,15 @@ class AbstractMovingObstacle(AbstractObstacle):
 
 
 class DeckSurface(AbstractMovingObstacle):
-    """A surface that can be stood on, seen from both sides."""
+    """Deck surface, visible from both sides."""
 
     support: DeckState
 
     @override
     def distance_m(self, ray: Ray) -> Real:
-        turn = self.support.q_world_from_deck.inverse()
-        own = Ray(self.support.across(ray.origin_m), turn.rotate(ray.direction))
-        return to_part_m(own, 0.0, self._inside)
+        q_deck_from_world = self.support.q_world_from_deck.inverse()
+        own = Ray(self.support.to_deck_axes(ray.origin_m), q_deck_from_world.rotate(ray.direction))
+        return distance_to_part_m(own, 0.0, self._inside)
 
     @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
@@ -46,8 +46,10 @@ class DeckSurface(AbstractMovingObstacle):
     @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
         half = Vec3(0.5 * self.support.length_m, 0.5 * self.support.width_m, 0.0)
-        turn = self.support.q_world_from_deck.inverse()
-        return cuboid(self.support.across(point_world_m), half).left_m(body.turned(turn))
+        q_deck_from_world = self.support.q_world_from_deck.inverse()
+        return cuboid(self.support.to_deck_axes(point_world_m), half).gap_m(
+            body.rotated(q_deck_from_world)
+        )
 
     @override
     def velocity_at(self, point_world_m: Vec3) -> Vec3:
@@ -59,9 +61,9 @@ class DeckSurface(AbstractMovingObstacle):
 
 
 class VehicleObstacle(AbstractMovingObstacle):
-    """Another vehicle as a solid about its center of mass.
+    """Another vehicle, as a solid about its center of mass.
 
-    ``present`` is false for one that is not there to be met, such as a vehicle that has diverged.
+    ``present`` is false for one that rays cannot hit, such as a vehicle that has diverged.
     """
 
     body: AbstractObstacle

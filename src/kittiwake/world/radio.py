@@ -1,4 +1,4 @@
-"""How vehicles hear of each other."""
+"""Radio links between vehicles."""
 
 from abc import abstractmethod
 from typing import Any
@@ -13,10 +13,10 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Broadcast(eqx.Module):
-    """What all vehicles tell, and where they truly are; each leaf has an axis over them.
+    """Reports of all vehicles, and their true positions; each leaf has an axis over vehicles.
 
-    ``present`` is false of a vehicle that is lost, and so is silent. ``age_s`` is that of what all
-    of them tell.
+    ``present`` is false for a vehicle that is lost, and so is silent. ``age_s`` is the age of all
+    reports.
     """
 
     reports: StateReport
@@ -27,22 +27,22 @@ class Broadcast(eqx.Module):
 
 
 class AbstractRadio(AbstractComponent):
-    """Brings what all vehicles tell to each of them; runs once for a whole world."""
+    """Radio that delivers all reports to each vehicle; runs once for a whole world."""
 
     def check(self, period_s: float) -> None:
-        """Refuses a radio that cannot run in steps of this length.
+        """Raise ScenarioError if the radio cannot run in steps of this length.
 
         Raises:
-            ScenarioError: with what to write instead.
+            ScenarioError: names the parameter and an allowed value.
         """
         del period_s
 
     @abstractmethod
     def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> Any:
-        """The state before the first step, for so many vehicles and steps of this length."""
+        """Return the state before the first step, for this number of vehicles and step length."""
 
     @abstractmethod
     def step(
         self, state: Any, inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Any, NeighborTable]:
-        """The next state, and what each vehicle knows; each leaf has an axis over vehicles."""
+        """Return the next state and each vehicle's neighbor table, with an axis over vehicles."""

@@ -1,8 +1,8 @@
-"""Navigation satellites, as a world has them and as receivers see them.
+"""Navigation satellites, as processes of the world and as receivers see them.
 
-A constellation says where its satellites are, range errors what is wrong with the distances that
-are measured to them. Both belong to the world: every receiver sees the same satellites with the
-same errors, so that receivers close together err alike.
+A constellation describes the orbits of its satellites; range errors are the errors of the distances
+measured to them. Both belong to the world: every receiver sees the same satellites with the same
+errors, so that receivers close together have similar errors.
 """
 
 from abc import abstractmethod
@@ -20,17 +20,17 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.world import Origin, World
 
-# under this name a world keeps its satellites among its processes
+# name of the satellites among a world's processes
 SKY = "satellites"
 
 
 class Sky(eqx.Module):
-    """All satellites at one time, above the horizon and below it.
+    """All satellites at one time, above and below the horizon.
 
     Attributes:
-        numbers: by which they are known.
+        numbers: identifiers of the satellites.
         positions_world_m: east, north and up from the origin, on its tangent plane.
-        range_errors_m: by how much every receiver measures its distance to them as too large.
+        range_errors_m: error of the measured distance to each, the same for every receiver.
     """
 
     numbers: tuple[int, ...] = eqx.field(static=True)
@@ -39,26 +39,26 @@ class Sky(eqx.Module):
 
 
 class AbstractOrbits(eqx.Module):
-    """Where the satellites of a world are; ``end_s`` is up to when that is known, None for ever."""
+    """Orbits of the satellites of a world, known up to ``end_s``; None without a limit."""
 
     numbers: eqx.AbstractVar[tuple[int, ...]]
     end_s: eqx.AbstractVar[float | None]
 
     @abstractmethod
     def positions_world_m(self, time_s: Real) -> Float[Array, "satellites 3"]:
-        """Their places at a time after the start."""
+        """Return their positions at a time after the start."""
 
 
 class AbstractRangeError(AbstractComponent):
-    """What is wrong with all distances to one satellite."""
+    """Error of all distances to one satellite."""
 
     @abstractmethod
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Real]:
-        """The next state and the error in meters; ``inputs`` is the time in seconds."""
+        """Return the next state and the error in meters; ``inputs`` is the time in seconds."""
 
 
 class AbstractConstellation(AbstractProcessKind):
-    """Kinds of satellites, with the errors of the distances to them."""
+    """Kind of constellation, with the errors of the distances to its satellites."""
 
     default_rate_hz: ClassVar[float | None] = 5.0
 
@@ -66,10 +66,10 @@ class AbstractConstellation(AbstractProcessKind):
 
     @abstractmethod
     def orbits(self, origin: Origin, start_utc: datetime) -> AbstractOrbits:
-        """Their orbits as seen from a world at this place that begins at this time.
+        """Return the orbits relative to a world with this origin and start time.
 
         Raises:
-            ScenarioError: if nothing is known of that time.
+            ScenarioError: if the orbits are unknown at that time.
         """
 
     @override
@@ -79,7 +79,7 @@ class AbstractConstellation(AbstractProcessKind):
 
 
 class SatelliteProcess(AbstractProcess):
-    """The sky of one world."""
+    """Process of the satellites of one world."""
 
     orbits: AbstractOrbits
     errors: AbstractRangeError
@@ -90,18 +90,20 @@ class SatelliteProcess(AbstractProcess):
 
     @override
     def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sky]:
-        def err(own: Any, draw: PRNGKeyArray) -> tuple[Any, Real]:
+        def error(own: Any, draw: PRNGKeyArray) -> tuple[Any, Real]:
             return self.errors.step(own, inputs, dt_s, draw)
 
-        later, errors_m = jax.vmap(err)(state, self._keys(key))
-        places = self.orbits.positions_world_m(inputs)
-        return later, Sky(self.orbits.numbers, places, jnp.asarray(errors_m, places.dtype))
+        next_state, errors_m = jax.vmap(error)(state, self._keys(key))
+        positions = self.orbits.positions_world_m(inputs)
+        return next_state, Sky(
+            self.orbits.numbers, positions, jnp.asarray(errors_m, positions.dtype)
+        )
 
     @override
     def end_s(self) -> float | None:
         return self.orbits.end_s
 
     def _keys(self, key: PRNGKeyArray) -> Key[Array, " satellites"]:
-        # by its number, so that a satellite's errors do not depend on which others there are
+        # by its number, so that a satellite's errors do not depend on the presence of others
         numbers = jnp.asarray(self.orbits.numbers, jnp.uint32)
         return jax.vmap(lambda number: jax.random.fold_in(key, number))(numbers)

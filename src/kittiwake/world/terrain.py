@@ -1,4 +1,4 @@
-"""The ground and who is on it, as a world has them and as sensors see them."""
+"""Terrain classes and persons on the ground, as a process of the world and as sensors see them."""
 
 from abc import abstractmethod
 from typing import Any
@@ -13,20 +13,20 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.world import FlightArea, World
 
-# under this name a world keeps its terrain among its processes
+# name of the terrain among a world's processes
 TERRAIN = "terrain"
-# classes of the ground
+# terrain classes
 OPEN, CLUTTER, OCCLUSION = 0, 1, 2
 
 
 class Terrain(eqx.Module):
-    """The classes of the ground by cells, and the persons on it.
+    """Terrain classes by cells, and the persons on the ground.
 
     Attributes:
-        classes: of each cell, by its place to the east and to the north.
-        area: that is divided into the cells; beyond it the ground is as at its edge.
-        persons_world_m: east and north of the middle of each person.
-        there: which of the persons there are.
+        classes: class of each cell, by its index to the east and to the north.
+        area: area that is divided into the cells; beyond it the class is that at its edge.
+        persons_world_m: east and north of the center of each person.
+        there: true for each person that exists.
         person_size_m: side of the square that a person covers, with sides along the axes.
     """
 
@@ -37,22 +37,22 @@ class Terrain(eqx.Module):
     person_size_m: Real
 
     def class_at(self, east_m: Any, north_m: Any) -> Any:
-        """The class of the ground at places, each an array or a number."""
+        """Return the terrain class at positions, each an array or a number."""
         rows, columns = self.classes.shape
         row = _cell(east_m, self.area.x_m, rows)
         return self.classes[row, _cell(north_m, self.area.y_m, columns)].astype(jnp.int32)
 
 
 class AbstractTerrain(AbstractProcessKind):
-    """Kinds of ground."""
+    """Kind of terrain."""
 
     def check(self, area: FlightArea) -> None:
-        """Refuses an area on which it could not be, before anything is compiled."""
+        """Raise ScenarioError for an area that is too large, before compilation."""
         area.check_drawable(("x_m", "y_m"))
 
     @abstractmethod
-    def made(self, area: FlightArea, key: PRNGKeyArray) -> Terrain:
-        """The ground of one flight; what is not given is drawn."""
+    def generate(self, area: FlightArea, key: PRNGKeyArray) -> Terrain:
+        """Return the terrain of one flight, random where parameters are not given."""
 
     @override
     def process(self, world: World, period_s: float) -> "TerrainProcess":
@@ -62,14 +62,14 @@ class AbstractTerrain(AbstractProcessKind):
 
 
 class TerrainProcess(AbstractProcess):
-    """The ground of one world, which stays as it is made."""
+    """Process of the terrain of one world, which is constant."""
 
     kind: AbstractTerrain
     area: FlightArea
 
     @override
     def init(self, key: PRNGKeyArray) -> Terrain:
-        return self.kind.made(self.area, key)
+        return self.kind.generate(self.area, key)
 
     @override
     def step(
@@ -79,8 +79,8 @@ class TerrainProcess(AbstractProcess):
         return state, state
 
 
-def _cell(place_m: Any, side_m: tuple[Real, Real], cells: int) -> Any:
+def _cell(position_m: Any, side_m: tuple[Real, Real], cells: int) -> Any:
     low, high = side_m
-    share = jax.lax.stop_gradient((place_m - low) / (high - low))
-    # first into the range, which a place far away would leave as a whole number
+    share = jax.lax.stop_gradient((position_m - low) / (high - low))
+    # clipped first, as a distant position would overflow as an integer
     return jnp.floor(jnp.clip(share, 0.0, 1.0) * cells).clip(0, cells - 1).astype(jnp.int32)

@@ -1,4 +1,4 @@
-"""Waves as they are now, and the water's surface where one vessel is.
+"""Present waves, and the water surface under one vessel.
 
 A component of amplitude a, wave vector k, angular frequency w and phase p, over a depth h::
 
@@ -11,9 +11,9 @@ Hydrodynamics", chapter 6. On deep water C = S = e^(-k d). Components add up.
 A hull feels the mean over its footprint, a rectangle of sides L and B: of a component the share
 sinc(k_L L / 2) sinc(k_B B / 2), with k_L and k_B along the sides and sinc x = sin x / x.
 
-Valid for waves that are small against their length and the depth. Neglected: what is of second
-order in the height (Stokes drift of the water, sharper crests), breaking, what a current or a
-vessel does to the waves. The water at rest is at the world's zero.
+Valid for waves that are small relative to their length and the depth. Neglected: effects of second
+order in the height (Stokes drift of the water, sharper crests), breaking, effects of a current or a
+vessel on the waves. The level of the water at rest is the world's zero.
 """
 
 import equinox as eqx
@@ -25,22 +25,22 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 
-# below this sinc is its series, 1e-16 off in double precision and less than rounding in single
+# below this, sinc is its series, with an error of 1e-16
 SMALL_ANGLE = 1e-4
 
 
 class WaterSurface(eqx.Module):
-    """The surface under a vessel as its hull feels it: the mean over the rectangle that it covers.
+    """Water surface under a vessel: the mean over the rectangle that the hull covers.
 
     Attributes:
-        height_world_m: of the surface over the world's zero.
-        height_rate_mps: how fast it rises where the vessel is, by the water's motion alone.
-        slope_east: how much it rises in a meter to the east.
-        slope_north: and to the north.
-        slope_east_rate_ps: how fast that grows, by the water's motion alone.
-        slope_north_rate_ps: and the other.
-        velocity_world_mps: of the water, on top of the current.
-        acceleration_world_mps2: of the water.
+        height_world_m: height of the surface above the world's zero.
+        height_rate_mps: rate of the height at a fixed point, by the water's motion alone.
+        slope_east: rise per meter to the east.
+        slope_north: rise per meter to the north.
+        slope_east_rate_ps: rate of the east slope at a fixed point.
+        slope_north_rate_ps: rate of the north slope at a fixed point.
+        velocity_world_mps: velocity of the water, in addition to the current.
+        acceleration_world_mps2: acceleration of the water.
     """
 
     height_world_m: Real
@@ -54,7 +54,7 @@ class WaterSurface(eqx.Module):
 
 
 class Waterplane(eqx.Module):
-    """The rectangle of water that a hull covers, and how far below the surface it is asked for."""
+    """Rectangle of water that a hull covers, and depth below the surface."""
 
     x_world_m: Real
     y_world_m: Real
@@ -65,7 +65,7 @@ class Waterplane(eqx.Module):
 
 
 class Wave(eqx.Module):
-    """One component: its phase is that at the world's zero now."""
+    """One wave component; its phase is the present one at the world's zero."""
 
     amplitude_m: Real
     east_radpm: Real
@@ -73,38 +73,38 @@ class Wave(eqx.Module):
     frequency_radps: Real
     phase_rad: Real
 
-    def under(self, place: Waterplane, water_depth_m: Real | None) -> WaterSurface:
-        """What it adds to the surface there."""
+    def under(self, waterplane: Waterplane, water_depth_m: Real | None) -> WaterSurface:
+        """Return its contribution to the surface at a waterplane."""
         k_east, k_north, w = self.east_radpm, self.north_radpm, self.frequency_radps
-        along = k_east * place.x_world_m + k_north * place.y_world_m
+        along = k_east * waterplane.x_world_m + k_north * waterplane.y_world_m
         sine, cosine = sin_cos(along + self.phase_rad)
-        felt = self.amplitude_m * self._share(place)
-        high, steep = felt * cosine, -felt * sine
+        amplitude = self.amplitude_m * self._attenuation(waterplane)
+        height, quadrature = amplitude * cosine, -amplitude * sine
         number = jnp.sqrt(k_east * k_east + k_north * k_north)
-        level, upright = _with_depth(number, place.depth_m, water_depth_m)
+        horizontal, vertical = _depth_factors(number, waterplane.depth_m, water_depth_m)
         east, north = k_east / number, k_north / number
-        speed, gain = w * level * high, -w * w * level * steep
+        speed, gain = w * horizontal * height, -w * w * horizontal * quadrature
         return WaterSurface(
-            height_world_m=high,
-            height_rate_mps=-w * steep,
-            slope_east=k_east * steep,
-            slope_north=k_north * steep,
-            slope_east_rate_ps=w * k_east * high,
-            slope_north_rate_ps=w * k_north * high,
-            velocity_world_mps=Vec3(east * speed, north * speed, -w * upright * steep),
-            acceleration_world_mps2=Vec3(east * gain, north * gain, -w * w * upright * high),
+            height_world_m=height,
+            height_rate_mps=-w * quadrature,
+            slope_east=k_east * quadrature,
+            slope_north=k_north * quadrature,
+            slope_east_rate_ps=w * k_east * height,
+            slope_north_rate_ps=w * k_north * height,
+            velocity_world_mps=Vec3(east * speed, north * speed, -w * vertical * quadrature),
+            acceleration_world_mps2=Vec3(east * gain, north * gain, -w * w * vertical * height),
         )
 
-    def _share(self, place: Waterplane) -> Real:
-        """What is left of it in the mean over the rectangle."""
-        sine, cosine = sin_cos(place.yaw_rad)
+    def _attenuation(self, waterplane: Waterplane) -> Real:
+        """Return its attenuation by the mean over the rectangle."""
+        sine, cosine = sin_cos(waterplane.yaw_rad)
         forward = cosine * self.east_radpm + sine * self.north_radpm
         left = cosine * self.north_radpm - sine * self.east_radpm
-        return _sinc(0.5 * forward * place.length_m) * _sinc(0.5 * left * place.width_m)
+        return _sinc(0.5 * forward * waterplane.length_m) * _sinc(0.5 * left * waterplane.width_m)
 
 
 class Waves(eqx.Module):
-    """All components, each field with one number of each; the depth is None on deep water."""
+    """All wave components, one value per component in each field; depth is None on deep water."""
 
     amplitudes_m: Float[Array, " waves"]
     east_radpm: Float[Array, " waves"]
@@ -113,11 +113,11 @@ class Waves(eqx.Module):
     phases_rad: Float[Array, " waves"]
     water_depth_m: Real | None = None
 
-    def under(self, place: Waterplane) -> WaterSurface:
-        """The surface under a vessel."""
+    def under(self, waterplane: Waterplane) -> WaterSurface:
+        """Return the surface under a vessel."""
 
         def one(*numbers: Float[Array, ""]) -> WaterSurface:
-            return Wave(*numbers).under(place, self.water_depth_m)
+            return Wave(*numbers).under(waterplane, self.water_depth_m)
 
         each = jax.vmap(one)(
             self.amplitudes_m,
@@ -135,11 +135,13 @@ def _sinc(angle: Real) -> Real:
     return jnp.where(small, 1.0 - angle * angle / 6.0, sin_cos(safe)[0] / safe)
 
 
-def _with_depth(number_radpm: Real, depth_m: Real, water_depth_m: Real | None) -> tuple[Real, Real]:
-    """C and S, written so that nothing overflows on deep water."""
-    fading = jnp.exp(-number_radpm * depth_m)
+def _depth_factors(
+    number_radpm: Real, depth_m: Real, water_depth_m: Real | None
+) -> tuple[Real, Real]:
+    """Return C and S, in a form that does not overflow on deep water."""
+    decay = jnp.exp(-number_radpm * depth_m)
     if water_depth_m is None:
-        return fading, fading
+        return decay, decay
     bottom = jnp.exp(-2.0 * number_radpm * (water_depth_m - depth_m))
-    scale = fading / -jnp.expm1(-2.0 * number_radpm * water_depth_m)
+    scale = decay / -jnp.expm1(-2.0 * number_radpm * water_depth_m)
     return scale * (1.0 + bottom), scale * (1.0 - bottom)

@@ -1,8 +1,8 @@
-"""Waves as a world has them.
+"""Waves as a process of the world.
 
-A kind of waves says how high and how long they are and where they run to. It becomes the process of
-the world that is named ``WAVES``; what there is to see of it are the components as they are now, of
-which each vessel is told the ``WaterSurface`` where it is.
+A kind of waves describes their height, length and direction. It becomes the process of the world
+that is named ``WAVES``; its visible value is the present components, from which each vessel gets
+the ``WaterSurface`` at its position.
 """
 
 from abc import abstractmethod
@@ -20,49 +20,49 @@ from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.water import Waves
 from kittiwake.world.world import World
 
-# under this name a world keeps its waves among its processes
+# name of the waves among a world's processes
 WAVES = "waves"
-# of the shortest wave's period, the longest step in which it is shown
-LONGEST_STEP = 0.25
+# longest step as a share of the shortest wave's period
+MAX_STEP_PERIODS = 0.25
 
 
 class AbstractWaves(AbstractProcessKind):
-    """Kinds of waves."""
+    """Kind of waves."""
 
     @abstractmethod
     def check(self, gravity_mps2: float) -> None:
-        """Refuses waves that could not be."""
+        """Raise ScenarioError for waves that are not physical."""
 
     @abstractmethod
     def shortest_period_s(self, gravity_mps2: float) -> float:
-        """Of all components."""
+        """Return the shortest period of all components."""
 
     def warnings(self, gravity_mps2: float) -> tuple[str, ...]:
-        """What may not be meant, as sentences without their ends."""
+        """Return warnings, without a final period."""
         del gravity_mps2
         return ()
 
     @abstractmethod
     def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
-        """The components at the start; their phases are drawn."""
+        """Return the components at the start, with random phases."""
 
     @override
     def process(self, world: World, period_s: float) -> "WaveProcess":
         gravity_mps2 = float(world.gravity_mps2)
         self.check(gravity_mps2)
-        longest_s = LONGEST_STEP * self.shortest_period_s(gravity_mps2)
+        longest_s = MAX_STEP_PERIODS * self.shortest_period_s(gravity_mps2)
         if period_s > longest_s:
             message = (
-                f"steps of {period_s:g} s are too long for waves of which the shortest lasts "
-                f"{longest_s / LONGEST_STEP:.3g} s; write a rate of {1.0 / longest_s:.3g} Hz or "
-                "more, here or as time.rate_hz, or longer waves"
+                f"steps of {period_s:g} s are too long for waves with a shortest period of "
+                f"{longest_s / MAX_STEP_PERIODS:.3g} s; write a rate of at least "
+                f"{1.0 / longest_s:.3g} Hz, here or as time.rate_hz, or longer waves"
             )
             raise ScenarioError(message)
         return WaveProcess(self, gravity_mps2)
 
 
 class WaveProcess(AbstractProcess):
-    """The waves of one world."""
+    """Process of the waves of one world."""
 
     kind: AbstractWaves
     gravity_mps2: Real
@@ -76,8 +76,8 @@ class WaveProcess(AbstractProcess):
         self, state: Waves, inputs: Real, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Waves, Waves]:
         del dt_s, key
-        run = state.frequencies_radps * jnp.asarray(inputs, state.phases_rad.dtype)
-        return state, replace(state, phases_rad=jax.vmap(wrap_angle)(state.phases_rad - run))
+        advance = state.frequencies_radps * jnp.asarray(inputs, state.phases_rad.dtype)
+        return state, replace(state, phases_rad=jax.vmap(wrap_angle)(state.phases_rad - advance))
 
     @override
     def warnings(self, duration_s: float) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What all vehicles of a scenario share."""
+"""World shared by all vehicles of a scenario."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,43 +33,45 @@ from kittiwake.world.ray import AbstractObstacle, Nearest, nearest_obstacle
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.water import Waterplane, Waves
 
-# of a side of an area, from which places are drawn
-WIDEST_DRAWN_M = 2e4
-# what is free between a vehicle and an obstacle, as limits and logs call it
+# longest side of an area from which random positions are drawn
+MAX_RANDOM_SIDE_M = 2e4
+# name of the clearance between a vehicle and an obstacle in limits and logs
 NEAREST_OBSTACLE = "nearest_obstacle_m"
-# so many places are looked at together before a flight, so that few programs are compiled
+# numbers of positions that are checked together before a flight, so that few programs are compiled
 BATCHES = (64, 4096)
 
 
 class FlightArea(eqx.Module):
-    """The box in which vehicles may be; a vehicle that leaves it is lost."""
+    """Box in which vehicles may fly; a vehicle that leaves it is lost."""
 
     x_m: tuple[Real, Real] = (-1e5, 1e5)
     y_m: tuple[Real, Real] = (-1e5, 1e5)
     z_m: tuple[Real, Real] = (-1e5, 1e5)
 
     def __check_init__(self) -> None:
-        """Refuses a box without inside."""
+        """Raise ValueError if the box is empty."""
         for name in ("x_m", "y_m", "z_m"):
             low, high = getattr(self, name)
             if not low < high:
-                message = f"{name}: [{low}, {high}] is empty; write the lower limit first"
+                message = (
+                    f"{name}: got [{low}, {high}], which is empty; write the lower limit first"
+                )
                 raise ValueError(message)
 
     def check_drawable(self, sides: tuple[str, ...] = ("x_m", "y_m", "z_m")) -> None:
-        """Refuses sides so long that nobody meets what is drawn from between them."""
+        """Raise ScenarioError for an area too large for random positions."""
         for name in sides:
             low, high = getattr(self, name)
-            if high - low > WIDEST_DRAWN_M:
+            if high - low > MAX_RANDOM_SIDE_M:
                 message = (
-                    "places are drawn from world.area, which is "
+                    "random positions are drawn from world.area, which is "
                     f"{(high - low) / 1e3:g} km long in {name}; write world.area, "
-                    "such as {x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 40]}, or the places"
+                    "such as {x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 40]}, or the positions"
                 )
                 raise ScenarioError(message)
 
     def limits(self, position_world_m: Vec3) -> tuple[Limit, Limit, Limit]:
-        """What a vehicle's coordinates may be."""
+        """Return the limits of a vehicle's coordinates."""
         return (
             Limit("x_m", "world.area.x_m", position_world_m.x, *self.x_m),
             Limit("y_m", "world.area.y_m", position_world_m.y, *self.y_m),
@@ -78,7 +80,7 @@ class FlightArea(eqx.Module):
 
 
 class Origin(eqx.Module):
-    """Where the world's zero lies on the Earth (WGS-84)."""
+    """Position of the world's zero on the Earth (WGS-84)."""
 
     latitude_rad: Annotated[Real, Bounds(-pi / 2, pi / 2)] = 0.0
     longitude_rad: Annotated[Real, Bounds(-pi, pi)] = 0.0
@@ -86,14 +88,18 @@ class Origin(eqx.Module):
 
 
 class World(eqx.Module):
-    """What all vehicles share.
+    """World shared by all vehicles.
 
-    Ground is the plane z = ``ground_z_m``. Vehicles nearer to each other than
-    ``collision_distance_m`` are lost, if an interaction says how near they are. ``obstacles`` are
-    what rays meet beside the ground, and vehicles must not touch; they may have names.
-    ``processes`` are what evolves by itself, by name. The magnetic field is None where none is
-    known, and ``no_field_because`` says to those who measure it why. In a ``solid`` world nothing
-    is lost by touching: what is touched pushes back. By ``radio`` vehicles hear of each other.
+    Attributes:
+        ground_z_m: height of the ground, a horizontal plane.
+        collision_distance_m: vehicles closer to each other are lost, if an interaction computes
+            their distances.
+        obstacles: obstacles for rays and collisions, in addition to the ground.
+        processes: parts of the world that evolve by themselves, by name.
+        magnetic_field_world_t: None where the field is unknown.
+        no_field_reason: why the magnetic field is unknown.
+        solid: true if contact exerts forces, and does not count as a collision.
+        radio: radio link between the vehicles.
     """
 
     gravity_mps2: Real
@@ -111,7 +117,7 @@ class World(eqx.Module):
     obstacle_names: tuple[str, ...] = eqx.field(static=True, default=())
     platform_names: tuple[str, ...] = eqx.field(static=True, default=())
     magnetic_field_world_t: Vec3 | None = Vec3(0.0, 0.0, 0.0)
-    no_field_because: str = eqx.field(static=True, default="")
+    no_field_reason: str = eqx.field(static=True, default="")
     solid: bool = eqx.field(static=True, default=False)
     start_utc: datetime = eqx.field(static=True, default=datetime(2026, 1, 1, 12, tzinfo=UTC))
     processes: dict[str, Scheduled[AbstractProcess]] = eqx.field(default_factory=dict)
@@ -125,9 +131,9 @@ class World(eqx.Module):
         air_height_m: Real | None = None,
         time_s: Real = 0.0,
     ) -> Surroundings:
-        """What a vehicle of a size feels of the world alone: no gusts, no decks, no others.
+        """Return the surroundings of a vehicle without gusts, decks and other vehicles.
 
-        It meets the wind where it is, or so high over its place on the water.
+        The wind is that at the vehicle, or at ``air_height_m`` above the water at its position.
         """
         up = kinematics.position_world_m.z
         height = up - self.ground_z_m
@@ -140,31 +146,31 @@ class World(eqx.Module):
             current_world_mps=self.current.velocity_world_mps(kinematics.position_world_m),
         )
         if waves is not None:
-            place, yaw = kinematics.position_world_m, kinematics.euler_world_from_body.yaw_rad
-            covered = Waterplane(place.x, place.y, yaw, size_body_m.x, size_body_m.y)
-            around = replace(around, water=waves.under(covered))
+            position, yaw = kinematics.position_world_m, kinematics.euler_world_from_body.yaw_rad
+            waterplane = Waterplane(position.x, position.y, yaw, size_body_m.x, size_body_m.y)
+            around = replace(around, water=waves.under(waterplane))
         if air_height_m is not None:
-            raised = 0.0 if around.water is None else around.water.height_world_m
-            met = self.wind.velocity_world_mps(height - raised + air_height_m, time_s)
-            around = replace(around, wind_world_mps=met)
+            water_m = 0.0 if around.water is None else around.water.height_world_m
+            wind = self.wind.velocity_world_mps(height - water_m + air_height_m, time_s)
+            around = replace(around, wind_world_mps=wind)
         if self.obstacles:
-            left_m = self.nearest(kinematics, size_body_m).distance_m
-            around = replace(around, nearest_obstacle_m=left_m)
+            clearance_m = self.nearest(kinematics, size_body_m).distance_m
+            around = replace(around, nearest_obstacle_m=clearance_m)
         for region in self.regions:
-            around = region.felt(kinematics, size_body_m, around)
+            around = region.apply(kinematics, size_body_m, around)
         return around
 
     def nearest(self, kinematics: Kinematics, size_body_m: Vec3) -> Nearest:
-        """The obstacle that leaves the least free to a vehicle of a size."""
+        """Return the obstacle with the smallest clearance from a vehicle of a size."""
         body = Body(kinematics.q_world_from_body, size_body_m)
         return nearest_obstacle(self.obstacles, kinematics.position_world_m, body)
 
     def clearances(
         self, points_world_m: Float[np.ndarray, "points 3"]
     ) -> tuple[Float[np.ndarray, " points"], Int[np.ndarray, " points"]]:
-        """Of places, before a flight: how far from obstacles, in m, and the nearest one's number.
+        """Return distances of positions from obstacles, and the numbers of the nearest obstacles.
 
-        In double precision, also while a function around it is being compiled.
+        For use before a flight; in double precision, even within a function that is being compiled.
         """
         distances, numbers = np.empty(len(points_world_m)), np.empty(len(points_world_m), int)
         batch = next((size for size in BATCHES if len(points_world_m) <= size), BATCHES[-1])
@@ -173,16 +179,16 @@ class World(eqx.Module):
             with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
                 near = _nearest(self.obstacles, jnp.asarray(np.resize(part, (batch, 3)), float))
             distances[begin : begin + batch] = np.asarray(near.distance_m)[: len(part)]
-            numbers[begin : begin + batch] = np.asarray(near.place)[: len(part)]
+            numbers[begin : begin + batch] = np.asarray(near.index)[: len(part)]
         return distances, numbers
 
     def obstacle_called(self, number: int) -> str:
-        """What a scenario calls an obstacle; it is counted from one where it has no name."""
+        """Return the name of an obstacle in the scenario, or its number from one if it has none."""
         names = self.obstacle_names
         return f"world.obstacles.{names[number]}" if names else f"obstacle {number + 1}"
 
     def limits(self, kinematics: Kinematics, surroundings: Surroundings) -> tuple[Limit, ...]:
-        """What a vehicle's place and its distance from others and from obstacles may be."""
+        """Return the limits of a vehicle's position and its distances from others and obstacles."""
         separation = Limit(
             "nearest_vehicle_m",
             "world.collision_distance_m",
@@ -190,16 +196,20 @@ class World(eqx.Module):
             low=0.0 if self.solid else self.collision_distance_m,
             own=False,
         )
-        beside = None if self.solid else surroundings.nearest_obstacle_m
-        free = () if beside is None else (Limit(NEAREST_OBSTACLE, "world.obstacles", beside, 0.0),)
-        return (*self.area.limits(kinematics.position_world_m), separation, *free)
+        clearance = None if self.solid else surroundings.nearest_obstacle_m
+        obstacle = (
+            ()
+            if clearance is None
+            else (Limit(NEAREST_OBSTACLE, "world.obstacles", clearance, 0.0),)
+        )
+        return (*self.area.limits(kinematics.position_world_m), separation, *obstacle)
 
 
 @eqx.filter_jit
 def _nearest(
     obstacles: tuple[AbstractObstacle, ...], points_world_m: Float[Array, "points 3"]
 ) -> Nearest:
-    """The nearest obstacle of each place; compiled once for a world."""
+    """Return the nearest obstacle of each position; compiled once for a world."""
 
     def nearest(point: Float[Array, "3"]) -> Nearest:
         return nearest_obstacle(obstacles, Vec3(point[0], point[1], point[2]))

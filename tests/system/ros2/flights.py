@@ -1,4 +1,4 @@
-"""Somebody else's node, on plain rclpy, which flies a served pair of drones; prints what it saw."""
+"""Plain rclpy node that flies two served drones and prints its observations as JSON."""
 
 import json
 import math
@@ -25,10 +25,10 @@ from uav_gazebo_msgs.msg import (
 )
 from uav_gazebo_msgs.srv import GetMode, Land, SwitchMode, Takeoff
 
-WAITS_S = 20.0
-# longest that a second of the simulation may take
+TIMEOUT_S = 20.0
+# greatest wall time of a simulated second
 SLOW = 8.0
-# of the physics
+# step of the physics
 STEP_S = 0.001
 
 
@@ -37,14 +37,14 @@ def seconds(stamp):
 
 
 class World:
-    """The node, and what it asks of all."""
+    """Node with clients and publishers."""
 
     def __init__(self):
         rclpy.init()
         self.node = rclpy.create_node("pilot")
         self.publishers = {}
 
-    def until(self, true, waits_s=WAITS_S):
+    def until(self, true, waits_s=TIMEOUT_S):
         end_s = time.monotonic() + waits_s
         while not true():
             assert time.monotonic() < end_s, "waited for too long"
@@ -52,52 +52,50 @@ class World:
 
     def call(self, kind, name, **fields):
         client = self.node.create_client(kind, name)
-        assert client.wait_for_service(WAITS_S), name
+        assert client.wait_for_service(TIMEOUT_S), name
         future = client.call_async(kind.Request(**fields))
         self.until(future.done, 400.0)
         self.node.destroy_client(client)
         return future.result()
 
-    def say(self, topic, message):
+    def publish(self, topic, message):
         if topic not in self.publishers:
             publisher = self.node.create_publisher(type(message), topic, 10)
             self.until(publisher.get_subscription_count)
             self.publishers[topic] = publisher
         self.publishers[topic].publish(message)
-        self.rest(0.15)
+        self.wait(0.15)
 
-    def rest(self, for_s):
+    def wait(self, for_s):
         end_s = time.monotonic() + for_s
         while time.monotonic() < end_s:
             rclpy.spin_once(self.node, timeout_sec=0.02)
 
     def pause(self):
         self.call(Empty, "/gazebo/pause_physics")
-        self.rest(0.15)
+        self.wait(0.15)
 
-    def go_on(self):
+    def unpause(self):
         self.call(Empty, "/gazebo/unpause_physics")
 
 
 class Drone:
-    """One of the pair, whose odometry is kept."""
+    """One of the drones, with recorded odometry."""
 
     def __init__(self, world, name):
-        self.world, self.name, self.rows, self.keeps = world, name, [], False
+        self.world, self.name, self.rows, self.recording = world, name, [], False
         self.latest, self.since = None, 0.0
-        world.node.create_subscription(Odometry, f"/{name}/odometry", self.hear, 1000)
-        world.go_on()
+        world.node.create_subscription(Odometry, f"/{name}/odometry", self.on_odometry, 1000)
+        world.unpause()
         world.until(lambda: self.latest is not None)
 
-    def hear(self, m):
+    def on_odometry(self, m):
         self.latest = seconds(m.header.stamp)
-        if self.keeps:
-            p, v, q, w = (
-                *(m.pose.pose.position, m.twist.twist.linear),
-                *(m.pose.pose.orientation, m.twist.twist.angular),
-            )
-            place = [self.latest - self.since, p.x, p.y, p.z, v.x, v.y, v.z]
-            self.rows.append([*place, q.w, q.x, q.y, q.z, w.x, w.y, w.z])
+        if self.recording:
+            p, q = m.pose.pose.position, m.pose.pose.orientation
+            v, w = m.twist.twist.linear, m.twist.twist.angular
+            motion = [self.latest - self.since, p.x, p.y, p.z, v.x, v.y, v.z]
+            self.rows.append([*motion, q.w, q.x, q.y, q.z, w.x, w.y, w.z])
 
     def place(self, x, y, z):
         state = ModelState(model_name=self.name)
@@ -113,22 +111,22 @@ class Drone:
         return self.world.call(GetMode, f"/{self.name}/get_mode").mode.mode
 
     def begin(self):
-        # of what comes now the first may get lost, but not its time
+        # the first message may get lost, its time is known
         self.since = self.latest + STEP_S
-        self.rows, self.keeps = [], True
-        self.world.go_on()
+        self.rows, self.recording = [], True
+        self.world.unpause()
         self.world.until(lambda: self.rows)
 
     def until(self, for_s):
         end = self.rows[-1][0] + for_s
-        self.world.until(lambda: self.rows[-1][0] >= end, SLOW * for_s + WAITS_S)
+        self.world.until(lambda: self.rows[-1][0] >= end, SLOW * for_s + TIMEOUT_S)
         return list(self.rows)
 
     def flown(self, mode, topic, message, for_s, place=(0.0, 0.0, 20.0)):
         self.world.pause()
         self.switch(0)
         assert self.place(*place).success
-        self.world.say(f"/{self.name}/{topic}", message)
+        self.world.publish(f"/{self.name}/{topic}", message)
         assert self.switch(mode)
         self.begin()
         return self.until(for_s)
@@ -141,7 +139,7 @@ def position(z, **others):
 
 
 def modes(world, one):
-    """A step in each mode."""
+    """Fly a step in each mode."""
     velocity = VelocityYawRateControl(yaw_rate=0.4)
     velocity.velocity.z = 1.0
     angles = ThrustAttitudeControl(thrust=9.81)
@@ -165,12 +163,12 @@ def modes(world, one):
     found["twist"] = one.flown(2, "velocity_yawrate/twist", twist, 2.5)[-1]
     one.switch(0)
     one.begin()
-    found["dropped"] = one.until(1.0)
+    found["inactive"] = one.until(1.0)
     return found
 
 
 def manager(world, one):
-    """Taking off and landing."""
+    """Take off and land."""
     world.pause()
     one.switch(0)
     one.place(0.0, 0.0, 0.002)
@@ -182,9 +180,9 @@ def manager(world, one):
 
 
 def gains(world, one, two):
-    """Of one drone, changed, and of the other."""
+    """Change the gains of one drone and fly both."""
 
-    def names_of(drone):
+    def values_of(drone):
         request = {"names": ["Wp", "Xp", "Kw"]}
         values = world.call(GetParameters, f"/{drone}/gains/get_parameters", **request).values
         return [value.double_value for value in values]
@@ -195,10 +193,10 @@ def gains(world, one, two):
         name = "/drone1/gains/set_parameters"
         return world.call(SetParameters, name, parameters=parameters).results[0].successful
 
-    before = names_of("drone1")
+    before = values_of("drone1")
     done = put(1.0)
-    world.rest(2.0)
-    now = [names_of("drone1"), names_of("drone2")]
+    world.wait(2.0)
+    now = [values_of("drone1"), values_of("drone2")]
     rows = one.flown(1, "position_yaw/command", position(21.0), 8.0)
     too_much = put(1e6)
     put(0.5)
@@ -211,30 +209,30 @@ def gains(world, one, two):
 
 
 def malformed(world, one):
-    """What is refused."""
+    """Send invalid commands and requests."""
     one.flown(1, "position_yaw/command", position(20.0), 1.0)
     one.begin()
-    world.say("/drone1/position_yaw/command", position(math.nan))
+    world.publish("/drone1/position_yaw/command", position(math.nan))
     pose = PoseStamped()
     pose.pose.orientation.w = 2.0
-    world.say("/drone1/position_yaw/pose", pose)
+    world.publish("/drone1/position_yaw/pose", pose)
     modes = [one.switch(9), one.switch(255)]
     outside = one.place(0.0, 0.0, 1e6)
     answer = {"modes": modes, "outside": [outside.success, outside.status_message]}
     return answer | {"rows": one.until(2.0), "mode": one.mode()}
 
 
-def told(world):
-    """Frames beside odometry, and a flight begun anew."""
+def stamps_of_transforms(world):
+    """Record times of transforms, and reset the flight."""
     stamps = []
 
-    def framed(m):
+    def on_transforms(m):
         stamps.extend(seconds(t.header.stamp) for t in m.transforms if t.child_frame_id == "drone1")
 
-    world.node.create_subscription(TFMessage, "/tf", framed, 1000)
-    world.go_on()
-    world.rest(3.0)
-    world.say("/kittiwake/real_time_factor", Float64(data=0.5))
+    world.node.create_subscription(TFMessage, "/tf", on_transforms, 1000)
+    world.unpause()
+    world.wait(3.0)
+    world.publish("/kittiwake/real_time_factor", Float64(data=0.5))
     count = len(stamps)
     world.until(lambda: len(stamps) > count + 10)
     before = stamps[-1]
@@ -244,7 +242,7 @@ def told(world):
 
 
 def main():
-    """Prints all of it, or what the arguments name."""
+    """Run the parts named by the arguments."""
     world = World()
     one, two = Drone(world, "drone1"), Drone(world, "drone2")
     parts = {
@@ -252,19 +250,19 @@ def main():
         "manager": lambda: manager(world, one),
         "gains": lambda: gains(world, one, two),
         "malformed": lambda: malformed(world, one),
-        "told": lambda: told(world),
-        "pursuit": lambda: pursued(world, one),
+        "time": lambda: stamps_of_transforms(world),
+        "pursuit": lambda: pursuit(world, one),
     }
     print(json.dumps({name: parts[name]() for name in sys.argv[1:]}))
 
 
-def pursued(world, one):
-    """The mission's pursuit."""
+def pursuit(world, one):
+    """Fly the mission's pursuit."""
     world.pause()
     one.place(0.0, 0.0, 6.0)
-    begun = world.call(Trigger, "/drone1/mission/pursuit")
+    response = world.call(Trigger, "/drone1/mission/pursuit")
     one.begin()
-    return {"begun": begun.success, "rows": one.until(45.0)}
+    return {"started": response.success, "rows": one.until(45.0)}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Somebody else's node, on plain rclpy: run by test_ros2_node; prints what it saw as JSON."""
+"""Plain rclpy node, run by test_ros2_node; prints its observations as JSON."""
 
 import json
 import sys
@@ -16,7 +16,7 @@ from std_srvs.srv import Empty, Trigger
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import MultiDOFJointTrajectoryPoint
 
-WAITS_S = 20.0
+TIMEOUT_S = 20.0
 
 
 class Peer:
@@ -25,30 +25,30 @@ class Peer:
         self.node = rclpy.create_node("peer")
         self.seen = {}
 
-    def until(self, true, waits_s=WAITS_S):
-        end_s = time.monotonic() + waits_s
+    def until(self, true, timeout_s=TIMEOUT_S):
+        end_s = time.monotonic() + timeout_s
         while not true() and time.monotonic() < end_s:
             rclpy.spin_once(self.node, timeout_sec=0.05)
         return true()
 
-    def hear(self, kind, topic, quality=10):
+    def subscribe(self, kind, topic, qos_profile=10):
         found = []
-        self.node.create_subscription(kind, topic, found.append, quality)
+        self.node.create_subscription(kind, topic, found.append, qos_profile)
         return found
 
-    def say(self, topic, message):
+    def publish(self, topic, message):
         publisher = self.node.create_publisher(type(message), topic, 10)
         self.until(publisher.get_subscription_count)
         publisher.publish(message)
 
-    def ask(self, kind, name, request=None):
+    def call_async(self, kind, name, request=None):
         client = self.node.create_client(kind, name)
-        if not client.wait_for_service(WAITS_S):
+        if not client.wait_for_service(TIMEOUT_S):
             return None
         return client.call_async(request or kind.Request())
 
-    def answer(self, kind, name, request=None):
-        future = self.ask(kind, name, request)
+    def call(self, kind, name, request=None):
+        future = self.call_async(kind, name, request)
         if future is None:
             return None
         self.until(future.done)
@@ -83,8 +83,8 @@ def twist(**parts):
 def standard_commands():
     stamped = TwistStamped(twist=twist())
     stamped.header.frame_id = "drone/base_link"
-    turned = Transform()
-    turned.rotation.x = turned.rotation.w = 0.5**0.5
+    rotated = Transform()
+    rotated.rotation.x = rotated.rotation.w = 0.5**0.5
     return [
         ("position_yaw/pose", pose()),
         (
@@ -93,7 +93,7 @@ def standard_commands():
         ),
         ("velocity_yawrate/twist", stamped),
         ("cmd_vel", twist()),
-        ("thrust_attitude/state", joint(transforms=[turned], wrench=[wrench(9.0)])),
+        ("thrust_attitude/state", joint(transforms=[rotated], wrench=[wrench(9.0)])),
         ("thrust_velocity/state", joint(twist=[twist()], wrench=[wrench(8.0)])),
         ("thrust_torque/wrench", WrenchStamped(wrench=wrench(7.0, z=0.1))),
         ("switch_mode/number", UInt8(data=3)),
@@ -116,17 +116,20 @@ def original_commands():
 
 
 def gain(name, value):
-    kinds = {float: ("double_value", ParameterType.PARAMETER_DOUBLE)}
-    kinds[int] = ("integer_value", ParameterType.PARAMETER_INTEGER)
-    field, kind = kinds[type(value)]
+    fields = {float: ("double_value", ParameterType.PARAMETER_DOUBLE)}
+    fields[int] = ("integer_value", ParameterType.PARAMETER_INTEGER)
+    field, kind = fields[type(value)]
     return Parameter(name=name, value=ParameterValue(type=kind, **{field: value}))
 
 
 def listen(peer):
-    odometry, transforms = peer.hear(Odometry, "/drone/odometry"), peer.hear(TFMessage, "/tf", 100)
-    late = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-    before = peer.hear(String, "/said_before", late)
-    peer.until(lambda: len(odometry) > 60 and len(transforms) > 60 and before)
+    odometry, transforms = (
+        peer.subscribe(Odometry, "/drone/odometry"),
+        peer.subscribe(TFMessage, "/tf", 100),
+    )
+    transient_local = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    latched = peer.subscribe(String, "/latched", transient_local)
+    peer.until(lambda: len(odometry) > 60 and len(transforms) > 60 and latched)
     first, last = odometry[-51], odometry[-1]
     numbers = [message.pose.pose.position.x for message in odometry]
     peer.seen |= {
@@ -141,63 +144,63 @@ def listen(peer):
             (one.header.frame_id, one.child_frame_id) for one in transforms[-1].transforms
         ],
         "rotation_z": transforms[-1].transforms[0].transform.rotation.z,
-        "before": [message.data for message in before],
+        "latched": [message.data for message in latched],
     }
     peer.seen["quality"] = {
         topic: [
             [offer.qos_profile.reliability.name, offer.qos_profile.durability.name]
             for offer in peer.node.get_publishers_info_by_topic(topic)
         ]
-        for topic in ("/drone/odometry", "/said_before", "/tf")
+        for topic in ("/drone/odometry", "/latched", "/tf")
     }
     return odometry
 
 
 def command(peer, commands):
-    heard, log = peer.hear(String, "/heard"), peer.hear(Log, "/rosout", 100)
+    received, log = peer.subscribe(String, "/received"), peer.subscribe(Log, "/rosout", 100)
     peer.until(
-        lambda: peer.node.count_publishers("/heard") and peer.node.count_publishers("/rosout")
+        lambda: peer.node.count_publishers("/received") and peer.node.count_publishers("/rosout")
     )
     time.sleep(0.5)
     for topic, message in commands:
-        count = len(heard)
-        peer.say(f"/drone/{topic}", message)
-        peer.until(lambda count=count: len(heard) > count, 5.0)
-    peer.say("/drone/position_yaw/pose", pose(w=2.0))
-    peer.say("/fall", UInt8())
+        count = len(received)
+        peer.publish(f"/drone/{topic}", message)
+        peer.until(lambda count=count: len(received) > count, 5.0)
+    peer.publish("/drone/position_yaw/pose", pose(w=2.0))
+    peer.publish("/fail", UInt8())
     peer.until(lambda: len(log) > 1, 5.0)
-    peer.seen["heard"] = [json.loads(message.data) for message in heard]
+    peer.seen["received"] = [json.loads(message.data) for message in received]
     peer.seen["log"] = [message.msg for message in log]
 
 
-def ask_for(peer, odometry, *, originals):
+def call_services(peer, odometry, *, originals):
     if originals:
         from gazebo_msgs.srv import SetModelState
         from uav_gazebo_msgs.srv import GetMode, SwitchMode, Takeoff
 
         request = Takeoff.Request(height=2.0)
-        rising, begun_s = peer.ask(Takeoff, "/drone/takeoff", request), time.monotonic()
+        takeoff, start_s = peer.call_async(Takeoff, "/drone/takeoff", request), time.monotonic()
         count = len(odometry)
-        peer.seen["mode"] = peer.answer(GetMode, "/drone/get_mode").mode.mode
+        peer.seen["mode"] = peer.call(GetMode, "/drone/get_mode").mode.mode
         switch = SwitchMode.Request()
         switch.mode.mode = 7
-        peer.seen["switched"] = peer.answer(SwitchMode, "/drone/switch_mode", switch).success
-        peer.seen["answered_meanwhile"] = not rising.done()
-        peer.until(rising.done)
-        peer.seen["took_s"] = time.monotonic() - begun_s
+        peer.seen["switched"] = peer.call(SwitchMode, "/drone/switch_mode", switch).success
+        peer.seen["answered_meanwhile"] = not takeoff.done()
+        peer.until(takeoff.done)
+        peer.seen["took_s"] = time.monotonic() - start_s
         peer.seen["odometry_meanwhile"] = len(odometry) - count
-        peer.seen["residual"] = rising.result().residual
+        peer.seen["residual"] = takeoff.result().residual
         state = SetModelState.Request()
         state.model_state.model_name = "drone"
-        answer = peer.answer(SetModelState, "/gazebo/set_model_state", state)
+        answer = peer.call(SetModelState, "/gazebo/set_model_state", state)
         peer.seen["model"] = answer.status_message
     peer.seen["triggered"] = {
         name: [answer.success, answer.message]
         for name in ("takeoff/trigger", "get_mode/trigger", "switch_mode/thrust_torque")
-        for answer in [peer.answer(Trigger, f"/drone/{name}")]
+        for answer in [peer.call(Trigger, f"/drone/{name}")]
     }
-    peer.seen["empty"] = peer.answer(Empty, "/gazebo/pause_physics") is not None
-    peer.seen["fallen"] = peer.answer(Trigger, "/fall").success
+    peer.seen["empty"] = peer.call(Empty, "/gazebo/pause_physics") is not None
+    peer.seen["failed"] = peer.call(Trigger, "/fail").success
     peer.seen["services"] = sorted(
         name for name, _ in peer.node.get_service_names_and_types() if "drone/" in name
     )
@@ -206,7 +209,7 @@ def ask_for(peer, odometry, *, originals):
 def tune(peer):
     names = ["Wp", "Xp"]
     request = DescribeParameters.Request(names=names)
-    described = peer.answer(DescribeParameters, "/drone/gains/describe_parameters", request)
+    described = peer.call(DescribeParameters, "/drone/gains/describe_parameters", request)
     peer.seen["ranges"] = [
         [one.floating_point_range[0].from_value, one.floating_point_range[0].to_value]
         for one in described.descriptors
@@ -215,7 +218,7 @@ def tune(peer):
 
     def put(*values):
         request = SetParameters.Request(parameters=[gain(*value) for value in values])
-        results = peer.answer(SetParameters, "/drone/gains/set_parameters", request).results
+        results = peer.call(SetParameters, "/drone/gains/set_parameters", request).results
         return [[one.successful, one.reason] for one in results]
 
     peer.seen["put"] = put(("Wp", 0.8), ("Xp", 0.7))
@@ -223,12 +226,12 @@ def tune(peer):
     peer.seen["refused"] = put(("Wp", 9.0))
     peer.seen["outside"] = put(("Wp", 11.0))
     request = SetParametersAtomically.Request(parameters=[gain("Wp", 9.0), gain("Xp", 0.1)])
-    answer = peer.answer(SetParametersAtomically, "/drone/gains/set_parameters_atomically", request)
+    answer = peer.call(SetParametersAtomically, "/drone/gains/set_parameters_atomically", request)
     peer.seen["both"] = answer.result.successful
     from rcl_interfaces.srv import GetParameters
 
     request = GetParameters.Request(names=names)
-    values = peer.answer(GetParameters, "/drone/gains/get_parameters", request).values
+    values = peer.call(GetParameters, "/drone/gains/get_parameters", request).values
     peer.seen["values"] = [value.double_value for value in values]
 
 
@@ -236,7 +239,7 @@ def main():
     peer, originals = Peer(), sys.argv[1] == "with"
     odometry = listen(peer)
     command(peer, standard_commands() + (original_commands() if originals else []))
-    ask_for(peer, odometry, originals=originals)
+    call_services(peer, odometry, originals=originals)
     tune(peer)
     print(json.dumps(peer.seen))
 

@@ -1,6 +1,6 @@
-"""A drone that is no drone, on a Ros2Node: run by test_ros2_node in an environment with ROS 2.
+"""Fake drone on a Ros2Node, run by test_ros2_node in an environment with ROS 2.
 
-The first argument is "without" if the messages of uav_gazebo are to be as if not installed.
+With the first argument "without", the messages of uav_gazebo appear not to be installed.
 """
 
 import json
@@ -33,12 +33,12 @@ def odometry(k):
 
 
 def transform(child):
-    where = {"translation": {"z": 3.0}, "rotation": {"z": 1.0, "w": 0.0}}
-    return {"header": {"frame_id": "world"}, "child_frame_id": child, "transform": where}
+    placement = {"translation": {"z": 3.0}, "rotation": {"z": 1.0, "w": 0.0}}
+    return {"header": {"frame_id": "world"}, "child_frame_id": child, "transform": placement}
 
 
 def as_data(message):
-    """What was heard, of either library, as nested mappings."""
+    """Return a received command, of either type, as nested mappings."""
     if hasattr(message, "get_fields_and_field_types"):
         names = message.get_fields_and_field_types()
     elif hasattr(message, "_fields"):
@@ -53,67 +53,73 @@ def takeoff(request):
     return {"success": True, "residual": 0.25 * request.height}
 
 
-def fall(request):
-    message = "nobody has thought of this"
+def fail(request):
+    message = "unexpected error"
     raise ZeroDivisionError(message)
 
 
-def set_gains(wanted):
-    if wanted.get("Wp", 0.0) > 8.0:
+def set_gains(requested):
+    if requested.get("Wp", 0.0) > 8.0:
         message = "Wp would be too fast"
         raise RosError(message)
-    return wanted
+    return requested
 
 
 def main():
     if sys.argv[1] == "without":
         sys.modules["uav_gazebo_msgs"] = None
     node = Ros2Node()
-    heard = node.publisher("/heard", "std_msgs/String")
+    publish_received = node.create_publisher("/received", "std_msgs/String")
 
-    def hear(topic, message):
-        heard({"data": json.dumps({topic: as_data(message)})})
+    def report(topic, message):
+        publish_received({"data": json.dumps({topic: as_data(message)})})
 
     for mode, kind in COMMANDS.items():
-        node.subscribe(
-            f"/drone/{mode}/command", f"uav_gazebo_msgs/{kind}", lambda m, mode=mode: hear(mode, m)
+        node.create_subscription(
+            f"/drone/{mode}/command",
+            f"uav_gazebo_msgs/{kind}",
+            lambda m, mode=mode: report(mode, m),
         )
-    node.subscribe(
-        "/drone/switch_mode", "uav_gazebo_msgs/ControlMode", lambda m: hear("switch_mode", m)
+    node.create_subscription(
+        "/drone/switch_mode", "uav_gazebo_msgs/ControlMode", lambda m: report("switch_mode", m)
     )
-    node.subscribe("/fall", "std_msgs/UInt8", fall)
-    node.serve("/drone/takeoff", "uav_gazebo_msgs/Takeoff", takeoff)
-    node.serve("/drone/get_mode", "uav_gazebo_msgs/GetMode", lambda _: {"mode": {"mode": 2}})
-    node.serve(
+    node.create_subscription("/fail", "std_msgs/UInt8", fail)
+    node.create_service("/drone/takeoff", "uav_gazebo_msgs/Takeoff", takeoff)
+    node.create_service(
+        "/drone/get_mode", "uav_gazebo_msgs/GetMode", lambda _: {"mode": {"mode": 2}}
+    )
+    node.create_service(
         "/drone/switch_mode",
         "uav_gazebo_msgs/SwitchMode",
         lambda request: {"success": request.mode.mode < 6},
     )
-    node.serve("/gazebo/pause_physics", "std_srvs/Empty", lambda _: {})
-    node.serve("/fall", "std_srvs/Trigger", fall)
-    node.serve(
+    node.create_service("/gazebo/pause_physics", "std_srvs/Empty", lambda _: {})
+    node.create_service("/fail", "std_srvs/Trigger", fail)
+    node.create_service(
         "/gazebo/set_model_state",
         "gazebo_msgs/SetModelState",
         lambda request: {"success": True, "status_message": request.model_state.model_name},
     )
     gains = [
-        Gain("Wp", 0.5, 0.0, 10.0, "how fast the place is corrected"),
-        Gain("Xp", 1.0, 0.0, 5.0, "how damped"),
+        Gain("Wp", 0.5, 0.0, 10.0, "natural frequency of the position"),
+        Gain("Xp", 1.0, 0.0, 5.0, "damping of the position"),
     ]
-    node.offer_gains("/drone/gains", gains, set_gains)
-    node.publisher("/said_before", "std_msgs/String", latched=True)({"data": "hello"})
-    fly, transforms = node.publisher("/drone/odometry", "nav_msgs/Odometry"), node.transforms()
+    node.create_gain_server("/drone/gains", gains, set_gains)
+    node.create_publisher("/latched", "std_msgs/String", latched=True)({"data": "hello"})
+    publish_odometry = node.create_publisher("/drone/odometry", "nav_msgs/Odometry")
+    publish_transforms = node.create_transform_broadcaster()
     ended = threading.Event()
     threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
-    told = {name: value for name, value in os.environ.items() if name.startswith(("ROS_", "FAST"))}
-    print(json.dumps(told), flush=True)
+    prefixes = ("ROS_", "FAST")
+    variables = {name: value for name, value in os.environ.items() if name.startswith(prefixes)}
+    print(json.dumps(variables), flush=True)
     k = 0
     while not ended.wait(0.02):
-        fly(odometry(k))
-        transforms([transform("drone"), transform("drone/camera")])
+        publish_odometry(odometry(k))
+        publish_transforms([transform("drone"), transform("drone/camera")])
         k += 1
     node.close()
-    fly(odometry(k))
+    publish_odometry(odometry(k))
     node.close()
     print("closed", flush=True)
 

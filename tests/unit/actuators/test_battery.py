@@ -1,4 +1,4 @@
-"""A battery alone: its formula, what it gives, and what is left after that."""
+"""Battery: voltage, power and remaining charge."""
 
 import dataclasses
 import math
@@ -33,7 +33,7 @@ def at_rest_v(charge):
 
 @eqx.filter_jit
 def discharged(battery, power_w, dt_s, steps):
-    """The state after each of some steps at one power."""
+    """Return the states over steps at constant power."""
 
     def once(state, _):
         later = battery.step(state, power_w, dt_s)
@@ -73,7 +73,7 @@ def test_a_small_current_is_exact_in_single_precision(single_precision):
     assert math.isclose(float(state.voltage_v * state.current_a), 3.0, rel_tol=5e-7)
 
 
-def test_more_than_the_strongest_power_is_given_at_half_the_voltage():
+def test_excess_power_is_limited_at_half_the_voltage():
     for power_w in (STRONGEST_W, 1e3 * STRONGEST_W):
         state = BATTERY.step(BATTERY.init(), power_w, 0.01)
         # a millionth below the strongest power, the root is a thousandth of the voltage
@@ -109,7 +109,7 @@ def test_energy_drawn_is_the_motors_over_their_efficiency_and_the_electronics():
 
 
 def endurance_s(power_w):
-    """The charge over the current, integrated over the charge, in plain numbers."""
+    """Return the endurance by numerical integration of charge over current."""
     drawn_w = power_w / 0.7 + 3.0
 
     def per_charge_s(charge):
@@ -139,7 +139,7 @@ def test_single_precision_lasts_as_long_as_double(single_precision):
     assert math.isclose(lost, 200.0 * current_a / battery.capacity_c, rel_tol=2e-3)
 
 
-def test_an_empty_battery_gives_nothing_and_stays_empty():
+def test_an_empty_battery_supplies_nothing_and_stays_empty():
     state = charged(1e-6).init()
     for _ in range(3):
         state = BATTERY.step(state, 100.0, 0.1)
@@ -157,26 +157,26 @@ def test_fastest_speed_is_in_proportion_to_the_voltage():
     assert math.isclose(float(BATTERY.speed_ratio(loaded)), share, rel_tol=1e-14)
 
 
-def test_a_batch_of_batteries_is_each_of_them():
+def test_a_batch_of_batteries_equals_a_loop():
     powers = jnp.asarray([0.0, 40.0, 100.0])
     step = partial(BATTERY.step, as_arrays(BATTERY.init()), dt_s=0.01)
     together = jax.vmap(step)(powers)
     for i, power_w in enumerate(powers):
         alone = jax.jit(step)(power_w)
         for a, b in zip(jax.tree.leaves(together), jax.tree.leaves(alone), strict=True):
-            # what is owed is itself a rounding
+            # the carried remainder is itself a rounding error
             assert math.isclose(float(a[i]), float(b), rel_tol=1e-14, abs_tol=1e-18)
 
 
-def test_a_charger_fills_it_by_its_current_over_the_capacity_and_no_further():
+def test_a_charger_charges_up_to_full():
     charger_a, dt_s, steps = 2.0, 0.01, 1000
     battery = dataclasses.replace(BATTERY, electronics_w=0.0, charge=0.5, charging_a=charger_a)
 
     def once(state, _):
         return battery.step(state, jnp.asarray(0.0), dt_s, charged=True), None
 
-    begun = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), battery.init())
-    later, _ = jax.lax.scan(once, begun, None, length=steps)
+    initial = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), battery.init())
+    later, _ = jax.lax.scan(once, initial, None, length=steps)
     gained = charger_a * dt_s * steps / CAPACITY_C
     assert later.charge - 0.5 == pytest.approx(gained, rel=1e-12)
     assert later.current_a == -charger_a

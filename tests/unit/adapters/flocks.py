@@ -1,4 +1,4 @@
-"""A small flock for hubs, and vehicles that do at once what they are told."""
+"""A small flock for hubs, and point vehicles that follow velocities."""
 
 import numpy as np
 
@@ -52,35 +52,35 @@ def write_scenario(folder, count=8, more=""):
 
 
 def write_mission(folder, world=""):
-    """Two that fly east for two seconds, then west."""
+    """Write a scenario of two vehicles that fly east for two seconds, then west."""
     path = folder / "mission.yaml"
     path.write_text(MISSION.format(world=world), encoding="utf-8")
     return str(path)
 
 
 def start_m(number):
-    """Where the scenario puts a vehicle."""
+    """Return the initial position of a vehicle."""
     return (1.5 * number, 0.3 * number, 2.0 + 0.2 * number)
 
 
 class Point:
-    """A mass that reaches a velocity with a delay."""
+    """Point mass that reaches a velocity with a delay."""
 
     DELAY_S = 0.15
 
-    def __init__(self, place_m):
-        self.place_m, self.velocity_mps = np.array(place_m, float), np.zeros(3)
+    def __init__(self, position_m):
+        self.position_m, self.velocity_mps = np.array(position_m, float), np.zeros(3)
 
     def move(self, velocity_mps, dt_s):
         self.velocity_mps += (np.array(velocity_mps) - self.velocity_mps) * dt_s / self.DELAY_S
-        self.place_m += self.velocity_mps * dt_s
+        self.position_m += self.velocity_mps * dt_s
 
     @property
-    def said(self):
-        return tuple(self.place_m.tolist()), tuple(self.velocity_mps.tolist())
+    def report(self):
+        return tuple(self.position_m.tolist()), tuple(self.velocity_mps.tolist())
 
 
 def least_distance_m(points):
-    places = np.array([point.place_m for point in points])
-    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
-    return apart[~np.eye(len(points), dtype=bool)].min()
+    positions_m = np.array([point.position_m for point in points])
+    distances_m = np.linalg.norm(positions_m[:, None] - positions_m[None], axis=-1)
+    return distances_m[~np.eye(len(points), dtype=bool)].min()

@@ -1,4 +1,4 @@
-"""The end of a member, with a hub that says hello and then nothing."""
+"""Client of a hub, with a hub that sends its hello and then nothing."""
 
 import socket
 import threading
@@ -8,17 +8,17 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from kittiwake.adapters.hub.client import Member
-from kittiwake.adapters.hub.frames import FrameReader, framed
+from kittiwake.adapters.hub.frames import FrameReader, to_frame
 from kittiwake.adapters.hub.packets import (
     VERSION,
     Accepted,
     Behavior,
     Hello,
-    Idle,
+    NoSetPoint,
     Reason,
     Refusal,
-    decoded_from_member,
-    encoded,
+    decode_from_member,
+    encode,
 )
 from kittiwake.core.errors import HubError
 
@@ -27,23 +27,23 @@ STILL = (0.0, 0.0, 0.0)
 
 @contextmanager
 def silent_hub(answer=lambda packet: None, host="127.0.0.1"):
-    """A port whose hub lets members join and answers what it is told to; and what it heard."""
+    """Yield the port of a hub that accepts members and gives fixed answers, and its packets."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    heard = []
+    packets = []
 
     def guide(line):
         with line:
-            line.sendall(framed(encoded(Hello(VERSION, "all", "one", "", 25.0, False))))
+            line.sendall(to_frame(encode(Hello(VERSION, "all", "one", "", 25.0, False))))
             reader = FrameReader()
             while received := line.recv(4096):
                 reader.feed(received)
                 for frame in iter(reader.next, None):
-                    packet = decoded_from_member(frame)
+                    packet = decode_from_member(frame)
                     number = getattr(packet, "number", None)
-                    heard.append(packet)
-                    said = Accepted(0) if number is None else answer(packet)
-                    if said is not None:
-                        line.sendall(framed(encoded(said)))
+                    packets.append(packet)
+                    reply = Accepted(0) if number is None else answer(packet)
+                    if reply is not None:
+                        line.sendall(to_frame(encode(reply)))
 
     def listen():
         while True:
@@ -56,13 +56,13 @@ def silent_hub(answer=lambda packet: None, host="127.0.0.1"):
     with socket.create_server((host, 0), family=family) as server:
         threading.Thread(target=listen, daemon=True).start()
         try:
-            yield server.getsockname()[1], heard
+            yield server.getsockname()[1], packets
         finally:
             server.shutdown(socket.SHUT_RDWR)
 
 
 def idle(packet):
-    return Accepted(packet.number) if isinstance(packet, Behavior) else Idle(packet.number)
+    return Accepted(packet.number) if isinstance(packet, Behavior) else NoSetPoint(packet.number)
 
 
 def member(port, **changes):
@@ -70,38 +70,36 @@ def member(port, **changes):
 
 
 @pytest.mark.parametrize("crowded", [1, 100])
-def test_first_connection_is_tried_again_where_too_many_wait_but_not_for_ever(crowded):
-    refused = framed(
-        encoded(Refusal(Reason.CROWD, "too many have not yet said who they are", None))
-    )
-    tried = []
+def test_first_connection_retries_a_crowded_hub_for_a_limited_time(crowded):
+    refused = to_frame(encode(Refusal(Reason.CROWD, "too many unidentified connections", None)))
+    connections = []
 
     def listen():
         with suppress(OSError):
             while True:
                 line, _ = server.accept()
-                tried.append(line)
-                hello = framed(encoded(Hello(VERSION, "all", "one", "", 25.0, lockstep=False)))
-                joined = framed(encoded(Accepted(0)))
-                line.sendall(hello + joined if len(tried) > crowded else refused)
+                connections.append(line)
+                hello = to_frame(encode(Hello(VERSION, "all", "one", "", 25.0, lockstep=False)))
+                joined = to_frame(encode(Accepted(0)))
+                line.sendall(hello + joined if len(connections) > crowded else refused)
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=listen, daemon=True).start()
         port, began_s = server.getsockname()[1], time.monotonic()
         if crowded == 1:
             member(port).close()
-            assert len(tried) == 2
+            assert len(connections) == 2
         else:
-            with pytest.raises(HubError, match="too many have not yet said who they are"):
+            with pytest.raises(HubError, match="too many unidentified connections"):
                 member(port)
-            assert 2 < len(tried) < 30
+            assert 2 < len(connections) < 30
         assert time.monotonic() - began_s < 4.0
         server.shutdown(socket.SHUT_RDWR)
-    for line in tried:
+    for line in connections:
         line.close()
 
 
-def test_several_that_report_together_wait_together():
+def test_members_that_report_together_share_one_timeout():
     with silent_hub() as (port, _):
         members = [member(port, timeout_s=0.4) for _ in range(5)]
         began_s = time.monotonic()
@@ -113,7 +111,7 @@ def test_several_that_report_together_wait_together():
         assert not any(one.joined for one in members)
 
 
-def test_an_answer_that_has_come_is_taken_however_late():
+def test_received_answer_is_returned_after_the_timeout():
     with silent_hub(idle) as (port, _), member(port, timeout_s=0.1) as one:
         one.report(0.0, STILL, STILL)
         time.sleep(0.3)
@@ -121,7 +119,7 @@ def test_an_answer_that_has_come_is_taken_however_late():
         assert one.joined
 
 
-def test_without_a_report_there_is_nothing_to_wait_for():
+def test_set_point_without_a_report_returns_none_at_once():
     with silent_hub(idle) as (port, _), member(port) as one:
         began_s = time.monotonic()
         assert one.set_point() is None
@@ -134,9 +132,9 @@ def test_without_a_report_there_is_nothing_to_wait_for():
         assert time.monotonic() - began_s < 0.8
 
 
-def test_who_waits_for_a_while_may_wait_again():
+def test_set_point_may_be_called_again_after_a_short_wait():
     answers = []
-    with silent_hub(lambda packet: answers.pop() if answers else None) as (port, heard):
+    with silent_hub(lambda packet: answers.pop() if answers else None) as (port, packets):
         one = member(port)
         one.report(0.0, STILL, STILL)
         assert one.set_point(0.05) is None
@@ -145,11 +143,11 @@ def test_who_waits_for_a_while_may_wait_again():
         assert one.set_point() is None
         assert 0.5 < time.monotonic() - began_s < 1.5
         assert not one.joined
-        assert len(heard) == 2
+        assert len(packets) == 2
 
 
-def test_who_has_left_does_not_come_back_by_itself():
-    with silent_hub(lambda packet: Accepted(packet.number)) as (port, heard):
+def test_left_member_does_not_rejoin():
+    with silent_hub(lambda packet: Accepted(packet.number)) as (port, packets):
         one = member(port)
         one.leave()
         for late in (
@@ -164,14 +162,14 @@ def test_who_has_left_does_not_come_back_by_itself():
         assert one.set_point() is None
         assert not one.joined
         one.leave()
-        assert len(heard) == 2
+        assert len(packets) == 2
 
 
 @pytest.mark.parametrize(
     "many", [["a-very-long-behavior-name"] * 60, [2**70], ["\ud800"]], ids=["long", "big", "half"]
 )
-def test_behaviors_that_do_not_fit_are_refused_and_forgotten(many):
-    with silent_hub(idle) as (port, heard):
+def test_behaviors_too_long_for_a_frame_are_refused_and_discarded(many):
+    with silent_hub(idle) as (port, packets):
         one = member(port)
         one.behave(["cohesion"])
         with pytest.raises(HubError):
@@ -186,28 +184,28 @@ def test_behaviors_that_do_not_fit_are_refused_and_forgotten(many):
             one.update(0.0, STILL, STILL)
             time.sleep(0.01)
         assert one.joined
-        told = [packet.behaviors for packet in heard if isinstance(packet, Behavior)]
+        requested = [packet.behaviors for packet in packets if isinstance(packet, Behavior)]
         one.close()
-        assert told == [["cohesion"]] * 2
+        assert requested == [["cohesion"]] * 2
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "reply"),
     [
-        ({"host": "no-such-host.invalid"}, "there is no hub for one at no-such-host.invalid"),
-        ({"host": "a" * 70}, "there is no hub for one at a"),
-        ({"host": "."}, "there is no hub for one"),
-        ({"port": 70_000}, "there is no hub for one"),
-        ({"port": 0}, "there is no hub for one"),
+        ({"host": "no-such-host.invalid"}, "no hub for one at no-such-host.invalid"),
+        ({"host": "a" * 70}, "no hub for one at a"),
+        ({"host": "."}, "no hub for one"),
+        ({"port": 70_000}, "no hub for one"),
+        ({"port": 0}, "no hub for one"),
     ],
 )
-def test_a_hub_that_cannot_be_is_refused(changes, said):
-    with pytest.raises(HubError, match=said):
+def test_invalid_hub_address_is_refused(changes, reply):
+    with pytest.raises(HubError, match=reply):
         member(**{"port": 47100} | changes)
 
 
-def test_a_name_that_does_not_fit_is_refused():
-    with silent_hub() as (port, _), pytest.raises(HubError, match="at once; 1024 at most"):
+def test_name_too_long_for_a_frame_is_refused():
+    with silent_hub() as (port, _), pytest.raises(HubError, match="must be 1024 at most"):
         member(port, name="one" * 1000)
 
 
@@ -228,7 +226,7 @@ def test_a_host_is_looked_up_once(monkeypatch):
         one.close()
 
 
-def test_addresses_of_the_other_kind_are_taken():
+def test_ipv6_addresses_are_supported():
     try:
         with silent_hub(idle, host="::1") as (port, _):
             member(port, host="::1").close()

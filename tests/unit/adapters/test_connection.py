@@ -1,4 +1,4 @@
-"""A connection of a hub without a socket: what it does with a peer that misbehaves."""
+"""Server side of a hub connection without a socket, with misbehaving peers."""
 
 import asyncio
 
@@ -7,22 +7,22 @@ from tests.unit.adapters.flocks import write_scenario
 
 from kittiwake.adapters.hub.connection import MemberConnection
 from kittiwake.adapters.hub.flock_server import FlockServer
-from kittiwake.adapters.hub.frames import FrameReader, framed
+from kittiwake.adapters.hub.frames import FrameReader, to_frame
 from kittiwake.adapters.hub.limits import Limits
 from kittiwake.adapters.hub.packets import (
     VERSION,
     Accepted,
     Connection,
     Hello,
-    Idle,
     Leave,
+    NoSetPoint,
     Readiness,
     Reason,
     Refusal,
     Status,
     Update,
-    decoded_from_hub,
-    encoded,
+    decode_from_hub,
+    encode,
 )
 from kittiwake.adapters.hub.sessions import MemberSessions
 from kittiwake.runtime.pending_connections import PendingConnections
@@ -43,7 +43,7 @@ def flock_server(scenario):
 
 
 class Transport(asyncio.Transport):
-    """Notes what is written; breaks, or is full, after so many frames."""
+    """Transport that records frames, and breaks or is full after a number of them."""
 
     def __init__(self, breaks_after=10**9, full_after=10**9):
         super().__init__()
@@ -77,21 +77,21 @@ class Transport(asyncio.Transport):
         if self.attempts > self.full_after:
             self.connection.pause_writing()
 
-    def heard(self):
+    def received(self):
         frames = iter(self.reader.next, None)
-        return [decoded_from_hub(frame) for frame in frames]
+        return [decode_from_hub(frame) for frame in frames]
 
 
-def connected(exchange, name="drone-1", **ends):
+def connected(sessions, name="drone-1", **ends):
     transport = Transport(**ends)
-    place = exchange.flock_server.places[name]
-    transport.connection = MemberConnection(exchange, place, PendingConnections(10))
+    slot = sessions.flock_server.slots[name]
+    transport.connection = MemberConnection(sessions, slot, PendingConnections(10))
     transport.connection.connection_made(transport)
     return transport
 
 
-def tell(transport, *packets):
-    transport.connection.data_received(b"".join(framed(encoded(packet)) for packet in packets))
+def send(transport, *packets):
+    transport.connection.data_received(b"".join(to_frame(encode(packet)) for packet in packets))
 
 
 def opening(name="drone-1"):
@@ -109,19 +109,19 @@ def within_a_loop(test):
     asyncio.run(run())
 
 
-def test_nothing_is_written_or_read_once_the_line_is_broken(flock_server):
+def test_nothing_is_written_or_read_after_the_connection_breaks(flock_server):
     def test():
-        exchange = MemberSessions(flock_server, Limits())
-        transport = connected(exchange, breaks_after=5)
-        tell(transport, opening(), *updates(1, 100))
+        sessions = MemberSessions(flock_server, Limits())
+        transport = connected(sessions, breaks_after=5)
+        send(transport, opening(), *updates(1, 100))
         assert transport.attempts == 6
-        tell(transport, *updates(101, 10))
+        send(transport, *updates(101, 10))
         assert transport.attempts == 6
-        # nor for what others have waited for
+        # nor for updates of other members
         transport.connection.answer_update(5)
         assert transport.attempts == 6
         transport.connection.connection_lost(None)
-        counters = exchange.counters
+        counters = sessions.counters
         assert counters.frames == counters.taken == 5
         assert counters.lost == 1
         assert not counters.refused
@@ -129,98 +129,100 @@ def test_nothing_is_written_or_read_once_the_line_is_broken(flock_server):
     within_a_loop(test)
 
 
-def test_in_lockstep_who_does_not_wait_for_its_turn_is_cut_off(flock_server):
+def test_lockstep_member_that_ignores_turns_is_disconnected(flock_server):
     def test():
-        exchange = MemberSessions(flock_server, Limits(frames_hz=1.0, burst=20.0), lockstep=True)
-        paused = connected(exchange)
-        tell(paused, opening(), Status(1, Readiness.PAUSE), *updates(2, 100))
-        answers = paused.heard()
+        sessions = MemberSessions(flock_server, Limits(frames_hz=1.0, burst=20.0), lockstep=True)
+        paused = connected(sessions)
+        send(paused, opening(), Status(1, Readiness.PAUSE), *updates(2, 100))
+        answers = paused.received()
         assert isinstance(answers[-1], Refusal)
         assert answers[-1].reason is Reason.RATE
-        assert sum(isinstance(one, Idle) for one in answers) < 20
-        assert not exchange.waiting
+        assert sum(isinstance(one, NoSetPoint) for one in answers) < 20
+        assert not sessions.waiting
 
     within_a_loop(test)
 
 
-def test_in_lockstep_updates_that_are_answered_each_do_not_count(flock_server):
+def test_answered_lockstep_updates_do_not_count_against_the_rate(flock_server):
     def test():
         flock_server.compile()
-        exchange = MemberSessions(flock_server, Limits(frames_hz=1.0, burst=10.0), lockstep=True)
-        both = [connected(exchange, name) for name in flock_server.places]
-        for transport, name in zip(both, flock_server.places, strict=True):
-            tell(transport, opening(name))
+        sessions = MemberSessions(flock_server, Limits(frames_hz=1.0, burst=10.0), lockstep=True)
+        both = [connected(sessions, name) for name in flock_server.slots]
+        for transport, name in zip(both, flock_server.slots, strict=True):
+            send(transport, opening(name))
         for update in updates(1, 100):
             for transport in both:
-                tell(transport, update)
-        assert exchange.counters.batches == 100
-        assert not exchange.counters.refused
+                send(transport, update)
+        assert sessions.counters.batches == 100
+        assert not sessions.counters.refused
 
     within_a_loop(test)
 
 
-def test_who_does_not_take_what_it_is_told_waits_for_nothing_any_more(flock_server):
+def test_member_that_does_not_read_answers_is_removed(flock_server):
     def test():
-        exchange = MemberSessions(flock_server, Limits(), lockstep=True)
+        sessions = MemberSessions(flock_server, Limits(), lockstep=True)
         # hello, accepted, and idle for the first of two updates
-        transport = connected(exchange, full_after=2)
-        tell(transport, opening(), *updates(1, 2))
-        assert exchange.counters.refused == {Reason.UNREAD: 1}
-        assert not exchange.waiting
-        assert not exchange.holders
+        transport = connected(sessions, full_after=2)
+        send(transport, opening(), *updates(1, 2))
+        assert sessions.counters.refused == {Reason.UNREAD: 1}
+        assert not sessions.waiting
+        assert not sessions.members
 
     within_a_loop(test)
 
 
-def test_who_does_not_take_that_it_may_leave_is_lost_and_has_not_left(flock_server):
+def test_member_that_does_not_read_its_leave_answer_counts_as_lost(flock_server):
     def test():
-        exchange = MemberSessions(flock_server, Limits())
-        transport = connected(exchange, full_after=2)
-        tell(transport, opening(), Leave(1))
-        assert (exchange.counters.left, exchange.counters.lost) == (0, 1)
+        sessions = MemberSessions(flock_server, Limits())
+        transport = connected(sessions, full_after=2)
+        send(transport, opening(), Leave(1))
+        assert (sessions.counters.left, sessions.counters.lost) == (0, 1)
 
     within_a_loop(test)
 
 
 @pytest.mark.parametrize("token", [None, TOKEN])
-def test_strangers_learn_names_and_teams_only_where_there_is_no_token(flock_server, token):
+def test_hello_contains_names_only_without_a_token(flock_server, token):
     def test():
-        exchange = MemberSessions(flock_server, Limits(), token)
-        (hello,) = connected(exchange).heard()
+        sessions = MemberSessions(flock_server, Limits(), token)
+        (hello,) = connected(sessions).received()
         known = (None, None) if token else ("all", "drone-1")
         assert isinstance(hello, Hello)
         assert (hello.team, hello.name) == known
-        exchange.holders["drone-1"] = connected(exchange).connection
-        (refused,) = connected(exchange).heard()
+        sessions.members["drone-1"] = connected(sessions).connection
+        (refused,) = connected(sessions).received()
         assert refused.reason is Reason.TAKEN
         assert refused.said == "this port is taken"
 
     within_a_loop(test)
 
 
-def test_the_first_turn_is_the_first_whatever_was_counted(flock_server):
+def test_first_turn_is_independent_of_the_counters(flock_server):
     def test():
         flock_server.compile()
-        exchange = MemberSessions(flock_server, Limits(), lockstep=True)
-        exchange.counters.batches = 5
-        transport = connected(exchange)
-        tell(transport, opening(), *updates(1, 1))
-        # the other one is waited for
-        assert [type(one) for one in transport.heard()] == [Hello, Accepted]
+        sessions = MemberSessions(flock_server, Limits(), lockstep=True)
+        sessions.counters.batches = 5
+        transport = connected(sessions)
+        send(transport, opening(), *updates(1, 1))
+        # the turn waits for the other member
+        assert [type(one) for one in transport.received()] == [Hello, Accepted]
 
     within_a_loop(test)
 
 
 class Clock:
-    """The time of a loop, set by hand."""
+    """Manually set time of event loops."""
 
     def __init__(self, monkeypatch):
         self.now_s = 0.0
         monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda loop: self.now_s)
 
 
-def told_silent(transport):
-    return Reason.SILENCE in [one.reason for one in transport.heard() if isinstance(one, Refusal)]
+def is_refused_as_silent(transport):
+    return Reason.SILENCE in [
+        one.reason for one in transport.received() if isinstance(one, Refusal)
+    ]
 
 
 NOT_IN_ORDER = {
@@ -230,79 +232,79 @@ NOT_IN_ORDER = {
 
 
 @pytest.mark.parametrize("wrong", NOT_IN_ORDER)
-def test_in_lockstep_a_member_without_accepted_updates_is_lost_and_stalls_nobody(
+def test_lockstep_member_without_accepted_updates_is_lost_and_blocks_no_other(
     flock_server, monkeypatch, wrong
 ):
     clock = Clock(monkeypatch)
 
     def test():
         flock_server.compile()
-        exchange = MemberSessions(flock_server, Limits(silence_s=3.0), lockstep=True)
-        honest, stalling = (connected(exchange, name) for name in flock_server.places)
-        tell(honest, opening("drone-1"), *updates(1, 1))
-        tell(stalling, opening("drone-2"), *updates(1, 1))
-        assert exchange.counters.batches == 1
-        tell(honest, *updates(2, 1))
+        sessions = MemberSessions(flock_server, Limits(silence_s=3.0), lockstep=True)
+        honest, stalling = (connected(sessions, name) for name in flock_server.slots)
+        send(honest, opening("drone-1"), *updates(1, 1))
+        send(stalling, opening("drone-2"), *updates(1, 1))
+        assert sessions.counters.batches == 1
+        send(honest, *updates(2, 1))
         for number in range(2, 6):
             clock.now_s += 1.0
-            tell(stalling, NOT_IN_ORDER[wrong](number))
+            send(stalling, NOT_IN_ORDER[wrong](number))
             for transport in (honest, stalling):
-                transport.connection.check_patience(clock.now_s)
-        assert told_silent(stalling)
-        assert not told_silent(honest)
+                transport.connection.check_timeouts(clock.now_s)
+        assert is_refused_as_silent(stalling)
+        assert not is_refused_as_silent(honest)
         # the honest one goes on alone
-        assert exchange.counters.batches == 2
-        tell(honest, *updates(3, 1))
-        assert exchange.counters.batches == 3
+        assert sessions.counters.batches == 2
+        send(honest, *updates(3, 1))
+        assert sessions.counters.batches == 3
 
-    # the loop's own timers stand still with the clock
+    # the loop's own timers stop with the clock
     within_a_loop(test)
 
 
-def test_in_lockstep_who_joins_again_is_waited_for_from_its_first_update_on(flock_server):
+def test_rejoined_lockstep_member_is_awaited_from_its_first_update(flock_server):
     def test():
         flock_server.compile()
-        exchange = MemberSessions(flock_server, Limits(), lockstep=True)
-        honest, other = (connected(exchange, name) for name in flock_server.places)
-        tell(honest, opening("drone-1"), *updates(1, 1))
-        tell(other, opening("drone-2"))
-        # the first turn is that of all
-        assert exchange.counters.batches == 0
-        tell(other, *updates(1, 1))
-        assert exchange.counters.batches == 1
+        sessions = MemberSessions(flock_server, Limits(), lockstep=True)
+        honest, other = (connected(sessions, name) for name in flock_server.slots)
+        send(honest, opening("drone-1"), *updates(1, 1))
+        send(other, opening("drone-2"))
+        # the first turn waits for all vehicles
+        assert sessions.counters.batches == 0
+        send(other, *updates(1, 1))
+        assert sessions.counters.batches == 1
         other.connection.connection_lost(None)
-        again = connected(exchange, "drone-2")
-        tell(again, opening("drone-2"))
-        tell(honest, *updates(2, 1))
-        assert exchange.counters.batches == 2
-        tell(again, *updates(1, 1))
-        tell(honest, *updates(3, 1))
-        assert exchange.counters.batches == 3
-        tell(honest, *updates(4, 1))
-        assert exchange.counters.batches == 3
-        tell(again, *updates(2, 1))
-        assert exchange.counters.batches == 4
+        again = connected(sessions, "drone-2")
+        send(again, opening("drone-2"))
+        send(honest, *updates(2, 1))
+        assert sessions.counters.batches == 2
+        send(again, *updates(1, 1))
+        send(honest, *updates(3, 1))
+        assert sessions.counters.batches == 3
+        send(honest, *updates(4, 1))
+        assert sessions.counters.batches == 3
+        send(again, *updates(2, 1))
+        assert sessions.counters.batches == 4
 
     within_a_loop(test)
 
 
-def test_in_lockstep_patience_begins_anew_with_each_answer(flock_server, monkeypatch):
+def test_lockstep_timeout_restarts_with_each_answer(flock_server, monkeypatch):
     clock = Clock(monkeypatch)
 
     def test():
         flock_server.compile()
-        exchange = MemberSessions(flock_server, Limits(silence_s=3.0), lockstep=True)
-        quick, slow = (connected(exchange, name) for name in flock_server.places)
-        tell(quick, opening("drone-1"), *updates(1, 1))
-        tell(slow, opening("drone-2"))
+        sessions = MemberSessions(flock_server, Limits(silence_s=3.0), lockstep=True)
+        quick, slow = (connected(sessions, name) for name in flock_server.slots)
+        send(quick, opening("drone-1"), *updates(1, 1))
+        send(slow, opening("drone-2"))
         clock.now_s = 2.9
-        tell(slow, *updates(1, 1))
-        assert exchange.counters.batches == 1
+        send(slow, *updates(1, 1))
+        assert sessions.counters.batches == 1
         clock.now_s = 3.2
-        quick.connection.check_patience(clock.now_s)
-        assert not told_silent(quick)
+        quick.connection.check_timeouts(clock.now_s)
+        assert not is_refused_as_silent(quick)
         clock.now_s = 6.0
-        quick.connection.check_patience(clock.now_s)
-        assert told_silent(quick)
+        quick.connection.check_timeouts(clock.now_s)
+        assert is_refused_as_silent(quick)
 
     within_a_loop(test)

@@ -1,4 +1,4 @@
-"""What the environments say to those who use them in a wrong way."""
+"""Checks of arguments, resets and sharing of the Gymnasium and PettingZoo environments."""
 
 import gc
 from functools import partial
@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from kittiwake.adapters.gymnasium import Single, TaskEnv, TaskVectorEnv
+from kittiwake.adapters.gymnasium import CompiledWorld, TaskEnv, TaskVectorEnv
 from kittiwake.adapters.pettingzoo import TaskParallelEnv
 from kittiwake.core.errors import ScenarioError
 
@@ -20,23 +20,23 @@ def env():
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "expected"),
     [
-        (np.zeros(3), r"shape \(3,\) is not allowed; it must have \(4,\)"),
+        (np.zeros(3), r"`action`: got shape \(3,\); must be \(4,\)"),
         ([0, 0, np.nan, np.inf], r"the action: throttle is nan \(and 1 more like it\); must"),
-        (np.full(4, 1j), "an action of complex128 is not allowed"),
-        (np.array(list("abcd")), "an action of <U1 is not allowed"),
-        (None, "an action of object is not allowed"),
+        (np.full(4, 1j), "`action`: got values of complex128"),
+        (np.array(list("abcd")), "`action`: got values of <U1"),
+        (None, "`action`: got values of object"),
     ],
 )
-def test_what_is_no_action_is_refused(env, action, said):
+def test_invalid_action_is_refused(env, action, expected):
     env.reset(seed=0)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=expected):
         env.step(action)
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "expected"),
     [
         (TaskEnv, r"^the action: pelican-02\.roll_rad is nan; must be a finite number"),
         (
@@ -46,22 +46,22 @@ def test_what_is_no_action_is_refused(env, action, said):
         (TaskParallelEnv, r"^the action: pelican-02\.roll_rad is nan; must be a finite number"),
     ],
 )
-def test_a_number_that_is_not_finite_is_told_with_its_world_agent_and_component(kind, said):
+def test_non_finite_action_is_reported_with_world_agent_and_component(kind, expected):
     worlds = kind("keep-spot-10", conditions="noiseless")
     actions = np.zeros((10, 4))
     actions[1, 1] = np.nan
     if kind is TaskParallelEnv:
-        worlds._seen, worlds.agents = {}, list(worlds.possible_agents)
+        worlds._observation, worlds.agents = {}, list(worlds.possible_agents)
         actions = dict(zip(worlds.agents, actions, strict=True))
     elif kind is TaskEnv:
-        worlds._ended, actions = False, actions.ravel()
+        worlds._episode_ended, actions = False, actions.ravel()
     else:
         worlds._state, actions = object(), np.stack([np.zeros(40), actions.ravel()])
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=expected):
         worlds.step(actions)
 
 
-def test_who_goes_on_after_the_end_is_told(env):
+def test_step_after_the_end_warns(env):
     env.reset(seed=0)
     assert env.step(np.zeros(4))[3] is False
     assert env.step(np.zeros(4))[3] is True
@@ -72,57 +72,59 @@ def test_who_goes_on_after_the_end_is_told(env):
 @pytest.mark.parametrize(
     "action", [[0, 0, 0, 0], np.ones(4, bool), np.ones(4, np.uint8), np.full(4, 1e300)]
 )
-def test_numbers_of_all_kinds_are_actions_and_nothing_is_compiled_for_them(env, action):
+def test_actions_of_all_number_types_do_not_recompile(env, action):
     env.reset(seed=0)
     env.step(np.zeros(4, np.float32))
-    compiled = env._single.step._cache_size()
+    compiled = env._world.step._cache_size()
     env.reset(seed=0)
     assert np.isfinite(env.step(action)[1])
-    assert env._single.step._cache_size() == compiled
+    assert env._world.step._cache_size() == compiled
 
 
 @pytest.mark.parametrize("kind", [TaskEnv, TaskVectorEnv, TaskParallelEnv])
-def test_an_episode_has_to_begin_first(kind):
+def test_step_requires_reset(kind):
     fresh = kind("keep-spot", conditions="noiseless")
     action = {"pelican": np.zeros(4)} if kind is TaskParallelEnv else np.zeros(4)
     with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):
         fresh.step(action)
 
 
-def test_there_is_no_picture_before_the_first_episode():
+def test_render_requires_reset():
     fresh = TaskEnv("keep-spot", conditions="noiseless", render_mode="rgb_array")
     with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):
         fresh.render()
 
 
-def test_conditions_are_a_name_that_the_task_knows():
+def test_unknown_conditions_are_refused():
     with pytest.raises(
         ScenarioError, match="KeepSpot has no conditions 'calm'. Allowed: gusty, noise"
     ):
         TaskEnv("keep-spot", conditions="calm")
 
 
-def test_actions_are_those_of_the_agents():
+def test_actions_of_unknown_agents_are_refused():
     many = TaskParallelEnv("keep-spot", conditions="noiseless")
     many.reset(seed=0)
-    with pytest.raises(ValueError, match="not those of the agents"):
+    with pytest.raises(ValueError, match="must be those of the agents"):
         many.step({"pelikan": np.zeros(4)})
 
 
-def test_what_cannot_be_made_is_refused(env):
+def test_invalid_options_are_refused(env):
     for difficulty in (2.0, None, "1", True, np.nan):
         with pytest.raises(ValueError, match="a difficulty of .* is not allowed"):
             env.reset(options={"difficulty": difficulty})
-    with pytest.raises(ValueError, match="no option 'difficulties'.*Did you mean 'difficulty'"):
+    with pytest.raises(ValueError, match=r"no option 'difficulties'.*Did you mean 'difficulty'"):
         env.reset(options={"difficulties": 0.5})
     with pytest.raises(ValueError, match="allowed: None, rgb_array"):
         TaskEnv("keep-spot", render_mode="human")
     for count in (0, True):
-        with pytest.raises(ValueError, match="must be a whole number, 1 or more"):
+        with pytest.raises(
+            ValueError, match="`num_envs`: got .*; must be an integer of at least 1"
+        ):
             TaskVectorEnv("keep-spot", num_envs=count)
 
 
-def test_pictures_come_as_often_as_control_steps(env):
+def test_render_fps_equals_the_control_rate(env):
     assert env.metadata["render_fps"] == 50
     assert TaskEnv("hover").metadata["render_fps"] == 100
     assert TaskParallelEnv("hover").metadata["render_fps"] == 100
@@ -136,7 +138,7 @@ def three():
 
 
 @pytest.mark.slow
-def test_some_worlds_begin_anew_and_the_others_stay(three):
+def test_reset_mask_resets_only_masked_worlds(three):
     first, _ = three.reset(seed=1)
     seen, *_ = three.step(np.ones((3, 8)))
     with_seed, _ = three.reset(seed=2, options={"reset_mask": np.array([True, False, False])})
@@ -152,22 +154,22 @@ def test_some_worlds_begin_anew_and_the_others_stay(three):
 
 
 @pytest.mark.parametrize(
-    ("mask", "said"),
+    ("mask", "expected"),
     [
-        (np.zeros(3, bool), "names no world"),
-        (np.ones(2, bool), "NumPy array of 3 truth values"),
-        (np.ones(3), "NumPy array of 3 truth values"),
-        ([True, True, True], "NumPy array of 3 truth values"),
+        (np.zeros(3, bool), "selects no world"),
+        (np.ones(2, bool), "NumPy array of 3 Boolean values"),
+        (np.ones(3), "NumPy array of 3 Boolean values"),
+        ([True, True, True], "NumPy array of 3 Boolean values"),
     ],
 )
-def test_a_mask_says_which_worlds(three, mask, said):
+def test_invalid_reset_mask_is_refused(three, mask, expected):
     three.reset(seed=0)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=expected):
         three.reset(options={"reset_mask": mask})
 
 
 @pytest.mark.slow
-def test_what_each_agent_got_is_told_also_of_episodes_that_ended(three):
+def test_info_holds_rewards_of_each_agent_also_for_ended_episodes(three):
     three.reset(seed=0)
     for number in range(5):
         _, reward, terminated, truncated, info = three.step(np.full((3, 8), 0.01))
@@ -190,12 +192,12 @@ def pair():
     return many
 
 
-def test_each_action_has_its_own_numbers(pair):
-    with pytest.raises(ValueError, match=r"shape \(3,\) is not allowed; it must have \(4,\)"):
+def test_each_action_must_have_its_own_shape(pair):
+    with pytest.raises(ValueError, match=r"`action`: got shape \(3,\); must be \(4,\)"):
         pair.step({"pelican-1": np.zeros(3), "pelican-2": np.zeros(5)})
 
 
-def test_after_the_end_nothing_is_stepped_and_nothing_told(pair):
+def test_step_after_the_end_returns_empty_dictionaries(pair):
     actions = {name: np.full(4, 0.1) for name in pair.agents}
     pair.step(actions)
     assert set(pair.step(actions)[3].values()) == {True}
@@ -204,7 +206,7 @@ def test_after_the_end_nothing_is_stepped_and_nothing_told(pair):
     np.testing.assert_array_equal(pair.state(), last)
 
 
-def test_what_is_seen_may_be_written_over(pair):
+def test_observations_are_copies(pair):
     seen, _ = pair.reset(seed=0)
     before = pair.state()
     seen["pelican-1"][:] = 99.0
@@ -214,11 +216,11 @@ def test_what_is_seen_may_be_written_over(pair):
 
 def living():
     gc.collect()
-    return sum(isinstance(one, Single) for one in gc.get_objects())
+    return sum(isinstance(one, CompiledWorld) for one in gc.get_objects())
 
 
 @pytest.mark.slow
-def test_what_closed_environments_had_compiled_is_released(env):
+def test_compiled_functions_of_closed_environments_are_released(env):
     before = living()
     for gravity_mps2 in (9.7, 9.75, 9.8, 9.85):
         changes = {"world.gravity_mps2": gravity_mps2, "time.duration_s": 0.04}
@@ -227,8 +229,8 @@ def test_what_closed_environments_had_compiled_is_released(env):
         assert living() <= before + 1
 
 
-def test_environments_of_one_task_share_what_is_compiled(env):
+def test_environments_of_one_task_share_compiled_functions(env):
     same = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
     TaskEnv("keep-spot", conditions="noiseless")
     again = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
-    assert again._single is same._single is env._single
+    assert again._world is same._world is env._world

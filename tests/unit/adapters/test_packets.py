@@ -4,24 +4,24 @@ import hmac
 import msgspec
 import pytest
 
-from kittiwake.adapters.hub.frames import MAX_FRAME, framed
+from kittiwake.adapters.hub.frames import MAX_FRAME, to_frame
 from kittiwake.adapters.hub.packets import (
     Behavior,
     Connection,
     Hello,
-    Idle,
     Leave,
+    NoSetPoint,
     Readiness,
     Reason,
     Refusal,
     SetPoint,
     Status,
     Update,
-    decoded_from_hub,
-    decoded_from_member,
-    encoded,
+    compute_proof,
+    decode_from_hub,
+    decode_from_member,
+    encode,
     in_range,
-    proof_of,
 )
 
 HERE = (1.0, 2.0, 3.0)
@@ -37,37 +37,37 @@ OF_HUBS = [
     Hello(1, "all", None, "00", 25.0, lockstep=False),
     SetPoint(1, 2, HERE, HERE, 0.0),
     SetPoint(1, 2, HERE, HERE, 0.0, HERE),
-    Idle(2),
+    NoSetPoint(2),
     Refusal(Reason.RATE, "too many", None),
 ]
 
 
 @pytest.mark.parametrize("packet", OF_MEMBERS, ids=lambda packet: type(packet).__name__)
-def test_packets_of_members_come_back(packet):
-    assert decoded_from_member(encoded(packet)) == packet
+def test_member_packets_round_trip(packet):
+    assert decode_from_member(encode(packet)) == packet
     assert in_range(packet)
 
 
 @pytest.mark.parametrize("packet", OF_HUBS, ids=lambda packet: type(packet).__name__)
-def test_packets_of_hubs_come_back_to_members_only(packet):
-    assert decoded_from_hub(encoded(packet)) == packet
+def test_hub_packets_round_trip_for_members_only(packet):
+    assert decode_from_hub(encode(packet)) == packet
     with pytest.raises(msgspec.ValidationError):
-        decoded_from_member(encoded(packet))
+        decode_from_member(encode(packet))
 
 
 def test_packets_are_maps_with_a_type():
-    plain = msgspec.msgpack.decode(encoded(Status(2, Readiness.PAUSE)))
+    plain = msgspec.msgpack.decode(encode(Status(2, Readiness.PAUSE)))
     assert plain == {"type": "status", "number": 2, "status": "PAUSE"}
 
 
-def test_the_longest_words_fit_into_a_frame():
-    framed(encoded(Refusal(Reason.BEHAVIOR, "\U0001f426" * 200, 2**63)))
-    assert len(encoded(Refusal(Reason.BEHAVIOR, "\U0001f426" * 200, 2**63))) <= MAX_FRAME
+def test_longest_refusal_fits_into_a_frame():
+    to_frame(encode(Refusal(Reason.BEHAVIOR, "\U0001f426" * 200, 2**63)))
+    assert len(encode(Refusal(Reason.BEHAVIOR, "\U0001f426" * 200, 2**63))) <= MAX_FRAME
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), 1.1e7])
 @pytest.mark.parametrize("axis", range(3))
-def test_places_that_cannot_be_are_out_of_range(number, axis):
+def test_invalid_positions_are_out_of_range(number, axis):
     place = tuple(number if i == axis else 0.0 for i in range(3))
     assert not in_range(Connection(1, "drone-1", place))
     assert not in_range(Update(1, 0.0, place, HERE, 0.0))
@@ -76,11 +76,11 @@ def test_places_that_cannot_be_are_out_of_range(number, axis):
 @pytest.mark.parametrize(
     "packet", [Update(1, 0.5, HERE, HERE, 0.1), SetPoint(1, 2, HERE, HERE, 0.0)]
 )
-def test_packets_without_acceleration_are_those_of_members_that_know_of_none(packet):
-    plain = msgspec.msgpack.decode(encoded(packet))
+def test_missing_acceleration_is_omitted_from_packets(packet):
+    plain = msgspec.msgpack.decode(encode(packet))
     assert "acceleration_mps2" not in plain
     more = msgspec.msgpack.decode(
-        encoded(msgspec.structs.replace(packet, acceleration_mps2=(0.0, 0.0, 0.0)))
+        encode(msgspec.structs.replace(packet, acceleration_mps2=(0.0, 0.0, 0.0)))
     )
     # at rest is not the same as not known
     assert more == plain | {"acceleration_mps2": [0.0, 0.0, 0.0]}
@@ -96,12 +96,12 @@ def test_packets_without_acceleration_are_those_of_members_that_know_of_none(pac
         {"acceleration_mps2": (0.0, -1.1e5, 0.0)},
     ],
 )
-def test_motions_that_cannot_be_are_out_of_range(wrong):
+def test_invalid_motions_are_out_of_range(wrong):
     assert not in_range(msgspec.structs.replace(Update(1, 0.0, HERE, HERE, 0.0), **wrong))
     assert not in_range(msgspec.structs.replace(Update(1, 0.0, HERE, HERE, 0.0), time_s=1e300))
 
 
 def test_a_proof_is_the_keyed_hash_of_the_nonce():
-    wanted = hmac.new(b"secret", b"nonce", hashlib.sha256).hexdigest()
-    assert proof_of("secret", "nonce") == wanted
-    assert proof_of("secret", "other") != wanted
+    expected = hmac.new(b"secret", b"nonce", hashlib.sha256).hexdigest()
+    assert compute_proof("secret", "nonce") == expected
+    assert compute_proof("secret", "other") != expected

@@ -1,4 +1,4 @@
-"""The vehicles of a flight as members of a hub: what they report, and what they do."""
+"""Reports and commands of vehicles that are members of a hub."""
 
 import numpy as np
 import pytest
@@ -16,8 +16,8 @@ STILL = (0.0, 0.0, 0.0)
 RATE_HZ = 25.0
 
 
-class Noted(Member):
-    """A member that notes what it reports; its set points follow a velocity that grows."""
+class RecordingMember(Member):
+    """Member that records its reports; its set points are an increasing velocity."""
 
     joined = True
     hello = Hello(1, "all", "drone-1", "", RATE_HZ, lockstep=True)
@@ -25,8 +25,8 @@ class Noted(Member):
     def __init__(self, acceleration_mps2):
         self.acceleration_mps2, self.reports = acceleration_mps2, []
 
-    def report(self, *moves):
-        self.reports.append(moves)
+    def report(self, *motion):
+        self.reports.append(motion)
 
     def set_point(self):
         time_s = self.reports[-1][0]
@@ -36,20 +36,28 @@ class Noted(Member):
 
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory):
-    """What two members reported in two seconds; the first one's acceleration is fed forward."""
-    scenario = load_scenario(write_scenario(tmp_path_factory.mktemp("pilot"), count=2))
-    simulation, pilot = Simulation(scenario), HubCommandSource(scenario, RATE_HZ)
-    members = dict(zip(scenario.vehicles, [Noted((0.5, 0.0, 0.0)), Noted(None)], strict=True))
-    flight = simulation.flight(duration_s=2.0, executor=CompiledExecutor(simulation.program, pilot))
-    pilot.take(members, simulation.program.reports(flight.state))
+    """Reports of two members in two seconds; the first one has acceleration feedforward."""
+    scenario = load_scenario(write_scenario(tmp_path_factory.mktemp("source"), count=2))
+    simulation, source = Simulation(scenario), HubCommandSource(scenario, RATE_HZ)
+    members = dict(
+        zip(
+            scenario.vehicles,
+            [RecordingMember((0.5, 0.0, 0.0)), RecordingMember(None)],
+            strict=True,
+        )
+    )
+    flight = simulation.flight(
+        duration_s=2.0, executor=CompiledExecutor(simulation.program, source)
+    )
+    source.attach(members, simulation.program.reports(flight.state))
     flight.fly(Memory())
     return [member.reports for member in members.values()]
 
 
 def test_reported_acceleration_is_that_of_the_reported_velocity(flown):
     for reports in flown:
-        velocity_mps = np.array([moves[2] for moves in reports])
-        acceleration_mps2 = np.array([moves[4] for moves in reports])
+        velocity_mps = np.array([motion[2] for motion in reports])
+        acceleration_mps2 = np.array([motion[4] for motion in reports])
         # nothing is felt before the first step
         np.testing.assert_array_equal(acceleration_mps2[0], STILL)
         # 0.5 m/s^2 ahead in the end but for what drag takes, and none of gravity

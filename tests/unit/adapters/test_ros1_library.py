@@ -1,4 +1,4 @@
-"""Where ROS 1 is found from within a virtual environment."""
+"""Import of ROS 1 from within a virtual environment."""
 
 import logging
 import sys
@@ -8,12 +8,12 @@ import pytest
 from kittiwake.adapters.ros.ros1 import library
 from kittiwake.core.errors import MissingExtraError
 
-MODULE = "kittiwake_stands_in_for_rospy"
+MODULE = "kittiwake_fake_rospy"
 
 
 @pytest.fixture
 def debian(tmp_path, monkeypatch):
-    """A system with one package, for a Python of a given version."""
+    """Create a system with one package, for a given minor version of Python."""
     packages = tmp_path / "dist-packages"
     packages.mkdir()
     code = "import logging\nlogging.setLoggerClass(type('Own', (logging.Logger,), {}))\n"
@@ -22,16 +22,16 @@ def debian(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, MODULE, raising=False)
     monkeypatch.setattr(library, "DEBIAN_PACKAGES", packages)
 
-    def of(minor):
+    def system(minor):
         program = tmp_path / f"python3.{minor}"
         program.touch()
         monkeypatch.setattr(library, "DEBIAN_PYTHON", program)
         return packages
 
-    return of
+    return system
 
 
-def test_packages_of_the_system_come_after_those_of_the_environment(debian):
+def test_debian_packages_come_after_packages_of_the_environment(debian):
     packages = debian(sys.version_info.minor)
     before = logging.getLoggerClass()
     assert library.library(MODULE).__file__ == str(packages / f"{MODULE}.py")
@@ -39,8 +39,8 @@ def test_packages_of_the_system_come_after_those_of_the_environment(debian):
     assert logging.getLoggerClass() is before
 
 
-def test_packages_for_another_python_are_left_alone(debian):
+def test_debian_packages_for_another_python_are_not_used(debian):
     debian(sys.version_info.minor + 1)
-    said = rf"scripts/ros1-setup \(it is for python3\.{sys.version_info.minor + 1}, and this is"
-    with pytest.raises(MissingExtraError, match=said):
+    hint = rf"scripts/ros1-setup \(it is for python3\.{sys.version_info.minor + 1}, and this is"
+    with pytest.raises(MissingExtraError, match=hint):
         library.library(MODULE)

@@ -1,4 +1,4 @@
-"""What roslaunch starts, and what RViz shows, are what the simulator offers."""
+"""Launch file and RViz configuration of ROS 1 against the simulator's topics and frames."""
 
 import os
 import subprocess
@@ -13,8 +13,8 @@ PACKAGE = PACKAGES / "kittiwake_ros"
 LAUNCH = PACKAGE / "launch" / "serve.launch"
 RVIZ = PACKAGE / "rviz" / "drone.rviz"
 SERVE = PACKAGE / "scripts" / "serve"
-# what a display of RViz listens to, by its class
-SHOWN = {
+# class of the RViz display of each topic
+DISPLAYED = {
     "/obstacles": "rviz/MarkerArray",
     "/drone/odometry": "rviz/Odometry",
     "/drone/path": "rviz/Path",
@@ -35,7 +35,7 @@ def view():
     return yaml.safe_load(RVIZ.read_text())["Visualization Manager"]
 
 
-def test_rviz_shows_the_topics_that_there_are(view):
+def test_rviz_displays_published_topics(view):
     displays = view["Displays"]
     topics = {
         display.get(key): display["Class"]
@@ -43,14 +43,14 @@ def test_rviz_shows_the_topics_that_there_are(view):
         for key in ("Topic", "Marker Topic")
         if key in display
     }
-    assert topics == SHOWN
+    assert topics == DISPLAYED
     assert {display["Class"] for display in displays} - set(topics.values()) == {
         "rviz/Grid",
         "rviz/TF",
     }
 
 
-def test_rviz_shows_the_frames_that_there_are(view):
+def test_rviz_uses_published_frames(view):
     named = {
         display["Reference Frame"] for display in view["Displays"] if "Reference Frame" in display
     }
@@ -58,20 +58,20 @@ def test_rviz_shows_the_frames_that_there_are(view):
     assert named == FRAMES
 
 
-def test_displays_have_names_of_their_own(view):
+def test_rviz_displays_have_unique_names(view):
     names = [display["Name"] for display in view["Displays"]]
     assert len(set(names)) == len(names)
 
 
-def test_another_drone_is_shown_by_its_topics(launch):
+def test_launch_file_remaps_rviz_to_another_namespace(launch):
     rviz = next(node for node in launch.iter("node") if node.get("pkg") == "rviz")
     assert rviz.get("if") == "$(arg rviz)"
-    moved = {remap.get("from"): remap.get("to") for remap in rviz.iter("remap")}
-    own = [topic for topic in SHOWN if topic.startswith("/drone/")]
-    assert moved == {topic: topic.replace("/drone/", "/$(arg namespace)/") for topic in own}
+    remapped = {remap.get("from"): remap.get("to") for remap in rviz.iter("remap")}
+    own = [topic for topic in DISPLAYED if topic.startswith("/drone/")]
+    assert remapped == {topic: topic.replace("/drone/", "/$(arg namespace)/") for topic in own}
 
 
-def test_what_is_launched_is_there(launch):
+def test_launch_file_refers_to_existing_files(launch):
     arguments = {argument.get("name") for argument in launch.iter("arg")}
     assert arguments == {"scenario", "namespace", "options", "rviz"}
     node = next(node for node in launch.iter("node") if node.get("name") == "kittiwake")
@@ -81,24 +81,24 @@ def test_what_is_launched_is_there(launch):
     assert "rviz/drone.rviz" in next(n.get("args", "") for n in launch.iter("node") if n.get("if"))
 
 
-def test_the_launched_program_leaves_words_of_ros_out(tmp_path):
+def test_launched_script_drops_remapping_arguments(tmp_path):
     program = tmp_path / "kittiwake"
     program.write_text('#!/bin/sh\necho "$@"\n')
     program.chmod(0o755)
-    told = subprocess.run(
+    done = subprocess.run(
         [SERVE, "ros-drone", "--ros1", "__name:=kittiwake", "__log:=/tmp/x.log"],
         env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert told.stdout == "serve ros-drone --ros1\n"
+    assert done.stdout == "serve ros-drone --ros1\n"
 
 
-def test_definitions_that_are_built_are_those_that_there_are():
+def test_message_package_has_all_types_of_uav_gazebo():
     package = PACKAGES / "uav_gazebo_msgs"
     assert ElementTree.parse(package / "package.xml").findtext("name") == "uav_gazebo_msgs"
-    kinds = {what: {file.stem for file in (package / what).iterdir()} for what in ("msg", "srv")}
-    assert kinds["srv"] == {"GetMode", "Land", "SwitchMode", "Takeoff"}
+    types = {part: {file.stem for file in (package / part).iterdir()} for part in ("msg", "srv")}
+    assert types["srv"] == {"GetMode", "Land", "SwitchMode", "Takeoff"}
     modes = {"PositionYaw", "VelocityYawRate", "ThrustAttitude", "ThrustVelocity", "ThrustTorque"}
-    assert kinds["msg"] == {"ControlMode"} | {f"{mode}Control" for mode in modes}
+    assert types["msg"] == {"ControlMode"} | {f"{mode}Control" for mode in modes}

@@ -1,4 +1,4 @@
-"""The launch file and the configuration of RViz 2, read without either."""
+"""Launch file and RViz 2 configuration, without ROS 2."""
 
 import ast
 import runpy
@@ -15,9 +15,9 @@ from kittiwake.adapters import ros
 PACKAGES = Path(ros.__file__).with_name("packages")
 PACKAGE = PACKAGES / "kittiwake_ros2"
 LAUNCH = PACKAGE / "launch" / "serve.launch.py"
-# those that a drone has whatever it carries, and those of the world
+# topics of every drone and of the world
 ALWAYS = {"/drone/odometry": "Odometry", "/drone/path": "Path", "/obstacles": "MarkerArray"}
-# sensors, whose names a scenario gives
+# topics of sensors, with names given in the scenario
 SENSORS = {
     "/drone/lidar": "LaserScan",
     "/drone/ultrasonic": "Range",
@@ -35,34 +35,34 @@ def displays():
     return manager["Displays"]
 
 
-def test_rviz_shows_the_topics_by_displays_of_their_kinds(displays):
-    kinds = {one["Topic"]["Value"]: one["Class"] for one in displays if "Topic" in one}
+def test_rviz_displays_match_message_types(displays):
+    classes = {one["Topic"]["Value"]: one["Class"] for one in displays if "Topic" in one}
     expected = ALWAYS | SENSORS
-    assert kinds == {topic: f"rviz_default_plugins/{kind}" for topic, kind in expected.items()}
+    assert classes == {topic: f"rviz_default_plugins/{kind}" for topic, kind in expected.items()}
     assert {one["Class"].partition("/")[2] for one in displays} == PLUGINS
 
 
-def test_rviz_hears_what_the_node_publishes(displays):
+def test_rviz_qos_matches_the_publishers(displays):
     topics = {one["Topic"]["Value"]: one["Topic"] for one in displays if "Topic" in one}
     assert {topic["Reliability Policy"] for topic in topics.values()} == {"Reliable"}
     late = {name for name, one in topics.items() if one["Durability Policy"] == "Transient Local"}
-    # only what is latched may be asked for when it was said before
+    # only a latched topic may have a transient local subscriber
     assert late == {"/obstacles"}
 
 
 class Recorded:
-    """Any class of the launch library: what it was made with."""
+    """Fake class of the launch library that records its arguments."""
 
-    def __init__(self, *given, **named):
-        self.given, self.named = given, named
+    def __init__(self, *args, **kwargs):
+        self.args, self.kwargs = args, kwargs
 
     def perform(self, context):
-        return context[self.given[0]]
+        return context[self.args[0]]
 
 
 @pytest.fixture
 def launched(monkeypatch):
-    """What the launch file describes, with records in place of the launch library."""
+    """Run the launch file with a fake launch library."""
     for name in ("launch", "launch.actions", "launch.conditions", "launch.substitutions"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     for name in ("launch_ros", "launch_ros.actions"):
@@ -76,22 +76,22 @@ def launched(monkeypatch):
 
 
 def actions(launched, kind):
-    (described,) = launched["generate_launch_description"]().given
+    (described,) = launched["generate_launch_description"]().args
     return [one for one in described if type(one).__name__ == kind]
 
 
-def test_the_launch_file_starts_the_simulator(launched):
+def test_launch_file_starts_the_simulator(launched):
     context = {"scenario": "my drone.yaml", "options": "--speed 2 --out 'a folder'"}
     (start,) = actions(launched, "OpaqueFunction")
-    (process,) = start.named["function"](context)
+    (process,) = start.kwargs["function"](context)
     expected = ["kittiwake", "serve", "my drone.yaml", "--ros2", "--speed", "2"]
-    assert process.named["cmd"] == [*expected, "--out", "a folder"]
-    assert type(process.named["on_exit"]).__name__ == "Shutdown"
+    assert process.kwargs["cmd"] == [*expected, "--out", "a folder"]
+    assert type(process.kwargs["on_exit"]).__name__ == "Shutdown"
 
 
-def test_its_arguments_have_defaults(launched):
+def test_launch_arguments_have_defaults(launched):
     declared = actions(launched, "DeclareLaunchArgument")
-    defaults = {one.given[0]: one.named["default_value"] for one in declared}
+    defaults = {one.args[0]: one.kwargs["default_value"] for one in declared}
     assert defaults == {
         "scenario": "ros-drone",
         "namespace": "drone",
@@ -100,38 +100,40 @@ def test_its_arguments_have_defaults(launched):
     }
 
 
-def test_rviz_shows_another_drone_by_remapping_all_its_topics(launched, displays):
+def test_rviz_shows_another_drone_by_remapping_all_topics(launched, displays):
     (rviz,) = actions(launched, "Node")
-    shown = [one["Topic"]["Value"] for one in displays if "Topic" in one]
-    ours = {topic for topic in shown if topic.startswith("/drone/")}
-    assert {topic for topic, _ in rviz.named["remappings"]} == ours
-    assert rviz.named["parameters"] == [{"use_sim_time": True}]
-    (path,) = rviz.named["arguments"][1].given
+    displayed = [one["Topic"]["Value"] for one in displays if "Topic" in one]
+    ours = {topic for topic in displayed if topic.startswith("/drone/")}
+    assert {topic for topic, _ in rviz.kwargs["remappings"]} == ours
+    assert rviz.kwargs["parameters"] == [{"use_sim_time": True}]
+    (path,) = rviz.kwargs["arguments"][1].args
     assert path[1:] == ["..", "rviz", "drone.rviz"]
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, "LOCALHOST"), ("SUBNET", "SUBNET")])
-def test_launched_it_stays_on_this_machine_unless_asked(launched, monkeypatch, before, after):
+def test_launch_file_restricts_discovery_to_localhost_by_default(
+    launched, monkeypatch, before, after
+):
     name = "ROS_AUTOMATIC_DISCOVERY_RANGE"
     monkeypatch.delenv(name, raising=False)
     if before is not None:
         monkeypatch.setenv(name, before)
     (put,) = actions(launched, "SetEnvironmentVariable")
-    assert put.given == (name, after)
+    assert put.args == (name, after)
 
 
 @pytest.mark.parametrize(
     "manifest", list(PACKAGES.rglob("package.xml")), ids=lambda path: path.parent.name
 )
-def test_packages_are_named_as_their_folders_and_can_be_built(manifest):
+def test_packages_are_named_like_their_folders(manifest):
     package = ET.parse(manifest).getroot()
     assert package.findtext("name") == manifest.parent.name
-    # catkin and colcon refuse other addresses
+    # catkin and colcon reject other addresses
     assert "." in package.find("maintainer").get("email").partition("@")[2]
 
 
 @pytest.mark.parametrize("name", ["uav_gazebo_msgs", "gazebo_msgs"])
-def test_message_packages_are_for_both_ros(name):
+def test_message_packages_build_for_ros_1_and_ros_2(name):
     package = ET.parse(PACKAGES / name / "package.xml").getroot()
-    kinds = {one.text: one.get("condition") for one in package.iter("build_type")}
-    assert kinds == {"catkin": "$ROS_VERSION == 1", "ament_cmake": "$ROS_VERSION == 2"}
+    build_types = {one.text: one.get("condition") for one in package.iter("build_type")}
+    assert build_types == {"catkin": "$ROS_VERSION == 1", "ament_cmake": "$ROS_VERSION == 2"}

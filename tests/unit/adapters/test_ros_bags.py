@@ -1,4 +1,4 @@
-"""Bags are written, and read back by the library and by the tools of ROS 1 where they are."""
+"""Bags, read back by the library rosbags and, if installed, by the tools of ROS 1."""
 
 import json
 import subprocess
@@ -58,7 +58,7 @@ def log():
 
 
 def written(log, scenario, folder, form):
-    """By topic the times and messages of a bag, and what its topics are."""
+    """Return the times and messages of a bag by topic, all times, and its connections."""
     path = folder / "flight"
     if form == "rosbag1":
         write_rosbag1(log, scenario, path)
@@ -84,7 +84,7 @@ def stamp_of(message):
 
 
 @pytest.mark.parametrize("form", ["rosbag1", "sqlite3", "mcap"])
-def test_a_bag_reads_back_as_it_was_flown(log, scenario, tmp_path, form):
+def test_bag_round_trips_the_log(log, scenario, tmp_path, form):
     found, times, connections = written(log, scenario, tmp_path, form)
     assert times == sorted(times)
     assert times[0] == 1
@@ -94,19 +94,19 @@ def test_a_bag_reads_back_as_it_was_flown(log, scenario, tmp_path, form):
           for topic in ("odometry", "ground_truth/odometry", "path")),
     }  # fmt: skip
     assert connections["/gull/odometry"].msgtype == "nav_msgs/msg/Odometry"
-    for name, said in (("gull", "gull"), ("little-tern", "little_tern")):
-        odometry = found[f"/{said}/odometry"]
+    for name, namespace in (("gull", "gull"), ("little-tern", "little_tern")):
+        odometry = found[f"/{namespace}/odometry"]
         assert len(odometry) == ROWS
         expected = [max(round(t * 1e9), 1) for t in log.column(name, "time_s")]
         assert [ns for ns, _ in odometry] == expected
         assert [stamp_of(message) for _, message in odometry] == expected
         for axis in "xyz":
-            told = [getattr(message.pose.pose.position, axis) for _, message in odometry]
-            assert np.array_equal(told, log.column(name, f"estimate.{axis}_m"))
-            told = [getattr(message.twist.twist.linear, axis) for _, message in odometry]
-            assert np.array_equal(told, log.column(name, f"estimate.v{axis}_mps"))
-        assert odometry[0][1].child_frame_id == said
-        assert len(found[f"/{said}/ground_truth/odometry"]) == 26
+            values = [getattr(message.pose.pose.position, axis) for _, message in odometry]
+            assert np.array_equal(values, log.column(name, f"estimate.{axis}_m"))
+            values = [getattr(message.twist.twist.linear, axis) for _, message in odometry]
+            assert np.array_equal(values, log.column(name, f"estimate.v{axis}_mps"))
+        assert odometry[0][1].child_frame_id == namespace
+        assert len(found[f"/{namespace}/ground_truth/odometry"]) == 26
     assert len(found["/gull/ahead"]) == 26
     assert found["/gull/ahead"][0][1].range == 2.5
     assert len(found["/tf"]) == 2 * ROWS
@@ -119,15 +119,15 @@ def test_a_bag_reads_back_as_it_was_flown(log, scenario, tmp_path, form):
 
 
 @pytest.mark.parametrize("form", ["rosbag1", "sqlite3", "mcap"])
-def test_what_does_not_change_is_told_once_and_kept_for_all(log, scenario, tmp_path, form):
+def test_static_topics_are_written_once_and_latched(log, scenario, tmp_path, form):
     found, _, connections = written(log, scenario, tmp_path, form)
     for topic in ("/tf_static", "/obstacles"):
         assert len(found[topic]) == 1
-        how = connections[topic].ext
+        options = connections[topic].ext
         if form == "rosbag1":
-            assert how.latching == 1
+            assert options.latching == 1
         else:
-            assert how.offered_qos_profiles[0].durability.name == "TRANSIENT_LOCAL"
+            assert options.offered_qos_profiles[0].durability.name == "TRANSIENT_LOCAL"
     [(_, scene)] = found["/obstacles"]
     assert scene.markers[0].ns == "crate"
     assert (scene.markers[0].scale.x, scene.markers[0].scale.z) == (1.0, 4.0)
@@ -136,27 +136,27 @@ def test_what_does_not_change_is_told_once_and_kept_for_all(log, scenario, tmp_p
         assert [one.child_frame_id for one in frames.transforms] == ["gull/ahead"]
 
 
-def test_it_is_told_how_far_the_writing_is(log, scenario, tmp_path):
-    seen = []
-    write_rosbag1(log, scenario, tmp_path / "flight.bag", lambda *far: seen.append(far))
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+def test_progress_is_reported_for_each_window(log, scenario, tmp_path):
+    calls = []
+    write_rosbag1(log, scenario, tmp_path / "flight.bag", lambda *counts: calls.append(counts))
+    assert calls == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_a_bag_is_replaced_and_nothing_else(log, scenario, tmp_path):
+def test_only_bags_are_overwritten(log, scenario, tmp_path):
     write_rosbag1(log, scenario, tmp_path / "flight.bag")
     write_rosbag1(log, scenario, tmp_path / "flight.bag")
     for storage in ("mcap", "sqlite3"):
         write_rosbag2(log, scenario, tmp_path / "bag", storage)
     assert {path.name for path in (tmp_path / "bag").iterdir()} == {"bag.db3", "metadata.yaml"}
     (tmp_path / "bag" / "notes.txt").write_text("mine")
-    with pytest.raises(LogError, match="no bag of ROS 2; name another with -o"):
+    with pytest.raises(LogError, match="not a bag of ROS 2; choose another path with -o"):
         write_rosbag2(log, scenario, tmp_path / "bag")
     assert (tmp_path / "bag" / "bag.db3").is_file()
     with pytest.raises(LogError, match="is a folder"):
         write_rosbag1(log, scenario, tmp_path)
 
 
-def test_a_log_of_another_scenario_is_refused(log, scenario, tmp_path):
+def test_log_of_another_scenario_is_refused(log, scenario, tmp_path):
     other = Log({"gul": log.tables["gull"]})
     with pytest.raises(LogError, match=r"no vehicle 'gul'\..* Did you mean 'gull'"):
         write_rosbag1(other, scenario, tmp_path / "flight.bag")
@@ -166,16 +166,14 @@ def test_a_log_of_another_scenario_is_refused(log, scenario, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_log_without_rows_is_a_bag_of_what_stands_still(log, scenario, tmp_path):
+def test_empty_log_gives_a_bag_of_static_topics(log, scenario, tmp_path):
     empty = Log({"gull": Table(MOTION, np.empty((0, len(MOTION))))})
     found, _, _ = written(empty, scenario, tmp_path, "sqlite3")
     assert set(found) == {"/tf_static", "/obstacles"}
 
 
 @pytest.mark.parametrize("write", [write_rosbag1, write_rosbag2])
-def test_without_the_library_one_is_told_what_to_install(
-    log, scenario, tmp_path, monkeypatch, write
-):
+def test_missing_rosbags_names_the_extra_to_install(log, scenario, tmp_path, monkeypatch, write):
     for module in ("rosbags.rosbag1", "rosbags.rosbag2"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"pip install 'kittiwake\[bags\]'"):
@@ -186,24 +184,24 @@ READ = """
 import json, sys
 sys.path.append(sys.argv[2])
 import rosbag
-told = {}
+times = {}
 for topic, message, time in rosbag.Bag(sys.argv[1]).read_messages():
-    told.setdefault(topic, []).append(time.to_nsec())
+    times.setdefault(topic, []).append(time.to_nsec())
     if topic == "/gull/odometry":
         last = message
-print(json.dumps([told, last.twist.twist.linear.z, last.child_frame_id]))
+print(json.dumps([times, last.twist.twist.linear.z, last.child_frame_id]))
 """
 
 
 @pytest.mark.ros
 @pytest.mark.skipif(not Path(DEBIAN, "rosbag").is_dir(), reason="rosbag of ROS 1 is not installed")
-def test_the_real_rosbag_reads_it(log, scenario, tmp_path):
+def test_rosbag_of_ros_1_reads_the_bag(log, scenario, tmp_path):
     path = tmp_path / "flight.bag"
     write_rosbag1(log, scenario, path)
     command = [sys.executable, "-W", "ignore", "-c", READ, path, DEBIAN]
     answer = subprocess.run(command, check=True, capture_output=True, timeout=60)
-    told, upwards, frame = json.loads(answer.stdout)
-    assert len(told["/gull/odometry"]) == ROWS
-    assert told["/tf_static"] == [1]
+    times, upwards, frame = json.loads(answer.stdout)
+    assert len(times["/gull/odometry"]) == ROWS
+    assert times["/tf_static"] == [1]
     assert upwards == log.column("gull", "estimate.vz_mps")[-1]
     assert frame == "gull"

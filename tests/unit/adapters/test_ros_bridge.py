@@ -1,4 +1,4 @@
-"""What a session does when ROS asks, by a node that is none: it keeps what is told and offered."""
+"""Bridge between a session and a fake ROS node that records messages and callbacks."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.unit.runtime.hands import Hands
+from tests.unit.runtime.hands import SteppedFlight
 
-from kittiwake.adapters.ros.bridge import Bridge, blocks_hz
+from kittiwake.adapters.ros.bridge import Bridge, block_rate_hz
 from kittiwake.adapters.ros.tuning import LiveGains
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.clock import RealTimeClock
@@ -25,64 +25,65 @@ ZERO = {"x": 0.0, "y": 0.0, "z": 0.0}
 
 
 class Node:
-    """Keeps what is published, and lets tests be everybody else."""
+    """Fake node that records published messages, log messages and callbacks."""
 
     def __init__(self):
-        self.told, self.topics, self.services, self.gains, self.said = {}, {}, {}, {}, []
-        self.left = Event()
+        self.published, self.logged = {}, []
+        self.subscriptions, self.services, self.gains = {}, {}, {}
+        self.stopped = Event()
 
-    def publisher(self, topic, kind, *, latched=False):
+    def create_publisher(self, topic, kind, *, latched=False):
         del kind, latched
-        self.told[topic] = []
-        return self.told[topic].append
+        self.published[topic] = []
+        return self.published[topic].append
 
-    def subscribe(self, topic, kind, heard):
+    def create_subscription(self, topic, kind, callback):
         del kind
-        self.topics[topic] = heard
+        self.subscriptions[topic] = callback
 
-    def serve(self, name, kind, answer):
+    def create_service(self, name, kind, callback):
         del kind
-        self.services[name] = answer
+        self.services[name] = callback
 
-    def offer_gains(self, namespace, gains, changed):
-        self.gains[namespace] = ({gain.name: gain for gain in gains}, changed)
-        self.told[namespace] = []
-        return self.told[namespace].append
+    def create_gain_server(self, namespace, gains, on_change):
+        self.gains[namespace] = ({gain.name: gain for gain in gains}, on_change)
+        self.published[namespace] = []
+        return self.published[namespace].append
 
-    def transforms(self, *, still=False):
-        return self.publisher("/tf_static" if still else "/tf", "")
+    def create_transform_broadcaster(self, *, static=False):
+        return self.create_publisher("/tf_static" if static else "/tf", "")
 
-    def inform(self, words):
-        self.said.append(words)
+    def info(self, text):
+        self.logged.append(text)
 
     def close(self):
         pass
 
-    warn = error = inform
+    warn = error = info
 
 
-class Served(Hands):
-    """A session's flight between a bridge and a node."""
+class Served(SteppedFlight):
+    """Live flight of a session with a bridge and a fake node."""
 
     def __init__(self, scenario):
         self.node = Node()
         self.bridge = Bridge(self.node)
         self.session = Session(
-            scenario, RealTimeClock(inf), self.bridge.watch, blocks_hz(scenario.ros)
+            scenario, RealTimeClock(inf), self.bridge.publish_block, block_rate_hz(scenario.ros)
         )
         super().__init__(scenario, self.session.executor)
         self.settle()
         self.bridge.open(self.session)
 
-    def hear(self, topic, **fields):
-        self.node.topics[topic](message(**fields))
+    def publish(self, topic, **fields):
+        self.node.subscriptions[topic](message(**fields))
 
-    def ask(self, name, **fields):
+    def call(self, name, **fields):
         return self.node.services[name](message(**fields))
 
-    def where(self, vehicle):
-        place = self.node.told[f"/{vehicle}/odometry"][-1]["pose"]["pose"]["position"]
-        return [place[axis] for axis in "xyz"]
+    def position_m(self, vehicle):
+        position = self.node.published[f"/{vehicle}/odometry"][-1]["pose"]["pose"]["position"]
+        return [position[axis] for axis in "xyz"]
 
 
 def message(**fields):
@@ -101,21 +102,21 @@ def flight():
 
 @pytest.fixture
 def served(flight):
-    """Both drones inactive, six meters up, and nothing said yet."""
+    """Both drones inactive at a height of 6 m, without recorded messages."""
     for number in (1, 2):
-        flight.ask(f"/drone{number}/switch_mode", mode={"mode": 0})
-        placed(flight, f"drone{number}", (0.0, 5.0 - 5.0 * number, 6.0))
+        flight.call(f"/drone{number}/switch_mode", mode={"mode": 0})
+        set_model_state(flight, f"drone{number}", (0.0, 5.0 - 5.0 * number, 6.0))
     flight.fly(0.01)
-    flight.node.said.clear()
-    for told in flight.node.told.values():
-        told.clear()
+    flight.node.logged.clear()
+    for messages in flight.node.published.values():
+        messages.clear()
     return flight
 
 
-def placed(flight, name, place):
-    pose = {"position": dict(zip("xyz", place, strict=True)), "orientation": ZERO | {"w": 1.0}}
+def set_model_state(flight, name, position):
+    pose = {"position": dict(zip("xyz", position, strict=True)), "orientation": ZERO | {"w": 1.0}}
     state = {"model_name": name, "reference_frame": "", "pose": pose}
-    return flight.ask(
+    return flight.call(
         "/gazebo/set_model_state", model_state=state | {"twist": {"linear": ZERO, "angular": ZERO}}
     )
 
@@ -129,37 +130,38 @@ def position(**given):
     return zeros | {"yaw": 0.0, "yaw_rate": 0.0} | given
 
 
-def test_all_that_is_told_has_its_rate(served):
+def test_topics_have_their_rates(served):
     served.fly(1.0)
-    told = served.node.told
-    assert len(told["/drone1/odometry"]) == len(told["/tf"]) == len(told["/clock"]) == 200
-    frames = {one["child_frame_id"] for one in told["/tf"][0]}
+    published = served.node.published
+    counts = {len(published[topic]) for topic in ("/drone1/odometry", "/tf", "/clock")}
+    assert counts == {200}
+    frames = {one["child_frame_id"] for one in published["/tf"][0]}
     assert frames == {"drone1", "drone2"}
-    steps = np.diff([one["clock"] for one in told["/clock"]])
+    steps = np.diff([one["clock"] for one in published["/clock"]])
     assert set(steps) == {5_000_000}
 
 
 @pytest.mark.slow
-def test_odometry_is_told_at_every_step_where_that_is_asked_for():
+def test_odometry_can_be_published_at_every_step():
     overrides = ["ros.odometry_hz=1000", "time.rate_hz=1000"]
     served = Served(load_scenario("ros-drones", overrides))
     try:
         served.fly(0.1)
-        stamps = [one["header"]["stamp"] for one in served.node.told["/drone1/odometry"]]
+        stamps = [one["header"]["stamp"] for one in served.node.published["/drone1/odometry"]]
         # a nanosecond of rounding
         np.testing.assert_allclose(np.diff(stamps), 1e6, atol=1.0)
     finally:
         served.executor.__exit__()
 
 
-def test_gazebo_tells_where_a_model_truly_is(served):
-    truths = served.node.told["/drone1/ground_truth/odometry"]
+def test_get_model_state_returns_the_ground_truth(served):
+    truths = served.node.published["/drone1/ground_truth/odometry"]
     before = len(truths)
-    while len(truths) == before:  # told less often than blocks are flown
+    while len(truths) == before:  # ground truth is published less often than blocks are flown
         served.fly(0.005)
     truth = truths[-1]
     states = {
-        name: served.ask("/gazebo/get_model_state", model_name=name, relative_entity_name=frame)
+        name: served.call("/gazebo/get_model_state", model_name=name, relative_entity_name=frame)
         for name, frame in (("drone1", ""), ("drone2", "world"))
     }
     state = states["drone1"]
@@ -167,113 +169,116 @@ def test_gazebo_tells_where_a_model_truly_is(served):
     assert state["header"]["frame_id"] == "world"
     assert state["pose"] == truth["pose"]["pose"]
     assert state["twist"] == truth["twist"]["twist"]
-    relative = served.ask(
+    relative = served.call(
         "/gazebo/get_model_state", model_name="drone2", relative_entity_name="drone1"
     )
     assert relative["header"]["frame_id"] == "drone1"
     one, other = (states[name]["pose"]["position"] for name in ("drone1", "drone2"))
-    apart_m = np.linalg.norm([other[axis] - one[axis] for axis in "xyz"])
-    found_m = np.linalg.norm([*relative["pose"]["position"].values()])
-    assert found_m == pytest.approx(apart_m, rel=1e-12)
+    expected_m = np.linalg.norm([other[axis] - one[axis] for axis in "xyz"])
+    distance_m = np.linalg.norm([*relative["pose"]["position"].values()])
+    assert distance_m == pytest.approx(expected_m, rel=1e-12)
 
 
 @pytest.mark.parametrize("names", [("drone3", ""), ("drone1", "drone3")])
-def test_a_model_that_is_not_there_has_no_state(served, names):
+def test_get_model_state_refuses_unknown_models(served, names):
     model, relative = names
-    answer = served.ask("/gazebo/get_model_state", model_name=model, relative_entity_name=relative)
-    assert "success" not in answer
-    assert "there is no model 'drone3'" in answer["status_message"]
+    response = served.call(
+        "/gazebo/get_model_state", model_name=model, relative_entity_name=relative
+    )
+    assert "success" not in response
+    assert "no model 'drone3'" in response["status_message"]
 
 
-def test_a_command_of_another_mode_is_kept_and_told_once(served):
+def test_command_of_an_inactive_mode_is_stored_and_warned_about_once(served):
     up = velocity(velocity=ZERO | {"z": 1.0})
     for _ in range(3):
-        served.hear("/drone1/velocity_yawrate/command", **up)
-    (said,) = served.node.said
-    assert "'drone1' is inactive; commands of velocity_yawrate are kept" in said
+        served.publish("/drone1/velocity_yawrate/command", **up)
+    (warning,) = served.node.logged
+    assert "'drone1' is inactive; commands of velocity_yawrate are stored" in warning
     served.fly(0.1)
-    assert served.where("drone1")[2] < 6.0
-    assert served.ask("/drone1/switch_mode", mode={"mode": 2}) == {"success": True}
-    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 2}}
+    assert served.position_m("drone1")[2] < 6.0
+    assert served.call("/drone1/switch_mode", mode={"mode": 2}) == {"success": True}
+    assert served.call("/drone1/get_mode") == {"mode": {"mode": 2}}
     heights = []
     for _ in range(40):
-        served.hear("/drone1/velocity_yawrate/command", **up)
+        served.publish("/drone1/velocity_yawrate/command", **up)
         served.fly(0.1)
-        heights.append(served.where("drone1")[2])
+        heights.append(served.position_m("drone1")[2])
     assert heights[-1] - heights[-11] == pytest.approx(1.0, abs=0.1)
     # the other one falls
-    assert served.where("drone2")[2] < 0.1
+    assert served.position_m("drone2")[2] < 0.1
 
 
 @pytest.mark.slow
-def test_a_mode_without_a_command_follows_zeros(served):
-    served.ask("/drone2/switch_mode", mode={"mode": 1})
+def test_mode_without_a_command_follows_zeros(served):
+    served.call("/drone2/switch_mode", mode={"mode": 1})
     served.fly(20.0)
-    np.testing.assert_allclose(served.where("drone2"), [0.0, 0.0, 0.0], atol=0.05)
+    np.testing.assert_allclose(served.position_m("drone2"), [0.0, 0.0, 0.0], atol=0.05)
 
 
-def test_a_vehicle_whose_commands_stop_holds_its_place(served):
-    served.ask("/drone1/switch_mode", mode={"mode": 2})
-    served.hear("/drone1/velocity_yawrate/command", **velocity(velocity=ZERO | {"x": 1.0}))
+def test_vehicle_holds_position_after_a_command_timeout(served):
+    served.call("/drone1/switch_mode", mode={"mode": 2})
+    served.publish("/drone1/velocity_yawrate/command", **velocity(velocity=ZERO | {"x": 1.0}))
     served.fly(TIMEOUT_S + 0.1)
-    said = served.node.said[-1]
-    assert len(served.node.said) == 1, served.node.said
-    assert "got no velocity_yawrate command for 0.5 s; it holds its place" in said
-    held = served.where("drone1")
+    warning = served.node.logged[-1]
+    assert len(served.node.logged) == 1, served.node.logged
+    assert "received no velocity_yawrate command for 0.5 s; it holds its position" in warning
+    held = served.position_m("drone1")
     served.fly(15.0)
-    assert np.linalg.norm(np.subtract(served.where("drone1"), held)) < 1.0
-    assert len(served.node.said) == 1
-    served.hear("/drone1/velocity_yawrate/command", **velocity(velocity=ZERO | {"x": 1.0}))
-    assert served.executor.asked["drone1"].asked.velocity_world_mps.x == 1.0
+    assert np.linalg.norm(np.subtract(served.position_m("drone1"), held)) < 1.0
+    assert len(served.node.logged) == 1
+    served.publish("/drone1/velocity_yawrate/command", **velocity(velocity=ZERO | {"x": 1.0}))
+    assert served.executor.maneuvers["drone1"].held.velocity_world_mps.x == 1.0
     served.fly(0.4)
-    assert len(served.node.said) == 1
+    assert len(served.node.logged) == 1
 
 
 @pytest.mark.slow
-def test_a_place_is_a_command_that_lasts(served):
-    served.ask("/drone1/switch_mode", mode={"mode": 1})
-    served.hear("/drone1/position_yaw/command", **position(position=ZERO | {"z": 7.0}))
+def test_position_command_has_no_timeout(served):
+    served.call("/drone1/switch_mode", mode={"mode": 1})
+    served.publish("/drone1/position_yaw/command", **position(position=ZERO | {"z": 7.0}))
     served.fly(15.0)
-    assert served.node.said == []
-    np.testing.assert_allclose(served.where("drone1"), [0.0, 0.0, 7.0], atol=0.02)
+    assert served.node.logged == []
+    np.testing.assert_allclose(served.position_m("drone1"), [0.0, 0.0, 7.0], atol=0.02)
 
 
 @pytest.mark.parametrize("number", [6, 99, -1])
-def test_a_mode_that_is_not_there_leaves_the_present_one(served, number):
-    served.ask("/drone1/switch_mode", mode={"mode": 2})
-    assert served.ask("/drone1/switch_mode", mode={"mode": number}) == {}
-    served.hear("/drone1/switch_mode", mode=number)
-    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 2}}
-    assert all(f"mode {number} is not known; must be one of 0" in said for said in served.node.said)
-    assert len(served.node.said) == 2
+def test_unknown_mode_keeps_the_current_mode(served, number):
+    served.call("/drone1/switch_mode", mode={"mode": 2})
+    assert served.call("/drone1/switch_mode", mode={"mode": number}) == {}
+    served.publish("/drone1/switch_mode", mode=number)
+    assert served.call("/drone1/get_mode") == {"mode": {"mode": 2}}
+    assert all(f"mode: got {number}; must be one of 0" in text for text in served.node.logged)
+    assert len(served.node.logged) == 2
 
 
-def test_what_is_refused_leaves_the_command_before(served):
-    served.ask("/drone1/switch_mode", mode={"mode": 1})
-    served.hear("/drone1/position_yaw/command", **position(position=ZERO | {"z": 6.0}))
+def test_refused_command_keeps_the_previous_command(served):
+    served.call("/drone1/switch_mode", mode={"mode": 1})
+    served.publish("/drone1/position_yaw/command", **position(position=ZERO | {"z": 6.0}))
     bad = position(position=ZERO | {"z": float("nan")})
     for _ in range(3):
-        served.hear("/drone1/position_yaw/command", **bad)
-    (said,) = served.node.said
-    assert "/drone1/position_yaw/command: position.z is nan; must be from -1e+07 to 1e+07 m" in said
+        served.publish("/drone1/position_yaw/command", **bad)
+    (warning,) = served.node.logged
+    prefix = "/drone1/position_yaw/command: position.z: got nan; must be from -1e+07 to 1e+07 m"
+    assert prefix in warning
     served.fly(3.0)
-    np.testing.assert_allclose(served.where("drone1"), [0.0, 0.0, 6.0], atol=0.1)
+    np.testing.assert_allclose(served.position_m("drone1"), [0.0, 0.0, 6.0], atol=0.1)
 
 
-def test_placing_answers_and_refuses(served):
-    assert placed(served, "drone1", (1.0, 2.0, 3.0)) == {"success": True}
+def test_set_model_state_reports_success_and_refusal(served):
+    assert set_model_state(served, "drone1", (1.0, 2.0, 3.0)) == {"success": True}
     served.fly(0.02)
-    np.testing.assert_allclose(served.where("drone1"), [1.0, 2.0, 3.0], atol=0.01)
-    answer = placed(served, "drone1", (0.0, 0.0, 1e6))
-    assert not answer.get("success", False)
-    assert "world.area.z_m" in answer["status_message"]
-    assert "world.area.z_m" in answer.reason
+    np.testing.assert_allclose(served.position_m("drone1"), [1.0, 2.0, 3.0], atol=0.01)
+    response = set_model_state(served, "drone1", (0.0, 0.0, 1e6))
+    assert not response.get("success", False)
+    assert "world.area.z_m" in response["status_message"]
+    assert "world.area.z_m" in response.reason
 
 
-def test_gains_show_what_they_are_and_change_what_they_say(served):
-    shown, change = served.node.gains["/drone1/gains"]
-    assert [*shown] == ["Wp", "Xp", "Kv", "Wy", "Xy", "Ky", "Wa", "Xa", "Kw"]
-    assert (shown["Wp"].low, shown["Wp"].high, shown["Xp"].high) == (0.0, 10.0, 5.0)
+def test_gains_change_their_controller_parameters(served):
+    gains, change = served.node.gains["/drone1/gains"]
+    assert [*gains] == ["Wp", "Xp", "Kv", "Wy", "Xy", "Ky", "Wa", "Xa", "Kw"]
+    assert (gains["Wp"].low, gains["Wp"].high, gains["Xp"].high) == (0.0, 10.0, 5.0)
     assert change({"Wa": 6.0})["Wa"] == 6.0
     served.settle()
     cascade = {type(r.component).__name__: r.component for r in cascade_of(served, "drone1")}
@@ -284,82 +289,82 @@ def test_gains_show_what_they_are_and_change_what_they_say(served):
     for wanted in ({"Wa": 11.0}, {"Wp": 0.0}):
         with pytest.raises(KittiwakeError):
             change(wanted)
-    assert len(served.node.said) == 2
-    assert "Wa 11 is not allowed; must be from 0 to 10" in served.node.said[0]
+    assert len(served.node.logged) == 2
+    assert "Wa: got 11; must be from 0 to 10" in served.node.logged[0]
     change({"Wa": 5.0})
     served.settle()
 
 
 def cascade_of(served, vehicle):
-    return served.executor.wanted.vehicles[vehicle].cascade
+    return served.executor.requested_scenario.vehicles[vehicle].cascade
 
 
-def test_steps_of_a_mission_begin_and_guidance_flies_again(served):
-    served.ask("/drone1/switch_mode", mode={"mode": 1})
-    # with the same block as what it begins from
-    placed(served, "drone1", (0.0, 0.0, 6.0))
-    assert served.ask("/drone1/mission/pursuit") == {"success": True}
+def test_mission_step_resumes_guidance(served):
+    served.call("/drone1/switch_mode", mode={"mode": 1})
+    # takes effect in the same block as the start of the step
+    set_model_state(served, "drone1", (0.0, 0.0, 6.0))
+    assert served.call("/drone1/mission/pursuit") == {"success": True}
     served.fly(2.0)
-    assert "drone1" not in served.executor.asked
-    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 0}}
-    assert served.where("drone1")[1] > 0.5
-    assert served.ask("/drone1/mission/wait")["success"]
+    assert "drone1" not in served.executor.maneuvers
+    assert served.call("/drone1/get_mode") == {"mode": {"mode": 0}}
+    assert served.position_m("drone1")[1] > 0.5
+    assert served.call("/drone1/mission/wait")["success"]
 
 
 def joy(served, *buttons, axes=(0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0)):
-    served.hear("/joy", axes=axes, buttons=[int(number in buttons) for number in range(13)])
+    served.publish("/joy", axes=axes, buttons=[int(number in buttons) for number in range(13)])
 
 
-def test_a_gamepad_chooses_modes_and_flies_by_them(served):
+def test_gamepad_switches_modes_and_sends_commands(served):
     joy(served)
     joy(served, 1)
-    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 2}}
+    assert served.call("/drone1/get_mode") == {"mode": {"mode": 2}}
     for _ in range(10):
         joy(served, axes=(0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
         served.fly(0.1)
-    assert served.where("drone1")[0] > 0.05
-    # another node takes the mode, and the sticks do not take it back
-    served.ask("/drone1/switch_mode", mode={"mode": 1})
+    assert served.position_m("drone1")[0] > 0.05
+    # another node switches the mode, and the sticks do not switch it back
+    served.call("/drone1/switch_mode", mode={"mode": 1})
     joy(served, axes=(0.0, 0.9, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
-    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 1}}
+    assert served.call("/drone1/get_mode") == {"mode": {"mode": 1}}
     joy(served, 12)
     served.fly(0.01)
-    np.testing.assert_allclose(served.where("drone1"), [0.0, 0.0, 1.0], atol=0.01)
+    np.testing.assert_allclose(served.position_m("drone1"), [0.0, 0.0, 1.0], atol=0.01)
     joy(served, 5)
-    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 0}}
+    assert served.call("/drone1/get_mode") == {"mode": {"mode": 0}}
     joy(served, 8)
-    assert served.session.wanted_again
-    served.hear("/joy", axes=(float("nan"),), buttons=[])
-    assert "axes are [nan]; must be finite numbers" in served.node.said[-1]
+    assert served.session.restart_requested
+    served.publish("/joy", axes=(float("nan"),), buttons=[])
+    assert "axes: got [nan]; must be finite numbers" in served.node.logged[-1]
 
 
-def test_time_is_paused_and_goes_on_and_at_another_speed(served):
+def test_time_can_be_paused_stepped_and_scaled(served):
     clock = served.session.clock
-    assert "call /gazebo/pause_physics before" in served.ask("/kittiwake/step")["message"]
-    served.ask("/gazebo/pause_physics")
+    assert "call /gazebo/pause_physics first" in served.call("/kittiwake/step")["message"]
+    served.call("/gazebo/pause_physics")
     assert clock.paused
-    assert served.ask("/kittiwake/step") == {"success": True}
-    served.ask("/gazebo/unpause_physics")
+    assert served.call("/kittiwake/step") == {"success": True}
+    served.call("/gazebo/unpause_physics")
     assert not clock.paused
-    served.hear("/kittiwake/real_time_factor", data=2.0)
+    served.publish("/kittiwake/real_time_factor", data=2.0)
     assert clock.speed == 2.0
-    served.hear("/kittiwake/real_time_factor", data=-1.0)
+    served.publish("/kittiwake/real_time_factor", data=-1.0)
     assert clock.speed == 2.0
-    assert "a speed of -1.0 is not allowed" in served.node.said[-1]
+    assert "`speed`: got -1.0; must be above 0" in served.node.logged[-1]
 
 
-def answered(served, name, meanwhile=lambda: None, **fields):
-    """What a service that takes its time answers while the flight goes on."""
+def call_while_flying(served, name, meanwhile=lambda: None, **fields):
+    """Fly until a service responds, and return its response."""
     with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(served.ask, name, **fields)
+        response = pool.submit(served.call, name, **fields)
         for _ in range(400):
-            if answer.done():
+            if response.done():
                 break
             meanwhile()
             served.fly(0.1)
-            # the service looks at it between blocks
+            # the service polls its ramp
             time.sleep(0.03)
-        return answer.result(timeout=10.0)
+        return response.result(timeout=10.0)
 
 
 TAKEOFF = {"force_takeoff": False, "height": 2.0, "takeoff_time": 4.0, "idle_time": 6.0}
@@ -367,44 +372,43 @@ LAND = {"force_landing": False, "land_time": 4.0, "idle_time": 6.0, "maximum_res
 
 
 @pytest.mark.slow
-@pytest.mark.slow
-def test_commands_of_places_do_not_end_a_ramp(served):
-    placed(served, "drone1", (0.0, 0.0, 0.002))
+def test_position_commands_do_not_end_a_ramp(served):
+    set_model_state(served, "drone1", (0.0, 0.0, 0.002))
     away = position(position={"x": 50.0, "y": 0.0, "z": 0.0})
 
-    def tell():
-        served.hear("/drone1/position_yaw/command", **away)
+    def send():
+        served.publish("/drone1/position_yaw/command", **away)
 
-    up = answered(served, "/drone1/takeoff", tell, **TAKEOFF)
+    up = call_while_flying(served, "/drone1/takeoff", send, **TAKEOFF)
     assert up["success"]
     assert up["residual"] < 0.3
-    (said,) = served.node.said
-    assert "takes off along a ramp by 2 m; commands of position_yaw are kept for afterwards" in said
-    assert abs(served.where("drone1")[0]) < 1.0
-    assert served.ask("/drone1/takeoff", **TAKEOFF) == {}
-    assert "'drone1' is position_yaw, not inactive" in served.node.said[-1]
-    down = answered(served, "/drone1/land", tell, **LAND)
+    (warning,) = served.node.logged
+    assert "commands of position_yaw are stored until it ends" in warning
+    assert abs(served.position_m("drone1")[0]) < 1.0
+    assert served.call("/drone1/takeoff", **TAKEOFF) == {}
+    assert "'drone1' is position_yaw, not inactive" in served.node.logged[-1]
+    down = call_while_flying(served, "/drone1/land", send, **LAND)
     assert down == {"landed_forcefully": False, "success": True}
-    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 0}}
-    assert served.ask("/drone1/land", **LAND) == {}
-    assert "it has nothing to land" in served.node.said[-1]
+    assert served.call("/drone1/get_mode") == {"mode": {"mode": 0}}
+    assert served.call("/drone1/land", **LAND) == {}
+    assert "its motors are off already" in served.node.logged[-1]
 
 
-def test_a_switch_ends_a_ramp_and_keeps_its_mode(served):
+def test_switching_the_mode_ends_a_ramp(served):
     def switch():
-        served.ask("/drone1/switch_mode", mode={"mode": 2})
+        served.call("/drone1/switch_mode", mode={"mode": 2})
 
-    assert answered(served, "/drone1/takeoff", switch, **TAKEOFF) == {}
-    assert served.ask("/drone1/get_mode") == {"mode": {"mode": 2}}
+    assert call_while_flying(served, "/drone1/takeoff", switch, **TAKEOFF) == {}
+    assert served.call("/drone1/get_mode") == {"mode": {"mode": 2}}
 
 
-def test_a_vehicle_that_its_guidance_flies_does_not_take_off_unless_forced(served):
-    placed(served, "drone1", (0.0, 0.0, 6.0))
-    served.ask("/drone1/mission/pursuit")
+def test_takeoff_under_guidance_requires_force(served):
+    set_model_state(served, "drone1", (0.0, 0.0, 6.0))
+    served.call("/drone1/mission/pursuit")
     served.fly(2.0)
-    assert served.ask("/drone1/takeoff", **TAKEOFF) == {}
-    assert "'drone1' is flown by its guidance, not inactive" in served.node.said[-1]
-    served.ask("/drone1/mission/wait")
+    assert served.call("/drone1/takeoff", **TAKEOFF) == {}
+    assert "'drone1' is under guidance, not inactive" in served.node.logged[-1]
+    served.call("/drone1/mission/wait")
 
 
 MIXED = """
@@ -432,74 +436,75 @@ def mixed():
 
 
 @pytest.mark.slow
-def test_drones_of_one_entry_show_gains_that_one_of_them_was_told(mixed):
+def test_drones_of_one_entry_display_a_change_of_gains(mixed):
     names = [name for name in mixed.node.gains if "drone" in name]
     one, other = names
     _, change = mixed.node.gains[one]
     change({"Wp": 1.5})
-    shown(mixed)
-    assert mixed.node.told[other][-1]["Wp"] == 1.5
-    assert mixed.node.told[one][-1]["Wp"] == 1.5
+    wait_until_displayed(mixed)
+    assert mixed.node.published[other][-1]["Wp"] == 1.5
+    assert mixed.node.published[one][-1]["Wp"] == 1.5
 
 
-def shown(served):
-    """When all changes of gains have been shown."""
+def wait_until_displayed(served):
+    """Wait until all changes of gains have been displayed."""
     served.bridge._gains._thread.submit(lambda: None).result(timeout=30.0)
 
 
 @pytest.mark.slow
-def test_what_is_shown_is_no_order_even_if_it_comes_late(mixed):
+def test_displayed_gains_are_not_taken_as_requests(mixed):
     one, other = (name for name in mixed.node.gains if "drone" in name)
     (_, change), (_, change_other) = mixed.node.gains[one], mixed.node.gains[other]
 
     def late(values):
-        # as servers do, which tell whoever offered them; meanwhile somebody has changed it again
-        mixed.node.told[other].append(change_other({**values, "Wp": 0.25}))
+        # servers report displayed values as a change; meanwhile the value was changed again
+        mixed.node.published[other].append(change_other({**values, "Wp": 0.25}))
 
     offered = mixed.bridge._gains._offered["drone"]
     others = [
-        (gains, show) if gains.vehicle != "drone-2" else (gains, late) for gains, show in offered
+        (gains, display) if gains.vehicle != "drone-2" else (gains, late)
+        for gains, display in offered
     ]
     before = offered[:]
     offered[:] = others
     try:
         change({"Wp": 1.75})
-        shown(mixed)
+        wait_until_displayed(mixed)
     finally:
         offered[:] = before
-    assert mixed.node.told[other][-1]["Wp"] == 1.75
+    assert mixed.node.published[other][-1]["Wp"] == 1.75
     gains, _ = offered[0]
     assert gains.values(mixed.executor)["Wp"] == 1.75
 
 
-def test_a_boat_keeps_no_commands_of_modes_that_it_cannot_fly(mixed):
-    mixed.node.said.clear()
+def test_command_of_an_unsupported_mode_is_refused(mixed):
+    mixed.node.logged.clear()
     thrust = {"thrust": 1.0, "torque": ZERO}
-    mixed.hear("/boat/thrust_torque/command", **thrust)
-    (said,) = mixed.node.said
-    assert "'boat' cannot fly mode 5 (thrust_torque); it flies 1 (position_yaw)" in said
-    assert mixed.ask("/boat/switch_mode", mode={"mode": 3}) == {}
-    assert mixed.ask("/boat/get_mode") == {"mode": {"mode": 0}}
+    mixed.publish("/boat/thrust_torque/command", **thrust)
+    (warning,) = mixed.node.logged
+    assert "'boat' cannot fly mode 5 (thrust_torque); it accepts 1 (position_yaw)" in warning
+    assert mixed.call("/boat/switch_mode", mode={"mode": 3}) == {}
+    assert mixed.call("/boat/get_mode") == {"mode": {"mode": 0}}
 
 
-def test_a_boat_neither_takes_off_nor_lands(mixed):
-    assert mixed.ask("/boat/takeoff", **TAKEOFF).reason == (
-        "'boat' floats; it neither takes off nor lands"
+def test_boat_can_neither_take_off_nor_land(mixed):
+    assert mixed.call("/boat/takeoff", **TAKEOFF).reason == (
+        "'boat' floats; it can neither take off nor land"
     )
-    assert "neither takes off nor lands" in mixed.ask("/boat/land", **LAND).reason
+    assert "can neither take off nor land" in mixed.call("/boat/land", **LAND).reason
 
 
-def test_a_flight_that_begins_anew_is_there_when_that_is_answered(mixed):
+def test_reset_world_returns_when_the_next_flight_is_ready(mixed):
     session = mixed.session
     before = session.executor
     session.clock.paused = True
     with ThreadPoolExecutor(1) as pool:
         try:
-            answer = pool.submit(mixed.ask, "/gazebo/reset_world")
+            answer = pool.submit(mixed.call, "/gazebo/reset_world")
             assert session._again.wait(10.0)
             time.sleep(0.1)
             assert not answer.done()
-            session.begin_again()
+            session.prepare_restart()
             session.executor.begin(session.seed, 0)
             assert answer.result(timeout=120.0) == {}
         finally:
@@ -507,15 +512,15 @@ def test_a_flight_that_begins_anew_is_there_when_that_is_answered(mixed):
     assert session.executor is not before
     assert session.executor.ready
     assert session.clock.paused
-    # what is refused before the first block as well
-    assert mixed.ask("/boat/switch_mode", mode={"mode": 3}).reason.startswith("'boat' cannot fly")
+    # commands are checked before the first block, too
+    assert mixed.call("/boat/switch_mode", mode={"mode": 3}).reason.startswith("'boat' cannot fly")
     session.executor.__exit__()
-    assert mixed.ask("/kittiwake/step")["message"] == "the flight is over"
+    assert mixed.call("/kittiwake/step")["message"] == "the flight has ended"
 
 
-def test_what_a_vehicle_is_cannot_be_tuned():
+def test_vehicle_parameters_are_not_gains():
     scenario = load_scenario("hover-crazyflie")
-    shown = {gain.name: gain for gain in LiveGains.of(scenario, "crazyflie").shown}
-    assert shown["position__natural_frequency_radps"].value > 0.0
-    facts = ("mass", "gravity", "max_thrust")
-    assert not [name for name in shown if any(fact in name for fact in facts)]
+    gains = {gain.name: gain for gain in LiveGains.of_vehicle(scenario, "crazyflie").gains}
+    assert gains["position__natural_frequency_radps"].value > 0.0
+    vehicle_parameters = ("mass", "gravity", "max_thrust")
+    assert not [name for name in gains if any(one in name for one in vehicle_parameters)]

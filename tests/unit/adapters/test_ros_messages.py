@@ -1,4 +1,4 @@
-"""What ROS is told of a flight, against numbers that are computed in other ways."""
+"""Messages of a flight, against numbers that are computed independently."""
 
 import math
 from pathlib import Path
@@ -70,16 +70,16 @@ def columns(scenario):
 
 
 @pytest.fixture
-def told(scenario, columns):
-    """What is told of one row that holds these numbers, all sensors' samples being new."""
+def published(scenario, columns):
+    """Return the messages, by topic, of a row with given values and new samples of all sensors."""
 
-    def tell(settings=scenario.ros, time_s=0.0, **numbers):
+    def publish(settings=scenario.ros, time_s=0.0, **numbers):
         common = scenario.vehicles[NAME], columns, scenario.world, settings, 200.0
         row = made(columns, {"time_s": time_s, "qw": 1.0, "estimate.qw": 1.0, **numbers})
         row[[i for i, column in enumerate(columns) if column.endswith(".fresh")]] = 1.0
         return dict(Telemetry(NAME, *common).messages(row[None]))
 
-    return tell
+    return publish
 
 
 def made(columns, numbers):
@@ -90,7 +90,7 @@ def made(columns, numbers):
 
 
 def motion(prefix=""):
-    """A motion whose numbers all differ."""
+    """Return the columns of a motion whose values all differ."""
     numbers = [1.0, -2.0, 3.0, *(np.array(TURNED) / np.linalg.norm(TURNED)), 4.0, 5.0, -6.0]
     names = [prefix + name for name in STATE_COLUMNS[1:]]
     return dict(zip(names, [*numbers, 0.1, 0.2, -0.3], strict=True))
@@ -112,39 +112,39 @@ def quaternion(message):
 # motion
 
 
-def test_odometry_tells_belief_with_all_axes_where_they_belong(told):
-    message = told(time_s=1.5, **motion("estimate."))["odometry"]
+def test_odometry_holds_the_estimate_in_world_axes(published):
+    message = published(time_s=1.5, **motion("estimate."))["odometry"]
     assert message["header"] == {"stamp": 1_500_000_000, "frame_id": "world"}
     assert message["child_frame_id"] == NAME
     pose, twist = message["pose"]["pose"], message["twist"]["twist"]
     assert numbers_of(pose["position"]) == [1.0, -2.0, 3.0]
     assert np.allclose(quaternion(pose["orientation"]).as_matrix(), rotation().as_matrix())
-    # the original writes the upward velocity into x, and nothing into z
+    # uav_gazebo writes the upward velocity into x, and nothing into z
     assert numbers_of(twist["linear"]) == [4.0, 5.0, -6.0]
     assert np.allclose(numbers_of(twist["angular"]), rotation().apply([0.1, 0.2, -0.3]))
 
 
-def test_a_twist_can_be_told_in_the_axes_of_the_body(told):
-    message = told(settings=RosSettings(twist_in="body"), **motion("estimate."))["odometry"]
+def test_twist_can_be_in_body_axes(published):
+    message = published(settings=RosSettings(twist_in="body"), **motion("estimate."))["odometry"]
     twist = message["twist"]["twist"]
     assert np.allclose(numbers_of(twist["linear"]), rotation().inv().apply([4.0, 5.0, -6.0]))
     assert numbers_of(twist["angular"]) == [0.1, 0.2, -0.3]
 
 
-def test_the_truth_is_told_apart_from_belief(told):
-    message = told(**motion(), **{"estimate.x_m": 9.0})["ground_truth/odometry"]
+def test_ground_truth_differs_from_the_estimate(published):
+    message = published(**motion(), **{"estimate.x_m": 9.0})["ground_truth/odometry"]
     assert numbers_of(message["pose"]["pose"]["position"]) == [1.0, -2.0, 3.0]
     assert message["child_frame_id"] == f"{NAME}/ground_truth"
 
 
-def test_without_an_estimators_covariance_there_are_zeros(told):
-    message = told()["odometry"]
+def test_covariance_is_zero_without_an_estimators_covariance(published):
+    message = published()["odometry"]
     assert message["pose"]["covariance"] == [0.0] * 36
     assert message["twist"]["covariance"] == [0.0] * 36
 
 
 @pytest.mark.parametrize("twist_in", ["world", "body"])
-def test_covariances_come_in_the_order_of_ros(scenario, columns, twist_in):
+def test_covariances_are_in_the_order_of_ros(scenario, columns, twist_in):
     square = np.sin(np.arange(81.0)).reshape(9, 9)
     covariance = square @ square.T
     pairs = {
@@ -165,7 +165,7 @@ def test_covariances_come_in_the_order_of_ros(scenario, columns, twist_in):
     assert not twist[:, 3:].any()
 
 
-def test_the_frame_is_where_the_vehicle_believes_to_be(scenario, columns):
+def test_vehicle_frame_follows_the_estimate(scenario, columns):
     settings = RosSettings(world_frame="map", vehicle_frame="{name}/base_link")
     common = scenario.vehicles[NAME], columns, scenario.world, settings, 200.0
     row = made(columns, motion("estimate.") | motion() | {"x_m": 7.0})
@@ -177,7 +177,7 @@ def test_the_frame_is_where_the_vehicle_believes_to_be(scenario, columns):
     assert np.allclose(turn.as_matrix(), rotation().as_matrix())
 
 
-def test_the_first_instant_is_no_time_of_zero():
+def test_first_stamp_is_not_zero():
     assert clock(0.0) == {"clock": 1}
     assert clock(0.07) == {"clock": 70_000_000}
 
@@ -185,11 +185,11 @@ def test_the_first_instant_is_no_time_of_zero():
 # sensors
 
 
-def test_an_inertial_unit_tells_force_rates_and_their_noise(told):
+def test_imu_message_has_readings_and_noise_covariances(published):
     force = {f"sensor.imu.specific_force_{a}_body_mps2": n for n, a in enumerate("xyz", 1)}
     rate = {f"sensor.imu.angular_velocity_{a}_body_radps": n for n, a in enumerate("xyz", 3)}
     angles = {"sensor.attitude.roll_rad": 0.1, "sensor.attitude.yaw_rad": 2.0}
-    message = told(**force, **rate, **angles)["imu"]
+    message = published(**force, **rate, **angles)["imu"]
     assert message["header"]["frame_id"] == f"{NAME}/imu"
     assert numbers_of(message["linear_acceleration"]) == [1.0, 2.0, 3.0]
     assert numbers_of(message["angular_velocity"]) == [3.0, 4.0, 5.0]
@@ -203,8 +203,8 @@ def test_an_inertial_unit_tells_force_rates_and_their_noise(told):
     assert message["orientation_covariance"][0] == pytest.approx(0.0035355**2)
 
 
-def test_an_attitude_alone_says_that_the_rest_is_not_measured(told):
-    message = told()["attitude"]
+def test_orientation_message_marks_other_fields_as_not_measured(published):
+    message = published()["attitude"]
     assert message["angular_velocity_covariance"][0] == -1.0
     assert message["linear_acceleration_covariance"][0] == -1.0
 
@@ -214,8 +214,8 @@ def fix_at(x, y, z, **more):
     return {f"sensor.gnss.{name}": number for name, number in numbers.items()}
 
 
-def test_a_fix_lies_where_geodesy_says(told):
-    message = told(**fix_at(1200.0, -3400.0, 56.0, valid=1.0, hdop=1.1, vdop=2.0))["gnss"]
+def test_fix_matches_pyproj(published):
+    message = published(**fix_at(1200.0, -3400.0, 56.0, valid=1.0, hdop=1.1, vdop=2.0))["gnss"]
     plane = "+proj=topocentric +ellps=WGS84 +lat_0=49.397742 +lon_0=9.545594 +h_0=300"
     steps = f"+proj=pipeline +step +inv {plane} +step +inv +proj=cart +ellps=WGS84"
     away = Transformer.from_pipeline(f"{steps} +step +proj=unitconvert +xy_in=rad +xy_out=deg")
@@ -232,13 +232,13 @@ def test_a_fix_lies_where_geodesy_says(told):
     assert message["position_covariance_type"] == 1
 
 
-def test_a_lost_fix_is_told_as_none(told):
-    message = told(**fix_at(1.0, 2.0, 3.0))["gnss"]
+def test_lost_fix_has_status_no_fix(published):
+    message = published(**fix_at(1.0, 2.0, 3.0))["gnss"]
     assert message["status"]["status"] == -1
     assert message["position_covariance_type"] == 0
 
 
-def test_the_worlds_own_origin_comes_before_that_of_ros():
+def test_world_origin_takes_precedence_over_ros_origin():
     elsewhere = FLIGHT.replace("world:\n", "world:\n  origin: {latitude_deg: 47, altitude_m: 8}\n")
     flown = build(parse_document(elsewhere, "test.yaml"), Path())
     names = [f"sensor.gnss.{n}" for n in ("hdop", "vdop", "valid", "fresh")]
@@ -254,74 +254,74 @@ def test_the_worlds_own_origin_comes_before_that_of_ros():
     assert message["altitude"] == pytest.approx(8.0)
 
 
-def test_pressure_and_field_have_the_variance_of_their_noise(told):
-    said = told(
+def test_pressure_and_magnetic_field_have_noise_variances(published):
+    messages = published(
         **{"sensor.air.pressure_pa": 101300.0, "sensor.compass.magnetic_field_x_body_t": 3e-5}
     )
-    assert said["air"]["fluid_pressure"] == 101300.0
-    assert said["air"]["variance"] == pytest.approx(1.2**2)
-    assert said["compass"]["magnetic_field"]["x"] == 3e-5
-    assert np.allclose(said["compass"]["magnetic_field_covariance"], 4e-14 * np.eye(3).ravel())
+    assert messages["air"]["fluid_pressure"] == 101300.0
+    assert messages["air"]["variance"] == pytest.approx(1.2**2)
+    assert messages["compass"]["magnetic_field"]["x"] == 3e-5
+    assert np.allclose(messages["compass"]["magnetic_field_covariance"], 4e-14 * np.eye(3).ravel())
 
 
-def test_a_scan_begins_to_the_right_and_what_did_not_answer_is_infinite(told):
+def test_scan_starts_at_the_right_and_misses_are_infinite(published):
     ranges = {f"sensor.lidar.ranges_{i}_m": 1.0 + i for i in range(5)}
     valid = {f"sensor.lidar.valid_{i}": float(i != 2) for i in range(5)}
-    said = told(**ranges, **valid)
-    scan = said["lidar"]
+    messages = published(**ranges, **valid)
+    scan = messages["lidar"]
     assert scan["ranges"] == [1.0, 2.0, math.inf, 4.0, 5.0]
     angles = scan["angle_min"] + scan["angle_increment"] * np.arange(5)
     assert np.allclose(np.degrees(angles), [-90.0, -45.0, 0.0, 45.0, 90.0], atol=1e-12)
     assert scan["angle_max"] == pytest.approx(angles[-1])
     assert (scan["range_min"], scan["range_max"], scan["scan_time"]) == (0.1, 12.0, 0.1)
-    whole = said["round"]
+    whole = messages["round"]
     assert np.degrees(whole["angle_increment"]) == pytest.approx(45.0)
     assert np.degrees(whole["angle_max"]) == pytest.approx(135.0)
 
 
-def test_single_ranges_are_heard_along_the_x_axes_of_their_frames(told, scenario, columns):
-    said = told(
+def test_single_ranges_are_along_the_x_axis_of_their_frame(published, scenario, columns):
+    messages = published(
         **{"sensor.down.range_m": 2.0, "sensor.down.valid": 1.0, "sensor.cone.range_m": 5.0}
     )
-    assert said["down"]["range"] == 2.0
-    assert said["cone"]["range"] == math.inf
-    assert np.degrees(said["cone"]["field_of_view"]) == pytest.approx(20.0)
-    frames = placed(scenario, columns)
+    assert messages["down"]["range"] == 2.0
+    assert messages["cone"]["range"] == math.inf
+    assert np.degrees(messages["cone"]["field_of_view"]) == pytest.approx(20.0)
+    frames = placements(scenario, columns)
     place, turn = frames[f"{NAME}/down"]
     assert np.allclose(place, [0.0, 0.0, -0.1])
     assert np.allclose(turn.apply([1.0, 0.0, 0.0]), [0.0, 0.0, -1.0])
 
 
-def test_of_those_that_take_turns_only_the_active_ones_tell(told):
+def test_only_active_sensors_of_a_round_robin_publish(published):
     numbers = {"sensor.turns.active_0": 1.0, "sensor.turns.active_1": 1.0}
-    said = told(**numbers, **{"sensor.turns.ranges_1_m": 0.7, "sensor.turns.valid_1": 1.0})
-    heard = {topic for topic in said if topic.startswith("turns/")}
-    assert heard == {"turns/front", "turns/bottom"}
-    assert said["turns/bottom"]["range"] == 0.7
+    messages = published(**numbers, **{"sensor.turns.ranges_1_m": 0.7, "sensor.turns.valid_1": 1.0})
+    active = {topic for topic in messages if topic.startswith("turns/")}
+    assert active == {"turns/front", "turns/bottom"}
+    assert messages["turns/bottom"]["range"] == 0.7
 
 
-def placed(scenario, columns):
-    """By child frame its place and turn in its vehicle."""
+def placements(scenario, columns):
+    """Return position and rotation in the vehicle's frame, by child frame."""
     found = {}
     common = scenario.vehicles[NAME], scenario.ros, columns, 200.0
     for message in static_transforms(NAME, *common):
         assert message["header"]["frame_id"] == NAME
-        where = message["transform"]
+        transform = message["transform"]
         found[message["child_frame_id"]] = (
-            numbers_of(where["translation"]),
-            quaternion(where["rotation"]),
+            numbers_of(transform["translation"]),
+            quaternion(transform["rotation"]),
         )
     return found
 
 
-def test_frames_are_those_in_which_readings_are_told(scenario, columns):
-    frames = placed(scenario, columns)
+def test_sensor_frames_match_the_axes_of_readings(scenario, columns):
+    frames = placements(scenario, columns)
     place, turn = frames[f"{NAME}/imu"]
     assert np.allclose(place, [0.01, 0.0, 0.02])
     assert np.allclose(turn.as_matrix(), np.eye(3))
     ahead = frames[f"{NAME}/lidar"][1].apply([1.0, 0.0, 0.0])
     assert np.allclose(ahead, [0.0, 1.0, 0.0])
-    # a picture of what lies below: its z axis down, its y axis backwards
+    # a camera that looks down: its z axis down, its y axis backwards
     picture = frames[f"{NAME}/depth/optical"][1]
     assert np.allclose(picture.apply([0.0, 0.0, 1.0]), [0.0, 0.0, -1.0])
     assert np.allclose(picture.apply([0.0, 1.0, 0.0]), [-1.0, 0.0, 0.0])
@@ -330,7 +330,7 @@ def test_frames_are_those_in_which_readings_are_told(scenario, columns):
     assert np.allclose(left, [math.sqrt(0.5), math.sqrt(0.5), 0.0])
 
 
-def test_a_head_has_a_frame_that_looks_where_it_measures(scenario, columns):
+def test_frame_of_a_head_follows_its_beam(scenario, columns):
     numbers = {"sensor.head.pitch_rad": 0.4, "sensor.head.yaw_rad": -0.3}
     row = made(columns, {"qw": 1.0, "estimate.qw": 1.0, **numbers})
     common = scenario.vehicles[NAME], columns, scenario.world, scenario.ros, 200.0
@@ -340,49 +340,49 @@ def test_a_head_has_a_frame_that_looks_where_it_measures(scenario, columns):
     assert np.allclose(
         turn.apply([1.0, 0.0, 0.0]), [float(looks.x), float(looks.y), float(looks.z)]
     )
-    assert f"{NAME}/head" not in placed(scenario, columns)
+    assert f"{NAME}/head" not in placements(scenario, columns)
 
 
-def test_a_camera_on_a_gimbal_has_a_frame_that_stays_level(scenario, columns):
+def test_frame_of_a_stabilized_camera_stays_level(scenario, columns):
     row = made(columns, motion() | motion("estimate."))
     common = scenario.vehicles[NAME], columns, scenario.world, scenario.ros, 200.0
     frames = {m["child_frame_id"]: m for m in Telemetry(NAME, *common).transforms(row)}
     turn = rotation() * quaternion(frames[f"{NAME}/marker"]["transform"]["rotation"])
     assert np.allclose(turn.apply([1.0, 0.0, 0.0]), [0.0, 0.0, -1.0])
-    # what is above in its picture is where the vehicle's yaw points
+    # up in its image is ahead of the vehicle
     yaw_rad = rotation().as_euler("ZYX")[0]
     above = turn.apply([0.0, 0.0, 1.0])
     assert np.allclose(above, [math.cos(yaw_rad), math.sin(yaw_rad), 0.0])
 
 
-def test_depths_become_points_where_a_plane_ahead_is(told):
+def test_depth_of_a_plane_gives_points_on_it(published):
     far = {f"sensor.depth.depth_{v}_{u}_m": 3.0 for v in range(2) for u in range(4)}
     seen = {
         f"sensor.depth.valid_{v}_{u}": float((v, u) != (1, 2)) for v in range(2) for u in range(4)
     }
-    said = told(**far, **seen)
-    image, cloud = said["depth/depth"], said["depth/points"]
+    messages = published(**far, **seen)
+    image, cloud = messages["depth/depth"], messages["depth/points"]
     pixels = np.frombuffer(image["data"], "<f4").reshape(image["height"], image["width"])
     assert image["step"] == 16
     assert np.isinf(pixels[1, 2])
     assert np.count_nonzero(pixels == 3.0) == 7
     points = np.frombuffer(cloud["data"], "<f4").reshape(2, 4, 3)
     assert np.isnan(points[1, 2]).all()
-    # the outermost pixels' middles lie 3/4 of half the field of 60 degrees to the sides
+    # centers of the outermost pixels are at 3/4 of half the field of view of 60 degrees
     side = 3.0 * math.tan(math.radians(30.0)) * 0.75
     assert np.allclose(points[0, 0], [3.0, side, 0.25 / 0.75 * side], rtol=1e-6)
     assert np.allclose(points[0, 3], [3.0, -side, 0.25 / 0.75 * side], rtol=1e-6)
 
 
-def test_the_geometry_that_is_told_projects_points_to_their_pixels(told):
+def test_camera_info_projects_points_to_their_pixels(published):
     ahead_m = {f"sensor.depth.depth_{v}_{u}_m": 3.0 for v in range(2) for u in range(4)}
     seen = {f"sensor.depth.valid_{v}_{u}": 1.0 for v in range(2) for u in range(4)}
-    said = told(**ahead_m, **seen)
-    info = said["depth/camera_info"]
-    assert info["header"] == said["depth/depth"]["header"]
+    messages = published(**ahead_m, **seen)
+    info = messages["depth/camera_info"]
+    assert info["header"] == messages["depth/depth"]["header"]
     assert (info["height"], info["width"]) == (2, 4)
-    points = np.frombuffer(said["depth/points"]["data"], "<f4").reshape(2, 4, 3)
-    # to the axes of the picture: x to the right, y down, z ahead
+    points = np.frombuffer(messages["depth/points"]["data"], "<f4").reshape(2, 4, 3)
+    # to the axes of the image: x to the right, y down, z ahead
     optical = np.stack([-points[..., 1], -points[..., 2], points[..., 0]], axis=-1)
     u, v, w = np.moveaxis(optical @ np.reshape(info["k"], (3, 3)).T, -1, 0)
     np.testing.assert_allclose(u / w, np.tile(np.arange(4.0), (2, 1)), atol=1e-6)
@@ -390,33 +390,33 @@ def test_the_geometry_that_is_told_projects_points_to_their_pixels(told):
     np.testing.assert_array_equal(np.reshape(info["p"], (3, 4))[:, :3].ravel(), info["k"])
 
 
-def test_distances_along_rays_become_depths(told):
+def test_ranges_along_rays_become_depths(published):
     u, v, focal = 0, 0, 2.0 / math.tan(math.radians(30.0))
     ray = np.array([1.0, (2.0 - u - 0.5) / focal, (1.0 - v - 0.5) / focal])
     numbers = {"sensor.slanted.depth_0_0_m": 3.0 * np.linalg.norm(ray)}
-    said = told(**numbers, **{"sensor.slanted.valid_0_0": 1.0})
-    points = np.frombuffer(said["slanted/points"]["data"], "<f4").reshape(-1, 3)
+    messages = published(**numbers, **{"sensor.slanted.valid_0_0": 1.0})
+    points = np.frombuffer(messages["slanted/points"]["data"], "<f4").reshape(-1, 3)
     assert np.allclose(points[0], 3.0 * ray, rtol=1e-6)
-    assert np.frombuffer(said["slanted/depth"]["data"], "<f4")[0] == pytest.approx(3.0)
+    assert np.frombuffer(messages["slanted/depth"]["data"], "<f4")[0] == pytest.approx(3.0)
 
 
-def test_a_marker_is_told_only_where_it_is_seen(told):
+def test_marker_pose_is_published_only_while_seen(published):
     seen = {"sensor.marker.position_x_body_m": 1.0, "sensor.marker.yaw_body_rad": 0.5}
-    assert "marker" not in told(**seen)
-    message = told(**seen, **{"sensor.marker.valid": 1.0})["marker"]
+    assert "marker" not in published(**seen)
+    message = published(**seen, **{"sensor.marker.valid": 1.0})["marker"]
     assert message["header"]["frame_id"] == NAME
     assert message["pose"]["pose"]["position"]["x"] == 1.0
     turn = quaternion(message["pose"]["pose"]["orientation"])
     assert turn.as_euler("ZYX")[0] == pytest.approx(0.5)
 
 
-def test_a_sensor_cannot_take_the_topic_of_its_vehicle(told):
-    said = told()
-    assert "pose" in said["odometry"]
-    assert "fluid_pressure" in said["odometry_sensor"]
+def test_sensor_with_a_reserved_name_gets_a_suffix(published):
+    messages = published()
+    assert "pose" in messages["odometry"]
+    assert "fluid_pressure" in messages["odometry_sensor"]
 
 
-# when
+# rates
 
 
 def rows_of(columns, rate_hz, count, **numbers):
@@ -426,44 +426,46 @@ def rows_of(columns, rate_hz, count, **numbers):
 
 
 @pytest.mark.parametrize("rate_hz", [200.0, 60.0])
-def test_odometry_comes_at_its_rate_however_rows_are_cut(scenario, columns, rate_hz):
+def test_odometry_rate_is_independent_of_block_sizes(scenario, columns, rate_hz):
     settings = RosSettings(odometry_hz=rate_hz)
     common = scenario.vehicles[NAME], columns, scenario.world, settings, 1000.0
     telemetry, rows = Telemetry(NAME, *common), rows_of(columns, 1000.0, 1000)
-    told = [
+    published = [
         one for begin in range(0, 1000, 7) for one in telemetry.messages(rows[begin : begin + 7])
     ]
-    stamps = [m["header"]["stamp"] for topic, m in told if topic == "odometry"]
+    stamps = [m["header"]["stamp"] for topic, m in published if topic == "odometry"]
     assert len(stamps) == rate_hz
     assert set(np.diff(stamps).round(-6)) <= {5_000_000, 16_000_000, 17_000_000}
-    assert [m["header"]["stamp"] for _, m in told] == sorted(m["header"]["stamp"] for _, m in told)
+    assert [m["header"]["stamp"] for _, m in published] == sorted(
+        m["header"]["stamp"] for _, m in published
+    )
 
 
-def test_each_sample_is_told_once(scenario, columns):
+def test_each_sample_is_published_once(scenario, columns):
     rows = rows_of(columns, 1000.0, 100)
     rows[::20, columns.index("sensor.air.fresh")] = 1.0
     common = scenario.vehicles[NAME], columns, scenario.world, scenario.ros, 1000.0
-    told = Telemetry(NAME, *common).messages(rows)
-    stamps = [m["header"]["stamp"] for topic, m in told if topic == "air"]
+    published = Telemetry(NAME, *common).messages(rows)
+    stamps = [m["header"]["stamp"] for topic, m in published if topic == "air"]
     assert stamps == [1, 20_000_000, 40_000_000, 60_000_000, 80_000_000]
 
 
-def test_a_flight_that_begins_again_is_told_from_its_beginning(scenario, columns):
+def test_telemetry_resets_when_time_goes_back(scenario, columns):
     common = scenario.vehicles[NAME], columns, scenario.world, RosSettings(path_hz=10.0), 1000.0
     telemetry, rows = Telemetry(NAME, *common), rows_of(columns, 1000.0, 2000)
     telemetry.messages(rows)
-    told = telemetry.messages(rows[:500])
-    assert next(m["header"]["stamp"] for topic, m in told if topic == "odometry") == 1
-    assert max(len(m["poses"]) for topic, m in told if topic == "path") == 3
+    published = telemetry.messages(rows[:500])
+    assert next(m["header"]["stamp"] for topic, m in published if topic == "odometry") == 1
+    assert max(len(m["poses"]) for topic, m in published if topic == "path") == 3
 
 
-def test_a_path_is_whole_and_never_longer_than_asked(scenario, columns):
+def test_path_covers_the_flight_within_its_point_limit(scenario, columns):
     settings = RosSettings(path_points=20, path_hz=1.0)
     common = scenario.vehicles[NAME], columns, scenario.world, settings, 100.0
     rows = rows_of(columns, 100.0, 10_000)
     rows[:, columns.index("x_m")] = rows[:, 0]
-    told = Telemetry(NAME, *common).messages(rows)
-    paths = [m["poses"] for topic, m in told if topic == "path"]
+    published = Telemetry(NAME, *common).messages(rows)
+    paths = [m["poses"] for topic, m in published if topic == "path"]
     assert max(map(len, paths)) == 20
     along = [pose["pose"]["position"]["x"] for pose in paths[-1]]
     assert along[0] == 0.0
@@ -471,10 +473,10 @@ def test_a_path_is_whole_and_never_longer_than_asked(scenario, columns):
     assert max(np.diff(along)) < 100.0 / 9.0
 
 
-# everything
+# topics and scene
 
 
-def test_the_topics_are_all_that_is_ever_told(scenario, columns, told):
+def test_topics_lists_every_published_topic(scenario, columns, published):
     common = scenario.vehicles[NAME], columns, scenario.world, RosSettings(path_hz=200.0), 200.0
     telemetry = Telemetry(NAME, *common)
     rows = rows_of(columns, 200.0, 300, **{"sensor.marker.valid": 1.0})
@@ -486,7 +488,7 @@ def test_the_topics_are_all_that_is_ever_told(scenario, columns, told):
 
 
 @pytest.mark.parametrize("ros", [1, 2])
-def test_every_message_has_the_fields_of_its_kind(scenario, columns, ros):
+def test_every_message_has_the_fields_of_its_type(scenario, columns, ros):
     pytest.importorskip("rosbags", reason="rosbags is not installed")
     from kittiwake.adapters.ros.messages.encoding import Encoding
     from kittiwake.adapters.ros.messages.plain import CLOCK, TRANSFORMS
@@ -496,9 +498,9 @@ def test_every_message_has_the_fields_of_its_kind(scenario, columns, ros):
     rows[:, [i for i, c in enumerate(columns) if c.endswith(".fresh") or ".active" in c]] = 1.0
     common = scenario.vehicles[NAME], columns, scenario.world, RosSettings(path_hz=200.0), 200.0
     telemetry = Telemetry(NAME, *common)
-    told = dict(telemetry.messages(rows))
-    assert told.keys() == telemetry.topics.keys()
-    for topic, message in told.items():
+    published = dict(telemetry.messages(rows))
+    assert published.keys() == telemetry.topics.keys()
+    for topic, message in published.items():
         assert len(encoding.encoder(telemetry.topics[topic])(message)) > 8
     frames = {"transforms": telemetry.transforms(rows[0])}
     scene = obstacles(scenario.world, scenario.ros)
@@ -506,7 +508,7 @@ def test_every_message_has_the_fields_of_its_kind(scenario, columns, ros):
         assert len(encoding.encoder(kind)(message)) >= 8
 
 
-def test_a_battery_tells_what_is_drawn_as_negative():
+def test_battery_current_is_negative_while_discharging():
     powered = """\
 name: powered
 time: {duration_s: 5}
@@ -528,7 +530,7 @@ vehicles:
     assert math.isnan(message["temperature"])
 
 
-def test_obstacles_are_markers_where_they_stand(scenario):
+def test_obstacles_are_markers_at_their_poses(scenario):
     markers = {m["ns"]: m for m in obstacles(scenario.world, scenario.ros)["markers"]}
     crate = markers["crate"]
     assert crate["type"] == 1
@@ -545,7 +547,7 @@ def test_obstacles_are_markers_where_they_stand(scenario):
     assert all(m["header"]["frame_id"] == "world" for m in markers.values())
 
 
-def test_names_become_legal_and_stay_different():
+def test_legal_names_are_unique():
     assert legal_names(["uav-1", "uav_1", "gull"]) == {
         "uav-1": "uav_1",
         "uav_1": "uav_1_2",

@@ -1,4 +1,4 @@
-"""Where Gazebo's service says that models are, in the axes of the world and of another model."""
+"""Responses of get_model_state, in world axes and relative to another model."""
 
 from math import sqrt
 from types import SimpleNamespace
@@ -14,9 +14,9 @@ from kittiwake.scenario.ros_settings import RosSettings
 HALF = sqrt(0.5)
 COLUMNS = list(STATE_COLUMNS)
 STATES = {
-    # yawed by a quarter of a turn to the left, on its way east
+    # yawed by 90 degrees, moving east
     "one": {"x_m": 1.0, "y_m": 2.0, "z_m": 3.0, "qw": HALF, "qz": HALF, "vx_mps": 1.0},
-    # level, two meters north of it, on its way north, turning left
+    # level, two meters north of it, moving north, yawing to the left
     "two": {"x_m": 1.0, "y_m": 4.0, "z_m": 3.5, "qw": 1.0, "vy_mps": 1.0, "wz_radps": 0.5},
 }
 
@@ -24,7 +24,7 @@ STATES = {
 @pytest.fixture
 def states():
     found = ModelStates({"one": "one", "two": "two"}, dict.fromkeys(STATES, COLUMNS), RosSettings())
-    found.watch(
+    found.update(
         {
             name: np.array(
                 [
@@ -38,8 +38,8 @@ def states():
     return found
 
 
-def asked(states, model, relative):
-    return states.answer(SimpleNamespace(model_name=model, relative_entity_name=relative))
+def get_state(states, model, relative):
+    return states.get_model_state(SimpleNamespace(model_name=model, relative_entity_name=relative))
 
 
 def close(found, **expected):
@@ -47,17 +47,17 @@ def close(found, **expected):
 
 
 @pytest.mark.parametrize("relative", ["", "world", "map"])
-def test_poses_and_twists_are_those_of_the_world(states, relative):
-    found = asked(states, "two", relative)
+def test_model_state_is_in_world_axes_by_default(states, relative):
+    found = get_state(states, "two", relative)
     close(found["pose"]["position"], x=1.0, y=4.0, z=3.5)
     close(found["twist"]["linear"], x=0.0, y=1.0, z=0.0)
     close(found["twist"]["angular"], x=0.0, y=0.0, z=0.5)
     assert found["header"]["frame_id"] == "world"
 
 
-def test_they_are_relative_to_another_model(states):
-    found = asked(states, "two", "one")
-    # what is north of it is ahead, what goes west goes to its left
+def test_model_state_can_be_relative_to_another_model(states):
+    found = get_state(states, "two", "one")
+    # north is ahead of it, and west is to its left
     close(found["pose"]["position"], x=2.0, y=0.0, z=0.5)
     close(found["pose"]["orientation"], w=HALF, x=0.0, y=0.0, z=-HALF)
     close(found["twist"]["linear"], x=1.0, y=1.0, z=0.0)
@@ -65,7 +65,7 @@ def test_they_are_relative_to_another_model(states):
     assert found["header"]["frame_id"] == "one"
 
 
-def test_before_the_flight_there_is_no_state():
+def test_model_state_is_refused_before_the_flight():
     empty = ModelStates({"one": "one"}, {"one": COLUMNS}, RosSettings())
-    with pytest.raises(CommandError, match="has not begun"):
-        asked(empty, "one", "")
+    with pytest.raises(CommandError, match="has not started"):
+        get_state(empty, "one", "")

@@ -5,7 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kittiwake.adapters.ros.mode_commands import MODES, angular_velocity_world, of_xyz_angles
+from kittiwake.adapters.ros.mode_commands import (
+    MODES,
+    angular_velocity_world,
+    quaternion_from_xyz_angles,
+)
 from kittiwake.adapters.ros.start_pose import start_of
 from kittiwake.core.commands import (
     BodyVelocityYawRate,
@@ -18,7 +22,7 @@ from kittiwake.core.commands import (
 from kittiwake.core.errors import CommandError
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.maneuvers import Ability, VehicleEstimate
+from kittiwake.runtime.maneuvers import Capabilities, VehicleEstimate
 from kittiwake.scenario.ros_settings import RosSettings
 
 ANGLES = (0.3, -0.4, 0.7)
@@ -33,7 +37,7 @@ def vector(x=0.0, y=0.0, z=0.0):
 
 
 def message(**given):
-    """Of any mode: what is not given is zero, as in ROS."""
+    """Return a command of any mode; fields left out are zero."""
     names = ("position", "velocity", "acceleration", "attitude", "attitude_rates", "torque")
     zeros = {name: vector() for name in names}
     return SimpleNamespace(
@@ -42,7 +46,7 @@ def message(**given):
 
 
 def turn(angles):
-    """R_x R_y R_z, written out."""
+    """Return the matrix R_x R_y R_z."""
     (sx, sy, sz), (cx, cy, cz) = np.sin(angles), np.cos(angles)
     about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
     about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
@@ -54,22 +58,22 @@ def array(v):
     return np.array([float(v.x), float(v.y), float(v.z)])
 
 
-def said(maneuver, attitude=None, takes=ALL):
+def command_of(maneuver, attitude=None, accepted=ALL):
     q = attitude or Quaternion.identity()
     parts = tuple(float(getattr(q, part)) for part in "wxyz")
     now = VehicleEstimate(0.0, np.zeros(3), np.zeros(3), 0.0, None, parts)
-    return maneuver.command(now, Ability(takes, 9.81, 1.0, 0.0))
+    return maneuver.command(now, Capabilities(accepted, 9.81, 1.0, 0.0))
 
 
-def test_angles_turn_by_the_three_matrices():
-    q = of_xyz_angles(Vec3(*ANGLES))
+def test_xyz_angles_match_the_product_of_rotation_matrices():
+    q = quaternion_from_xyz_angles(Vec3(*ANGLES))
     for axis in np.eye(3):
         np.testing.assert_allclose(
             array(q.rotate(Vec3(*axis))), turn(np.array(ANGLES)) @ axis, atol=1e-12
         )
 
 
-def test_rates_of_angles_are_those_of_the_turning_matrix():
+def test_angular_velocity_matches_the_derivative_of_the_rotation_matrix():
     now, later = np.array(ANGLES), np.array(ANGLES) + STEP_S * np.array(RATES)
     skew = (turn(later) - turn(now)) / STEP_S @ turn(now).T
     expected = np.array([skew[2, 1], skew[0, 2], skew[1, 0]])
@@ -77,9 +81,9 @@ def test_rates_of_angles_are_those_of_the_turning_matrix():
     np.testing.assert_allclose(array(omega), expected, atol=1e-5)
 
 
-def test_an_attitude_is_told_with_the_rates_of_the_body():
-    told = message(thrust=9.0, attitude=vector(*ANGLES), attitude_rates=vector(*RATES))
-    signal = said(BY_NAME["thrust_attitude"].read(told))
+def test_attitude_command_has_angular_velocity_in_body_axes():
+    given = message(thrust=9.0, attitude=vector(*ANGLES), attitude_rates=vector(*RATES))
+    signal = command_of(BY_NAME["thrust_attitude"].parse(given))
     assert isinstance(signal, ThrustAttitude)
     body = turn(np.array(ANGLES)).T @ array(angular_velocity_world(Vec3(*ANGLES), Vec3(*RATES)))
     np.testing.assert_allclose(array(signal.angular_velocity_body_radps), body, atol=1e-12)
@@ -94,44 +98,47 @@ def test_an_attitude_is_told_with_the_rates_of_the_body():
         ("thrust_torque", "torque", ThrustTorque, "torque_body_nm"),
     ],
 )
-def test_what_is_given_in_the_worlds_axes_is_turned_with_the_body(mode, field, kind, column):
-    maneuver = BY_NAME[mode].read(message(thrust=1.0, **{field: vector(1.0, 2.0, 3.0)}))
+def test_world_frame_vectors_are_rotated_to_body_axes(mode, field, kind, column):
+    maneuver = BY_NAME[mode].parse(message(thrust=1.0, **{field: vector(1.0, 2.0, 3.0)}))
     for angles in (np.zeros(3), np.array(ANGLES)):
-        signal = said(maneuver, of_xyz_angles(Vec3(*angles)))
+        signal = command_of(maneuver, quaternion_from_xyz_angles(Vec3(*angles)))
         assert isinstance(signal, kind)
         expected = turn(angles).T @ [1.0, 2.0, 3.0]
         np.testing.assert_allclose(array(getattr(signal, column)), expected, atol=1e-12)
 
 
-def test_a_velocity_of_the_body_is_turned_for_those_that_take_the_worlds():
-    told = message(velocity=vector(1.0, 2.0, 3.0), yaw_rate=0.5, body_frame=True)
-    maneuver = BY_NAME["velocity_yawrate"].read(told)
-    attitude = of_xyz_angles(Vec3(*ANGLES))
-    turned = said(maneuver, attitude)
-    assert isinstance(turned, VelocityYawRate)
+def test_body_velocity_is_rotated_for_vehicles_that_accept_world_axes():
+    given = message(velocity=vector(1.0, 2.0, 3.0), yaw_rate=0.5, body_frame=True)
+    maneuver = BY_NAME["velocity_yawrate"].parse(given)
+    attitude = quaternion_from_xyz_angles(Vec3(*ANGLES))
+    world = command_of(maneuver, attitude)
+    assert isinstance(world, VelocityYawRate)
     expected = turn(np.array(ANGLES)) @ [1.0, 2.0, 3.0]
-    np.testing.assert_allclose(array(turned.velocity_world_mps), expected, atol=1e-12)
-    taken = said(maneuver, attitude, (BodyVelocityYawRate,))
-    assert isinstance(taken, BodyVelocityYawRate)
+    np.testing.assert_allclose(array(world.velocity_world_mps), expected, atol=1e-12)
+    body = command_of(maneuver, attitude, (BodyVelocityYawRate,))
+    assert isinstance(body, BodyVelocityYawRate)
 
 
-def test_a_place_is_told_with_all_its_feed_forward():
-    told = message(
+def test_position_command_keeps_its_feed_forward():
+    given = message(
         position=vector(1.0, 2.0, 3.0),
         velocity=vector(4.0, 5.0, 6.0),
         acceleration=vector(7.0, 8.0, 9.0),
         yaw=0.1,
         yaw_rate=0.2,
     )
-    signal = said(BY_NAME["position_yaw"].read(told))
+    signal = command_of(BY_NAME["position_yaw"].parse(given))
     assert signal == PositionYaw(
-        *(Vec3(1.0, 2.0, 3.0), 0.1, Vec3(4.0, 5.0, 6.0), Vec3(7.0, 8.0, 9.0)),
+        Vec3(1.0, 2.0, 3.0),
+        0.1,
+        Vec3(4.0, 5.0, 6.0),
+        Vec3(7.0, 8.0, 9.0),
         yaw_rate_radps=0.2,
     )
 
 
-def test_thrust_below_zero_is_none():
-    assert float(said(BY_NAME["thrust_torque"].read(message(thrust=-3.0))).thrust_n) == 0.0
+def test_negative_thrust_becomes_zero():
+    assert float(command_of(BY_NAME["thrust_torque"].parse(message(thrust=-3.0))).thrust_n) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -145,23 +152,23 @@ def test_thrust_below_zero_is_none():
     ],
 )
 @pytest.mark.parametrize("value", [float("nan"), float("-inf"), 1e308, -1e308])
-def test_what_cannot_be_flown_is_refused_by_its_name(mode, field, value):
+def test_numbers_out_of_range_are_refused_with_the_field_name(mode, field, value):
     is_number = isinstance(getattr(message(), field), float)
     bad = message(**{field: value if is_number else vector(0.0, value)})
-    with pytest.raises(CommandError, match=rf"^{field}(\.y)? is .*; must be from -\d"):
-        BY_NAME[mode].read(bad)
+    with pytest.raises(CommandError, match=rf"^{field}(\.y)?: got .*; must be from -\d"):
+        BY_NAME[mode].parse(bad)
 
 
-def test_zeros_are_followed_where_nothing_was_told():
-    assert said(BY_NAME["position_yaw"].still()) == PositionYaw(Vec3.zero(), 0.0)
-    assert float(said(BY_NAME["thrust_attitude"].still()).thrust_n) == 0.0
+def test_mode_without_a_command_has_a_zero_command():
+    assert command_of(BY_NAME["position_yaw"].zero_command()) == PositionYaw(Vec3.zero(), 0.0)
+    assert float(command_of(BY_NAME["thrust_attitude"].zero_command()).thrust_n) == 0.0
 
 
-# places
+# model states
 
 
 def state(**given):
-    """A gazebo_msgs/ModelState."""
+    """Return a gazebo_msgs/ModelState."""
     defaults = {
         "model_name": "drone",
         "pose": SimpleNamespace(
@@ -173,8 +180,8 @@ def state(**given):
     return SimpleNamespace(**defaults | given)
 
 
-def test_a_model_state_is_a_start_with_rates_of_the_body():
-    q = of_xyz_angles(Vec3(*ANGLES))
+def test_model_state_becomes_a_start_with_body_rates():
+    q = quaternion_from_xyz_angles(Vec3(*ANGLES))
     orientation = SimpleNamespace(w=float(q.w), x=float(q.x), y=float(q.y), z=float(q.z))
     pose = SimpleNamespace(position=vector(1.0, 2.0, 3.0), orientation=orientation)
     name, start = start_of(state(pose=pose), {"drone": "the-drone"}, RosSettings())
@@ -191,17 +198,17 @@ def test_a_model_state_is_a_start_with_rates_of_the_body():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "reason"),
     [
-        ({"model_name": "drome"}, "there is no model 'drome'.*drone"),
-        ({"reference_frame": "base_link"}, "reference_frame 'base_link' is not known"),
+        ({"model_name": "drome"}, "no model 'drome'.*drone"),
+        ({"reference_frame": "base_link"}, "reference_frame: got 'base_link'; must be empty"),
         (
             {
                 "pose": SimpleNamespace(
                     position=vector(), orientation=SimpleNamespace(w=0.0, x=0.0, y=0.0, z=0.0)
                 )
             },
-            "norm 0; a rotation is a unit quaternion",
+            "got norm 0; must be a unit quaternion",
         ),
         *(
             (
@@ -211,20 +218,20 @@ def test_a_model_state_is_a_start_with_rates_of_the_body():
                         orientation=SimpleNamespace(w=0.0, x=large, y=0.0, z=0.0),
                     )
                 },
-                "; a rotation is a unit quaternion",
+                "; must be a unit quaternion",
             )
             for large in (1e308, float("inf"), float("nan"))
         ),
         (
             {"twist": SimpleNamespace(linear=vector(0.0, 1e308), angular=vector())},
-            r"twist\.linear\.y is 1e\+308; must be from -1000 to 1000 m/s",
+            r"twist\.linear\.y: got 1e\+308; must be from -1000 to 1000 m/s",
         ),
         (
             {"twist": SimpleNamespace(linear=vector(), angular=vector(-1e308))},
-            r"twist\.angular\.x is -1e\+308",
+            r"twist\.angular\.x: got -1e\+308",
         ),
     ],
 )
-def test_a_model_state_that_makes_no_sense_is_refused(given, said):
-    with pytest.raises(CommandError, match=said):
+def test_invalid_model_states_are_refused(given, reason):
+    with pytest.raises(CommandError, match=reason):
         start_of(state(**given), {"drone": "drone"}, RosSettings())

@@ -1,4 +1,4 @@
-"""Commands of uav_gazebo on standard messages of ROS, without any ROS."""
+"""Commands of uav_gazebo on standard ROS messages, without ROS."""
 
 from importlib.util import find_spec
 from math import atan2, cos, nan, pi, sin
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kittiwake.adapters.ros.node import RefusedResponse
 from kittiwake.adapters.ros.ros2 import standard
-from kittiwake.adapters.ros.ros2.library import is_there, library, message_class
+from kittiwake.adapters.ros.ros2.library import is_installed, library, message_class
 from kittiwake.adapters.ros.ros2.original import LandRequest, TakeoffRequest, Vector
 from kittiwake.core.errors import MissingExtraError, RosError
 
@@ -66,7 +66,7 @@ def matrix_of(angles):
 
 
 def quaternion_of(matrix):
-    """By the eigenvector of Bar-Itzhack's matrix, so as not to repeat what is tested."""
+    """Return the quaternion by Bar-Itzhack's eigenvector method, independent of the tested code."""
     m = matrix
     trace = np.trace(m)
     k = np.empty((4, 4))
@@ -77,7 +77,7 @@ def quaternion_of(matrix):
     return turn(w, x, y, z)
 
 
-def test_a_pose_is_a_place_and_a_heading():
+def test_pose_becomes_position_and_heading():
     pose = Message(position=xyz(1.0, 2.0, 3.0), orientation=about_z(2.0))
     read = standard.pose(stamped("world", pose=pose), FRAMES)
     assert read.position == Vector(1.0, 2.0, 3.0)
@@ -86,7 +86,7 @@ def test_a_pose_is_a_place_and_a_heading():
     assert read.yaw_rate == 0.0
 
 
-def test_a_trajectory_point_brings_its_motion_along():
+def test_trajectory_point_keeps_its_derivatives():
     point = Message(
         transforms=[Message(translation=xyz(1.0), rotation=about_z(-1.0))],
         velocities=[twist(xyz(y=2.0), xyz(z=0.3))],
@@ -100,34 +100,38 @@ def test_a_trajectory_point_brings_its_motion_along():
 @pytest.mark.parametrize(
     ("frame", "in_body"),
     [
-        *(("", False), ("world", False), ("/world", False), ("base_link", True)),
-        *(("fleet/drone", True), ("fleet/drone/base_link", True)),
+        ("", False),
+        ("world", False),
+        ("/world", False),
+        ("base_link", True),
+        ("fleet/drone", True),
+        ("fleet/drone/base_link", True),
     ],
 )
-def test_a_twist_is_in_the_axes_that_its_frame_names(frame, in_body):
+def test_stamped_twist_is_in_the_axes_of_its_frame(frame, in_body):
     read = standard.twist_stamped(stamped(frame, twist=twist(xyz(1.0), xyz(z=0.5))), FRAMES)
     assert read.body_frame is in_body
     assert read.velocity == Vector(1.0, 0.0, 0.0)
     assert read.yaw_rate == 0.5
 
 
-def test_a_twist_without_a_frame_is_in_the_axes_of_the_body():
+def test_twist_without_a_frame_is_in_body_axes():
     assert standard.twist(twist(xyz(1.0)), FRAMES).body_frame is True
 
 
 @given(x=angle, y=tilt, z=angle)
-def test_an_attitude_is_read_as_angles_of_turns_about_x_y_and_z(x, y, z):
+def test_quaternion_becomes_xyz_angles(x, y, z):
     transform = Message(rotation=quaternion_of(matrix_of((x, y, z))))
     message = joint(transforms=[transform], wrench=[wrench(xyz(z=9.0))])
     read = standard.thrust_attitude(message, FRAMES)
     assert read.thrust == 9.0
-    # the cosine of 1.4 rad leaves four digits less
+    # the cosine of 1.4 rad costs four digits
     np.testing.assert_allclose(matrix_of(read.attitude), matrix_of((x, y, z)), atol=1e-11)
     assert read.attitude_rates == Vector()
 
 
 @given(x=angle, y=tilt, z=angle, omega=st.tuples(tilt, tilt, tilt))
-def test_rates_of_angles_turn_the_body_as_the_angular_velocity_does(x, y, z, omega):
+def test_xyz_angle_rates_match_the_angular_velocity(x, y, z, omega):
     angles = np.array((x, y, z))
     transform = Message(rotation=quaternion_of(matrix_of(angles)))
     message = joint(
@@ -149,53 +153,57 @@ def test_angular_velocity_and_torque_are_passed_on():
     assert standard.wrench(message, FRAMES) == (5.0, Vector(0.0, 0.1, 0.0))
 
 
-def test_straight_up_an_attitude_has_no_rates_of_angles():
+def test_angle_rates_are_refused_at_vertical_pitch():
     transform = Message(rotation=turn(cos(pi / 4), y=sin(pi / 4)))
     spun = twist(angular=xyz(z=1.0))
     message = joint(transforms=[transform], twist=[spun], wrench=[wrench(xyz())])
-    with pytest.raises(RosError, match="pitch of 1.57 rad angles have no rates; leave out"):
+    with pytest.raises(RosError, match="undefined at a pitch of 1.57 rad; leave out"):
         standard.thrust_attitude(message, FRAMES)
 
 
 @pytest.mark.parametrize(
-    ("read", "message", "words"),
+    ("convert", "message", "reason"),
     [
         (
             standard.pose,
             stamped(pose=Message(position=xyz(), orientation=turn(0.0))),
-            "length 0; write a quaternion of length 1",
+            "got norm 0; must be a unit quaternion",
         ),
         (
             standard.pose,
             stamped(pose=Message(position=xyz(), orientation=turn(nan))),
-            "length nan",
+            "got norm nan",
         ),
         (
             standard.pose,
             stamped("map", pose=Message(position=xyz(), orientation=turn())),
-            "'map' is not known; write world, or one of fleet/drone, base_link",
+            "'map' is unknown; must be world, or one of fleet/drone, base_link",
         ),
         (
             standard.wrench,
             stamped("base_link", wrench=wrench(xyz(z=1.0))),
-            "that of the body; these vectors are in world",
+            "that of the body; this message must be in world",
         ),
         (
             standard.wrench,
             stamped(wrench=wrench(xyz(x=1.0))),
-            r"\(1, 0\) N to the sides cannot be had",
+            r"lateral force: got \(1, 0\) N; must be \(0, 0\)",
         ),
-        (standard.thrust_velocity, joint(wrench=[wrench(xyz())]), "twist has 0 entries; write one"),
+        (
+            standard.thrust_velocity,
+            joint(wrench=[wrench(xyz())]),
+            "twist: got 0 entries; must be one",
+        ),
         (
             standard.thrust_attitude,
             joint(wrench=[wrench(xyz())] * 2),
-            "wrench has 2 entries; write one",
+            "wrench: got 2 entries; must be one",
         ),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_the_reason(read, message, words):
-    with pytest.raises(RosError, match=words):
-        read(message, FRAMES)
+def test_invalid_standard_messages_are_refused_with_the_reason(convert, message, reason):
+    with pytest.raises(RosError, match=reason):
+        convert(message, FRAMES)
 
 
 def fields_of(definition):
@@ -219,60 +227,63 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("kind", standard.ORIGINALS)
-def test_what_is_read_has_the_fields_of_the_original(kind):
+def test_converted_messages_have_the_fields_of_uav_gazebo(kind):
     name = kind.removeprefix("uav_gazebo_msgs/")
     original = standard.ORIGINALS[kind]
     for topic in original.topics:
-        read = topic.read(EXAMPLES[topic.kind], FRAMES)
+        read = topic.convert(EXAMPLES[topic.kind], FRAMES)
         assert set(read._fields) == fields_of((DEFINITIONS / "msg" / f"{name}.msg").read_text())
     for service in original.services:
         request = (DEFINITIONS / "srv" / f"{name}.srv").read_text().partition("---")[0]
         assert set(service.request._fields) == fields_of(request)
 
 
-def test_every_message_and_service_of_uav_gazebo_has_a_standard_way():
+def test_every_type_of_uav_gazebo_has_a_standard_equivalent():
     files = [*DEFINITIONS.glob("msg/*.msg"), *DEFINITIONS.glob("srv/*.srv")]
     assert {f"uav_gazebo_msgs/{file.stem}" for file in files} == set(standard.ORIGINALS)
 
 
-def test_the_modes_are_those_of_the_message():
+def test_modes_match_the_message_definition():
     definition = (DEFINITIONS / "msg" / "ControlMode.msg").read_text()
     words = [line.split() for line in definition.splitlines() if "=" in line]
     assert tuple(word[1].partition("=")[0].lower() for word in words) == standard.MODES
 
 
-def test_names_lead_to_the_namespace():
-    of = standard.namespace_of
-    assert of("/a/drone/position_yaw/command", "uav_gazebo_msgs/PositionYawControl") == "/a/drone"
-    assert of("/drone/takeoff", "uav_gazebo_msgs/Takeoff") == "/drone"
-    assert of("/drone/somewhere", "uav_gazebo_msgs/Takeoff") is None
-    assert of("/drone/takeoff", "std_srvs/Empty") is None
+def test_namespace_is_derived_from_the_name():
+    namespace_of = standard.namespace_of
+    assert (
+        namespace_of("/a/drone/position_yaw/command", "uav_gazebo_msgs/PositionYawControl")
+        == "/a/drone"
+    )
+    assert namespace_of("/drone/takeoff", "uav_gazebo_msgs/Takeoff") == "/drone"
+    assert namespace_of("/drone/somewhere", "uav_gazebo_msgs/Takeoff") is None
+    assert namespace_of("/drone/takeoff", "std_srvs/Empty") is None
 
 
-def test_triggers_answer_in_words():
+def test_trigger_responses_have_a_message():
     takeoff, land, mode = (
         standard.ORIGINALS[f"uav_gazebo_msgs/{name}"].services[0]
         for name in ("Takeoff", "Land", "GetMode")
     )
     assert takeoff.request == TakeoffRequest(6.0, 0.0, 0.0, force_takeoff=False)
     assert land.request == LandRequest(0.0, 5.0, 0.1, force_landing=False)
-    answer = standard.trigger_response
-    assert answer(takeoff, {"success": True, "residual": 0.223}) == {
+    respond = standard.trigger_response
+    assert respond(takeoff, {"success": True, "residual": 0.223}) == {
         "success": True,
-        "message": "0.22 m from where it should be",
+        "message": "0.22 m from the commanded position",
     }
-    between = {"success": False, "message": "another order came between"}
-    assert answer(takeoff, {}) == between
-    assert answer(land, {}) == between
-    assert answer(land, RefusedResponse("no", {})) == {"success": False, "message": "no"}
-    far = answer(land, {"landed_forcefully": False, "success": False})
-    assert far["message"] == "too far from where it should be to switch its motors off"
-    assert not far["success"]
-    assert answer(mode, {"mode": {"mode": 4}}) == {"success": True, "message": "thrust_velocity"}
+    replaced = {"success": False, "message": "replaced by another command"}
+    assert respond(takeoff, {}) == replaced
+    assert respond(land, {}) == replaced
+    assert respond(land, RefusedResponse("no", {})) == {"success": False, "message": "no"}
+    too_far = respond(land, {"landed_forcefully": False, "success": False})
+    assert too_far["message"] == "too far from the landing position to stop the motors"
+    assert not too_far["success"]
+    assert respond(mode, {"mode": {"mode": 4}}) == {"success": True, "message": "thrust_velocity"}
 
 
-def test_headings_are_those_of_where_x_points():
-    # leaning to the side while looking north
+def test_heading_is_the_direction_of_the_x_axis():
+    # rolled while heading north
     rotation = quaternion_of(matrix_about(2, 0.5 * pi) @ matrix_about(0, 0.7))
     pose = Message(position=xyz(), orientation=rotation)
     ahead = (matrix_about(2, 0.5 * pi) @ matrix_about(0, 0.7))[:, 0]
@@ -281,22 +292,22 @@ def test_headings_are_those_of_where_x_points():
 
 
 @pytest.mark.skipif(find_spec("rclpy") is not None, reason="ROS 2 is installed")
-def test_without_ros_2_it_is_said_what_brings_it():
+def test_missing_ros_2_names_the_setup_script():
     from kittiwake.adapters.ros.ros2.node import Ros2Node
 
     with pytest.raises(MissingExtraError, match=r"rclpy of ROS 2.*scripts/ros2-setup"):
         Ros2Node()
     with pytest.raises(MissingExtraError, match="colcon.*packages/uav_gazebo_msgs"):
         message_class("uav_gazebo_msgs/ControlMode")
-    assert not is_there("nav_msgs/Odometry")
+    assert not is_installed("nav_msgs/Odometry")
 
 
-def test_kinds_are_written_with_their_package():
+def test_type_names_require_a_package():
     with pytest.raises(RosError, match="write the package as well"):
         message_class("Odometry")
 
 
-def test_other_libraries_that_are_missing_inside_of_one_are_told_as_they_are(tmp_path, monkeypatch):
+def test_unrelated_import_errors_are_not_translated(tmp_path, monkeypatch):
     (tmp_path / "half_there.py").write_text("import not_there_at_all\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="not_there_at_all"):

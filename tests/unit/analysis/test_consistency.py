@@ -40,9 +40,14 @@ def flight(errors, covariance=None):
     state[:, 4:8] = wxyz(truth)
     believed = Rotation.from_rotvec(errors[:, 6:]).inv() * truth
     estimate = [state[:, 1:4] - errors[:, :3], state[:, 8:11] - errors[:, 3:6], wxyz(believed)]
-    told = [] if covariance is None else [[covariance[i, j] for i, j in PAIRS]] * len(errors)
-    parts = [state, *estimate, *([np.array(told)] if told else []), np.zeros((len(errors), 1))]
-    columns = (*STATE_COLUMNS, *ESTIMATED, *(COVARIANCES if told else ()), "status")
+    covariances = [] if covariance is None else [[covariance[i, j] for i, j in PAIRS]] * len(errors)
+    parts = [
+        state,
+        *estimate,
+        *([np.array(covariances)] if covariances else []),
+        np.zeros((len(errors), 1)),
+    ]
+    columns = (*STATE_COLUMNS, *ESTIMATED, *(COVARIANCES if covariances else ()), "status")
     return Table(columns, np.concatenate(parts, axis=1))
 
 
@@ -69,7 +74,7 @@ def test_rotation_between_attitudes_is_scipys(angle_rad):
         np.testing.assert_allclose(found, angle_rad * axis, atol=1e-15, rtol=1e-14)
 
 
-def test_an_honest_covariance_has_a_nees_of_nine():
+def test_consistent_covariance_has_a_nees_of_nine():
     covariance, errors = drawn()
     found = consistency(flight(errors, covariance))
     # four deviations of the mean of so many: that of chi-square with 9 is sqrt(18)
@@ -77,7 +82,7 @@ def test_an_honest_covariance_has_a_nees_of_nine():
     assert found.nees_inside == pytest.approx(0.95, abs=4.0 * np.sqrt(0.95 * 0.05 / ROWS))
 
 
-def test_errors_twice_as_large_as_said_quadruple_the_nees():
+def test_errors_twice_the_estimate_quadruple_the_nees():
     covariance, errors = drawn(scale=2.0)
     found = consistency(flight(errors, covariance))
     assert found.nees_mean == pytest.approx(36.0, abs=16.0 * np.sqrt(18.0 / ROWS))
@@ -96,7 +101,7 @@ def test_position_errors_are_lengths():
     assert found.nees_inside is None
 
 
-def test_one_that_knows_the_truth_has_nothing_to_tell():
+def test_true_state_has_no_consistency():
     table = flight(np.zeros((5, 9)))
     values = table.values.copy()
     for column in ESTIMATED:
@@ -114,7 +119,7 @@ def test_rows_without_a_sound_covariance_do_not_count():
     assert np.isfinite(consistency(table).nees_mean)
 
 
-def test_errors_of_which_nothing_is_said_do_not_count():
+def test_errors_without_a_covariance_do_not_count():
     covariance, errors = drawn()
     covariance[6:] = covariance[:, 6:] = 0.0
     found = consistency(flight(errors, covariance))

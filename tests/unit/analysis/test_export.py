@@ -165,7 +165,7 @@ def exports(log, path):
 
 def test_a_file_in_a_missing_folder_is_refused_with_the_folder(log, tmp_path):
     for export in exports(log, tmp_path / "no" / "such" / "file"):
-        with pytest.raises(LogError, match=r"there is no folder '.*no/such'\. Make it first"):
+        with pytest.raises(LogError, match=r"there is no folder '.*no/such'\. Create it first"):
             export()
 
 

@@ -86,5 +86,5 @@ def test_many_arrays_together_are_bounded_as_well():
     length = int(np.sqrt(CHUNK_LIMIT_BYTES / 8)) - 1
     entry = {"array": "a", "shape": [length, length], "ending": ""}
     kinds = json.dumps([{"columns": [entry], "quantities": []}] * 3)
-    with pytest.raises(ValueError, match="more than a row can have"):
+    with pytest.raises(ValueError, match="exceed the maximum of a row"):
         unpack_layouts({"kinds": kinds, "vehicles": "{}"})

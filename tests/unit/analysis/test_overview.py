@@ -23,14 +23,14 @@ from kittiwake.analysis.overview.look import DPI, HUES, PAGE_IN
 from kittiwake.analysis.overview.partner import partner_of
 from kittiwake.analysis.overview.resolution import readable_limits
 from kittiwake.analysis.overview.scene import (
+    build_map_scene,
     in_single_precision,
-    look_around,
     stops,
     usual_wind,
 )
 from kittiwake.analysis.overview.series import readable_yaw_deg, vehicle_panels
 from kittiwake.analysis.overview.static_object_maps import OBSTACLE
-from kittiwake.analysis.overview.static_objects import FlightInfo, find_static_objects
+from kittiwake.analysis.overview.static_objects import FlightConditions, find_static_objects
 from kittiwake.analysis.overview.surfaces import surfaces_in
 from kittiwake.analysis.overview.trace import find_losses, select_traces
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
@@ -467,9 +467,9 @@ def test_the_height_is_shaded_by_the_parts_of_the_only_task_that_has_some(figure
 
 def test_shaded_parts_are_named_by_the_events_that_they_began_with():
     log = paired_log()
-    told = [(0.0, "land: waiting"), (2.0, "land: approaching"), (2.0, "reached waypoint 1")]
-    told += [(4.0, "motors off"), (4.5, "touched down at 0.3 m/s")]
-    figure = draw_overview(replace(log, events=tuple(Event(t, "drone", s) for t, s in told)))
+    happened = [(0.0, "land: waiting"), (2.0, "land: approaching"), (2.0, "reached waypoint 1")]
+    happened += [(4.0, "motors off"), (4.5, "touched down at 0.3 m/s")]
+    figure = draw_overview(replace(log, events=tuple(Event(t, "drone", s) for t, s in happened)))
     names = ["land: waiting", "land: approaching", "motors off"]
     assert [label for label in all_listed(figure) if label in names] == names
     # nor are they cut at their colons
@@ -489,13 +489,15 @@ def test_many_waypoints_are_counted_and_not_marked():
 @pytest.mark.parametrize(
     ("command", "names"), [("cmd_left_radps", ["yaw"]), ("cmd_thrust_n", ["yaw", "set point"])]
 )
-def test_a_place_asks_for_no_speed_and_of_a_vessel_for_no_yaw(command, names):
-    asked = {f"setpoint.position_{axis}_world_m": 5.0 for axis in "xyz"}
-    asked |= {f"setpoint.velocity_{axis}_world_mps": 0.0 for axis in "xyz"}
-    figure = draw_overview(Log({"a": table(asked | {"setpoint.yaw_rad": 0.3, command: 2.0}, 50)}))
+def test_setpoint_position_has_no_speed_and_for_a_vessel_no_yaw(command, names):
+    setpoints = {f"setpoint.position_{axis}_world_m": 5.0 for axis in "xyz"}
+    setpoints |= {f"setpoint.velocity_{axis}_world_mps": 0.0 for axis in "xyz"}
+    figure = draw_overview(
+        Log({"a": table(setpoints | {"setpoint.yaw_rad": 0.3, command: 2.0}, 50)})
+    )
     assert listed(axes_labeled(figure, "yaw\n(deg)")) == names
     assert listed(axes_labeled(figure, "speed\n(m/s)")) == ["speed"]
-    moving = asked | {"setpoint.velocity_x_world_mps": 1.0}
+    moving = setpoints | {"setpoint.velocity_x_world_mps": 1.0}
     figure = draw_overview(Log({"a": table(moving, 50)}))
     assert listed(axes_labeled(figure, "speed\n(m/s)")) == ["speed", "set point"]
 
@@ -523,7 +525,7 @@ def test_without_set_points_only_height_and_speed_are_compared():
     assert labels == ["height z (m)", "speed (m/s)", ""]
 
 
-def test_a_crowd_is_thinned_to_lines_that_can_be_seen_and_says_so(figures):
+def test_many_vehicles_are_thinned_with_a_note(figures):
     figure = figures["crowd"]
     curves = axes_labeled(figure, "speed (m/s)").lines
     assert len([line for line in curves if len(line.get_xdata()) > 2]) == 100
@@ -556,20 +558,20 @@ def test_a_loss_is_found_in_events_in_the_status_and_in_the_numbers():
     sound = hovering(0)
     log = Log(
         {
-            "told": sound,
+            "reported": sound,
             "judged": changed(sound, "status", slice(40, None), 3.0),
             "broken": changed(sound, "qw", slice(50, None), np.nan),
             "sound": changed(sound, "x_m", slice(20, 30), np.nan),
         },
-        (Event(2.05, "told", "lost: z_m outside its limits"), Event(1.0, "sound", "reached 1")),
+        (Event(2.05, "reported", "lost: z_m outside its limits"), Event(1.0, "sound", "reached 1")),
     )
     losses = find_losses(log)
     assert {name: (loss.time_s, loss.reason) for name, loss in losses.items()} == {
-        "told": (2.05, "lost: z_m outside its limits"),
+        "reported": (2.05, "lost: z_m outside its limits"),
         "judged": (4.0, "lost: y_m outside its limits"),
         "broken": (5.0, "diverged: not finite"),
     }
-    assert np.array_equal(losses["told"].position_world_m, sound.values[20, 1:4])
+    assert np.array_equal(losses["reported"].position_world_m, sound.values[20, 1:4])
 
 
 def test_a_lost_vehicle_has_a_cross_and_its_reason_on_the_maps(figures):
@@ -627,7 +629,7 @@ def test_vehicles_that_left_the_same_limits_share_a_line_of_the_key(figures):
     assert crosses == ["lost: y_m is not\nfrom 0 to 20"]
 
 
-def test_masts_of_event_labels_cross_no_label():
+def test_event_lines_cross_no_label():
     flags = [(0.0, 1.0), (0.5, 1.0), (0.9, 0.3), (3.0, 0.5)]
     rows = flag_rows(flags)
     assert rows == [2, 1, 0, 0]
@@ -708,8 +710,8 @@ def test_the_footer_has_the_metrics(figures):
 def test_the_wind_is_named_by_where_it_comes_from(figures):
     traces = [trace_of(tour_log())]
     assert usual_wind(traces) == pytest.approx([3.0, 4.0], abs=0.1)
-    said = [text.get_text() for text in figures["tour"].axes[2].texts]
-    assert "wind\n5 m/s\nfrom 217°" in said  # 180 + atan(3 / 4) degrees
+    texts = [text.get_text() for text in figures["tour"].axes[2].texts]
+    assert "wind\n5 m/s\nfrom 217°" in texts  # 180 + atan(3 / 4) degrees
     assert usual_wind([trace_of(Log({"a": hovering(0)}))]) is None
 
 
@@ -790,9 +792,9 @@ def test_ground_and_persons_are_where_the_flight_had_them(precision):
     begun = jax.tree.map(np.asarray, state.processes["terrain"].state)
     places = begun.persons_world_m.astype(float)
     given = {"world": world, "time": {"rate_hz": 50}}
-    nature = find_static_objects(given, FlightInfo(seed=3, single_precision=single)).nature
-    np.testing.assert_array_equal(nature.persons.places_world_m[:, :2], places)
-    np.testing.assert_array_equal(nature.ground.classes, begun.classes)
+    layers = find_static_objects(given, FlightConditions(seed=3, single_precision=single)).layers
+    np.testing.assert_array_equal(layers.persons.places_world_m[:, :2], places)
+    np.testing.assert_array_equal(layers.ground.classes, begun.classes)
 
 
 def test_ground_persons_and_plumes_are_on_the_map_and_explained_beside_it():
@@ -838,14 +840,14 @@ def test_a_box_crossed_on_the_way_is_not_the_wind_but_a_curve(figures):
     ],
 )
 def test_a_world_that_no_scenario_may_have_is_drawn_empty(world):
-    scene = look_around([trace_of(tour_log())], {"world": world})
-    assert scene.standing.extents == []
+    scene = build_map_scene([trace_of(tour_log())], {"world": world})
+    assert scene.objects.extents == []
 
 
-def test_what_stands_far_away_does_not_shrink_the_paths():
+def test_distant_objects_do_not_shrink_the_paths():
     far = DRAFT | {"from_world_m": [-900, -900, 0], "to_world_m": [900, 900, 500]}
-    near = look_around([trace_of(LOGS["standing"]())], {"world": {"regions": {"draft": DRAFT}}})
-    wide = look_around([trace_of(LOGS["standing"]())], {"world": {"regions": {"draft": far}}})
+    near = build_map_scene([trace_of(LOGS["standing"]())], {"world": {"regions": {"draft": DRAFT}}})
+    wide = build_map_scene([trace_of(LOGS["standing"]())], {"world": {"regions": {"draft": far}}})
     assert near.low[1] < -4.0
     assert near.high[1] > 4.0
     assert max(wide.high - wide.low) < 15.0
@@ -902,17 +904,17 @@ def test_a_moving_set_point_is_a_line():
 def test_the_flight_area_is_drawn_if_the_path_can_be_seen_in_it(limits, drawn):
     area = {"x_m": limits, "y_m": limits, "z_m": [0, 40]}
     scenario = {"world": {"area": area}}
-    scene = look_around([trace_of(tour_log())], scenario)
+    scene = build_map_scene([trace_of(tour_log())], scenario)
     assert (scene.area is not None) == drawn
     figure = draw_overview(Log({"pelican": tour()}, (), scenario))
     assert ("flight area" in listed(figure.axes[2])) == drawn
 
 
 def test_shadows_fall_on_the_ground_if_it_is_near():
-    near = look_around([trace_of(tour_log())], {"world": {"ground_z_m": -5.0}})
+    near = build_map_scene([trace_of(tour_log())], {"world": {"ground_z_m": -5.0}})
     assert near.grounded
     assert near.low[2] == -5.0
-    assert not look_around([trace_of(tour_log())], {"world": {"ground_z_m": -500.0}}).grounded
+    assert not build_map_scene([trace_of(tour_log())], {"world": {"ground_z_m": -500.0}}).grounded
 
 
 LANDING = (
@@ -974,7 +976,7 @@ def surface_log():
 def test_a_surface_larger_than_the_flight_is_drawn_below_it():
     log = surface_log()
     traces = [trace_of(log)]
-    scene = look_around(traces, log.scenario)
+    scene = build_map_scene(traces, log.scenario)
     assert scene.low[2] < 0.1
     (surface,) = surfaces_in(scene.large, scene.low, scene.high)
     up = np.broadcast_to(surface.y_m[:, None], surface.z_m.shape)

@@ -1,4 +1,4 @@
-"""Figures of responses, against those that textbooks give for second-order systems."""
+"""Response metrics compared with textbook values of second-order systems."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def test_an_underdamped_step_overshoots_as_its_damping_says():
     assert found.overshoot_percent == pytest.approx(100.0 * np.exp(-np.pi * z / root), abs=1e-3)
 
 
-def test_what_never_arrives_has_no_settling_time():
+def test_flight_that_never_arrives_has_no_settling_time():
     found = response(flight(0.95 * (1.0 - np.exp(-TIMES))), {})
     assert found.settling_time_s is None
     assert found.rise_time_s is not None

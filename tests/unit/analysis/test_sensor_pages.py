@@ -1,4 +1,4 @@
-"""Pages of sensors: which columns belong together, and how they are drawn."""
+"""Sensor pages: grouping of columns, and drawing."""
 
 import numpy as np
 import pytest
@@ -64,14 +64,14 @@ def test_every_vehicle_with_sensors_gets_a_page(log, tmp_path):
     assert (tmp_path / "sensors-tern.png").stat().st_size > 10_000
 
 
-def test_errors_are_told_with_mean_and_deviation(log):
+def test_errors_are_shown_with_mean_and_deviation(log):
     figure = draw_page("tern", quantities(log, "tern"))
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     # a mean of 0.5 - 0.25 rad/s, and the deviation of 0, 0.2, ... 1 rad/s
     assert "error: x 14.3 ± 19.6, y 71.6 ± 19.6, z 129 ± 19.6" in titles
 
 
-def said_on(figure):
+def texts_on(figure):
     return [text.get_text() for text in figure.texts]
 
 
@@ -92,20 +92,20 @@ def camera_log(rows, columns, times=TIMES):
 
 
 def test_a_page_says_which_samples_it_shows_and_that_latency_is_no_error(log):
-    said = " ".join(said_on(draw_page("tern", quantities(log, "tern"))))
-    assert "the newest sample, at most 2,000 of them" in said
-    assert "without errors (dark lines)" in said
-    assert "A latency delays both, so that it is no error here" in said
+    text = " ".join(texts_on(draw_page("tern", quantities(log, "tern"))))
+    assert "at most 2,000 samples drawn" in text
+    assert "without errors (dark lines)" in text
+    assert "A latency delays both and is not an error here" in text
 
 
-def test_what_does_not_fit_on_a_page_is_on_the_next_one(tmp_path):
+def test_further_quantities_are_on_the_next_page(tmp_path):
     names = [f"s{i}" for i in range(MAX_ROWS + 2)]
     columns = {f"sensor.{name}.range_m": 1.0 for name in names}
     many = log_of(columns | {f"sensor.{name}.fresh": 1.0 for name in names})
     second = draw_page("tern", quantities(many, "tern"), 1)
     titles = [axes.get_title(loc="left") for axes in second.axes]
     assert [title for title in titles if title] == ["s16: range (m)", "s17: range (m)"]
-    assert "page 2 of 2" in said_on(second)[0]
+    assert "page 2 of 2" in texts_on(second)[0]
     written = save_sensor_pages(many, tmp_path)
     assert written == [tmp_path / "sensors-tern.png", tmp_path / "sensors-tern-2.png"]
 
@@ -162,7 +162,7 @@ def test_flags_and_counts_are_steps_without_an_error():
     assert {line.get_drawstyle() for line in figure.axes[0].lines} == {"steps-post"}
 
 
-def test_what_is_without_errors_lies_dark_above_the_samples(log):
+def test_ideal_values_are_dark_lines_above_the_samples(log):
     lines = draw_page("tern", quantities(log, "tern")).axes[0].lines
     dots = [line for line in lines if line.get_marker() == "."]
     ideal = [line for line in lines if line.get_linestyle() == "-"]
@@ -190,7 +190,7 @@ def test_infinite_numbers_have_no_error():
     assert texts == ["no error"]
 
 
-def test_what_is_not_valid_counts_in_no_error():
+def test_invalid_samples_do_not_count_in_errors():
     beams = {
         **{f"sensor.lidar.ranges_{i}_m": 5.0 + i for i in range(2)},
         **{f"ideal.lidar.ranges_{i}_m": 4.0 for i in range(2)},
@@ -220,7 +220,7 @@ def test_angles_differ_by_half_a_turn_at_most():
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(line.get_ydata())), [6])
 
 
-def test_what_is_not_valid_is_a_gap():
+def test_invalid_samples_are_gaps():
     found = TIMES < 0.55
     given = {f"{kind}.marker.x_m": np.where(found, 2.0, 0.0) for kind in ("sensor", "ideal")}
     flags = {f"{kind}.marker.valid": found for kind in ("sensor", "ideal")}
@@ -242,7 +242,7 @@ def test_an_image_of_flags_that_always_agree_is_one_flag_over_time():
     np.testing.assert_array_equal(valid.measured[:, 0], TIMES > 0.5)
 
 
-def test_a_probe_speaks_in_the_unit_of_its_field():
+def test_probe_has_the_unit_of_its_field():
     columns = {"sensor.eye.value": 3.0 + TIMES, "sensor.eye.fresh": 1.0}
     scenario = {
         "world": {"fields": {"oxygen": {"unit": "mg/l"}, "algae": {"unit": "ug/l"}}},
@@ -255,7 +255,7 @@ def test_a_probe_speaks_in_the_unit_of_its_field():
     assert unknown.title == "eye: value"
 
 
-def test_a_sensor_that_never_spoke_has_an_empty_row(tmp_path):
+def test_sensor_without_samples_has_an_empty_row(tmp_path):
     columns = {"sensor.gps.height_m": 0.0, "ideal.gps.height_m": 0.0, "sensor.gps.fresh": 0.0}
     (gps,) = quantities(log_of(columns), "tern")
     assert gps.measured.shape == (0, 1)

@@ -121,7 +121,7 @@ def test_two_on_a_circle_are_a_chord_apart():
     assert found["min_separation_m"] == pytest.approx(2.0 * RADIUS_M * sin(0.5), rel=1e-12)
 
 
-def test_what_does_not_apply_is_null():
+def test_values_that_do_not_apply_are_null():
     plain = circle(columns=(*STATE_COLUMNS, "status"))
     found = summary({"a": plain}, wall_s=0.0)
     vehicle = found["vehicles"]["a"]
@@ -239,7 +239,7 @@ def test_the_waypoints_that_were_reached_are_counted():
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "expected"),
     [
         (5.5e-15, "0.00"),
         (-3e-9, "0.00"),
@@ -248,5 +248,5 @@ def test_the_waypoints_that_were_reached_are_counted():
         (12345.6, "12,346"),
     ],
 )
-def test_numbers_are_said_in_three_digits_and_rounding_as_none(value, said):
-    assert in_digits(value) == said
+def test_numbers_have_three_digits_and_rounding_is_zero(value, expected):
+    assert in_digits(value) == expected

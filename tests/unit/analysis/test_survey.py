@@ -1,4 +1,4 @@
-"""What probes found: points and maps for geographic information systems, and what was covered."""
+"""Probe samples as points and maps, and coverage."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from pyproj import Transformer
 
 from kittiwake.analysis.export_map import export_geojson, export_geotiff
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.survey import covered_share, found_by_probes, interpolated
+from kittiwake.analysis.survey import covered_share, interpolated, probe_samples
 from kittiwake.analysis.table import STATE_COLUMNS, Table
 from kittiwake.core.errors import LogError
 from kittiwake.guidance.planning.survey_pattern import SurveyPattern
@@ -50,9 +50,9 @@ def pixel(path, longitude, latitude):
         return float(file.read(1)[row, column]), file.crs.to_epsg(), file.res
 
 
-def test_what_is_held_or_not_valid_is_no_sample():
+def test_held_or_invalid_values_are_not_samples():
     log = log_of(table(valid=[1, 0, 1, 1], fresh=[1, 1, 0, 1]))
-    [found] = found_by_probes(log)
+    [found] = probe_samples(log)
     assert (found.vehicle, found.sensor, found.field, found.unit) == (
         "boat-1",
         "probe",
@@ -147,14 +147,14 @@ def test_a_track_covers_a_band_of_a_spacing():
     ("log", "message"),
     [
         (Log({"boat": Table(STATE_COLUMNS, np.zeros((2, len(STATE_COLUMNS))))}), "has a probe"),
-        (log_of(table(), scenario={}), "does not say where its world lies; write origin: {lat"),
+        (log_of(table(), scenario={}), "has no origin of its world; write origin: {lat"),
         (
             log_of(table(), scenario={"world": {"origin": {"latitude_deg": 99}}}),
             "99 is not allowed",
         ),
     ],
 )
-def test_what_cannot_be_put_on_a_map_is_refused(tmp_path, log, message):
+def test_log_without_probe_or_origin_is_refused(tmp_path, log, message):
     for write in (export_geojson, export_geotiff):
         with pytest.raises(LogError, match=message):
             write(log, tmp_path / "out.tif")

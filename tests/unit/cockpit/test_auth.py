@@ -1,4 +1,4 @@
-"""Who may come in, judged by a request's head alone; and what is no head."""
+"""Authentication of requests by their heads, and invalid heads."""
 
 import time
 
@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kittiwake.cockpit.auth import MOST_HEAD_BYTES, Authenticator, head_of, hosts_of
+from kittiwake.cockpit.auth import MAX_HEAD_BYTES, Authenticator, allowed_hosts, parse_head
 
-OPEN = Authenticator(hosts_of(["127.0.0.1", "localhost", "::1"], 8080))
+OPEN = Authenticator(allowed_hosts(["127.0.0.1", "localhost", "::1"], 8080))
 TOKEN = "sesam, öffne dich + bitte"
 WRITTEN = "sesam%2C%20%C3%B6ffne%20dich%20%2B%20bitte"
 LOCKED = Authenticator(frozenset(), TOKEN)
@@ -20,28 +20,28 @@ def request(target="/", host="127.0.0.1:8080", **fields):
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-def status(admission, raw):
-    answer = admission.answer(raw)
-    return None if answer is None else int(answer.status)
+def status(authenticator, raw):
+    response = authenticator.respond(raw)
+    return None if response is None else int(response.status)
 
 
 def cookie():
-    """What a browser has kept of a first visit with the token."""
+    """Return the cookie set by a first request with the token."""
     (kept,) = [
         value
-        for name, value in LOCKED.answer(request(f"/?token={WRITTEN}")).fields
+        for name, value in LOCKED.respond(request(f"/?token={WRITTEN}")).fields
         if name == "Set-Cookie"
     ]
     return kept.partition(";")[0]
 
 
-# without a token: by the host
+# without a token: by host
 
 
 @pytest.mark.parametrize(
     "host", ["127.0.0.1:8080", "localhost:8080", "LOCALHOST:8080", "[::1]:8080"]
 )
-def test_a_name_of_this_machine_may_come_in(host):
+def test_local_host_names_are_admitted(host):
     assert status(OPEN, request(host=host)) is None
 
 
@@ -49,22 +49,22 @@ def test_a_name_of_this_machine_may_come_in(host):
     "host",
     ["gulls.example:8080", "127.0.0.1", "127.0.0.1:8081", "localhost.gulls.example:8080", "", "*"],
 )
-def test_any_other_name_is_sent_away_and_told_the_right_ones(host):
-    answer = OPEN.answer(request(host=host))
-    assert answer.status == 403
-    assert "127.0.0.1:8080, [::1]:8080, localhost:8080" in answer.text
+def test_other_host_names_are_refused_with_the_allowed_ones(host):
+    response = OPEN.respond(request(host=host))
+    assert response.status == 403
+    assert "127.0.0.1:8080, [::1]:8080, localhost:8080" in response.text
 
 
-def test_the_usual_port_need_not_be_named():
-    usual = Authenticator(hosts_of(["localhost"], 80))
+def test_port_80_may_be_omitted():
+    usual = Authenticator(allowed_hosts(["localhost"], 80))
     assert status(usual, request(host="localhost")) is None
     assert status(usual, request(host="localhost:80")) is None
 
 
-# whose page asks
+# origin of requests
 
 
-def test_a_page_of_the_same_address_may_ask():
+def test_same_origin_requests_are_admitted():
     for scheme in ("http", "https"):  # https behind a tunnel
         origin = f"{scheme}://127.0.0.1:8080"
         assert status(OPEN, request(Origin=origin, Upgrade="websocket")) is None
@@ -81,13 +81,13 @@ def test_a_page_of_the_same_address_may_ask():
         "",
     ],
 )
-def test_a_page_of_another_address_may_not_even_with_the_token(origin):
+def test_cross_origin_requests_are_refused_even_with_the_token(origin):
     assert status(OPEN, request(Origin=origin)) == 403
     assert status(LOCKED, request(f"/?token={WRITTEN}", Origin=origin)) == 403
     assert status(LOCKED, request(Origin=origin, Cookie=cookie())) == 403
 
 
-def test_another_site_may_lead_here_but_not_show_the_page_within_its_own():
+def test_another_site_may_link_to_the_page_but_not_frame_it():
     for site in ("cross-site", "same-site"):
         fields = {"Sec_Fetch_Site": site}
         assert status(OPEN, request(**fields, Sec_Fetch_Dest="document")) is None
@@ -100,53 +100,53 @@ def test_another_site_may_lead_here_but_not_show_the_page_within_its_own():
 # with a token
 
 
-def test_who_brings_the_token_is_led_to_an_address_without_it():
-    answer = LOCKED.answer(request(f"/?a=1&token={WRITTEN}", host="anything"))
-    fields = dict(answer.fields)
-    assert (answer.status, fields["Location"]) == (303, "/")
+def test_a_request_with_the_token_is_redirected_to_an_address_without_it():
+    response = LOCKED.respond(request(f"/?a=1&token={WRITTEN}", host="anything"))
+    fields = dict(response.fields)
+    assert (response.status, fields["Location"]) == (303, "/")
     kept, *attributes = fields["Set-Cookie"].split("; ")
     assert set(attributes) == {"HttpOnly", "SameSite=Strict", "Path=/"}
     assert kept.startswith("kittiwake-cockpit=")
 
 
-def test_the_cookie_holds_no_secret_and_nothing_that_a_cookie_may_not():
+def test_the_cookie_is_alphanumeric_and_not_the_token():
     value = cookie().partition("=")[2]
     assert value.isalnum()
     assert value.isascii()
     assert "sesam" not in value
 
 
-def test_the_cookie_of_a_first_visit_lets_in_after_that():
+def test_the_cookie_authenticates_later_requests():
     assert status(LOCKED, request(Cookie=cookie())) is None
     assert status(LOCKED, request(Cookie=f"theme=dark; {cookie()};x=y")) is None
-    # and still where the address is opened again with a token that was changed by mistake
+    # also if the address is opened again with a wrong token
     assert status(LOCKED, request("/?token=wrong", Cookie=cookie())) is None
 
 
-def test_a_program_may_bring_the_token_in_the_handshake_itself():
+def test_a_websocket_handshake_may_contain_the_token():
     assert status(LOCKED, request(f"/?token={WRITTEN}", Upgrade="websocket")) is None
 
 
 @pytest.mark.parametrize("given", ["", "?token=", "?token=sesam", "?tok=1", "?token", "?token=%ff"])
-def test_who_brings_none_or_another_is_told_where_to_look(given):
-    answer = LOCKED.answer(request(f"/{given}"))
-    assert answer.status == 403
-    assert "Open the address that kittiwake has printed" in answer.text
-    assert TOKEN not in answer.text
+def test_a_missing_or_wrong_token_is_refused_with_a_hint(given):
+    response = LOCKED.respond(request(f"/{given}"))
+    assert response.status == 403
+    assert "Open the address that kittiwake printed" in response.text
+    assert TOKEN not in response.text
 
 
 @pytest.mark.parametrize("given", ["kittiwake-cockpit=", "kittiwake-cockpit", "x=y", "", "ö=ö"])
-def test_another_cookie_does_not_let_in(given):
+def test_other_cookies_are_refused(given):
     assert status(LOCKED, request(Cookie=given)) == 403
 
 
-def test_the_secret_itself_is_no_cookie_and_the_cookie_no_token():
+def test_the_token_is_no_valid_cookie_and_the_cookie_no_valid_token():
     plain = Authenticator(frozenset(), "abcdefghijklmnop")
     assert status(plain, request(Cookie="kittiwake-cockpit=abcdefghijklmnop")) == 403
     assert status(LOCKED, request(f"/?token={cookie().partition('=')[2]}")) == 403
 
 
-# what is no request
+# invalid requests
 
 
 @pytest.mark.parametrize(
@@ -168,36 +168,36 @@ def test_the_secret_itself_is_no_cookie_and_the_cookie_no_token():
         b"",
     ],
 )
-def test_what_is_no_request_is_a_bad_one(raw):
+def test_invalid_requests_are_bad_requests(raw):
     assert status(OPEN, raw) == 400
 
 
 def test_a_head_without_an_end_is_too_large():
-    assert status(OPEN, request()[:-2] + b"X: y\r\n" * MOST_HEAD_BYTES) == 431
+    assert status(OPEN, request()[:-2] + b"X: y\r\n" * MAX_HEAD_BYTES) == 431
 
 
-def test_fields_are_found_however_their_names_are_written():
-    head = head_of(b"GET /a?b HTTP/1.0\r\nHOST:\t x \r\naccept: 1\r\nAccept: 2")
+def test_field_names_are_case_insensitive():
+    head = parse_head(b"GET /a?b HTTP/1.0\r\nHOST:\t x \r\naccept: 1\r\nAccept: 2")
     assert head.target == "/a?b"
     assert head.fields == {"host": ("x",), "accept": ("1", "2")}
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
-def test_no_bytes_upset_it(before, after):
-    OPEN.answer(before + b"\r\n\r\n" + after)
-    LOCKED.answer(b"GET /?token=" + before + b" HTTP/1.1\r\nHost: a\r\nCookie: " + after)
-    LOCKED.answer(b"GET /" + before + b" HTTP/1.1\r\nHost: a\r\nCookie: " + after + b"\r\n\r\n")
+def test_arbitrary_bytes_raise_no_error(before, after):
+    OPEN.respond(before + b"\r\n\r\n" + after)
+    LOCKED.respond(b"GET /?token=" + before + b" HTTP/1.1\r\nHost: a\r\nCookie: " + after)
+    LOCKED.respond(b"GET /" + before + b" HTTP/1.1\r\nHost: a\r\nCookie: " + after + b"\r\n\r\n")
 
 
 @pytest.mark.parametrize("filling", [b" ", b"&", b"\t", b";", b"\r\na:", b"a", b"%f"])
-def test_no_head_takes_long_to_judge(filling):
+def test_long_heads_are_checked_in_linear_time(filling):
     # a regular expression may take the square of the length; a thousand times this would be seen
-    filler = (filling * MOST_HEAD_BYTES)[:MOST_HEAD_BYTES]
+    filler = (filling * MAX_HEAD_BYTES)[:MAX_HEAD_BYTES]
     started_s = time.process_time()
     for raw in (
         b"GET / HTTP/1.1\r\nHost: a\r\nCookie:" + filler + b"\x00\r\n\r\n",
         b"GET /?" + filler + b" HTTP/1.1\r\nHost: a\r\n\r\n",
         b"GET " + filler + b"\x00 HTTP/1.1\r\nHost: a\r\n\r\n",
     ):
-        LOCKED.answer(raw)
+        LOCKED.respond(raw)
     assert time.process_time() - started_s < 0.2

@@ -1,4 +1,4 @@
-"""A gamepad read through SDL: what becomes of its axes, and pads that come and go."""
+"""A gamepad read through SDL: axes and buttons, connecting and disconnecting pads."""
 
 import ctypes
 import os
@@ -16,7 +16,7 @@ from kittiwake.core.errors import MissingExtraError
 from kittiwake.runtime.joystick import CROSS, L2, LEFT_X, LEFT_Y, R2, RIGHT_X, SHARE, TRIANGLE
 
 WAIT_S = 10.0
-# what pygame's constants are, by their names
+# values of pygame's constants by name
 NUMBERS = {
     f"CONTROLLER_{kind}_{name}": 100 + place
     for kind, names in {"AXIS": STICKS | TRIGGERS, "BUTTON": BUTTONS}.items()
@@ -25,7 +25,7 @@ NUMBERS = {
 
 
 class Device:
-    """A pad in somebody's hands: values by SDL's names, or raw axes and buttons by number."""
+    """Fake pad: values by SDL names, or raw axes and buttons by number."""
 
     name = "Pad of a test"
 
@@ -66,24 +66,24 @@ class Device:
 
 
 class Sdl:
-    """pygame as far as it is used."""
+    """Fake of the used parts of pygame."""
 
     class error(Exception):
         pass
 
     def __init__(self):
-        self.plugged, self.known, self.events = [], True, []
+        self.connected, self.is_mapped, self.events = [], True, []
         self.environment, self.open = None, 0
         part = SimpleNamespace(init=self.begin, quit=self.end)
         self.display = part
         self.joystick = SimpleNamespace(
-            **vars(part), get_count=lambda: len(self.plugged), Joystick=self.device
+            **vars(part), get_count=lambda: len(self.connected), Joystick=self.device
         )
-        self.event = SimpleNamespace(get=self.taken)
+        self.event = SimpleNamespace(get=self.poll)
         self.JOYDEVICEREMOVED = "removed"
         vars(self).update(NUMBERS)
         self.controller = SimpleNamespace(
-            **vars(part), is_controller=lambda _: self.known, Controller=self.device
+            **vars(part), is_controller=lambda _: self.is_mapped, Controller=self.device
         )
 
     def begin(self):
@@ -94,14 +94,14 @@ class Sdl:
         self.open -= 1
 
     def device(self, index):
-        return self.plugged[index]
+        return self.connected[index]
 
-    def taken(self):
+    def poll(self):
         events, self.events = self.events, []
         return events
 
     def unplug(self, device):
-        self.plugged.remove(device)
+        self.connected.remove(device)
         self.events = [
             SimpleNamespace(type="moved"),
             SimpleNamespace(type="removed", instance_id=device.number),
@@ -118,22 +118,22 @@ def sdl(monkeypatch):
 
 
 class Listener:
-    """Keeps what a gamepad says, for the test's thread to wait for."""
+    """Queues of the readings and messages of a gamepad."""
 
     def __init__(self):
-        self.pads, self.sentences = queue.Queue(), queue.Queue()
+        self.pads, self.messages = queue.Queue(), queue.Queue()
 
     def gamepad(self):
-        return Gamepad(self.pads.put, self.sentences.put)
+        return Gamepad(self.pads.put, self.messages.put)
 
-    def sentence(self):
-        return self.sentences.get(timeout=WAIT_S)
+    def message(self):
+        return self.messages.get(timeout=WAIT_S)
 
-    def pad(self, wanted=lambda pad: True):
-        """The first reading that is as wanted."""
+    def pad(self, condition=lambda pad: True):
+        """Return the first reading that meets a condition."""
         while True:
             pad = self.pads.get(timeout=WAIT_S)
-            if wanted(pad):
+            if condition(pad):
                 return pad
 
 
@@ -145,13 +145,13 @@ def listener():
 def reading(sdl, listener, **values):
     device = Device()
     device.values = values
-    sdl.plugged = [device]
+    sdl.connected = [device]
     with listener.gamepad():
         return listener.pad()
 
 
 @pytest.mark.parametrize(("place", "name"), STICKS.items())
-def test_a_stick_to_the_left_and_up_is_positive(sdl, listener, place, name):
+def test_stick_left_and_up_is_positive(sdl, listener, place, name):
     axes = reading(sdl, listener, **{name: -FULL}).axes
     assert axes[place] == 1.0
     # the triggers rest at the other end
@@ -159,61 +159,61 @@ def test_a_stick_to_the_left_and_up_is_positive(sdl, listener, place, name):
 
 
 @pytest.mark.parametrize(("place", "name"), TRIGGERS.items())
-def test_a_trigger_goes_from_one_at_rest_to_minus_one(sdl, listener, place, name):
+def test_a_trigger_moves_from_one_to_minus_one(sdl, listener, place, name):
     assert reading(sdl, listener).axes[place] == 1.0
     assert reading(sdl, listener, **{name: FULL}).axes[place] == -1.0
 
 
 @pytest.mark.parametrize(("place", "name"), BUTTONS.items())
-def test_each_button_that_sdl_knows_has_its_place(sdl, listener, place, name):
+def test_each_mapped_button_has_its_index(sdl, listener, place, name):
     buttons = reading(sdl, listener, **{name: 1}).buttons
     assert [number for number, down in enumerate(buttons) if down] == [place]
 
 
-def test_a_pad_that_sdl_does_not_know_is_read_as_it_is_numbered(sdl, listener):
+def test_an_unmapped_pad_is_read_by_numbers(sdl, listener):
     device = Device()
     device.raw_axes, device.raw_buttons = [-1.0, 0.5, -1.0, 0.0, 0.0, 1.0], [0, 1, 0]
-    sdl.plugged, sdl.known = [device], False
+    sdl.connected, sdl.is_mapped = [device], False
     with listener.gamepad():
         pad = listener.pad()
     assert pad.axes == (1.0, -0.5, 1.0, 0.0, 0.0, -1.0)
     assert pad.buttons == (False, True, False)
 
 
-def test_a_pad_may_come_and_go_and_come_again(sdl, listener):
+def test_a_pad_may_disconnect_and_reconnect(sdl, listener):
     device = Device()
     with listener.gamepad():
-        assert listener.sentence() == "no gamepad is plugged in; plug one in and it is found"
-        sdl.plugged.append(device)
-        assert listener.sentence() == "gamepad: Pad of a test"
+        assert listener.message() == "No gamepad is connected. It will be detected when plugged in."
+        sdl.connected.append(device)
+        assert listener.message() == "Gamepad connected: Pad of a test"
         assert listener.pad() is not None
         sdl.unplug(device)
         assert listener.pad(lambda pad: pad is None) is None
-        assert "Pad of a test is gone" in listener.sentence()
-        sdl.plugged.append(Device(number=8))
-        assert listener.sentence() == "gamepad: Pad of a test"
-        # nothing but readings after the one None
+        assert "Pad of a test disconnected" in listener.message()
+        sdl.connected.append(Device(number=8))
+        assert listener.message() == "Gamepad connected: Pad of a test"
+        # only readings follow the None
         assert listener.pad() is not None
 
 
-def test_another_pad_that_goes_leaves_the_first_one(sdl, listener):
+def test_disconnecting_a_second_pad_keeps_the_first(sdl, listener):
     first, second = Device(number=1), Device(number=2)
-    sdl.plugged = [first, second]
+    sdl.connected = [first, second]
     with listener.gamepad():
         assert listener.pad() is not None
         sdl.unplug(second)
         while sdl.events:
             pass
         assert listener.pad() is not None
-        assert listener.sentence() == "gamepad: Pad of a test"
-        assert listener.sentences.empty()
+        assert listener.message() == "Gamepad connected: Pad of a test"
+        assert listener.messages.empty()
 
 
-def test_pygame_is_closed_and_the_environment_is_as_it_was(sdl, listener, monkeypatch):
+def test_pygame_is_closed_and_the_environment_restored(sdl, listener, monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "x11")
     monkeypatch.delenv("SDL_NO_SIGNAL_HANDLERS", raising=False)
     with listener.gamepad():
-        listener.sentence()
+        listener.message()
         assert sdl.open == 3
         assert sdl.environment == ENVIRONMENT
         assert os.environ["SDL_VIDEODRIVER"] == "x11"
@@ -222,18 +222,18 @@ def test_pygame_is_closed_and_the_environment_is_as_it_was(sdl, listener, monkey
     assert "gamepad" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_what_sdl_cannot_begin_is_told(sdl, listener):
-    said = ("no such device",)
+def test_an_sdl_error_is_reported(sdl, listener):
+    message = "no such device"
 
     def fail():
-        raise sdl.error(*said)
+        raise sdl.error(message)
 
     sdl.joystick.init = fail
     with listener.gamepad():
-        assert listener.sentence() == "gamepads cannot be read: no such device"
+        assert listener.message() == "Gamepads cannot be read: no such device"
 
 
-def test_without_pygame_the_message_says_what_to_install(monkeypatch, listener):
+def test_missing_pygame_names_the_extra(monkeypatch, listener):
     monkeypatch.setitem(sys.modules, "pygame", None)
     with (
         pytest.raises(MissingExtraError, match=r"pip install 'kittiwake\[gamepad\]'"),
@@ -242,11 +242,11 @@ def test_without_pygame_the_message_says_what_to_install(monkeypatch, listener):
         pass
 
 
-# with pygame itself, and a pad that SDL pretends to have
+# with pygame, and a virtual pad of SDL
 
 
 class VirtualPad:
-    """A pad of SDL's own making; it is a game controller, whose axes and buttons SDL knows."""
+    """Virtual pad of SDL: a game controller with a button mapping."""
 
     CONTROLLER, AXES, BUTTONS = 1, 6, 16
 
@@ -278,17 +278,17 @@ def virtual_pad():
     folder = Path(pygame.__file__).parents[1] / "pygame_ce.libs"
     libraries = sorted(folder.glob("libSDL2-2*"))
     if not libraries:
-        pytest.skip("pygame has brought no SDL of its own")
+        pytest.skip("pygame does not bundle SDL")
     return VirtualPad(ctypes.CDLL(str(libraries[0])))
 
 
-def test_sdl_itself_reads_a_pad_that_comes_and_goes(virtual_pad, listener):
+def test_sdl_reads_a_virtual_pad(virtual_pad, listener):
     before = signal.getsignal(signal.SIGTERM)
     with listener.gamepad():
-        if not listener.sentence().startswith("no gamepad"):
+        if not listener.message().startswith("No gamepad"):
             pytest.skip("a pad is plugged into this machine")
         virtual_pad.plug_in()
-        assert listener.sentence().startswith("gamepad: ")
+        assert listener.message().startswith("Gamepad connected: ")
         # in SDL's order: left stick, right stick, triggers; the buttons a, b, x, y, back
         virtual_pad.move(4, -FULL - 1)
         virtual_pad.move(5, FULL)
@@ -301,9 +301,8 @@ def test_sdl_itself_reads_a_pad_that_comes_and_goes(virtual_pad, listener):
         assert pad.axes[LEFT_X] == pytest.approx(-1.0)
         assert pad.axes[LEFT_Y] == pad.axes[RIGHT_X] == pytest.approx(1.0)
         assert (pad.axes[L2], pad.axes[R2]) == pytest.approx((1.0, -1.0), abs=1e-4)
-        assert [number for number, down in enumerate(pad.buttons) if down] == [
-            *(CROSS, TRIANGLE, SHARE)
-        ]
+        pressed = [number for number, down in enumerate(pad.buttons) if down]
+        assert pressed == [CROSS, TRIANGLE, SHARE]
         virtual_pad.unplug()
         assert listener.pad(lambda pad: pad is None) is None
     assert signal.getsignal(signal.SIGTERM) == before

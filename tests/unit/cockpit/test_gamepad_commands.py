@@ -1,4 +1,4 @@
-"""A gamepad's wishes as commands: only what is new, to the first vehicle of the flight there is."""
+"""Commands of a gamepad: changes only, to the first vehicle of the current flight."""
 
 from math import inf
 
@@ -25,96 +25,98 @@ def pad(*pressed, axes=REST):
 
 
 @pytest.fixture
-def asked(monkeypatch):
-    """What executors are asked for; places are refused."""
-    heard = []
+def sent(monkeypatch):
+    """Commands sent to executors; position commands are refused."""
+    commands = []
 
-    def ask(executor, vehicle, maneuver):
-        signal = None if maneuver is None else maneuver.asked
-        heard.append((executor, vehicle, signal))
-        if isinstance(signal, PositionYaw):
+    def command(executor, vehicle, maneuver):
+        held = None if maneuver is None else maneuver.held
+        commands.append((executor, vehicle, held))
+        if isinstance(held, PositionYaw):
             message = "no places here"
             raise CommandError(message)
 
-    monkeypatch.setattr(LiveExecutor, "ask", ask)
-    return heard
+    monkeypatch.setattr(LiveExecutor, "command", command)
+    return commands
 
 
 @pytest.fixture
 def session():
-    """Two vehicles that nobody flies."""
+    """Session with two vehicles, not started."""
     two = ["vehicles.drone.count=2", "vehicles.drone.spacing_m=[2, 0, 0]"]
     return Session(load_scenario("hover-angle-velocity", two), RealTimeClock(inf))
 
 
 @pytest.fixture
-def stick(session):
+def gamepad(session):
     made = GamepadCommands(session)
     made.read(pad())
     return made
 
 
-def test_without_a_mode_nothing_is_asked(stick, asked):
-    stick.read(pad(axes=AHEAD))
-    stick.read(None)
-    assert asked == []
+def test_without_a_mode_no_command_is_sent(gamepad, sent):
+    gamepad.read(pad(axes=AHEAD))
+    gamepad.read(None)
+    assert sent == []
 
 
-def test_a_mode_asks_the_first_vehicle_and_a_stick_that_rests_nothing_more(stick, session, asked):
-    stick.read(pad(CIRCLE))
+def test_a_mode_commands_the_first_vehicle_and_a_resting_stick_sends_nothing(
+    gamepad, session, sent
+):
+    gamepad.read(pad(CIRCLE))
     for _ in range(3):
-        stick.read(pad())
-    ((executor, vehicle, signal),) = asked
+        gamepad.read(pad())
+    ((executor, vehicle, held),) = sent
     assert executor is session.executor
     assert vehicle == "drone-1"
-    assert isinstance(signal, BodyVelocityYawRate)
-    stick.read(pad(axes=AHEAD))
-    assert float(asked[-1][2].velocity_body_mps.x) > 0.0
-    assert len(asked) == 2
+    assert isinstance(held, BodyVelocityYawRate)
+    gamepad.read(pad(axes=AHEAD))
+    assert float(sent[-1][2].velocity_body_mps.x) > 0.0
+    assert len(sent) == 2
 
 
-def test_the_button_that_switches_off_does(stick, asked):
-    stick.read(pad(CIRCLE))
-    stick.read(pad(R1))
-    assert isinstance(asked[-1][2], MotorsOff)
+def test_the_off_button_switches_motors_off(gamepad, sent):
+    gamepad.read(pad(CIRCLE))
+    gamepad.read(pad(R1))
+    assert isinstance(sent[-1][2], MotorsOff)
 
 
-def test_a_pad_that_is_unplugged_hands_back(stick, asked):
-    stick.read(pad(CIRCLE))
-    stick.read(None)
-    stick.read(None)
-    assert [signal for _, _, signal in asked][1:] == [None]
+def test_a_disconnected_pad_resumes_guidance(gamepad, sent):
+    gamepad.read(pad(CIRCLE))
+    gamepad.read(None)
+    gamepad.read(None)
+    assert [held for _, _, held in sent][1:] == [None]
 
 
-def test_what_is_refused_is_told_once(stick, session, asked):
+def test_a_refused_command_is_reported_once(gamepad, session, sent):
     for _ in range(3):
-        stick.read(pad(CROSS))
-    assert len(asked) == 1
+        gamepad.read(pad(CROSS))
+    assert len(sent) == 1
     assert session.executor.take_problems() == ["no places here"]
 
 
-def test_a_clicked_stick_places_the_vehicle_and_asks_it_for_nothing(stick, asked, monkeypatch):
+def test_a_clicked_stick_places_the_vehicle_without_a_command(gamepad, sent, monkeypatch):
     placed = []
     monkeypatch.setattr(
         LiveExecutor, "place", lambda _, vehicle, start: placed.append((vehicle, start))
     )
-    stick.read(pad(L3))
+    gamepad.read(pad(L3))
     assert placed == [("drone-1", Start(Vec3(0.0, 0.0, 6.0)))]
-    assert asked == []
+    assert sent == []
 
 
-def test_a_button_begins_anew(stick, session, asked):
-    stick.read(pad(SHARE))
-    assert session.wanted_again
-    assert asked == []
+def test_the_share_button_restarts_the_flight(gamepad, session, sent):
+    gamepad.read(pad(SHARE))
+    assert session.restart_requested
+    assert sent == []
 
 
-def test_a_stick_that_is_held_takes_over_the_flight_that_has_begun_anew(stick, session, asked):
-    stick.read(pad(CIRCLE))
-    stick.read(pad(axes=AHEAD))
+def test_a_held_stick_commands_the_restarted_flight(gamepad, session, sent):
+    gamepad.read(pad(CIRCLE))
+    gamepad.read(pad(axes=AHEAD))
     session.restart()
-    session.begin_again()
-    stick.read(pad(axes=AHEAD))
-    assert asked[-1][0] is session.executor
-    assert asked[-1][0] is not asked[0][0]
-    assert asked[-1][2] == asked[1][2]
+    session.prepare_restart()
+    gamepad.read(pad(axes=AHEAD))
+    assert sent[-1][0] is session.executor
+    assert sent[-1][0] is not sent[0][0]
+    assert sent[-1][2] == sent[1][2]

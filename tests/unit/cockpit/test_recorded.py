@@ -1,4 +1,4 @@
-"""A run's folder, or what is none."""
+"""Loading of run folders, and refusal of invalid ones."""
 
 import shutil
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from kittiwake.scenario.load import load_scenario
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """The folder of a short flight."""
+    """Folder of a short flight."""
     folder = tmp_path_factory.mktemp("run")
     changes = ["time.duration_s=0.2", "seed=4"]
     simulation = Simulation(load_scenario("hover-angle-velocity", changes))
@@ -28,26 +28,26 @@ def run(tmp_path_factory):
 
 @pytest.fixture
 def folder(run, tmp_path):
-    """A copy of it."""
+    """Copy of the run folder."""
     return shutil.copytree(run, tmp_path / "copy")
 
 
-def test_a_run_can_be_looked_at(folder):
-    reel = recorded(folder)
-    assert reel.show.seed == 4
-    assert reel.show.columns["drone"][:2] == ("time_s", "x_m")
-    assert reel.span_s == pytest.approx((0.0, 0.2))
-    assert len(reel.frame(0.1).rows["drone"]) == len(reel.show.columns["drone"])
+def test_a_run_folder_is_loaded(folder):
+    playback = recorded(folder)
+    assert playback.flight.seed == 4
+    assert playback.flight.columns["drone"][:2] == ("time_s", "x_m")
+    assert playback.span_s == pytest.approx((0.0, 0.2))
+    assert len(playback.frame(0.1).rows["drone"]) == len(playback.flight.columns["drone"])
 
 
-def test_a_folder_without_a_log_is_none(tmp_path):
-    with pytest.raises(LogError, match="holds no log.mcap"):
+def test_a_folder_without_a_log_is_refused(tmp_path):
+    with pytest.raises(LogError, match="has no log.mcap"):
         recorded(tmp_path)
 
 
-def test_a_log_without_its_scenario_is_none(folder):
+def test_a_log_without_its_scenario_is_refused(folder):
     (folder / SCENARIO_FILE).unlink()
-    with pytest.raises(LogError, match=r"holds no scenario.yaml, which says what was flown"):
+    with pytest.raises(LogError, match=r"contains no scenario.yaml, the scenario of the flight"):
         recorded(folder)
 
 
@@ -58,24 +58,24 @@ def test_a_scenario_of_another_flight_is_refused(folder):
         recorded(folder)
 
 
-def test_what_is_no_log_is_refused(folder):
+def test_an_invalid_log_is_refused(folder):
     (folder / LOG_FILE).write_bytes(b"no log")
     with pytest.raises(LogError):
         recorded(folder)
 
 
-def test_a_run_that_was_cut_off_says_so_and_when(folder):
+def test_a_truncated_run_reports_its_end(folder):
     log = folder / LOG_FILE
     whole = log.read_bytes()
-    # up to the record that ends the data, and without the index behind it
+    # cut before the data end record and the index
     log.write_bytes(whole[: whole.rindex(b"\x0f\x04" + bytes(7))])
     (folder / SUMMARY_FILE).unlink()
-    reel = recorded(folder)
-    assert reel.early_end == "the recording was cut off at 0.2 s of 0.2 s"
+    playback = recorded(folder)
+    assert playback.early_end == "the recording was cut off at 0.2 s of 0.2 s"
     assert recorded(folder).frame(0.1).rows
 
 
-def test_the_page_of_a_run_that_was_cut_off_says_so(folder, monkeypatch):
+def test_the_view_command_reports_a_truncated_run(folder, monkeypatch):
     pages = []
 
     @contextmanager
@@ -88,4 +88,4 @@ def test_the_page_of_a_run_that_was_cut_off_says_so(folder, monkeypatch):
     answer = kittiwake_does("view", folder)
     assert answer.status == 0
     assert len(pages) == 1
-    assert answer.err == f"Note: {folder}: the run was cut off at 0.2 s, and left no summary.\n"
+    assert answer.err == f"Warning: {folder}: the run was cut off at 0.2 s and has no summary.\n"

@@ -1,4 +1,4 @@
-"""A log that is played: where it is at a time, forwards and back."""
+"""Playback of a log: time, speed, pause and jumps."""
 
 import numpy as np
 import pytest
@@ -14,20 +14,20 @@ COLUMNS = ("time_s", "x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
 
 
 def table(until_s):
-    """A vehicle that flies along x, 1 m each second."""
+    """Return the log of a vehicle that flies along x at 1 m/s."""
     times = np.arange(0.0, until_s + 1e-9, 0.05)
-    nothing = np.zeros_like(times)
-    upright = [nothing + 1.0, nothing, nothing, nothing]
-    return Table(COLUMNS, np.column_stack([times, times, nothing, nothing, *upright]), ())
+    zeros = np.zeros_like(times)
+    upright = [zeros + 1.0, zeros, zeros, zeros]
+    return Table(COLUMNS, np.column_stack([times, times, zeros, zeros, *upright]), ())
 
 
 @pytest.fixture
-def wall(monkeypatch):
-    class Wall:
+def clock(monkeypatch):
+    class Clock:
         now_s = 10.0
 
-    monkeypatch.setattr(module, "monotonic", lambda: Wall.now_s)
-    return Wall
+    monkeypatch.setattr(module, "monotonic", lambda: Clock.now_s)
+    return Clock
 
 
 @pytest.fixture(scope="module")
@@ -36,42 +36,42 @@ def scenario(tmp_path_factory):
 
 
 @pytest.fixture
-def replay(wall, scenario):
-    """Two vehicles, one of which was recorded to an earlier end."""
-    del wall
+def replay(clock, scenario):
+    """Replay of two vehicles, one with a shorter log."""
+    del clock
     log = Log({"ann": table(30.0), "bob": table(12.0)}, (Event(3.0, "ann", "motor 1 fails"),))
     return Replay(LogPlayback(log, scenario))
 
 
-def test_it_plays_from_the_beginning_and_stops_at_the_end(replay, wall):
+def test_replay_starts_at_the_beginning_and_stops_at_the_end(replay, clock):
     assert replay.time_s == replay.begin_s == 0.0
-    wall.now_s += 4.0
+    clock.now_s += 4.0
     assert replay.time_s == pytest.approx(4.0)
-    wall.now_s += 400.0
+    clock.now_s += 400.0
     assert replay.time_s == replay.end_s == 30.0
 
 
-def test_it_plays_at_its_speed(replay, wall):
-    wall.now_s += 2.0
+def test_replay_runs_at_its_speed(replay, clock):
+    clock.now_s += 2.0
     replay.speed = 5.0
-    wall.now_s += 2.0
+    clock.now_s += 2.0
     assert replay.time_s == pytest.approx(12.0)
     assert replay.speed == 5.0
 
 
-def test_while_it_is_paused_it_stands_still_and_then_goes_on(replay, wall):
-    wall.now_s += 2.0
+def test_replay_pauses_and_resumes(replay, clock):
+    clock.now_s += 2.0
     replay.paused = True
-    wall.now_s += 50.0
+    clock.now_s += 50.0
     assert replay.time_s == pytest.approx(2.0)
     replay.paused = False
-    wall.now_s += 1.0
+    clock.now_s += 1.0
     assert replay.time_s == pytest.approx(3.0)
 
 
-def test_it_goes_to_a_time_and_not_beyond_its_ends(replay, wall):
+def test_jumps_are_limited_to_the_log(replay, clock):
     replay.time_s = 20.0
-    wall.now_s += 1.0
+    clock.now_s += 1.0
     assert replay.time_s == pytest.approx(21.0)
     replay.paused = True
     replay.time_s = 1e3
@@ -80,26 +80,26 @@ def test_it_goes_to_a_time_and_not_beyond_its_ends(replay, wall):
     assert replay.time_s == 0.0
 
 
-def test_after_its_end_it_can_be_played_again(replay, wall):
-    wall.now_s += 400.0
+def test_replay_can_jump_back_after_its_end(replay, clock):
+    clock.now_s += 400.0
     replay.time_s = 5.0
-    wall.now_s += 1.0
+    clock.now_s += 1.0
     assert replay.time_s == pytest.approx(6.0)
 
 
-def test_it_shows_its_time(replay):
+def test_the_frame_is_at_the_current_time(replay):
     replay.paused = True
     replay.time_s = 7.0
     assert replay.frame().rows["ann"][1] == pytest.approx(7.0)
 
 
-def test_of_a_vehicle_whose_log_has_ended_history_holds_what_there_was(replay):
+def test_history_of_an_ended_vehicle_has_its_last_rows(replay):
     replay.time_s = 25.0
     assert replay.history("bob", ("x_m",), 5.0).shape[1] == 2
     assert (replay.history("bob", ("x_m",), 20.0)[:, 0] <= 12.0).all()
 
 
-def test_history_ends_now_and_begins_so_long_before(replay):
+def test_history_covers_the_time_before_now(replay):
     replay.paused = True
     replay.time_s = 20.0
     rows = replay.history("ann", ("qw", "x_m"), 5.0)

@@ -1,4 +1,4 @@
-"""A show as nodes of viser's scene."""
+"""A flight as nodes of a viser scene."""
 
 from contextlib import contextmanager
 
@@ -9,7 +9,7 @@ viser = pytest.importorskip("viser")
 
 from kittiwake.cockpit.scene_nodes import SceneNodes, home_camera  # noqa: E402
 
-STAGE = ("hover-hummingbird", "deck-landing", "wind-box", "hallway-ranging", "flock-8")
+SCENARIOS = ("hover-hummingbird", "deck-landing", "wind-box", "hallway-ranging", "flock-8")
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def nodes(server):
 
 
 def test_drawing_twice_creates_no_new_nodes(server, ultrasonic_turns):
-    scene = SceneNodes(server.scene, ultrasonic_turns.show)
+    scene = SceneNodes(server.scene, ultrasonic_turns.flight)
     scene.draw(ultrasonic_turns.frame(0))
     before = nodes(server)
     scene.draw(ultrasonic_turns.frame(-1))
@@ -41,24 +41,24 @@ def test_drawing_twice_creates_no_new_nodes(server, ultrasonic_turns):
     scene.remove()
 
 
-def test_bodies_are_drawn_where_their_rows_say(server, ultrasonic_turns):
-    scene = SceneNodes(server.scene, ultrasonic_turns.show)
+def test_bodies_are_drawn_at_their_logged_positions(server, ultrasonic_turns):
+    scene = SceneNodes(server.scene, ultrasonic_turns.flight)
     frame = ultrasonic_turns.frame(-1)
     scene.draw(frame)
-    body = server.scene.get_handle_by_name("/show/cast/hummingbird body")
+    body = server.scene.get_handle_by_name("/flight/bodies/hummingbird body")
     expected = np.stack([frame.rows["drone"][1:4], frame.rows["other"][1:4]])
     np.testing.assert_allclose(body.batched_positions, expected, atol=1e-6)
     scene.remove()
 
 
-def test_a_layer_that_is_switched_off_is_not_seen(server, ultrasonic_turns):
-    scene = SceneNodes(server.scene, ultrasonic_turns.show)
+def test_a_disabled_layer_is_invisible(server, ultrasonic_turns):
+    scene = SceneNodes(server.scene, ultrasonic_turns.flight)
     names = {
-        "trails": "/show/trails",
-        "labels": "/show/labels/drone",
-        "reference": "/show/reference/goals",
-        "beams": "/show/beams/sound",
-        "wind": "/show/wind",
+        "trails": "/flight/trails",
+        "labels": "/flight/labels/drone",
+        "reference": "/flight/reference/setpoints",
+        "beams": "/flight/beams/sound",
+        "wind": "/flight/wind",
     }
     for option, name in names.items():
         for shown in (False, True):
@@ -68,43 +68,43 @@ def test_a_layer_that_is_switched_off_is_not_seen(server, ultrasonic_turns):
     scene.remove()
 
 
-def test_waves_move_in_place_of_the_flat_water(server, otter_in_waves):
-    scene = SceneNodes(server.scene, otter_in_waves.show)
+def test_waves_replace_the_flat_water(server, otter_in_waves):
+    scene = SceneNodes(server.scene, otter_in_waves.flight)
     scene.draw(otter_in_waves.frame(0))
-    waves = server.scene.get_handle_by_name("/show/stage/waves")
+    waves = server.scene.get_handle_by_name("/flight/static/waves")
     first = np.array(waves.vertices)
     scene.draw(otter_in_waves.frame(-1))
     assert np.abs(np.array(waves.vertices)[:, 2] - first[:, 2]).max() > 0.01
-    assert server.scene.get_handle_by_name("/show/stage/water") is None
+    assert server.scene.get_handle_by_name("/flight/static/water") is None
     scene.remove()
 
 
-def test_a_ghost_is_the_cast_and_its_trails_alone(server, ultrasonic_turns):
-    ghost = SceneNodes(server.scene, ultrasonic_turns.show, ghost=True)
+def test_a_ghost_has_only_bodies_and_trails(server, ultrasonic_turns):
+    ghost = SceneNodes(server.scene, ultrasonic_turns.flight, ghost=True)
     ghost.draw(ultrasonic_turns.frame(-1))
     drawn = {name.split("/")[2] for name in nodes(server) if name.startswith("/ghost/")}
-    assert drawn == {"cast", "trails"}
-    body = server.scene.get_handle_by_name("/ghost/cast/hummingbird body")
+    assert drawn == {"bodies", "trails"}
+    body = server.scene.get_handle_by_name("/ghost/bodies/hummingbird body")
     assert body.opacity < 0.5
     ghost.remove()
     assert not any(name.startswith("/ghost") for name in nodes(server))
 
 
-@pytest.mark.parametrize("name", STAGE)
-def test_any_scenario_can_be_looked_at(server, staged, placed, name):
-    show = staged(name)
-    scene = SceneNodes(server.scene, show, name=name)
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_library_scenarios_are_drawn(server, staged, placed, name):
+    flight = staged(name)
+    scene = SceneNodes(server.scene, flight, name=name)
     for option in vars(scene.options):
         setattr(scene.options, option, True)
-    scene.draw(placed(show))
+    scene.draw(placed(flight))
     scene.remove()
 
 
-def test_the_home_camera_looks_at_all_that_flies_from_above(staged, placed):
-    show = staged("ultrasonic-turns")
-    frame = placed(show, (0.0, 0.0, 1.0))
-    position, look_at = home_camera(show, frame)
-    # the two stand 10 m apart
+def test_the_home_camera_shows_all_vehicles_from_above(staged, placed):
+    flight = staged("ultrasonic-turns")
+    frame = placed(flight, (0.0, 0.0, 1.0))
+    position, look_at = home_camera(flight, frame)
+    # the vehicles are 10 m apart
     np.testing.assert_allclose(look_at, [0.0, 5.0, 1.0])
     assert position[2] > 2.0
     assert np.linalg.norm(position - look_at) > 7.0

@@ -1,4 +1,4 @@
-"""What browsers may set controls to, by the controls that viser makes."""
+"""Validation of control values from browsers, for the controls of viser."""
 
 import asyncio
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kittiwake.cockpit.server import PageServer
-from kittiwake.cockpit.values import MOST_CHARACTERS, is_allowed
+from kittiwake.cockpit.values import MAX_CHARACTERS, is_allowed
 
 
 @pytest.fixture(scope="module")
@@ -33,47 +33,62 @@ def controls(server):
 
 
 ALLOWED = [
-    *(("dropdown", "x_m"), ("group", "Step"), ("slider", -22.5), ("slider", 22.500000001)),
-    *(("number", -1e9), ("vector", [0.0, 1, 2.0]), ("box", False), ("button", True), ("text", "")),
+    ("dropdown", "x_m"),
+    ("group", "Step"),
+    ("slider", -22.5),
+    ("slider", 22.500000001),
+    ("number", -1e9),
+    ("vector", [0.0, 1, 2.0]),
+    ("box", False),
+    ("button", True),
+    ("text", ""),
 ]
 REFUSED = [
-    *(("dropdown", "y_m"), ("dropdown", None), ("dropdown", ["x_m"]), ("group", "Fly")),
-    *(("slider", 23.0), ("slider", np.nan), ("slider", np.inf), ("slider", "1"), ("slider", True)),
-    *(("number", np.nan), ("number", [1.0]), ("vector", [1.0, 2.0]), ("vector", [1, 2, np.nan])),
-    *(
-        ("vector", 3.0),
-        ("box", "yes"),
-        ("box", 1),
-        ("text", 5),
-        ("text", "x" * MOST_CHARACTERS * 2),
-    ),
+    ("dropdown", "y_m"),
+    ("dropdown", None),
+    ("dropdown", ["x_m"]),
+    ("group", "Fly"),
+    ("slider", 23.0),
+    ("slider", np.nan),
+    ("slider", np.inf),
+    ("slider", "1"),
+    ("slider", True),
+    ("number", np.nan),
+    ("number", [1.0]),
+    ("vector", [1.0, 2.0]),
+    ("vector", [1, 2, np.nan]),
+    ("vector", 3.0),
+    ("box", "yes"),
+    ("box", 1),
+    ("text", 5),
+    ("text", "x" * MAX_CHARACTERS * 2),
 ]
 
 
 @pytest.mark.parametrize(("kind", "value"), ALLOWED)
-def test_what_a_person_can_do_is_allowed(controls, kind, value):
+def test_possible_values_are_allowed(controls, kind, value):
     assert is_allowed(controls[kind], {"value": value})
 
 
 @pytest.mark.parametrize(("kind", "value"), REFUSED)
-def test_what_no_person_can_do_is_not(controls, kind, value):
+def test_impossible_values_are_refused(controls, kind, value):
     assert not is_allowed(controls[kind], {"value": value})
 
 
 @pytest.mark.parametrize("updates", [{}, {"removed": True}, {"value": "x_m", "update_cb": []}])
-def test_only_values_are_set(controls, updates):
+def test_only_values_can_be_set(controls, updates):
     assert not is_allowed(controls["dropdown"], updates)
 
 
-def test_a_refused_value_is_told_and_changes_nothing(server, controls, caplog):
+def test_a_refused_value_is_logged_and_ignored(server, controls, caplog):
     dropdown = controls["dropdown"]
-    (take,) = [
+    (handler,) = [
         one
         for kind, found in server.gui._websock_interface._incoming_handlers.items()
         if kind.__name__ == "GuiUpdateMessage"
         for one in found
     ]
     message = SimpleNamespace(uuid=dropdown._impl.uuid, updates={"value": "y_m"})
-    asyncio.run(take(0, message))
+    asyncio.run(handler(0, message))
     assert dropdown.value == "none"
-    assert "what it cannot have, {'value': 'y_m'}" in caplog.text
+    assert "invalid control value from a page: {'value': 'y_m'}" in caplog.text

@@ -1,4 +1,4 @@
-"""Rectangles that can be stood on: what lies over them, how far away, and how they move."""
+"""Decks: coverage, distance and motion."""
 
 import math
 
@@ -43,10 +43,10 @@ def around(height_m):
     ],
 )
 @pytest.mark.parametrize("angles", [(0.0, 0.0, 0.0), (0.2, -0.3, 1.2)], ids=["level", "tilted"])
-def test_a_deck_covers_what_is_over_it_or_pressed_into_it(along, across, up, covered, angles):
+def test_a_deck_covers_points_above_and_slightly_below_it(along, across, up, covered, angles):
     deck = support(*angles)
     point = CENTER + deck.q_world_from_deck.rotate(Vec3(along, across, up))
-    there = deck.across(point)
+    there = deck.to_deck_axes(point)
     np.testing.assert_allclose(there.array, [along, across, up], atol=1e-13)
     assert bool(deck.covers(point)) is covered
 
@@ -94,13 +94,13 @@ def test_a_vessel_carries_its_deck_along():
         assert (carried.length_m, carried.width_m) == (0.6, 0.5)
 
 
-def test_the_height_over_a_surface_is_that_over_the_deck_below_else_over_the_ground():
+def test_height_above_surface_refers_to_the_deck_below_else_to_the_ground():
     deck = support()
     over, beside = CENTER + Vec3(0.0, 0.0, 1.5), CENTER + Vec3(3.0, 0.0, 1.5)
     here = around(3.5)
     assert here.height_above_surface_m == 3.5
-    assert float(here.beside((deck,), over).height_above_surface_m) == 1.5
-    assert float(here.beside((deck,), beside).height_above_surface_m) == 3.5
+    assert float(here.with_decks((deck,), over).height_above_surface_m) == 1.5
+    assert float(here.with_decks((deck,), beside).height_above_surface_m) == 3.5
 
 
 @pytest.mark.parametrize(("excess_m", "near"), [(-1e-3, True), (1e-3, False)])
@@ -117,6 +117,6 @@ def test_a_surface_is_near_when_a_step_may_lead_to_it(excess_m, near):
     # and a deck that rises at 1 m/s is reached from farther away
     deck = support(velocity=Vec3(0.0, 0.0, 1.0))
     place = CENTER + Vec3(0.0, 0.0, way_m + 2.0 * dt_s)
-    high = around(100.0).beside((deck,), place)
+    high = around(100.0).with_decks((deck,), place)
     assert bool(high.surface_within(reach_m, falling(place), dt_s)) is near
-    assert jnp.isinf(high.beside((deck,), place + Vec3(9.0, 0.0, 0.0)).height_above_deck_m)
+    assert jnp.isinf(high.with_decks((deck,), place + Vec3(9.0, 0.0, 0.0)).height_above_deck_m)

@@ -1,4 +1,4 @@
-"""Sharing thrust and torque out among rotors: exact where it fits, in order where it does not."""
+"""Control allocation: exact if feasible, by priorities if not."""
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from kittiwake.control.allocation import allocated, allocation, effectiveness
+from kittiwake.control.allocation import allocate, allocation_rows, effectiveness
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.vec3 import Vec3
 
@@ -17,14 +17,14 @@ MAX_N = 5.0
 
 
 def ring(number, *, stretched=1.0, first_rad=0.3):
-    """Rotors on an ellipse, turning one way and the other in turn."""
+    """Return rotors on an ellipse with alternating spins."""
     angles = first_rad + 2.0 * np.pi * np.arange(number) / number
     hubs = tuple(Vec3(stretched * 0.3 * np.cos(a), 0.3 * np.sin(a), 0.01) for a in angles)
     return hubs, (1.0, -1.0) * (number // 2)
 
 
 RINGS = {number: ring(number) for number in (4, 6, 8)}
-ROWS = {number: allocation(*rotors, KAPPA_M) for number, rotors in RINGS.items()}
+ROWS = {number: allocation_rows(*rotors, KAPPA_M) for number, rotors in RINGS.items()}
 MATRICES = {number: effectiveness(*rotors, KAPPA_M) for number, rotors in RINGS.items()}
 ALLOCATE = {
     number: jax.jit(lambda wrench, rows=rows: jnp.stack(shared(rows, wrench)))
@@ -37,7 +37,7 @@ wrenches = st.tuples(
 
 
 def shared(rows, wrench):
-    return allocated(rows, wrench[0], Vec3(*wrench[1:]), MAX_N)
+    return allocate(rows, wrench[0], Vec3(*wrench[1:]), MAX_N)
 
 
 def given_wrench(number, wrench):
@@ -46,7 +46,7 @@ def given_wrench(number, wrench):
 
 @settings(deadline=None)
 @given(numbers, st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4))
-def test_a_wrench_that_fits_is_given_exactly(number, shares):
+def test_a_feasible_wrench_is_allocated_exactly(number, shares):
     # of the thrusts of B^+, which span what it can give, those in the middle of the range
     wanted = MATRICES[number] @ np.full(number, 0.5 * MAX_N)
     wanted[1:] += (np.array(shares[1:]) - 0.5) * np.array([0.8, 0.8, 0.06])
@@ -76,7 +76,7 @@ def test_rotors_stay_in_their_range_and_the_torque_keeps_its_side(number, wrench
 
 @settings(deadline=None)
 @given(numbers, wrenches)
-def test_yaw_gives_way_before_thrust_and_thrust_before_tilt(number, wrench):
+def test_yaw_is_reduced_before_thrust_and_thrust_before_tilt(number, wrench):
     found, wanted = given_wrench(number, wrench), np.array(wrench)
     lost = np.abs(found - wanted) > 1e-9
     inside = np.linalg.pinv(MATRICES[number])[:, :3] @ wanted[:3]
@@ -89,8 +89,8 @@ def test_yaw_gives_way_before_thrust_and_thrust_before_tilt(number, wrench):
 
 @settings(deadline=None)
 @given(wrenches)
-def test_with_four_rotors_no_program_loses_less_in_this_order(wrench):
-    """Three linear programmes, each with what those before it have reached."""
+def test_with_four_rotors_no_linear_program_is_better(wrench):
+    """Compare with three linear programs, each constrained by the optima of the previous ones."""
     matrix, wanted, found = MATRICES[4], np.array(wrench), given_wrench(4, wrench)
     share = best_tilt(matrix, wanted)
     np.testing.assert_allclose(found[1:3], share * wanted[1:3], atol=1e-7)
@@ -98,7 +98,7 @@ def test_with_four_rotors_no_program_loses_less_in_this_order(wrench):
     assert found[0] == pytest.approx(thrust, abs=1e-6)
 
 
-def test_with_more_rotors_the_loss_is_near_that_of_a_program():
+def test_with_more_rotors_the_loss_is_near_that_of_a_linear_program():
     rng = np.random.Generator(np.random.PCG64(3))
     ratios = {6: [], 8: []}
     for number, kept in ratios.items():
@@ -113,7 +113,7 @@ def test_with_more_rotors_the_loss_is_near_that_of_a_program():
 
 
 def best_tilt(matrix, wanted):
-    """The largest share of the tilting torque that some thrusts in the range give."""
+    """Return the largest feasible fraction of the tilt torque."""
     number = matrix.shape[1]
     equal = np.column_stack([matrix[1:3], -wanted[1:3]])
     yaw = np.append(matrix[3], 0.0)
@@ -127,7 +127,7 @@ def best_tilt(matrix, wanted):
 
 
 def nearest_thrust(matrix, wanted, share):
-    """The thrust nearest to the wanted one with this share of the tilt and no yaw."""
+    """Return the thrust nearest to the command with this fraction of the tilt and no yaw."""
     number = matrix.shape[1]
     # the last variable is at least the distance
     distance = np.vstack([np.append(matrix[0], -1.0), np.append(-matrix[0], -1.0)])
@@ -149,7 +149,7 @@ def nearest_thrust(matrix, wanted, share):
 @given(wrenches)
 def test_rotors_off_their_ring_stay_in_range_and_hold_the_tilt_that_the_law_promises(wrench):
     hubs = (Vec3(0.3, 0.1, 0.0), Vec3(0.1, -0.3, 0.0), Vec3(-0.25, 0.0, 0.0), Vec3(0.0, 0.2, 0.0))
-    rows = allocation(hubs, (1.0, -1.0, 1.0, -1.0), KAPPA_M)
+    rows = allocation_rows(hubs, (1.0, -1.0, 1.0, -1.0), KAPPA_M)
     matrix = effectiveness(hubs, (1.0, -1.0, 1.0, -1.0), KAPPA_M)
     thrusts = np.array(shared(rows, wrench))
     assert (thrusts >= 0.0).all()
@@ -158,7 +158,7 @@ def test_rotors_off_their_ring_stay_in_range_and_hold_the_tilt_that_the_law_prom
     assert found[1] * wanted[2] - found[2] * wanted[1] == pytest.approx(0.0, abs=1e-9)
 
 
-def test_rotors_that_lean_are_shared_out_by_where_they_push():
+def test_tilted_rotors_are_allocated_by_their_axes():
     hubs, spins = RINGS[6]
     lean = 0.2
     axes = tuple(
@@ -166,7 +166,7 @@ def test_rotors_that_lean_are_shared_out_by_where_they_push():
         for hub, spin in zip(hubs, spins, strict=True)
     )
     matrix = effectiveness(hubs, spins, KAPPA_M, axes)
-    rows = allocation(hubs, spins, KAPPA_M, axes)
+    rows = allocation_rows(hubs, spins, KAPPA_M, axes)
     np.testing.assert_allclose(matrix @ np.array(rows), np.eye(4), atol=1e-12)
     # what pushes sideways at the arm's end turns the body as the rotor turns, against its drag
     turning = (0.3 * lean - KAPPA_M) / np.hypot(1.0, lean)
@@ -182,14 +182,14 @@ def test_derivatives_are_finite_within_and_beyond_the_range(number, size):
     assert np.isfinite(ALLOCATE[number](wrench)).all()
 
 
-def test_rotors_that_cannot_give_every_torque_are_refused():
+def test_rotors_that_cannot_give_every_torque_are_rejected():
     hubs, _ = RINGS[4]
     with pytest.raises(ScenarioError, match="let opposite rotors turn the same way"):
-        allocation(hubs, (1.0, 1.0, 1.0, 1.0), 0.0)
+        allocation_rows(hubs, (1.0, 1.0, 1.0, 1.0), 0.0)
 
 
-def test_rotors_beside_the_center_of_mass_are_refused():
+def test_rotors_beside_the_center_of_mass_are_rejected():
     hubs, spins = RINGS[4]
     beside = tuple(hub + Vec3(1.0, 0.0, 0.0) for hub in hubs)
     with pytest.raises(ScenarioError, match="put the center of mass between them"):
-        allocation(beside, spins, KAPPA_M)
+        allocation_rows(beside, spins, KAPPA_M)

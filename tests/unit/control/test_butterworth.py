@@ -19,12 +19,12 @@ def passed(low_pass, values, dt_s=DT_S):
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 15])
-def test_it_is_the_filter_that_scipy_designs(order):
+def test_response_equals_the_filter_of_scipy(order):
     rng = np.random.default_rng(1)
     values = 3.0 + rng.standard_normal(300)
     sections = signal.butter(order, 20.0, output="sos", fs=1.0 / DT_S)
-    begun = signal.sosfilt_zi(sections) * values[0]
-    expected, _ = signal.sosfilt(sections, values, zi=begun)
+    initial = signal.sosfilt_zi(sections) * values[0]
+    expected, _ = signal.sosfilt(sections, values, zi=initial)
     np.testing.assert_allclose(passed(Butterworth(20.0, order), values), expected, atol=1e-12)
 
 
@@ -33,7 +33,7 @@ def test_a_steady_input_passes_from_the_first_step():
 
 
 @pytest.mark.parametrize("order", [2, 15])
-def test_it_forgets_at_any_step(order):
+def test_filter_is_stable_at_any_step(order):
     values = np.concatenate([np.random.default_rng(2).standard_normal(30), np.zeros(5000)])
 
     def rest(dt_s):
@@ -50,7 +50,7 @@ def test_it_forgets_at_any_step(order):
     assert np.abs(found[:, -100:]).max() < 1e-9
 
 
-def test_its_derivative_by_the_edge_is_finite():
+def test_derivative_by_the_cutoff_frequency_is_finite():
     def last(edge_hz):
         low_pass = Butterworth(edge_hz, 3)
         state, _ = low_pass.step(low_pass.begin(), 1.0, DT_S)

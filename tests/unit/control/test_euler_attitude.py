@@ -1,4 +1,4 @@
-"""The laws of uav_gazebo below its modes, against NumPy in the world axes of their source."""
+"""Control laws of uav_gazebo against NumPy, in world axes as in the source."""
 
 import math
 
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kittiwake.control.euler_attitude import EulerAttitude, Turning
+from kittiwake.control.euler_attitude import EulerAttitude, XyzAngles
 from kittiwake.control.rates import Rates
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.core.commands import ThrustAttitude, ThrustRates, VelocityYawRate
@@ -64,7 +64,7 @@ def torque_world(rho, omega, rho_dot_dot):
 
 
 def quaternion(rotation):
-    """Of a rotation matrix; w is not near zero in these tests."""
+    """Return the quaternion of a rotation matrix; w is not near zero in these tests."""
     w = math.sqrt(1.0 + np.trace(rotation)) / 2.0
     differences = rotation - rotation.T
     x, y, z = differences[2, 1], differences[0, 2], differences[1, 0]
@@ -89,7 +89,7 @@ GOAL, GOAL_OMEGA = np.array([-0.2, 0.3, 0.6]), np.array([0.2, 0.1, -0.4])
 
 @pytest.mark.parametrize("rho", [RHO, GOAL, np.array([-2.5, 1.2, -0.3]), np.zeros(3)])
 def test_angles_and_rates_are_those_of_the_matrices(rho):
-    found = Turning.of(quaternion(matrix(rho)), Vec3(*OMEGA.tolist()))
+    found = XyzAngles.of(quaternion(matrix(rho)), Vec3(*OMEGA.tolist()))
     np.testing.assert_allclose(found.angles_rad.array, rho, rtol=0, atol=1e-12)
     expected = np.linalg.solve(rate_matrix(rho), matrix(rho) @ OMEGA)
     np.testing.assert_allclose(found.rates_radps.array, expected, rtol=0, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Geometric tracking: the laws against ports from the equations, and the flights of the sources."""
+"""Geometric tracking: laws against direct ports of the equations, and published flights."""
 
 import dataclasses
 import math
@@ -52,7 +52,7 @@ class PaperLaw:
         self.x, self.v, self.r, self.omega = x, v, r, omega
 
     def wanted(self, t):
-        """Place, velocity and acceleration at a time, from those at zero and a steady jerk."""
+        """Return position, velocity and acceleration at a time, with constant jerk."""
         p, v, a, j = self.place
         return p + v * t + a * t**2 / 2 + j * t**3 / 6, v + a * t + j * t**2 / 2, a + j * t
 
@@ -64,7 +64,7 @@ class PaperLaw:
         return -self.pull(t, x, v) @ (self.r @ expm(hat(self.omega) * t))[:, 2]
 
     def moved(self, t, steps=20):
-        """Place and velocity after a short time in which the body turns on evenly (Runge-Kutta)."""
+        """Return position and velocity after a short time with constant body rates (Runge-Kutta)."""
         h, y = t / steps, np.concatenate([self.x, self.v])
 
         def rate(t, y):
@@ -181,7 +181,7 @@ LOOP_START = {
 
 
 def errors(controller, guidance, start):
-    """How far a flight was from its set point, row by row, and its log."""
+    """Return the distance of a flight from its setpoint in each row, and its log."""
     key = "vehicles.lee-2010"
     given = {f"{key}.controller": controller, f"{key}.guidance": guidance, f"{key}.start": start}
     # forty meters above the ground feet change nothing but the time to compile
@@ -204,7 +204,7 @@ def test_the_elliptic_helix_is_followed_within_what_the_missing_snap_leaves():
 @pytest.mark.slow
 def test_a_loop_is_flown_through_the_vertical_without_turning_round():
     error, frame = errors("mellinger", LOOP, LOOP_START)
-    # a snap of 1.5 5^4 m/s^4 is not told: body and place lag behind, this by a fifth of the radius
+    # a snap of 1.5 5^4 m/s^4 is not fed forward: attitude and position lag, by a fifth of the radius
     assert error.max() < 0.3
     # the left side stays the left side
     assert attitudes(frame)[:, 1, 1].min() > 0.99
@@ -223,7 +223,7 @@ def test_a_descent_of_three_meters_arrives_without_turning_over():
 @pytest.mark.slow
 @pytest.mark.parametrize("beside_m", [0.0, 0.001, 0.3])
 @pytest.mark.parametrize("speed_mps", [0.0, 3.0])
-def test_near_free_fall_the_torque_of_the_limited_law_stays_sane(beside_m, speed_mps):
+def test_near_free_fall_the_torque_is_bounded(beside_m, speed_mps):
     law = dataclasses.replace(PAPER, max_speed_mps=5.0, max_feedback_mps2=6.0)
     found = []
     for above_m in np.linspace(0.0, 3.0, 61):
@@ -238,7 +238,7 @@ def test_near_free_fall_the_torque_of_the_limited_law_stays_sane(beside_m, speed
 
 
 def tilted(pitch_rad, yaw_error_rad=0.0):
-    """A body whose thrust points where it is wanted, at a pitch beyond the vertical as well."""
+    """Return a body whose thrust has the commanded direction, also at a pitch beyond the vertical."""
     half, turn = 0.5 * pitch_rad, 0.5 * yaw_error_rad
     q = Quaternion(math.cos(half), 0.0, math.sin(half), 0.0)
     q = q * Quaternion(math.cos(turn), 0.0, 0.0, math.sin(turn))
@@ -249,12 +249,12 @@ def tilted(pitch_rad, yaw_error_rad=0.0):
 
 
 @pytest.mark.parametrize("pitch_rad", [0.0, 1.4, 1.56, math.pi / 2, 1.58, 1.7, 3.1, 4.6, 4.8])
-def test_on_the_wanted_attitude_there_is_no_torque_at_any_pitch(pitch_rad):
+def test_at_the_commanded_attitude_the_torque_is_zero_for_any_pitch(pitch_rad):
     law = Mellinger(MASS, Inertia(*np.diag(J).tolist()), 1e6)
     thrust_torque = law.step((), tilted(pitch_rad), 0.01, KEY)[1]
     np.testing.assert_allclose(thrust_torque.torque_body_nm.array, 0.0, atol=1e-12)
     assert float(thrust_torque.thrust_n) == pytest.approx(MASS * 15.0)
-    if abs(math.cos(pitch_rad)) > 0.1:  # nearer to the vertical the heading is not asked for
+    if abs(math.cos(pitch_rad)) > 0.1:  # closer to the vertical the heading is not controlled
         back = law.step((), tilted(pitch_rad, 0.1), 0.01, KEY)[1].torque_body_nm.z
         assert float(back) == pytest.approx(-16.0 * 0.1377 * math.sin(0.1))
 

@@ -1,4 +1,4 @@
-"""The regulator against a linearization of its own, and flights with it."""
+"""Linear-quadratic regulator against an independent linearization, and in flight."""
 
 import dataclasses
 import math
@@ -29,7 +29,7 @@ def hat(v):
 
 
 def moved(x, u, h=1e-4):
-    """The errors after a short time of a Newton-Euler body, by the matrix exponential."""
+    """Return the errors of a Newton-Euler body after a short time, by the matrix exponential."""
     p, theta, v, omega = x.reshape(4, 3)
     j = INERTIA.matrix
     r = expm(hat(theta))
@@ -41,8 +41,8 @@ def moved(x, u, h=1e-4):
     return np.concatenate([p + v * h, later, v + acceleration * h, omega + spin * h])
 
 
-def linearised(h=1e-4, e=1e-5):
-    """A and B by central differences."""
+def linearized(h=1e-4, e=1e-5):
+    """Return A and B by central differences."""
     x, u = np.zeros(12), np.zeros(4)
     a = [(moved(x + e * d, u) - moved(x - e * d, u)) / (2 * e) for d in np.eye(12)]
     b = [(moved(x, u + e * d) - moved(x, u - e * d)) / (2 * e) for d in np.eye(4)]
@@ -56,7 +56,7 @@ def weights():
 
 
 def test_gains_are_those_of_the_stable_half_of_the_hamiltonian():
-    (a, b), (q, r) = linearised(), weights()
+    (a, b), (q, r) = linearized(), weights()
     hamiltonian = np.block([[a, -b @ np.linalg.solve(r, b.T)], [-q, -a.T]])
     values, vectors = np.linalg.eig(hamiltonian)
     stable = vectors[:, values.real < 0.0]
@@ -68,13 +68,13 @@ def test_gains_are_those_of_the_stable_half_of_the_hamiltonian():
 
 
 def test_the_closed_loop_is_stable_and_well_damped():
-    a, b = linearised()
+    a, b = linearized()
     poles = np.linalg.eigvals(a - b @ np.array(LAW.gains))
     assert poles.real.max() < -0.3
     assert (-poles.real / np.abs(poles)).min() > 0.5
 
 
-def test_what_is_minded_less_is_allowed_to_be_larger():
+def test_a_larger_acceptable_deviation_has_a_smaller_gain():
     lax = Lqr(MASS, INERTIA, 60.0, acceptable=Deviations(horizontal_position_m=5.0))
     assert abs(lax.gains[2][0]) < 0.5 * abs(LAW.gains[2][0])
 
@@ -90,7 +90,7 @@ DRAGGED = {
 
 
 def flown_by_lqr(scenario, vehicle, more=None):
-    """The dynamics and the regulator that the scenario gives them."""
+    """Return the dynamics and the regulator of a scenario."""
     given = {f"vehicles.{vehicle}.controller": "lqr"} | (more or {})
     (found,) = kw.load(scenario, given).scenario.vehicles.values()
     return found.dynamics, next(
@@ -99,7 +99,7 @@ def flown_by_lqr(scenario, vehicle, more=None):
 
 
 def stepped(dynamics, command, dt_s):
-    """A function from the twelve errors and four inputs to the errors a step later."""
+    """Return a function from errors and inputs to the errors a step later."""
 
     def step(x, u):
         start = Start(Vec3.of(x[:3]), x[3], x[4], x[5], Vec3.of(x[6:9]), Vec3.of(x[9:]))
@@ -115,7 +115,7 @@ def stepped(dynamics, command, dt_s):
 
 
 def differences(dynamics, command, dt_s=0.01, e=1e-4):
-    """A and B of a vehicle's own steps: the logarithm of what they make of small deviations."""
+    """Return A and B of a vehicle's steps: the matrix logarithm of their response to deviations."""
     step = stepped(dynamics, command, dt_s)
     deviations = e * np.concatenate([np.eye(16), -np.eye(16)])
     after = np.asarray(step(jnp.asarray(deviations[:, :12]), jnp.asarray(deviations[:, 12:])))
@@ -176,19 +176,19 @@ def test_new_weights_give_new_gains_of_the_same_vehicle():
     assert tuned.gains[0][2] == pytest.approx(10.0 * law.gains[0][2])
 
 
-def test_rows_of_another_shape_are_refused():
+def test_rows_of_another_shape_are_rejected():
     rows = ((1.0, 2.0),) * 12
     with pytest.raises(ValueError, match="input_rows: 12 rows of 2 numbers.*write 12 rows of 4"):
         Lqr(MASS, INERTIA, 60.0, input_rows=rows)
 
 
-def test_gains_of_other_weights_are_refused():
+def test_gains_of_other_weights_are_rejected():
     with pytest.raises(ValueError, match="leave gains out, and write the weights in acceptable"):
         dataclasses.replace(LAW, acceptable=Deviations(height_m=0.1))
     assert dataclasses.replace(LAW, max_step_m=1.0).gains == LAW.gains
 
 
-def test_a_vehicle_that_its_inputs_do_not_move_is_refused():
+def test_an_uncontrollable_vehicle_is_rejected():
     rows = ((0.0,) * 4,) * 12
     with pytest.raises(ValueError, match="no feedback holds a vehicle that moves so"):
         Lqr(MASS, INERTIA, 60.0, input_rows=rows)
@@ -199,7 +199,7 @@ def turned(v, angle):
     return Vec3(c * v[0] - s * v[1], s * v[0] + c * v[1], v[2])
 
 
-def asked(angle, yaw_error=0.1, place=(0.3, -0.2, 0.4)):
+def output_of(angle, yaw_error=0.1, place=(0.3, -0.2, 0.4)):
     start = Start(
         turned((1.0, 2.0, 3.0), angle),
         0.1,
@@ -222,21 +222,23 @@ def asked(angle, yaw_error=0.1, place=(0.3, -0.2, 0.4)):
 
 @pytest.mark.parametrize("angle", [-3.1, -1.0, 0.7, 3.1, 9.0])
 def test_the_answer_is_the_same_at_any_heading(angle):
-    np.testing.assert_allclose(asked(angle), asked(0.0), atol=1e-11)
+    np.testing.assert_allclose(output_of(angle), output_of(0.0), atol=1e-11)
 
 
 def test_the_yaw_error_goes_the_short_way_round():
-    np.testing.assert_allclose(asked(3.0, 0.2), asked(3.0, 0.2 - 2.0 * math.pi), atol=1e-11)
+    np.testing.assert_allclose(output_of(3.0, 0.2), output_of(3.0, 0.2 - 2.0 * math.pi), atol=1e-11)
 
 
-def test_a_far_set_point_asks_for_no_more_than_one_at_the_largest_step():
-    far, near = asked(0.0, 3.0, (3e5, -2e5, 4e5)), asked(0.0, 0.8, (3e5, -2e5, 4e5))
+def test_a_distant_setpoint_equals_one_at_the_largest_step():
+    far, near = output_of(0.0, 3.0, (3e5, -2e5, 4e5)), output_of(0.0, 0.8, (3e5, -2e5, 4e5))
     np.testing.assert_allclose(far, near, atol=1e-9)
     one = np.array([0.3, -0.2, 0.4]) / np.linalg.norm([0.3, -0.2, 0.4])
-    np.testing.assert_allclose(asked(0.0, 0.1, 2.0 * one), asked(0.0, 0.1, 9.0 * one), atol=1e-9)
+    np.testing.assert_allclose(
+        output_of(0.0, 0.1, 2.0 * one), output_of(0.0, 0.1, 9.0 * one), atol=1e-9
+    )
 
 
-def test_on_a_moving_place_that_is_flown_exactly_only_the_feed_forward_is_left():
+def test_exact_tracking_leaves_only_the_feed_forward():
     # as level as the acceleration is small
     goal = PositionYaw(Vec3(1.0, 2.0, 3.0), 0.0, Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.5))
     start = Start(goal.position_world_m, velocity_world_mps=goal.velocity_world_mps)
@@ -245,7 +247,7 @@ def test_on_a_moving_place_that_is_flown_exactly_only_the_feed_forward_is_left()
     np.testing.assert_allclose(out.torque_body_nm.array, 0.0, atol=1e-12)
 
 
-def test_a_vehicle_that_is_no_rigid_body_is_refused():
+def test_a_vehicle_that_is_no_rigid_body_is_rejected():
     with pytest.raises(ScenarioError, match="AttitudeResponse. is not one; take a rigid body"):
         kw.load("hover-pelican", {"vehicles.pelican.controller": "lqr"})
 

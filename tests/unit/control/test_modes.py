@@ -1,4 +1,4 @@
-"""The modes of uav_gazebo: which law flies, and what a switch does."""
+"""Flight modes of uav_gazebo: laws, and continuity at switches."""
 
 from dataclasses import replace
 from functools import partial
@@ -44,7 +44,7 @@ MODE = {name: float(number) for number, name in enumerate(COMMANDS, start=1)}
 
 
 def everything():
-    """A command of each mode, flying in the last."""
+    """Return a mode command with a command of each mode, in the last one."""
     command = kw.ModeCommand(0.0)
     for one in COMMANDS.values():
         command = command.with_command(one)
@@ -52,7 +52,7 @@ def everything():
 
 
 def descended(name):
-    """What the laws give one after the other, without modes."""
+    """Return the output of the laws in sequence, without modes."""
 
     def by(controller, signal):
         return controller.step(controller.init(KEY), (signal, FLYING), DT_S, KEY)[1]
@@ -84,7 +84,7 @@ def wrench(applied):
 
 
 def after(command, steps=1, estimate=FLYING):
-    """The state after so many steps of a command from the beginning, and what was applied."""
+    """Return the state and the output after a number of steps of a command."""
     state = LAW.init(KEY)
     for _ in range(steps):
         state, applied = stepped(state, command, estimate)
@@ -123,7 +123,7 @@ def test_switching_into_a_mode_without_a_command_does_not_jump(before, name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_what_was_applied_before_fades(name):
+def test_the_previous_output_fades(name):
     known = kw.ModeCommand(0.0).with_command(kw.ThrustTorque(20.0, Vec3(0.1, -0.1, 0.1)))
     if name == "torque":
         known = kw.ModeCommand(0.0).with_command(kw.ThrustRates(20.0, Vec3(1.0, -1.0, 1.0)))
@@ -177,14 +177,14 @@ def test_switching_into_a_commanded_mode_goes_over_to_its_last_command_without_a
     np.testing.assert_allclose(wrench(found), wrench(descended("rates")), rtol=1e-7, atol=1e-10)
 
 
-def test_a_mode_that_is_commanded_at_last_follows_from_then_on():
-    # the switch asks for what was applied already, so that nothing fades
+def test_a_mode_follows_its_first_late_command():
+    # the first output at the switch equals the last one, so that nothing fades
     state, _ = after(kw.ModeCommand(4.0), estimate=Start().kinematics())
     _, found = stepped(state, kw.ModeCommand(0.0).with_command(COMMANDS["rates"]))
     np.testing.assert_allclose(wrench(found), wrench(descended("rates")), rtol=1e-12, atol=1e-18)
 
 
-def test_a_command_that_no_mode_takes_is_refused():
+def test_a_command_of_no_mode_is_rejected():
     with pytest.raises(TypeError, match=r"no mode takes a HeadingSpeed; give one of PositionYaw,"):
         kw.ModeCommand(0.0).with_command(kw.HeadingSpeed(0.0, 1.0))
 

@@ -1,4 +1,4 @@
-"""The PID law against the linear systems it stands for, and what it does at its limits."""
+"""PID law against linear systems, and at its limits."""
 
 import dataclasses
 import math
@@ -20,11 +20,11 @@ def outputs(pid, errors, dt_s=DT_S, state=None):
     def once(state, error):
         return pid.step(state, error, dt_s)
 
-    begun = PidState.initial() if state is None else state
-    return np.asarray(jax.lax.scan(once, begun, jnp.asarray(errors, float))[1])
+    initial = PidState.initial() if state is None else state
+    return np.asarray(jax.lax.scan(once, initial, jnp.asarray(errors, float))[1])
 
 
-def test_it_answers_like_the_transfer_function_it_stands_for():
+def test_response_equals_the_transfer_function():
     time_s = np.arange(4000) * DT_S
     errors = np.sin(3.0 * time_s) * time_s
     pid = Pid(2.0, integral_per_s=1.5, derivative_s=0.4, filter_radps=20.0)
@@ -42,12 +42,12 @@ def test_it_answers_like_the_transfer_function_it_stands_for():
     assert ratio == pytest.approx(0.5, abs=0.05)
 
 
-def test_a_first_error_gives_no_kick():
+def test_the_first_error_gives_no_derivative_kick():
     pid = Pid(1.0, derivative_s=5.0)
     np.testing.assert_allclose(outputs(pid, [0.3, 0.3, 0.4]), [0.3, 0.3, 0.4 + 5.0 * 0.1 / DT_S])
 
 
-def test_it_leaves_its_limit_as_soon_as_the_error_turns():
+def test_output_leaves_its_limit_when_the_error_changes_sign():
     pid = Pid(0.5, integral_per_s=4.0, lower=-1.0, upper=1.0)
     found = outputs(pid, [*[10.0] * 5000, *[-0.1] * 5])
     assert found[4999] == 1.0
@@ -62,7 +62,7 @@ def test_it_leaves_its_limit_as_soon_as_the_error_turns():
     st.floats(0.0, 1e3),
     st.floats(0.0, 1e3),
 )
-def test_its_output_stays_within_its_limits_and_finite(errors, integral, derivative):
+def test_output_is_finite_and_within_limits(errors, integral, derivative):
     pid = Pid(2.0, integral, derivative, filter_radps=50.0, lower=-3.0, upper=7.0)
     found = outputs(pid, errors)
     assert np.isfinite(found).all()
@@ -70,7 +70,7 @@ def test_its_output_stays_within_its_limits_and_finite(errors, integral, derivat
     assert (found <= 7.0).all()
 
 
-def test_an_integral_gain_changed_in_flight_makes_no_jump():
+def test_changing_the_integral_gain_in_flight_is_bumpless():
     before = Pid(1.0, integral_per_s=2.0)
     state, output = PidState.initial(), 0.0
     for _ in range(1000):
@@ -80,35 +80,35 @@ def test_an_integral_gain_changed_in_flight_makes_no_jump():
 
 
 @pytest.mark.parametrize("integral_per_s", [0.0, 2.0])
-def test_it_goes_on_from_a_given_output_without_a_jump(integral_per_s):
+def test_state_for_output_reproduces_the_output(integral_per_s):
     pid = Pid(3.0, integral_per_s, derivative_s=0.2, filter_radps=30.0)
-    _, output = pid.step(pid.continued(0.4, -1.7), 0.4, DT_S)
+    _, output = pid.step(pid.state_for_output(0.4, -1.7), 0.4, DT_S)
     assert float(output) == pytest.approx(-1.7 + integral_per_s * 0.4 * DT_S)
 
 
-def test_an_angle_goes_the_short_way_round():
+def test_an_angle_is_wrapped():
     pid = Pid(0.0, derivative_s=1.0, turn=math.tau)
     found = outputs(pid, [3.1, -3.1])
     assert found[1] == pytest.approx((2.0 * np.pi - 6.2) / DT_S)
 
 
-def test_an_angle_in_degrees_goes_the_short_way_round():
+def test_an_angle_in_degrees_is_wrapped():
     pid = Pid(0.0, derivative_s=1.0, turn=360.0)
     assert outputs(pid, [179.0, -179.0])[1] == pytest.approx(2.0 / DT_S)
 
 
-def test_its_integral_begins_with_what_is_given():
+def test_integral_starts_at_its_initial_value():
     pid = Pid(2.0, integral_per_s=1.0, initial=0.7)
     assert outputs(pid, [0.0], state=pid.begin()) == pytest.approx([0.7])
 
 
-def test_a_known_rate_takes_the_place_of_the_difference():
+def test_a_known_rate_replaces_the_difference():
     pid = Pid(1.0, derivative_s=0.5)
     _, output = pid.step(PidState.initial(), 0.2, DT_S, error_rate=-2.0, feed_forward=0.7)
     assert float(output) == pytest.approx(0.7 + 0.2 - 1.0)
 
 
-def test_its_derivatives_are_finite_at_its_limits():
+def test_gradients_are_finite_at_the_limits():
     def output(gain, error):
         pid = Pid(gain, 1.0, 0.1, filter_radps=10.0, lower=-1.0, upper=1.0)
         return pid.step(PidState.initial(), error, DT_S)[1]

@@ -18,14 +18,14 @@ from kittiwake.geometry.vec3 import Vec3
 KEY = jax.random.key(0)
 
 
-def asked(controller, signal, start=None):
-    """What a controller makes of a signal at its first step."""
+def output_of(controller, signal, start=None):
+    """Return a controller's output at its first step."""
     motion = (start or Start()).kinematics()
     return controller.step(controller.init(KEY), (signal, motion), 0.01, KEY)[1]
 
 
 def acceleration(controller, signal, start=None):
-    return asked(controller, signal, start).acceleration_world_mps2.array
+    return output_of(controller, signal, start).acceleration_world_mps2.array
 
 
 # the laws
@@ -52,13 +52,13 @@ def test_velocity_law_closes_the_error_within_its_time_constant():
         (Velocity(), VelocityYaw(Vec3(30.0, -40.0, 90.0), 0.7)),
     ],
 )
-def test_a_far_set_point_is_cut_in_length_and_not_in_direction(controller, signal):
+def test_a_distant_setpoint_is_limited_in_length_not_in_direction(controller, signal):
     found = acceleration(controller, signal)
     across = np.linalg.norm(found[:2])
     assert across == pytest.approx(4.0, abs=1e-12) or across < 4.0
     np.testing.assert_allclose(found[:2] / across, [0.6, -0.8], rtol=0, atol=1e-12)
     assert 0.0 < found[2] <= 4.0
-    assert float(asked(controller, signal).yaw_rad) == 0.7
+    assert float(output_of(controller, signal).yaw_rad) == 0.7
 
 
 def test_integral_sums_the_velocity_error_and_stands_still_where_the_command_is_cut():
@@ -74,7 +74,7 @@ def test_integral_sums_the_velocity_error_and_stands_still_where_the_command_is_
     np.testing.assert_allclose(grown.integral_world_mps2.array, expected, rtol=0, atol=1e-16)
 
 
-def test_integral_never_asks_for_more_than_the_limits():
+def test_integral_never_exceeds_the_limits():
     law = Position(integral_gain_per_s2=1e3)
     inputs = (PositionYaw(Vec3(0.5, -0.5, 0.5), 0.0), Start().kinematics())
     state = law.init(KEY)
@@ -87,7 +87,7 @@ def test_integral_never_asks_for_more_than_the_limits():
 
 
 def push(thrust_attitude):
-    """The force in the world of thrust along the body's z axis."""
+    """Return the world force of thrust along the body's z axis."""
     z_body = thrust_attitude.q_world_from_body.rotate(Vec3(0.0, 0.0, 1.0))
     return (z_body * thrust_attitude.thrust_n).array
 
@@ -96,7 +96,7 @@ def push(thrust_attitude):
 @pytest.mark.parametrize("wanted", [(0.0, 0.0, 0.0), (2.0, -1.5, 3.0), (-2.0, 2.0, -4.0)])
 def test_thrust_and_attitude_give_the_acceleration_and_the_yaw(wanted, yaw):
     law = Acceleration(mass_kg=1.5, max_thrust_n=40.0)
-    found = asked(law, AccelerationYaw(Vec3(*wanted), yaw))
+    found = output_of(law, AccelerationYaw(Vec3(*wanted), yaw))
     expected = 1.5 * (np.array(wanted) + np.array([0.0, 0.0, 9.81]))
     np.testing.assert_allclose(push(found), expected, rtol=0, atol=1e-13)
     x_body = found.q_world_from_body.rotate(Vec3(1.0, 0.0, 0.0))
@@ -106,7 +106,7 @@ def test_thrust_and_attitude_give_the_acceleration_and_the_yaw(wanted, yaw):
 
 def test_tilt_is_limited_and_the_vertical_force_kept():
     law = Acceleration(mass_kg=1.5, max_thrust_n=40.0, max_tilt_rad=0.4)
-    force = push(asked(law, AccelerationYaw(Vec3(30.0, 40.0, 1.0), 0.3)))
+    force = push(output_of(law, AccelerationYaw(Vec3(30.0, 40.0, 1.0), 0.3)))
     assert force[2] == pytest.approx(1.5 * 10.81, abs=1e-12)
     assert math.hypot(*force[:2]) / force[2] == pytest.approx(math.tan(0.4), abs=1e-12)
     assert force[1] / force[0] == pytest.approx(4.0 / 3.0, abs=1e-12)
@@ -114,9 +114,9 @@ def test_tilt_is_limited_and_the_vertical_force_kept():
 
 @pytest.mark.parametrize("down", [-9.81, -12.0, -1e6])
 @pytest.mark.parametrize("across", [0.0, 1.0, 1e6])
-def test_a_force_that_points_down_asks_for_the_least_thrust_and_a_bounded_tilt(down, across):
+def test_a_downward_force_gives_the_least_thrust_and_a_bounded_tilt(down, across):
     law = Acceleration(mass_kg=1.5, max_thrust_n=40.0, min_thrust_n=0.5)
-    found = asked(law, AccelerationYaw(Vec3(across, 0.0, down), 0.3))
+    found = output_of(law, AccelerationYaw(Vec3(across, 0.0, down), 0.3))
     z_body = found.q_world_from_body.rotate(Vec3(0.0, 0.0, 1.0))
     assert float(found.thrust_n) == 0.5
     assert math.acos(min(1.0, float(z_body.z))) <= 0.6 + 1e-12
@@ -129,17 +129,17 @@ def test_gradients_are_finite_where_the_direction_is_undefined(wanted):
     law = Acceleration(mass_kg=1.5, max_thrust_n=40.0)
 
     def numbers(a):
-        found = asked(law, AccelerationYaw(Vec3.of(a[:3]), a[3]))
+        found = output_of(law, AccelerationYaw(Vec3.of(a[:3]), a[3]))
         return jnp.append(found.q_world_from_body.array, found.thrust_n)
 
     assert jnp.isfinite(jax.jacrev(numbers)(jnp.array([*wanted, 0.3]))).all()
 
 
-def test_attitude_does_not_jump_where_yaw_is_counted_anew():
+def test_attitude_is_continuous_where_yaw_wraps():
     law = Acceleration(mass_kg=1.5, max_thrust_n=40.0)
     start = Start(yaw_rad=3.1)
     one, other = (
-        asked(law, AccelerationYaw(Vec3(1.0, 2.0, 0.0), yaw), start).q_world_from_body
+        output_of(law, AccelerationYaw(Vec3(1.0, 2.0, 0.0), yaw), start).q_world_from_body
         for yaw in (math.pi - 1e-9, -math.pi + 1e-9)
     )
     np.testing.assert_allclose(one.array, other.array, rtol=0, atol=2e-9)
@@ -147,10 +147,12 @@ def test_attitude_does_not_jump_where_yaw_is_counted_anew():
 
 @pytest.mark.parametrize("yaw", np.linspace(-math.pi, math.pi, 9))
 @pytest.mark.parametrize("present", [-9.0, -3.0, 0.0, 2.0, 7.0])
-def test_the_attitude_asked_for_lies_on_the_side_of_the_present_one(yaw, present):
+def test_the_commanded_quaternion_has_the_sign_of_the_present_one(yaw, present):
     law = Acceleration(mass_kg=1.5, max_thrust_n=40.0)
     start = Start(yaw_rad=present)
-    found = asked(law, AccelerationYaw(Vec3(1.0, 2.0, 0.0), float(yaw)), start).q_world_from_body
+    found = output_of(
+        law, AccelerationYaw(Vec3(1.0, 2.0, 0.0), float(yaw)), start
+    ).q_world_from_body
     now = start.kinematics().q_world_from_body
     assert float(now.array @ found.array) >= 0.0
 
@@ -159,7 +161,7 @@ def test_the_attitude_asked_for_lies_on_the_side_of_the_present_one(yaw, present
 
 
 def flight(duration_s, **values):
-    """A flight of the drone, a row a step of 5 ms; two underscores of a name stand for a dot."""
+    """Return a log of the drone with a row per step of 5 ms; two underscores are a dot."""
     wide = {"x_m": [-200, 200], "y_m": [-200, 200], "z_m": [-50, 200]}
     paths = {key.replace("__", "."): value for key, value in values.items()}
     overrides = {"world.area": wide, "time.log_rate_hz": 200, **paths}
@@ -169,7 +171,7 @@ def flight(duration_s, **values):
 
 
 def offset(frame):
-    """Where the drone was, seen from its goal."""
+    """Return the drone's position relative to its setpoint."""
     return np.column_stack(
         [frame[f"{axis}_m"] - frame[f"setpoint.position_{axis}_world_m"] for axis in "xyz"]
     )
@@ -184,7 +186,7 @@ WIND = {"world__wind": {"type": "shear", "speed_at_6m_mps": 5, "from_deg": 30}}
 
 
 def damped(drag_per_s, time_s):
-    """The way back from 1 m of w^2 e - (2 w + drag) v without any lag, for w = 1.5."""
+    """Return the ideal response from 1 m of w^2 e - (2 w + drag) v, for w = 1.5."""
     half = 1.5 + drag_per_s / 2.0
     root = math.sqrt(half**2 - 1.5**2)
     slow, fast = half - root, half + root
@@ -210,7 +212,7 @@ def test_step_of_a_meter_is_critically_damped_without_drag():
     np.testing.assert_allclose(path, ideal, atol=0.03)
 
 
-def test_place_is_held_in_wind_with_the_integral():
+def test_position_is_held_in_wind_with_the_integral():
     path = offset(flight(20.0, **WIND, **{CONTROLLER: INTEGRAL}))
     assert np.linalg.norm(path[-200:], axis=1).max() < 0.005
 
@@ -227,7 +229,7 @@ def test_a_far_goal_is_reached_at_the_speed_limit_with_little_overshoot(controll
     path = offset(frame)
     speed = np.linalg.norm(frame[["vx_mps", "vy_mps", "vz_mps"]], axis=1)
     assert np.isfinite(frame.to_numpy()).all()
-    # drag takes a few tenths of the speed asked for, unless it is learnt; and then it has to be
+    # drag reduces the speed by a few tenths unless the integral compensates it; and then it must be
     # forgotten while braking
     assert 4.0 < speed.max() < 5.05
     assert path.min() > -overshoot_m
@@ -235,7 +237,7 @@ def test_a_far_goal_is_reached_at_the_speed_limit_with_little_overshoot(controll
 
 
 @pytest.mark.parametrize("controller", ["position", INTEGRAL], ids=["plain", "integral"])
-def test_hopeless_wind_saturates_without_a_number_lost(controller):
+def test_excessive_wind_saturates_without_nan(controller):
     gale = {"world__wind": {"type": "shear", "speed_at_6m_mps": 25, "from_deg": 30}}
     frame = flight(6.0, **gale, **{CONTROLLER: controller})
     assert np.isfinite(frame.to_numpy()).all()

@@ -1,4 +1,4 @@
-"""From a place to a velocity: the law, its limit, and what is fed forward."""
+"""Position to velocity: law, limit and feed-forward."""
 
 import jax
 import numpy as np
@@ -11,20 +11,20 @@ from kittiwake.geometry.vec3 import Vec3
 KEY = jax.random.key(0)
 
 
-def asked(place, **fed_forward):
+def output_of(place, **fed_forward):
     wanted = PositionYaw(place, 0.4, **fed_forward)
     return PositionVelocity().step((), (wanted, Start().kinematics()), 0.01, KEY)[1]
 
 
-def test_the_velocity_is_in_proportion_to_the_way_and_limited():
-    near, far = asked(Vec3(1.0, -2.0, 0.5)), asked(Vec3(30.0, 40.0, 0.0))
+def test_the_velocity_is_proportional_to_the_error_and_limited():
+    near, far = output_of(Vec3(1.0, -2.0, 0.5)), output_of(Vec3(30.0, 40.0, 0.0))
     np.testing.assert_allclose(near.velocity_world_mps.array, [0.6, -1.2, 0.3], atol=1e-12)
     np.testing.assert_allclose(far.velocity_world_mps.array, [1.8, 2.4, 0.0], atol=1e-12)
     assert near.yaw_rad == 0.4
 
 
-def test_what_the_place_does_is_passed_on_beside_the_limit():
-    moving = asked(
+def test_feed_forward_is_added_without_limit():
+    moving = output_of(
         Vec3(30.0, 40.0, 0.0),
         velocity_world_mps=Vec3(1.0, 2.0, 3.0),
         acceleration_world_mps2=Vec3(4.0, 5.0, 6.0),

@@ -38,8 +38,8 @@ def started(controller):
     return controller.init(KEY)
 
 
-def asked(controller, wanted, start, state=None, dt_s=DT_S):
-    """The next state and the torque."""
+def output_of(controller, wanted, start, state=None, dt_s=DT_S):
+    """Return the next state and the torque."""
     state = started(controller) if state is None else state
     later, command = controller.step(state, (wanted, start.kinematics()), dt_s, KEY)
     return later, command.torque_body_nm.array
@@ -50,7 +50,7 @@ def angular_acceleration(torque, inertia=INERTIA):
 
 
 def turned(controller, angle_rad, duration_s, speed_mps=0.0, disturbance_radps2=0.0):
-    """Pitch over time of a body that turns about y alone, from level to an angle."""
+    """Return the pitch over time of a body that rotates about y only, from level to an angle."""
     wanted = ThrustAttitude(5.0, attitude(pitch=angle_rad))
 
     def once(carry, _):
@@ -66,9 +66,9 @@ def turned(controller, angle_rad, duration_s, speed_mps=0.0, disturbance_radps2=
         new_rate = rate + growth * DT_S
         return (later, pitch + new_rate * DT_S, new_rate), pitch
 
-    begun = (started(controller), jnp.asarray(0.0), jnp.asarray(0.0))
+    initial = (started(controller), jnp.asarray(0.0), jnp.asarray(0.0))
     steps = round(duration_s / DT_S)
-    return np.asarray(jax.jit(lambda: jax.lax.scan(once, begun, None, steps)[1])())
+    return np.asarray(jax.jit(lambda: jax.lax.scan(once, initial, None, steps)[1])())
 
 
 def round_body():
@@ -101,17 +101,17 @@ def test_error_leads_the_short_way_from_any_attitude(a, b, c, d, e, f, g, h):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_both_quaternions_of_an_attitude_ask_for_the_same(kind):
+def test_both_quaternions_of_an_attitude_give_the_same_output(kind):
     q = attitude(0.2, -0.3, 2.9)
     other = Quaternion(-q.w, -q.x, -q.y, -q.z)
     start = Start(yaw_rad=-2.9, angular_velocity_body_radps=Vec3(0.3, 0.1, -0.2))
-    _, one = asked(kind(INERTIA), ThrustAttitude(5.0, q), start)
-    _, two = asked(kind(INERTIA), ThrustAttitude(5.0, other), start)
+    _, one = output_of(kind(INERTIA), ThrustAttitude(5.0, q), start)
+    _, two = output_of(kind(INERTIA), ThrustAttitude(5.0, other), start)
     np.testing.assert_array_equal(one, two)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_thrust_passes_through_and_a_fulfilled_wish_asks_for_no_torque(kind):
+def test_thrust_passes_through_and_zero_error_gives_no_torque(kind):
     q = attitude(0.4, -0.2, 1.0)
     controller = kind(INERTIA)
     motion = Start(roll_rad=0.4, pitch_rad=-0.2, yaw_rad=1.0).kinematics()
@@ -128,8 +128,8 @@ def test_kemper_is_a_pid_about_each_axis():
     wanted = ThrustAttitude(5.0, LEVEL)
     rates = np.array([0.2, 0.1, -0.3])
     start = Start(0.0 * Vec3.zero(), 0.05, 0.0, 0.0, angular_velocity_body_radps=Vec3.of(rates))
-    state, _ = asked(controller, wanted, start)
-    _, torque = asked(controller, wanted, start, state)
+    state, _ = output_of(controller, wanted, start)
+    _, torque = output_of(controller, wanted, start, state)
     error = np.array([-2.0 * math.sin(0.025), 0.0, 0.0])
     w, c = np.array([7.0, 7.0, 3.0]), np.array([0.5, 0.5, 0.2])
     # after two steps of the same error
@@ -154,7 +154,7 @@ def test_kemper_without_an_integral_is_a_pd():
     wanted = ThrustAttitude(5.0, attitude(0.1, 0.1, 0.1))
     state, torques = None, []
     for _ in range(5):
-        state, torque = asked(controller, wanted, Start(), state, dt_s=1.0)
+        state, torque = output_of(controller, wanted, Start(), state, dt_s=1.0)
         torques.append(torque)
     np.testing.assert_array_equal(torques, [torques[0]] * 5)
 
@@ -175,9 +175,9 @@ def test_angular_acceleration_is_limited_and_the_integral_waits(kind):
     wanted = ThrustAttitude(5.0, attitude(1.0, 1.0, 1.0))
     state = None
     for _ in range(50):
-        state, torque = asked(controller, wanted, Start(), state, dt_s=1.0)
+        state, torque = output_of(controller, wanted, Start(), state, dt_s=1.0)
     np.testing.assert_allclose(angular_acceleration(torque), [10.0, 10.0, 3.0], rtol=1e-9)
-    _, torque = asked(controller, ThrustAttitude(5.0, LEVEL), Start(), state, dt_s=1e-9)
+    _, torque = output_of(controller, ThrustAttitude(5.0, LEVEL), Start(), state, dt_s=1e-9)
     np.testing.assert_allclose(torque, 0.0, atol=1e-12)
 
 
@@ -188,7 +188,7 @@ def test_hoffmann_without_acceleration_is_kemper_when_slow():
     states = None, None
     for _ in range(3):
         (one, torque), (two, expected) = (
-            asked(controller, wanted, Start(), state)
+            output_of(controller, wanted, Start(), state)
             for controller, state in zip((hoffmann, kemper), states, strict=True)
         )
         states = one, two
@@ -202,7 +202,7 @@ def test_hoffmann_feeds_the_filtered_acceleration_back():
     filtered, state = -rates[0], None
     for rate in rates:
         start = Start(angular_velocity_body_radps=Vec3(rate, 0.0, 0.0))
-        state, torque = asked(controller, ThrustAttitude(5.0, LEVEL), start, state)
+        state, torque = output_of(controller, ThrustAttitude(5.0, LEVEL), start, state)
         slope = pole * (-rate - filtered)
         filtered += (-rate - filtered) * (1.0 - math.exp(-pole * DT_S))
         expected = -(1.0 + gain) * 2.0 * z * w * rate + gain * slope
@@ -219,7 +219,7 @@ def test_hoffmann_is_a_pid_when_slow_and_a_pd_when_fast():
     assert fast[-1] == pytest.approx(2.0 * math.asin(2.0 / (1.2 * 64.0) / 2.0), rel=1e-6)
 
 
-def test_hoffmann_changes_over_without_a_jump_and_comes_back_to_what_it_learnt():
+def test_hoffmann_switches_without_a_jump_and_keeps_its_integral():
     controller = Hoffmann(round_body(), integral_per_s=5.0)
     wanted = ThrustAttitude(5.0, attitude(roll=0.1))
     speeds = np.concatenate([np.zeros(500), np.linspace(0, 3, 300), np.linspace(3, 0, 300)])
@@ -241,11 +241,11 @@ def test_hoffmann_changes_over_without_a_jump_and_comes_back_to_what_it_learnt()
     assert found[-1] >= learnt
 
 
-def test_dikmen_is_written_out_in_numpy():
+def test_dikmen_equals_a_numpy_implementation():
     controller = Dikmen(INERTIA)
     rates = np.array([0.6, -0.02, 0.4])
     start = Start(roll_rad=0.03, angular_velocity_body_radps=Vec3.of(rates))
-    _, torque = asked(controller, ThrustAttitude(5.0, LEVEL), start)
+    _, torque = output_of(controller, ThrustAttitude(5.0, LEVEL), start)
     c, k = np.array([8.0, 8.0, 4.0]), np.array([15.0, 15.0, 8.0])
     s = -rates + c * np.array([-2.0 * math.sin(0.015), 0.0, 0.0])
     expected = -c * rates + k * np.clip(s / 0.2, -1.0, 1.0) + s
@@ -264,7 +264,7 @@ def test_dikmen_slides_in_at_its_slope():
     np.testing.assert_allclose(found, 0.02 * (1.0 - lacking), atol=0.03 * 0.02)
 
 
-def test_dikmen_keeps_a_steady_torque_within_its_layer():
+def test_dikmen_holds_a_steady_torque_within_its_layer():
     found = turned(Dikmen(round_body()), 0.0, 3.0, disturbance_radps2=10.0)
     # s = eps d / (k + eta eps), and e = s / c
     expected = 0.2 * 10.0 / (15.0 + 0.2) / 8.0

@@ -1,4 +1,4 @@
-"""Attitude to rates with tilt before yaw, and rates to torque by increments."""
+"""Attitude to rates with prioritized tilt, and incremental control of the rates."""
 
 import dataclasses
 import math
@@ -35,7 +35,7 @@ def rates(law, present, wanted, known=None):
     return found.angular_velocity_body_radps.array
 
 
-def test_small_errors_ask_for_rates_in_proportion():
+def test_small_errors_give_proportional_rates():
     present = about(0.3, -0.8, 1.2)
     found = rates(FREE, present, present * about(1e-4, -2e-4, 3e-4))
     # the two turns do not commute to second order
@@ -87,14 +87,14 @@ PUSH_NM = Vec3(0.05, -0.08, 0.06)
 
 
 def flown(law, *, push, noise_radps=0.0, late=0, lag_s=0.0, steps=2000, increments=True):
-    """The body's rates under a law, by steps that hold the torque; without memory a plain loop."""
+    """Return the body rates under a law with torque held over steps; optionally a plain loop."""
     passed = 1.0 - math.exp(-DT_S / lag_s) if lag_s else 1.0
 
     def step(carried, key):
         state, omega, seen, acting = carried
         noise = noise_radps * jax.random.normal(key, (3,))
-        told = Vec3.of(seen[0] + noise)
-        motion = dataclasses.replace(Start().kinematics(), angular_velocity_body_radps=told)
+        measured = Vec3.of(seen[0] + noise)
+        motion = dataclasses.replace(Start().kinematics(), angular_velocity_body_radps=measured)
         later, out = law.step(state, (ThrustRates(1.0, REFERENCE), motion), DT_S, key)
         acting = acting + (out.torque_body_nm.array - acting) * passed
         twist = Vec3.of(omega)
@@ -105,9 +105,9 @@ def flown(law, *, push, noise_radps=0.0, late=0, lag_s=0.0, steps=2000, incremen
         return (later, omega, seen, acting), omega
 
     zero = jnp.zeros(3)
-    begun = (as_arrays(law.init(KEY)), zero, jnp.zeros((late + 1, 3)), zero)
+    initial = (as_arrays(law.init(KEY)), zero, jnp.zeros((late + 1, 3)), zero)
     return np.asarray(
-        jax.jit(lambda b, k: jax.lax.scan(step, b, k))(begun, jax.random.split(KEY, steps))[1]
+        jax.jit(lambda b, k: jax.lax.scan(step, b, k))(initial, jax.random.split(KEY, steps))[1]
     )
 
 
@@ -126,7 +126,7 @@ def test_an_unknown_torque_and_a_wrong_inertia_leave_no_offset_where_a_plain_loo
 
 
 def other_torques(omega):
-    """What turns the body at these rates, of the push and its own gyroscopic torque."""
+    """Return the sum of external and gyroscopic torque at these rates."""
     return PUSH_NM.array - np.cross(omega, BODY.matrix @ omega)
 
 
@@ -140,14 +140,14 @@ def test_with_the_right_inertia_the_rates_answer_with_their_gain_from_the_first_
 
 
 @pytest.mark.parametrize("lag_s", [0.0, 0.03])
-def test_noise_and_a_step_of_delay_are_borne(lag_s):
+def test_noise_and_a_step_of_delay_are_tolerated(lag_s):
     law = Indi(BELIEVED, actuator_lag_s=lag_s)
     found = flown(law, push=PUSH_NM, noise_radps=0.01, late=1, lag_s=lag_s)[1000:]
     np.testing.assert_allclose(found.mean(axis=0), REFERENCE.array, atol=0.01)
     assert found.std(axis=0).max() < 0.05
 
 
-def test_a_torque_that_cannot_be_given_winds_nothing_up():
+def test_an_infeasible_torque_causes_no_windup():
     law = Indi(BODY, max_angular_acceleration_radps2=3.0)
     strong_push = Vec3(0.5, 0.0, 0.0)
     state = law.init(KEY)

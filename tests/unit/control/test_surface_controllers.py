@@ -1,4 +1,4 @@
-"""Surface following and distance lock: laws by hand, references, signs, and flights at planes."""
+"""Surface following and distance lock: laws, references, signs, and flights at planes."""
 
 import dataclasses
 import math
@@ -41,11 +41,11 @@ def lock(**gains):
     return DistanceLock(MASS, MAX_THRUST, **gains)
 
 
-def commanded(controller, told, starts):
-    """The last command, and roll, pitch and yaw in it, after a step for each start."""
+def commanded(controller, setpoint, starts):
+    """Return the last command and its roll, pitch and yaw after a step for each start."""
     state = controller.init(KEY)
     for start in starts:
-        state, command = controller.step(state, (told, start.kinematics()), DT_S, KEY)
+        state, command = controller.step(state, (setpoint, start.kinematics()), DT_S, KEY)
     return command, command.q_world_from_body.to_euler()
 
 
@@ -56,10 +56,10 @@ def moving(x=0.0, y=0.0, z=0.0, yaw=NORTH):
 # surface following
 
 
-def test_second_command_is_that_of_the_equations_by_hand():
-    told = SurfaceMotion(2.0, 1.0, SLOPE, 0.5)
+def test_second_command_equals_the_equations_by_hand():
+    setpoint = SurfaceMotion(2.0, 1.0, SLOPE, 0.5)
     starts = [moving(), moving(y=0.1, z=0.05)]
-    command, angles = commanded(following(), told, starts)
+    command, angles = commanded(following(), setpoint, starts)
     pole = 2.0 * math.pi * 0.1
     closed = 1.0 - math.exp(-pole * DT_S)
     cosine, sine = math.cos(BETA), math.sin(BETA)
@@ -82,8 +82,8 @@ def test_references_begin_where_the_vehicle_is():
     # on a slope and on its way up it: neither thrust nor tilt but those of the feed-forward
     speed = 0.5
     start = moving(y=speed * math.cos(BETA), z=speed * math.sin(BETA))
-    told = SurfaceMotion(1.0, 1.0, SLOPE, speed)
-    command, angles = commanded(following(), told, [start])
+    setpoint = SurfaceMotion(1.0, 1.0, SLOPE, speed)
+    command, angles = commanded(following(), setpoint, [start])
     climbing = MASS * speed * math.sin(BETA)
     assert command.thrust_n == pytest.approx(MASS * GRAVITY + climbing, rel=1e-9)
     assert angles.pitch_rad == pytest.approx(0.25 * speed * math.cos(BETA) / GRAVITY, rel=1e-9)
@@ -91,35 +91,35 @@ def test_references_begin_where_the_vehicle_is():
 
 @pytest.mark.parametrize("away", [0.4, -0.4])
 def test_thrust_closes_the_distance(away):
-    told = SurfaceMotion(1.0 + away, 1.0, SLOPE, 0.0)
-    command, _ = commanded(following(), told, [moving()] * 5)
+    setpoint = SurfaceMotion(1.0 + away, 1.0, SLOPE, 0.0)
+    command, _ = commanded(following(), setpoint, [moving()] * 5)
     assert (command.thrust_n - MASS * GRAVITY) * away < 0.0
 
 
 def test_below_a_ceiling_thrust_closes_the_distance_too():
-    told = SurfaceMotion(1.4, 1.0, -SLOPE, 0.0)
-    command, _ = commanded(following(), told, [moving()] * 5)
+    setpoint = SurfaceMotion(1.4, 1.0, -SLOPE, 0.0)
+    command, _ = commanded(following(), setpoint, [moving()] * 5)
     assert command.thrust_n > MASS * GRAVITY
 
 
 def test_too_fast_ahead_raises_the_nose_and_to_the_left_lowers_the_right_side():
-    told = SurfaceMotion(1.0, 1.0, FLOOR, 0.0)
+    setpoint = SurfaceMotion(1.0, 1.0, FLOOR, 0.0)
     # ahead is north; the first step takes the present speed as its reference
-    _, angles = commanded(following(), told, [moving(), moving(x=-0.3, y=0.2)])
+    _, angles = commanded(following(), setpoint, [moving(), moving(x=-0.3, y=0.2)])
     assert angles.pitch_rad < -0.03
     assert angles.roll_rad > 0.03
 
 
 def test_without_sideways_gains_there_is_no_roll():
     still = dataclasses.replace(following().sideways, proportional=0.0, integral_per_s=0.0)
-    told = SurfaceMotion(1.0, 1.0, FLOOR, 0.0)
-    _, angles = commanded(following(sideways=still), told, [moving(), moving(x=-0.3)])
+    setpoint = SurfaceMotion(1.0, 1.0, FLOOR, 0.0)
+    _, angles = commanded(following(sideways=still), setpoint, [moving(), moving(x=-0.3)])
     assert angles.roll_rad == pytest.approx(0.0, abs=1e-12)
 
 
 def test_tilt_stays_within_fifteen_degrees():
-    told = SurfaceMotion(1.0, 1.0, FLOOR, 0.0)
-    _, angles = commanded(following(), told, [moving(), moving(x=30.0, y=-30.0)])
+    setpoint = SurfaceMotion(1.0, 1.0, FLOOR, 0.0)
+    _, angles = commanded(following(), setpoint, [moving(), moving(x=30.0, y=-30.0)])
     np.testing.assert_allclose(
         [angles.pitch_rad, angles.roll_rad], [math.pi / 12.0, -math.pi / 12.0], rtol=1e-9
     )
@@ -128,76 +128,76 @@ def test_tilt_stays_within_fifteen_degrees():
 @pytest.mark.parametrize("make", [following, lock])
 def test_thrust_stays_what_the_rotors_can_give(make):
     for distance, limit in ((1e3, 0.0), (-1e3, MAX_THRUST)):
-        told = SurfaceMotion(distance, 1.0, FLOOR, 0.0)
+        setpoint = SurfaceMotion(distance, 1.0, FLOOR, 0.0)
         plain = make()
         # at once, without its low pass
         quick = (
             dataclasses.replace(plain, reference_filter_radps=100.0) if make is following else plain
         )
-        command, _ = commanded(quick, told, [moving()] * 3)
+        command, _ = commanded(quick, setpoint, [moving()] * 3)
         assert command.thrust_n == pytest.approx(limit, abs=1e-9)
 
 
 @pytest.mark.parametrize("make", [following, lock])
 def test_yaw_goes_from_the_present_one_to_the_surface_the_short_way(make):
-    told = SurfaceMotion(1.0, 1.0, Vec3(1.0, 0.0, 0.0), 0.0)
+    setpoint = SurfaceMotion(1.0, 1.0, Vec3(1.0, 0.0, 0.0), 0.0)
     # looks west at last, which is a little more to the left than this
-    _, angles = commanded(make(), told, [moving(yaw=3.0)])
+    _, angles = commanded(make(), setpoint, [moving(yaw=3.0)])
     assert angles.yaw_rad == pytest.approx(3.0 + (math.pi - 3.0) * DT_S, rel=1e-9)
-    _, angles = commanded(make(), told, [moving(yaw=-3.0)])
+    _, angles = commanded(make(), setpoint, [moving(yaw=-3.0)])
     assert angles.yaw_rad == pytest.approx(-3.0 - (math.pi - 3.0) * DT_S, rel=1e-9)
 
 
 @pytest.mark.parametrize("make", [following, lock])
-def test_over_a_level_floor_the_heading_stays(make):
-    told = SurfaceMotion(1.0, 1.0, FLOOR, 0.0)
-    _, angles = commanded(make(), told, [moving(yaw=0.7)] * 4)
+def test_heading_is_kept_over_a_level_floor(make):
+    setpoint = SurfaceMotion(1.0, 1.0, FLOOR, 0.0)
+    _, angles = commanded(make(), setpoint, [moving(yaw=0.7)] * 4)
     assert angles.yaw_rad == pytest.approx(0.7, rel=1e-9)
 
 
 @pytest.mark.parametrize("make", [following, lock])
 def test_thrust_is_in_proportion_to_mass(make):
-    told = SurfaceMotion(1.3, 1.0, SLOPE, 0.5)
+    setpoint = SurfaceMotion(1.3, 1.0, SLOPE, 0.5)
     starts = [moving(), moving(z=0.2)]
     light, heavy = make(), dataclasses.replace(make(), mass_kg=3.0, max_thrust_n=60.0)
-    (one, _), (other, _) = (commanded(c, told, starts) for c in (light, heavy))
+    (one, _), (other, _) = (commanded(c, setpoint, starts) for c in (light, heavy))
     assert other.thrust_n == pytest.approx(2.0 * float(one.thrust_n), rel=1e-9)
 
 
 # distance lock
 
 
-def test_lock_shares_the_error_by_its_direction_as_by_hand():
+def test_lock_distributes_the_error_along_its_direction():
     controller = lock(direction_world=Vec3(1.0, 15.0, 2.0))
     yaw = math.atan2(15.0, 1.0)
     start = moving(x=0.1 * math.cos(yaw), y=0.1 * math.sin(yaw), z=0.02, yaw=yaw)
-    told = SurfaceMotion(1.5, 1.0, SLOPE, 0.0)
-    command, angles = commanded(controller, told, [moving(yaw=yaw), start])
+    setpoint = SurfaceMotion(1.5, 1.0, SLOPE, 0.0)
+    command, angles = commanded(controller, setpoint, [moving(yaw=yaw), start])
     length = math.sqrt(1.0 + 225.0 + 4.0)
     # too far from a slope below: ahead and down
     up, ahead = -0.5 * 2.0 / length, 0.5 * math.sqrt(226.0) / length
     beyond = 3.0 * 1.4987 * up - 4.4987 * 0.02 + 2.0 * up * DT_S / 150.0
     assert command.thrust_n == pytest.approx(MASS * GRAVITY + beyond, rel=1e-9)
-    # the high pass of a speed that has just begun has the gain of one
+    # the high-pass filter of a speed starts with a gain of one
     pitch = 0.024 * ahead - (1.0 + 0.24) * 0.1 + 2.0 * ahead * DT_S / 1500.0
     assert angles.pitch_rad == pytest.approx(pitch, rel=1e-9)
     assert angles.yaw_rad == pytest.approx(yaw, rel=1e-9)
 
 
 def test_a_slanting_lock_goes_up_to_a_ceiling():
-    told = SurfaceMotion(1.5, 1.0, -SLOPE, 0.0)
-    command, _ = commanded(lock(direction_world=Vec3(1.0, 15.0, 2.0)), told, [moving()])
+    setpoint = SurfaceMotion(1.5, 1.0, -SLOPE, 0.0)
+    command, _ = commanded(lock(direction_world=Vec3(1.0, 15.0, 2.0)), setpoint, [moving()])
     assert command.thrust_n > MASS * GRAVITY
 
 
 def test_without_a_direction_the_lock_goes_straight_to_the_surface():
-    straight, told = lock(direction_world=-SLOPE), SurfaceMotion(1.5, 1.0, SLOPE, 0.0)
-    (one, _), (other, _) = (commanded(c, told, [moving()] * 2) for c in (lock(), straight))
+    straight, setpoint = lock(direction_world=-SLOPE), SurfaceMotion(1.5, 1.0, SLOPE, 0.0)
+    (one, _), (other, _) = (commanded(c, setpoint, [moving()] * 2) for c in (lock(), straight))
     for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True):
         assert a == pytest.approx(float(b), abs=1e-12)
 
 
-def test_a_direction_without_length_is_refused():
+def test_a_zero_direction_is_rejected():
     with pytest.raises(ValueError, match=r"is no direction.*write \[1, 15, 2\]"):
         lock(direction_world=Vec3.zero())
 
@@ -206,7 +206,7 @@ def test_a_direction_without_length_is_refused():
 
 
 class Measured(AbstractGuidance):
-    """The true distance from a plane, which is to be 1 m."""
+    """Guidance that gives the true distance from a plane, with a setpoint of 1 m."""
 
     point_world_m: Vec3
     normal_world: Vec3
@@ -223,7 +223,7 @@ class Measured(AbstractGuidance):
 
 
 def flown(controller, plane, place, duration_s, rate_hz=1000.0 / 9.0, every=7):
-    """Times, and at them what is left of distance and velocity; 9 ms seven times are 63 ms."""
+    """Return times and the errors of distance and velocity; seven steps of 9 ms are 63 ms."""
     text = f"""
 name: slope
 time: {{rate_hz: 100, duration_s: {duration_s}}}

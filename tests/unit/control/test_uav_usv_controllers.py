@@ -1,4 +1,4 @@
-"""The UAV-USV simulator's two controllers of its quadrotor: signs, scales, loops and flights."""
+"""Quadrotor controllers of the UAV-USV simulator: signs, scales, loops and flights."""
 
 import dataclasses
 import math
@@ -39,7 +39,7 @@ def cascade(name, **gains):
 
 
 def throttles(controller, wanted, start, steps=1):
-    """In percent of the fastest rotor."""
+    """Return the throttles in percent."""
     state = controller.init(KEY)
     for _ in range(steps):
         state, command = controller.step(state, (wanted, start.kinematics()), DT_S, KEY)
@@ -51,7 +51,7 @@ def place(x=0.0, y=0.0, z=0.0, yaw=0.0, **feed_forward):
 
 
 def unbiased(name="ar-drone"):
-    """Without what the integrals of roll and yaw begin with."""
+    """Return the cascade with zero initial integrals of roll and yaw."""
     plain = UavUsvCascade(**UavUsvCascade.with_vehicle_defaults(dynamics("ar-drone"), GRAVITY))
     roll, yaw = (dataclasses.replace(pid, initial=0.0) for pid in (plain.roll, plain.yaw))
     return cascade(name, roll=roll, yaw=yaw)
@@ -69,19 +69,21 @@ def test_rows_of_the_ar_drone_are_the_sources_mixer():
 @pytest.mark.parametrize("name", PLUS)
 def test_a_percent_of_output_accelerates_every_vehicle_as_it_does_the_ar_drone(name):
     def accelerations(name):
-        """For one percent of throttle, roll, pitch and yaw about hover."""
-        told, controller = dynamics(name).vehicle_parameters(GRAVITY), cascade(name)
+        """Return the accelerations for one percent of throttle, roll, pitch and yaw about hover."""
+        parameters, controller = dynamics(name).vehicle_parameters(GRAVITY), cascade(name)
         rows = np.array(controller.percent_from_outputs)
-        hover = math.sqrt(told["mass_kg"] * GRAVITY / (4.0 * told["thrust_ns2"]))
-        thrusts_n = 2.0 * told["thrust_ns2"] * hover * told["max_speed_radps"] * rows / 100.0
-        hubs, spins = np.array(told["hubs_body_m"]), np.array(told["spins"])
-        inertia = told["inertia_kgm2"]
+        hover = math.sqrt(parameters["mass_kg"] * GRAVITY / (4.0 * parameters["thrust_ns2"]))
+        thrusts_n = (
+            2.0 * parameters["thrust_ns2"] * hover * parameters["max_speed_radps"] * rows / 100.0
+        )
+        hubs, spins = np.array(parameters["hubs_body_m"]), np.array(parameters["spins"])
+        inertia = parameters["inertia_kgm2"]
         return np.array(
             [
-                thrusts_n.sum(0) / told["mass_kg"],
+                thrusts_n.sum(0) / parameters["mass_kg"],
                 hubs[:, 1] @ thrusts_n / inertia["xx"],
                 -hubs[:, 0] @ thrusts_n / inertia["yy"],
-                -told["torque_per_thrust_m"] * spins @ thrusts_n / inertia["zz"],
+                -parameters["torque_per_thrust_m"] * spins @ thrusts_n / inertia["zz"],
             ]
         )
 
@@ -109,7 +111,7 @@ def test_the_right_rotors_turn_faster(wanted, faster, slower):
     assert found[faster] > found[slower] + 0.1
 
 
-def test_a_place_is_told_in_the_headings_axes():
+def test_position_errors_are_in_heading_axes():
     at_once = throttles(unbiased(), place(1.0, 2.0, 0.3, 0.4), Start(yaw_rad=0.4))
     c, s = math.cos(0.4), math.sin(0.4)
     turned = throttles(unbiased(), place(c + 2.0 * s, 2.0 * c - s, 0.3), Start())
@@ -142,11 +144,11 @@ def test_throttle_stays_within_its_limits():
 
 
 def test_roll_loop_has_the_sources_frequency_and_damping():
-    controller, told = unbiased(), dynamics("ar-drone").vehicle_parameters(GRAVITY)
+    controller, parameters = unbiased(), dynamics("ar-drone").vehicle_parameters(GRAVITY)
     hover = math.sqrt(0.441 * GRAVITY / (4.0 * 9.148e-6))
 
     def acceleration(roll, before):
-        """About x, of a roll that was another one a step before."""
+        """Return the angular acceleration about x for two consecutive roll angles."""
         state = dataclasses.replace(
             controller.init(KEY),
             height=dataclasses.replace(
@@ -157,7 +159,7 @@ def test_roll_loop_has_the_sources_frequency_and_damping():
             inputs = place(), Start(roll_rad=angle).kinematics()
             state, command = controller.step(state, inputs, DT_S, KEY)
         squares = [speed * speed for speed in command.speeds_radps]
-        return 9.148e-6 * 0.18 * (squares[3] - squares[1]) / told["inertia_kgm2"]["xx"]
+        return 9.148e-6 * 0.18 * (squares[3] - squares[1]) / parameters["inertia_kgm2"]["xx"]
 
     # a held roll: the proportional part and two steps of the integral
     held = -jax.grad(lambda roll: acceleration(roll, roll))(0.0)
@@ -239,7 +241,7 @@ def test_slopes_by_every_gain_are_finite(controller):
 
 
 def extracted(force, yaw):
-    """Rotation matrix from the source's cross products."""
+    """Return the rotation matrix by the source's cross products."""
     z_body = force / np.linalg.norm(force)
     heading = np.array([math.cos(yaw), math.sin(yaw), 0.0])
     y_body = np.cross(z_body, heading)
@@ -283,19 +285,19 @@ def test_rate_of_yaw_is_passed_on_about_the_vertical():
 
 
 def come_back(time_s):
-    """Acceleration of 10 m and back, each in 10 s with the least jerk."""
+    """Return the acceleration of 10 m forward and back, each in 10 s with minimum jerk."""
     tau, sign = (time_s % 10.0) / 10.0, 1.0 if time_s < 10.0 else -1.0
     return sign * 0.1 * (60.0 * tau - 180.0 * tau**2 + 120.0 * tau**3)
 
 
 def go_hover(time_s):
-    """Acceleration for 10 s and the same again to rest."""
+    """Return an acceleration for 10 s, and the opposite to rest."""
     tau, sign = (time_s % 10.0) / 10.0, 1.0 if time_s < 10.0 else -1.0
     return sign * 30.0 * tau**2 * (1.0 - tau) ** 2
 
 
 def flown(**gains):
-    """The source's third demonstration: positions and tilts in degrees, at 100 Hz."""
+    """Return positions, and tilts in degrees, of the source's third demonstration at 100 Hz."""
     changes = {
         "vehicles.ar-drone.controller": {"type": "uav-usv-flatness", **gains},
         "vehicles.ar-drone.parameters": {"landing_gear": None},
@@ -340,8 +342,8 @@ def test_filter_of_order_2_climbs_as_that_of_order_15_within_eight_percent():
             later = rate + (command.thrust_n / 0.441 - GRAVITY) * DT_S
             return (state, z + later * DT_S, later), z
 
-        begun = (loop.init(KEY), jnp.asarray(0.0), jnp.asarray(0.0))
-        return np.asarray(jax.lax.scan(once, begun, None, 1500)[1])
+        initial = (loop.init(KEY), jnp.asarray(0.0), jnp.asarray(0.0))
+        return np.asarray(jax.lax.scan(once, initial, None, 1500)[1])
 
     low, high = height(2), height(15)
     # 65 ms more of delay in a loop that rises in .3 s and overshoots by its integral

@@ -1,4 +1,4 @@
-"""The vessel's two controllers: signs, limits, the heading's turn, and lying still at a place."""
+"""Vessel controllers: signs, limits, wrapped headings, and station keeping."""
 
 import math
 
@@ -27,7 +27,7 @@ def afloat(x=0.0, y=0.0, yaw=0.0, surge=0.0):
 
 
 def helm(errors, speed_error=0.0, dt_s=DT_S, **parameters):
-    """The orders that a row of heading errors brings about."""
+    """Return the commands for a sequence of heading errors."""
     controller = VesselHeadingSpeed(**parameters)
     state, given = controller.init(KEY), []
     for error in errors:
@@ -38,7 +38,7 @@ def helm(errors, speed_error=0.0, dt_s=DT_S, **parameters):
 
 
 def course(goal, motion, **parameters):
-    """The heading and speed towards a place."""
+    """Return the heading and speed towards a position."""
     wanted = PositionYaw(Vec3(*goal, 0.0), 0.0)
     return VesselPosition(**parameters).step((), (wanted, motion), DT_S, KEY)[1]
 
@@ -54,7 +54,7 @@ def test_thrust_answers_the_speed_error(error):
     assert float(helm([0.0], error)[0].thrust_n) == pytest.approx(82.65 * error, rel=1e-9)
 
 
-def test_orders_stay_within_the_actuators():
+def test_commands_stay_within_the_actuators():
     first, second = (helm([e], s)[0] for e, s in ((3.0, 1.0), (-3.0, -1.0)))
     for order, sign in ((first, 1.0), (second, -1.0)):
         assert float(order.rudder_rad) == sign * math.radians(35.0)
@@ -137,7 +137,7 @@ def test_course_has_finite_slopes_in_the_goal(radius):
 
 
 @pytest.mark.parametrize("goal", [[6.0, 2.0, 0.0], [-5.0, 0.0, 0.0], [0.0, -2.0, 0.0]])
-def test_strider_arrives_at_a_place_and_lies_still(goal):
+def test_strider_arrives_at_a_position_and_stops(goal):
     changes = {
         "vehicles.strider.controller": "vessel-position",
         "vehicles.strider.guidance": {"type": "hold", "position_world_m": goal},

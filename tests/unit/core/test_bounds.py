@@ -1,4 +1,4 @@
-"""Bounds of parameters: what they hold, and how they are told to people."""
+"""Bounds of parameters: membership and text."""
 
 import math
 
@@ -18,13 +18,13 @@ from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
         (Bounds(0.0, 1.0, open_below=True), [1e-9, 1.0], [0.0, 1.1]),
     ],
 )
-def test_bounds_hold_what_lies_inside(bounds, inside, outside):
+def test_bounds_contain_values_inside(bounds, inside, outside):
     assert all(bounds.hold(value) for value in inside)
     assert not any(bounds.hold(value) for value in outside)
 
 
 @pytest.mark.parametrize("bounds", [POSITIVE, NOT_NEGATIVE, FRACTION, Bounds()])
-def test_bounds_never_hold_what_is_no_number(bounds):
+def test_bounds_never_contain_nan(bounds):
     assert not bounds.hold(math.nan)
 
 
@@ -39,5 +39,5 @@ def test_bounds_never_hold_what_is_no_number(bounds):
         (Bounds(high=3.0), "at most 3"),
     ],
 )
-def test_bounds_are_told_in_words(bounds, text):
+def test_bounds_are_described_in_words(bounds, text):
     assert str(bounds) == text

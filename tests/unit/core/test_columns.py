@@ -1,4 +1,4 @@
-"""Typed records as named columns, and back."""
+"""Conversion of typed records to named columns and back."""
 
 from typing import get_args
 
@@ -35,7 +35,7 @@ class Reading(eqx.Module):
 
 
 def numbered(kind):
-    """A record whose columns hold 0, 1, 2 and so on."""
+    """Return a record whose columns contain 0, 1, 2 and so on."""
     names = column_names(kind)
     return from_columns(kind, {name: float(i) for i, name in enumerate(names)})
 
@@ -75,7 +75,7 @@ def test_columns_are_the_fields_in_order():
 
 
 @each_signal
-def test_every_signal_goes_to_columns_and_back(kind):
+def test_every_command_converts_to_columns_and_back(kind):
     signal = numbered(kind)
     columns = to_columns(signal)
     assert list(columns) == column_names(kind)
@@ -83,18 +83,18 @@ def test_every_signal_goes_to_columns_and_back(kind):
     assert from_columns(kind, columns) == signal
 
 
-def test_columns_tell_every_signal_from_every_other():
+def test_columns_distinguish_all_command_types():
     kinds = get_args(Command)
     assert len({frozenset(column_names(kind)) for kind in kinds}) == len(kinds)
 
 
-def test_feed_forward_that_is_missing_is_zero():
-    wanted = from_columns(VelocityYaw, {c: 1.0 for c in required_columns(VelocityYaw)})
-    assert wanted == VelocityYaw(Vec3(1.0, 1.0, 1.0), 1.0)
-    assert wanted.acceleration_world_mps2 == Vec3.zero()
+def test_missing_feed_forward_is_zero():
+    command = from_columns(VelocityYaw, {c: 1.0 for c in required_columns(VelocityYaw)})
+    assert command == VelocityYaw(Vec3(1.0, 1.0, 1.0), 1.0)
+    assert command.acceleration_world_mps2 == Vec3.zero()
 
 
-def test_column_that_is_missing_is_an_error():
+def test_missing_column_is_an_error():
     with pytest.raises(KeyError, match="yaw_rad"):
         from_columns(VelocityYaw, {f"velocity_{axis}_world_mps": 0.0 for axis in "xyz"})
 
@@ -116,13 +116,13 @@ def test_nested_records_follow_their_name_and_a_dot():
     ]
 
 
-def test_prefix_that_holds_the_name_of_a_frame_stays_whole():
+def test_prefix_with_the_name_of_a_frame_is_unchanged():
     columns = to_columns(numbered(Reading), "sensor.imu_body_left.")
     expected = [f"sensor.imu_body_left.acceleration_{axis}_body_mps2" for axis in "xyz"]
     assert list(columns)[:3] == expected
 
 
-def test_quaternion_and_vector_are_not_mixed_up():
+def test_quaternion_and_vector_are_not_confused():
     attitude = ThrustAttitude(5.0, Quaternion(1.0, 2.0, 3.0, 4.0))
     assert to_columns(attitude)["q_world_from_body_w"] == 1.0
     assert to_columns(attitude)["q_world_from_body_z"] == 4.0

@@ -20,12 +20,12 @@ def test_copies_with_other_values_share_the_rest():
     assert START.position_world_m == Vec3(1.0, 2.0, 3.0)
 
 
-def test_a_field_that_there_is_not_is_an_error():
+def test_an_unknown_field_is_an_error():
     with pytest.raises(AttributeError):
         next(replicate_with(START, "place", [1.0]))
 
 
-def test_a_copy_made_anew_is_equal_and_shares_no_record():
+def test_a_fresh_copy_is_equal_and_shares_no_record():
     copy = fresh_copy(START)
     assert jax.tree.leaves(copy) == jax.tree.leaves(START)
     assert jax.tree.structure(copy) == jax.tree.structure(START)

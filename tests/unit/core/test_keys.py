@@ -1,4 +1,4 @@
-"""Random streams by name: independent of each other and of what else there is."""
+"""Named random streams: independent of each other and of other components."""
 
 import dataclasses
 
@@ -36,12 +36,12 @@ def bits(key):
 
 
 def streams(fleet, seed=0):
-    """By vehicle and stream: the key's bits at the start."""
+    """Return the bits of each initial key, by vehicle and stream."""
     state = fleet.init(seed_key(seed))
     return {
-        (name, stream): bits(key[lane])
+        (name, stream): bits(key[index])
         for group, vehicles in zip(fleet.groups, state.groups, strict=True)
-        for lane, name in enumerate(group.names)
+        for index, name in enumerate(group.names)
         for stream, key in vehicles.streams.items()
     }
 
@@ -56,7 +56,7 @@ def fleet_of(scenario, **vehicles):
     return Fleet.of(scenario.world, vehicles, scenario.rate_hz)
 
 
-def test_named_stream_has_the_same_bits_for_ever():
+def test_named_stream_has_constant_bits():
     # recorded runs are repeated by their seed alone: these bits may not change with a release
     assert bits(named(seed_key(7), "pelican")) == [3909213807, 2974805173]
 

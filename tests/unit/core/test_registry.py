@@ -1,4 +1,4 @@
-"""Registries: names, help with wrong ones, and entries of other packages."""
+"""Registries: names, suggestions, and entries of other packages."""
 
 from importlib.metadata import EntryPoint
 
@@ -19,7 +19,7 @@ def shapes():
 
 @pytest.fixture
 def installed(monkeypatch):
-    """Entry points as if another package were installed."""
+    """Simulate the entry points of another installed package."""
     points = [
         EntryPoint("euler", "kittiwake.geometry.euler:EulerZYX", "kittiwake.shapes"),
         EntryPoint("vector", "kittiwake.geometry.euler:EulerZYX", "kittiwake.shapes"),
@@ -34,12 +34,12 @@ def test_names_are_in_alphabetical_order(shapes):
     assert shapes.names() == ["quaternion", "vector"]
 
 
-def test_name_leads_to_what_it_names(shapes):
+def test_name_finds_its_object(shapes):
     found = shapes.find("vector")
     assert (found.__module__, found.__name__) == ("kittiwake.geometry.vec3", "Vec3")
 
 
-def test_wrong_name_is_refused_with_the_nearest_one_and_all_that_are_allowed(shapes):
+def test_unknown_name_is_rejected_with_a_suggestion_and_all_allowed_names(shapes):
     with pytest.raises(RegistryError) as refusal:
         shapes.find("vectro")
     expected = "there is no shape 'vectro'. Did you mean 'vector'? Allowed: quaternion, vector."
@@ -47,13 +47,13 @@ def test_wrong_name_is_refused_with_the_nearest_one_and_all_that_are_allowed(sha
     assert isinstance(refusal.value, KittiwakeError)
 
 
-def test_name_that_resembles_nothing_gets_the_list_without_a_guess(shapes):
+def test_dissimilar_name_gets_the_list_without_a_suggestion(shapes):
     with pytest.raises(RegistryError) as refusal:
         shapes.find("xyz")
     assert str(refusal.value) == "there is no shape 'xyz'. Allowed: quaternion, vector."
 
 
-def test_empty_registry_says_that_nothing_is_allowed():
+def test_empty_registry_reports_that_nothing_is_allowed():
     with pytest.raises(RegistryError, match=r"there is no shape 'a'\. There are none\.$"):
         Registry("shapes", "shape", {}).find("a")
 
@@ -66,17 +66,17 @@ def test_other_packages_add_entries(shapes):
 
 
 @pytest.mark.usefixtures("installed")
-def test_other_packages_cannot_take_over_a_builtin_name(shapes):
+def test_other_packages_cannot_replace_a_builtin_name(shapes):
     assert shapes.entries["vector"] is VECTOR
     assert shapes.find("vector").__name__ == "Vec3"
 
 
 @pytest.mark.usefixtures("installed")
-def test_entries_of_another_family_are_not_taken(shapes):
+def test_entries_of_another_family_are_ignored(shapes):
     assert "stray" not in shapes.names()
 
 
-def test_guess_is_made_among_the_allowed_words_only():
+def test_suggestion_is_one_of_the_allowed_names():
     assert (
         did_you_mean("drydn", ["none", "dryden"]) == "Did you mean 'dryden'? Allowed: dryden, none."
     )
@@ -92,7 +92,7 @@ def test_guess_is_made_among_the_allowed_words_only():
         ("wind", ["indi", "none"]),
     ],
 )
-def test_no_guess_is_made_where_nothing_is_near(given, allowed):
+def test_dissimilar_names_give_no_suggestion(given, allowed):
     assert did_you_mean(given, allowed) == f"Allowed: {', '.join(sorted(allowed))}."
 
 
@@ -108,12 +108,12 @@ def test_no_guess_is_made_where_nothing_is_near(given, allowed):
         ("position_m", "position_world_m"),
     ],
 )
-def test_a_slip_of_the_pen_and_a_part_of_a_name_are_guessed(given, meant):
+def test_misspellings_and_parts_of_names_give_a_suggestion(given, meant):
     allowed = ["pelican", "heat", "curve", "rate_hz", "survey-lake", "waypoint-tour"]
     assert nearest(given, [*allowed, "hover-hummingbird", "position_world_m"]) == meant
 
 
-def test_at_most_ten_names_are_told_the_guess_first_and_where_the_others_are():
+def test_at_most_ten_names_are_listed_with_the_suggestion_first():
     names = [f"wing-{i:03}" for i in range(289)]
     said = did_you_mean("tren", [*names, "tern"], "kittiwake list wings")
     assert said.startswith("Did you mean 'tern'? Allowed: tern, wing-000, ")

@@ -13,7 +13,7 @@ from kittiwake.world.waves import WAVES
 SOURCE = Path(kittiwake.__file__).parent
 
 
-def test_names_of_streams_stay_as_they_are():
+def test_stream_names_never_change():
     """With another name, each seed would give another flight."""
     assert {stream.name: stream.value for stream in Stream} == {
         "DYNAMICS": "dynamics",
@@ -38,18 +38,18 @@ def test_names_of_streams_stay_as_they_are():
     assert (PLUME, FIELD) == ("plumes.", "fields.")
 
 
-def test_several_streams_of_a_kind_are_told_apart_by_a_part():
+def test_streams_of_a_kind_differ_by_their_suffix():
     assert Stream.SENSOR.of("gnss") == "sensor.gnss"
     assert Stream.CONTROLLER.of(1) == "controller.1"
 
 
-def test_draws_are_named_by_the_path_of_what_is_drawn():
+def test_draws_are_named_by_the_path_of_the_number():
     assert draw_stream("vehicles.a.start.yaw_deg", None) == "vehicles.a.start.yaw_deg.None"
     renamed = draw_stream("world.obstacles.first.center_world_m", 2)
     assert renamed == "world.obstacles.first.centre_world_m.2"
 
 
-def test_no_stream_is_named_in_place():
+def test_no_stream_name_is_a_literal():
     named = [
         f"{path.relative_to(SOURCE)}:{call.lineno}"
         for path in SOURCE.rglob("*.py")

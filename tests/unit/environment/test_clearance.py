@@ -21,7 +21,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import POINT, Body
 from kittiwake.world.moving_obstacles import DeckSurface, VehicleObstacle
-from kittiwake.world.ray import FEW, NOTHING, nearest_obstacle
+from kittiwake.world.ray import MAX_UNROLLED, NOTHING, nearest_obstacle
 
 # sums and roots of numbers of a few meters in double precision
 EXACT_M = 1e-9
@@ -92,7 +92,7 @@ def test_flat_faced_solids_are_as_near_as_their_triangles_and_negative_inside(sh
         ("box", [1.0, 0.5, 1.5], Box(PLACE, Vec3(2.0, 1.0, 3.0), **TURNED)),
     ],
 )
-def test_solids_are_as_near_as_mujoco_says(kind, size, obstacle):
+def test_clearances_of_solids_equal_those_of_mujoco(kind, size, obstacle):
     q = Quaternion.from_euler(EulerZYX(TURNED["roll_rad"], TURNED["pitch_rad"], TURNED["yaw_rad"]))
     text = (
         f"<mujoco><worldbody><geom type='{kind}' size='{' '.join(map(str, size))}' "
@@ -193,7 +193,7 @@ def test_a_flat_body_between_floor_and_wall_is_judged_by_the_one_that_it_touches
     assert clearances(valley, np.array([[0.0, 0.0, 0.3]]), body)[0] < 0.0
 
 
-def test_a_body_with_something_left_around_it_touches_nothing():
+def test_a_body_with_positive_clearance_touches_nothing():
     angles = EulerZYX(0.3, -0.5, 0.8)
     q = Quaternion.from_euler(angles)
     body = Body(q, FLAT)
@@ -213,14 +213,14 @@ def test_a_body_with_something_left_around_it_touches_nothing():
         assert (left[of_parts.reshape(len(middles), -1).min(axis=1) > 0.36] > 0.0).all()
 
 
-def test_the_nearest_of_many_is_told_by_its_place():
-    boxes = [Box(Vec3(3.0 * i, 0.0, 0.0), Vec3(1.0, 1.0, 1.0)) for i in range(FEW + 3)]
+def test_the_nearest_of_many_is_returned_by_its_index():
+    boxes = [Box(Vec3(3.0 * i, 0.0, 0.0), Vec3(1.0, 1.0, 1.0)) for i in range(MAX_UNROLLED + 3)]
     obstacles = (Sphere(Vec3(0.0, 5.0, 0.0), 1.0), *boxes, Plane(Vec3(0.0, 0.0, -9.0)))
     near = nearest_obstacle(obstacles, Vec3(jnp.asarray(9.0), 0.0, 2.0))
-    assert int(near.place) == 4
+    assert int(near.index) == 4
     assert float(near.distance_m) == pytest.approx(1.5, abs=EXACT_M)
     nothing = nearest_obstacle((), Vec3(jnp.asarray(9.0), 0.0, 2.0))
-    assert int(nothing.place) == NOTHING
+    assert int(nothing.index) == NOTHING
     assert np.isinf(nothing.distance_m)
 
 

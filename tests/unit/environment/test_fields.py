@@ -26,7 +26,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 def told(kind, x, y, z=0.0, time_s=0.0, key=KEY):
     """Values at places, all of the same number."""
-    drawn = kind.drawn(key)
+    drawn = kind.sample(key)
 
     def one(x, y):
         return kind.value(drawn, Vec3(x, y, z), time_s)
@@ -46,7 +46,7 @@ def test_a_field_of_the_seed_has_its_mean_its_deviation_and_its_correlation():
     kind, seeds, away = SeededField("", 8.0, 2.0, 10.0), 2000, jnp.asarray([0.0, 5.0, 10.0, 30.0])
 
     def one(seed):
-        drawn = kind.drawn(jax.random.key(seed))
+        drawn = kind.sample(jax.random.key(seed))
         return jax.vmap(lambda x: kind.value(drawn, Vec3(7.0 + 0.6 * x, 0.8 * x, 0.0), 0.0))(away)
 
     values = np.asarray(jax.jit(jax.vmap(one))(jnp.arange(seeds)))
@@ -79,7 +79,7 @@ def test_a_map_of_one_row_is_linear_along_it():
     np.testing.assert_allclose(told(row, [0.5, 1.0, 1.5], [3.0, 0.0, -3.0]), [2.0, 3.0, 4.0])
 
 
-def test_a_map_lies_where_it_is_put():
+def test_a_map_has_its_offset():
     placed = Raster(MAP.file, offset_world_m=Vec3(100.0, -50.0, 0.0))
     np.testing.assert_allclose(told(placed, [99.5], [-51.5]), told(MAP, [-0.5], [-1.5]), rtol=1e-12)
 
@@ -104,12 +104,12 @@ def test_the_trend_is_that_of_the_depth_and_none_in_the_air(kind):
 
 @each_kind
 def test_gradients_are_finite(kind):
-    drawn = kind.drawn(KEY)
+    drawn = kind.sample(KEY)
     slope = jax.grad(lambda x: kind.value(drawn, Vec3(x, 1.0, -1.0), 2.0))
     assert np.isfinite([float(slope(x)) for x in (-3.0, 0.0, 2.0, 99.0)]).all()
 
 
-def test_a_field_stays_what_was_drawn():
+def test_a_field_keeps_its_sample():
     field = FieldProcess(KINDS["from-seed"])
     begun = field.init(KEY)
     later, seen = field.step(begun, 3.0, 1.0, jax.random.key(5))

@@ -156,7 +156,7 @@ ROUND = {
 
 @pytest.mark.parametrize("shape", ROUND)
 @pytest.mark.parametrize("away_m", [5.0, 100.0])
-def test_round_shapes_are_told_to_the_last_digits_of_their_distance(dtype, shape, away_m):
+def test_distances_of_round_shapes_are_accurate_to_the_last_digits(dtype, shape, away_m):
     draw, size_m, count = np.random.default_rng(5), 0.1, 60
     origins = draw.normal(size=(count, 3)) * [1.0, 1.0, 0.3]
     origins *= away_m / np.linalg.norm(origins, axis=1, keepdims=True)
@@ -223,5 +223,7 @@ def test_directions_may_have_any_length(dtype, length):
     ],
 )
 def test_directions_that_single_precision_cannot_hold_are_refused(registry, kind, given):
-    with pytest.raises(ScenarioError, match="is no direction; its largest part must be from 1e-30"):
+    with pytest.raises(
+        ScenarioError, match="no direction; its largest component must be from 1e-30"
+    ):
         build_component(registry.find(kind), given, str)

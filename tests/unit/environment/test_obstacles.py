@@ -20,7 +20,7 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
-from kittiwake.world.ray import FEW, NOTHING, Ray, cast
+from kittiwake.world.ray import MAX_UNROLLED, NOTHING, Ray, cast
 
 INFINITE = math.inf
 LONGEST_M = 20.0
@@ -150,7 +150,7 @@ def test_ranges_are_those_of_geometry(shape):
 
 
 @pytest.mark.parametrize("incidence_deg", [27.4, 27.6])
-def test_incidence_is_told_to_a_hundredth_of_a_degree(incidence_deg):
+def test_incidence_is_accurate_to_a_hundredth_of_a_degree(incidence_deg):
     slope = math.radians(incidence_deg)
     ray = Ray(Vec3(0.0, 0.0, 3.0), Vec3(math.sin(slope), 0.0, -math.cos(slope)))
     hit = cast([Plane(ORIGIN)], ray)
@@ -196,9 +196,9 @@ def test_many_of_a_kind_are_met_as_each_on_its_own():
     many = [
         Box(Vec3(*place), Vec3(*sides), *angles)
         for place, sides, angles in zip(
-            draw.uniform(-8.0, 8.0, (FEW + 3, 3)).tolist(),
-            draw.uniform(0.5, 3.0, (FEW + 3, 3)).tolist(),
-            draw.uniform(-3.0, 3.0, (FEW + 3, 3)).tolist(),
+            draw.uniform(-8.0, 8.0, (MAX_UNROLLED + 3, 3)).tolist(),
+            draw.uniform(0.5, 3.0, (MAX_UNROLLED + 3, 3)).tolist(),
+            draw.uniform(-3.0, 3.0, (MAX_UNROLLED + 3, 3)).tolist(),
             strict=True,
         )
     ]
@@ -206,14 +206,16 @@ def test_many_of_a_kind_are_met_as_each_on_its_own():
     rays = random_rays(200, seed=6)
     hit, _, _ = hits(mixed, rays)
     # fewer than many are each compiled on their own
-    apart = [hits(mixed[i : i + FEW], rays)[0] for i in range(0, len(mixed), FEW)]
+    apart = [hits(mixed[i : i + MAX_UNROLLED], rays)[0] for i in range(0, len(mixed), MAX_UNROLLED)]
     distances = np.stack([one.distance_m for one in apart])
     nearest = np.argmin(distances, axis=0)
     met = np.isfinite(distances.min(axis=0))
     assert 50 < met.sum() < 200
     # the loop's products may be contracted
     np.testing.assert_allclose(hit.distance_m, distances.min(axis=0), rtol=1e-12)
-    numbers = np.stack([one.number for one in apart])[nearest, np.arange(200)] + FEW * nearest
+    numbers = (
+        np.stack([one.number for one in apart])[nearest, np.arange(200)] + MAX_UNROLLED * nearest
+    )
     np.testing.assert_array_equal(np.asarray(hit.number)[met], numbers[met])
     across = np.stack([normals(one) for one in apart])[nearest, np.arange(200)]
     np.testing.assert_allclose(normals(hit)[met], across[met], atol=1e-12)
@@ -266,7 +268,7 @@ def test_derivatives_of_a_range_are_finite_in_single_precision(shape, single_pre
 
 
 def test_derivatives_through_many_of_a_kind_are_those_of_differences():
-    spheres = [Sphere(Vec3(3.0 * i, 0.5, 0.0), 1.0) for i in range(3 * FEW)]
+    spheres = [Sphere(Vec3(3.0 * i, 0.5, 0.0), 1.0) for i in range(3 * MAX_UNROLLED)]
 
     def range_m(height):
         ray = Ray(Vec3(-4.0, 0.0, height), Vec3(jnp.cos(0.1), jnp.sin(0.1), jnp.asarray(0.0)))
@@ -364,12 +366,12 @@ def test_plane_has_no_outline():
         (
             "hallway",
             {"points_world_m": [[0, 0, 0]], "width_m": 1, "height_m": 1},
-            "two points at least",
+            "fewer than two points",
         ),
         (
             "hallway",
             {"points_world_m": [[0, 0, 0], [0, 0, 1]], "width_m": 1, "height_m": 1},
-            "points 1 and 2 lie above each other",
+            "points 1 and 2 have the same horizontal position",
         ),
         (
             "hallway",
@@ -379,11 +381,11 @@ def test_plane_has_no_outline():
         (
             "hallway",
             {"points_world_m": [[0, 0, 0], [1, 0, 0], [1, 9, 0]], "width_m": 4, "height_m": 1},
-            "between points 1 and 2 are 1 m, too short for a width of 4 m",
+            "points 1 and 2 are 1 m apart, too close for a turn with a width of 4 m",
         ),
     ],
 )
-def test_obstacles_that_cannot_be_are_refused(kind, parameters, sentence):
+def test_invalid_obstacles_are_refused(kind, parameters, sentence):
     with pytest.raises(ScenarioError, match=sentence):
         build_component(OBSTACLES.find(kind), parameters, str)
 

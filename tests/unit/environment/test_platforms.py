@@ -40,7 +40,7 @@ def test_velocities_are_the_rates_of_places(time_s):
     np.testing.assert_allclose(found, difference, atol=2e-9)
 
 
-def test_a_platform_heaves_rolls_and_pitches_by_what_was_asked_in_the_periods_asked_for():
+def test_a_platform_heaves_rolls_and_pitches_with_its_amplitudes_and_periods():
     still = dataclasses.replace(SAILING, velocity_world_mps=Vec3.zero(), yaw_rate_radps=0.0)
     at = {t: still.support(t) for t in (0.0, 1.0, 2.5, 3.0)}
     heights = [float(at[t].center_world_m.z) for t in (0.0, 1.0, 3.0)]
@@ -59,7 +59,7 @@ def test_a_platform_sails_and_turns():
     )
 
 
-def test_a_fixed_platform_is_tilted_as_asked_and_at_rest():
+def test_a_fixed_platform_has_its_tilt_and_is_at_rest():
     fixed = FixedPlatform(Vec3(1.0, 2.0, 3.0), 4.0, 2.0, yaw_rad=0.4, roll_rad=0.1, pitch_rad=-0.2)
     early, late = fixed.support(0.0), fixed.support(100.0)
     euler = early.q_world_from_deck.to_euler()

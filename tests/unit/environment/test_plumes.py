@@ -58,13 +58,13 @@ def flux(cloud, x):
 @pytest.mark.parametrize("x", [1.0, 20.0, 100.0])
 def test_as_much_passes_every_plane_across_the_wind_as_leaves_the_source(x):
     kind = DispersionPlume(Sources((SOURCE,)), (1.5, 1.5))
-    cloud = kind.begin(SITE, jax.random.key(0))
+    cloud = kind.init_cloud(SITE, jax.random.key(0))
     # trapezia of a smooth function that vanishes at the ends, or is even there, are exact
     assert float(flux(cloud, x)) == pytest.approx(1.5, rel=1e-6)
 
 
 def test_nothing_passes_the_ground():
-    cloud = DispersionPlume(Sources((Vec3(0.0, 0.0, 2.0),))).begin(SITE, jax.random.key(0))
+    cloud = DispersionPlume(Sources((Vec3(0.0, 0.0, 2.0),))).init_cloud(SITE, jax.random.key(0))
     slope = jax.grad(lambda z: cloud.concentration(Vec3(30.0, 1.0, z), 0.0))
     # at the ground the concentration is level in height
     assert abs(float(slope(jnp.asarray(0.0)))) < 1e-15
@@ -85,14 +85,14 @@ def test_plume_turns_with_the_wind():
     along, aside = 30.0, 2.0
     x = along * math.cos(turn) - aside * math.sin(turn)
     y = along * math.sin(turn) + aside * math.cos(turn)
-    straight = kind.begin(SITE, key).concentration(Vec3(along, aside, 21.0), 0.0)
-    assert float(kind.begin(turned, key).concentration(Vec3(x, y, 21.0), 0.0)) == pytest.approx(
-        float(straight), rel=1e-12
-    )
+    straight = kind.init_cloud(SITE, key).concentration(Vec3(along, aside, 21.0), 0.0)
+    assert float(
+        kind.init_cloud(turned, key).concentration(Vec3(x, y, 21.0), 0.0)
+    ) == pytest.approx(float(straight), rel=1e-12)
 
 
 def test_gaussian_cloud_holds_what_its_deviations_say():
-    cloud = GaussianPlume(Vec3.zero(), (2.0, 3.0, 4.0), 0.7).begin(SITE, jax.random.key(0))
+    cloud = GaussianPlume(Vec3.zero(), (2.0, 3.0, 4.0), 0.7).init_cloud(SITE, jax.random.key(0))
     side = jnp.linspace(-30.0, 30.0, 121)
     all_of_it = smelled(cloud, side[:, None, None], side[None, :, None], side[None, None, :]).sum()
     expected = (2.0 * math.pi) ** 1.5 * 2.0 * 3.0 * 4.0
@@ -139,7 +139,9 @@ def test_puffs_as_frequent_as_is_allowed_are_on_average_what_never_pauses():
     found = np.asarray(jax.jit(jax.vmap(last))(jnp.arange(seeds)))
     steady = DispersionPlume(Sources((SOURCE,)), (1.5 / 0.25, 1.5 / 0.25))
     # the factor of QRSim by which a puff holds less
-    expected = float(steady.begin(SITE, jax.random.key(0)).concentration(place, 0.0)) / 2.0**1.5
+    expected = (
+        float(steady.init_cloud(SITE, jax.random.key(0)).concentration(place, 0.0)) / 2.0**1.5
+    )
     assert abs(found.mean() - expected) < 3.0 * found.std() / math.sqrt(seeds)
     # of the puffs that leave at random about 5 are near: the test would see 5 % less
     assert 3.0 * found.std() / math.sqrt(seeds) < 0.1 * expected
@@ -158,9 +160,9 @@ def puffs(interval_s, rate_hz, remembered, *changes):
     return load_scenario("keep-spot", [*WINDY, leak, *changes])
 
 
-def test_puffs_that_the_steps_cannot_keep_up_with_are_refused():
-    said = "world.plumes.leak: mean_interval_s: 0.02 is too short for steps of 1 s.*rate_hz: 13 or"
-    with pytest.raises(ScenarioError, match=said):
+def test_too_many_puffs_per_step_are_refused():
+    message = "leak: mean_interval_s: got 0.02, too short for steps of 1 s.*rate_hz: 13 or"
+    with pytest.raises(ScenarioError, match=message):
         puffs(0.02, 1, 1000)
     # 4 in a step of 0.08 s
     puffs(0.02, 12.5, 1000)
@@ -169,7 +171,7 @@ def test_puffs_that_the_steps_cannot_keep_up_with_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("interval_s", "remembered", "said"),
+    ("interval_s", "remembered", "message"),
     [
         (1.0, 50, None),
         # of 60 s in which the wind crosses the area, the 50 s of the flight
@@ -177,10 +179,10 @@ def test_puffs_that_the_steps_cannot_keep_up_with_are_refused():
         (0.04, 1000, "remembered: 1000 and a mean_interval_s above 0.05 keep them for the 50 s"),
     ],
 )
-def test_puffs_that_are_forgotten_before_their_end_are_remarked_on(interval_s, remembered, said):
+def test_puffs_that_are_forgotten_before_their_end_are_remarked_on(interval_s, remembered, message):
     remarks = puffs(interval_s, 25, remembered).warnings()
-    assert [remark for remark in remarks if said is None or said not in remark] == []
-    assert len(remarks) == (said is not None)
+    assert [remark for remark in remarks if message is None or message not in remark] == []
+    assert len(remarks) == (message is not None)
     assert all(remark.startswith("world.plumes.leak: its puffs are") for remark in remarks)
 
 
@@ -193,7 +195,7 @@ def test_puffs_that_have_left_the_area_may_be_forgotten():
 
 def test_middle_of_a_puff_goes_with_the_wind():
     kind = PuffPlume(Sources((SOURCE,)), mean_interval_s=1000.0)
-    cloud = kind.begin(SITE, jax.random.key(1))
+    cloud = kind.init_cloud(SITE, jax.random.key(1))
     one = cloud.after(1e9, jnp.ones(1), jnp.full(1, 1e9))
     left_s = float(one.left_s[0, 0])
     times_s = left_s + jnp.linspace(10.0, 30.0, 2001)
@@ -214,7 +216,7 @@ def test_ring_forgets_the_oldest_puff_first():
 @each_kind
 def test_sources_lie_in_the_middle_of_the_area_and_depend_on_the_seed(kind):
     def place(seed):
-        cloud = kind.begin(SITE, jax.random.key(seed))
+        cloud = kind.init_cloud(SITE, jax.random.key(seed))
         return cloud.position_world_m.array if kind is KINDS["gaussian"] else cloud.sources_world_m
 
     places = np.asarray(jax.vmap(place)(jnp.arange(500))).reshape(500, 3)
@@ -227,7 +229,7 @@ def test_sources_lie_in_the_middle_of_the_area_and_depend_on_the_seed(kind):
 
 def test_number_of_sources_is_drawn_evenly():
     sources = Sources(number=(2, 4))
-    there = jax.vmap(lambda seed: sources.placed(AREA, jax.random.key(seed)).there.sum())
+    there = jax.vmap(lambda seed: sources.sample(AREA, jax.random.key(seed)).there.sum())
     counts = np.bincount(np.asarray(there(jnp.arange(900))), minlength=5)
     assert counts[:2].sum() == 0
     # binomial counts about 300
@@ -250,13 +252,13 @@ def test_concentration_is_finite_with_finite_gradients_at_the_source_itself(kind
 
 def test_carried_plume_in_still_air_is_refused_with_file_and_line():
     still = ["world.plumes={smoke: gaussian-puff-dispersion}"]
-    with pytest.raises(ScenarioError, match=r"world.plumes.smoke: there is no wind to carry it"):
+    with pytest.raises(ScenarioError, match=r"world.plumes.smoke: requires a wind"):
         load_scenario("keep-spot", still)
 
 
-def test_smelling_what_is_not_there_is_refused():
+def test_a_sensor_of_an_unknown_plume_is_refused():
     nose = "vehicles.pelican.sensors.nose={type: plume, plume: smok}"
-    with pytest.raises(ScenarioError, match="the world has no plume to smell; write plumes"):
+    with pytest.raises(ScenarioError, match="the world has no plume; write plumes"):
         load_scenario("keep-spot", [nose])
     with pytest.raises(ScenarioError, match="Did you mean 'smoke'"):
         load_scenario("keep-spot", ["world.plumes={smoke: gaussian}", nose])
@@ -271,11 +273,11 @@ def test_smelling_what_is_not_there_is_refused():
         ("gaussin", "Did you mean 'gaussian'"),
     ],
 )
-def test_plume_that_cannot_be_is_refused(written, sentence):
+def test_invalid_plumes_are_refused(written, sentence):
     with pytest.raises(ScenarioError, match=sentence):
         load_scenario("keep-spot", [f"world.plumes={{smoke: {written}}}"])
 
 
 def test_plumes_without_names_are_refused():
-    with pytest.raises(ScenarioError, match="write names, and under each the plume"):
+    with pytest.raises(ScenarioError, match="write a mapping of names, with a plume"):
         load_scenario("keep-spot", ["world.plumes=gaussian"])

@@ -23,7 +23,7 @@ def nearest_m(*places):
     return Proximity()(together, air).nearest_vehicle_m
 
 
-def test_each_vehicle_is_told_the_distance_of_its_nearest():
+def test_each_vehicle_gets_the_distance_of_its_nearest():
     found = nearest_m(Vec3(0.0, 0.0, 0.0), Vec3(3.0, 4.0, 0.0), Vec3(3.0, 4.0, 2.0))
     np.testing.assert_allclose(found, [5.0, 2.0, 2.0], rtol=1e-15)
 
@@ -32,7 +32,7 @@ def test_a_vehicle_alone_is_infinitely_far_from_others():
     assert float(nearest_m(Vec3.zero())[0]) == math.inf
 
 
-def test_a_vehicle_that_has_diverged_is_near_to_nobody():
+def test_a_diverged_vehicle_has_no_neighbors():
     found = nearest_m(Vec3.zero(), Vec3(0.0, 0.0, 7.0), Vec3(0.0, math.nan, 1.0))
     np.testing.assert_array_equal(found, [7.0, 7.0, math.inf])
 

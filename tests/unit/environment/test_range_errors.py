@@ -154,5 +154,5 @@ def test_no_range_error_is_none():
 
 
 def test_time_constants_in_the_wrong_order_are_refused():
-    with pytest.raises(ValueError, match="driving_time_constant_s: 50 is not allowed; must be"):
+    with pytest.raises(ValueError, match="driving_time_constant_s: got 50; must be"):
         SecondOrderError(time_constant_s=40.0, driving_time_constant_s=50.0)

@@ -12,7 +12,7 @@ import pytest
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.environment.regions import LEAST_HALF_M, ForceRegion, WindRegion
+from kittiwake.environment.regions import MIN_HALF_M, ForceRegion, WindRegion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
@@ -60,7 +60,7 @@ def points_in(half, count=100):
 
 
 def felt(region, x, y, z, size=SIZE, attitude=(0.0, 0.0, 0.0)):
-    return region.felt(motion(Vec3(x, y, z), attitude), size, CALM)
+    return region.apply(motion(Vec3(x, y, z), attitude), size, CALM)
 
 
 def force_and_torque(x, y, z):
@@ -134,7 +134,7 @@ def test_a_region_within_a_vehicle_takes_its_part_of_it():
 
 @pytest.mark.parametrize("beyond", [-1.01, 1.01])
 def test_a_vehicle_without_a_size_crosses_a_face_within_a_millimeter(beyond):
-    around = felt(PUSH, -1.0 + beyond * LEAST_HALF_M, -0.5, 1.75, Vec3.zero())
+    around = felt(PUSH, -1.0 + beyond * MIN_HALF_M, -0.5, 1.75, Vec3.zero())
     expected = np.zeros(3) if beyond < 0.0 else FORCE.array
     np.testing.assert_allclose(around.push.force_world_n.array, expected, rtol=1e-12)
 
@@ -193,7 +193,7 @@ def test_force_is_the_same_on_the_way_in_and_on_the_way_out():
 
 
 def test_a_force_does_not_turn_what_is_wholly_inside():
-    push = PUSH.felt(motion(MIDDLE, ATTITUDES["tilted"]), SIZE, CALM).push
+    push = PUSH.apply(motion(MIDDLE, ATTITUDES["tilted"]), SIZE, CALM).push
     np.testing.assert_allclose(push.force_world_n.array, FORCE.array, rtol=1e-15)
     np.testing.assert_array_equal(push.torque_world_nm.array, np.zeros(3))
 
@@ -207,14 +207,14 @@ def test_a_force_turns_what_is_half_inside_by_the_lever_of_its_middle():
 
 def test_outside_nothing_is_felt():
     place = PLACES["outside"]
-    around = BREEZE.felt(motion(place), SIZE, PUSH.felt(motion(place), SIZE, CALM))
+    around = BREEZE.apply(motion(place), SIZE, PUSH.apply(motion(place), SIZE, CALM))
     for felt_there in (around.push.force_world_n, around.push.torque_world_nm):
         np.testing.assert_array_equal(felt_there.array, np.zeros(3))
     np.testing.assert_array_equal(wind_at(around, Vec3(0.3, 0.2, 0.1)), np.zeros(3))
 
 
 def test_wind_of_a_region_comes_on_top_of_the_worlds():
-    around = BREEZE.felt(motion(MIDDLE), SIZE, CALM.blown(Vec3(1.0, 1.0, 1.0)))
+    around = BREEZE.apply(motion(MIDDLE), SIZE, CALM.with_gust(Vec3(1.0, 1.0, 1.0)))
     np.testing.assert_allclose(around.wind_world_mps.array, WIND.array + 1.0, rtol=1e-14)
 
 
@@ -230,10 +230,10 @@ def test_several_regions_add():
     beside = motion(Vec3(-0.95, -0.5, 1.75))
     other = ForceRegion(Vec3(-5.0, -5.0, 0.0), Vec3(-0.8, 5.0, 5.0), Vec3(0.0, 1.0, 5.0))
     gust = WindRegion(Vec3(-5.0, -5.0, 0.0), Vec3(-0.8, 5.0, 5.0), Vec3(0.0, 1.0, 5.0))
-    alone = [region.felt(beside, SIZE, CALM) for region in (PUSH, other, BREEZE, gust)]
+    alone = [region.apply(beside, SIZE, CALM) for region in (PUSH, other, BREEZE, gust)]
     together = CALM
     for region in (PUSH, BREEZE, other, gust):
-        together = region.felt(beside, SIZE, together)
+        together = region.apply(beside, SIZE, together)
     for name in ("force_world_n", "torque_world_nm"):
         expected = sum(getattr(one.push, name).array for one in alone[:2])
         np.testing.assert_allclose(getattr(together.push, name).array, expected, rtol=1e-14)
@@ -258,14 +258,14 @@ def test_a_region_that_is_turned_and_moved_with_the_vehicle_does_the_same(place)
     roll, pitch, yaw = ATTITUDES["tilted"]
     there = motion(moved(quarter(place)), (roll, pitch, yaw + 0.5 * math.pi))
     here = motion(place, (roll, pitch, yaw))
-    push = PUSH.felt(here, SIZE, CALM).push
-    other = ForceRegion(moved(low), moved(high), quarter(FORCE)).felt(there, SIZE, CALM).push
+    push = PUSH.apply(here, SIZE, CALM).push
+    other = ForceRegion(moved(low), moved(high), quarter(FORCE)).apply(there, SIZE, CALM).push
     # 20 m of coordinates, over sides of half a meter
     for name in ("force_world_n", "torque_world_nm"):
         expected = quarter(getattr(push, name)).array
         np.testing.assert_allclose(getattr(other, name).array, expected, rtol=0, atol=1e-13)
-    around = BREEZE.felt(here, SIZE, CALM)
-    blown = WindRegion(moved(low), moved(high), quarter(WIND)).felt(there, SIZE, CALM)
+    around = BREEZE.apply(here, SIZE, CALM)
+    blown = WindRegion(moved(low), moved(high), quarter(WIND)).apply(there, SIZE, CALM)
     point = Vec3(0.2, -0.1, 0.05)
     expected = quarter(Vec3.of(wind_at(around, point))).array
     np.testing.assert_allclose(wind_at(blown, quarter(point)), expected, rtol=0, atol=1e-12)
@@ -277,7 +277,7 @@ def test_a_region_that_is_turned_and_moved_with_the_vehicle_does_the_same(place)
 def test_gradients_are_finite_at_the_faces(kind, size, x):
     def total(numbers):
         place, corner, other, what = (Vec3.of(numbers[i : i + 3]) for i in (0, 3, 6, 9))
-        around = kind(corner, other, what).felt(motion(place), size, CALM)
+        around = kind(corner, other, what).apply(motion(place), size, CALM)
         parts = [around.wind_world_mps, around.push, around.shears_world]
         return sum(jnp.sum(jnp.asarray(leaf)) for leaf in jax.tree.leaves(parts))
 
@@ -339,8 +339,8 @@ def test_corners_in_the_wrong_order_are_refused_with_their_line(line, axis):
     said = refusal("\n".join(lines))
     name = "gust" if line == 8 else "shove"
     assert said == (
-        f"test.yaml:{line - 3}: world.regions.{name}: from_world_m: its {'xyz'[axis]}, 0, is not "
-        "below that of to_world_m, 0; write the corner with the smaller coordinates first"
+        f"test.yaml:{line - 3}: world.regions.{name}: from_world_m: got {'xyz'[axis]} = 0; must be "
+        "below that of to_world_m, 0. Write the corner with the smaller coordinates first"
     )
 
 
@@ -361,7 +361,7 @@ def test_regions_that_are_no_mapping_are_refused(given):
     head, _, tail = TEXT.partition("  regions:\n")
     tail = tail[tail.index("vehicles:") :]
     said = refusal(f"{head}  regions: {given}\n{tail}")
-    assert said.startswith("test.yaml:4: world.regions: write names, and under each the region")
+    assert said.startswith("test.yaml:4: world.regions: write a mapping of names, with a region")
 
 
 def test_a_region_without_corners_is_refused():
@@ -391,12 +391,12 @@ def test_world_vehicle_and_box_turned_together_give_the_turned_force_and_wind(an
     )
     pushing = ForceRegion(LOW, HIGH, turn.rotate(FORCE), yaw, pitch, roll)
     blowing = WindRegion(LOW, HIGH, turn.rotate(WIND), yaw, pitch, roll)
-    push, turned = PUSH.felt(before, SIZE, CALM).push, pushing.felt(after, SIZE, CALM).push
+    push, turned = PUSH.apply(before, SIZE, CALM).push, pushing.apply(after, SIZE, CALM).push
     # 1e-12: some roundings of numbers of the order of one
     for kind in ("force_world_n", "torque_world_nm"):
         expected = turn.rotate(getattr(push, kind)).array
         np.testing.assert_allclose(getattr(turned, kind).array, expected, rtol=0, atol=1e-12)
-    wind, other = BREEZE.felt(before, SIZE, CALM), blowing.felt(after, SIZE, CALM)
+    wind, other = BREEZE.apply(before, SIZE, CALM), blowing.apply(after, SIZE, CALM)
     for corner in (Vec3.zero(), Vec3(0.3, -0.2, 0.1)):
         expected = turn.rotate(Vec3.of(wind_at(wind, corner))).array
         found = wind_at(other, turn.rotate(corner))
@@ -407,7 +407,7 @@ def test_a_box_turned_by_a_quarter_is_the_box_with_its_sides_exchanged():
     turned = ForceRegion(Vec3(-2.0, -1.0, 0.0), Vec3(2.0, 1.0, 3.0), FORCE, yaw_rad=math.pi / 2)
     plain = ForceRegion(Vec3(-1.0, -2.0, 0.0), Vec3(1.0, 2.0, 3.0), FORCE)
     for place in (Vec3(0.0, 1.9, 1.0), Vec3(0.9, 0.0, 2.95), Vec3(1.9, 0.0, 1.0)):
-        found, expected = (one.felt(motion(place), SIZE, CALM).push for one in (turned, plain))
+        found, expected = (one.apply(motion(place), SIZE, CALM).push for one in (turned, plain))
         for kind in ("force_world_n", "torque_world_nm"):
             np.testing.assert_allclose(
                 getattr(found, kind).array, getattr(expected, kind).array, atol=1e-12

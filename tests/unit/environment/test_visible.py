@@ -53,7 +53,7 @@ def test_another_vehicle_is_read_as_the_box_around_it():
     assert range_m([at(0.0), at(3.0, 0.21)]) == 5.0
 
 
-def test_nobody_reads_itself():
+def test_no_vehicle_detects_itself():
     assert range_m([at(0.0), at(-3.0)]) == 5.0
 
 
@@ -79,7 +79,7 @@ def test_many_neighbors_are_read_like_few():
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf])
-def test_a_vehicle_that_has_diverged_is_seen_by_nobody(broken):
+def test_a_diverged_vehicle_is_invisible(broken):
     starts = [at(0.0), at(2.0, 0.0, broken), at(3.0)]
     assert range_m(starts) == pytest.approx(2.7, abs=EXACT_M)
     numbers = jax.tree.leaves(neighbors_of(starts))

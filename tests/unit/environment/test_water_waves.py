@@ -59,7 +59,7 @@ def test_dispersion_is_solved_to_rounding(kh):
 
 
 @each_swell
-def test_crest_runs_at_the_phase_speed_where_it_is_said_to_run(kind):
+def test_crest_travels_at_the_phase_speed_in_the_given_direction(kind):
     length = wavelength_m(4.0, G, kind.water_depth_m)
     run = length / 4.0 * 1.3
     here = surface(kind, 1.0, 2.0, 5.0).height_world_m
@@ -100,7 +100,7 @@ def test_rates_and_slopes_are_derivatives_of_the_height(kind):
 
 
 @each_swell
-def test_water_moves_as_the_potential_of_the_wave_says(kind):
+def test_water_moves_by_the_potential_of_the_wave(kind):
     frequency, depth = 2.0 * math.pi / 4.0, kind.water_depth_m
     k = 2.0 * math.pi / wavelength_m(4.0, G, depth)
 
@@ -153,7 +153,7 @@ def test_depth_far_below_the_waves_makes_no_difference():
         assert float(a) == pytest.approx(float(b), rel=1e-12)
 
 
-def test_nothing_is_left_of_a_wave_in_its_mean_over_a_period():
+def test_mean_of_a_wave_over_a_period_is_zero():
     count = 16
     found = [surface(SWELL, 1.0, 2.0, 4.0 * i / count) for i in range(count)]
     means = jax.tree.map(lambda *leaves: float(sum(leaves)) / count, *found)
@@ -167,7 +167,7 @@ def test_nothing_is_left_of_a_wave_in_its_mean_over_a_period():
 @pytest.mark.parametrize(
     "kind", [SWELL, JonswapSea(0.3, peak_period_s=6.0, spreading=5.0, components=7)]
 )
-def test_footprint_feels_the_mean_over_its_rectangle(kind):
+def test_surface_is_the_mean_over_the_waterplane(kind):
     length, width, yaw = 3.0, 1.2, 0.9
     waves = sea_at(kind, 3.0)
     found = waves.under(Waterplane(2.0, -1.0, yaw, length, width))
@@ -243,7 +243,7 @@ SEAS = {
 
 
 @pytest.mark.parametrize("kind", SEAS.values(), ids=SEAS)
-def test_sea_is_as_high_and_as_quick_as_its_spectrum_says(kind):
+def test_sea_has_the_height_and_period_of_its_spectrum(kind):
     # short enough that the smallest ripples do not cross zero twice between two of them
     times, seeds = jnp.arange(0.0, 150.01, 0.05), 200
 
@@ -341,7 +341,7 @@ def test_wind_raises_the_published_seas():
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "message"),
     [
         ("{type: regular, height_m: 0.5, period_s: 1}", r"break.*height_m: 0.22"),
         (
@@ -349,23 +349,25 @@ def test_wind_raises_the_published_seas():
             "break.*or a longer period",
         ),
         ("{type: jonswap, significant_height_m: 2, peak_period_s: 2}", "significant_height_m: 0.8"),
-        ("jonswap", "nothing says how high the sea is; write one of significant_height_m, wind"),
+        ("jonswap", "the height of the sea is missing; write one of significant_height_m, wind"),
         ("{type: jonswap, sea_state: 2, significant_height_m: 1}", "and sea_state are given"),
         ("{type: jonswap, sea_state: 2, wind_speed_mps: 5}", "wind_speed_mps and sea_state are"),
-        ("{type: jonswap, wind_speed_mps: 5}", "fetch_m.*go together"),
+        ("{type: jonswap, wind_speed_mps: 5}", "fetch_m.*belong together"),
         ("{type: pierson-moskowitz, sea_state: 7}", "from 0 to 6"),
-        ("{type: regular, height_m: 0.1, period_s: 1, rate_hz: 2}", "4 Hz or more"),
+        ("{type: regular, height_m: 0.1, period_s: 1, rate_hz: 2}", "at least 4 Hz"),
         ("{type: regula, height_m: 0.1, period_s: 1}", "'regular'"),
     ],
 )
-def test_what_is_refused_says_what_to_write(entry, said):
-    with pytest.raises(ScenarioError, match=rf"(?s)world\.waves.*{said}"):
+def test_invalid_waves_are_refused_with_advice(entry, message):
+    with pytest.raises(ScenarioError, match=rf"(?s)world\.waves.*{message}"):
         load_scenario("keep-spot", [f"world.waves={entry}"])
 
 
 def test_a_sea_steeper_than_seas_are_is_remarked():
     entry = "{type: jonswap, significant_height_m: 0.5, peak_period_s: 2}"
-    said = load_scenario("keep-spot", [f"world.waves={entry}"]).warnings()
-    assert any("world.waves: its significant height of 0.5 m is more than" in one for one in said)
+    message = load_scenario("keep-spot", [f"world.waves={entry}"]).warnings()
+    assert any(
+        "world.waves: its significant height of 0.5 m is more than" in one for one in message
+    )
     calm = load_scenario("keep-spot", ["world.waves={type: jonswap, sea_state: 2}"]).warnings()
     assert not any(WAVES in one for one in calm)

@@ -92,7 +92,7 @@ def test_distances_written_down_by_hand(origin, way, expected):
 
 
 @pytest.mark.parametrize("sheet", [SEA, STEEP], ids=["gentle", "steep"])
-def test_it_is_as_near_as_the_best_of_many_of_its_points(sheet):
+def test_clearance_is_that_of_the_nearest_of_many_points(sheet):
     points = np.random.default_rng(5).uniform(-1.0, 1.0, (300, 3)) * [6.0, 4.0, 4.0]
     found = jax.jit(jax.vmap(lambda p: sheet.clearance_m(Vec3.of(p))))(jnp.asarray(points))
     x = np.linspace(-4.0, 4.0, 80_001)

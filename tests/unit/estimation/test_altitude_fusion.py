@@ -36,7 +36,7 @@ def weight(*args, **kwargs):
 def flown(start, ranges_m, altitudes_m, fresh=None, *, range_valid=True):
     """Estimates and states by step of a vehicle that hovers, to which this is told."""
     truth = replace(start.kinematics(), specific_force_body_mps2=up(start))
-    begun = as_arrays(FUSION.begin(as_arrays(truth), KEY))
+    initialized = as_arrays(FUSION.begin(as_arrays(truth), KEY))
     fresh = np.ones(len(ranges_m), bool) if fresh is None else fresh
 
     def step(state, told):
@@ -49,7 +49,7 @@ def flown(start, ranges_m, altitudes_m, fresh=None, *, range_valid=True):
         return state, (state, estimate)
 
     told = (jnp.asarray(ranges_m), jnp.asarray(altitudes_m), jnp.asarray(fresh))
-    return jax.jit(lambda: jax.lax.scan(step, begun, told)[1])()
+    return jax.jit(lambda: jax.lax.scan(step, initialized, told)[1])()
 
 
 def up(start):
@@ -67,7 +67,7 @@ def test_range_finder_weighs_as_published(over_m):
     assert weight(over_m) == pytest.approx(np.sqrt(25.0 - (over_m + 1.0) ** 2) / 5.0, rel=1e-12)
 
 
-def test_range_finder_has_no_weight_where_it_would_be_imaginary_or_says_nothing():
+def test_range_finder_has_no_weight_where_it_would_be_imaginary_or_without_an_echo():
     assert weight(4.0) == 0.0
     assert weight(4.5) == 0.0
     assert weight(1.0, echoes=False) == 0.0
@@ -85,9 +85,9 @@ def test_weight_has_finite_slopes_everywhere():
 
 
 def test_altitude_is_the_weighted_mean_of_both():
-    told = heights(2.0, off=(0.3, -0.1))
+    readings = heights(2.0, off=(0.3, -0.1))
     # W_u = sqrt(25 - 9) / 5 = 0.8
-    assert float(FUSION.off_m(told)) == pytest.approx(0.8 * 0.3 - 0.2 * 0.1, rel=1e-12)
+    assert float(FUSION.error_m(readings)) == pytest.approx(0.8 * 0.3 - 0.2 * 0.1, rel=1e-12)
 
 
 def test_wrong_start_is_forgotten_at_the_rate_of_the_filter():
@@ -104,7 +104,7 @@ def test_wrong_start_is_forgotten_at_the_rate_of_the_filter():
     expected = 3.0 - 0.2 * 2.0 * f * share * t
     np.testing.assert_allclose(height_m(estimates)[small], expected[small], atol=0.04)
     assert abs(float(estimates.velocity_world_mps.z[-1])) < 0.01
-    assert np.asarray(state.heights.settings)[-1] == pytest.approx(1.0 / DT_S, abs=1.0)
+    assert np.asarray(state.heights.zero_readings)[-1] == pytest.approx(1.0 / DT_S, abs=1.0)
 
 
 def test_barometer_is_set_in_the_first_second():

@@ -23,7 +23,7 @@ DT_S = 0.01
 MOVED = "vehicles.ar-drone.estimator.anchors_world_m"
 
 
-def begun(estimator=FILTER):
+def initialized(estimator=FILTER):
     return as_arrays(estimator.begin(as_arrays(START.kinematics()), KEY))
 
 
@@ -35,7 +35,7 @@ def told(range_m, anchor, *, fresh=True, valid=True):
 
 def after(steps, estimator=FILTER):
     """The last state and estimate."""
-    state, estimate = begun(estimator), None
+    state, estimate = initialized(estimator), None
     for inputs in steps:
         state, estimate = estimator.step(state, inputs, DT_S, KEY)
     return state, estimate
@@ -55,7 +55,7 @@ def second_order(x, p, range_m, anchor, variance):
 
 
 def test_two_steps_are_those_of_a_filter_from_the_books():
-    state = begun()
+    state = initialized()
     x, p = np.asarray(state.motion), np.asarray(state.covariance)
     x, p = second_order(x, p, 3.2, 0, 0.0577**2)
     f = np.eye(6) + DT_S * np.eye(6, k=3)
@@ -73,7 +73,7 @@ def test_two_steps_are_those_of_a_filter_from_the_books():
 
 @pytest.mark.parametrize("no_range", [{"fresh": False}, {"valid": False}])
 def test_no_range_leaves_the_velocity_and_lets_the_doubt_grow(no_range):
-    first = begun()
+    first = initialized()
     state, estimate = after([told(100.0, 3, **no_range)] * 3)
     moved = np.asarray(first.motion[:3] + 2.0 * DT_S * first.motion[3:])
     np.testing.assert_allclose(np.asarray(estimate.position_world_m.array), moved, rtol=1e-12)
@@ -81,14 +81,14 @@ def test_no_range_leaves_the_velocity_and_lets_the_doubt_grow(no_range):
     assert (np.diagonal(state.covariance) > np.diagonal(first.covariance)).all()
 
 
-def test_outlier_is_not_believed():
+def test_outlier_is_rejected():
     calm, _ = after([told(3.2, 0, fresh=False)])
     state, _ = after([told(40.0, 0)])
     np.testing.assert_array_equal(state.motion, calm.motion)
 
 
 def test_steps_in_between_do_not_change_the_doubt():
-    fine, coarse = begun(), begun()
+    fine, coarse = initialized(), initialized()
     for _ in range(5):
         fine, _ = FILTER.step(fine, told(0.0, 0, fresh=False), DT_S, KEY)
     for dt_s in (DT_S, 4.0 * DT_S):
@@ -108,7 +108,7 @@ def test_all_but_place_and_velocity_is_the_other_estimators():
 
 
 def test_uncertainty_is_that_of_place_and_velocity_alone():
-    state = begun()
+    state = initialized()
     said = FILTER.uncertainty(state).covariance
     np.testing.assert_array_equal(said[:6, :6], state.covariance)
     assert not said[6:].any()
@@ -116,7 +116,7 @@ def test_uncertainty_is_that_of_place_and_velocity_alone():
 
 
 def test_slopes_are_finite_on_an_anchor():
-    state = begun()
+    state = initialized()
     there = replace(state, motion=state.motion.at[:3].set(jnp.asarray(ANCHORS[0].array)))
     slope = jax.grad(
         lambda motion: FILTER.step(replace(there, motion=motion), told(0.1, 0), DT_S, KEY)[
@@ -137,7 +137,7 @@ def test_anchors_are_where_the_sensor_has_them_unless_others_are_given():
 
 def test_other_number_of_anchors_is_refused():
     few = [f"{MOVED}=[[0, 0, 0], [1, 0, 0]]"]
-    with pytest.raises(ScenarioError, match="anchors_world_m: 2 places.* the sensor .* 8"):
+    with pytest.raises(ScenarioError, match="anchors_world_m: got 2 positions.* the sensor .* 8"):
         load_scenario("anchors", few)
 
 

@@ -46,7 +46,7 @@ def reckoned(period_s, dt_s=None, lasts_s=LASTS_S):
     start = Start(
         Vec3(*place_m(0.0).tolist()), velocity_world_mps=Vec3(RADIUS * OMEGA, 0.0, 0.0)
     ).kinematics()
-    begun = as_arrays(RECKONING.begin(as_arrays(start), KEY))
+    initialized = as_arrays(RECKONING.begin(as_arrays(start), KEY))
 
     def step(state, tick):
         told, fresh = reading(tick.astype(float) * dt_s), tick % every == 0
@@ -54,7 +54,7 @@ def reckoned(period_s, dt_s=None, lasts_s=LASTS_S):
         return RECKONING.step(state, inputs, dt_s, KEY)
 
     ticks = jnp.arange(round(lasts_s / dt_s) + 1)
-    estimates = jax.jit(lambda: jax.lax.scan(step, begun, ticks)[1])()
+    estimates = jax.jit(lambda: jax.lax.scan(step, initialized, ticks)[1])()
     return jax.tree.map(lambda leaf: leaf[-1], estimates)
 
 
@@ -79,7 +79,7 @@ def test_between_readings_the_last_one_leads_on():
     np.testing.assert_allclose(float(estimate.euler_world_from_body.yaw_rad), OMEGA * lasts_s)
 
 
-def test_it_believes_in_its_start_until_the_unit_speaks():
+def test_estimate_is_the_start_until_the_first_reading():
     start = as_arrays(Start(Vec3(1.0, 2.0, 3.0), yaw_rad=0.5).kinematics())
     silent = EstimatorInputs(start, {"imu": reading(0.0)}, {"imu": jnp.asarray(False)})
     state, estimate = RECKONING.step(RECKONING.begin(start, KEY), silent, 0.01, KEY)

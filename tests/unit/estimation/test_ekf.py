@@ -50,7 +50,7 @@ def said(place=START.position_world_m):
             "gnss": GnssMeasurement(place, Vec3.zero(), 9, 1.0, 1.5, 1.8, 1.0, valid=True),
             "barometer": PressureMeasurement(101300.0, place.z),
             "magnetometer": MagneticMeasurement(
-                q.inverse().rotate(FilterAssumptions.usual().magnetic_field_world_t)
+                q.inverse().rotate(FilterAssumptions.default().magnetic_field_world_t)
             ),
         }
     )
@@ -106,12 +106,12 @@ def test_a_sensor_is_left_out_by_null(left_out):
     assert deviations(state)[:9].sum() > deviations(heard)[:9].sum()
 
 
-def test_the_first_errors_are_as_large_as_they_are_said_to_be():
+def test_initial_errors_have_their_deviations():
     ekf = Ekf(start_errors=StartErrors(0.5, 0.1, 0.02, 0.05))
     start = as_arrays(START.kinematics())
 
     def errors(key):
-        believed = ekf.begin(start, key).belief
+        believed = ekf.begin(start, key).nominal
         turn = start.q_world_from_body * believed.q_world_from_body.inverse()
         return jnp.concatenate(
             [
@@ -152,7 +152,7 @@ OF_ITS_OWN = (
 )
 
 
-def test_it_is_told_its_world_and_its_receiver_before_it_flies():
+def test_assumptions_default_to_the_world_and_the_receiver():
     built = load_scenario("ekf-flight", OF_ITS_OWN)
     ekf = built.vehicles["hummingbird"].estimator.component
     assert (ekf.gnss, ekf.barometer, ekf.magnetometer, ekf.range) == ("fixes", None, None, None)
@@ -164,7 +164,7 @@ def test_it_is_told_its_world_and_its_receiver_before_it_flies():
     assert ekf.assumptions.altitude_offset_m == pytest.approx(offset_m, rel=1e-12)
 
 
-def test_what_it_is_told_by_the_scenario_has_to_be_all_of_it():
+def test_assumptions_of_a_scenario_must_be_complete():
     with pytest.raises(ScenarioError, match=r"assumptions.ground_z_m"):
         load_scenario(
             "ekf-flight",
@@ -176,12 +176,12 @@ def test_what_it_is_told_by_the_scenario_has_to_be_all_of_it():
     ("believed", "built_in"),
     [(AccelerometerErrors(), Imu().accelerometer), (GyroscopeErrors(), Imu().gyroscope)],
 )
-def test_by_default_it_believes_of_its_unit_what_that_has(believed, built_in):
+def test_default_errors_are_those_of_the_inertial_unit(believed, built_in):
     for field in dataclasses.fields(believed):
         assert getattr(believed, field.name) == getattr(built_in, field.name)
 
 
-def test_a_fix_that_is_not_valid_tells_nothing():
+def test_an_invalid_fix_is_ignored():
     measurements = said()
     wrong = dataclasses.replace(measurements["gnss"], valid=jnp.asarray(False), hdop=0.0, vdop=0.0)
     fed = inputs(ALL)

@@ -8,19 +8,19 @@ from scipy.spatial.transform import Rotation
 from kittiwake.core.noise import GaussMarkov
 from kittiwake.estimation.ekf_motion import (
     InstrumentErrors,
-    aged,
-    aged_belief,
-    mechanised,
+    decay,
+    decay_instruments,
+    mechanize,
     motion_rows,
     process_noise,
-    propagated,
+    propagate,
 )
 from kittiwake.estimation.ekf_parameters import (
     AccelerometerErrors,
     GyroscopeErrors,
     SatelliteErrors,
 )
-from kittiwake.estimation.ekf_state import ERRORS, MOTION, SATELLITE_ERROR, Belief, ImuReading
+from kittiwake.estimation.ekf_state import ERRORS, MOTION, SATELLITE_ERROR, ImuReading, NominalState
 from kittiwake.geometry.quaternion import Quaternion
 
 GRAVITY_MPS2 = 9.81
@@ -49,17 +49,17 @@ def force_body(t):
 def at_rest(instruments=None):
     nothing = jnp.zeros(ERRORS - MOTION.stop) if instruments is None else instruments
     one = Quaternion(*map(jnp.asarray, (1.0, 0.0, 0.0, 0.0)))
-    return Belief(jnp.zeros(3), jnp.zeros(3), one, nothing)
+    return NominalState(jnp.zeros(3), jnp.zeros(3), one, nothing)
 
 
 def flown(step_s, duration_s):
-    """The last belief of inertial navigation with readings without errors."""
+    """The last nominal of inertial navigation with readings without errors."""
     times = np.arange(round(duration_s / step_s) + 1) * step_s
     said = jnp.asarray(np.concatenate([force_body(times), rates_body(times)]).T)
 
-    def carry_on(belief, pair):
+    def carry_on(nominal, pair):
         before, after = (ImuReading(one[:3], one[3:]) for one in pair)
-        return mechanised(belief, before, after, GRAVITY_MPS2, step_s)[0], None
+        return mechanize(nominal, before, after, GRAVITY_MPS2, step_s)[0], None
 
     return jax.jit(lambda: jax.lax.scan(carry_on, at_rest(), (said[:-1], said[1:]))[0])()
 
@@ -96,10 +96,10 @@ def test_navigation_with_readings_without_errors_is_scipys_integration():
 
 
 def typical():
-    """A belief with errors of instruments, and two readings."""
+    """Return a nominal state with instrument errors, and two readings."""
     draws = np.random.default_rng(4)
     deviations = np.concatenate([np.full(12, 0.02), np.full(18, 0.005), np.ones(7)])
-    believed = Belief(
+    nominal_state = NominalState(
         jnp.asarray(draws.normal(size=3)),
         jnp.asarray(draws.normal(size=3)),
         Quaternion(*jnp.asarray(draws.normal(size=4))).normalized(),
@@ -108,33 +108,33 @@ def typical():
     readings = [
         ImuReading(jnp.asarray(force_body(t)), jnp.asarray(rates_body(t))) for t in (1, 1.005)
     ]
-    return believed, *readings
+    return nominal_state, *readings
 
 
 def test_the_transition_is_the_slope_of_the_navigation():
-    belief, before, after = typical()
+    nominal, before, after = typical()
     h = 0.005
 
     def errors_later(error):
-        off, _, _ = mechanised(belief.corrected(error), before, after, GRAVITY_MPS2, h)
-        right, _, _ = mechanised(belief, before, after, GRAVITY_MPS2, h)
+        off, _, _ = mechanize(nominal.corrected(error), before, after, GRAVITY_MPS2, h)
+        right, _, _ = mechanize(nominal, before, after, GRAVITY_MPS2, h)
         turn = off.q_world_from_body * right.q_world_from_body.inverse()
-        instruments = aged_belief(ERRORS_OF_SENSORS, belief.corrected(error).instruments, h)
-        nominal = aged_belief(ERRORS_OF_SENSORS, belief.instruments, h)
+        instruments = decay_instruments(ERRORS_OF_SENSORS, nominal.corrected(error).instruments, h)
+        undisturbed = decay_instruments(ERRORS_OF_SENSORS, nominal.instruments, h)
         return jnp.concatenate(
             [
                 off.position_world_m - right.position_world_m,
                 off.velocity_world_mps - right.velocity_world_mps,
                 2.0 * jnp.asarray(turn.vector.array),
-                instruments - nominal,
+                instruments - undisturbed,
             ]
         )
 
     exact = jax.jit(jax.jacfwd(errors_later))(jnp.zeros(ERRORS))
-    leg = mechanised(belief, before, after, GRAVITY_MPS2, h)[2]
-    rows = motion_rows(leg, belief)
+    leg = mechanize(nominal, before, after, GRAVITY_MPS2, h)[2]
+    rows = motion_rows(leg, nominal)
     below = jnp.eye(ERRORS)[MOTION.stop :]
-    found = jnp.concatenate([rows, aged(ERRORS_OF_SENSORS, below, h)])
+    found = jnp.concatenate([rows, decay(ERRORS_OF_SENSORS, below, h)])
     # entries are of the order of h g = 0.05; neglected are h^2 w g / 6 and M^2 h g: some 1e-5
     np.testing.assert_allclose(found, exact, atol=3e-5)
     # in the places h^3 a / 4
@@ -151,8 +151,8 @@ def carried():
         variances[9:12], variances[15:18] = 1e-6, 4e-4
 
         def carry_on(covariance, _):
-            leg = mechanised(at_rest(), still, still, GRAVITY_MPS2, 0.01)[2]
-            return propagated(covariance, motion_rows(leg, at_rest()), NOISELESS, 0.01), None
+            leg = mechanize(at_rest(), still, still, GRAVITY_MPS2, 0.01)[2]
+            return propagate(covariance, motion_rows(leg, at_rest()), NOISELESS, 0.01), None
 
         first = jnp.diag(jnp.asarray(variances))
         return np.asarray(jax.jit(lambda: jax.lax.scan(carry_on, first, length=2000)[0])())
@@ -188,8 +188,8 @@ def test_errors_of_satellites_keep_their_deviation_and_forget_as_they_should():
 
     def carry_on(state, _):
         covariance, mean = state
-        later = propagated(covariance, rows, ERRORS_OF_SENSORS, h)
-        return (later, aged_belief(ERRORS_OF_SENSORS, mean, h)), None
+        later = propagate(covariance, rows, ERRORS_OF_SENSORS, h)
+        return (later, decay_instruments(ERRORS_OF_SENSORS, mean, h)), None
 
     first = jnp.diag(jnp.zeros(ERRORS).at[place : place + 6].set(1.0))
     run = jax.jit(lambda: jax.lax.scan(carry_on, (first, unit), length=steps)[0])
@@ -205,7 +205,7 @@ def test_errors_of_satellites_keep_their_deviation_and_forget_as_they_should():
 def test_noise_of_two_half_steps_is_that_of_one():
     rows = jnp.eye(ERRORS)[: MOTION.stop].at[:3, 3:6].set(0.005 * jnp.eye(3))
     half = process_noise(ERRORS_OF_SENSORS, 0.005)
-    twice = propagated(half, rows, ERRORS_OF_SENSORS, 0.005)
+    twice = propagate(half, rows, ERRORS_OF_SENSORS, 0.005)
     whole = process_noise(ERRORS_OF_SENSORS, 0.01)
     # those of drifts and satellites to the first order in h / T
     np.testing.assert_allclose(twice, whole, rtol=5e-3, atol=1e-18)

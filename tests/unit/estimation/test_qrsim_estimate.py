@@ -73,7 +73,7 @@ def test_height_and_climb_are_the_altimeters():
     assert length == pytest.approx((1.5**2 + 0.5**2 + 3.0**2) ** 0.5, rel=1e-14)
 
 
-def test_velocity_is_turned_by_the_attitude_that_is_believed():
+def test_velocity_is_rotated_by_the_estimated_attitude():
     truth, measurements = said()
     turned = type(measurements["orientation"])(0.0, 0.0, 0.0)
     estimate = estimated(measurements | {"orientation": turned}, truth)

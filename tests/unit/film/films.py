@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Film(NamedTuple):
-    """What a file is told to be, and its pictures."""
+    """Metadata and pictures of a film file."""
 
     codec: str
     colors: str

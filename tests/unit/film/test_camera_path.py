@@ -24,8 +24,10 @@ def scenario(tmp_path_factory):
 
 
 def path_of(scenario, log, times_s=TIMES_S, **options):
-    reel = LogPlayback(log, scenario)
-    return camera_path(reel, MovingBodies(reel.show), times_s, aspect=ASPECT, fps=FPS, **options)
+    playback = LogPlayback(log, scenario)
+    return camera_path(
+        playback, MovingBodies(playback.flight), times_s, aspect=ASPECT, fps=FPS, **options
+    )
 
 
 def azimuths(views):
@@ -37,9 +39,9 @@ def test_all_vehicles_are_in_the_picture_at_all_times(scenario):
     # apart quickly, and back
     apart = np.concatenate([straight((-1.0, 0.0, 2.0), (-8.0, 5.0, 6.0), 1.0)] * 4)[:41]
     log = pair_log(ann=rows(apart))
-    reel = LogPlayback(log, scenario)
+    playback = LogPlayback(log, scenario)
     for time_s, view in zip(TIMES_S, path_of(scenario, log), strict=True):
-        frame = reel.frame(time_s)
+        frame = playback.frame(time_s)
         places = np.stack([frame.rows[name][1:4] for name in ("ann", "bob")])
         across, down = view.pixels(places, 1600, 900).T
         assert ((across > 0.0) & (across < 1600.0)).all()
@@ -49,8 +51,8 @@ def test_all_vehicles_are_in_the_picture_at_all_times(scenario):
 def test_a_vehicle_alone_fills_a_good_part_of_the_picture(scenario):
     still = rows(straight((0.0, 0.0, 2.0), (0.0, 0.0, 2.0)))
     views = path_of(scenario, pair_log(still, still))
-    reel = LogPlayback(pair_log(still, still), scenario)
-    reach = body_m(MovingBodies(reel.show), ["ann", "bob"])
+    playback = LogPlayback(pair_log(still, still), scenario)
+    reach = body_m(MovingBodies(playback.flight), ["ann", "bob"])
     beside = views[0].look_at_world_m + reach * views[0].axes[0]
     share = (views[0].pixels(beside[None], 1600, 900)[0, 0] - 800.0) / 450.0
     assert 0.15 < share < 0.5
@@ -74,7 +76,7 @@ def test_the_eye_moves_smoothly_where_a_vehicle_jumps(scenario):
     assert np.linalg.norm(np.diff(eyes, axis=0), axis=1).max() < 0.6
 
 
-def test_one_that_is_followed_is_in_the_middle(scenario):
+def test_a_followed_vehicle_is_in_the_middle(scenario):
     still = rows(straight((5.0, 5.0, 2.0), (5.0, 5.0, 2.0)))
     views = path_of(scenario, pair_log(bob=still), follow="bob")
     assert views[10].look_at_world_m == pytest.approx([5.0, 5.0, 2.0])
@@ -87,7 +89,7 @@ def test_a_lost_vehicle_is_looked_at_where_it_was_lost(scenario):
     assert np.linalg.norm(views[-1].eye_world_m) < 20.0
 
 
-def test_without_any_place_there_is_still_a_view(scenario):
+def test_without_any_position_there_is_still_a_view(scenario):
     nowhere = rows(np.full((41, 3), np.nan))
     assert np.isfinite(path_of(scenario, pair_log(nowhere, nowhere))[0].eye_world_m).all()
 
@@ -100,7 +102,7 @@ def test_a_vehicle_without_rows_is_not_looked_at(scenario):
 
 
 @pytest.mark.parametrize(("wall_x", "side"), [(-2.0, 1.0), (2.0, -1.0)])
-def test_it_is_looked_from_the_side_on_which_no_wall_stands(tmp_path, wall_x, side):
+def test_the_camera_is_on_the_side_without_a_wall(tmp_path, wall_x, side):
     scenario = scenario_in(tmp_path, WALL % f"{wall_x}, 0, 0")
     still = rows(straight((0.0, 0.0, 2.0), (0.0, 0.0, 2.0)))
     for view in path_of(scenario, pair_log(still, still)):

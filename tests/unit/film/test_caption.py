@@ -19,13 +19,13 @@ def test_the_title_is_in_one_corner_and_the_time_in_the_other():
     assert not where[60:].any()
 
 
-def test_the_picture_that_is_given_stays_as_it_is():
+def test_the_given_picture_is_not_modified():
     picture = GRAY.copy()
     captioned(picture, Caption("pair", "4.0 s"))
     assert np.array_equal(picture, GRAY)
 
 
-def test_news_stand_below_the_last_one_at_the_bottom():
+def test_events_are_stacked_with_the_latest_at_the_bottom():
     one, two = (changed(Caption("", "", news)) for news in (["first"], ["first", "second"]))
     assert one[-40:].any()
     assert np.nonzero(two)[0].min() < np.nonzero(one)[0].min() - 5
@@ -39,7 +39,7 @@ def test_a_name_has_its_color_around_it():
     assert 160.0 < rows.mean() < 180.0
 
 
-def test_names_at_the_same_place_stand_above_each_other():
+def test_names_at_the_same_position_are_stacked():
     here = Label("ann", 320.0, 180.0, BLUE)
     alone = changed(Caption("", "", labels=[here]))
     both = changed(Caption("", "", labels=[here, here._replace(text="bob")]))

@@ -51,12 +51,12 @@ def test_a_gif_is_smaller_and_slower(scenario, tmp_path):
     assert drawn == list(range(1, 14))
 
 
-def test_who_moves_moves_in_the_film_and_who_stays_does_not(scenario, tmp_path):
+def test_only_moving_vehicles_move_in_the_film(scenario, tmp_path):
     away = rows(straight((-1.0, 0.0, 2.0), (-1.0, 1.5, 2.0)))
-    reel = LogPlayback(pair_log(ann=away, bob=STILL), scenario)
-    location = Location(reel, pair_log(ann=away, bob=STILL), (WIDTH, HEIGHT))
+    playback = LogPlayback(pair_log(ann=away, bob=STILL), scenario)
+    location = Location(playback, pair_log(ann=away, bob=STILL), (WIDTH, HEIGHT))
     view = View(np.array([0.0, -9.0, 4.0]), np.array([0.0, 0.0, 2.0]))
-    early, late = (location.drawn(reel.frame(time_s), view) for time_s in (0.0, 4.0))
+    early, late = (location.drawn(playback.frame(time_s), view) for time_s in (0.0, 4.0))
     changed = difference(early, late).max(axis=2) > 20
     begin, end, stays = (
         view.pixels(np.array([[-1.0, 0.0, 2.0], [-1.0, 1.5, 2.0], [1.0, 0.0, 2.0]]), WIDTH, HEIGHT)
@@ -82,30 +82,30 @@ def test_stills_do_not_depend_on_each_other(scenario):
     assert np.array_equal(still(pair_log(), scenario, 1.0, WIDTH), first)
 
 
-def test_events_are_told_when_they_happen_and_then_no_more(scenario):
+def test_events_are_shown_for_a_while_from_when_they_happen(scenario):
     log = pair_log(STILL, STILL, events=[(1.0, "ann", "landed")])
-    reel = LogPlayback(log, scenario)
-    location = Location(reel, log, (WIDTH, HEIGHT))
-    assert location.caption(0.9, 1.0).news == []
-    assert location.caption(1.1, 1.0).news == ["1.0 s ann: landed"]
-    assert location.caption(1.0 + 5.0, 1.0).news == []
-    # twice as fast, an event is told for as long
-    assert location.caption(1.0 + 5.0, 2.0).news == ["1.0 s ann: landed"]
+    playback = LogPlayback(log, scenario)
+    location = Location(playback, log, (WIDTH, HEIGHT))
+    assert location.caption(0.9, 1.0).events == []
+    assert location.caption(1.1, 1.0).events == ["1.0 s ann: landed"]
+    assert location.caption(1.0 + 5.0, 1.0).events == []
+    # at twice the speed, an event is shown for the same film time
+    assert location.caption(1.0 + 5.0, 2.0).events == ["1.0 s ann: landed"]
 
 
-def test_the_speed_is_said_where_it_is_not_that_of_the_flight(scenario):
+def test_the_caption_states_a_speed_other_than_real_time(scenario):
     log = pair_log(STILL, STILL)
     location = Location(LogPlayback(log, scenario), log, (WIDTH, HEIGHT))
-    assert location.caption(2.0, 1.0).beside == "2.0 s"
-    assert location.caption(2.0, 4.0).beside == "2.0 s   4x"
+    assert location.caption(2.0, 1.0).right == "2.0 s"
+    assert location.caption(2.0, 4.0).right == "2.0 s   4x"
 
 
-def test_a_time_that_the_flight_does_not_have_is_refused(scenario):
+def test_a_time_outside_the_flight_is_refused(scenario):
     with pytest.raises(LogError, match="the flight lasts from 0 to 4 s"):
         still(pair_log(), scenario, 5.0, WIDTH)
 
 
-def test_obstacles_stand_in_the_picture(scenario, tmp_path):
+def test_obstacles_are_in_the_picture(scenario, tmp_path):
     ball = "obstacles: {ball: {type: sphere, center_world_m: [0, 3, 2], radius_m: 1}}, "
     with_ball = scenario_in(tmp_path, PAIR.replace("world: {", "world: {" + ball))
     log = pair_log(STILL, STILL)

@@ -33,7 +33,7 @@ def test_an_mp4_has_the_pictures_their_size_and_their_time(tmp_path):
     assert brightness == pytest.approx([10 + 18 * number for number in range(12)], abs=4.0)
 
 
-def test_an_mp4_begins_with_its_table_so_that_it_plays_before_it_is_whole(tmp_path):
+def test_an_mp4_begins_with_its_index_so_that_it_plays_while_loading(tmp_path):
     write_mp4(tmp_path / "film.mp4", pictures(), 25.0)
     data = (tmp_path / "film.mp4").read_bytes()
     assert data.index(b"moov") < data.index(b"mdat")
@@ -80,7 +80,7 @@ def test_a_film_that_a_signal_ends_leaves_no_unfinished_file(number, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_ffmpeg_cannot_write_is_told(tmp_path):
+def test_errors_of_ffmpeg_are_reported(tmp_path):
     odd = (np.zeros((47, 63, 3), np.uint8) for _ in range(3))
     with pytest.raises(LogError, match=r"ffmpeg could not write .*film\.mp4"):
         write_mp4(tmp_path / "film.mp4", odd, 25.0)

@@ -35,7 +35,7 @@ def test_a_long_flight_is_shown_faster_so_that_the_film_is_not_long(scenario, fo
     assert (len(times_s) - 1) / pictures_for_s == pytest.approx(120.0 / speed, abs=0.08)
 
 
-def test_a_speed_that_is_asked_for_holds(scenario):
+def test_a_given_speed_is_used(scenario):
     times_s, speed = Take(speed=0.5).timing(reel_of(scenario))
     assert speed == 0.5
     assert len(times_s) == 201
@@ -47,12 +47,12 @@ def test_a_part_of_a_flight_can_be_filmed(scenario):
 
 
 @pytest.mark.parametrize("span", [(3.0, 2.0), (-1.0, 2.0), (5.0, None)])
-def test_a_part_that_is_none_is_refused(scenario, span):
+def test_a_part_outside_the_flight_is_refused(scenario, span):
     with pytest.raises(LogError, match="the flight lasts from 0 to 4 s"):
         Take(from_s=span[0], until_s=span[1]).timing(reel_of(scenario))
 
 
-def test_a_film_without_end_is_refused(scenario):
+def test_a_film_with_too_many_pictures_is_refused(scenario):
     with pytest.raises(LogError, match="raise --speed"):
         Take(speed=1e-6).timing(reel_of(scenario))
 
@@ -66,11 +66,11 @@ def test_sizes_are_even_and_wide(form, width):
 
 
 @pytest.mark.parametrize("wrong", [{"width": 10}, {"width": 9999}, {"speed": 0.0}, {"speed": -2.0}])
-def test_what_cannot_be_is_refused_with_what_can(wrong):
-    with pytest.raises(ScenarioError, match="is not allowed; must be"):
+def test_invalid_settings_are_refused_with_the_allowed_range(wrong):
+    with pytest.raises(ScenarioError, match="got .*; must be"):
         Take(**wrong)
 
 
-def test_a_vehicle_that_there_is_not_is_refused_with_the_nearest_one(scenario):
+def test_an_unknown_vehicle_is_refused_with_the_nearest_name(scenario):
     with pytest.raises(LogError, match="'ann'"):
         Take(follow="anne").followed(reel_of(scenario))

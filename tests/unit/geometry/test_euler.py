@@ -33,7 +33,7 @@ def test_rotation_is_that_of_turning_about_z_then_y_then_x(rpy):
     )
 
 
-def test_small_angles_turn_the_axes_as_their_names_say():
+def test_small_angles_rotate_the_axes_in_the_documented_directions():
     nose = Vec3(1.0, 0.0, 0.0)
     # in a frame with z up: positive yaw turns to the left, positive pitch lowers the nose
     assert RotationZYX.of(EulerZYX(0.0, 0.0, 0.1)).reference_from_body(nose).y > 0.0

@@ -1,4 +1,4 @@
-"""Conversions to NED and FRD: each its own inverse, and all three of one mind."""
+"""Conversions to NED and FRD: each is its own inverse, and all three are consistent."""
 
 import math
 

@@ -141,7 +141,7 @@ def test_up_on_the_tangent_plane_raises_the_altitude_alone():
 
 
 @pytest.mark.parametrize("make", [tangent_plane, lambda origin: UtmGrid(origin).tangent()])
-def test_local_frames_map_back_what_they_mapped(make):
+def test_local_frames_round_trip(make):
     frame, position = make(ORIGIN), Vec3(812.0, -433.0, 71.0)
     there = frame.ecef_from_local(position)
     assert distance(frame.local_from_ecef(there), position) < 3e-9

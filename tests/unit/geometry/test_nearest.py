@@ -1,4 +1,4 @@
-"""The nearest points by cells, beside those that a tree of SciPy's finds."""
+"""Nearest neighbors by cells against SciPy's k-d tree."""
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ def found(points, within_m, most, present=None, dtype=float):
 
 
 def expected(points, within_m, most):
-    """Numbers by set and distances in order; a point's own number where there are no more."""
+    """Return expected neighbors as sets and their distances in order, padded by own indices."""
     distances, numbers = KDTree(points).query(points, k=most + 1, distance_upper_bound=within_m)
     return distances[:, 1:], numbers[:, 1:]
 
@@ -40,7 +40,7 @@ CLOUDS = {
 
 @pytest.mark.parametrize("cloud", CLOUDS.values(), ids=CLOUDS)
 @pytest.mark.parametrize("most", [1, 7])
-def test_those_of_a_tree(cloud, most):
+def test_neighbors_equal_those_of_a_kd_tree(cloud, most):
     points = cloud(np.random.default_rng(3))
     near = found(points, 5.0, most)
     distances, numbers = expected(points, 5.0, most)
@@ -52,35 +52,35 @@ def test_those_of_a_tree(cloud, most):
     known = np.isfinite(distances)
     np.testing.assert_array_equal(np.asarray(near.numbers)[known], numbers[known])
     crowd = [len(one) - 1 for one in KDTree(points).query_ball_point(points, 5.0)]
-    np.testing.assert_array_equal(near.crowd, crowd)
+    np.testing.assert_array_equal(near.neighbor_count, crowd)
 
 
 @pytest.mark.parametrize("size", [2, FEW, FEW + 40])
-def test_what_is_not_present_is_found_by_nobody_and_finds_nobody(size):
+def test_absent_points_have_no_neighbors_and_are_none(size):
     points = np.random.default_rng(1).uniform(0.0, 5.0, (size, 3))
     points[0] = np.nan
     present = np.arange(size) > 0
     near = found(points, 50.0, 3, present)
     assert not near.found[0].any()
     assert not (np.asarray(near.numbers)[1:][np.asarray(near.found)[1:]] == 0).any()
-    assert int(near.crowd[-1]) == size - 2
+    assert int(near.neighbor_count[-1]) == size - 2
 
 
 @pytest.mark.parametrize("size", [FEW, FEW + 40])
-def test_others_at_the_very_same_place_are_found(size):
+def test_coincident_points_are_found(size):
     near = found(np.zeros((size, 3)), 1.0, 2)
     assert bool(near.found.all())
-    assert (np.asarray(near.crowd) == size - 1).all()
+    assert (np.asarray(near.neighbor_count) == size - 1).all()
     assert (np.asarray(near.numbers) != np.arange(size)[:, None]).all()
 
 
-def test_without_a_limit_all_pairs_are_looked_at():
+def test_without_a_radius_all_pairs_are_examined():
     points = np.random.default_rng(2).uniform(-1e5, 1e5, (FEW + 40, 3))
     near = found(points, np.inf, 1)
     np.testing.assert_array_equal(near.numbers[:, 0], KDTree(points).query(points, k=2)[1][:, 1])
 
 
-def test_mapped_over_worlds_it_finds_the_same():
+def test_mapped_search_equals_a_loop():
     worlds = np.random.default_rng(4).uniform(0.0, 20.0, (3, FEW + 40, 3))
     alone = [found(points, 4.0, 3).numbers for points in worlds]
     together = jax.vmap(lambda p: found(p, 4.0, 3).numbers)(jnp.asarray(worlds, float))

@@ -52,7 +52,7 @@ def test_product_is_associative_and_not_commutative():
     assert np.abs((a * b).array - (b * a).array).max() > 0.1
 
 
-def test_units_multiply_as_hamilton_said():
+def test_units_satisfy_hamiltons_equations():
     one = Quaternion.identity()
     i, j, k = (Quaternion(0.0, *axis) for axis in np.eye(3).tolist())
     minus_one = Quaternion(-1.0, 0.0, 0.0, 0.0)
@@ -161,7 +161,7 @@ def test_plain_numbers_and_jax_agree():
     np.testing.assert_allclose(traced, plain, rtol=0, atol=3e-15)
 
 
-def test_mapped_rotations_are_those_of_each_lane():
+def test_mapped_rotations_equal_a_loop():
     quaternions = jnp.asarray([ours(rotation).array for rotation in ROTATIONS])
     mapped = jax.vmap(lambda row: Quaternion(*row).rotate(V).array)(quaternions)
     expected = [rotation.apply(V.array) for rotation in ROTATIONS]

@@ -16,7 +16,7 @@ LARGEST = 1e4
 
 
 def many_angles():
-    """Random angles of every size, and the neighbourhoods of all multiples of a quarter turn."""
+    """Return random angles of every size, and angles near multiples of a quarter turn."""
     generator = np.random.default_rng(2)
     uniform = generator.uniform(-LARGEST, LARGEST, 300_000)
     small = generator.uniform(-1.0, 1.0, 100_000) * 10.0 ** generator.uniform(-30.0, 1.0, 100_000)
@@ -59,7 +59,7 @@ def test_plain_numbers_stay_plain():
 
 
 @given(st.floats(-1e6, 1e6))
-def test_wrapped_angle_lies_within_one_turn_and_means_the_same(angle):
+def test_wrapped_angle_lies_within_one_turn_and_is_equivalent(angle):
     wrapped = wrap_angle(angle)
     # the sum of an angle and pi is rounded before it is divided
     room = 4e-16 * (1.0 + abs(angle))
@@ -70,7 +70,7 @@ def test_wrapped_angle_lies_within_one_turn_and_means_the_same(angle):
 
 # the last number before pi is rounded to it when pi is added
 @given(st.floats(-math.pi, math.nextafter(math.pi, 0.0), exclude_max=True))
-def test_angle_within_one_turn_keeps_its_bits(angle):
+def test_angle_within_one_turn_is_unchanged(angle):
     assert wrap_angle(angle) == angle
 
 
@@ -82,7 +82,7 @@ def test_half_a_turn_is_counted_as_negative(angle, expected):
 
 
 @given(st.floats(-3.0, 3.0), st.integers(-1000, 1000))
-def test_whole_turns_are_taken_away(angle, turns):
+def test_full_turns_are_removed(angle, turns):
     # turns of 2 pi are themselves rounded
     assert wrap_angle(angle + turns * 2.0 * math.pi) == pytest.approx(angle, abs=2e-12)
 

@@ -40,7 +40,7 @@ def test_axes_make_a_right_handed_triple():
     assert z.cross(x) == y
 
 
-def test_cross_product_is_normal_to_both_and_turns_its_sign_with_them():
+def test_cross_product_is_normal_to_both_factors_and_anticommutes():
     a, b = plain(2)
     normal = a.cross(b)
     assert normal.dot(a) == pytest.approx(0.0, abs=1e-15)
@@ -99,14 +99,14 @@ def test_norm_has_the_direction_as_gradient_and_none_at_zero():
     np.testing.assert_allclose(slope(traced(a)).array, a.array / a.norm(), rtol=1e-14)
 
 
-def test_mapped_vectors_are_vectors_of_each_lane():
+def test_mapped_vectors_equal_a_loop():
     rows = jnp.asarray(np.random.default_rng(SEED).normal(size=(5, 2, 3)))
     mapped = jax.vmap(lambda row: Vec3.of(row[0]).cross(Vec3.of(row[1])).array)(rows)
     np.testing.assert_allclose(mapped, np.cross(rows[:, 0], rows[:, 1]), rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("given", [lambda v: v, traced])
-def test_a_vector_is_shortened_only_where_it_is_too_long(given):
+def test_a_vector_is_shortened_only_if_too_long(given):
     long = given(Vec3(3.0, -4.0, 12.0))
     assert float(long.shortened(6.5).norm()) == pytest.approx(6.5, rel=1e-15)
     np.testing.assert_array_equal(long.shortened(13.0).array, long.array)
@@ -114,7 +114,7 @@ def test_a_vector_is_shortened_only_where_it_is_too_long(given):
     np.testing.assert_array_equal(given(Vec3.zero()).shortened(0.0).array, 0.0)
 
 
-def test_shortening_has_a_finite_slope_everywhere():
+def test_shortening_has_finite_gradients():
     for length in (0.0, 1.0, 5.0):
         for v in (Vec3.zero(), Vec3(3.0, -4.0, 0.0)):
             slope = jax.grad(lambda w, s=length: w.shortened(s).x)(traced(v))

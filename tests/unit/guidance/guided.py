@@ -1,4 +1,4 @@
-"""A point that moves towards its set points, guided without anything else."""
+"""Point mass that moves towards its setpoints, for tests of guidance."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ from kittiwake.world.world import FlightArea, Origin
 
 KEY = jax.random.key(0)
 DT_S = 0.02
-# a world without limits, for what is prepared for any
+# a world without limits, for guidance that is prepared in any world
 ANYWHERE = BuildContext(
     SimpleNamespace(area=FlightArea(), obstacles=(), ground_z_m=-1e5, origin=Origin()),
     None,
@@ -34,26 +34,26 @@ def inputs_at(place, time_s=0.0, velocity=ORIGIN, **seen):
 
 
 def fly(guidance, start, duration_s, rate_per_s=1.5, max_speed_mps=3.0, lag_s=DT_S, hangs_m=0.0):
-    """By step: time, place, the set point asked for, whether it is off, the phase, whether done.
+    """Return by step: time, position, setpoint, motors off, phase, and end of the task.
 
-    The point goes towards a set point with a speed in proportion to the way, and falls at 1 m/s
-    to the ground z = 0 when it is off. Its speed follows within the lag, and it hangs that
-    much over its set points.
+    The point moves towards a setpoint with a speed in proportion to the distance, and falls at
+    1 m/s to the ground z = 0 when it is off. Its speed follows with a lag, and it hovers
+    ``hangs_m`` over its setpoints.
     """
 
     def once(carried, time_s):
         state, place, velocity = carried
-        later, asked = guidance.step(state, inputs_at(place, time_s, velocity), DT_S, KEY)
-        given = asked if isinstance(asked, CommandChoice) else CommandChoice((asked,), 0)
+        later, command = guidance.step(state, inputs_at(place, time_s, velocity), DT_S, KEY)
+        choice = command if isinstance(command, CommandChoice) else CommandChoice((command,), 0)
         off, point = jnp.asarray(False), place
-        for number, signal in enumerate(given.commands):
-            meant = given.place == number
-            if isinstance(signal, MotorsOff):
+        for number, one in enumerate(choice.commands):
+            meant = choice.place == number
+            if isinstance(one, MotorsOff):
                 off = meant
-            elif isinstance(signal, PositionYaw):
+            elif isinstance(one, PositionYaw):
                 point = jax.tree.map(
                     lambda a, b, meant=meant: jnp.where(meant, a, b),
-                    signal.position_world_m,
+                    one.position_world_m,
                     point,
                 )
         reached = point + Vec3(0.0, 0.0, hangs_m)

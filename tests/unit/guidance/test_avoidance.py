@@ -44,7 +44,7 @@ class Looking(AbstractSensor):
     def step(self, state, inputs, dt_s, key):
         raise NotImplementedError
 
-    def looks_body(self):
+    def beam_directions_body(self):
         return self.looks
 
 
@@ -56,15 +56,15 @@ def seeing(signal, distances, start=None, *, fresh=True):
     """Of four sensors, of which those that tell less than their range see something."""
     motion = (start or Start(HERE)).kinematics()
     ranges = jnp.asarray(distances)
-    said = {"ring": RangesMeasurement(ranges, ranges < NOTHING)}
-    return AvoidanceInputs(signal, motion, said, {"ring": jnp.asarray(fresh)})
+    measurements = {"ring": RangesMeasurement(ranges, ranges < NOTHING)}
+    return AvoidanceInputs(signal, motion, measurements, {"ring": jnp.asarray(fresh)})
 
 
 def near(sensor_number, distance_m):
     return [distance_m if i == sensor_number else NOTHING for i in range(4)]
 
 
-def told(avoidance, signal, distances, start=None, state=None):
+def modified(avoidance, signal, distances, start=None, state=None):
     own = ready(avoidance)
     state = own.init(KEY) if state is None else state
     return own.step(state, seeing(signal, distances, start), DT_S, KEY)
@@ -89,73 +89,73 @@ def goal(*offset_m, **changes):
         (0.3, -1.2),
     ],
 )
-def test_gageik_knows_three_states(distance_m, ahead_m):
-    _, signal = told(Gageik(), goal(4.0, 1.0, 0.5), near(AHEAD, distance_m))
+def test_gageik_has_three_states(distance_m, ahead_m):
+    _, signal = modified(Gageik(), goal(4.0, 1.0, 0.5), near(AHEAD, distance_m))
     # along the wall and upwards nothing is changed
     np.testing.assert_allclose(way(signal), [ahead_m, 1.0, 0.5], atol=EXACT)
     assert signal.yaw_rad == 0.3
 
 
-def test_gageik_lets_go_what_leads_away_and_leaves_danger_by_itself():
-    _, away = told(Gageik(), goal(-2.0, 0.0, 0.0), near(AHEAD, 0.3))
+def test_gageik_passes_retreating_commands_and_retreats_from_danger():
+    _, away = modified(Gageik(), goal(-2.0, 0.0, 0.0), near(AHEAD, 0.3))
     np.testing.assert_allclose(way(away), [-2.0, 0.0, 0.0], atol=EXACT)
-    _, hovering = told(Gageik(), goal(0.0, 0.0, 0.0), near(LEFT, 0.3))
+    _, hovering = modified(Gageik(), goal(0.0, 0.0, 0.0), near(LEFT, 0.3))
     np.testing.assert_allclose(way(hovering), [0.0, -0.2, 0.0], atol=EXACT)
 
 
-def test_gageik_turns_with_the_vehicle_and_not_with_its_tilt():
+def test_gageik_uses_the_yaw_and_not_the_tilt():
     start = Start(HERE, roll_rad=0.3, pitch_rad=-0.2, yaw_rad=math.pi / 2)
-    _, signal = told(Gageik(), goal(0.0, 3.0, 0.0), near(AHEAD, 0.4), start)
+    _, signal = modified(Gageik(), goal(0.0, 3.0, 0.0), near(AHEAD, 0.4), start)
     np.testing.assert_allclose(way(signal), [0.0, -1.1, 0.0], atol=EXACT)
 
 
-def test_gageik_keeps_feed_forward_from_leading_into_danger():
+def test_gageik_limits_feed_forward_towards_danger():
     moving = goal(3.0, 0.0, 0.0, velocity_world_mps=Vec3(2.0, 1.0, 0.0))
     for distance_m, speed in ((0.3, 0.0), (0.8, 0.5), (2.0, 2.0)):
-        _, signal = told(Gageik(), moving, near(AHEAD, distance_m))
+        _, signal = modified(Gageik(), moving, near(AHEAD, distance_m))
         np.testing.assert_allclose(signal.velocity_world_mps.array, [speed, 1.0, 0.0], atol=EXACT)
 
 
-def test_wagster_stops_where_it_first_was_too_near():
-    state, first = told(Wagster(), goal(4.0, 0.0, 0.0), near(AHEAD, 0.55))
+def test_wagster_holds_the_position_at_which_it_stopped():
+    state, first = modified(Wagster(), goal(4.0, 0.0, 0.0), near(AHEAD, 0.55))
     np.testing.assert_allclose(way(first), 0.0, atol=EXACT)
     drifted = Start(HERE + Vec3(0.1, 0.0, 0.0))
-    state, later = told(Wagster(), goal(4.0, 0.0, 0.0), near(AHEAD, 0.45), drifted, state)
+    state, later = modified(Wagster(), goal(4.0, 0.0, 0.0), near(AHEAD, 0.45), drifted, state)
     np.testing.assert_allclose(way(later), 0.0, atol=EXACT)
-    _, freed = told(Wagster(), goal(4.0, 0.0, 0.0), near(AHEAD, 0.65), drifted, state)
+    _, freed = modified(Wagster(), goal(4.0, 0.0, 0.0), near(AHEAD, 0.65), drifted, state)
     np.testing.assert_allclose(way(freed), [4.0, 0.0, 0.0], atol=EXACT)
 
 
-def test_wagster_looks_to_where_it_goes():
-    _, passing = told(Wagster(), goal(4.0, 0.0, 0.0), near(LEFT, 0.3))
+def test_wagster_uses_the_direction_of_flight():
+    _, passing = modified(Wagster(), goal(4.0, 0.0, 0.0), near(LEFT, 0.3))
     np.testing.assert_allclose(way(passing), [4.0, 0.0, 0.0], atol=EXACT)
     # just behind the set point of a moving one, which will be on the left
     moving = goal(-0.1, 0.0, 0.0, velocity_world_mps=Vec3(0.0, 1.0, 0.0))
-    _, stopped = told(Wagster(), moving, near(LEFT, 0.3))
+    _, stopped = modified(Wagster(), moving, near(LEFT, 0.3))
     np.testing.assert_allclose(way(stopped), 0.0, atol=EXACT)
     np.testing.assert_allclose(stopped.velocity_world_mps.array, 0.0)
 
 
 @pytest.mark.parametrize("turn", range(8))
-def test_wagster_moves_to_the_middle_whichever_way_it_goes(turn):
+def test_wagster_centers_in_any_direction_of_flight(turn):
     yaw = turn * math.pi / 4
     ahead = Vec3(math.cos(yaw), math.sin(yaw), 0.0)
     left = np.array([-ahead.y, ahead.x, 0.0])
     distances = [NOTHING, 2.5, NOTHING, 1.5]
-    _, signal = told(
+    _, signal = modified(
         Wagster(), PositionYaw(HERE + ahead * 4.0, 0.0), distances, Start(HERE, yaw_rad=yaw)
     )
     np.testing.assert_allclose(way(signal), 4.0 * ahead.array + left, atol=EXACT)
 
 
-def test_wagster_needs_two_walls():
-    _, signal = told(Wagster(), goal(4.0, 0.0, 0.0), near(LEFT, 1.0))
+def test_wagster_centers_only_between_two_walls():
+    _, signal = modified(Wagster(), goal(4.0, 0.0, 0.0), near(LEFT, 1.0))
     np.testing.assert_allclose(way(signal), [4.0, 0.0, 0.0], atol=EXACT)
 
 
 def leaned(distances, **parameters):
-    asked = ThrustAttitude(5.0, Quaternion.identity())
-    _, signal = told(Repulsion(**parameters), asked, distances)
+    command = ThrustAttitude(5.0, Quaternion.identity())
+    _, signal = modified(Repulsion(**parameters), command, distances)
     return signal.q_world_from_body.rotate(Vec3(0.0, 0.0, 1.0)).array
 
 
@@ -193,7 +193,7 @@ def quadratic_program(wanted, normals, limits):
     return wanted - residual[:3] / residual[3]
 
 
-def test_projection_is_that_of_a_solver_of_quadratic_programs():
+def test_projection_matches_a_quadratic_program_solver():
     draw = np.random.default_rng(3)
     count, size = 60, 40
     wanted = draw.normal(0.0, 3.0, (count, 3))
@@ -213,7 +213,7 @@ def test_projection_is_that_of_a_solver_of_quadratic_programs():
     assert excess.max() < 2e-3
 
 
-def test_projection_shares_what_cannot_be_kept():
+def test_projection_shares_unavoidable_violations():
     normals = jnp.asarray([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
     wanted, limits = jnp.asarray([3.0, 1.0, 0.0]), jnp.asarray([-0.5, -0.1])
     found = nearest_point(wanted, normals, limits, jnp.ones(2, bool))
@@ -224,17 +224,17 @@ def test_projection_shares_what_cannot_be_kept():
 
 
 def flown(velocity, distances, start=None, **parameters):
-    asked = VelocityYaw(Vec3(*velocity), 0.3, Vec3(1.0, 0.0, 0.0))
-    return told(Barrier(**parameters), asked, distances, start)[1]
+    command = VelocityYaw(Vec3(*velocity), 0.3, Vec3(1.0, 0.0, 0.0))
+    return modified(Barrier(**parameters), command, distances, start)[1]
 
 
-def test_barrier_changes_nothing_where_nothing_is_near():
+def test_barrier_changes_nothing_without_near_obstacles():
     signal = flown((2.0, 1.0, 0.5), [4.9, 4.9, NOTHING, NOTHING])
     np.testing.assert_allclose(signal.velocity_world_mps.array, [2.0, 1.0, 0.5])
     np.testing.assert_allclose(signal.acceleration_world_mps2.array, [1.0, 0.0, 0.0])
 
 
-def test_barrier_leaves_gamma_h_towards_a_wall_and_everything_along_it():
+def test_barrier_permits_gamma_h_towards_a_wall_and_any_speed_along_it():
     signal = flown((2.0, 1.0, 0.5), near(AHEAD, 1.8))
     # gamma (r - d) = 0.5 m/s
     np.testing.assert_allclose(signal.velocity_world_mps.array, [0.5, 1.0, 0.5], atol=2e-4)
@@ -244,24 +244,24 @@ def test_barrier_leaves_gamma_h_towards_a_wall_and_everything_along_it():
     np.testing.assert_allclose(braking.velocity_world_mps.x, 0.5 * (1.0 - 1.5), atol=3e-4)
 
 
-def test_barrier_remembers_where_it_saw_something():
+def test_barrier_remembers_detected_points():
     own = ready(Barrier())
-    asked = VelocityYaw(Vec3(2.0, 0.0, 0.0), 0.0)
-    state, _ = own.step(own.init(KEY), seeing(asked, near(AHEAD, 1.8)), DT_S, KEY)
+    command = VelocityYaw(Vec3(2.0, 0.0, 0.0), 0.0)
+    state, _ = own.step(own.init(KEY), seeing(command, near(AHEAD, 1.8)), DT_S, KEY)
     moved = Start(HERE + Vec3(0.4, 0.0, 0.0), yaw_rad=1.0)
-    held = seeing(asked, near(AHEAD, 1.8), moved, fresh=False)
+    held = seeing(command, near(AHEAD, 1.8), moved, fresh=False)
     _, signal = own.step(state, held, DT_S, KEY)
     np.testing.assert_allclose(signal.velocity_world_mps.x, 0.5 * 0.6, atol=2e-4)
 
 
-def test_several_sensors_are_put_together_in_order():
+def test_several_sensors_are_concatenated_in_order():
     context = BuildContext(
         *(None, None, Start()),
         {"ring": Looking(RING), "clock": Looking(None), "nose": Looking(RING[:1])},
     )
     own = Repulsion().prepare(context)
     assert own.sensors == ("ring", "nose")
-    assert own.looks_body.shape == (5, 3)
+    assert own.beam_directions_body.shape == (5, 3)
     inputs = seeing(ThrustAttitude(5.0, Quaternion.identity()), [NOTHING] * 4)
     inputs.measurements["nose"] = RangeMeasurement(jnp.asarray(1.0), jnp.asarray(True))
     _, signal = own.step((), inputs, DT_S, KEY)
@@ -270,22 +270,22 @@ def test_several_sensors_are_put_together_in_order():
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("wanted", "expected"),
     [
-        (("rign",), r"no sensor 'rign' that tells ranges; those .* that do: ring"),
-        (("clock",), r"'clock' tells no ranges along fixed directions"),
+        (("rign",), r"no range sensor 'rign'; range sensors of this vehicle: ring"),
+        (("clock",), r"'clock' measures no ranges along fixed directions"),
         ((), r"write one under the vehicle's sensors, such as ring: ultrasonic-fan"),
     ],
 )
-def test_sensors_that_are_missing_are_refused_with_those_at_hand(wanted, said):
+def test_missing_sensors_are_refused_with_the_available_ones(wanted, expected):
     sensors = {"ring": Looking(RING), "clock": Looking(None)}
-    with pytest.raises(ScenarioError, match=said):
+    with pytest.raises(ScenarioError, match=expected):
         Gageik(sensors=wanted).prepare(BuildContext(None, None, Start(), sensors))
 
 
 @pytest.mark.parametrize(
     "changes", [{"least_m": 2.0}, {"farthest_m": 0.9}, {"reference_lean_rad": 0.2}]
 )
-def test_repulsion_refuses_what_is_no_hyperbola(changes):
-    with pytest.raises(ValueError, match="write"):
+def test_repulsion_refuses_invalid_hyperbolas(changes):
+    with pytest.raises(ValueError, match="must (increase|be at most)"):
         Repulsion(**changes)

@@ -74,7 +74,7 @@ def test_a_barrier_keeps_its_distance_from_boxes_at_random():
     assert max(frame["x_m"].max() for frame in frames) > 6.0
 
 
-def test_repulsion_halts_where_its_lean_balances_what_is_asked_for():
+def test_repulsion_halts_where_its_lean_balances_the_command():
     speed_mps, lag_s = 0.25, 0.4
     log = flown(
         {
@@ -99,9 +99,9 @@ def test_repulsion_halts_where_its_lean_balances_what_is_asked_for():
     )
     frame = log.frame("drone")
     # at rest what leans forward, atan(v / (T g)), is what leans back
-    asked_rad = np.arctan(speed_mps / (lag_s * GRAVITY_MPS2))
+    commanded_rad = np.arctan(speed_mps / (lag_s * GRAVITY_MPS2))
     lean = Repulsion().lean_rad
-    halt_m = brentq(lambda d: float(lean(jnp.asarray(d))) - asked_rad, 0.6, 4.0)
+    halt_m = brentq(lambda d: float(lean(jnp.asarray(d))) - commanded_rad, 0.6, 4.0)
     assert 3.5 - frame["x_m"].iloc[-1] == pytest.approx(halt_m, abs=0.05)
     assert frame["x_m"].max() < 3.5 - halt_m + 0.05
     assert abs(frame["vx_mps"].iloc[-1]) < 0.01

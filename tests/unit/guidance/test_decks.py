@@ -1,4 +1,4 @@
-"""Decks that move: what is believed of them, how a vehicle follows one, and how it lands on it."""
+"""Moving decks: estimates, following and landing."""
 
 from dataclasses import replace
 
@@ -24,14 +24,14 @@ BEGAN_M = Vec3(3.0, 2.0, 0.35)
 STANDING_M = 0.06
 
 
-def told(time_s, velocity=SPEED_MPS):
-    """What a beacon says of a deck that sails straight on."""
+def message(time_s, velocity=SPEED_MPS):
+    """Return the message of a beacon on a deck that sails straight on."""
     place = BEGAN_M + SPEED_MPS * time_s
     return DeckMeasurement(*as_arrays((place, velocity, 0.0)))
 
 
-def believed(says, smoothing_s, every=5, steps=400):
-    """The deck believed after each step, with a message at one step of so many."""
+def deck_estimates(says, smoothing_s, every=5, steps=400):
+    """Return the deck estimate after each step, with a message every few steps."""
 
     def once(carried, tick):
         time_s = jnp.asarray(tick, float) * DT_S
@@ -50,8 +50,8 @@ def believed(says, smoothing_s, every=5, steps=400):
 
 
 @pytest.mark.parametrize("smoothing_s", [0.0, 0.2])
-def test_between_messages_a_deck_goes_on_at_its_velocity(smoothing_s):
-    deck = believed(told, smoothing_s)
+def test_deck_estimate_moves_at_its_velocity_between_messages(smoothing_s):
+    deck = deck_estimates(message, smoothing_s)
     at_s = np.arange(400) * DT_S
     np.testing.assert_allclose(deck.position_world_m.x, 3.0 + at_s, atol=1e-9)
     np.testing.assert_allclose(deck.position_world_m.y, 2.0 - 0.5 * at_s, atol=1e-9)
@@ -59,34 +59,34 @@ def test_between_messages_a_deck_goes_on_at_its_velocity(smoothing_s):
     assert float(np.max(deck.unseen_s)) == pytest.approx(4 * DT_S)
 
 
-def test_the_velocity_of_a_deck_that_is_only_seen_follows_from_its_places():
+def test_velocity_of_a_deck_is_estimated_from_its_positions():
     def says(time_s):
         away = BEGAN_M + SPEED_MPS * time_s - Vec3(0.0, 0.0, 2.0)
         return MarkerMeasurement(*as_arrays((away, 0.0)), valid=jnp.asarray(True))
 
-    deck = believed(says, 0.2)
+    deck = deck_estimates(says, 0.2)
     np.testing.assert_allclose(deck.velocity_world_mps.x[-50:], 1.0, atol=1e-3)
     np.testing.assert_allclose(deck.velocity_world_mps.y[-50:], -0.5, atol=1e-3)
 
 
-def test_what_is_not_valid_is_not_believed():
+def test_invalid_messages_are_ignored():
     def says(time_s):
         del time_s
         return MarkerMeasurement(*as_arrays((BEGAN_M, 0.0)), valid=jnp.asarray(False))
 
-    assert not np.asarray(believed(says, 0.2).seen).any()
+    assert not np.asarray(deck_estimates(says, 0.2).seen).any()
 
 
-def test_the_memory_leaves_less_of_the_noise():
+def test_smoothing_reduces_noise():
     noise = jnp.asarray(np.random.default_rng(3).normal(0.0, 0.02, 400))
 
     def says(time_s):
-        one = told(time_s)
+        one = message(time_s)
         off = noise[jnp.asarray(jnp.round(time_s / DT_S), jnp.int32)]
         return replace(one, position_world_m=one.position_world_m + Vec3(off, 0.0, 0.0))
 
     def deviation(smoothing_s):
-        deck = believed(says, smoothing_s, every=1)
+        deck = deck_estimates(says, smoothing_s, every=1)
         off = np.asarray(deck.position_world_m.x) - 3.0 - np.arange(400) * DT_S
         return np.std(off[50:])
 
@@ -106,11 +106,11 @@ def flown(
     stands_m=STANDING_M,
     half_m=1e9,
 ):
-    """A point over the deck: time, place over the deck, off, phase, finished, by step.
+    """Return by step: time, position relative to the deck, motors off, phase, and end.
 
-    It goes at the velocity asked for and by 3 1/s to the place; ``push`` is a velocity to the east
-    added to that. The deck carries what is on it, as far as ``half_m`` from its middle; beyond is
-    the water. No message comes while ``silent_s``.
+    The point moves at the commanded velocity plus 3 1/s times the position error; ``push`` is an
+    additional velocity to the east. The deck carries a point within ``half_m`` of its center;
+    beyond is the water. There are no messages during ``silent_s``.
     """
 
     def once(carried, tick):
@@ -118,12 +118,12 @@ def flown(
         time_s = jnp.asarray(tick, float) * DT_S
         fresh = (tick % 3 == 0) & ((time_s < silent_s[0]) | (time_s > silent_s[1]))
         here = inputs_at(
-            place, time_s, motion, measurements={"deck": told(time_s)}, fresh={"deck": fresh}
+            place, time_s, motion, measurements={"deck": message(time_s)}, fresh={"deck": fresh}
         )
-        later, asked = guidance.step(state, here, DT_S, KEY)
-        given = asked if isinstance(asked, CommandChoice) else CommandChoice((asked,), 0)
-        goal = given.commands[0]
-        off = jnp.asarray(given.place == 1)
+        later, command = guidance.step(state, here, DT_S, KEY)
+        choice = command if isinstance(command, CommandChoice) else CommandChoice((command,), 0)
+        goal = choice.commands[0]
+        off = jnp.asarray(choice.place == 1)
         error = goal.position_world_m - place
         motion = goal.velocity_world_mps + error * 3.0 + Vec3(push(time_s), 0.0, 0.0)
         motion = jax.tree.map(lambda a, b: jnp.where(off, a, b), SPEED_MPS, motion)
@@ -170,7 +170,7 @@ def test_following_a_deck_leaves_no_error_at_a_steady_speed():
     assert away.z[-1] == pytest.approx(1.5, abs=1e-3)
 
 
-def test_a_landing_goes_through_its_phases_in_order(landing):
+def test_landing_passes_its_phases_in_order(landing):
     time_s, _, off, phase, finished = landing
     assert order(phase) == [1, 2, 3, 4, 6]
     assert time_s[np.argmax(phase == 2)] == pytest.approx(3.0, abs=DT_S)
@@ -178,7 +178,7 @@ def test_a_landing_goes_through_its_phases_in_order(landing):
     np.testing.assert_array_equal(finished, off)
 
 
-def test_it_descends_evenly_from_the_approach_altitude(landing):
+def test_descent_from_the_approach_altitude_is_linear(landing):
     time_s, away, _, phase, _ = landing
     down = phase == 4
     assert away.z[np.argmax(down)] == pytest.approx(0.65, abs=0.1)
@@ -187,7 +187,7 @@ def test_it_descends_evenly_from_the_approach_altitude(landing):
     assert slope == pytest.approx(-0.3, abs=0.01)
 
 
-def test_it_is_over_the_deck_for_the_time_to_settle_before_it_descends(landing):
+def test_descent_begins_after_the_settling_time(landing):
     aligns_s = float(landing[0][np.argmax(landing[3] == 3)])
 
     def push(time_s):
@@ -202,7 +202,7 @@ def test_it_is_over_the_deck_for_the_time_to_settle_before_it_descends(landing):
     assert time_s[begins] - time_s[nears] == pytest.approx(LANDING.settle_s, abs=2.5 * DT_S)
 
 
-def test_what_strays_out_of_the_cone_goes_around_and_lands_later():
+def test_leaving_the_cone_causes_a_go_around_and_a_later_landing():
     def push(time_s):
         # slowly, so that a step leads over the edge by little
         return jnp.where((time_s > 5.5) & (time_s < 6.5), 0.6, 0.0)
@@ -220,7 +220,7 @@ def test_what_strays_out_of_the_cone_goes_around_and_lands_later():
     assert finished[-1]
 
 
-def test_without_messages_it_goes_around_and_waits():
+def test_missing_messages_cause_a_go_around_and_a_wait():
     _, _, _, phase, finished = flown(LANDING, Vec3(3.0, 2.0, 0.41), 15.0, silent_s=(4.6, 1e9))
     assert 5 in order(phase)
     assert order(phase)[-1] == 5
@@ -234,7 +234,7 @@ def world_place(away, time_s):
 
 
 @pytest.mark.parametrize("silent_from_s", [2.0, 4.6, 4.9])
-def test_what_has_lost_the_deck_stops_and_waits_where_it_can_see_far(silent_from_s):
+def test_lost_deck_is_waited_for_at_the_altitude(silent_from_s):
     time_s, away, _, phase, finished = flown(
         LANDING, Vec3(3.0, 2.0, 0.41), 20.0, silent_s=(silent_from_s, 1e9)
     )
@@ -248,21 +248,21 @@ def test_what_has_lost_the_deck_stops_and_waits_where_it_can_see_far(silent_from
 
 
 @pytest.mark.parametrize("guidance", [FollowDeck(), Vtol(feed_velocity=True, landing_at_s=6.0)])
-def test_what_only_follows_stops_over_the_place_where_it_lost_the_deck(guidance):
+def test_follower_stops_over_the_last_position_of_a_lost_deck(guidance):
     time_s, away, *_ = flown(guidance, Vec3(3.0, 2.0, 2.0), 15.0, silent_s=(4.0, 1e9))
     place = world_place(away, time_s)
     np.testing.assert_allclose(place[-1], [5.0, -2.5, 1.65], atol=0.05)
     assert np.ptp(place[time_s > 10.0], axis=0).max() < 0.01
 
 
-def test_a_deck_that_is_seen_again_is_followed_and_landed_on():
+def test_deck_that_is_detected_again_is_followed_and_landed_on():
     _, away, _, phase, finished = flown(LANDING, Vec3(3.0, 2.0, 0.41), 30.0, silent_s=(4.6, 9.0))
     assert order(phase)[-4:] == [5, 3, 4, 6]
     assert finished[-1]
     assert np.hypot(away.x, away.y)[-1] < 0.1
 
 
-def test_the_velocity_of_a_deck_is_kept_on_the_last_way_down():
+def test_deck_velocity_is_kept_in_the_last_part_of_the_descent():
     # the marker is not seen from nearby; 1 s is over before it stands
     near = replace(LANDING, commit_m=0.4)
     time_s, _, _, phase, _ = flown(near, Vec3(3.0, 2.0, 0.41), 10.0)
@@ -273,7 +273,7 @@ def test_the_velocity_of_a_deck_is_kept_on_the_last_way_down():
     assert np.hypot(away.x, away.y)[-1] < 0.1
 
 
-def test_what_is_pushed_off_the_deck_where_it_stands_goes_around_and_lands_later(landing):
+def test_vehicle_pushed_off_the_deck_goes_around_and_lands_later(landing):
     time_s, away, _, phase, _ = landing
     touches_s = float(time_s[(phase == 4) & (away.z < STANDING_M + 0.001)][0])
 
@@ -289,7 +289,7 @@ def test_what_is_pushed_off_the_deck_where_it_stands_goes_around_and_lands_later
     assert away.z[off].min() == pytest.approx(STANDING_M, abs=1e-6)
 
 
-def test_low_over_the_deck_it_does_not_go_around_any_more():
+def test_no_go_around_below_the_commit_height():
     late = replace(LANDING, commit_m=0.6)
 
     def push(time_s):
@@ -300,17 +300,17 @@ def test_low_over_the_deck_it_does_not_go_around_any_more():
     assert finished[-1]
 
 
-def test_an_approach_from_above_where_it_follows_is_refused():
+def test_approach_altitude_above_the_following_altitude_is_refused():
     with pytest.raises(
-        ValueError, match=r"approach_altitude_m: 2 is above altitude_m 1\.65; write"
+        ValueError, match=r"`approach_altitude_m`: got 2; must be at most altitude_m, 1\.65"
     ):
         DeckLanding(approach_altitude_m=2.0)
 
 
-def asked_height(guidance, place, time_s):
+def setpoint_height(guidance, place, time_s):
     """Over the pad, of the simulator's landing; the pad is at the origin's east by 3 m."""
     here = inputs_at(
-        place, time_s, measurements={"deck": told(0.0)}, fresh={"deck": jnp.asarray(True)}
+        place, time_s, measurements={"deck": message(0.0)}, fresh={"deck": jnp.asarray(True)}
     )
     _, signal = guidance.step(guidance.init(KEY), here, DT_S, KEY)
     return float(signal.position_world_m.z) - BEGAN_M.z
@@ -328,15 +328,13 @@ def asked_height(guidance, place, time_s):
         (0.1, 0.11, 9.0, 0.65),
     ],
 )
-def test_the_landing_without_memory_asks_for_the_heights_of_its_source(
-    over_m, beside_m, time_s, wanted_m
-):
+def test_vtol_commands_the_heights_of_its_source(over_m, beside_m, time_s, wanted_m):
     place = BEGAN_M + Vec3(0.0, beside_m, over_m)
-    assert asked_height(Vtol(), place, time_s) == pytest.approx(wanted_m)
+    assert setpoint_height(Vtol(), place, time_s) == pytest.approx(wanted_m)
 
 
-def test_without_a_time_it_never_lands():
-    assert asked_height(Vtol(landing_at_s=None), BEGAN_M, 99.0) == pytest.approx(1.65)
+def test_vtol_without_a_time_never_lands():
+    assert setpoint_height(Vtol(landing_at_s=None), BEGAN_M, 99.0) == pytest.approx(1.65)
 
 
 def problem(changes, name="deck-landing"):
@@ -346,7 +344,7 @@ def problem(changes, name="deck-landing"):
 
 
 @pytest.mark.parametrize("kind", ["deck-landing", "follow-deck", "vtol"])
-def test_a_vehicle_that_sees_no_deck_is_refused(kind):
+def test_vehicle_without_a_deck_sensor_is_refused(kind):
     own = "vehicles.drone."
     blind = {f"{own}guidance": kind, f"{own}sensors": {"compass": "imu"}}
     assert "no sensor 'deck'; write deck: beacon under sensors" in problem(blind)
@@ -354,7 +352,7 @@ def test_a_vehicle_that_sees_no_deck_is_refused(kind):
     assert "the sensor 'deck' measures no deck; write sensor: radio" in problem(wrong)
 
 
-def test_a_vehicle_without_feet_has_to_say_how_it_stands():
+def test_vehicle_without_landing_gear_requires_a_standing_height():
     footless = {"vehicles.drone.parameters.landing_gear": None}
-    assert "no feet to stand on; give it some under parameters.landing_gear" in problem(footless)
+    assert "no landing gear; write some under parameters.landing_gear" in problem(footless)
     kw.load("deck-landing", footless | {"vehicles.drone.guidance.standing_height_m": 0.06})

@@ -1,4 +1,4 @@
-"""How a flock's behaviors become one velocity, and how they are switched."""
+"""Combination of a flock's behaviors into one velocity, and their activation."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.unit.guidance.guided import DT_S, KEY, inputs_at
-from tests.unit.swarm.companies import company, peer
+from tests.unit.swarm.companies import neighbor, neighbor_table
 
 from kittiwake.core.errors import CommandError
 from kittiwake.geometry.vec3 import Vec3
@@ -22,14 +22,14 @@ from kittiwake.swarm.olfati_saber import OlfatiSaber
 from kittiwake.swarm.separation import Separation
 from kittiwake.swarm.targeting import Targeting
 
-# alone at the origin they want 1 m/s to the east, and 2 m/s to the north
+# alone at the origin they propose 1 m/s to the east, and 2 m/s to the north
 EAST = Targeting(target_world_m=Vec3(1.0, 0.0, 0.0), gain_hz=1.0, limit_mps=5.0)
 NORTH = Targeting(target_world_m=Vec3(0.0, 2.0, 0.0), gain_hz=1.0, limit_mps=5.0)
 
 
-def wanted(flock, peers=None, state=None):
+def wanted(flock, neighbors=None, state=None):
     state = flock.init(KEY) if state is None else state
-    inputs = inputs_at(Vec3.zero(), neighbors=company() if peers is None else peers)
+    inputs = inputs_at(Vec3.zero(), neighbors=neighbor_table() if neighbors is None else neighbors)
     return np.asarray(flock.step(state, inputs, DT_S, KEY)[1].velocity_world_mps.array)
 
 
@@ -42,7 +42,7 @@ def test_sum_is_weighted_and_limited():
     assert speed == pytest.approx(1.0)
 
 
-def test_in_order_the_first_ones_come_first():
+def test_order_gives_priority_to_earlier_behaviors():
     np.testing.assert_allclose(
         wanted(Flock((EAST, NORTH), combine="order", limit_mps=1.6)), [1.0, 0.6, 0.0]
     )
@@ -51,13 +51,13 @@ def test_in_order_the_first_ones_come_first():
     )
 
 
-def test_those_beyond_the_radius_do_not_count():
+def test_neighbors_beyond_the_radius_are_ignored():
     flock = Flock((Cohesion(1.0, limit_mps=50.0),), limit_mps=50.0, radius_m=5.0)
-    others = company(peer((4.0, 0.0, 0.0)), peer((0.0, 5.0, 0.0)))
+    others = neighbor_table(neighbor((4.0, 0.0, 0.0)), neighbor((0.0, 5.0, 0.0)))
     np.testing.assert_allclose(wanted(flock, others), [2.0, 0.0, 0.0])
 
 
-def test_feed_forward_is_the_derivative_of_the_velocity_while_all_go_straight_on():
+def test_feed_forward_is_the_velocity_derivative_for_straight_motion():
     behaviors = (
         Separation(distance_m=20.0),
         Alignment(),
@@ -67,14 +67,14 @@ def test_feed_forward_is_the_derivative_of_the_velocity_while_all_go_straight_on
         OlfatiSaber(distance_m=5.0),
         EAST,
     )
-    place, speed = np.array([0.3, -0.2, 0.1]), np.array([0.5, 1.0, -0.4])
-    others = company(
-        peer((4.0, 1.0, 0.0), (-0.5, 0.2, 0.3)), peer((-3.0, 5.0, 2.0), (0.7, -1.0, 0.1))
+    position, speed = np.array([0.3, -0.2, 0.1]), np.array([0.5, 1.0, -0.4])
+    others = neighbor_table(
+        neighbor((4.0, 1.0, 0.0), (-0.5, 0.2, 0.3)), neighbor((-3.0, 5.0, 2.0), (0.7, -1.0, 0.1))
     )
 
-    def asked(flock, after_s):
+    def command_after(flock, after_s):
         inputs = inputs_at(
-            Vec3.of(place + after_s * speed),
+            Vec3.of(position + after_s * speed),
             velocity=Vec3.of(speed),
             neighbors=others.after(after_s),
         )
@@ -84,30 +84,31 @@ def test_feed_forward_is_the_derivative_of_the_velocity_while_all_go_straight_on
         for combine in ("sum", "order"):
             without = Flock(behaviors, combine, limit_mps=3.0, radius_m=30.0)
             flock = replace(without, feed_forward=True)
-            now, span_s = asked(flock, 0.0), 1e-5
+            now, span_s = command_after(flock, 0.0), 1e-5
             np.testing.assert_allclose(
-                now.velocity_world_mps.array, asked(without, 0.0).velocity_world_mps.array
+                now.velocity_world_mps.array, command_after(without, 0.0).velocity_world_mps.array
             )
-            assert not np.any(asked(without, 0.0).acceleration_world_mps2.array)
+            assert not np.any(command_after(without, 0.0).acceleration_world_mps2.array)
             later, before = (
-                np.asarray(asked(without, s).velocity_world_mps.array) for s in (span_s, -span_s)
+                np.asarray(command_after(without, s).velocity_world_mps.array)
+                for s in (span_s, -span_s)
             )
-            # of central differences the error is of the order of the span's square
+            # the error of central differences is of the order of the span's square
             np.testing.assert_allclose(
                 now.acceleration_world_mps2.array, (later - before) / (2.0 * span_s), atol=1e-7
             )
             assert np.linalg.norm(now.acceleration_world_mps2.array) > 0.01
 
 
-def test_feed_forward_of_one_that_is_alone_or_at_its_target_is_finite():
-    for place in (Vec3.zero(), Vec3(1.0, 0.0, 0.0)):
+def test_feed_forward_is_finite_when_alone_or_at_the_target():
+    for position in (Vec3.zero(), Vec3(1.0, 0.0, 0.0)):
         flock = Flock((Separation(), Alignment(), Cohesion(), EAST), feed_forward=True)
-        inputs = inputs_at(place, neighbors=company(peer(place.array)))
-        asked = flock.step(flock.init(KEY), inputs, DT_S, KEY)[1]
-        assert np.isfinite(asked.acceleration_world_mps2.array).all()
+        inputs = inputs_at(position, neighbors=neighbor_table(neighbor(position.array)))
+        command = flock.step(flock.init(KEY), inputs, DT_S, KEY)[1]
+        assert np.isfinite(command.acceleration_world_mps2.array).all()
 
 
-def test_names_of_a_kind_are_counted():
+def test_behaviors_of_one_kind_are_numbered():
     flock = Flock((EAST, Separation(), NORTH))
     assert flock.behavior_names == ("targeting", "separation", "targeting-2")
 
@@ -118,7 +119,7 @@ def test_behaviors_are_switched_by_name():
     state = flock.with_active_behaviors(flock.init(KEY), ["targeting"])
     np.testing.assert_allclose(wanted(flock, state=state), [1.0, 0.0, 0.0])
     assert not wanted(flock, state=flock.with_active_behaviors(state, [])).any()
-    with pytest.raises(CommandError, match="no behavior 'towards' here. Allowed: targeting"):
+    with pytest.raises(CommandError, match="no behavior 'towards'. Allowed: targeting"):
         flock.with_active_behaviors(state, ["towards"])
     with pytest.raises(CommandError, match="write a list of them: \\['targeting'\\]"):
         flock.with_active_behaviors(state, "targeting")
@@ -132,7 +133,7 @@ def test_behaviors_are_switched_by_name():
     ],
     ids=["none", "unknown"],
 )
-def test_what_cannot_be_flown_is_refused(make, message):
+def test_invalid_flock_is_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 

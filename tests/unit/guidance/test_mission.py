@@ -1,4 +1,4 @@
-"""Missions: what follows what, and what the log says of it."""
+"""Missions: sequence of steps, rules, timeouts, and log events."""
 
 from itertools import pairwise
 
@@ -26,8 +26,8 @@ from kittiwake.guidance.mission import Mission, MissionStep, Rule, kind_of
 HERE, THERE, UP = Vec3(0.0, 0.0, 2.0), Vec3(6.0, 0.0, 2.0), Vec3(6.0, 0.0, 8.0)
 
 
-def told(mission, flight):
-    """What the log says, in order."""
+def events(mission, flight):
+    """Return the log events in order."""
     texts, phases = mission.phases(), np.asarray(flight[4])
     changes = [phases[0], *(b for a, b in pairwise(phases) if a != b)]
     return [texts[phase] for phase in changes if texts[phase]]
@@ -38,7 +38,7 @@ def test_steps_follow_each_other_when_each_is_done():
         (MissionStep(Goto(THERE)), MissionStep(Goto(UP), name="up"), MissionStep(Land(0.0)))
     )
     flight = fly(mission, HERE, 30.0)
-    assert told(mission, flight) == [
+    assert events(mission, flight) == [
         "began goto",
         "began up",
         "land: descending",
@@ -71,106 +71,106 @@ def test_a_step_ends_when_its_condition_has_held_for_its_time():
     assert float(began - passed) == pytest.approx(0.5, abs=0.021)
 
 
-def test_a_step_that_takes_too_long_leads_elsewhere():
+def test_timeout_starts_another_step():
     slow = MissionStep(Goto(THERE, radius_m=0.01), timeout_s=0.5, on_timeout="home")
     mission = Mission((slow, MissionStep(Goto(UP)), MissionStep(Goto(HERE), name="home")))
     flight = fly(mission, HERE, 4.0)
-    assert told(mission, flight) == [
+    assert events(mission, flight) == [
         "began goto",
-        "began home, for the time was up",
+        "began home, timeout",
         "mission done",
     ]
 
 
-def test_a_step_may_name_the_one_that_follows_and_so_go_round():
+def test_steps_may_form_a_loop():
     mission = Mission(
         (MissionStep(Goto(THERE), name="out"), MissionStep(Goto(HERE), name="back", then="out")),
     )
     flight = fly(mission, HERE, 20.0)
-    said = told(mission, flight)
-    assert said[:4] == ["began out", "began back", "began out", "began back"]
+    texts = events(mission, flight)
+    assert texts[:4] == ["began out", "began back", "began out", "began back"]
     assert not np.asarray(flight[5]).any()
 
 
-def test_a_rule_interrupts_once_and_says_why():
+def test_rule_interrupts_once_and_is_the_logged_cause():
     rule = Rule(Condition("x_m", above=2.0), go_to="home")
     mission = Mission(
         (MissionStep(Goto(THERE)), MissionStep(Goto(HERE), name="home", then="goto")), rules=(rule,)
     )
-    said = told(mission, fly(mission, HERE, 10.0))
-    assert said[:3] == ["began goto", "began home, because x is above 2 m", "began goto"]
-    assert sum("because" in text for text in said) == 1
+    texts = events(mission, fly(mission, HERE, 10.0))
+    assert texts[:3] == ["began goto", "began home, because x is above 2 m", "began goto"]
+    assert sum("because" in text for text in texts) == 1
 
 
-def test_a_rule_counts_only_in_the_steps_it_names():
+def test_rule_is_active_only_in_its_steps():
     rule = Rule(Condition("x_m", above=2.0), go_to="home", during=("up",))
     steps = (
         MissionStep(Goto(THERE)),
         MissionStep(Goto(UP), name="up"),
         MissionStep(Goto(HERE), name="home"),
     )
-    said = told(Mission(steps, (rule,)), fly(Mission(steps, (rule,)), HERE, 12.0))
-    assert said == ["began goto", "began up", "began home, because x is above 2 m", "mission done"]
+    texts = events(Mission(steps, (rule,)), fly(Mission(steps, (rule,)), HERE, 12.0))
+    assert texts == ["began goto", "began up", "began home, because x is above 2 m", "mission done"]
 
 
-def test_the_rule_that_is_written_first_counts_first():
+def test_first_rule_has_priority():
     rules = tuple(Rule(Condition("x_m", above=2.0), go_to=name) for name in ("b", "a"))
     steps = (MissionStep(Goto(THERE)), MissionStep(Hold(), name="a"), MissionStep(Hold(), name="b"))
     flight = fly(Mission(steps, rules), HERE, 2.0)
-    assert told(Mission(steps, rules), flight)[1] == "began b, because x is above 2 m"
+    assert events(Mission(steps, rules), flight)[1] == "began b, because x is above 2 m"
 
 
-def test_somebody_may_ask_for_a_step():
+def test_step_can_be_requested():
     mission = Mission(
         (MissionStep(Hold()), MissionStep(Goto(THERE)), MissionStep(Goto(UP), name="up"))
     )
     state, _ = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
     state = mission.jump_to_step(state, "up")
-    state, asked = mission.step(state, inputs_at(HERE, 5.0), DT_S, KEY)
-    assert asked.position_world_m == as_arrays(UP)
-    assert mission.phases()[int(mission.phase(state))] == "began up, as asked"
+    state, command = mission.step(state, inputs_at(HERE, 5.0), DT_S, KEY)
+    assert command.position_world_m == as_arrays(UP)
+    assert mission.phases()[int(mission.phase(state))] == "began up, on request"
     with pytest.raises(CommandError, match="there is no step 'uo'.*Did you mean 'up'"):
         mission.jump_to_step(state, "uo")
 
 
-def test_a_mission_that_is_done_can_be_taken_up_again():
+def test_finished_mission_can_be_resumed():
     mission = Mission((MissionStep(Goto(THERE)), MissionStep(Disarm())))
     state = mission.init(KEY)
     for tick in range(4):
-        state, asked = mission.step(state, inputs_at(THERE, tick * DT_S), DT_S, KEY)
+        state, command = mission.step(state, inputs_at(THERE, tick * DT_S), DT_S, KEY)
     assert bool(mission.finished(state))
-    assert int(asked.place) == mission.command_types().index(MotorsOff)
-    state, asked = mission.step(
+    assert int(command.place) == mission.command_types().index(MotorsOff)
+    state, command = mission.step(
         mission.jump_to_step(state, "goto"), inputs_at(HERE, 9.0), DT_S, KEY
     )
     assert not bool(mission.finished(state))
-    assert int(asked.place) == mission.command_types().index(PositionYaw)
+    assert int(command.place) == mission.command_types().index(PositionYaw)
 
 
-def test_each_step_begins_with_a_time_and_a_place_of_its_own():
+def test_each_step_has_its_own_time_and_initial_position():
     # holding where it is then, and going smoothly from there
     mission = Mission((MissionStep(Hold(), for_s=1.0), MissionStep(Goto(THERE, speed_mps=1.0))))
     state, _ = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
     drifted = Vec3(1.0, 1.0, 2.0)
     for time_s in (1.0, 1.02):
-        state, asked = mission.step(state, inputs_at(drifted, time_s), DT_S, KEY)
-    gone = asked.position_world_m - drifted
+        state, command = mission.step(state, inputs_at(drifted, time_s), DT_S, KEY)
+    gone = command.position_world_m - drifted
     # 0.02 s of several: what a motion of least jerk does at first is tiny
     assert float(gone.norm()) < 1e-4
-    assert float(asked.velocity_world_mps.norm()) > 0.0
+    assert float(command.velocity_world_mps.norm()) > 0.0
 
 
-def test_signals_of_several_kinds_are_told_apart():
+def test_commands_of_several_types_are_distinguished():
     mission = Mission(
         (MissionStep(Hold(velocity_world_mps=HERE), for_s=0.02), MissionStep(Land(0.0)))
     )
     assert mission.command_types() == (VelocityYaw, PositionYaw, MotorsOff)
-    state, asked = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
-    assert isinstance(asked, CommandChoice)
-    assert int(asked.place) == 0
-    assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(asked))
-    _, asked = mission.step(state, inputs_at(HERE, 0.02), DT_S, KEY)
-    assert int(asked.place) == 1
+    state, command = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
+    assert isinstance(command, CommandChoice)
+    assert int(command.place) == 0
+    assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(command))
+    _, command = mission.step(state, inputs_at(HERE, 0.02), DT_S, KEY)
+    assert int(command.place) == 1
 
 
 def test_waypoints_of_all_steps_are_counted():
@@ -186,7 +186,7 @@ def test_waypoints_of_all_steps_are_counted():
     assert int(mission.legs(state)) == 4
 
 
-def test_conditions_may_ask_for_what_sensors_and_actuators_say():
+def test_conditions_may_refer_to_sensors_and_actuators():
     read = {"charge": 0.4}
     for condition, holds in [
         (Condition("act_charge", below=0.5), True),
@@ -200,14 +200,14 @@ def test_conditions_may_ask_for_what_sensors_and_actuators_say():
             mission.init(KEY), inputs_at(HERE, readings={"act": 1.0, "charge": 0.4}), DT_S, KEY
         )
         later = inputs_at(Vec3(5.0, 4.0, 2.0), DT_S, Vec3(1.0, 0.0, 0.0), readings=read)
-        _, asked = mission.step(state, later, DT_S, KEY)
-        assert bool(asked.place == 1) is holds, condition
+        _, command = mission.step(state, later, DT_S, KEY)
+        assert bool(command.place == 1) is holds, condition
 
 
 @pytest.mark.parametrize(
-    ("build", "said"),
+    ("build", "expected"),
     [
-        (lambda: Mission(()), "steps must hold at least one"),
+        (lambda: Mission(()), "`steps`: got none; must be at least one"),
         (
             lambda: Mission((MissionStep(Hold(), "a"), MissionStep(Disarm(), "a"))),
             "two steps are called a",
@@ -216,7 +216,10 @@ def test_conditions_may_ask_for_what_sensors_and_actuators_say():
             lambda: Mission((MissionStep(Hold(), then="hop"),)),
             "steps.0.then: there is no step 'hop'",
         ),
-        (lambda: Mission((MissionStep(Hold(), on_timeout="hold"),)), "on_timeout needs timeout_s"),
+        (
+            lambda: Mission((MissionStep(Hold(), on_timeout="hold"),)),
+            "on_timeout`: requires timeout_s",
+        ),
         (
             lambda: Mission((MissionStep(Hold()),), (Rule(Condition("x_m", above=1.0), "x"),)),
             "rules.0.go_to: there is no step 'x'",
@@ -227,15 +230,15 @@ def test_conditions_may_ask_for_what_sensors_and_actuators_say():
             ),
             "rules.0.during: there is no step 'y'",
         ),
-        (lambda: Condition("x_m"), "x_m is compared with nothing"),
+        (lambda: Condition("x_m"), "`x_m`: has no bound"),
     ],
 )
-def test_a_mission_that_makes_no_sense_is_refused(build, said):
-    with pytest.raises((ValueError, KittiwakeError), match=said):
+def test_invalid_missions_are_refused(build, expected):
+    with pytest.raises((ValueError, KittiwakeError), match=expected):
         build()
 
 
-def test_unnamed_steps_of_one_kind_are_counted():
+def test_unnamed_steps_of_one_kind_are_numbered():
     mission = Mission(
         (
             MissionStep(Hold()),
@@ -247,32 +250,32 @@ def test_unnamed_steps_of_one_kind_are_counted():
     assert mission.names == ["hold", "disarm", "hold-3", "hold-2"]
 
 
-def test_a_step_is_called_what_scenarios_call_its_task():
+def test_default_name_of_a_step_is_the_kind_of_its_task():
     for name in TASKS.names():
         kind = TASKS.find(name)
         assert kind_of(object.__new__(kind)) == name
 
 
-def test_a_last_step_whose_time_is_up_is_no_mission_done():
+def test_timeout_of_the_last_step_does_not_finish_the_mission():
     mission = Mission((MissionStep(Goto(THERE, radius_m=0.01), timeout_s=0.5),))
     flight = fly(mission, HERE, 2.0)
-    assert told(mission, flight) == [
+    assert events(mission, flight) == [
         "began goto",
-        "mission ended, for the time of its last step was up",
+        "mission ended by the timeout of its last step",
     ]
     assert not np.asarray(flight[5]).any()
 
 
-def test_a_step_of_places_ends_at_the_last_one():
+def test_step_of_waypoints_ends_at_the_last_one():
     mission = Mission((MissionStep(Waypoints((THERE, UP))), MissionStep(Goto(HERE), name="back")))
-    assert told(mission, fly(mission, HERE, 12.0)) == [
+    assert events(mission, fly(mission, HERE, 12.0)) == [
         "began waypoints",
         "began back",
         "mission done",
     ]
 
 
-def test_each_step_is_prepared_from_where_the_one_before_leads():
+def test_each_step_is_prepared_from_the_end_of_the_previous_one():
     class Noted(Goto):
         def prepare(self, context):
             seen.append(context.place_world_m)
@@ -285,18 +288,18 @@ def test_each_step_is_prepared_from_where_the_one_before_leads():
 
 
 @pytest.mark.parametrize(
-    ("build", "said"),
+    ("build", "expected"),
     [
         (lambda: Condition("z_m", above=5.0, below=1.0), "cannot be above 5 and below 1"),
         (
             lambda: Mission(
                 (MissionStep(Hold()),), (Rule(Condition("x_m", above=1.0), "hold", ("hold",)),)
             ),
-            "rules.0: it would never count",
+            "`rules.0`: would never apply",
         ),
-        (lambda: Mission((MissionStep(Hold(), name=""),)), "is no name"),
+        (lambda: Mission((MissionStep(Hold(), name=""),)), "must not be empty"),
     ],
 )
-def test_what_could_never_be_is_refused(build, said):
-    with pytest.raises(ValueError, match=said):
+def test_contradictions_are_refused(build, expected):
+    with pytest.raises(ValueError, match=expected):
         build()

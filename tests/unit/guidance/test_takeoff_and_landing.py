@@ -20,7 +20,7 @@ def descent():
     return fly(Land(landing_height_world_m=0.0), ALOFT, 20.0)
 
 
-def test_taking_off_goes_through_its_states_in_order(climb):
+def test_takeoff_passes_its_states_in_order(climb):
     phase, height = np.asarray(climb[4]), np.asarray(climb[1].z) - 0.5
     assert list(dict.fromkeys(phase.tolist())) == [0, 1, 2, 3]
     assert climb[0][np.argmax(phase == 1)] == pytest.approx(0.24, abs=0.021)
@@ -29,18 +29,18 @@ def test_taking_off_goes_through_its_states_in_order(climb):
     assert height[np.argmax(phase == 3)] == pytest.approx(4.9, abs=0.05)
 
 
-def test_each_state_of_taking_off_asks_for_its_height(climb):
+def test_each_state_of_takeoff_commands_its_height(climb):
     _, place, point, _, phase, _ = climb
-    height, asked, phase = np.asarray(place.z), np.asarray(point.z), np.asarray(phase)
-    np.testing.assert_allclose(asked[phase == 0], 0.5, atol=1e-6)
-    np.testing.assert_allclose(asked[phase == 1], height[phase == 1] + 10.0, atol=1e-5)
-    np.testing.assert_allclose(asked[phase == 2], 5.5, atol=1e-6)
-    assert np.ptp(asked[phase == 3]) == 0.0
-    assert asked[-1] >= 5.5
+    height, setpoint, phase = np.asarray(place.z), np.asarray(point.z), np.asarray(phase)
+    np.testing.assert_allclose(setpoint[phase == 0], 0.5, atol=1e-6)
+    np.testing.assert_allclose(setpoint[phase == 1], height[phase == 1] + 10.0, atol=1e-5)
+    np.testing.assert_allclose(setpoint[phase == 2], 5.5, atol=1e-6)
+    assert np.ptp(setpoint[phase == 3]) == 0.0
+    assert setpoint[-1] >= 5.5
     np.testing.assert_allclose(point.x, 1.0, atol=1e-6)
 
 
-def test_taking_off_is_finished_when_it_rests_at_its_height(climb):
+def test_takeoff_is_finished_at_rest_at_its_height(climb):
     _, place, point, _, phase, finished = climb
     first = int(np.argmax(finished))
     assert np.asarray(phase)[first] == 3
@@ -55,7 +55,7 @@ def test_a_fast_climb_comes_to_rest_further_up_and_does_not_sink_back():
     assert 5.45 + 4.5 <= float(point.z[-1]) < 5.57 + 4.5
 
 
-def test_landing_goes_through_its_states_in_order(descent):
+def test_landing_passes_its_states_in_order(descent):
     phase, height = np.asarray(descent[4]), np.asarray(descent[1].z)
     assert list(dict.fromkeys(phase.tolist())) == [0, 1, 2, 3, 4]
     for number, limit in enumerate((1.0, 0.5, 0.1), start=1):
@@ -63,7 +63,7 @@ def test_landing_goes_through_its_states_in_order(descent):
         assert limit - 0.061 <= height[np.argmax(phase == number)] < limit
 
 
-def test_each_state_of_landing_asks_a_slow_vehicle_for_a_place_so_far_below():
+def test_each_state_of_landing_commands_its_offset_to_a_slow_vehicle():
     low = Vec3(1.0, -2.0, 2.0)
     _, place, point, off, phase, _ = fly(Land(0.0), low, 16.0, max_speed_mps=0.2)
     below, phase = np.asarray(place.z - point.z), np.asarray(phase)
@@ -75,8 +75,8 @@ def test_each_state_of_landing_asks_a_slow_vehicle_for_a_place_so_far_below():
     np.testing.assert_array_equal(np.asarray(off), phase == 4)
 
 
-def test_a_vehicle_always_sinks_so_slowly_that_it_can_brake():
-    # one that goes as fast as it is asked to, up to 12 m/s
+def test_descent_is_slow_enough_to_brake():
+    # one that follows any speed up to 12 m/s
     guidance, above = Land(0.0), Vec3(0.0, 0.0, 40.0)
     _, place, *_ = fly(guidance, above, 16.0, rate_per_s=3.0, max_speed_mps=12.0, lag_s=0.3)
     height = np.asarray(place.z)
@@ -87,7 +87,7 @@ def test_a_vehicle_always_sinks_so_slowly_that_it_can_brake():
     assert sinking.max() > 6.0
 
 
-def test_the_motors_go_off_on_the_ground_and_stay_off(descent):
+def test_motors_switch_off_on_the_ground_and_stay_off(descent):
     _, place, _, off, _, finished = descent
     first = int(np.argmax(off))
     assert float(place.z[first]) < 0.01
@@ -95,16 +95,16 @@ def test_the_motors_go_off_on_the_ground_and_stay_off(descent):
     np.testing.assert_array_equal(np.asarray(off), np.asarray(finished))
 
 
-def test_a_vehicle_that_stands_higher_than_it_believes_ends_its_landing_too():
-    # the ground is 0.3 m over where it is told to stand
+def test_landing_ends_above_the_estimated_ground():
+    # the ground is 0.3 m above the given standing height
     _, place, _, off, _, _ = fly(Land(landing_height_world_m=-0.3), ALOFT, 25.0)
     first = int(np.argmax(off))
     assert np.asarray(off).any()
     assert float(place.z[first]) < 0.01
 
 
-def test_a_vehicle_that_hovers_over_its_place_is_brought_down():
-    # one that hangs 0.44 m over what it is asked for: 10 % too much thrust at 1.5 rad/s
+def test_vehicle_that_hovers_over_its_setpoint_is_brought_down():
+    # one that hangs 0.44 m over its setpoint: 10 % too much thrust at 1.5 rad/s
     hanging = fly(Land(0.0), Vec3(0.0, 0.0, 2.0), 20.0, hangs_m=0.44)
     _, place, _, off, *_ = hanging
     first = int(np.argmax(off))
@@ -112,14 +112,14 @@ def test_a_vehicle_that_hovers_over_its_place_is_brought_down():
     assert float(place.z[first]) < 0.01
 
 
-def test_a_vehicle_in_the_air_that_does_not_sink_keeps_its_motors():
+def test_vehicle_in_the_air_that_does_not_sink_keeps_its_motors_on():
     _, place, _, off, _, _ = fly(Land(landing_height_world_m=0.0), ALOFT, 5.0, rate_per_s=0.0)
     assert float(place.z[-1]) == pytest.approx(10.0)
     assert not np.asarray(off).any()
 
 
 @pytest.mark.parametrize("limits", [(0.5, 1.0, 0.1), (1.0, 0.5, 0.5), (0.1, 0.5, 1.0)])
-def test_states_in_another_order_are_refused(limits):
+def test_heights_that_do_not_decrease_are_refused(limits):
     slow, flare, touch = limits
-    with pytest.raises(ValueError, match="must fall in this order, such as 1, 0.5, 0.1"):
+    with pytest.raises(ValueError, match="must decrease, such as 1, 0.5, 0.1"):
         Land(slow_below_m=slow, flare_below_m=flare, touch_below_m=touch)

@@ -1,4 +1,4 @@
-"""Connecting rungs: the way from a signal to the native command, or the rung that is missing."""
+"""Control cascades: the path from a command to the actuator command, or the missing type."""
 
 from typing import ClassVar
 
@@ -23,7 +23,7 @@ INVERSION = StickInversion(0.745, 0.436, (0.66, 3.05, 40.26))
 
 
 class PositionToVelocity(AbstractController):
-    """A rung for these tests."""
+    """Controller from position to velocity."""
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = VelocityYaw
@@ -33,7 +33,7 @@ class PositionToVelocity(AbstractController):
 
 
 class VelocityToPosition(AbstractController):
-    """The same backwards."""
+    """Controller from velocity to position."""
 
     consumes: ClassVar[type] = VelocityYaw
     produces: ClassVar[type] = PositionYaw
@@ -43,7 +43,7 @@ class VelocityToPosition(AbstractController):
 
 
 class VelocityToThrust(AbstractController):
-    """Half of the way down."""
+    """Controller from velocity to thrust and attitude."""
 
     consumes: ClassVar[type] = VelocityYaw
     produces: ClassVar[type] = ThrustAttitude
@@ -52,31 +52,31 @@ class VelocityToThrust(AbstractController):
         raise NotImplementedError
 
 
-def test_native_command_needs_no_controller():
+def test_actuator_command_needs_no_controller():
     assert cascade_path([QRSimWaypoint()], AttitudeThrottle, AttitudeThrottle) == ()
 
 
-def test_one_controller_leads_all_the_way():
+def test_one_controller_can_be_the_whole_cascade():
     assert cascade_path([INVERSION, QRSimWaypoint()], PositionYaw, AttitudeThrottle) == (1,)
 
 
-def test_controllers_are_put_in_the_order_of_the_rungs():
+def test_controllers_are_ordered_by_command_types():
     controllers = [INVERSION, VelocityToThrust(), PositionToVelocity()]
     assert cascade_path(controllers, PositionYaw, AttitudeThrottle) == (2, 1, 0)
     assert cascade_path(controllers, VelocityYaw, AttitudeThrottle) == (1, 0)
 
 
-def test_first_of_two_controllers_for_a_rung_is_taken():
+def test_first_of_two_controllers_for_a_command_type_is_used():
     controllers = [QRSimVelocity(climb_gain_s_per_m=0.1), QRSimVelocity()]
     assert cascade_path(controllers, VelocityYaw, AttitudeThrottle) == (0,)
 
 
-def test_missing_rung_is_named_with_the_controllers_at_hand():
+def test_missing_command_type_is_named_with_the_available_controllers():
     with pytest.raises(CascadeError) as refusal:
         cascade_path([PositionToVelocity(), INVERSION], PositionYaw, AttitudeThrottle)
     assert str(refusal.value) == (
-        "nothing leads from VelocityYaw to AttitudeThrottle, the vehicle's native command. The "
-        "controllers at hand: PositionToVelocity (PositionYaw to VelocityYaw), stick-inversion "
+        "no controller leads from VelocityYaw to AttitudeThrottle, the vehicle's actuator command. "
+        "Available controllers: PositionToVelocity (PositionYaw to VelocityYaw), stick-inversion "
         "(ThrustAttitude to AttitudeThrottle). Add one that takes VelocityYaw, or change the "
         "guidance (or your command) to ThrustAttitude or AttitudeThrottle."
     )
@@ -84,18 +84,18 @@ def test_missing_rung_is_named_with_the_controllers_at_hand():
 
 
 @pytest.mark.parametrize("name", CONTROLLERS.names())
-def test_controllers_are_called_what_scenarios_call_them(name):
+def test_controllers_have_the_names_used_in_scenarios(name):
     assert controller_name(CONTROLLERS.find(name)) == name
 
 
-def test_ladder_without_controllers_says_so():
+def test_cascade_without_controllers_reports_it():
     with pytest.raises(
-        CascadeError, match=r"The controllers at hand: none\. .* to AttitudeThrottle\.$"
+        CascadeError, match=r"Available controllers: none\. .* to AttitudeThrottle\.$"
     ):
         cascade_path([], ThrustTorque, AttitudeThrottle)
 
 
-def test_controllers_that_lead_in_a_circle_are_refused():
+def test_circular_controllers_are_rejected():
     circle = [PositionToVelocity(), VelocityToPosition()]
-    with pytest.raises(CascadeError, match="nothing leads from PositionYaw to AttitudeThrottle"):
+    with pytest.raises(CascadeError, match="no controller leads from PositionYaw to Attitude"):
         cascade_path(circle, PositionYaw, AttitudeThrottle)

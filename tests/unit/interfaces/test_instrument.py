@@ -1,4 +1,4 @@
-"""Instruments in a flight: when a sample is new, and that errors act one after another."""
+"""Instruments in a flight: fresh samples, and the order of errors."""
 
 import dataclasses
 from pathlib import Path
@@ -28,13 +28,13 @@ time: {duration_s: 1}
 
 
 class Stamp(eqx.Module):
-    """When it was measured."""
+    """Measurement of the time."""
 
     stamp_s: Real
 
 
 class Watch(AbstractSensor):
-    """Tells the time, a second late."""
+    """Sensor of the time, a second late."""
 
     measures: ClassVar[type] = Stamp
 
@@ -47,7 +47,7 @@ class Watch(AbstractSensor):
 
 
 class Factor(AbstractSensorError):
-    """Multiplies."""
+    """Error that multiplies."""
 
     by: Real
 
@@ -59,7 +59,7 @@ class Factor(AbstractSensorError):
 
 
 class Offset(AbstractSensorError):
-    """Adds a random number that it drew at the start, and forgets every second sample."""
+    """Error that adds a random constant, and drops every second sample."""
 
     def init(self, key, first, dt_s):
         del dt_s
@@ -88,7 +88,7 @@ def flown(*errors, every=1, ticks=20):
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], samples)
 
 
-def test_a_sample_is_new_at_the_ticks_of_its_sensor_and_held_between():
+def test_a_sample_is_fresh_at_the_ticks_of_its_sensor_and_held_between():
     samples = flown(every=5)
     ticks = np.arange(20)
     np.testing.assert_array_equal(samples.fresh, ticks % 5 == 0)
@@ -96,7 +96,7 @@ def test_a_sample_is_new_at_the_ticks_of_its_sensor_and_held_between():
     np.testing.assert_allclose(samples.measurement.stamp_s, ticks // 5 * 0.1 - 1.0, atol=1e-12)
 
 
-def test_errors_act_in_their_order_and_leave_the_ideal():
+def test_errors_are_applied_in_order_and_keep_the_ideal():
     plain = flown(Factor(3.0), Offset())
     offset = plain.measurement.stamp_s - 3.0 * (plain.ideal.stamp_s - 1.0)
     assert offset.std() == pytest.approx(0.0, abs=1e-12)
@@ -107,7 +107,7 @@ def test_errors_act_in_their_order_and_leave_the_ideal():
     np.testing.assert_allclose(plain.ideal.stamp_s, np.arange(20) / 50.0, atol=1e-12)
 
 
-def test_an_error_may_withhold_what_its_sensor_measured():
+def test_an_error_may_drop_a_sample():
     np.testing.assert_array_equal(flown(Offset()).fresh, np.arange(20) % 2 == 0)
     # every tenth tick is a sample that went on
     np.testing.assert_array_equal(flown(Offset(), every=5).fresh, np.arange(20) % 10 == 0)

@@ -1,4 +1,4 @@
-"""Shapes of quadrotors, and the numbers they come from."""
+"""Looks of multirotors and their model parameters."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def of_all(looks):
 
 
 @pytest.mark.parametrize("model", FLYING)
-def test_rotors_are_where_and_as_large_as_the_model_has_them(model):
+def test_rotors_have_the_positions_and_radius_of_the_model(model):
     dynamics = dynamics_of(model)
     rotors = airframe_of(dynamics).rotors
     hubs = [(float(hub.x), float(hub.y), float(hub.z)) for hub in dynamics.hubs_body_m]
@@ -33,7 +33,7 @@ def test_rotors_are_where_and_as_large_as_the_model_has_them(model):
 
 
 @pytest.mark.parametrize("model", FLYING)
-def test_arms_end_at_the_rotors_and_feet_at_the_feet(model):
+def test_arms_end_at_the_rotors_and_legs_at_the_feet(model):
     dynamics = dynamics_of(model)
     points = of_all(airframe_looks(airframe_of(dynamics)))
     for hub in dynamics.hubs_body_m:
@@ -45,7 +45,7 @@ def test_arms_end_at_the_rotors_and_feet_at_the_feet(model):
 
 
 @pytest.mark.parametrize("model", ["pelican", "angle-velocity", "uav-gazebo"])
-def test_a_model_without_places_of_rotors_fills_its_box(model):
+def test_a_model_without_rotor_positions_fills_its_box(model):
     dynamics = dynamics_of(model)
     rotors = airframe_of(dynamics).rotors
     hubs = np.array(rotors.hubs_body_m)
@@ -62,15 +62,15 @@ def test_bodies_and_blades_are_closed(model):
     assert is_closed(rotor_looks(airframe.rotors.radius_m, 1)[0][1])
 
 
-def test_the_arms_ahead_are_in_another_color():
+def test_front_arms_have_another_color():
     looks = dict(airframe_looks(airframe_of(dynamics_of("crazyflie"))))
     assert looks["arms ahead"].rgb != looks["arms"].rgb
     assert looks["arms ahead"].vertices_m[:, 0].max() > 0.02
     assert looks["arms"].vertices_m[:, 0].max() < 0.01
 
 
-def test_blades_are_tilted_to_lift_with_their_sense_of_turning():
-    # the edge that goes ahead is the upper one: along +x, that on the side of +y turning left
+def test_blades_are_pitched_by_their_direction_of_rotation():
+    # the leading edge is the upper one: for a blade along +x turning left, the edge towards +y
     for spin in (1, -1):
         points = rotor_looks(1.0, spin)[0][1].vertices_m
         blade = points[(points[:, 0] > 0.2) & (points[:, 0] < 0.9)]

@@ -1,4 +1,4 @@
-"""Shapes of vessels, and the numbers they come from."""
+"""Looks of vessels and their model parameters."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def dynamics_of(model):
 
 
 @pytest.mark.parametrize("model", ["strider", "otter"])
-def test_hulls_are_as_long_and_wide_as_the_data_say(model):
+def test_hulls_have_the_dimensions_of_the_model(model):
     dynamics = dynamics_of(model)
     looks = dict(vessel_looks(vessel_of(dynamics)))
     points = np.concatenate([looks["hulls"].vertices_m, looks["bows"].vertices_m])
@@ -26,7 +26,7 @@ def test_hulls_are_as_long_and_wide_as_the_data_say(model):
 
 
 @pytest.mark.parametrize("model", ["strider", "otter"])
-def test_the_deck_is_where_others_land(model):
+def test_the_deck_is_at_the_landing_surface(model):
     dynamics = dynamics_of(model)
     deck = dynamics.deck
     plate = dict(vessel_looks(vessel_of(dynamics)))["deck"].vertices_m
@@ -35,7 +35,7 @@ def test_the_deck_is_where_others_land(model):
     assert np.ptp(plate[:, 1]) == pytest.approx(float(deck.width_m), rel=1e-6)
 
 
-def test_an_otter_lies_as_deep_as_its_data_say():
+def test_an_otter_has_the_draft_of_the_model():
     dynamics = dynamics_of("otter")
     hulls = dict(vessel_looks(vessel_of(dynamics)))["hulls"].vertices_m
     assert -hulls[:, 2].min() == pytest.approx(float(dynamics.cross_flow.draft_m), rel=1e-6)
@@ -52,7 +52,7 @@ def test_rudder_and_propellers_are_those_of_the_model():
     assert strider.propellers_y_m == ()
     assert otter.rudder_x_m is None
     assert otter.propellers_y_m == (0.395, -0.395)
-    # the rudder hangs astern of its axis
+    # the rudder extends astern of its axis
     assert rudder_look(strider).vertices_m[:, 0].mean() < 0.0
-    # blades turn about x, evenly about it
+    # blades are balanced about x
     np.testing.assert_allclose(propeller_look(otter).vertices_m[:, 1:].mean(axis=0), 0.0, atol=1e-3)

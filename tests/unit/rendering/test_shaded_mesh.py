@@ -1,11 +1,11 @@
-"""Normals and sides of what is drawn."""
+"""Normals and sides of meshes."""
 
 import numpy as np
 import pytest
 import trimesh
 
 from kittiwake.rendering.look import Look
-from kittiwake.rendering.shaded_mesh import shaded
+from kittiwake.rendering.shaded_mesh import shade
 
 GRAY = (128, 128, 128)
 
@@ -15,34 +15,34 @@ def look_of(mesh):
 
 
 def test_a_box_keeps_its_edges():
-    corners_m, normals = shaded(look_of(trimesh.creation.box((1.0, 2.0, 3.0))))
+    corners_m, normals = shade(look_of(trimesh.creation.box((1.0, 2.0, 3.0))))
     assert len(corners_m) == 12
     assert np.allclose(np.abs(normals).max(axis=2), 1.0)
 
 
 def test_a_ball_is_smooth():
-    corners_m, normals = shaded(look_of(trimesh.creation.icosphere(3, 0.5)))
-    # the normals of a ball are its radii; between them the mean of flat faces is a little off
+    corners_m, normals = shade(look_of(trimesh.creation.icosphere(3, 0.5)))
+    # normals of a sphere are its radii, up to the tessellation
     assert np.abs(normals - corners_m / 0.5).max() < 0.02
 
 
-def test_what_is_open_has_two_sides():
+def test_an_open_mesh_has_two_sides():
     sheet = Look(np.eye(3, dtype=np.float32), np.array([[0, 1, 2]], np.int32), GRAY)
-    corners_m, normals = shaded(sheet)
+    corners_m, normals = shade(sheet)
     assert len(corners_m) == 2
     assert np.allclose(normals[0], -normals[1])
     crosses = np.cross(corners_m[:, 1] - corners_m[:, 0], corners_m[:, 2] - corners_m[:, 0])
     assert (np.einsum("ij,ij->i", crosses, normals[:, 0]) > 0.0).all()
 
 
-def test_what_is_turned_inside_out_has_two_sides():
+def test_an_inverted_mesh_has_two_sides():
     box = trimesh.creation.box((1.0, 1.0, 1.0))
     box.invert()
-    assert len(shaded(look_of(box)).corners_m) == 24
+    assert len(shade(look_of(box)).corners_m) == 24
 
 
 @pytest.mark.parametrize("faces", [[[0, 0, 1]], [[0, 1, 2]]])
 def test_triangles_without_area_are_left_out(faces):
     flat = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0]], np.float32)
     look = Look(flat, np.array([*faces, [0, 1, 3]], np.int32), GRAY)
-    assert len(shaded(look).corners_m) == 2
+    assert len(shade(look).corners_m) == 2

@@ -1,4 +1,4 @@
-"""Solids as triangles."""
+"""Triangle meshes of solids."""
 
 import math
 
@@ -17,27 +17,27 @@ TURNED = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)  # z to x
     ("solid", "volume_m3", "share"),
     [
         (Solid("box", (1.0, 2.0, 0.5)), 8.0, 1.0),
-        # polyhedra within what is round
+        # inscribed polyhedra
         (Solid("sphere", (2.0,)), 4.0 / 3.0 * math.pi * 8.0, 0.97),
         (Solid("cylinder", (1.0, 1.5)), math.pi * 3.0, 0.99),
         (Solid("capsule", (1.0, 1.5)), math.pi * (3.0 + 4.0 / 3.0), 0.98),
     ],
 )
-def test_a_solid_is_closed_and_holds_its_volume(solid, volume_m3, share):
+def test_a_solid_is_closed_and_has_its_volume(solid, volume_m3, share):
     look = look_of([solid], (1, 2, 3))
     assert is_closed(look)
     volume = trimesh.Trimesh(look.vertices_m, look.faces).volume
     assert share * volume_m3 <= volume <= volume_m3 * (1.0 + 1e-6)
 
 
-def test_a_hull_is_that_of_its_corners():
+def test_a_hull_is_the_convex_hull_of_its_corners():
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.1, 0.1, 0.1]])
     look = look_of([Solid("hull", corners_m=corners)], (1, 2, 3))
     assert is_closed(look)
     assert trimesh.Trimesh(look.vertices_m, look.faces).volume == pytest.approx(1.0 / 6.0, rel=1e-5)
 
 
-def test_a_solid_stands_where_it_is_and_as_it_is_turned():
+def test_a_solid_has_its_pose():
     shape = shape_of(Solid("cylinder", (0.1, 2.0), (5.0, 6.0, 7.0), TURNED))
     low, high = shape.vertices_m.min(axis=0), shape.vertices_m.max(axis=0)
     np.testing.assert_allclose(low[0], 3.0, atol=1e-12)
@@ -45,7 +45,7 @@ def test_a_solid_stands_where_it_is_and_as_it_is_turned():
     np.testing.assert_allclose([low[1], high[1]], [5.9, 6.1], atol=1e-12)
 
 
-def test_a_plane_is_seen_at_its_height():
+def test_a_plane_is_drawn_at_its_height():
     shape = shape_of(Solid("plane", (), (0.0, 0.0, 3.0)), plane_m=10.0)
     assert shape.vertices_m[:, 2].max() == pytest.approx(3.0)
     assert np.ptp(shape.vertices_m[:, 0]) == pytest.approx(10.0)

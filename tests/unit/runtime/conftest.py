@@ -1,9 +1,9 @@
-"""Flights in somebody's hands, flown block by block without waiting for any clock."""
+"""Fixture of live flights that are flown block by block without waiting for the clock."""
 
 from pathlib import Path
 
 import pytest
-from tests.unit.runtime.hands import Hands
+from tests.unit.runtime.hands import SteppedFlight
 
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
@@ -11,8 +11,8 @@ from kittiwake.scenario.load import load_scenario
 
 
 @pytest.fixture(scope="session")
-def in_hands():
-    """Makes live flights, of library scenarios by name or of written ones."""
+def make_flight():
+    """Return a function that creates live flights, by scenario name or text."""
     made = []
 
     def make(scenario, *overrides):
@@ -20,9 +20,9 @@ def in_hands():
             found = build(parse_document(scenario, "live.yaml"), Path())
         else:
             found = load_scenario(scenario, overrides)
-        made.append(Hands(found))
+        made.append(SteppedFlight(found))
         return made[-1]
 
     yield make
-    for hands in made:
-        hands.executor.__exit__()
+    for flight in made:
+        flight.executor.__exit__()

@@ -1,4 +1,4 @@
-"""A flight flown block by block without waiting for any clock."""
+"""Live flight that is flown block by block without waiting for the clock."""
 
 from math import inf
 
@@ -9,8 +9,8 @@ from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.runtime.simulation import Simulation
 
 
-class Hands:
-    """A live flight that goes on when it is told to, and can be flown again from its start."""
+class SteppedFlight:
+    """Live flight that is advanced explicitly, and can be flown again from its start."""
 
     def __init__(self, scenario, executor=None):
         self.scenario = scenario
@@ -21,19 +21,19 @@ class Hands:
         self.begin()
 
     def begin(self, state=None, tick=0):
-        """From the start, or from a state; what vehicles were asked for is taken back."""
+        """Return to the start or to a state; all vehicles resume guidance."""
         for name in self.scenario.vehicles:
-            self.executor.ask(name, None)
-        # a state of the plain program is handed over again if somebody has done something
-        self.executor._tunable, self.executor._rows = None, {}
+            self.executor.command(name, None)
+        # the state is transferred from the plain program again after the next request
+        self.executor._live_program, self.executor._rows = None, {}
         self.state, self.tick = self.start if state is None else state, tick
 
     def settle(self):
-        """Returns when what was asked for is ready to be flown."""
+        """Wait until all requested programs are built."""
         self.executor._builder._thread.submit(lambda: None).result(timeout=300)
 
     def fly(self, seconds):
-        """So many seconds more; the rows by vehicle."""
+        """Fly some more seconds; return the rows by vehicle."""
         blocks = []
         for _ in range(round(seconds * self.executor.rate_hz / self.executor._steps)):
             self.state, block = self.executor.fly(self.state, self.tick)
@@ -42,10 +42,10 @@ class Hands:
         return {name: np.concatenate([b[name] for b in blocks]) for name in blocks[0]}
 
     def columns(self, rows, vehicle, *names):
-        """Some columns of rows."""
+        """Return some columns of rows."""
         places = [self.executor.layout.columns[vehicle].index(name) for name in names]
         return rows[vehicle][:, places]
 
     def flown(self, seconds, vehicle, *names):
-        """Some columns of so many seconds more."""
+        """Fly some more seconds; return some columns."""
         return self.columns(self.fly(seconds), vehicle, *names)

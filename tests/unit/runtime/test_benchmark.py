@@ -1,11 +1,11 @@
-"""Every benchmark flies what it says, for a few steps."""
+"""Every benchmark runs for a few steps with the number of vehicles that it claims."""
 
 import pytest
 
 from kittiwake.runtime.benchmark import CASES, GROUNDED, rollout
 
 VEHICLES = {"python-loop": 1, "deck-landing": 2, "deck-landing-mujoco": 2, "learn": 1024}
-# those that compile for long
+# all others compile for long
 QUICK = {"python-loop", "rollout-1", "rollout-100", "rollout-1000"}
 
 
@@ -27,6 +27,6 @@ def test_every_case_flies(case, monkeypatch):
     assert result.realtime_factor > 0.0
 
 
-def test_grounded_vehicles_are_where_no_rule_of_scenarios_forbids_it(monkeypatch):
+def test_grounded_vehicles_pass_the_checks_of_scenarios(monkeypatch):
     monkeypatch.setattr("kittiwake.runtime.benchmark.REPEATS", 1)
     assert rollout("hover-crazyflie", "crazyflie", 2, 3, GROUNDED).vehicles == 2

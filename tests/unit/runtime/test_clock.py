@@ -17,7 +17,7 @@ def wall(monkeypatch):
         now_s = 50.0
 
     monkeypatch.setattr(clock, "monotonic", lambda: Wall.now_s)
-    monkeypatch.setattr(clock, "MOMENT_S", 1e-4)
+    monkeypatch.setattr(clock, "MAX_WAIT_S", 1e-4)
     return Wall
 
 
@@ -65,7 +65,7 @@ def test_a_pause_is_not_caught_up_with(wall):
     assert not clock.wait(0.2)
 
 
-def test_a_step_lets_one_block_through_and_another_one_another(wall):
+def test_each_step_lets_one_block_through(wall):
     clock = RealTimeClock(inf)
     clock.paused = True
     clock.step()
@@ -76,14 +76,14 @@ def test_a_step_lets_one_block_through_and_another_one_another(wall):
     assert [clock.wait(0.04) for _ in range(3)] == [True, True, False]
 
 
-def test_a_step_of_a_flight_that_goes_on_is_none(wall):
+def test_a_step_without_a_pause_has_no_effect(wall):
     clock = RealTimeClock(inf)
     clock.step()
     clock.paused = True
     assert not clock.wait(0.0)
 
 
-def test_what_ends_waits_for_nothing(wall):
+def test_an_ended_clock_lets_all_blocks_through(wall):
     clock = RealTimeClock(0.1)
     clock.wait(0.0)
     clock.paused = True
@@ -130,7 +130,7 @@ def test_a_flight_that_begins_again_is_not_late(wall):
     assert not clock.wait(0.5)
 
 
-def test_steps_asked_of_one_flight_are_none_of_the_next():
+def test_requested_steps_do_not_carry_over_to_the_next_flight():
     clock = RealTimeClock()
     clock.paused = True
     clock.step()

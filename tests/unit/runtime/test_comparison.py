@@ -38,7 +38,7 @@ def trials(scenario):
     return compare(scenario, ["position", "euler-attitude"], seeds=2, noise=noise)
 
 
-def test_each_is_flown_with_each_seed_from_the_scenario_s_on(trials):
+def test_each_controller_is_flown_with_each_seed_from_the_scenarios_on(trials):
     flown = [(trial.controllers, trial.seed) for trial in trials]
     assert flown == [(name, seed) for name in ("position", "euler-attitude") for seed in (7, 8)]
     assert {trial.status for trial in trials} == {"completed"}
@@ -52,7 +52,7 @@ def test_seeds_differ_by_the_noise_and_controllers_meet_the_same_noise(trials):
     assert said["position", 7] == said["euler-attitude", 7] != said["position", 8]
 
 
-def test_the_scenario_s_own_controllers_and_gains_stay_where_they_lead(scenario):
+def test_the_scenarios_controllers_and_gains_are_kept_if_they_fit(scenario):
     vehicle = with_controllers(scenario, "euler-attitude", []).vehicles["tern"]
     levels = [level.component for level in vehicle.cascade]
     path = cascade_path(levels, PositionYaw, vehicle.dynamics.command_type)
@@ -61,7 +61,7 @@ def test_the_scenario_s_own_controllers_and_gains_stay_where_they_lead(scenario)
     assert type(attitude) is EulerAttitude
 
 
-def test_without_noise_the_scenario_s_estimator_is_left_as_it_is(scenario):
+def test_without_noise_the_scenarios_estimator_is_kept(scenario):
     (trial,) = compare(scenario, ["position"], overrides=["time.duration_s=0.1"])
     np.testing.assert_array_equal(trial.table.part(("estimate.x_m",)), trial.table.part(("x_m",)))
 
@@ -83,7 +83,10 @@ def test_commands_without_a_range_have_an_effort_but_no_bound(trials):
     ("controller", "said"),
     [
         ("kemperr", "Did you mean 'kemper'?"),
-        ("rates", "through rates, which leads from ThrustRates to ThrustTorque, on its way from"),
+        (
+            "rates",
+            "does not use rates, which leads from ThrustRates to ThrustTorque, in its cascade from",
+        ),
         ("rates", "missing that leads from PositionYaw to ThrustRates: write attitude-rates+rates"),
         ("vessel-position", "no controller that leads from HeadingSpeed to ThrustTorque"),
         ("lee+position", "compare them with ',' instead of '+'"),
@@ -92,7 +95,7 @@ def test_commands_without_a_range_have_an_effort_but_no_bound(trials):
         ("position+mixer", "mixer"),
     ],
 )
-def test_what_does_not_fly_the_vehicle_is_refused_with_its_name(controller, said, scenario):
+def test_a_controller_that_cannot_fly_the_vehicle_is_refused_by_name(controller, said, scenario):
     with pytest.raises(KittiwakeError) as refused:
         compare(scenario, [controller])
     assert said in str(refused.value)
@@ -110,7 +113,7 @@ def test_what_does_not_fly_the_vehicle_is_refused_with_its_name(controller, said
         ({"position_m": "far"}, "must be a number"),
     ],
 )
-def test_noise_that_is_none_is_refused_by_what_was_written(noise, said, scenario):
+def test_invalid_noise_is_refused_with_its_text(noise, said, scenario):
     with pytest.raises(ScenarioError) as refused:
         compare(scenario, ["position"], noise=noise)
     assert str(refused.value).startswith("--noise ")
@@ -125,7 +128,7 @@ def test_noise_that_is_none_is_refused_by_what_was_written(noise, said, scenario
         ({"noise": "position_m=1"}, '{"position_m": 0.1}'),
     ],
 )
-def test_text_where_several_are_wanted_is_refused_with_what_to_write(given, said, scenario):
+def test_a_string_in_place_of_a_list_is_refused_with_an_example(given, said, scenario):
     with pytest.raises(ScenarioError) as refused:
         compare(scenario, **({"controllers": ["position"]} | given))
     assert said in str(refused.value)

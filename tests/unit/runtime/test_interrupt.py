@@ -66,7 +66,7 @@ def test_other_threads_run_without_catching_signals():
     assert seen == [(False, before)]
 
 
-def test_a_second_signal_waits_for_what_must_be_whole():
+def test_a_second_signal_waits_for_the_end_of_held():
     written = []
 
     def write(stopped):
@@ -110,7 +110,7 @@ def test_a_signal_in_a_callback_that_cannot_raise_is_raised_behind_it(capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_flight_that_begins_after_a_signal_is_asked_to_end():
+def test_a_flight_that_begins_after_a_signal_has_a_stop_request():
     with interrupts() as handler:
         handler.received.append(signal.SIGINT)
         with stop_requests() as stopped:

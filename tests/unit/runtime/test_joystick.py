@@ -13,7 +13,7 @@ from kittiwake.core.commands import (
     ThrustTorque,
 )
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.joystick import Asked, Joystick, Pad, behind
+from kittiwake.runtime.joystick import Joystick, Pad, PadRequest, outside_dead_zone
 from kittiwake.scenario.joystick_settings import JoystickSettings
 
 LX, LY, L2, RX, RY, R2 = range(6)
@@ -60,10 +60,10 @@ def xyz(vector):
 # modes
 
 
-def test_nothing_is_asked_for_before_a_mode_is_chosen():
+def test_there_is_no_command_before_a_mode_is_chosen():
     joystick = Joystick(SETTINGS)
-    assert joystick.read(pad(LY=1.0)) == Asked(None, None)
-    assert joystick.read(pad(LY=1.0, RX=-1.0)) == Asked(None, None)
+    assert joystick.read(pad(LY=1.0)) == PadRequest(None, None)
+    assert joystick.read(pad(LY=1.0, RX=-1.0)) == PadRequest(None, None)
 
 
 @pytest.mark.parametrize(("button", "mode", "kind"), [(b, *m) for b, m in MODE_BUTTONS.items()])
@@ -107,20 +107,20 @@ def test_the_other_buttons_do_nothing(button):
     assert in_mode(1).read(pad(button))[1:] == ("velocity-yaw-rate", False, False, None)
 
 
-def test_what_is_held_before_the_first_reading_does_not_count():
+def test_buttons_held_before_the_first_reading_do_not_count():
     joystick = Joystick(SETTINGS)
-    assert joystick.read(pad(0, 5, 8, 12)) == Asked()
-    assert joystick.read(pad(0, 5, 8, 12)) == Asked()
+    assert joystick.read(pad(0, 5, 8, 12)) == PadRequest()
+    assert joystick.read(pad(0, 5, 8, 12)) == PadRequest()
     joystick.read(pad())
     assert joystick.read(pad(0)).mode == "position-yaw"
 
 
-def test_a_pad_that_is_gone_asks_for_nothing_until_a_mode_is_chosen_anew():
+def test_an_unplugged_pad_commands_nothing_until_a_mode_is_chosen_again():
     joystick = in_mode(1)
     assert joystick.read(pad(LY=1.0)).command is not None
-    assert joystick.read(None) == Asked()
+    assert joystick.read(None) == PadRequest()
     # held while it is plugged in again
-    assert joystick.read(pad(0, LY=1.0)) == Asked()
+    assert joystick.read(pad(0, LY=1.0)) == PadRequest()
     joystick.read(pad())
     assert joystick.read(pad(1)).mode == "velocity-yaw-rate"
 
@@ -139,7 +139,7 @@ def test_a_pad_that_is_gone_asks_for_nothing_until_a_mode_is_chosen_anew():
     ],
 )
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_sticks_are_a_place_in_the_world(axis, place, yaw, sign):
+def test_sticks_are_a_position_in_the_world(axis, place, yaw, sign):
     signal = in_mode(0).read(pad(**{axis: sign})).command
     assert xyz(signal.position_world_m) == tuple(sign * part for part in place)
     assert signal.yaw_rad == pytest.approx(sign * yaw)
@@ -188,7 +188,7 @@ def test_sticks_are_an_attitude(axis, lean, sign):
     assert xyz(signal.angular_velocity_body_radps) == (0.0, 0.0, 0.0)
 
 
-def test_the_thrust_leans_to_where_the_left_stick_points():
+def test_the_thrust_tilts_to_where_the_left_stick_points():
     for axes, x, y in (({"LY": 1.0}, 1.0, 0.0), ({"LX": 1.0}, 0.0, 1.0)):
         attitude = in_mode(2).read(pad(**axes)).command.q_world_from_body
         push = attitude.rotate(Vec3(0.0, 0.0, 1.0))
@@ -236,12 +236,12 @@ def test_the_scales_are_those_of_the_original_where_none_are_given():
 
 
 def test_the_dead_zone_begins_at_zero_and_ends_at_one():
-    assert [behind(value, 0.1) for value in (0.0, 0.05, -0.1, 0.1)] == [0.0] * 4
-    assert behind(1.0, 0.1) == 1.0
-    assert behind(-1.0, 0.1) == -1.0
-    assert behind(0.1 + 1e-9, 0.1) == pytest.approx(0.0, abs=2e-9)
-    assert behind(-0.1 - 1e-9, 0.1) == pytest.approx(0.0, abs=2e-9)
-    assert behind(0.55, 0.1) == pytest.approx(0.5)
+    assert [outside_dead_zone(value, 0.1) for value in (0.0, 0.05, -0.1, 0.1)] == [0.0] * 4
+    assert outside_dead_zone(1.0, 0.1) == 1.0
+    assert outside_dead_zone(-1.0, 0.1) == -1.0
+    assert outside_dead_zone(0.1 + 1e-9, 0.1) == pytest.approx(0.0, abs=2e-9)
+    assert outside_dead_zone(-0.1 - 1e-9, 0.1) == pytest.approx(0.0, abs=2e-9)
+    assert outside_dead_zone(0.55, 0.1) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("axis", ["LX", "LY", "RX", "RY", "L2", "R2"])
@@ -255,7 +255,7 @@ def test_every_axis_has_the_dead_zone(axis):
     assert joystick.read(pad(**{axis: -0.9})).command != still
 
 
-def test_a_trigger_that_has_not_moved_gives_nothing_wherever_it_is():
+def test_a_trigger_that_has_not_moved_is_zero():
     # some drivers say 0, half way, until they hear of it
     for first in (1.0, 0.0, -1.0):
         joystick = Joystick(SETTINGS)

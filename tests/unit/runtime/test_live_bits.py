@@ -1,4 +1,4 @@
-"""A live flight that nobody touches is the flight of ``run``, to the last bit."""
+"""A live flight without user input is the flight of ``run``, bit for bit."""
 
 from math import inf
 

@@ -1,4 +1,4 @@
-"""Live flights: handed over without a jump, commanded, tuned anew and broken while they go on."""
+"""Live flights: transfer without a jump, commands, parameter changes and fault injection."""
 
 from math import inf, radians
 from threading import Event
@@ -22,7 +22,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime import program_builder
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.live_executor import LiveExecutor
-from kittiwake.runtime.maneuvers import CLEARANCE_M, GoTo, HoldCommand, LandManeuver, Lean
+from kittiwake.runtime.maneuvers import CLEARANCE_M, GoTo, HoldAttitude, HoldCommand, LandManeuver
 from kittiwake.runtime.program_builder import BuildRequest
 
 # how far compilers may differ in a second, in any number of a row
@@ -61,24 +61,24 @@ vehicles:
 
 
 @pytest.fixture(scope="module")
-def one(in_hands):
+def one(make_flight):
     """A vehicle alone."""
-    hands = in_hands("hover-angle-velocity")
-    hands.settle()
-    return hands
+    flight = make_flight("hover-angle-velocity")
+    flight.settle()
+    return flight
 
 
 @pytest.fixture(scope="module")
-def mixed(in_hands):
+def mixed(make_flight):
     """Two groups of vehicles."""
-    hands = in_hands(MIXED)
-    hands.settle()
-    return hands
+    flight = make_flight(MIXED)
+    flight.settle()
+    return flight
 
 
 @pytest.fixture
 def drone(one):
-    """The one at its start, untouched by what others asked."""
+    """The vehicle at its start, without requests of other tests."""
     one.begin()
     yield one
     one.begin()
@@ -94,19 +94,19 @@ def flock(mixed):
     assert mixed.executor.take_problems() == []
 
 
-def beside(hands, seconds):
-    """What comes before, then so much of the plain flight and of one that is handed over."""
-    executor = hands.executor
-    executor._touched = False
-    hands.begin()
-    before = hands.fly(seconds)
-    state, tick = hands.state, hands.tick
-    plain = hands.fly(seconds)
-    assert executor._tunable is None
-    hands.begin(state, tick)
-    executor._touched = True
-    handed = hands.fly(seconds)
-    assert executor._tunable is not None
+def beside(flight, seconds):
+    """Fly some seconds, then as many in the plain program and again in the live program."""
+    executor = flight.executor
+    executor._modified = False
+    flight.begin()
+    before = flight.fly(seconds)
+    state, tick = flight.state, flight.tick
+    plain = flight.fly(seconds)
+    assert executor._live_program is None
+    flight.begin(state, tick)
+    executor._modified = True
+    handed = flight.fly(seconds)
+    assert executor._live_program is not None
     return before, plain, handed
 
 
@@ -115,17 +115,17 @@ def assert_alike(found, expected):
         np.testing.assert_allclose(found[name], rows, rtol=ROUNDING, atol=ROUNDING)
 
 
-# handed over
+# transfer to the live program
 
 
-def test_a_flight_goes_on_without_a_jump_in_a_tunable_program(one):
+def test_a_flight_continues_without_a_jump_in_a_live_program(one):
     _, plain, handed = beside(one, 1.0)
     assert_alike(handed, plain)
     assert np.ptp(plain["drone"][:, 1]) > 0.1
 
 
 @pytest.mark.slow
-def test_groups_sensors_estimators_and_gusts_go_on_without_a_jump(mixed):
+def test_groups_sensors_estimators_and_gusts_continue_without_a_jump(mixed):
     before, plain, handed = beside(mixed, 1.0)
     assert_alike(handed, plain)
     for name in ("estimate.x_m", "sensor.height.pressure_pa", "wind_x_world_mps"):
@@ -140,71 +140,73 @@ def test_groups_sensors_estimators_and_gusts_go_on_without_a_jump(mixed):
 # commands
 
 
-def test_a_command_holds_and_is_taken_back(drone):
+def test_a_command_holds_until_guidance_resumes(drone):
     drone.fly(0.1)
-    drone.executor.ask("drone", HoldCommand(PositionYaw(Vec3(2.0, 1.0, 11.0), 0.5)))
-    assert [*drone.executor.asked] == ["drone"]
+    drone.executor.command("drone", HoldCommand(PositionYaw(Vec3(2.0, 1.0, 11.0), 0.5)))
+    assert [*drone.executor.maneuvers] == ["drone"]
     there = drone.flown(8.0, "drone", *PLACE)[-1]
     np.testing.assert_allclose(there, [2.0, 1.0, 11.0], atol=0.05)
-    drone.executor.ask("drone", None)
-    assert not drone.executor.asked
+    drone.executor.command("drone", None)
+    assert not drone.executor.maneuvers
     back = drone.flown(8.0, "drone", *PLACE)[-1]
     np.testing.assert_allclose(back, [0.0, 0.0, 10.0], atol=0.05)
 
 
-def test_a_command_before_the_first_block_begins_behind_it(drone):
-    drone.executor.ask("drone", GoTo(np.array([1.0, 0.0, 10.0]), 0.0))
+def test_a_command_before_the_first_block_starts_after_it(drone):
+    drone.executor.command("drone", GoTo(np.array([1.0, 0.0, 10.0]), 0.0))
     there = drone.flown(2.0, "drone", *PLACE)
     np.testing.assert_allclose(there, np.tile([1.0, 0.0, 10.0], (len(there), 1)), atol=0.1)
 
 
-def test_a_signal_that_a_vehicle_does_not_take_is_refused_with_those_that_it_does(drone):
+def test_an_unaccepted_command_is_refused_with_the_accepted_types(drone):
     drone.fly(0.1)
     speeds = RotorSpeeds((1.0, 1.0, 1.0, 1.0))
-    with pytest.raises(CascadeError, match=r"nothing leads from RotorSpeeds .* kw.PositionYaw"):
-        drone.executor.ask("drone", HoldCommand(speeds))
+    with pytest.raises(
+        CascadeError, match=r"no controller leads from RotorSpeeds .* kw.PositionYaw"
+    ):
+        drone.executor.command("drone", HoldCommand(speeds))
     with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
-        drone.executor.ask("dron", LandManeuver())
+        drone.executor.command("dron", LandManeuver())
     with pytest.raises(CommandError, match="must be three finite numbers"):
-        drone.executor.ask("drone", HoldCommand(PositionYaw(Vec3(float("nan"), 0.0, 0.0), 0.0)))
-    assert not drone.executor.asked
+        drone.executor.command("drone", HoldCommand(PositionYaw(Vec3(float("nan"), 0.0, 0.0), 0.0)))
+    assert not drone.executor.maneuvers
     drone.fly(0.1)
 
 
 class Turns:
-    """Asks for what no controller leads to, a while after it was asked for."""
+    """Maneuver that turns to an unaccepted command after a while."""
 
-    said = "turns"
+    description = "turns"
 
-    def command(self, now, able):
-        del able
+    def command(self, now, capabilities):
+        del capabilities
         if now.time_s > 1.0:
             return RotorSpeeds((1.0, 1.0, 1.0, 1.0))
         return PositionYaw(Vec3(0.0, 0.0, 10.0), 0.0)
 
 
-def test_a_maneuver_that_turns_to_what_is_not_taken_is_told_and_dropped(drone):
+def test_a_maneuver_that_turns_invalid_is_reported_and_dropped(drone):
     drone.fly(0.1)
-    drone.executor.ask("drone", Turns())
+    drone.executor.command("drone", Turns())
     drone.fly(2.0)
     (problem,) = drone.executor.take_problems()
-    assert "nothing leads from RotorSpeeds" in problem
-    assert not drone.executor.asked
+    assert "no controller leads from RotorSpeeds" in problem
+    assert not drone.executor.maneuvers
 
 
-def test_a_way_does_not_begin_before_it_is_flown(drone):
+def test_a_path_does_not_start_before_it_is_flown(drone):
     drone.fly(0.1)
     goes = GoTo(np.array([5.0, 0.0, 10.0]), 0.0, 1.0)
-    drone.executor.ask("drone", goes)
-    assert goes._begun is None
+    drone.executor.command("drone", goes)
+    assert goes._start is None
 
 
 # maneuvers, flown
 
 
-def test_a_vehicle_goes_to_its_place_along_a_line_at_its_speed(drone):
+def test_go_to_follows_a_line_at_its_speed(drone):
     drone.fly(4.0)
-    drone.executor.ask("drone", GoTo(np.array([3.0, 4.0, 10.0]), 0.0, 1.0))
+    drone.executor.command("drone", GoTo(np.array([3.0, 4.0, 10.0]), 0.0, 1.0))
     way = drone.flown(9.0, "drone", *PLACE, "vx_mps", "vy_mps", "vz_mps")
     across = way[:, :2] @ [0.8, -0.6]
     assert np.abs(across).max() < 0.05
@@ -214,8 +216,8 @@ def test_a_vehicle_goes_to_its_place_along_a_line_at_its_speed(drone):
     np.testing.assert_allclose(way[-1, :3], [3.0, 4.0, 10.0], atol=0.05)
 
 
-def test_a_lean_keeps_angles_and_height(drone):
-    drone.executor.ask("drone", Lean(0.0, radians(3.0), radians(20.0), 11.0))
+def test_hold_attitude_keeps_angles_and_height(drone):
+    drone.executor.command("drone", HoldAttitude(0.0, radians(3.0), radians(20.0), 11.0))
     rows = drone.flown(4.0, "drone", "z_m", "qw", "qx", "qy", "qz", "vx_mps")
     z_m, w, x, y, z, v_mps = rows[-1]
     assert z_m == pytest.approx(11.0, abs=0.05)
@@ -226,17 +228,17 @@ def test_a_lean_keeps_angles_and_height(drone):
     assert v_mps > 0.5
 
 
-def test_a_lean_that_asks_for_too_much_goes_as_far_as_the_vehicle_can(drone):
+def test_hold_attitude_saturates_at_the_vehicles_limit(drone):
     drone.fly(0.1)
-    drone.executor.ask("drone", Lean(radians(40.0), radians(40.0), 0.0, 19.0))
+    drone.executor.command("drone", HoldAttitude(radians(40.0), radians(40.0), 0.0, 19.0))
     assert drone.flown(0.2, "drone", "cmd_thrust_n").max() == pytest.approx(28.8)
-    assert [*drone.executor.asked] == ["drone"]
+    assert [*drone.executor.maneuvers] == ["drone"]
 
 
 @pytest.mark.slow
-def test_one_without_feet_lands_a_little_above_the_ground(drone):
+def test_landing_without_landing_gear_ends_above_the_ground(drone):
     drone.fly(0.1)
-    drone.executor.ask("drone", LandManeuver())
+    drone.executor.command("drone", LandManeuver())
     rows = drone.flown(25.0, "drone", "z_m", "status")
     assert rows[-1, 0] == pytest.approx(CLEARANCE_M, abs=0.01)
     assert rows[:, 1].max() == 0.0
@@ -245,14 +247,14 @@ def test_one_without_feet_lands_a_little_above_the_ground(drone):
 
 def test_motors_off_is_a_fall(drone):
     drone.fly(0.1)
-    drone.executor.ask("drone", HoldCommand(MotorsOff()))
+    drone.executor.command("drone", HoldCommand(MotorsOff()))
     assert drone.flown(1.0, "drone", "vz_mps")[-1, 0] < -4.0
 
 
 @pytest.mark.parametrize("kind", [VelocityYawRate, BodyVelocityYawRate])
-def test_a_stick_flies_and_turns_a_vehicle_that_takes_accelerations(drone, kind):
+def test_a_stick_flies_and_turns_a_vehicle_that_accepts_accelerations(drone, kind):
     drone.fly(0.1)
-    drone.executor.ask("drone", HoldCommand(kind(Vec3(0.0, 0.5, 0.0), 0.4)))
+    drone.executor.command("drone", HoldCommand(kind(Vec3(0.0, 0.5, 0.0), 0.4)))
     rows = drone.flown(4.0, "drone", "qw", "qz", "vx_mps", "vy_mps")
     yaw_rad = np.unwrap(2.0 * np.arctan2(rows[:, 1], rows[:, 0]))
     half = len(yaw_rad) // 2
@@ -277,13 +279,13 @@ vehicles:
 
 
 @pytest.mark.slow
-def test_a_stick_flies_and_turns_a_vehicle_that_takes_velocities(in_hands):
-    hands = in_hands(VELOCITIES)
-    hands.settle()
-    hands.fly(0.1)
-    assert VelocityYaw in hands.executor.ability("drone").takes
-    hands.executor.ask("drone", HoldCommand(BodyVelocityYawRate(Vec3(0.5, 0.0, 0.1), -0.4)))
-    rows = hands.flown(4.0, "drone", "qw", "qz", "vx_mps", "vy_mps", "vz_mps")
+def test_a_stick_flies_and_turns_a_vehicle_that_accepts_velocities(make_flight):
+    flight = make_flight(VELOCITIES)
+    flight.settle()
+    flight.fly(0.1)
+    assert VelocityYaw in flight.executor.capabilities("drone").accepted_commands
+    flight.executor.command("drone", HoldCommand(BodyVelocityYawRate(Vec3(0.5, 0.0, 0.1), -0.4)))
+    rows = flight.flown(4.0, "drone", "qw", "qz", "vx_mps", "vy_mps", "vz_mps")
     yaw_rad = np.unwrap(2.0 * np.arctan2(rows[:, 1], rows[:, 0]))
     half = len(yaw_rad) // 2
     rate_radps = (yaw_rad[-1] - yaw_rad[half]) / ((len(yaw_rad) - 1 - half) / 200.0)
@@ -295,7 +297,7 @@ def test_a_stick_flies_and_turns_a_vehicle_that_takes_velocities(in_hands):
 # changes
 
 
-def test_wind_blows_while_it_is_asked_for(drone):
+def test_wind_can_be_switched_on_and_off(drone):
     executor = drone.executor
     drone.fly(4.0)
     program = executor.latest
@@ -306,11 +308,11 @@ def test_wind_blows_while_it_is_asked_for(drone):
     executor.change("world.wind", "none")
     drone.settle()
     assert drone.flown(1.0, "drone", "wind_x_world_mps")[-1, 0] == 0.0
-    # numbers have changed, and nothing was compiled anew
+    # parameters have changed, and nothing was compiled again
     assert executor.latest is program
 
 
-def test_gusts_come_from_nowhere(drone):
+def test_turbulence_can_be_added_in_flight(drone):
     executor, program = drone.executor, drone.executor.latest
     executor.change("world.turbulence", "{type: dryden, speed_at_6m_mps: 5}")
     drone.settle()
@@ -320,8 +322,8 @@ def test_gusts_come_from_nowhere(drone):
     assert executor.latest is program
 
 
-def test_gains_in_flight_are_those_of_a_flight_that_began_with_them(drone, in_hands):
-    stiff = in_hands(
+def test_gains_in_flight_are_those_of_a_flight_that_began_with_them(drone, make_flight):
+    stiff = make_flight(
         "hover-angle-velocity",
         "vehicles.drone.controller={type: position, natural_frequency_radps: 2.5}",
     )
@@ -346,11 +348,11 @@ def test_gains_outlive_a_change_of_the_wind(flock):
     assert executor.latest is program
 
 
-def test_what_cannot_be_changed_in_flight_is_told_and_the_flight_goes_on(drone):
+def test_impossible_changes_are_reported_and_the_flight_continues(drone):
     executor = drone.executor
     for path, value, said in (
         ("time.rate_hz", "400", "time.rate_hz cannot be changed in flight"),
-        ("vehicles.drone.count", "2", "vehicles cannot come or go in flight"),
+        ("vehicles.drone.count", "2", "vehicles cannot be added or removed in flight"),
         ("vehicles.drone.model", "albatross", "albatross"),
     ):
         executor.change(path, value)
@@ -365,7 +367,7 @@ def test_what_cannot_be_changed_in_flight_is_told_and_the_flight_goes_on(drone):
     drone.fly(0.1)
 
 
-def test_of_many_changes_of_a_value_the_newest_counts(drone):
+def test_the_newest_of_many_changes_of_a_value_counts(drone):
     executor = drone.executor
     for mps in (9, 3, 5):
         executor.change("world.wind", f"{{type: shear, speed_at_6m_mps: {mps}, from_deg: 0}}")
@@ -375,7 +377,7 @@ def test_of_many_changes_of_a_value_the_newest_counts(drone):
     drone.settle()
 
 
-def test_a_change_beside_a_wrong_one_is_made(drone):
+def test_a_change_next_to_a_wrong_one_is_made(drone):
     executor = drone.executor
     executor.change("world.wind", "hurricane")
     executor.change("world.gravity_mps2", "9.7")
@@ -385,24 +387,24 @@ def test_a_change_beside_a_wrong_one_is_made(drone):
     drone.fly(0.1)
 
 
-def test_what_is_wanted_includes_what_is_not_flown_yet(in_hands):
-    hands = in_hands("hover-angle-velocity")
-    executor = hands.executor
-    hands.settle()
+def test_requested_scenario_includes_changes_not_flown_yet(make_flight):
+    flight = make_flight("hover-angle-velocity")
+    executor = flight.executor
+    flight.settle()
     executor.__exit__()
     # after the flight, for the next one
     executor.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
-    assert float(executor.wanted.world.wind.speed_at_6m_mps) == 4.0
-    assert executor.scenario is hands.scenario
+    assert float(executor.requested_scenario.world.wind.speed_at_6m_mps) == 4.0
+    assert executor.scenario is flight.scenario
 
 
 @pytest.fixture
 def busy(one, monkeypatch):
-    """A executor whose workshop is at a program until it is let go, and what lets it go."""
-    begun, go_on = Event(), Event()
+    """An executor whose builder is compiling, and the event that lets it finish."""
+    started, go_on = Event(), Event()
 
     def compiling(*_):
-        begun.set()
+        started.set()
         assert go_on.wait(30.0)
         message = "cannot be compiled"
         raise ScenarioError(message)
@@ -411,26 +413,26 @@ def busy(one, monkeypatch):
     executor = LiveExecutor(one.scenario, one.executor.program, RealTimeClock(inf))
     executor.change("world.gravity_mps2", "9.7")
     executor._builder.open(BuildRequest(single_precision=False, steps=4, seed=0, former=None))
-    assert begun.wait(30.0)
+    assert started.wait(30.0)
     yield executor, go_on
     go_on.set()
     executor._builder._thread.shutdown()
 
 
-def test_what_is_being_compiled_and_what_waits_for_it_are_wanted(busy):
+def test_requested_scenario_includes_changes_being_compiled_and_waiting(busy):
     executor, go_on = busy
     executor.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
-    wanted = executor.wanted
+    wanted = executor.requested_scenario
     assert float(wanted.world.gravity_mps2) == 9.7
     assert float(wanted.world.wind.speed_at_6m_mps) == 4.0
-    # what turns out not to fly is not wanted any more
+    # a change that cannot be built is dropped
     go_on.set()
     executor._builder._thread.submit(lambda: None).result(timeout=30.0)
-    assert executor.scenario is executor.wanted
+    assert executor.scenario is executor.requested_scenario
     assert executor.take_problems() == ["cannot be compiled"] * 2
 
 
-def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
+def test_an_ended_flight_starts_no_more_builds(busy):
     executor, go_on = busy
     executor.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
     executor.__exit__()
@@ -438,8 +440,8 @@ def test_a_flight_that_is_over_begins_nothing_more_in_its_workshop(busy):
     executor._builder._thread.shutdown()
     assert executor.take_problems() == ["cannot be compiled"]
     assert not executor.ready
-    # it is kept for the next flight
-    assert float(executor.wanted.world.wind.speed_at_6m_mps) == 4.0
+    # the change is kept for the next flight
+    assert float(executor.requested_scenario.world.wind.speed_at_6m_mps) == 4.0
 
 
 # failures
@@ -451,7 +453,7 @@ def test_a_motor_stops_and_starts_again(flock):
     executor.notices()
     executor.fail("gull", "motor 2", failed=True)
     executor.fail("gull", "motor 2", failed=True)
-    # when it is so, not when it is asked for
+    # a notice when the fault is active, not when it is requested
     assert [*executor.notices()] == []
     flock.settle()
     rows = flock.flown(1.0, "gull", "act_rotor_2_radps", "faults")
@@ -494,8 +496,8 @@ def test_another_sensor_gets_stuck_and_recovers(flock):
     executor.notices()
 
 
-def test_a_part_that_is_not_there_is_refused(flock):
-    with pytest.raises(CommandError, match=r"'gull' has no 'motor 7' that fails.*motor"):
+def test_an_unknown_part_is_refused(flock):
+    with pytest.raises(CommandError, match=r"'gull' has no part 'motor 7' to fail.*motor"):
         flock.executor.fail("gull", "motor 7", failed=True)
     with pytest.raises(CommandError, match="there is no vehicle 'auk'"):
         flock.executor.fail("auk", "gnss", failed=True)
@@ -522,16 +524,16 @@ vehicles:
 
 
 @pytest.mark.slow
-def test_another_scheme_of_an_array_is_compiled_beside_and_taken_over(in_hands):
-    hands = in_hands(ROUND)
-    executor = hands.executor
-    hands.settle()
-    hands.fly(1.0)
+def test_another_scheme_of_an_array_is_compiled_in_flight_and_used(make_flight):
+    flight = make_flight(ROUND)
+    executor = flight.executor
+    flight.settle()
+    flight.fly(1.0)
     names, first = executor.layout.columns, executor.latest
     executor.change("vehicles.drone.sensors.turns.scheme", "all-1")
-    before = hands.fly(0.5)["drone"]
-    hands.settle()
-    after = hands.fly(0.5)["drone"]
+    before = flight.fly(0.5)["drone"]
+    flight.settle()
+    after = flight.fly(0.5)["drone"]
     assert executor.take_problems() == []
     assert executor.latest is not first
     assert executor.layout.columns is names
@@ -545,24 +547,24 @@ def test_another_scheme_of_an_array_is_compiled_beside_and_taken_over(in_hands):
 
 
 @pytest.fixture(scope="module")
-def feet(in_hands):
+def feet(make_flight):
     """A vehicle with feet and a mission."""
-    hands = in_hands("takeoff-and-land-ramp")
-    hands.settle()
-    return hands
+    flight = make_flight("takeoff-and-land-ramp")
+    flight.settle()
+    return flight
 
 
 @pytest.mark.slow
-def test_a_vehicle_takes_off_goes_and_lands_until_its_motors_are_off(feet):
+def test_a_vehicle_takes_off_travels_and_lands_until_its_motors_are_off(feet):
     name = "uav-gazebo"
     feet.begin()
     feet.fly(0.1)
-    feet.executor.ask(name, GoTo(np.array([0.0, 0.0, 1.5]), 0.0, 1.0))
+    feet.executor.command(name, GoTo(np.array([0.0, 0.0, 1.5]), 0.0, 1.0))
     assert feet.flown(10.0, name, "z_m")[-1, 0] == pytest.approx(1.5, abs=0.1)
-    feet.executor.ask(name, GoTo(np.array([1.0, -1.0, 1.5]), 0.0))
+    feet.executor.command(name, GoTo(np.array([1.0, -1.0, 1.5]), 0.0))
     there = feet.flown(10.0, name, *PLACE)[-1]
     np.testing.assert_allclose(there, [1.0, -1.0, 1.5], atol=0.15)
-    feet.executor.ask(name, LandManeuver())
+    feet.executor.command(name, LandManeuver())
     rows = feet.flown(8.0, name, "z_m", "cmd_thrust_n", "status")
     assert rows[-1, 0] < 0.05
     assert rows[-1, 1] == 0.0
@@ -588,14 +590,14 @@ vehicles:
 
 
 @pytest.fixture(scope="module")
-def errand(in_hands):
+def errand(make_flight):
     """A vehicle with a mission."""
-    hands = in_hands(ERRAND)
-    hands.settle()
-    return hands
+    flight = make_flight(ERRAND)
+    flight.settle()
+    return flight
 
 
-def test_a_step_of_a_mission_begins_when_it_is_asked_for(errand):
+def test_a_step_of_a_mission_begins_on_request(errand):
     errand.begin()
     errand.fly(0.1)
     errand.executor.begin_step("drone", "away")
@@ -608,7 +610,7 @@ def test_a_step_of_a_mission_begins_when_it_is_asked_for(errand):
     assert "loop" in problem
 
 
-def test_behaviors_that_a_vehicle_does_not_have_are_told_and_it_flies_on(errand):
+def test_unknown_behaviors_are_reported_and_the_flight_continues(errand):
     errand.begin()
     errand.executor.switch("drone", ["cohesion"])
     errand.fly(0.1)
@@ -617,38 +619,38 @@ def test_behaviors_that_a_vehicle_does_not_have_are_told_and_it_flies_on(errand)
 
 
 @pytest.mark.slow
-def test_a_vessel_goes_to_its_place_and_stays_there(in_hands):
-    hands = in_hands("cruise-strider")
-    (name,) = hands.scenario.vehicles
-    hands.settle()
-    hands.fly(1.0)
-    here = hands.executor.situation(name).position_m
+def test_a_vessel_goes_to_its_target_and_stays_there(make_flight):
+    flight = make_flight("cruise-strider")
+    (name,) = flight.scenario.vehicles
+    flight.settle()
+    flight.fly(1.0)
+    here = flight.executor.estimate(name).position_m
     place = here + np.array([6.0, 3.0, 0.0])
-    hands.executor.ask(name, GoTo(place, 0.0, 0.5))
-    hands.fly(60.0)
-    there = hands.executor.situation(name).position_m
+    flight.executor.command(name, GoTo(place, 0.0, 0.5))
+    flight.fly(60.0)
+    there = flight.executor.estimate(name).position_m
     assert np.linalg.norm((there - place)[:2]) < 1.5
 
 
 @pytest.mark.slow  # its program has six ways down
-def test_a_vehicle_of_modes_flies_what_it_is_asked_for_as_a_mode(in_hands):
-    hands = in_hands("mode-tour")
-    (name,) = hands.scenario.vehicles
-    hands.settle()
-    hands.fly(0.1)
-    assert ModeCommand in hands.executor.ability(name).takes
-    place = hands.executor.situation(name).position_m + np.array([0.5, 0.0, 1.0])
-    hands.executor.ask(name, GoTo(place, 0.0, 0.5))
-    np.testing.assert_allclose(hands.flown(8.0, name, *PLACE)[-1], place, atol=0.2)
-    hands.executor.ask(name, HoldCommand(AccelerationYaw(Vec3.zero(), 0.0)))
-    hands.fly(0.1)
-    assert hands.executor.take_problems() == []
+def test_a_vehicle_with_modes_flies_commands_as_mode_commands(make_flight):
+    flight = make_flight("mode-tour")
+    (name,) = flight.scenario.vehicles
+    flight.settle()
+    flight.fly(0.1)
+    assert ModeCommand in flight.executor.capabilities(name).accepted_commands
+    place = flight.executor.estimate(name).position_m + np.array([0.5, 0.0, 1.0])
+    flight.executor.command(name, GoTo(place, 0.0, 0.5))
+    np.testing.assert_allclose(flight.flown(8.0, name, *PLACE)[-1], place, atol=0.2)
+    flight.executor.command(name, HoldCommand(AccelerationYaw(Vec3.zero(), 0.0)))
+    flight.fly(0.1)
+    assert flight.executor.take_problems() == []
 
 
 # placed
 
 
-def test_a_placed_vehicle_begins_anew_there_and_its_guidance_goes_on(flock):
+def test_a_placed_vehicle_is_reset_there_and_its_guidance_continues(flock):
     executor = flock.executor
     flock.fly(2.0)
     executor.place("tern-1", Start(Vec3(3.0, 4.0, 6.0), yaw_rad=0.5))
@@ -662,15 +664,15 @@ def test_a_placed_vehicle_begins_anew_there_and_its_guidance_goes_on(flock):
     np.testing.assert_allclose(there, [0.0, 9.0, 5.0], atol=0.7)  # in gusts
 
 
-def test_a_vehicle_that_was_lost_flies_again_where_it_is_placed(flock):
-    flock.executor.ask("tern-1", HoldCommand(MotorsOff()))
+def test_a_lost_vehicle_flies_again_when_placed(flock):
+    flock.executor.command("tern-1", HoldCommand(MotorsOff()))
     assert flock.flown(5.0, "tern-1", "status")[-1, 0] > 0.0
-    flock.executor.ask("tern-1", None)
+    flock.executor.command("tern-1", None)
     flock.executor.place("tern-1", Start(Vec3(0.0, 9.0, 5.0)))
     assert flock.flown(1.0, "tern-1", "status").max() == 0.0
 
 
-def test_a_vehicle_can_be_placed_with_the_first_touch(drone):
+def test_a_vehicle_can_be_placed_as_the_first_request(drone):
     drone.executor.place("drone", Start(Vec3(1.0, 2.0, 12.0)))
     np.testing.assert_allclose(drone.flown(0.02, "drone", *PLACE)[0], [1.0, 2.0, 12.0])
 
@@ -682,7 +684,7 @@ def test_a_vehicle_can_be_placed_with_the_first_touch(drone):
         (Vec3(0.0, 0.0, -500.0), r"cannot be placed there: .*z_m = -500"),
     ],
 )
-def test_where_a_vehicle_would_be_lost_it_is_not_placed(drone, place, said):
+def test_placing_a_vehicle_where_it_would_be_lost_is_refused(drone, place, said):
     with pytest.raises(CommandError, match=said):
         drone.executor.place("drone", Start(place))
     with pytest.raises(CommandError, match="there is no vehicle 'dron'"):

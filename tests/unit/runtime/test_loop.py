@@ -135,19 +135,19 @@ def test_a_slow_log_keeps_the_rows_of_events_and_of_the_end():
 
 
 @pytest.mark.parametrize(("duration_s", "steps"), [(0.03, 2), (0.05, 3), (0.07, 4), (0.3, 15)])
-def test_a_flight_lasts_at_least_as_long_as_asked(duration_s, steps):
+def test_a_flight_lasts_at_least_as_long_as_requested(duration_s, steps):
     assert steps_in(duration_s, 50.0) == steps
 
 
 @pytest.mark.usefixtures("usual")
-def test_progress_hears_the_simulated_time_after_each_block(heard):
+def test_progress_is_called_with_the_simulated_time_after_each_block(heard):
     assert heard == [499 / 50, 12.0]
 
 
 # events
 
 
-def test_a_place_that_is_reached_is_an_event_at_that_time(usual):
+def test_a_reached_waypoint_is_an_event_at_that_time(usual):
     _, outcome, _ = usual
     legs = column(usual, "tern", "guidance.legs")
     reached = [event for event in outcome.events if event.vehicle == "tern"]
@@ -157,7 +157,7 @@ def test_a_place_that_is_reached_is_an_event_at_that_time(usual):
         assert event.time_s == np.flatnonzero(legs == number)[0] / 50.0
 
 
-def test_the_place_is_near_when_it_is_reached(usual):
+def test_the_waypoint_is_near_when_it_is_reached(usual):
     _, outcome, _ = usual
     reached = [event for event in outcome.events if event.vehicle == "tern"]
     for event, place in zip(reached, (0.5, 1.0), strict=True):
@@ -169,7 +169,7 @@ def test_the_place_is_near_when_it_is_reached(usual):
 # endings
 
 
-def test_a_lost_vehicle_ends_the_flight_where_that_is_a_failure():
+def test_a_lost_vehicle_ends_the_flight_if_that_is_a_failure():
     flight = flown(*TOO_HIGH)
     rows, outcome, _ = flight
     assert outcome.status == "failed"
@@ -183,7 +183,7 @@ def test_a_lost_vehicle_ends_the_flight_where_that_is_a_failure():
     assert outcome.steps == len(rows["gull"]) - 1
 
 
-def test_a_lost_vehicle_is_noted_and_the_others_fly_on_where_it_is_none():
+def test_a_lost_vehicle_is_noted_and_others_fly_on_if_that_is_no_failure():
     flight = flown(*TOO_HIGH, "lost_vehicle=continue")
     rows, outcome, _ = flight
     assert (outcome.status, outcome.reason, outcome.steps) == ("completed", None, 200)

@@ -7,16 +7,16 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.core.errors import CommandError
-from kittiwake.runtime.commands import commands_of, numbers_of
+from kittiwake.runtime.commands import command_values, commands_from_values
 
 FLY = kw.ModeCommand(0.0).with_command(kw.PositionYaw(kw.Vec3(1.0, 2.0, 3.0), 0.5))
 
 
-def test_a_signal_inside_another_goes_to_numbers_and_back():
+def test_a_nested_command_converts_to_numbers_and_back():
     command = FLY.with_command(kw.ThrustAttitude(9.0, kw.Quaternion(0.8, 0.6, 0.0, 0.0)))
-    numbers = numbers_of({"drone": command}, {})
-    back = commands_of((("drone", kw.ModeCommand),), numbers)["drone"]
-    assert numbers_of({"drone": back}, {}) == numbers
+    numbers = command_values({"drone": command}, {})
+    back = commands_from_values((("drone", kw.ModeCommand),), numbers)["drone"]
+    assert command_values({"drone": back}, {}) == numbers
     assert back.mode == 3.0
     assert back.position == command.position
     assert back.attitude == command.attitude
@@ -38,13 +38,13 @@ def test_a_signal_inside_another_goes_to_numbers_and_back():
         ),
     ],
 )
-def test_a_signal_inside_another_is_refused_by_its_whole_name(command, message):
+def test_an_invalid_nested_command_is_refused_with_its_full_path(command, message):
     with pytest.raises(CommandError, match=message):
-        numbers_of({"drone": command}, {})
+        command_values({"drone": command}, {})
 
 
 @pytest.mark.slow
-def test_modes_are_switched_from_a_persons_own_loop():
+def test_modes_are_switched_from_a_python_loop():
     simulation = kw.load("mode-tour")
     simulation.reset()
     for _ in range(50):

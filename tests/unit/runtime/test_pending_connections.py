@@ -1,9 +1,9 @@
-"""Who gives way where too many have not said who they are."""
+"""Connections that are dropped when too many have not identified themselves."""
 
 from kittiwake.runtime.pending_connections import PendingConnections
 
 
-def test_nobody_gives_way_while_there_is_room():
+def test_no_connection_is_dropped_below_the_limit():
     strangers = PendingConnections(3)
     assert [strangers.add(one, "a") for one in range(3)] == [None] * 3
     strangers.discard(1)
@@ -12,7 +12,7 @@ def test_nobody_gives_way_while_there_is_room():
     assert list(strangers) == [0, 2, 3]
 
 
-def test_oldest_of_the_longest_queue_gives_way():
+def test_oldest_of_the_longest_queue_is_dropped():
     strangers = PendingConnections(3)
     for one, queue in (("honest", "port 2"), ("first", "port 1"), ("second", "port 1")):
         assert strangers.add(one, queue) is None
@@ -22,7 +22,7 @@ def test_oldest_of_the_longest_queue_gives_way():
     assert strangers.add("more", "port 4") == "honest"
 
 
-def test_crowd_at_one_port_never_displaces_a_connection_to_another():
+def test_a_flood_at_one_port_never_drops_a_connection_to_another():
     strangers = PendingConnections(8)
     strangers.add("honest", "port 2")
     given_way = [strangers.add(number, "port 1") for number in range(1000)]

@@ -16,7 +16,7 @@ def until(holds):
         time.sleep(0.01)
 
 
-def test_what_is_being_built_can_be_abandoned(monkeypatch):
+def test_abandon_interrupts_a_build(monkeypatch):
     begun = []
 
     def build(self, order):
@@ -24,7 +24,7 @@ def test_what_is_being_built_can_be_abandoned(monkeypatch):
         while True:  # as tracing does, without ever looking whether anybody waits
             sum(range(1000))
 
-    monkeypatch.setattr(ProgramBuilder, "_renew", build)
+    monkeypatch.setattr(ProgramBuilder, "_update", build)
     builder = ProgramBuilder(load_scenario("hover-pelican"), SimpleQueue(), lambda _: None)
     builder.open(BuildRequest(False, 1, 0, None))
     until(lambda: begun)

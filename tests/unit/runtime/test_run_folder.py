@@ -71,7 +71,7 @@ def test_each_of_several_runs_begun_at_the_same_time_gets_a_folder_of_its_own(tm
     }
 
 
-def test_a_folder_that_is_named_is_used_whether_or_not_it_is_there(tmp_path):
+def test_a_named_folder_is_used_existing_or_not(tmp_path):
     for _ in range(2):
         with run_folder.results_folder(tmp_path / "a" / "b", tmp_path / "usual") as folder:
             assert folder == tmp_path / "a" / "b"
@@ -93,7 +93,7 @@ def test_a_run_that_is_refused_or_interrupted_leaves_no_empty_folder(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_that_is_refused_leaves_what_was_there(tmp_path):
+def test_a_refused_run_leaves_existing_files(tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
     with (
@@ -112,7 +112,7 @@ def test_a_run_refuses_to_replace_a_file_that_no_run_has_written(name, tmp_path)
     answer = kittiwake_does("run", "hover-pelican", "--out", tmp_path)
     assert answer.status == 2
     assert answer.err.count("\n") == 1
-    assert f"'{tmp_path / name}' is not as a run has left it" in answer.err
+    assert f"'{tmp_path / name}' was not written by a run or has been changed" in answer.err
     assert "--out" in answer.err
     assert contents(tmp_path) == before
 
@@ -126,17 +126,19 @@ def test_a_scenario_in_the_folder_that_is_flown_into_is_not_replaced(tmp_path):
 
 
 def test_a_former_run_may_be_replaced(former, scenario):
-    run_folder.refuse_foreign(former, scenario)
+    run_folder.refuse_foreign_files(former, scenario)
 
 
 def test_a_former_run_without_digests_may_be_replaced(former, scenario):
     (former / "log.mcap").unlink()
     Recorder(former / "log.mcap", {"gull": ("time_s",)}, {}).close()
-    run_folder.refuse_foreign(former, scenario)
+    run_folder.refuse_foreign_files(former, scenario)
     with (former / "scenario.yaml").open("a") as file:
         file.write("# a comment\n")
-    with pytest.raises(LogError, match=r"scenario\.yaml' is not as a run has left it"):
-        run_folder.refuse_foreign(former, scenario)
+    with pytest.raises(
+        LogError, match=r"scenario\.yaml' was not written by a run or has been changed"
+    ):
+        run_folder.refuse_foreign_files(former, scenario)
 
 
 @pytest.mark.parametrize(
@@ -149,10 +151,10 @@ def test_a_former_run_without_digests_may_be_replaced(former, scenario):
         ("overview.png", "a picture of mine"),
     ],
 )
-def test_what_has_been_changed_in_a_former_run_is_not_replaced(name, content, former, scenario):
+def test_changed_files_of_a_former_run_are_not_replaced(name, content, former, scenario):
     (former / name).write_text(content)
     with pytest.raises(LogError, match=name):
-        run_folder.refuse_foreign(former, scenario)
+        run_folder.refuse_foreign_files(former, scenario)
 
 
 def test_an_input_file_of_the_same_name_is_not_replaced(tmp_path):
@@ -163,18 +165,18 @@ def test_an_input_file_of_the_same_name_is_not_replaced(tmp_path):
     (copied,) = run_folder._copies(loaded)
     folder = tmp_path / "run"
     folder.mkdir()
-    run_folder.refuse_foreign(folder, loaded)
+    run_folder.refuse_foreign_files(folder, loaded)
     (folder / copied).write_text(inputs)
-    run_folder.refuse_foreign(folder, loaded)
+    run_folder.refuse_foreign_files(folder, loaded)
     (folder / copied).write_text("time_s,other\n")
     with pytest.raises(LogError, match=copied):
-        run_folder.refuse_foreign(folder, loaded)
+        run_folder.refuse_foreign_files(folder, loaded)
 
 
-def test_a_folder_that_a_run_goes_on_in_is_refused_to_another(tmp_path, scenario):
+def test_a_folder_with_an_active_run_is_refused_to_another(tmp_path, scenario):
     with (
         run_folder.run_folder(tmp_path, scenario),
-        pytest.raises(LogError, match="another run goes on in"),
+        pytest.raises(LogError, match="another run is active in"),
         run_folder.run_folder(tmp_path, scenario),
     ):
         pass
@@ -208,7 +210,7 @@ def fly(monkeypatch, tmp_path):
     monkeypatch.setattr(simulation, "summary", lambda log, flight, outcome: {
         "status": outcome.status, "reason": outcome.reason, "rows": len(log.values("pelican")),
     })  # fmt: skip
-    monkeypatch.setattr(run_folder, "LOOKS_S", 0.0)
+    monkeypatch.setattr(run_folder, "CHECK_S", 0.0)
     folder = tmp_path / "runs" / "here"
     folder.mkdir(parents=True)
 
@@ -219,7 +221,7 @@ def fly(monkeypatch, tmp_path):
     return flown
 
 
-def test_a_folder_that_vanishes_ends_the_flight_and_what_was_flown_is_kept(fly):
+def test_a_vanished_folder_ends_the_flight_and_its_log_is_kept(fly):
     log = fly(lambda tick: tick == 20 and shutil.rmtree(fly.folder.parent))
     assert log.summary["status"] == "failed"
     assert log.summary["reason"] == f"the folder '{fly.folder}' vanished at 2.1 s"
@@ -230,21 +232,21 @@ def test_a_folder_that_vanishes_ends_the_flight_and_what_was_flown_is_kept(fly):
     }
 
 
-def test_what_was_flown_is_kept_elsewhere_where_the_folder_cannot_be_made_again(fly, monkeypatch):
+def test_the_log_is_saved_elsewhere_if_the_folder_cannot_be_created_again(fly, monkeypatch):
     def vanish(tick):
         if tick == 20:
             shutil.rmtree(fly.folder.parent)
             fly.folder.parent.write_text("a file in its place")
 
     monkeypatch.setattr(tempfile, "tempdir", str(fly.folder.parents[1]))
-    with pytest.raises(LogError, match="vanished and cannot be made again") as refused:
+    with pytest.raises(LogError, match="vanished and cannot be created again") as refused:
         fly(vanish)
     kept = Path(str(refused.value).split("'")[-2])
     assert len(Log.read(kept).values("pelican")) == 22
     assert (kept / "scenario.yaml").is_file()
 
 
-def test_a_full_disk_ends_the_flight_and_what_was_flown_is_kept(fly, monkeypatch):
+def test_a_full_disk_ends_the_flight_and_its_log_is_kept(fly, monkeypatch):
     write = LogWriter.write
 
     def until_full(writer, block):
@@ -257,7 +259,7 @@ def test_a_full_disk_ends_the_flight_and_what_was_flown_is_kept(fly, monkeypatch
         fly()
     log = Log.read(fly.folder)
     assert len(log.values("pelican")) == 31
-    assert log.summary["reason"] == "no more of the log could be written at 3 s"
+    assert log.summary["reason"] == "the log could not be written any further at 3 s"
 
 
 def test_a_disk_that_is_full_at_the_start_leaves_no_file(fly, monkeypatch):
@@ -285,7 +287,7 @@ def test_a_second_signal_does_not_wait_for_the_block_and_leaves_a_summary(fly):
     }  # fmt: skip
 
 
-def test_ctrl_c_ends_what_comes_before_the_flight(tmp_path, monkeypatch):
+def test_ctrl_c_interrupts_the_preparation_of_a_flight(tmp_path, monkeypatch):
     simulation = kw.load("hover-pelican")
     flight = object.__new__(Flight)  # one that is not compiled
     flight.seed, flight.duration_s = 0, 1.0
@@ -302,10 +304,10 @@ def test_ctrl_c_ends_what_comes_before_the_flight(tmp_path, monkeypatch):
     with interrupts.heard(), pytest.raises(KeyboardInterrupt):
         run_folder.fly_into(simulation, flight, tmp_path)
     # the folder can be flown into again
-    run_folder.refuse_foreign(tmp_path, simulation.scenario)
+    run_folder.refuse_foreign_files(tmp_path, simulation.scenario)
 
 
-def test_only_what_is_as_it_was_written_is_removed(former):
+def test_only_unchanged_files_are_removed(former):
     outside = former.parent / "outside.csv"
     outside.write_text("rows")
     for name in ("gull.csv", "film.mp4", "read.csv"):

@@ -1,4 +1,4 @@
-"""Flights of one scenario, one after another: begun anew, with changes, and closed."""
+"""Flights of one scenario, one after another: restarts with changes, and the end."""
 
 from math import inf
 from threading import Thread
@@ -24,46 +24,44 @@ def scenario():
 @pytest.fixture(autouse=True)
 def idle(monkeypatch):
     """Nothing is compiled beside these flights, which are shorter than that takes."""
-    monkeypatch.setattr(ProgramBuilder, "_look", lambda _: None)
+    monkeypatch.setattr(ProgramBuilder, "_schedule_update", lambda _: None)
 
 
 def rows(log):
     return log.values("drone")
 
 
-def test_flights_with_one_seed_are_one_and_with_another_seed_another(scenario, tmp_path):
+def test_restarts_repeat_the_flight_with_the_same_seed_only(scenario, tmp_path):
     session = Session(scenario, RealTimeClock(inf))
     first = session.fly(tmp_path)
     session.restart()
-    assert session.wanted_again
+    assert session.restart_requested
     assert session.wait()
-    session.begin_again()
-    assert not session.wanted_again
+    session.prepare_restart()
+    assert not session.restart_requested
     again = session.fly(tmp_path)
     assert rows(again).tobytes() == rows(first).tobytes()
     session.restart(seed=77)
-    session.begin_again()
+    session.prepare_restart()
     assert session.seed == 77
     other = session.fly(tmp_path)
     assert np.abs(rows(other) - rows(first)).max() > 1e-3
     # and the seed stays until there is another one
     session.restart()
-    session.begin_again()
+    session.prepare_restart()
     assert session.seed == 77
     session.close()
 
 
-def test_a_flight_that_begins_anew_has_the_changes_also_those_that_were_not_flown(
-    scenario, tmp_path
-):
+def test_a_restart_applies_all_changes_even_those_not_flown(scenario, tmp_path):
     session = Session(scenario, RealTimeClock(inf))
-    # not compiled before the flight is over, and not before it begins anew
+    # neither compiled before the flight ends nor before the restart
     session.executor.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
     calm = session.fly(tmp_path)
     session.executor.set_gains("drone", "position", natural_frequency_radps=1.0)
     session.executor.change("world.wind", "{type: shear, speed_at_6m_mps: 8, from_deg: 270}")
     session.restart()
-    session.begin_again()
+    session.prepare_restart()
     windy = session.fly(tmp_path)
     column = windy.columns("drone").index("wind_x_world_mps")
     assert rows(windy)[0, column] > 7.0
@@ -73,29 +71,29 @@ def test_a_flight_that_begins_anew_has_the_changes_also_those_that_were_not_flow
     session.close()
 
 
-def test_what_is_wrong_with_a_late_change_is_told_in_the_next_flight(scenario, tmp_path):
+def test_a_wrong_late_change_is_reported_in_the_next_flight(scenario, tmp_path):
     session = Session(scenario, RealTimeClock(inf))
     session.fly(tmp_path)
     session.executor.change("world.wind", "hurricane")
     session.restart()
-    session.begin_again()
+    session.prepare_restart()
     (problem,) = session.executor.take_problems()
     assert "hurricane" in problem
     session.close()
 
 
-def test_after_a_flight_commands_are_refused_without_a_fault(scenario, tmp_path):
+def test_commands_after_a_flight_raise_command_errors(scenario, tmp_path):
     session = Session(scenario, RealTimeClock(inf))
     session.fly(tmp_path)
-    with pytest.raises(CommandError, match="the flight is over; begin anew"):
-        session.executor.ask("drone", None)
-    with pytest.raises(CommandError, match="'drone' has no 'wing'"):
+    with pytest.raises(CommandError, match="the flight has ended; restart it"):
+        session.executor.command("drone", None)
+    with pytest.raises(CommandError, match="'drone' has no part 'wing'"):
         session.executor.fail("drone", "wing", failed=True)
     assert session.executor.take_problems() == []
     session.close()
 
 
-def test_closing_ends_a_flight_that_stands_still_and_there_is_no_other(scenario, tmp_path):
+def test_close_ends_a_paused_flight_and_the_session(scenario, tmp_path):
     clock = RealTimeClock(1.0)
     clock.paused = True
     session = Session(scenario, clock)
@@ -111,7 +109,7 @@ def test_closing_ends_a_flight_that_stands_still_and_there_is_no_other(scenario,
     assert not session.wait()
 
 
-def test_beginning_anew_ends_a_flight_that_stands_still(scenario, tmp_path):
+def test_restart_ends_a_paused_flight(scenario, tmp_path):
     clock = RealTimeClock(1.0)
     clock.paused = True
     session = Session(scenario, clock)
@@ -121,14 +119,14 @@ def test_beginning_anew_ends_a_flight_that_stands_still(scenario, tmp_path):
     flying.join(60.0)
     assert not flying.is_alive()
     assert clock.paused
-    assert session.wanted_again
+    assert session.restart_requested
     session.close()
 
 
-def test_the_newest_of_two_wishes_to_begin_anew_counts(scenario):
+def test_the_newest_of_two_restarts_counts(scenario):
     session = Session(scenario, RealTimeClock(inf))
     session.restart(seed=5)
     session.restart(seed=6)
-    session.begin_again()
+    session.prepare_restart()
     assert session.seed == 6
     session.close()

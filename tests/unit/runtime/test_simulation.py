@@ -1,4 +1,4 @@
-"""A scenario in a person's hands: loading, stepping with own commands, observing."""
+"""Simulation: loading, stepping with custom commands, observing."""
 
 import gc
 import json
@@ -11,7 +11,7 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.core.errors import CascadeError, CommandError, ScenarioError, UnknownSensorError
-from kittiwake.runtime.commands import numbers_of
+from kittiwake.runtime.commands import command_values
 
 UPRIGHT = kw.Quaternion(1.0, 0.0, 0.0, 0.0)
 THERE = kw.PositionYaw(kw.Vec3(0.0, 1.0, 12.0), 0.5)
@@ -85,7 +85,7 @@ def test_overrides_are_python_values():
     assert data["world"]["collision_distance_m"] is None
 
 
-def test_an_override_that_cannot_be_followed_is_refused():
+def test_an_override_with_an_unknown_path_is_refused():
     with pytest.raises(ScenarioError, match="Did you mean 'pelican'"):
         kw.load("keep-spot", {"vehicles.pelicna.start.yaw_deg": 3})
 
@@ -101,7 +101,7 @@ def test_an_override_that_cannot_be_followed_is_refused():
     ],
 )
 @pytest.mark.parametrize("load", [kw.load, lambda name, given: kw.make(name, overrides=given)])
-def test_an_override_in_python_is_refused_in_the_words_of_python(load, path, value, said):
+def test_an_invalid_python_override_is_refused_in_python_syntax(load, path, value, said):
     with pytest.raises(ScenarioError) as refused:
         load("keep-spot", {path: value})
     assert said in str(refused.value)
@@ -203,7 +203,7 @@ def test_a_command_that_leads_nowhere_is_refused(pair):
     with pytest.raises(CascadeError) as refused:
         pair.step({"pelican-1": rates})
     assert str(refused.value) == (
-        "the command for 'pelican-1' cannot be followed: nothing leads from ThrustRates to "
+        "the command for 'pelican-1' cannot be followed: no controller leads from ThrustRates to "
         "AttitudeThrottle, which the vehicle takes; give one of kw.PositionYaw, "
         "kw.AccelerationYaw, kw.ThrustAttitude, kw.AttitudeThrottle, kw.MotorsOff"
     )
@@ -222,7 +222,7 @@ def test_a_refused_command_leaves_the_flight_as_it_was(pair):
 @pytest.mark.parametrize(
     ("commands", "message"),
     [
-        ({"pelican-1": [0.0, 0.0, 1.0]}, "is a list; give a signal, one of kw.PositionYaw"),
+        ({"pelican-1": [0.0, 0.0, 1.0]}, "is a list; give one of kw.PositionYaw"),
         ({"pelican-3": THERE}, "no vehicle 'pelican-3'.*'pelican-"),
         (written(THERE, "position_world_m", [0.0, 1.0]), "must be three finite numbers"),
         (written(THERE, "yaw_rad", float("nan")), "yaw_rad of the PositionYaw .* nan"),
@@ -233,7 +233,7 @@ def test_a_refused_command_leaves_the_flight_as_it_was(pair):
         ),
     ],
 )
-def test_a_command_that_is_none_is_refused_in_one_sentence(pair, commands, message):
+def test_an_invalid_command_is_refused_in_one_sentence(pair, commands, message):
     pair.reset()
     with pytest.raises(CommandError, match=message):
         pair.step(commands)
@@ -277,11 +277,11 @@ def test_each_vehicle_gets_its_own_command_in_whatever_order_they_come(pair):
 def test_a_native_command_outside_the_vehicles_bounds_is_refused(pair, field, value, rule):
     pair.reset()
     level = kw.AttitudeThrottle(0.0, 0.0, 0.6, 0.0, 12.0)
-    with pytest.raises(CommandError, match=f"{field} {value:g} for 'pelican-1'.* {rule}"):
+    with pytest.raises(CommandError, match=f"`{field}` of 'pelican-1': got {value:g}; must be {rule}"):
         pair.step(written(level, field, value))
 
 
-def test_a_pure_command_is_taken_as_far_as_the_vehicle_goes(pair):
+def test_a_pure_command_is_limited_to_the_vehicles_bounds(pair):
     wild = kw.AttitudeThrottle(5.0, -5.0, 3.0, 9.0, 100.0)
     taken = pair.fleet.step(pair.init(kw.seed_key(0)), {"pelican-1": wild})[1][0].command
     bounds = pair.scenario.vehicles["pelican-1"].dynamics.command_bounds
@@ -292,7 +292,7 @@ def test_a_pure_command_is_taken_as_far_as_the_vehicle_goes(pair):
 
 def test_commands_without_names_are_refused():
     with pytest.raises(CommandError, match="commands are a PositionYaw; give a mapping"):
-        numbers_of(THERE, {})
+        command_values(THERE, {})
 
 
 def test_a_command_may_be_written_in_numpy_and_lists(pair):
@@ -323,12 +323,12 @@ def test_a_run_gives_a_log_with_its_summary(pair):
 
 
 @pytest.mark.parametrize("duration_s", [0.0, -1.0, 0.001, float("nan"), float("inf")])
-def test_a_duration_that_is_none_is_refused(pair, duration_s):
+def test_an_invalid_duration_is_refused(pair, duration_s):
     with pytest.raises(ScenarioError, match="must be at least one step"):
         pair.run(duration_s=duration_s)
 
 
-def test_running_leaves_a_flight_by_hand_where_it_is(pair):
+def test_run_does_not_affect_a_stepped_flight(pair):
     pair.reset()
     pair.step()
     before = pair.observe()
@@ -339,9 +339,9 @@ def test_running_leaves_a_flight_by_hand_where_it_is(pair):
 @pytest.mark.usefixtures("single_precision")
 @pytest.mark.slow
 def test_single_precision_flies_nearly_the_same():
-    told = {"time.duration_s": 1, "vehicles.pelican.estimator": "truth"}
-    single = kw.load("keep-spot", told, precision="float32").run()
-    double = kw.load("keep-spot", told).run()
+    overrides = {"time.duration_s": 1, "vehicles.pelican.estimator": "truth"}
+    single = kw.load("keep-spot", overrides, precision="float32").run()
+    double = kw.load("keep-spot", overrides).run()
     # the draws are other ones in single precision, at 0.2 m/s^2 over a second
     assert np.allclose(single.values("pelican")[:, 1:4], double.values("pelican")[:, 1:4], atol=0.1)
 
@@ -364,7 +364,7 @@ def test_a_sensor_that_is_not_there_is_refused_with_the_nearest_one(seen_by_the_
         assert "gns" not in by_sensor
 
 
-def test_what_is_there_of_each_sensor_is_a_dictionary_to_jax(seen_by_the_pelican):
+def test_measurements_are_a_dictionary_to_jax(seen_by_the_pelican):
     fresh = seen_by_the_pelican.fresh
     flags = jax.tree.map(lambda flag: not flag, fresh)
     assert flags == {name: not flag for name, flag in fresh.items()}
@@ -372,11 +372,11 @@ def test_what_is_there_of_each_sensor_is_a_dictionary_to_jax(seen_by_the_pelican
     assert paths == [path for path, _ in jax.tree_util.tree_leaves_with_path(dict(fresh))]
 
 
-# built anew
+# repeated simulations
 
 
 @pytest.mark.slow
-def test_simulations_built_anew_leave_nothing_behind():
+def test_repeated_simulations_leave_no_memory_behind():
     """Neither a program nor its fleet is kept by what JAX remembers of compiled functions."""
     left = []
     for _ in range(3):

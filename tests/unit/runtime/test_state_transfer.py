@@ -67,7 +67,7 @@ def flown():
 
 
 @pytest.mark.slow
-def test_vehicles_that_change_groups_keep_their_own_states(flown):
+def test_vehicles_that_change_groups_keep_their_states(flown):
     one, state = flown
     # a sensor makes the auk a kind of its own
     two = fleet("vehicles.auk.sensors={below: ultrasonic}")
@@ -84,12 +84,12 @@ def test_vehicles_that_change_groups_keep_their_own_states(flown):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_what_only_the_new_fleet_remembers_begins_fresh(flown):
+def test_states_of_added_components_start_fresh(flown):
     one, state = flown
     two = fleet("vehicles.auk.sensors={below: ultrasonic}")
     fresh = two.init(kw.seed_key(9))
     later = transfer_state(one, state, two, fresh)
-    group, lane = two.place("auk")
+    group, lane = two.locate("auk")
     for found, begun in zip(
         *(jax.tree.leaves(whole.groups[group].sensors) for whole in (later, fresh)), strict=True
     ):

@@ -1,4 +1,4 @@
-"""Thinned logs: which rows they keep, and that no sample passes unseen between two of them."""
+"""Thinned logs: the rows that are kept, and that no sample is missed between them."""
 
 import numpy as np
 
@@ -9,18 +9,18 @@ RATE_HZ = 480.0
 
 
 def flight(steps=4800):
-    """Samples of 40 Hz and of 1 Hz that tell their number."""
+    """Return rows with numbered samples at 40 Hz and 1 Hz."""
     ticks = np.arange(steps)
     fresh = ticks % 12 == 0, ticks % 480 == 5
     return np.stack([ticks / RATE_HZ, ticks // 12, *fresh, 0.0 * ticks], axis=1)
 
 
-def thinned(rows, every, block=500, told_s=()):
-    """The rows kept of a flight that comes in blocks."""
+def thinned(rows, every, block=500, events_s=()):
+    """Return the kept rows of a flight in blocks."""
     thinning = Thinning(every, RATE_HZ, COLUMNS)
     blocks = np.split(rows, range(block, len(rows), block))
     kept = [
-        thinning.thinned(part, set(told_s), ended=i == len(blocks) - 1)
+        thinning.thinned(part, set(events_s), ended=i == len(blocks) - 1)
         for i, part in enumerate(blocks)
     ]
     return np.concatenate(kept)
@@ -40,9 +40,9 @@ def test_a_row_of_a_log_slower_than_the_sensor_is_new_whenever_one_has_come():
     np.testing.assert_array_equal(rows[:-1, 1], np.arange(0, 400, 5))
 
 
-def test_all_but_what_is_new_is_as_in_the_whole_log():
+def test_all_columns_but_fresh_are_those_of_the_whole_log():
     whole = flight()
-    rows = thinned(whole, every=10, told_s=[7 / RATE_HZ])
+    rows = thinned(whole, every=10, events_s=[7 / RATE_HZ])
     kept = np.isin(whole[:, 0], rows[:, 0])
     assert kept.sum() == len(rows) == 482
     untouched = [0, 1, 4]
@@ -51,7 +51,7 @@ def test_all_but_what_is_new_is_as_in_the_whole_log():
 
 def test_a_row_is_new_since_that_of_an_event():
     # the gps speaks at tick 5, the event is at tick 7, and the next row at tick 10
-    rows = thinned(flight(20), every=10, told_s=[7 / RATE_HZ])
+    rows = thinned(flight(20), every=10, events_s=[7 / RATE_HZ])
     np.testing.assert_allclose(rows[:, 0] * RATE_HZ, [0, 7, 10, 19])
     np.testing.assert_array_equal(rows[:, 3], [0, 1, 0, 0])
 

@@ -53,7 +53,7 @@ def test_gains_set_before_a_flight_are_those_of_the_file(file):
         np.testing.assert_array_equal(found, expected)
 
 
-def test_gains_set_in_flight_change_what_comes_and_nothing_that_was(file):
+def test_gains_set_in_flight_do_not_change_the_past(file):
     changed = kw.load(file)
     changed.reset()
     usual = places(changed, 50)
@@ -87,15 +87,13 @@ def test_gains_may_be_given_in_other_units_and_stay_in_the_scenario(file):
     [
         ("tren", "position", {"damping_ratio": 1.0}, "Did you mean 'tern'?"),
         ("tern", "positio", {"damping_ratio": 1.0}, "Did you mean 'position'?"),
-        ("tern", "velocity", {"time_constant_s": 1.0}, "is not flown by velocity"),
+        ("tern", "velocity", {"time_constant_s": 1.0}, "has no controller velocity"),
         ("tern", "position", {}, "no gain of 'position' is given"),
         ("tern", "position", {"natural_frequency_radps": -1.0}, "must be above 0"),
         ("tern", "position", {"frequency_radps": 1.0}, "there is no such key"),
     ],
 )
-def test_gains_that_are_none_are_refused_and_nothing_changes(
-    vehicle, controller, gains, said, file
-):
+def test_invalid_gains_are_refused_and_nothing_changes(vehicle, controller, gains, said, file):
     simulation = kw.load(file)
     before = simulation.scenario
     with pytest.raises(ScenarioError) as refused:
@@ -109,7 +107,7 @@ def test_messages_speak_of_gains_and_not_of_the_command_line(file):
         kw.load(file).set_gains("tern", "position", damping_ratio=float("nan"))
 
 
-def test_what_a_controller_remembers_cannot_change_in_flight(file):
+def test_controller_states_cannot_change_in_flight(file):
     simulation = kw.load(file)
     simulation.reset()
     for gains in ({"jerk_filter_radps": 20.0}, {"rate_hz": 50}):
@@ -122,7 +120,7 @@ def test_what_a_controller_remembers_cannot_change_in_flight(file):
     assert fresh.scenario.vehicles["gull"].cascade[0].every == 2
 
 
-def test_another_vehicle_of_a_longer_name_is_none_of_an_entry(file):
+def test_an_entry_does_not_include_a_vehicle_with_a_longer_name(file):
     text = SCENARIO.replace("  gull:", "  tern-b:").replace("count: 2", "count: 1")
     file.write_text(text)
     simulation = kw.load(file)

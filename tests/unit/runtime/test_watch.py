@@ -1,4 +1,4 @@
-"""Events in the rows of a flight: what is told of landings, once each, over blocks of rows."""
+"""Events in the rows of a flight, each reported once over several blocks."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def no_violations():
     raise AssertionError
 
 
-def test_each_landing_is_an_event_with_its_speed_and_its_place_on_a_deck():
+def test_each_landing_is_an_event_with_its_speed_and_position_on_a_deck():
     watched = watch()
     rows = block(0.0, AIRBORNE, ON_GROUND, ON_GROUND, ON_DECK)
     kept, verdict = watched.look({"tern": rows}, no_violations)
@@ -38,14 +38,14 @@ def test_each_landing_is_an_event_with_its_speed_and_its_place_on_a_deck():
     ]
 
 
-def test_a_landing_is_told_once_though_blocks_end_after_it():
+def test_a_landing_is_reported_once_over_several_blocks():
     watched = watch()
     for begins_s in (0.0, 1.0, 2.0):
         watched.look({"tern": block(begins_s, ON_GROUND, ON_GROUND)}, no_violations)
     assert [event.time_s for event in watched.events] == [0.0]
 
 
-def test_landings_of_several_vehicles_are_told_in_order_of_time():
+def test_landings_of_several_vehicles_are_reported_in_order_of_time():
     watched = watch(gull=COLUMNS, vessel=("time_s", "status"))
     blocks = {
         "tern": block(0.0, AIRBORNE, AIRBORNE, ON_GROUND),
@@ -72,7 +72,7 @@ def test_a_vehicle_that_touches_with_its_top_down_has_turned_over_once_each_time
     ]
 
 
-def test_a_fix_that_is_lost_and_found_again_is_told_over_blocks():
+def test_a_fix_that_is_lost_and_found_again_is_reported_over_blocks():
     columns = {"tern": ("time_s", "sensor.gnss.valid", "status")}
     layout = RowLayout(columns, {"tern": ()}, {"tern": ()}, {}, {"tern": ("gnss",)})
     watched = Watch(layout, fails_when_lost=True)

@@ -1,4 +1,4 @@
-"""From a document to a scenario: what each key becomes, and what is refused."""
+"""Construction of scenarios: effect of each key, and error messages."""
 
 import math
 from dataclasses import replace
@@ -124,7 +124,7 @@ def test_a_collision_distance_makes_vehicles_see_each_other():
     assert len(scenario.world.interactions) == 1
 
 
-def test_a_ladder_may_be_a_list_of_controllers():
+def test_cascade_may_be_a_list_of_controllers():
     cascade = (
         built(with_gull("controller: [qrsim-velocity, qrsim-waypoint]")).vehicles["gull"].cascade
     )
@@ -150,7 +150,7 @@ def test_counted_vehicles_are_numbered_from_one_and_spaced():
 @pytest.mark.parametrize("lost", ["fail", "continue"])
 def test_a_spacing_that_leads_beyond_all_numbers_is_refused(lost):
     text = with_gull("count: 3\nspacing_m: [-1.0e308, 0, 0]") + f"lost_vehicle: {lost}\n"
-    with pytest.raises(ScenarioError, match=r"spacing_m: gull-3 would start beyond all numbers"):
+    with pytest.raises(ScenarioError, match=r"spacing_m: gull-3 would start at infinity"):
         built(text)
 
 
@@ -302,13 +302,13 @@ def test_a_file_of_the_command_line_is_looked_for_where_the_user_stands(tmp_path
     assert list(scenario.tables.values()) == [Path("mine.csv")]
 
 
-# the ladder
+# the control cascade
 
 
-def test_a_missing_rung_is_refused_with_the_rungs_at_hand():
+def test_incomplete_cascade_is_refused_with_its_controllers():
     message = refusal(with_gull("controller: qrsim-velocity"))
     assert message.startswith(
-        "test.yaml:6: vehicles.gull.controller: nothing leads from PositionYaw"
+        "test.yaml:6: vehicles.gull.controller: no controller leads from PositionYaw"
     )
     assert "qrsim-velocity (VelocityYaw to AttitudeThrottle)" in message
 
@@ -316,16 +316,13 @@ def test_a_missing_rung_is_refused_with_the_rungs_at_hand():
 def test_recorded_inputs_beyond_the_vehicles_bounds_are_refused_with_row_and_range(tmp_path):
     (tmp_path / "inputs.csv").write_text(RECORDING.replace("2,0,0,0.5", "2,0,0,1.5"))
     message = refusal(PLAYBACK, tmp_path)
-    assert (
-        "inputs.csv: throttle = 1.5 at time_s = 2 is not allowed; the vehicle takes 0 to 1"
-        in message
-    )
+    assert "inputs.csv: `throttle`: got 1.5 at time_s = 2; must be from 0 to 1" in message
 
 
 # several mistakes
 
 
-def test_all_mistakes_are_told_at_once_each_with_its_line():
+def test_all_mistakes_are_reported_at_once_with_their_lines():
     text = with_gull("start: {yaw_dg: 3}\ncontroller: qrsim-waypont\nguidance: hald")
     lines = refusal(text).splitlines()
     assert [line.split(": ")[0] for line in lines] == ["test.yaml:6", "test.yaml:8", "test.yaml:7"]
@@ -365,15 +362,15 @@ def test_a_wrong_key_in_a_vehicle_hides_none_of_its_other_mistakes():
     ]
 
 
-@pytest.mark.parametrize(("model", "said"), [("pelcan", "no vehicle"), ("3", "must be text")])
-def test_an_unknown_model_hides_no_other_mistake(model, said):
+@pytest.mark.parametrize(("model", "expected"), [("pelcan", "no vehicle"), ("3", "must be text")])
+def test_an_unknown_model_hides_no_other_mistake(model, expected):
     text = with_gull("start: {yaw_dg: 3}\nguidance: hald").replace("pelican", model)
     lines = refusal(text).splitlines()
-    assert said in lines[0]
+    assert expected in lines[0]
     assert places(lines) == ["model", "start.yaw_dg", "guidance.type"]
 
 
-def test_a_start_outside_the_area_is_told_beside_the_mistakes_of_others():
+def test_start_outside_the_area_is_reported_with_mistakes_of_others():
     text = with_gull("start: {position_world_m: [0, 0, 50]}") + "  tern: {model: pelcan}\n"
     lines = refusal(text.replace("vehicles:", "world: {area: {z_m: [0, 20]}}\nvehicles:"))
     assert "vehicles.tern.model: there is no vehicle" in lines
@@ -389,7 +386,7 @@ def test_many_starts_outside_the_area_are_one_line_for_each_limit():
     ]
 
 
-def test_vehicles_with_equal_mistakes_are_told_of_once():
+def test_equal_mistakes_of_vehicles_are_reported_once():
     entries = "".join(f"  v{i}: {{model: pelican, guidance: hald}}\n" for i in range(30))
     (line,) = refusal(f"name: test\ntime: {{duration_s: 1}}\nvehicles:\n{entries}").splitlines()
     assert line.startswith("test.yaml:4: vehicles.v0.guidance.type: there is no guidance 'hald'. ")
@@ -404,7 +401,7 @@ def test_sensors_that_are_no_mapping_are_not_missed_by_an_estimator_as_well():
     assert places(refusal(text).splitlines()) == ["sensors", "guidance.type"]
 
 
-def test_parameters_of_a_controller_that_are_refused_leave_no_rung_missing():
+def test_controller_with_invalid_parameters_leaves_no_gap_in_the_cascade():
     text = with_gull("controller: {type: qrsim-waypoint, max_speed_mps: -1}")
     assert places(refusal(text).splitlines()) == ["controller.max_speed_mps"]
 
@@ -414,7 +411,7 @@ def test_errors_of_a_refused_sensor_are_looked_at_too():
     text = with_gull(f"sensors: {{imu: {{type: imu, mount: 3, rate_hz: 25, errors: {errors}}}}}")
     lines = refusal(text).splitlines()
     assert places(lines) == [f"sensors.imu.{key}" for key in ("mount", "errors.0", "errors.1")]
-    assert "no multiple of the sensor's period, 0.04 s" in lines[2]
+    assert "must be a multiple of the sensor's period, 0.04 s" in lines[2]
 
 
 @pytest.mark.parametrize("rate_hz", ["7", ".inf", "1.0e-320", "-1", "fast"])
@@ -431,21 +428,21 @@ def test_satellites_can_be_taken_out_of_a_world():
     assert SKY not in load_scenario("keep-spot", bare).world.processes
 
 
-def test_a_sensor_that_an_estimator_misses_is_told_by_its_kinds():
+def test_missing_sensor_of_an_estimator_is_reported_by_types():
     sensors = "{gnss: gnss, altimeter: altimeter, orientation: orientation}"
     text = with_gull(f"estimator: qrsim\nsensors: {sensors}")
     text = text.replace("vehicles:", "world: {satellites: nominal}\nvehicles:")
-    said = refusal(text)
-    assert "a sensor of kind imu, imu-micklisch or imu-qrsim is needed" in said
-    assert "Measurement" not in said
+    message = refusal(text)
+    assert "a sensor of type imu, imu-micklisch or imu-qrsim is required" in message
+    assert "Measurement" not in message
     another = text.replace("altimeter: altimeter", "altimeter: gnss")
-    assert "the sensor 'altimeter' measures what gnss does" in refusal(another)
+    assert "the sensor 'altimeter' measures the same as gnss" in refusal(another)
 
 
 @pytest.mark.parametrize("entry", ["3", "{type: [imu]}"])
-def test_an_entry_that_names_no_kind_is_told_the_kinds(entry):
-    said = refusal(with_gull(f"sensors: {{imu: {entry}}}"))
-    assert "is not allowed; write the kind of sensor: one of altimeter, " in said
+def test_entry_without_a_type_is_refused_with_the_types(entry):
+    message = refusal(with_gull(f"sensors: {{imu: {entry}}}"))
+    assert "is not allowed; write the kind of sensor: one of altimeter, " in message
 
 
 def test_a_default_rate_is_called_so():
@@ -455,7 +452,7 @@ def test_a_default_rate_is_called_so():
     assert ".imu.rate_hz: rate_hz 100 does not divide" in refusal(given)
 
 
-def test_what_a_vehicle_takes_is_compared_with_the_machines_memory(monkeypatch):
+def test_fleet_size_is_limited_by_the_memory(monkeypatch):
     monkeypatch.setattr(size, "BYTES_PER_VEHICLE", 10**15)
     assert "1 vehicles need about" in refusal(ONE)
 
@@ -465,7 +462,7 @@ def test_a_latitude_beyond_the_pole_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("start", "told"),
+    ("start", "problem"),
     [
         ("{roll_deg: 90}", "roll_rad 1.5708"),
         ("{pitch_rad: -0.1}", "pitch_rad -0.1"),
@@ -475,11 +472,11 @@ def test_a_latitude_beyond_the_pole_is_refused():
         ("{roll_rad: 0.2, pitch_rad: 0.1}", "roll_rad 0.2, pitch_rad 0.1"),
     ],
 )
-def test_a_vessel_refuses_a_start_that_it_would_ignore(start, told):
-    said = refusal(f"{STRIDER}    start: {start}\n")
-    assert said.startswith(f"test.yaml:6: vehicles.gull.start: {told}: not possible")
-    assert "level" in said
-    assert said.endswith("write 0")
+def test_a_vessel_refuses_a_start_that_it_would_ignore(start, problem):
+    message = refusal(f"{STRIDER}    start: {start}\n")
+    assert message.startswith(f"test.yaml:6: vehicles.gull.start: {problem}: not possible")
+    assert "level" in message
+    assert message.endswith("write 0")
 
 
 def test_a_vessel_takes_a_start_in_the_plane_of_the_water():
@@ -490,8 +487,10 @@ def test_a_vessel_takes_a_start_in_the_plane_of_the_water():
 
 def test_a_vehicle_that_stands_does_not_start_below_the_ground():
     text = with_gull("start: {position_world_m: [0, 0, -0.5]}").replace("pelican", "crazyflie")
-    said = "gull: its feet start 0.514 m below the ground (world.ground_z_m); it stands at a z of "
-    assert said + "0.0145; move the start" in refusal(text)
+    message = (
+        "gull: its feet start 0.514 m below the ground (world.ground_z_m); it stands at a z of "
+    )
+    assert message + "0.0145; move the start" in refusal(text)
     assert built(text + "world: {ground_z_m: -1}\n")
     assert built(text + "lost_vehicle: continue\n")
     assert built(text.replace("crazyflie", "pelican"))
@@ -522,8 +521,8 @@ def test_feet_that_would_sink_deeply_are_refused():
 
 
 def test_a_rudder_jams_within_its_stops():
-    said = refusal(STRIDER + "    faults: [{type: rudder, at_s: 1, stuck_deg: 80}]\n")
-    assert "stuck_rad: 1.4 is beyond the rudder's stops; must be from -0.611 to 0.611" in said
+    message = refusal(STRIDER + "    faults: [{type: rudder, at_s: 1, stuck_deg: 80}]\n")
+    assert "stuck_rad: 1.4 is beyond the rudder's stops; must be from -0.611 to 0.611" in message
 
 
 # what is drawn for each flight
@@ -540,13 +539,13 @@ def test_a_rudder_jams_within_its_stops():
     ids=["cloud", "sources", "terrain"],
 )
 def test_places_are_drawn_from_an_area_that_is_given(world):
-    said = refusal(ONE + world)
-    assert "places are drawn from world.area, which is 200 km long in x_m" in said
+    message = refusal(ONE + world)
+    assert "positions are drawn from world.area, which is 200 km long in x_m" in message
     small = "  area: {x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 40]}\n"
     assert built(ONE + world + small).world.processes
 
 
-def test_a_rate_too_low_for_the_feet_is_told_of_each_vehicle_that_it_concerns():
+def test_rate_too_low_for_landing_gear_is_reported_for_affected_vehicles():
     entry = "{model: rigid-body, parameters: {landing_gear: {frequency_radps: FREQUENCY}}}"
     vehicles = {"a": "2", "b": "2", "c": "60"}
     entries = ", ".join(
@@ -555,6 +554,6 @@ def test_a_rate_too_low_for_the_feet_is_told_of_each_vehicle_that_it_concerns():
     text = f"name: feet\ntime: {{rate_hz: 500, duration_s: 0.1}}\nvehicles: {{{entries}}}\n"
     with pytest.raises(ScenarioError) as refused:
         build(parse_document(text, "feet.yaml"), Path())
-    said = str(refused.value)
-    assert "vehicles.a.parameters: landing_gear: at 500 Hz feet would sink" in said
-    assert said.endswith("(and 1 more vehicles alike)")
+    message = str(refused.value)
+    assert "vehicles.a.parameters: landing_gear: at 500 Hz feet would sink" in message
+    assert message.endswith("(and 1 more vehicles alike)")

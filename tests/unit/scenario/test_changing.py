@@ -1,4 +1,4 @@
-"""Other values for a flight that goes on."""
+"""Changes of values during a flight."""
 
 import pytest
 
@@ -21,14 +21,14 @@ def test_values_are_changed_one_after_another(scenario):
 
 
 @pytest.mark.parametrize(
-    ("item", "said"),
+    ("item", "expected"),
     [
         ("time.rate_hz=100", "time.rate_hz cannot be changed in flight"),
-        ("vehicles.drone.count=2", "vehicles cannot come or go in flight"),
+        ("vehicles.drone.count=2", "vehicles cannot be added or removed in flight"),
         ("world.wind=hurricane", "there is no wind 'hurricane'"),
         ("world.winds=none", "winds"),
     ],
 )
-def test_what_a_flight_cannot_change_is_refused(scenario, item, said):
-    with pytest.raises(ScenarioError, match=said):
+def test_value_that_is_fixed_in_flight_is_refused(scenario, item, expected):
+    with pytest.raises(ScenarioError, match=expected):
         with_changes(scenario, [item])

@@ -1,4 +1,4 @@
-"""Scenario text: what it means, what is refused and in which words, and what --set changes."""
+"""Scenario text: values, error messages, and overrides by --set."""
 
 import math
 import time
@@ -199,8 +199,8 @@ def test_a_document_without_lines_is_placed_by_its_name():
         ("true: 2", "keep-spot.yaml:1: a key must be text, not true; write 'true' in quotes"),
         ("? \n: 2", "keep-spot.yaml:1: a key must be text, not null"),
         ("? [a]\n: 2", "keep-spot.yaml:1: a key must be plain text"),
-        ("a: *b", "keep-spot.yaml:1: the alias *b names nothing that is complete above it"),
-        ("a: &a [*a]", "keep-spot.yaml:1: the alias *a names nothing that is complete above it"),
+        ("a: *b", "keep-spot.yaml:1: there is no complete anchor above the alias *b"),
+        ("a: &a [*a]", "keep-spot.yaml:1: there is no complete anchor above the alias *a"),
         ("a: 1\n<<: 3", "keep-spot.yaml:2: '<<' takes a mapping or a list of mappings"),
         ("a: !!binary aGk=", "keep-spot.yaml:1: the tag '!!binary' is not allowed"),
         ("a: !mine {b: 1}", "keep-spot.yaml:1: the tag '!mine' is not allowed"),
@@ -214,7 +214,7 @@ def test_a_document_without_lines_is_placed_by_its_name():
         ),
     ],
 )
-def test_what_cannot_be_used_is_refused_with_its_line(text, message):
+def test_invalid_text_is_refused_with_its_line(text, message):
     assert refusal(text) == message
 
 
@@ -236,7 +236,7 @@ def test_tags_of_python_objects_are_refused(kind):
         ("%YAML 9.9\n---\na: 1\n", 1, "incompatible"),
     ],
 )
-def test_a_slip_in_the_syntax_is_told_in_one_sentence_with_line_and_column(text, line, part):
+def test_syntax_error_is_reported_with_line_and_column(text, line, part):
     message = refusal(text)
     assert message.startswith(f"keep-spot.yaml:{line}: cannot be read as YAML: ")
     assert part in message
@@ -504,7 +504,7 @@ def test_replacing_a_mapping_forgets_the_places_inside_it():
             "and text with ': ' in quotes",
         ),
         ("wind=!!python/name:os.x 1", None),
-        ("wind=*a", "--set wind=*a: the alias *a names nothing that is complete above it"),
+        ("wind=*a", "--set wind=*a: there is no complete anchor above the alias *a"),
         ("wind=[1", None),
         ("wind=" + "[" * 100, None),
         ("wind=a\n---\nb", None),
@@ -514,9 +514,9 @@ def test_replacing_a_mapping_forgets_the_places_inside_it():
     ],
 )
 def test_an_override_that_cannot_be_used_is_refused(item, message):
-    said = override_refusal(item)
-    assert message is None or said == message
-    assert len(said) < 250
+    refused = override_refusal(item)
+    assert message is None or refused == message
+    assert len(refused) < 250
 
 
 def test_no_vehicle_can_be_set_where_there_are_none():
@@ -579,7 +579,7 @@ PLAIN = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(WORDS, PLAIN, max_size=4))
-def test_what_is_written_reads_back_equal(data):
+def test_written_values_read_back_equal(data):
     back = parse(dump_document(data)).data
     assert back == data
     assert repr(back) == repr(data)

@@ -1,4 +1,4 @@
-"""A scenario in which wind can rise and parts can fail, and numbers change alone."""
+"""Dormant wind and faults, which change only numbers of a scenario."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def test_the_parts_of_a_vehicle_are_its_drives_and_its_sensors(scenario):
         {"otter": {"right shaft": 1.0, "left shaft": 2.0}},
     ],
 )
-def test_what_fails_changes_numbers_alone(scenario, failing):
+def test_failure_changes_only_numbers(scenario, failing):
     ready, broken = with_dormant_faults(scenario, {}), with_dormant_faults(scenario, failing)
     assert jax.tree.structure(broken.vehicles) == jax.tree.structure(ready.vehicles)
     leaves = zip(*(jax.tree.leaves(one.vehicles) for one in (ready, broken)), strict=True)
@@ -80,7 +80,7 @@ def test_faults_of_the_scenario_stay_and_others_never_come(scenario):
     assert [float(fault.at_s) for fault in faults] == [2.0, *[NEVER_S] * 4]
 
 
-def test_a_part_that_fails_does_so_when_it_is_told(scenario):
+def test_part_fails_at_the_given_time(scenario):
     faults = with_dormant_faults(scenario, {"gull": {"motor 2": 1.5}}).vehicles["gull"].faults
     begun = [fault.part() for fault in faults if float(fault.at_s) == 1.5]
     assert begun == ["motor 2"]

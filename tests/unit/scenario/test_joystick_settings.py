@@ -1,4 +1,4 @@
-"""What a scenario may say about a gamepad's sticks, and what is refused."""
+"""Settings of a gamepad's sticks, and error messages."""
 
 import math
 from pathlib import Path
@@ -28,19 +28,19 @@ def refusal(joystick):
     return str(refused.value)
 
 
-def test_without_a_word_of_it_the_scales_are_the_usual_ones():
+def test_default_scales_are_those_of_uav_gazebo():
     assert built().joystick == JoystickSettings()
 
 
-def test_what_a_scenario_says_arrives_and_leaves_the_rest():
-    said = "joystick: {dead_zone: 0.2, position_scale_m: 3, torque_scale_nm: 0.1}"
+def test_given_scales_replace_single_defaults():
+    text = "joystick: {dead_zone: 0.2, position_scale_m: 3, torque_scale_nm: 0.1}"
     wanted = JoystickSettings(dead_zone=0.2, position_scale_m=3.0, torque_scale_nm=0.1)
-    assert built(said).joystick == wanted
+    assert built(text).joystick == wanted
 
 
 def test_angles_may_be_given_in_degrees():
-    said = "joystick: {yaw_scale_deg: 90, yaw_rate_scale_degps: 45, velocity_scale_kn: 1}"
-    joystick = built(said).joystick
+    text = "joystick: {yaw_scale_deg: 90, yaw_rate_scale_degps: 45, velocity_scale_kn: 1}"
+    joystick = built(text).joystick
     assert joystick.yaw_scale_rad == pytest.approx(math.pi / 2)
     assert joystick.yaw_rate_scale_radps == pytest.approx(math.pi / 4)
     assert joystick.velocity_scale_mps == pytest.approx(1852 / 3600)
@@ -54,7 +54,7 @@ def test_a_value_can_be_set_from_outside():
 
 
 @pytest.mark.parametrize(
-    ("said", "place", "why"),
+    ("text", "place", "why"),
     [
         ("joystick: {thrust_scale: 1}", "thrust_scale", "Did you mean 'thrust_scale_n'?"),
         ("joystick: {dead_zon: 0.1}", "dead_zon", "Did you mean 'dead_zone'?"),
@@ -63,8 +63,8 @@ def test_a_value_can_be_set_from_outside():
         ("joystick: {thrust_scale_n: much}", "thrust_scale_n", "must be a number"),
     ],
 )
-def test_a_mistake_is_refused_with_its_line_and_what_to_write(said, place, why):
-    message = refusal(said)
+def test_a_mistake_is_refused_with_its_line_and_what_to_write(text, place, why):
+    message = refusal(text)
     assert message.startswith(f"test.yaml:4: joystick.{place}: ")
     assert why in message
 
@@ -77,7 +77,7 @@ def test_settings_that_are_no_mapping_are_refused():
     assert refusal("joystick: fast").startswith("test.yaml:4: joystick: ")
 
 
-def test_other_mistakes_are_told_beside_one_of_the_joystick():
+def test_other_mistakes_are_reported_with_those_of_the_joystick():
     message = refusal("joystick: {dead_zone: 2}\nphysics: magic")
     assert "joystick.dead_zone" in message
     assert "physics" in message

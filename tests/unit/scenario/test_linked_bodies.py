@@ -1,4 +1,4 @@
-"""Bodies of several links or of shapes: mass, center of mass and inertia, and what is refused."""
+"""Bodies of several links or shapes: mass, center of mass, inertia, and error messages."""
 
 import math
 from pathlib import Path
@@ -101,9 +101,9 @@ def test_a_joint_that_moves_is_refused_by_name(kind, tmp_path):
     path.write_text(f'<robot name="a">\n{"".join(parts)}</robot>')
     with pytest.raises(ScenarioError) as refused:
         read_body(path, None)
-    said = str(refused.value)
-    assert said.startswith(f"arm.urdf:2: <joint>: the joint 'to_rotor' is '{kind}'")
-    assert "{file: arm.urdf, link: body}" in said
+    message = str(refused.value)
+    assert message.startswith(f"arm.urdf:2: <joint>: the joint 'to_rotor' is '{kind}'")
+    assert "{file: arm.urdf, link: body}" in message
     assert read_body(path, "body").link == "body"
 
 
@@ -127,7 +127,7 @@ def test_a_single_link_with_mass_is_turned_into_the_axes_of_the_link_that_carrie
     assert read_body(path, "body").properties.inertia_kgm2.xx == 1
 
 
-def test_what_is_fixed_to_the_world_is_told_in_its_own_axes(tmp_path):
+def test_link_fixed_to_the_world_keeps_its_own_axes(tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "drone.urdf"
     parts = ['<link name="world"/>', joint("world", "base", rng), link("base", rng)]
@@ -149,12 +149,12 @@ def test_a_long_chain_without_mass_is_followed(tmp_path):
     assert read.center_m.x == pytest.approx(2999.0, abs=1.5)
 
 
-def test_what_two_trees_carry_is_no_body(tmp_path):
+def test_links_of_two_trees_are_refused(tmp_path):
     rng = np.random.default_rng(0)
     path = tmp_path / "trees.urdf"
     parts = [link("a", rng), joint("base", "a", rng), joint("other", "b", rng), link("b", rng)]
     path.write_text(f'<robot name="trees">{"".join(parts)}</robot>')
-    with pytest.raises(ScenarioError, match="no joint joins 'a' and 'b'"):
+    with pytest.raises(ScenarioError, match="no joint connects 'a' and 'b'"):
         read_body(path, None)
 
 
@@ -163,7 +163,7 @@ def test_a_ring_of_joints_is_refused(tmp_path):
     path = tmp_path / "ring.urdf"
     parts = [link("a", rng), link("b", rng), joint("a", "b", rng), joint("b", "a", rng)]
     path.write_text(f'<robot name="ring">{"".join(parts)}</robot>')
-    with pytest.raises(ScenarioError, match="is carried by itself"):
+    with pytest.raises(ScenarioError, match="is its own ancestor"):
         read_body(path, None)
 
 
@@ -189,7 +189,7 @@ def test_a_quadrotor_of_shapes_has_their_mass_and_inertia(model):
     )
 
 
-def test_shapes_beside_the_center_are_moved_to_the_common_one_and_that_is_said():
+def test_shapes_off_the_center_are_moved_with_a_warning():
     scenario = built(
         "{inertia_kgm2: {from: [{cuboid: {mass_kg: 3, edges_body_m: [0.1, 0.1, 0.1]}}, "
         "{cuboid: {mass_kg: 1, edges_body_m: [0.1, 0.1, 0.1], center_body_m: [0.4, 0, 0]}}]}}"
@@ -199,32 +199,32 @@ def test_shapes_beside_the_center_are_moved_to_the_common_one_and_that_is_said()
     # 3 kg at -0.1 m and 1 kg at 0.3 m
     assert inertia.xx == pytest.approx(own, rel=1e-14)
     assert inertia.zz == pytest.approx(own + 3.0 * 0.01 + 0.09, rel=1e-14)
-    (note,) = [said for said in scenario.warnings() if "center of mass" in said]
+    (note,) = [message for message in scenario.warnings() if "center of mass" in message]
     assert "inertia_kgm2.from: the center of mass lies [0.1, 0, 0] m" in note
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "expected"),
     [
         (CROSS.replace("{inertia", "{mass_kg: 0.8, inertia"), "the solids weigh 0.7 kg together"),
-        ("{inertia_kgm2: {from: []}}", "write a list of solids and nothing beside it"),
-        ("{inertia_kgm2: {from: [{}]}}", "inertia_kgm2.from.0: write one solid an entry"),
+        ("{inertia_kgm2: {from: []}}", "write a list of solids and no other key"),
+        ("{inertia_kgm2: {from: [{}]}}", "inertia_kgm2.from.0: write one solid per entry"),
         ("{inertia_kgm2: {from: [{ball: {}}]}}", "from.0.ball: there is no such key"),
         (CROSS.replace("radius_m: 0.01", "radius_m: 0"), "from.1.cylinder.radius_m: 0 is not"),
         (
             CROSS.replace("axis: x", "axis: w"),
             "from.1.cylinder.axis: 'w' is not known. Allowed: x, y, z",
         ),
-        (CROSS.replace("{from:", "{xx: 1, from:"), "nothing beside it"),
+        (CROSS.replace("{from:", "{xx: 1, from:"), "no other key"),
     ],
 )
-def test_shapes_that_are_no_body_are_refused_with_their_key(parameters, said):
+def test_shapes_that_are_no_body_are_refused_with_their_key(parameters, expected):
     with pytest.raises(ScenarioError) as refused:
         built(parameters)
-    assert said in str(refused.value)
+    assert expected in str(refused.value)
 
 
-def test_the_mass_of_shapes_may_be_said_again():
+def test_mass_of_shapes_may_be_repeated():
     both = CROSS.replace("{inertia", "{mass_kg: 0.7, inertia")
     assert math.isclose(built(both).vehicles["tern"].dynamics.mass_kg, 0.7)
 
@@ -246,29 +246,31 @@ def test_the_mass_of_shapes_may_be_said_again():
 def test_a_solid_beyond_what_can_be_computed_is_refused_by_its_key(solid, key):
     with pytest.raises(ScenarioError) as refused:
         built(f"{{inertia_kgm2: {{from: [{{{solid}}}, {{{solid}}}]}}}}")
-    said = str(refused.value).splitlines()
-    assert all(f"{key}: " in line or f".{key}" in line for line in said), said
+    message = str(refused.value).splitlines()
+    assert all(f"{key}: " in line or f".{key}" in line for line in message), message
 
 
 def test_solids_that_are_too_unlike_for_an_inertia_are_refused_by_their_key():
     small = "cuboid: {mass_kg: 1, edges_body_m: [1.0e-6, 1.0e-6, 1.0e-6]"
     far = f"{{{small}}}}}, {{{small}, center_body_m: [1.0e+6, 9.0e+5, 8.0e+5]}}}}"
-    with pytest.raises(ScenarioError, match="inertia_kgm2.from: the solids are too unlike in size"):
+    with pytest.raises(
+        ScenarioError, match="inertia_kgm2.from: the sizes of the solids differ too much"
+    ):
         built(f"{{inertia_kgm2: {{from: [{far}]}}}}")
 
 
 def test_feet_of_a_body_that_no_number_describes_are_refused_in_words():
     tiny = "{mass_kg: 1, inertia_kgm2: {xx: 1.0e-320, yy: 1.0e-320, zz: 1.0e-320}}"
     with pytest.raises(
-        ScenarioError, match="landing_gear: they cannot carry a body of this mass and iner"
+        ScenarioError, match="landing_gear: it cannot support a body of this mass and iner"
     ):
         built(tiny)
     huge = CROSS.replace("{inertia", "{mass_kg: 1.0e+308, inertia")
-    with pytest.raises(ScenarioError, match="the solids weigh 0.7 kg together, and mass_kg is 1e"):
+    with pytest.raises(ScenarioError, match="the solids weigh 0.7 kg together, but mass_kg is 1e"):
         built(huge)
 
 
-def test_a_misspelt_from_is_guessed():
+def test_misspelled_from_gets_a_suggestion():
     with pytest.raises(
         ScenarioError, match="inertia_kgm2.form: there is no such key. Did you mean 'from'"
     ):
@@ -283,9 +285,9 @@ def test_solids_beside_a_urdf_file_are_refused_in_one_line(tmp_path):
     text = SCENARIO.replace("PARAMETERS", parameters).replace("MODEL", "rigid-body")
     with pytest.raises(ScenarioError) as refused:
         build(parse_document(text, "shapes.yaml"), tmp_path)
-    said = str(refused.value)
-    assert "urdf is given as well" in said
-    assert len(said.splitlines()) == 1
+    message = str(refused.value)
+    assert "urdf is given as well" in message
+    assert len(message.splitlines()) == 1
 
 
 @pytest.mark.parametrize("key", ["urdf: loop.urdf", "urdf: {file: loop.urdf}"])

@@ -1,4 +1,4 @@
-"""Which file a scenario's name means."""
+"""Lookup of scenario files by name or path."""
 
 import shutil
 from pathlib import Path
@@ -83,7 +83,7 @@ def test_a_file_of_another_kind_is_refused_without_its_contents(tmp_path):
     with pytest.raises(ScenarioError) as refused:
         load_scenario(str(tmp_path / "summary.json"))
     message = str(refused.value)
-    assert message.startswith("summary.json:1: this is no scenario")
+    assert message.startswith("summary.json:1: this is not a scenario")
     assert message.endswith(f"Give {tmp_path / 'scenario.yaml'}.")
     assert "password" not in message
     assert "steps" not in message

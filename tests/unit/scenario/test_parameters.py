@@ -1,4 +1,4 @@
-"""Components from a file's values: what each annotation takes, and what is said of the rest."""
+"""Components from the values in a file: accepted values of each annotation, and error messages."""
 
 import math
 from typing import Annotated, Any, Literal
@@ -151,7 +151,7 @@ def refusal(cls, **data: Any):
 # what is taken
 
 
-def test_what_is_not_given_takes_the_default_of_the_class():
+def test_parameters_default_to_those_of_the_class():
     assert eqx.tree_equal(build(Everything), Everything())
 
 
@@ -187,7 +187,7 @@ def test_each_kind_of_field_takes_its_values(key, given_value, taken):
     assert type(value) is type(taken)
 
 
-def test_the_model_is_made_once_and_tells_its_keys():
+def test_model_is_cached_and_has_all_keys():
     model = parameters_model(Needy)
     assert parameters_model(Needy) is model
     assert issubclass(model, BaseModel)
@@ -242,7 +242,7 @@ LARGEST = "at most 9223372036854775807"
         ("quoted", 0, "0 is not allowed; must be above 0"),
     ],
 )
-def test_what_a_field_does_not_take_is_refused_in_a_sentence(key, given_value, sentence):
+def test_invalid_value_is_refused_with_the_rule(key, given_value, sentence):
     message = refusal(Everything, **{key: given_value})
     if sentence is None:
         sentence = message.partition(f"{key}: ")[2]
@@ -293,7 +293,7 @@ def test_an_unknown_key_is_refused_with_the_nearest_name():
     )
 
 
-def test_all_problems_are_told_at_once():
+def test_all_problems_are_reported_at_once():
     message = refusal(Everything, mass_kg=-1, label=3, masss=2, gains={"limit_deg": 181})
     assert message.splitlines() == [
         "keep-spot.yaml:12: mass_kg: -1 is not allowed; must be above 0",
@@ -334,7 +334,7 @@ def test_a_problem_stands_at_its_full_path_and_line():
     ]
 
 
-def test_what_is_not_a_mapping_at_all_is_refused():
+def test_parameters_that_are_not_a_mapping_are_refused():
     with pytest.raises(ScenarioError) as caught:
         build_component(Needy, 5, place, ("wind",))
     assert str(caught.value) == (
@@ -390,7 +390,7 @@ def test_a_parameter_given_in_two_units_is_refused(data, sentence):
     assert refusal(Units, **data) == f"keep-spot.yaml:12: {sentence}; give one of them"
 
 
-def test_a_bound_is_told_in_the_unit_that_was_written():
+def test_bound_is_reported_in_the_given_unit():
     assert "limit_deg: 200 is not allowed; must be from 0 to 180" in refusal(
         Gains, proportional=1, limit_deg=200
     )
@@ -410,7 +410,7 @@ def test_angles_of_a_record_may_be_degrees(angle_deg):
 # a component's own checks
 
 
-def test_what_a_component_refuses_by_itself_is_told_at_its_place():
+def test_error_of_a_constructor_is_reported_at_its_key():
     sentence = "low 2.0 is above high 1.0"
     assert refusal(Checked, low=2, high=1) == f"keep-spot.yaml:12: the top level: {sentence}"
     assert (
@@ -421,9 +421,9 @@ def test_what_a_component_refuses_by_itself_is_told_at_its_place():
 
 
 def test_a_field_that_has_no_form_in_a_file_is_the_developers_mistake():
-    with pytest.raises(TypeError, match=r"Odd\.things: dict\[str, int\] has no form"):
+    with pytest.raises(TypeError, match=r"Odd\.things: dict\[str, int\] cannot be written"):
         parameters_model(Odd)
     with pytest.raises(TypeError, match=r"HoldsOdd\.odd: Odd\.things"):
         parameters_model(HoldsOdd)
-    with pytest.raises(TypeError, match="AbstractWind.* has no form"):
+    with pytest.raises(TypeError, match="AbstractWind.* cannot be written"):
         parameters_model(HoldsWind)

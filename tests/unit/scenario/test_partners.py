@@ -1,4 +1,4 @@
-"""Whose deck a vehicle follows: pairs by number, and what is said of a wrong partner."""
+"""Partners of vehicles: pairs by number, and error messages for invalid partners."""
 
 import pytest
 
@@ -42,41 +42,41 @@ def test_a_platform_may_be_one():
     ],
 )
 def test_a_wrong_partner_is_answered_with_a_right_one(partner, message):
-    told = problem("deck-landing", {OWN: partner})
-    assert OWN in told
-    assert message in told
+    text = problem("deck-landing", {OWN: partner})
+    assert OWN in text
+    assert message in text
 
 
 def test_one_of_a_counted_entry_is_answered_with_the_entry():
-    told = problem("survey-pairs", {OWN: "strider-1"})
-    assert "'strider-1' is one vehicle of strider; only the entry can be named: strider" in told
+    text = problem("survey-pairs", {OWN: "strider-1"})
+    assert "'strider-1' is one vehicle of strider; write the entry's name: strider" in text
 
 
 def test_one_without_a_deck_is_refused():
-    told = problem("deck-landing", {"vehicles.strider.parameters.deck": None})
-    assert "strider has no deck; give it one under parameters.deck" in told
+    text = problem("deck-landing", {"vehicles.strider.parameters.deck": None})
+    assert "strider has no deck; give it one under parameters.deck" in text
 
 
 def test_unequal_counts_are_refused():
-    told = problem("survey-pairs", {"vehicles.strider.count": 2})
-    assert "strider are 2, and drone 3; write equal counts" in told
+    text = problem("survey-pairs", {"vehicles.strider.count": 2})
+    assert "strider has count 2, drone 3; write equal counts" in text
 
 
 @pytest.mark.parametrize("wrong", ["strider", "drone"])
 def test_a_pair_of_which_one_is_refused_has_that_one_message(wrong):
-    told = problem("survey-pairs", {f"vehicles.{wrong}.start.yaw_degg": 1})
-    assert "yaw_degg" in told
-    assert "write equal counts" not in told
-    assert len(told.splitlines()) == 1
+    text = problem("survey-pairs", {f"vehicles.{wrong}.start.yaw_degg": 1})
+    assert "yaw_degg" in text
+    assert "write equal counts" not in text
+    assert len(text.splitlines()) == 1
 
 
 @pytest.mark.parametrize("wrong", ["strider", "drone"])
 def test_a_count_that_is_no_number_has_one_message(wrong):
-    told = problem("survey-pairs", {f"vehicles.{wrong}.count": "x"})
-    assert "must be a whole number" in told
-    assert len(told.splitlines()) == 1
+    text = problem("survey-pairs", {f"vehicles.{wrong}.count": "x"})
+    assert "must be a whole number" in text
+    assert len(text.splitlines()) == 1
 
 
 def test_a_beacon_needs_a_partner():
-    told = problem("deck-landing", {OWN: None})
-    assert f"{OWN}: is missing; write whose deck the vehicle's sensors look for" in told
+    text = problem("deck-landing", {OWN: None})
+    assert f"{OWN}: is missing; write the vehicle whose deck the sensors observe" in text

@@ -1,4 +1,4 @@
-"""The sentences that pydantic's errors become, for models of any kind."""
+"""Messages for errors of pydantic, for models of any kind."""
 
 from typing import Annotated, Literal
 
@@ -99,7 +99,7 @@ def problems(data, model=Scenario, prefix=()):
     ],
 )
 def test_each_kind_of_error_becomes_a_sentence(data, sentence):
-    # a bound is told as the model writes it: 0 may be shown as 0 or 0.0
+    # a bound is rendered as the model writes it: 0 may be shown as 0 or 0.0
     assert problems(data).replace("above 0.0", "above 0") == f"f:1: {sentence}"
 
 
@@ -111,24 +111,24 @@ def test_an_unknown_key_without_a_model_gets_no_suggestion():
 def test_the_prefix_goes_before_the_path_and_into_the_place():
     with pytest.raises(ValidationError) as caught:
         Scenario.model_validate({"seed": -1})
-    told = render_problems(caught.value, dotted, ("a", 1))
-    assert told == "a.1.seed: a.1.seed: -1 is not allowed; must be at least 0"
+    rendered = render_problems(caught.value, dotted, ("a", 1))
+    assert rendered == "a.1.seed: a.1.seed: -1 is not allowed; must be at least 0"
 
 
 # choices between types
 
 
-def test_a_value_that_fits_no_alternative_is_told_once():
+def test_value_that_fits_no_alternative_is_reported_once():
     assert problems({"wind": "clam"}) == (
         "f:1: wind: 'clam' is not allowed; must be a number or a list or one of calm, storm"
     )
 
 
-def test_a_value_that_almost_fits_an_alternative_is_told_by_it():
+def test_value_close_to_an_alternative_is_reported_by_its_rule():
     assert problems({"wind": [1, "x"]}) == "f:1: wind.1: 'x' is not allowed; must be a number"
 
 
-def test_of_alternative_records_the_closest_speaks():
+def test_closest_of_alternative_records_is_reported():
     data = {"vehicles": {"a": {"alternatives": [{"type": "playback", "fil": "x", "file": "y"}]}}}
     assert problems(data) == (
         "f:1: vehicles.a.alternatives.0.fil: there is no such key. Did you mean 'file'? "
@@ -153,9 +153,9 @@ def test_of_alternative_records_the_closest_speaks():
         (5, ": 5 is not allowed; must be a mapping (key: value)"),
     ],
 )
-def test_a_record_chosen_by_its_type_speaks_alone(guidance, sentence):
-    told = problems({"vehicles": {"a": {"guidance": guidance}}})
-    assert told == f"f:1: vehicles.a.guidance{sentence}"
+def test_only_the_record_with_the_given_type_is_reported(guidance, sentence):
+    rendered = problems({"vehicles": {"a": {"guidance": guidance}}})
+    assert rendered == f"f:1: vehicles.a.guidance{sentence}"
 
 
 # words

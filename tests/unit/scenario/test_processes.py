@@ -1,4 +1,4 @@
-"""What evolves in a world: a new kind of it is a registry and a line of the builder's table."""
+"""Processes of a world: a new type is a registry and a line of the builder's table."""
 
 from typing import Annotated
 
@@ -64,9 +64,9 @@ def test_a_process_of_a_new_kind_is_built_with_its_world_and_its_steps(written):
     assert scenario.warnings() == [f"world.{written}: it blinks 5 times"]
 
 
-def test_what_a_process_of_a_new_kind_refuses_is_told_at_its_place(written):
-    said = rf"world\.{written}: steps of 0\.1 s show nothing of it"
-    with pytest.raises(ScenarioError, match=said):
+def test_reports_error_of_a_process_at_its_key(written):
+    expected = rf"world\.{written}: steps of 0\.1 s show nothing of it"
+    with pytest.raises(ScenarioError, match=expected):
         load_scenario("keep-spot", [given(written, "{type: blinking, period_s: 0.1}")])
     with pytest.raises(ScenarioError, match=rf"world\.{written}\.type: .*'blinkin'"):
         load_scenario("keep-spot", [given(written, "blinkin")])

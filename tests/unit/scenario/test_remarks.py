@@ -1,4 +1,4 @@
-"""What a scenario may say that is allowed and may yet not be meant, and rates beyond sense."""
+"""Warnings about allowed but possibly unintended settings, and rates that are too low."""
 
 from textwrap import dedent
 
@@ -20,42 +20,42 @@ def load(tmp_path, parameters="{}", faults="[]", rate_hz=100):
     return load_scenario(str(file))
 
 
-def test_a_sound_scenario_has_no_remarks(tmp_path):
+def test_valid_scenario_has_no_warnings(tmp_path):
     faults = "[{type: motor, at_s: 2.9, rotor: 0, keeps: 0.5}]"
     assert load(tmp_path, faults=faults).warnings() == []
 
 
-def test_a_vehicle_heavier_than_its_thrust_is_remarked_on(tmp_path):
+def test_warns_of_a_vehicle_heavier_than_its_thrust(tmp_path):
     # four times 2.8815e-8 N s^2 times (2272.42 rad/s)^2
     heaviest_kg = 4.0 * 2.8815e-8 * 2272.42**2 / 9.81
     assert load(tmp_path, f"{{mass_kg: {0.999 * heaviest_kg}}}").warnings() == []
-    (remark,) = load(tmp_path, f"{{mass_kg: {1.001 * heaviest_kg}}}").warnings()
-    assert remark == "tern: its rotors lift 0.595 N at most, and it weighs 0.596 N"
+    (warning,) = load(tmp_path, f"{{mass_kg: {1.001 * heaviest_kg}}}").warnings()
+    assert warning == "tern: the largest thrust is 0.595 N, and the weight is 0.596 N"
 
 
-def test_a_fault_after_the_end_is_remarked_on(tmp_path):
-    (remark,) = load(tmp_path, faults="[{type: motor, at_s: 3, rotor: 0, keeps: 0.5}]").warnings()
-    assert "would be at 3 s, when the flight of 3 s is over" in remark
+def test_warns_of_a_fault_after_the_end(tmp_path):
+    (warning,) = load(tmp_path, faults="[{type: motor, at_s: 3, rotor: 0, keeps: 0.5}]").warnings()
+    assert "would be at 3 s, after the end of the flight of 3 s" in warning
 
 
-def test_a_sensor_that_is_stuck_after_the_end_is_remarked_on(tmp_path):
-    def remarks(at_s):
+def test_warns_of_a_sensor_that_is_stuck_after_the_end(tmp_path):
+    def warnings_of(at_s):
         errors = f"[{{type: stuck, at_s: {at_s}}}]"
         sensors = f"{{baro: {{type: barometer, errors: {errors}}}}}"
         return load(tmp_path, f"{{}}, sensors: {sensors}").warnings()
 
-    assert remarks(2.9) == []
-    assert remarks(3) == [
-        "tern: the sensor 'baro' would be stuck at 3 s, when the flight of 3 s is over; write an "
-        "earlier at_s"
+    assert warnings_of(2.9) == []
+    assert warnings_of(3) == [
+        "tern: the sensor 'baro' would be stuck at 3 s, after the end of the flight of 3 s; "
+        "write an earlier at_s"
     ]
 
 
 def test_a_motor_faster_than_the_steps_can_follow_is_refused(tmp_path):
     load(tmp_path, "{landing_gear: null, rotor: {spin_up_s: 0.0051}}")
-    with pytest.raises(ScenarioError, match="in 0.0049 s.*time.rate_hz: 103 or more"):
+    with pytest.raises(ScenarioError, match="of 0.0049 s.*time.rate_hz: 103 or more"):
         load(tmp_path, "{landing_gear: null, rotor: {spin_up_s: 0.0049}}")
-    with pytest.raises(ScenarioError, match="rotor: its speed follows in 0.004 s"):
+    with pytest.raises(ScenarioError, match="rotor: its time constant of 0.004 s"):
         load(tmp_path, "{landing_gear: null, rotor: {spin_down_s: 0.004}}")
 
 
@@ -64,17 +64,17 @@ def test_a_motor_without_a_range_of_speed_is_refused(tmp_path):
         load(tmp_path, "{rotor: {min_speed_radps: 2300}}")
 
 
-def test_a_kind_that_is_alone_in_its_family_is_told_with_its_keys(tmp_path):
+def test_single_type_of_a_registry_is_reported_with_its_keys(tmp_path):
     with pytest.raises(ScenarioError, match=r"parameters\.battery\.foo: .* Allowed: capacity_c"):
         load(tmp_path, "{battery: {type: lithium-polymer, foo: 1}}")
 
 
 @pytest.mark.parametrize(
-    ("integrator", "damping", "said"),
+    ("integrator", "damping", "expected"),
     [
-        ("euler", 0.17, "with euler at 500 Hz their swing grows"),
+        ("euler", 0.17, "with euler at 500 Hz its oscillation grows"),
         ("euler", 0.19, None),
-        ("heun", 0.0, "with heun at 500 Hz their swing grows"),
+        ("heun", 0.0, "with heun at 500 Hz its oscillation grows"),
         ("heun", 0.02, None),
         ("semi-implicit-euler", 0.0, None),
         ("rk4", 0.0, None),
@@ -82,24 +82,24 @@ def test_a_kind_that_is_alone_in_its_family_is_told_with_its_keys(tmp_path):
     ],
 )
 def test_feet_whose_swing_would_grow_with_the_integrator_are_refused(
-    integrator, damping, said, tmp_path
+    integrator, damping, expected, tmp_path
 ):
     # explicit Euler: 2 (2/3 zeta) >= omega_0 dt = 120 / 500, so zeta >= 0.18
     parameters = f"{{integrator: {integrator}, landing_gear: {{damping: {damping}}}}}"
-    if said is None:
+    if expected is None:
         load(tmp_path, parameters, rate_hz=500)
     else:
-        with pytest.raises(ScenarioError, match=said):
+        with pytest.raises(ScenarioError, match=expected):
             load(tmp_path, parameters, rate_hz=500)
 
 
-def test_an_island_beyond_the_shore_is_remarked_on():
+def test_warns_of_an_island_beyond_the_shore():
     pattern = "{shape: coverage, lane_spacing_m: 3, polygon_world_m: [[0, 0], [8, 0], [4, 6]]"
     island = "islands_world_m: [[[2, -1], [4, 1], [2, 1]]]"
     guidance = f"vehicles.strider.guidance={{type: line-of-sight, pattern: {pattern}, {island}}}}}"
-    said = load_scenario("cruise-strider", [guidance]).warnings()
-    (remark,) = [remark for remark in said if "island" in remark]
-    assert remark.startswith("strider: pattern.islands_world_m[0] reaches out of the polygon")
+    warnings = load_scenario("cruise-strider", [guidance]).warnings()
+    (warning,) = [warning for warning in warnings if "island" in warning]
+    assert warning.startswith("strider: pattern.islands_world_m[0] reaches out of the polygon")
 
 
 @pytest.mark.parametrize(
@@ -149,13 +149,13 @@ vehicles:
 """,
         encoding="utf-8",
     )
-    said = load_scenario(str(path)).warnings()
+    warnings = load_scenario(str(path)).warnings()
     without = load_scenario(str(path), ["vehicles.drone.guidance.feed_forward=false"]).warnings()
     assert without == []
     if used:
-        assert said == []
+        assert warnings == []
     else:
-        assert said == [
+        assert warnings == [
             "drone: feed_forward has no effect: qrsim-velocity does not use the acceleration of a "
             "velocity; write another controller, such as velocity, or leave feed_forward out"
         ]

@@ -1,4 +1,4 @@
-"""What a scenario may say about ROS, and what is refused."""
+"""Settings of the ROS interface, and error messages."""
 
 import math
 from pathlib import Path
@@ -27,7 +27,7 @@ def refusal(ros):
     return str(refused.value)
 
 
-def test_without_a_word_of_it_it_looks_like_uav_gazebo():
+def test_default_settings_are_those_of_uav_gazebo():
     usual = built()
     assert usual == RosSettings()
     assert (usual.world_frame, usual.frame_of("gull")) == ("world", "gull")
@@ -35,9 +35,9 @@ def test_without_a_word_of_it_it_looks_like_uav_gazebo():
     assert math.degrees(usual.origin.latitude_rad) == pytest.approx(49.397742)
 
 
-def test_what_a_scenario_says_arrives_and_leaves_the_rest():
-    said = "ros: {vehicle_frame: '{name}/base_link', path_hz: 0, origin: {latitude_deg: 47}}"
-    settings = built(said)
+def test_given_settings_replace_single_defaults():
+    text = "ros: {vehicle_frame: '{name}/base_link', path_hz: 0, origin: {latitude_deg: 47}}"
+    settings = built(text)
     assert settings.frame_of("gull") == "gull/base_link"
     assert settings.path_hz == 0.0
     assert math.degrees(settings.origin.latitude_rad) == pytest.approx(47.0)
@@ -46,21 +46,21 @@ def test_what_a_scenario_says_arrives_and_leaves_the_rest():
 
 
 @pytest.mark.parametrize(
-    ("said", "place", "why"),
+    ("text", "place", "why"),
     [
         ("ros: {odometry_hertz: 100}", ".odometry_hertz", "Did you mean 'odometry_hz'?"),
         ("ros: {odometry_hz: 0}", ".odometry_hz", "must be above 0"),
         ("ros: {path_points: 1}", ".path_points", "must be from 2"),
         ("ros: {twist_in: map}", ".twist_in", "Allowed: body, world"),
-        ("ros: {vehicle_frame: base_link}", "", "write {name} where its name is to stand"),
-        ("ros: {vehicle_frame: '/{name}'}", "", "is no name of a frame"),
-        ("ros: {vehicle_frame: '{vehicle}'}", "", "is no name of a frame"),
-        ("ros: {world_frame: the world}", "", "is no name of a frame"),
-        ("ros: {world_frame: ''}", "", "is no name of a frame"),
+        ("ros: {vehicle_frame: base_link}", "", "write {name} in place of its name"),
+        ("ros: {vehicle_frame: '/{name}'}", "", "is not a valid frame name"),
+        ("ros: {vehicle_frame: '{vehicle}'}", "", "is not a valid frame name"),
+        ("ros: {world_frame: the world}", "", "is not a valid frame name"),
+        ("ros: {world_frame: ''}", "", "is not a valid frame name"),
         ("ros: fast", "", ""),
     ],
 )
-def test_a_mistake_is_refused_with_its_line_and_what_to_write(said, place, why):
-    message = refusal(said)
+def test_a_mistake_is_refused_with_its_line_and_what_to_write(text, place, why):
+    message = refusal(text)
     assert message.startswith(f"test.yaml:4: ros{place}: ")
     assert why in message

@@ -1,4 +1,4 @@
-"""What fits into memory and into a log, judged before it is built."""
+"""Limits of memory and logs, checked before construction."""
 
 from pathlib import Path
 
@@ -35,21 +35,21 @@ def test_pictures_that_do_not_fit_are_refused_with_what_would(eight_gigabytes):
     too_many = with_camera(640, 480, 10)
     with pytest.raises(ScenarioError) as refused:
         too_many.check_flight()
-    told = str(refused.value)
+    message = str(refused.value)
     # 301 rows of 640 x 480 x 5 numbers, three times in memory
-    assert "2 vehicles, with 1536000 numbers in pictures, over 30 s needs about 11 GB" in told
-    assert "set time.log_rate_hz below 7, take pictures of fewer pixels, or fly" in told
+    assert "2 vehicles, with 1536000 numbers in images, over 30 s needs about 11 GB" in message
+    assert "set time.log_rate_hz below 7, reduce the image resolution, or fly" in message
     too_many.check_flight(10.0)
     with_camera(640, 480, 5).check_flight()
     with_camera(320, 240, 10).check_flight()
     with_camera(640, 480, 10, depth=False).check_flight()
 
 
-def test_a_single_picture_that_does_not_fit_is_not_answered_with_a_rate(eight_gigabytes):
+def test_single_image_that_does_not_fit_gets_no_suggested_rate(eight_gigabytes):
     with pytest.raises(ScenarioError) as refused:
         size.check_log_size(1, 1.0, 10.0, 10**9)
     assert "log_rate_hz" not in str(refused.value)
-    assert "take pictures of fewer pixels, or fly a shorter time" in str(refused.value)
+    assert "reduce the image resolution, or fly a shorter time" in str(refused.value)
 
 
 @pytest.mark.parametrize("depth", [True, False])
@@ -96,11 +96,11 @@ def test_more_vehicles_than_a_log_takes_are_refused_before_they_are_built(
     monkeypatch.setattr(size, "_available", lambda: 1e12)
     answer = kittiwake_does("check", "keep-spot-10", "--set", f"vehicles.pelican.count={count}")
     assert answer.status == 2
-    assert f"{count} vehicles cannot be logged, at most 65534" in answer.err
+    assert f"{count} vehicles cannot be logged; at most 65534" in answer.err
     assert "init, advance, rollout" in answer.err
 
 
-def test_what_does_not_log_is_limited_by_memory_alone(nothing_is_built, monkeypatch):
+def test_flight_without_a_log_is_limited_by_memory_only(nothing_is_built, monkeypatch):
     many = ("vehicles.pelican.count=100000",)
     monkeypatch.setattr(size, "_available", lambda: 1e9)
     with pytest.raises(ScenarioError, match=r"100000 vehicles need about 2\.0 GB of memory"):
@@ -113,7 +113,7 @@ def test_what_does_not_log_is_limited_by_memory_alone(nothing_is_built, monkeypa
 def test_more_entries_than_are_read_within_seconds_are_refused(nothing_is_built):
     entries = "".join(f"  v{number}: {{model: pelican}}\n" for number in range(2_001))
     document = parse_document(f"name: many\nvehicles:\n{entries}", "many.yaml")
-    with pytest.raises(ScenarioError, match="2001 entries, at most 2000 are read; .* count"):
+    with pytest.raises(ScenarioError, match="2001 entries; at most 2000 are allowed; .* count"):
         build(document, Path())
 
 
@@ -128,4 +128,4 @@ def test_a_range_camera_whose_log_does_not_fit_is_refused(eight_gigabytes):
     eye = "vehicles.hummingbird.sensors.eye={type: range-camera, width: 1000, height: 1000}"
     answer = kittiwake_does("check", "hover-hummingbird", "--set", eye)
     assert answer.status == 2
-    assert "the log of one vehicle, with 4000000 numbers in pictures" in answer.err
+    assert "the log of one vehicle, with 4000000 numbers in images" in answer.err

@@ -1,4 +1,4 @@
-"""Winds as scenarios give them: the short form, lists that add up, files, and what is refused."""
+"""Winds in scenarios: the short form, lists that add up, files, and error messages."""
 
 import jax
 import numpy as np
@@ -45,12 +45,12 @@ def air(wind, time_s=0.0):
 
 @pytest.fixture
 def refusal(tmp_path):
-    def said(wind):
+    def message_of(wind):
         with pytest.raises(ScenarioError) as refused:
             built(wind, tmp_path)
         return str(refused.value)
 
-    return said
+    return message_of
 
 
 def test_three_numbers_are_a_constant_wind_to_east_north_and_up(tmp_path):
@@ -59,7 +59,7 @@ def test_three_numbers_are_a_constant_wind_to_east_north_and_up(tmp_path):
     np.testing.assert_array_equal(air(wind, 99.0), [6.0, -1.0, 0.5])
 
 
-def test_no_wind_is_said_is_calm(tmp_path):
+def test_default_wind_is_calm(tmp_path):
     assert isinstance(wind_of("none", tmp_path), Calm)
     assert isinstance(wind_of("shear", tmp_path, ["world.wind=none"]), Calm)
 
@@ -78,17 +78,17 @@ def test_a_number_of_a_list_can_be_set(tmp_path):
 
 @pytest.mark.parametrize("wind", ["6", "-2.5", "[6, 0]", "[1, 2, 3, 4]", "[]"])
 def test_a_speed_without_a_direction_is_refused_with_what_to_write(refusal, wind):
-    said = refusal(wind)
-    assert said.startswith(f"winds.yaml:4: world.wind: {wind} is not allowed")
-    assert "[6, 0, 0]" in said
-    assert "{type: constant, speed_mps: 6, from_deg: 270}" in said
+    message = refusal(wind)
+    assert message.startswith(f"winds.yaml:4: world.wind: {wind} is not allowed")
+    assert "[6, 0, 0]" in message
+    assert "{type: constant, speed_mps: 6, from_deg: 270}" in message
 
 
 def test_each_wrong_wind_of_a_list_is_named_by_its_place(refusal):
-    said = refusal("[[1, 2, null], 3, {type: breeze}]")
-    assert "world.wind.0.wind_world_mps.2" in said
-    assert "world.wind.1: 3 is not allowed" in said
-    assert "world.wind.2.type: there is no wind 'breeze'" in said
+    message = refusal("[[1, 2, null], 3, {type: breeze}]")
+    assert "world.wind.0.wind_world_mps.2" in message
+    assert "world.wind.1: 3 is not allowed" in message
+    assert "world.wind.2.type: there is no wind 'breeze'" in message
 
 
 def test_a_wind_is_read_from_a_table_beside_the_scenario(tmp_path):
@@ -105,7 +105,7 @@ def test_a_table_outside_or_with_other_columns_is_refused(tmp_path, refusal):
     assert "a wind has time_s, east_mps, north_mps" in refusal("{type: recorded, file: wind.csv}")
 
 
-def test_a_plume_in_a_wind_that_changes_is_remarked_on(tmp_path):
+def test_warns_of_a_plume_in_a_changing_wind(tmp_path):
     plume = ["world.plumes={smoke: {type: gaussian-dispersion}}"]
     plume += ["world.area={x_m: [-50, 50], y_m: [-50, 50], z_m: [0, 40]}"]
     steady = built("[[3, 0, 0]]", tmp_path, plume)
@@ -173,19 +173,19 @@ def test_each_number_of_a_wind_has_a_slider_that_changes_it_without_compiling(
     (tmp_path / "wind.csv").write_text("time_s,east_mps,north_mps\n0,1,0\n2,3,4\n")
     scenario = built(wind, tmp_path)
     entry = scenario.document.data["world"]["wind"]
-    found = {knob.path: knob for knob in wind_controls(scenario.world.wind, entry)}
+    found = {control.path: control for control in wind_controls(scenario.world.wind, entry)}
     assert found.keys() == wanted
 
     def form(one):
-        return jax.tree.structure(with_dormant_faults(one, {}).fleet(tunable=True))
+        return jax.tree.structure(with_dormant_faults(one, {}).fleet(live_parameters=True))
 
-    for path, knob in found.items():
-        values = [scale.value for scale in knob.scales]
-        assert all(scale.low <= scale.value <= scale.high for scale in knob.scales)
-        same = with_changes(scenario, [f"{path}={knob.written(values)}"]).world.wind
+    for path, control in found.items():
+        values = [scale.value for scale in control.scales]
+        assert all(scale.low <= scale.value <= scale.high for scale in control.scales)
+        same = with_changes(scenario, [f"{path}={control.to_yaml(values)}"]).world.wind
         np.testing.assert_allclose(air(same, 1.5), air(scenario.world.wind, 1.5), atol=1e-12)
         other = with_changes(
-            scenario, [f"{path}={knob.written([value + 1.0 for value in values])}"]
+            scenario, [f"{path}={control.to_yaml([value + 1.0 for value in values])}"]
         )
         assert form(other) == form(scenario)
         numbers = [

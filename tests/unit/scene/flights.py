@@ -1,4 +1,4 @@
-"""Logs that nobody flew: vehicles that go where a test says."""
+"""Synthetic logs of vehicles on given paths."""
 
 import numpy as np
 
@@ -25,24 +25,24 @@ vehicles:
 """
 
 
-def rows(places_world_m, rate_hz=10.0, quaternions=None, status=0.0):
-    """A table of a vehicle at places, one after the other."""
-    count = len(places_world_m)
+def rows(positions_world_m, rate_hz=10.0, quaternions=None, status=0.0):
+    """Return the table of a vehicle at consecutive positions."""
+    count = len(positions_world_m)
     values = np.zeros((count, len(COLUMNS)))
     values[:, 0] = np.arange(count) / rate_hz
-    values[:, 1:4] = places_world_m
+    values[:, 1:4] = positions_world_m
     values[:, 4:8] = (1.0, 0.0, 0.0, 0.0) if quaternions is None else quaternions
     values[:, -1] = status
     return Table(COLUMNS, values)
 
 
 def straight(start, end, seconds=4.0, rate_hz=10.0):
-    """From one place to another."""
+    """Return positions along a straight line."""
     return np.linspace(start, end, round(seconds * rate_hz) + 1)
 
 
 def pair_log(ann=None, bob=None, events=()):
-    """Two vehicles: one goes to the right, the other stays."""
+    """Return the log of two vehicles: one moves, the other hovers."""
     ann = rows(straight((-1.0, 0.0, 2.0), (1.0, -3.0, 3.0))) if ann is None else ann
     bob = rows(straight((1.0, 0.0, 2.0), (1.0, 0.0, 2.0))) if bob is None else bob
     events = tuple(Event(*event) for event in events)
@@ -50,7 +50,7 @@ def pair_log(ann=None, bob=None, events=()):
 
 
 def scenario_in(folder, text=PAIR):
-    """A scenario as a run leaves it in its folder."""
+    """Write a scenario into a folder, and load it."""
     path = folder / "scenario.yaml"
     path.write_text(text, encoding="utf-8")
     return load_scenario(str(path))

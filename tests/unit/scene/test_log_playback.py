@@ -1,4 +1,4 @@
-"""A log between its rows."""
+"""Playback of a log between its rows."""
 
 import numpy as np
 import pytest
@@ -19,18 +19,18 @@ def scenario(tmp_path_factory):
 
 def test_a_frame_has_the_row_of_its_time(scenario):
     log = pair_log()
-    reel = LogPlayback(log, scenario)
-    assert reel.span_s == (0.0, 4.0)
-    assert np.allclose(reel.frame(1.0).rows["ann"], log.values("ann")[10])
-    assert reel.show.seed == 7
+    playback = LogPlayback(log, scenario)
+    assert playback.span_s == (0.0, 4.0)
+    assert np.allclose(playback.frame(1.0).rows["ann"], log.values("ann")[10])
+    assert playback.flight.seed == 7
 
 
-def test_places_between_rows_lie_between_them(scenario):
+def test_positions_are_interpolated_between_rows(scenario):
     row = LogPlayback(pair_log(), scenario).frame(1.05).rows["ann"]
-    assert row[:4] == pytest.approx([1.0, *(-1.0 + 2.1 / 4.0, -3.15 / 4.0, 2.0 + 1.05 / 4.0)])
+    assert row[:4] == pytest.approx([1.0, -1.0 + 2.1 / 4.0, -3.15 / 4.0, 2.0 + 1.05 / 4.0])
 
 
-def test_a_quaternion_turns_the_short_way_to_one_of_the_other_sign():
+def test_quaternions_of_opposite_sign_are_interpolated_along_the_short_arc():
     quaternions = [[1.0, 0.0, 0.0, 0.0], [-HALF, 0.0, 0.0, -HALF]]
     track = Track(rows(np.zeros((2, 3)), quaternions=quaternions))
     w, x, y, z = track.row(0.05)[4:8]
@@ -46,7 +46,7 @@ def test_a_vehicle_stays_after_its_last_row_and_before_its_first():
     assert track.row(-1.0)[1] == pytest.approx(0.0)
 
 
-def test_a_trail_is_where_a_vehicle_was_in_the_last_seconds():
+def test_a_trail_covers_the_last_seconds():
     track = Track(rows(straight((0.0, 0.0, 1.0), (20.0, 0.0, 1.0), seconds=20.0)))
     trail = track.trail(12.0)
     assert trail[0] == pytest.approx([12.0 - TRAIL_S, 0.0, 1.0])
@@ -61,10 +61,10 @@ def test_a_trail_ends_where_its_vehicle_was_lost():
     assert track.trail(4.0)[:, 0].max() == pytest.approx(2.0, abs=0.1)
 
 
-def test_what_is_on_its_way_to_infinity_is_no_place():
-    places = straight((0.0, 0.0, 1.0), (4.0, 0.0, 1.0))
-    places[30:] = 1e30
-    assert np.abs(Track(rows(places)).trail(4.0)).max() < 4.0
+def test_diverged_positions_are_left_out():
+    positions = straight((0.0, 0.0, 1.0), (4.0, 0.0, 1.0))
+    positions[30:] = 1e30
+    assert np.abs(Track(rows(positions)).trail(4.0)).max() < 4.0
 
 
 def test_a_log_of_other_vehicles_is_refused(scenario):

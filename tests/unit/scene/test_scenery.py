@@ -1,4 +1,4 @@
-"""What films have beside the stage: distance, waves with lines, cones of sound."""
+"""Scenery of films: horizon, wave lines and sonar cones."""
 
 from itertools import pairwise
 
@@ -17,52 +17,52 @@ SIDE, CELL_M = 17, 0.5
 
 
 @pytest.fixture(scope="module")
-def show(tmp_path_factory):
-    return LogPlayback(pair_log(), scenario_in(tmp_path_factory.mktemp("pair"))).show
+def flight(tmp_path_factory):
+    return LogPlayback(pair_log(), scenario_in(tmp_path_factory.mktemp("pair"))).flight
 
 
-def radii_m(show, look):
-    return np.linalg.norm(look.vertices_m[:, :2] - extent_of(show).center_world_m[:2], axis=1)
+def radii_m(flight, look):
+    return np.linalg.norm(look.vertices_m[:, :2] - extent_of(flight).center_world_m[:2], axis=1)
 
 
-def test_the_country_goes_over_into_the_sky(show):
-    rings = horizon_looks(show, GREEN)
+def test_the_ground_fades_into_the_sky(flight):
+    rings = horizon_looks(flight, GREEN)
     assert rings[0].rgb == GREEN
     assert rings[-1].rgb == HORIZON_RGB
     greens = [ring.rgb[1] for ring in rings]
     assert greens == sorted(greens)
 
 
-def test_the_country_has_no_gaps(show):
-    rings = horizon_looks(show, GREEN)
-    wide = extent_of(show).widest_m
-    assert radii_m(show, rings[0]).min() == pytest.approx(BEGIN * wide, rel=1e-5)
-    assert radii_m(show, rings[-1]).max() == pytest.approx(FAR * wide, rel=1e-5)
+def test_the_ground_rings_have_no_gaps(flight):
+    rings = horizon_looks(flight, GREEN)
+    wide = extent_of(flight).widest_m
+    assert radii_m(flight, rings[0]).min() == pytest.approx(BEGIN * wide, rel=1e-5)
+    assert radii_m(flight, rings[-1]).max() == pytest.approx(FAR * wide, rel=1e-5)
     for one, other in pairwise(rings):
-        assert radii_m(show, one).max() == pytest.approx(radii_m(show, other).min(), rel=1e-6)
+        assert radii_m(flight, one).max() == pytest.approx(radii_m(flight, other).min(), rel=1e-6)
 
 
-def test_the_country_is_seen_from_above(show):
-    ring = horizon_looks(show, GREEN)[0]
+def test_the_ground_rings_face_upwards(flight):
+    ring = horizon_looks(flight, GREEN)[0]
     one, two, three = (ring.vertices_m[ring.faces[:, i]] for i in range(3))
     assert (np.cross(two - one, three - one)[:, 2] > 0.0).all()
 
 
-def sheet(east, north):
+def mesh(east, north):
     line = CELL_M * (np.arange(SIDE) - SIDE // 2)
     x, y = np.meshgrid(line + east, line + north)
     return np.stack([x, y, 0.1 * np.sin(x) + 0.2 * np.cos(y)], axis=-1).reshape(-1, 3)
 
 
-def test_lines_lie_on_the_water():
-    for line in wave_lines(sheet(0.0, 0.0), 1.0):
+def test_wave_lines_lie_on_the_water():
+    for line in wave_lines(mesh(0.0, 0.0), 1.0):
         x, y, z = line.points_world_m.T
         assert z - ABOVE_M == pytest.approx(0.1 * np.sin(x) + 0.2 * np.cos(y))
 
 
-def test_lines_stay_where_they_are_when_the_water_moves_on_by_a_cell():
+def test_wave_lines_stay_when_the_mesh_moves_by_a_cell():
     def northings(east, north):
-        lines = [line.points_world_m for line in wave_lines(sheet(east, north), 1.0)]
+        lines = [line.points_world_m for line in wave_lines(mesh(east, north), 1.0)]
         return {round(float(line[0, 1]), 6) for line in lines if np.ptp(line[:, 1]) == 0.0}
 
     here, there = northings(0.0, 0.0), northings(0.0, CELL_M)
@@ -70,7 +70,7 @@ def test_lines_stay_where_they_are_when_the_water_moves_on_by_a_cell():
     assert np.diff(sorted(here)) == pytest.approx(np.full(len(here) - 1, EVERY * CELL_M))
 
 
-def test_a_cone_of_sound_ends_where_its_sensor_heard_an_echo(tmp_path):
+def test_a_sonar_cone_ends_at_its_echo(tmp_path):
     from kittiwake.analysis.log import Log
     from kittiwake.analysis.table import Table
     from kittiwake.scene.sensor_beams import SensorBeams
@@ -82,11 +82,11 @@ def test_a_cone_of_sound_ends_where_its_sensor_heard_an_echo(tmp_path):
     )
     log = pair_log()
     ann = log.tables["ann"]
-    told = np.tile([1.5, 1.0], (len(ann.values), 1))
+    measured = np.tile([1.5, 1.0], (len(ann.values), 1))
     columns = (*ann.columns[:-1], "sensor.below.range_m", "sensor.below.valid", "status")
-    table = Table(columns, np.insert(ann.values, [-1, -1], told, axis=1))
-    reel = LogPlayback(Log({"ann": table, "bob": log.tables["bob"]}), scenario)
-    heard, silent, waiting = SoundCones(SensorBeams(reel.show)).shapes(reel.frame(0.0))
-    assert heard[:, 2].max() == pytest.approx(2.0)
-    assert heard[:, 2].min() == pytest.approx(0.5)
+    table = Table(columns, np.insert(ann.values, [-1, -1], measured, axis=1))
+    playback = LogPlayback(Log({"ann": table, "bob": log.tables["bob"]}), scenario)
+    echo, silent, waiting = SoundCones(SensorBeams(playback.flight)).shapes(playback.frame(0.0))
+    assert echo[:, 2].max() == pytest.approx(2.0)
+    assert echo[:, 2].min() == pytest.approx(0.5)
     assert np.ptp(silent, axis=0).max() == np.ptp(waiting, axis=0).max() == 0.0

@@ -1,4 +1,4 @@
-"""What sensors see."""
+"""Sensor beams."""
 
 import numpy as np
 import pytest
@@ -15,12 +15,12 @@ from kittiwake.scene.sensor_beams import (
 
 
 def axes_of(cones):
-    """Where each cone's end is, from its tip."""
+    """Return the vectors from the tips of cones to their ends."""
     ahead = np.tile([1.0, 0.0, 0.0], (len(cones.scales), 1))
     return rotated(cones.poses.q_world_from_part, ahead) * cones.scales[:, :1]
 
 
-def test_the_unit_cone_is_one_long_and_wide():
+def test_the_unit_cone_has_unit_length_and_radius():
     points = cone_look().vertices_m
     np.testing.assert_allclose(np.ptp(points[:, 0]), 1.0, atol=1e-6)
     base = points[points[:, 0] > 0.999]
@@ -28,23 +28,25 @@ def test_the_unit_cone_is_one_long_and_wide():
 
 
 def test_cones_end_at_the_measured_range(ultrasonic_turns):
-    beams = SensorBeams(ultrasonic_turns.show)
+    beams = SensorBeams(ultrasonic_turns.flight)
     assert beams.cones == 6
     cones = beams.cones_at(ultrasonic_turns.frame(-1))
-    told = [ultrasonic_turns.column("drone", f"sensor.turns.ranges_{i}_m", -1) for i in range(5)]
-    told += [ultrasonic_turns.column("drone", "sensor.below.range_m", -1)]
+    measured = [
+        ultrasonic_turns.column("drone", f"sensor.turns.ranges_{i}_m", -1) for i in range(5)
+    ]
+    measured += [ultrasonic_turns.column("drone", "sensor.below.range_m", -1)]
     np.testing.assert_allclose(
-        sorted(np.linalg.norm(axes_of(cones), axis=1)), sorted(told), atol=1e-9
+        sorted(np.linalg.norm(axes_of(cones), axis=1)), sorted(measured), atol=1e-9
     )
 
 
 def test_cones_light_up_in_their_turn(ultrasonic_turns):
-    beams = SensorBeams(ultrasonic_turns.show)
+    beams = SensorBeams(ultrasonic_turns.flight)
     seen = set()
     for row in range(0, len(ultrasonic_turns.log.tables["drone"].values), 4):
         frame = ultrasonic_turns.frame(row)
         opacities = beams.cones_at(frame).opacities
-        names = list(ultrasonic_turns.show.scenario.vehicles["drone"].sensors)
+        names = list(ultrasonic_turns.flight.scenario.vehicles["drone"].sensors)
         first = 0 if names[0] == "turns" else 1
         for i in range(5):
             active = ultrasonic_turns.column("drone", f"sensor.turns.active_{i}", row) > 0.0
@@ -56,11 +58,11 @@ def test_cones_light_up_in_their_turn(ultrasonic_turns):
 
 
 def test_the_cone_of_a_head_ends_on_the_surface(surface_following):
-    beams = SensorBeams(surface_following.show)
+    beams = SensorBeams(surface_following.flight)
     cones = beams.cones_at(surface_following.frame(-1))
     tip = cones.poses.positions_world_m[0]
     end = tip + axes_of(cones)[0]
-    slope = surface_following.show.scenario.world.obstacles[0]
+    slope = surface_following.flight.scenario.world.obstacles[0]
     assert surface_following.column("drone", "sensor.head.valid", -1) == 1.0
     # measured at the last sample, up to 1/16 s before, at 0.5 m/s
     assert abs(float(slope.clearance_m(Vec3(*end.tolist())))) < 0.05
@@ -68,20 +70,20 @@ def test_the_cone_of_a_head_ends_on_the_surface(surface_following):
 
 
 @pytest.mark.slow
-def test_light_beams_end_where_they_met_something(hallway_ranging):
-    beams = SensorBeams(hallway_ranging.show)
+def test_light_beams_end_at_the_measured_range(hallway_ranging):
+    beams = SensorBeams(hallway_ranging.flight)
     segments = beams.ray_segments(hallway_ranging.frame(-1))
     assert len(segments) == beams.rays == 60 + 8 * 6
     lengths = np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1)
     for i in range(60):
-        told = hallway_ranging.column("os4", f"sensor.lidar.ranges_{i}_m", -1)
+        measured = hallway_ranging.column("os4", f"sensor.lidar.ranges_{i}_m", -1)
         valid = hallway_ranging.column("os4", f"sensor.lidar.valid_{i}", -1) > 0.0
-        assert np.isclose(lengths, told if valid else 0.0, atol=1e-9).any()
+        assert np.isclose(lengths, measured if valid else 0.0, atol=1e-9).any()
     assert lengths.max() > 1.0
 
 
 def test_depths_along_the_axis_reach_farther_aside(hallway_ranging):
-    beams = SensorBeams(hallway_ranging.show)
+    beams = SensorBeams(hallway_ranging.flight)
     frame = hallway_ranging.frame(-1)
     segments = beams.ray_segments(frame)
     table = hallway_ranging.log.tables["os4"]
@@ -100,16 +102,16 @@ def test_depths_along_the_axis_reach_farther_aside(hallway_ranging):
 
 
 def test_a_camera_has_eight_edges(hallway_ranging):
-    beams = SensorBeams(hallway_ranging.show)
+    beams = SensorBeams(hallway_ranging.flight)
     assert beams.fields == 1
     edges = beams.field_segments(hallway_ranging.frame(-1))
     assert edges.shape == (8, 2, 3)
-    # the four from the camera begin at one place
+    # the first four start at the camera
     np.testing.assert_allclose(np.ptp(edges[:4, 0], axis=0), 0.0, atol=1e-12)
 
 
-def test_sensors_that_are_not_in_the_columns_have_no_beams(staged, placed):
-    show = staged("ultrasonic-turns")
-    beams = SensorBeams(show)
+def test_sensors_without_log_columns_have_no_beams(staged, placed):
+    flight = staged("ultrasonic-turns")
+    beams = SensorBeams(flight)
     assert beams.cones == 0
-    assert len(beams.ray_segments(placed(show))) == 0
+    assert len(beams.ray_segments(placed(flight))) == 0

@@ -1,4 +1,4 @@
-"""What stands still."""
+"""Static objects of a scene."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def bounds(look):
     return look.vertices_m.min(axis=0), look.vertices_m.max(axis=0)
 
 
-def test_obstacles_stand_where_the_scenario_has_them(staged):
+def test_obstacles_have_their_scenario_positions(staged):
     looks = dict(static_looks(staged("ultrasonic-turns")))
     low, high = bounds(looks["obstacle north"])
     np.testing.assert_allclose([low, high], [[-6, 5, 0], [6, 6, 4]], atol=1e-6)
@@ -39,33 +39,35 @@ def test_vessels_have_water_at_zero(staged):
     looks = dict(static_looks(staged("deck-landing")))
     assert not any(name.startswith("ground") for name in looks)
     np.testing.assert_allclose(looks["water squares"].vertices_m[:, 2], 0.0)
-    # the sheet around them lies lower, so that neither shines through the other
+    # the disc around them is lower, against z-fighting
     assert looks["water"].vertices_m[:, 2].max() < 0.0
 
 
-def test_every_other_square_is_there(staged):
-    show = staged("hover-hummingbird")
-    squares = dict(static_looks(show))["ground squares"]
-    assert square_m(extent_of(show)) == 1.0
+def test_the_ground_has_every_other_square(staged):
+    flight = staged("hover-hummingbird")
+    squares = dict(static_looks(flight))["ground squares"]
+    assert square_m(extent_of(flight)) == 1.0
     # half of the 20 by 20 m, as two triangles each
     assert len(squares.faces) == 2 * 200
 
 
-def test_a_region_is_a_box_with_an_arrow_along_what_blows(staged):
-    show = staged("wind-box")
-    (region,) = show.scenario.world.regions
-    look = dict(static_looks(show))["region 1"]
+def test_a_region_is_a_box_with_an_arrow_along_its_wind(staged):
+    flight = staged("wind-box")
+    (region,) = flight.scenario.world.regions
+    look = dict(static_looks(flight))["region 1"]
     low, high = bounds(look)
     assert look.opacity < 0.5
     np.testing.assert_allclose(low, np.array(region.from_world_m.array), atol=1e-5)
     np.testing.assert_allclose(high, np.array(region.to_world_m.array), atol=1e-5)
-    shaft = dict(static_lines(show))["region 1 direction"].points_world_m[0]
-    way = shaft[1] - shaft[0]
+    shaft = dict(static_lines(flight))["region 1 direction"].points_world_m[0]
+    direction = shaft[1] - shaft[0]
     wind = np.array([float(part) for part in region.wind_world_mps.array])
-    np.testing.assert_allclose(way / np.linalg.norm(way), wind / np.linalg.norm(wind), atol=1e-9)
+    np.testing.assert_allclose(
+        direction / np.linalg.norm(direction), wind / np.linalg.norm(wind), atol=1e-9
+    )
 
 
-def test_the_flight_area_has_twelve_edges_and_the_open_none(staged):
+def test_only_a_bounded_flight_area_has_edges(staged):
     edges = dict(static_lines(staged("hover-hummingbird")))["flight area"].points_world_m
     assert edges.shape == (12, 2, 3)
     np.testing.assert_allclose(edges.min(axis=(0, 1)), [-10, -10, 0])
@@ -74,32 +76,32 @@ def test_the_flight_area_has_twelve_edges_and_the_open_none(staged):
 
 
 def test_land_lies_around_and_in_a_lake(staged):
-    show = staged("survey-lake")
-    land = dict(static_looks(show))["land 1"]
+    flight = staged("survey-lake")
+    land = dict(static_looks(flight))["land 1"]
     assert land.vertices_m[:, 2].max() == pytest.approx(0.3)
     assert land.vertices_m[:, 2].min() == pytest.approx(-1.0)
 
 
-def test_persons_and_classes_of_the_ground_are_those_of_the_seed(staged):
+def test_persons_and_terrain_classes_are_drawn(staged):
     looks = dict(static_looks(staged("person-search")))
     assert "persons" in looks
     cells = [look for name, look in looks.items() if name.startswith("terrain")]
     low = np.min([bounds(look)[0][:2] for look in cells], axis=0)
     high = np.max([bounds(look)[1][:2] for look in cells], axis=0)
-    show = staged("person-search")
-    np.testing.assert_allclose([low, high], np.array([e[:2] for e in extent_of(show)[:2]]))
+    flight = staged("person-search")
+    np.testing.assert_allclose([low, high], np.array([e[:2] for e in extent_of(flight)[:2]]))
 
 
-def test_a_mesh_from_a_file_is_its_triangles_where_it_stands(staged):
+def test_a_mesh_file_is_drawn_at_its_pose(staged):
     corners = np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0.0, 0, 0], [0, 1, 0], [0, 0, 2]]])
     place = Vec3(1.0, 2.0, 3.0)
     mesh = Mesh(TriangleMesh.of(corners, "file"), place, yaw_rad=np.pi / 2, scale=2.0)
-    show = staged("ultrasonic-turns")
-    world = replace(show.scenario.world, obstacles=(mesh,), obstacle_names=("rock",))
-    rock = dict(static_looks(show._replace(scenario=replace(show.scenario, world=world))))[
+    flight = staged("ultrasonic-turns")
+    world = replace(flight.scenario.world, obstacles=(mesh,), obstacle_names=("rock",))
+    rock = dict(static_looks(flight._replace(scenario=replace(flight.scenario, world=world))))[
         "obstacle rock"
     ]
     assert len(rock.faces) == 2
-    # turned to the left and twice as large: x to y, y to -x
+    # rotated to the left and scaled by 2: x to y, y to -x
     low, high = bounds(rock)
     np.testing.assert_allclose([low, high], [[-1, 2, 3], [1, 4, 7]], atol=1e-5)

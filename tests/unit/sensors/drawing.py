@@ -9,7 +9,7 @@ from tests.unit.sensors.ranges import around, plain_world
 from kittiwake.core.errors import MissingExtraError
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.renderer import BODIES, Bodies, place
+from kittiwake.interfaces.renderer import BODIES, Bodies, pose_row
 from kittiwake.rendering.camera_renderer import mujoco_renderer
 
 
@@ -25,7 +25,7 @@ def drawn(start=None, obstacles=(), platforms=(), ground_z_m=0.0, partner=None):
     """What a vehicle that is not drawn itself can see."""
     inputs = around(obstacles, start or Start(), ground_z_m)
     decks = [platform.support(0.0) for platform in platforms]
-    places = [place(deck.center_world_m, deck.q_world_from_deck) for deck in decks]
+    places = [pose_row(deck.center_world_m, deck.q_world_from_deck) for deck in decks]
     bodies = Bodies(
         _drawn(tuple(obstacles), tuple(platforms), ground_z_m),
         jnp.stack(places) if places else jnp.zeros((0, 7)),

@@ -32,7 +32,7 @@ def test_ideal_reading_is_the_distance_of_the_same_anchor():
     inputs, key = seen(Start(Vec3(*PLACE))), jax.random.key(0)
     state = SENSOR.init(key)
     for anchor in anchors():
-        state, _, ideal = SENSOR.step_beside_ideal(state, inputs, 0.1, key)
+        state, _, ideal = SENSOR.step_with_ideal(state, inputs, 0.1, key)
         # one square root
         assert float(ideal.range_m) == pytest.approx(np.linalg.norm(PLACE - anchor), rel=1e-15)
     assert int(state) == 0
@@ -42,11 +42,11 @@ def test_ideal_reading_is_the_distance_of_the_same_anchor():
 def test_anchor_out_of_range_does_not_answer(z_m, valid):
     far = AnchorRanging((Vec3(0.0, 0.0, 0.0),) * 4)
     key = jax.random.key(1)
-    _, said = far.step(far.init(key), seen(Start(Vec3(0.0, 0.0, z_m))), 0.1, key)
-    assert bool(said.valid) is valid
-    assert float(said.range_m) == pytest.approx(min(z_m, 100.0), abs=0.1)
+    _, measured = far.step(far.init(key), seen(Start(Vec3(0.0, 0.0, z_m))), 0.1, key)
+    assert bool(measured.valid) is valid
+    assert float(measured.range_m) == pytest.approx(min(z_m, 100.0), abs=0.1)
 
 
 def test_three_anchors_are_refused():
-    with pytest.raises(ValueError, match="anchors_world_m: 3 is too few.*write at least 4 places"):
+    with pytest.raises(ValueError, match="anchors_world_m: got 3 anchors.*write at least 4"):
         AnchorRanging(SENSOR.anchors_world_m[:3])

@@ -83,7 +83,7 @@ def test_single_precision_keeps_the_altitude_to_millimeters(single_precision):
         assert found == pytest.approx(altitude_m, abs=2e-3)
 
 
-def test_the_drift_is_stationary_and_forgets_under_white_noise():
+def test_the_drift_is_stationary_and_decays_under_white_noise():
     barometer = Barometer(noise_pa=2.0, drift_pa=30.0, drift_time_s=10.0)
     off = series(barometer, at_pressure(9e4), 2000, 300, 0.5).pressure_pa - 9e4
     assert abs(standard_errors_off(off[:, 0] ** 2, 30.0**2 + 2.0**2)) < 3.0

@@ -12,26 +12,28 @@ def messages(beacon):
     return jax.vmap(lambda key: beacon.step((), inputs, 0.05, key)[1])(KEYS)
 
 
-def apart(said, true):
-    return [getattr(said, axis) - getattr(true, axis) for axis in "xyz"]
+def apart(measured, true):
+    return [getattr(measured, axis) - getattr(true, axis) for axis in "xyz"]
 
 
-def test_without_deviations_it_tells_the_truth():
+def test_beacon_without_deviations_transmits_the_truth():
     beacon = Beacon(0.0, 0.0, 0.0)
-    said = messages(beacon)
-    np.testing.assert_allclose(said.position_world_m.x, PARTNER.center_world_m.x, atol=1e-12)
-    np.testing.assert_allclose(said.velocity_world_mps.z, PARTNER.velocity_world_mps.z, atol=1e-12)
+    measured = messages(beacon)
+    np.testing.assert_allclose(measured.position_world_m.x, PARTNER.center_world_m.x, atol=1e-12)
+    np.testing.assert_allclose(
+        measured.velocity_world_mps.z, PARTNER.velocity_world_mps.z, atol=1e-12
+    )
     yaw_rad = PARTNER.q_world_from_deck.to_euler().yaw_rad
-    np.testing.assert_allclose(said.yaw_rad, yaw_rad, atol=1e-12)
+    np.testing.assert_allclose(measured.yaw_rad, yaw_rad, atol=1e-12)
 
 
-def test_its_errors_have_their_deviations_and_no_mean():
+def test_errors_have_their_deviations_and_zero_mean():
     beacon = Beacon(0.03, 0.05, 0.02)
-    said, true = messages(beacon), beacon.ideal(to_measure(CRUISING, 0))
+    measured, true = messages(beacon), beacon.ideal(to_measure(CRUISING, 0))
     errors = {
-        0.03: apart(said.position_world_m, true.position_world_m),
-        0.05: apart(said.velocity_world_mps, true.velocity_world_mps),
-        0.02: [said.yaw_rad - true.yaw_rad],
+        0.03: apart(measured.position_world_m, true.position_world_m),
+        0.05: apart(measured.velocity_world_mps, true.velocity_world_mps),
+        0.02: [measured.yaw_rad - true.yaw_rad],
     }
     for deviation, found in errors.items():
         for error in found:
@@ -40,5 +42,5 @@ def test_its_errors_have_their_deviations_and_no_mean():
             assert abs(np.std(error) / deviation - 1.0) < 0.045
 
 
-def test_its_yaw_stays_within_half_a_turn():
+def test_yaw_stays_within_half_a_turn():
     assert np.abs(messages(Beacon(yaw_deviation_rad=3.0)).yaw_rad).max() <= np.pi

@@ -13,7 +13,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.environment.platforms import FixedPlatform
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.renderer import BODIES, ImageFormat, Shot
+from kittiwake.interfaces.renderer import BODIES, ImageFormat, Viewpoint
 from kittiwake.rendering import camera_renderer, scene_builder
 from kittiwake.sensors.camera import Camera
 from kittiwake.sensors.mount import Mount
@@ -77,14 +77,14 @@ def picture_from(renderer, places, x_m=0.0, height_m=3.0):
     """Straight down from a place."""
     half = math.sqrt(0.5)
     place = np.array([x_m, 0.0, height_m], np.float32)
-    shot = Shot(place, np.array([half, 0.0, half, 0.0], np.float32), 1.2, -1)
-    return renderer.picture(ImageFormat(40, 30, deep=True), shot, places)
+    shot = Viewpoint(place, np.array([half, 0.0, half, 0.0], np.float32), 1.2, -1)
+    return renderer.picture(ImageFormat(40, 30, with_depth=True), shot, places)
 
 
 def seen_by(inputs):
     """Who draws, and where everything is."""
     found = inputs.processes[BODIES]
-    return found.renderer, np.asarray(found.places, np.float32)
+    return found.renderer, np.asarray(found.poses, np.float32)
 
 
 @pytest.mark.parametrize("between_m", [40.7, 350.0, 2000.0])
@@ -143,7 +143,7 @@ def test_the_horizon_is_level_and_in_the_middle():
     np.testing.assert_array_equal(valid, (np.arange(16) >= 8)[:, None] & np.ones(20, bool))
 
 
-def test_nothing_farther_than_the_range_is_told():
+def test_depth_beyond_the_range_is_not_valid():
     seen = read(Camera(depth=True, max_range_m=1.9), drawn(looking_down(2.0)))
     assert not np.asarray(seen.valid).any()
     np.testing.assert_array_equal(seen.depth_m, 1.9)
@@ -163,7 +163,7 @@ def test_noise_of_intensities_is_white_and_cut():
 
 
 def test_an_empty_range_is_refused():
-    with pytest.raises(ValueError, match="min_range_m: 3 is not below max_range_m, 2"):
+    with pytest.raises(ValueError, match="min_range_m: got 3; must be below max_range_m, 2"):
         Camera(min_range_m=3.0, max_range_m=2.0)
 
 

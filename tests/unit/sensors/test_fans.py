@@ -41,9 +41,9 @@ def test_sensor_i_looks_along_its_azimuth_and_reads_a_wall_within_the_bound(sens
     # the others look at least 60 degrees aside, less the fan's 15: 2.9 / cos(45 deg) and more
     assert float(true.ranges_m[sensor]) == pytest.approx(2.9, abs=EXACT_M)
     assert int(np.argmin(true.ranges_m)) == sensor
-    said = read(FAN, inputs)
-    assert bool(said.valid[sensor])
-    assert 0.0 < abs(float(said.ranges_m[sensor]) - 2.9) <= 0.005
+    measured = read(FAN, inputs)
+    assert bool(measured.valid[sensor])
+    assert 0.0 < abs(float(measured.ranges_m[sensor]) - 2.9) <= 0.005
 
 
 def test_noise_of_the_fan_is_evenly_spread_and_independent():
@@ -62,9 +62,9 @@ def test_noise_of_the_fan_is_evenly_spread_and_independent():
 
 
 def test_nothing_in_any_fan_reads_the_longest_range():
-    said = read(FAN, around())
-    np.testing.assert_array_equal(said.ranges_m, 5.0)
-    assert not np.asarray(said.valid).any()
+    measured = read(FAN, around())
+    np.testing.assert_array_equal(measured.ranges_m, 5.0)
+    assert not np.asarray(measured.valid).any()
 
 
 @pytest.mark.parametrize("aside", [(15.0, 0.0), (-15.0, 0.0), (0.0, 15.0), (15.0, -15.0)])
@@ -79,7 +79,7 @@ def test_the_outermost_rays_stand_on_the_edges_of_the_fan(aside):
     assert not np.asarray(FAN.ideal(around([outside])).valid).any()
 
 
-def test_the_nearest_of_a_fans_echoes_is_told():
+def test_reports_the_nearest_echo_of_a_fan():
     azimuth = math.pi / COUNT
     near = ball(azimuth + math.radians(15.0), 0.0, away_m=1.0, from_m=0.1)
     true = FAN.ideal(around([WALL, near], Start(yaw_rad=0.0)))
@@ -100,7 +100,7 @@ def assert_reads(reading, range_m):
 
 
 @pytest.mark.parametrize("turn_deg", [0.0, 5.0, -10.0, 15.0])
-def test_a_cone_tells_the_orthogonal_distance_of_a_wall_that_it_reaches_squarely(turn_deg):
+def test_cone_measures_the_orthogonal_distance_of_a_wall_within_its_angle(turn_deg):
     assert_reads(CONE.ideal(around([WALL], Start(yaw_rad=math.radians(turn_deg)))), 3.0)
 
 
@@ -117,7 +117,7 @@ def test_a_wall_echoes_into_a_cone_up_to_the_limit_of_its_outermost_ray():
 
 @pytest.mark.parametrize(("aside_deg", "seen"), [(15.0, True), (15.6, False)])
 @pytest.mark.parametrize("turn", range(0, 12, 5))
-def test_a_cone_sees_what_stands_aside_as_far_as_it_opens(aside_deg, seen, turn):
+def test_cone_detects_objects_up_to_its_half_angle(aside_deg, seen, turn):
     aside, about = math.radians(aside_deg), turn * math.pi / 6.0
     place = Vec3(
         3.0 * math.cos(aside),

@@ -20,7 +20,7 @@ ROOM = [Box(Vec3(0.0, 0.0, 0.0), Vec3(6.0, 4.0, 3.0))]
 WALL = Box(Vec3(3.5, 0.0, 0.0), Vec3(1.0, 80.0, 80.0))
 
 
-def test_a_lidar_tells_the_walls_of_a_room():
+def test_a_lidar_measures_the_walls_of_a_room():
     lidar = Lidar2D(beams=360)
     angles = np.arange(360) * math.radians(1.0) - math.pi
     np.testing.assert_allclose(lidar.angles_rad(), angles, atol=1e-13)
@@ -38,7 +38,7 @@ def test_beams_count_to_the_left_from_the_right_edge():
     np.testing.assert_allclose(true.ranges_m, [2.5, 2.0, 1.5], atol=EXACT_M)
 
 
-def test_a_whole_turn_tells_no_beam_twice():
+def test_a_whole_turn_duplicates_no_beam():
     for turn in (2.0 * math.pi, math.radians(360.0), 360 * math.pi / 180):
         angles = Lidar2D(beams=8, field_of_view_rad=turn).angles_rad()
         np.testing.assert_allclose(np.diff(angles), math.pi / 4, atol=1e-14)
@@ -51,14 +51,14 @@ def test_a_lidar_turns_with_its_mount_and_its_vehicle():
     np.testing.assert_allclose(true.ranges_m, [2.5, 1.75, 1.5, 1.25], atol=EXACT_M)
 
 
-def test_a_lidar_tells_what_it_does_not_see():
+def test_a_lidar_flags_beams_without_a_hit():
     lidar = Lidar2D(beams=4, min_range_m=1.0, max_range_m=2.5)
-    said = read(lidar, around(ROOM, Start(Vec3(0.0, 1.5, 0.0))))
-    assert [bool(v) for v in said.valid] == [False, False, False, False]
-    np.testing.assert_array_equal(said.ranges_m, 2.5)
-    said = read(lidar, around(ROOM, Start(Vec3(1.0, 0.0, 0.0))))
-    assert [bool(v) for v in said.valid] == [False, True, True, True]
-    assert float(said.ranges_m[0]) == 2.5
+    measured = read(lidar, around(ROOM, Start(Vec3(0.0, 1.5, 0.0))))
+    assert [bool(v) for v in measured.valid] == [False, False, False, False]
+    np.testing.assert_array_equal(measured.ranges_m, 2.5)
+    measured = read(lidar, around(ROOM, Start(Vec3(1.0, 0.0, 0.0))))
+    assert [bool(v) for v in measured.valid] == [False, True, True, True]
+    assert float(measured.ranges_m[0]) == 2.5
 
 
 def test_noise_of_a_lidar_is_white_over_beams_and_scans():
@@ -104,7 +104,7 @@ def test_a_camera_that_looks_down_sees_the_ground_at_its_height():
     np.testing.assert_allclose(camera.ideal(inputs).depth_m, np.full((12, 16), 3.3), atol=EXACT_M)
 
 
-def test_the_range_limits_what_is_told_and_not_the_way_along_the_ray():
+def test_the_range_limits_the_depth_and_not_the_distance_along_the_ray():
     # at 2.99 m of depth the corners are 3.7 m away
     for along, seen in (("axis", 192), ("ray", 0)):
         camera = RangeCamera(along=along, max_range_m=3.0)
@@ -139,9 +139,9 @@ def test_sky_in_an_image_has_finite_derivatives():
     assert float(slopes[0]) == pytest.approx(4.0 * focal * (2.0 + 2.0 / 3.0), rel=1e-12)
 
 
-def test_a_reading_and_the_ideal_one_beside_it_are_those_that_each_is_alone():
+def test_step_with_ideal_equals_step_and_ideal():
     lidar, inputs = Lidar2D(beams=5, deviation_m=0.02), around(ROOM, Start(Vec3(1.0, 0.5, 0.0)))
-    _, said, true = lidar.step_beside_ideal((), inputs, 0.1, KEY)
-    np.testing.assert_array_equal(said.ranges_m, lidar.step((), inputs, 0.1, KEY)[1].ranges_m)
+    _, measured, true = lidar.step_with_ideal((), inputs, 0.1, KEY)
+    np.testing.assert_array_equal(measured.ranges_m, lidar.step((), inputs, 0.1, KEY)[1].ranges_m)
     np.testing.assert_array_equal(true.ranges_m, lidar.ideal(inputs).ranges_m)
-    assert (np.asarray(said.ranges_m) != np.asarray(true.ranges_m)).all()
+    assert (np.asarray(measured.ranges_m) != np.asarray(true.ranges_m)).all()

@@ -175,7 +175,7 @@ def test_a_drift_has_the_allan_deviation_of_theory(samples):
     assert abs(standard_errors_off(found, theory)) < 3.0
 
 
-def test_a_drift_has_its_deviation_and_forgets():
+def test_a_drift_has_its_deviation_and_time_constant():
     rows = still("drift_radps", 0.02, 2.0)
     assert abs(standard_errors_off(rows[:, 0] ** 2, 4e-4)) < 3.0
     assert abs(standard_errors_off(np.mean(rows**2, axis=1), 4e-4)) < 3.0
@@ -195,7 +195,7 @@ def test_the_noise_over_a_second_is_that_of_the_data_sheet_at_any_rate(dt_s):
     assert abs(standard_errors_off(accelerometer, (400e-6 * 9.80665) ** 2 / 2.0)) < 3.0
 
 
-def test_accelerometers_and_gyroscopes_are_disturbed_independently():
+def test_errors_of_accelerometers_and_gyroscopes_are_independent():
     found = series(Imu(), seen(force=Vec3.zero()), 2000, 50, 0.01)
     force, rate = (
         by_axis(v) for v in (found.specific_force_body_mps2, found.angular_velocity_body_radps)
@@ -204,7 +204,7 @@ def test_accelerometers_and_gyroscopes_are_disturbed_independently():
     assert abs(standard_errors_off(np.mean(product, axis=1), 0.0)) < 3.0
 
 
-def test_the_numbers_of_a_data_sheet_can_be_written_as_it_has_them():
+def test_data_sheet_units_are_accepted():
     written = {
         "accelerometer": {"noise_ug_per_rthz": 400},
         "gyroscope": {"noise_degps_per_rthz": 0.005, "range_degps": 2000},

@@ -29,9 +29,9 @@ SENSORS = {
 
 
 @pytest.mark.parametrize("name", SENSORS)
-def test_a_ball_along_a_look_is_what_its_number_tells(name):
+def test_a_ball_along_a_beam_is_measured_by_its_range(name):
     sensor = SENSORS[name]
-    looks = sensor.looks_body()
+    looks = sensor.beam_directions_body()
     for number, look in enumerate(looks):
         assert look.norm() == pytest.approx(1.0, abs=1e-12)
         said = read(sensor, around([Sphere(look * AWAY_M, RADIUS_M)]))
@@ -49,11 +49,11 @@ def ranges_of(measurement):
 def test_an_array_looks_along_its_five_lines():
     half = math.sqrt(0.5)
     expected = [[1, 0, 0], [0, 0, -1], [half, half, 0], [half, -half, 0], [-1, 0, 0]]
-    looks = [look.array for look in UltrasonicArray().looks_body()]
+    looks = [look.array for look in UltrasonicArray().beam_directions_body()]
     np.testing.assert_allclose(looks, expected, atol=1e-12)
 
 
-def test_what_tells_no_ranges_has_no_looks():
-    assert Imu().looks_body() is None
+def test_sensors_without_ranges_have_no_beam_directions():
+    assert Imu().beam_directions_body() is None
     # its numbers are parts of the ways, not the ways along the rays
-    assert RangeCamera(along="axis").looks_body() is None
+    assert RangeCamera(along="axis").beam_directions_body() is None

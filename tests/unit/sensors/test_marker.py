@@ -42,10 +42,10 @@ def found():
     return lambda start: look(jax.tree.map(jnp.asarray, start.kinematics()))
 
 
-def miss(said, true):
+def miss(measured, true):
     """How far the place is beside the true one, and the yaw."""
-    yaw = float(said.yaw_body_rad - true.yaw_body_rad)
-    return float((said.position_body_m - true.position_body_m).norm()), abs(
+    yaw = float(measured.yaw_body_rad - true.yaw_body_rad)
+    return float((measured.position_body_m - true.position_body_m).norm()), abs(
         math.remainder(yaw, 2.0 * math.pi)
     )
 
@@ -54,10 +54,10 @@ def miss(said, true):
 @pytest.mark.parametrize("angles", [(0.0, 0.0, 0.0), (0.03, -0.04, 0.1), (-0.03, 0.04, 3.0)])
 def test_a_marker_is_found_to_two_percent_and_two_degrees(found, distance_m, angles):
     high_m = HIGH_M + distance_m + 0.02
-    said, true = found(Start(Vec3(0.02 * distance_m, 0.0, high_m), *angles))
-    assert bool(said.valid)
+    measured, true = found(Start(Vec3(0.02 * distance_m, 0.0, high_m), *angles))
+    assert bool(measured.valid)
     assert bool(true.valid)
-    place_m, yaw_rad = miss(said, true)
+    place_m, yaw_rad = miss(measured, true)
     assert place_m < 0.02 * distance_m
     assert yaw_rad < math.radians(2.0)
 
@@ -66,9 +66,9 @@ def test_a_marker_is_found_obliquely(found):
     # 50 degrees from the deck's normal, 2 m away
     angle = math.radians(50.0)
     start = Start(Vec3(-2.0 * math.sin(angle), 0.0, HIGH_M + 2.0 * math.cos(angle)), 0.0, -angle)
-    said, true = found(start)
-    place_m, yaw_rad = miss(said, true)
-    assert bool(said.valid)
+    measured, true = found(start)
+    place_m, yaw_rad = miss(measured, true)
+    assert bool(measured.valid)
     assert place_m < 0.04
     assert yaw_rad < math.radians(2.0)
 
@@ -82,12 +82,12 @@ def test_a_marker_is_found_obliquely(found):
         (Start(Vec3(0.0, 0.0, 1.5), roll_rad=math.pi), "looking up"),
     ],
 )
-def test_what_is_not_seen_is_not_valid(found, start, why):
+def test_an_invisible_marker_is_not_valid(found, start, why):
     del why
-    for said in found(start):
-        assert not bool(said.valid)
-        assert float(said.position_body_m.norm()) == 0.0
-        assert float(said.yaw_body_rad) == 0.0
+    for measured in found(start):
+        assert not bool(measured.valid)
+        assert float(measured.position_body_m.norm()) == 0.0
+        assert float(measured.yaw_body_rad) == 0.0
 
 
 def test_the_same_picture_gives_the_same_bits_whatever_was_seen_before(found):
@@ -107,19 +107,19 @@ def test_the_model_errs_as_much_as_the_detector(found, distance_m):
     detected = np.array([miss(*found(start))[0] for start in starts])
     marker = Marker(DOWN, rendered=False)
     inputs = drawn(starts[5], platforms=[DECK], partner=0)
-    said, true = many(marker, inputs, 400), marker.ideal(inputs)
-    missed = jax.vmap(lambda place: (place - true.position_body_m).norm())(said.position_body_m)
+    measured, true = many(marker, inputs, 400), marker.ideal(inputs)
+    missed = jax.vmap(lambda place: (place - true.position_body_m).norm())(measured.position_body_m)
     modeled = float(np.sqrt(np.mean(np.square(missed))))
-    assert np.asarray(said.valid).all()
+    assert np.asarray(measured.valid).all()
     assert modeled / 3.0 < np.sqrt(np.mean(np.square(detected))) < 3.0 * modeled
 
 
 def test_the_model_is_read_without_a_renderer():
     inputs = drawn(looking_down(2.0), platforms=[DECK], partner=0)
-    said = read(
+    measured = read(
         Marker(rendered=False), type(inputs)(0.0, inputs.truth, inputs.surroundings, None, {})
     )
-    assert bool(said.valid)
+    assert bool(measured.valid)
     assert not Marker(rendered=False).renders
 
 
@@ -171,8 +171,8 @@ def test_each_of_a_fleet_finds_the_marker_of_its_own_partner(tmp_path):
         fresh = log.column(name, "sensor.marker.fresh") > 0.0
         assert (log.column(name, "sensor.marker.valid")[fresh] == 1.0).all(), name
         for axis in "xyz":
-            said, true = (
+            measured, true = (
                 log.column(name, f"{told}.marker.position_{axis}_body_m")[fresh]
                 for told in ("sensor", "ideal")
             )
-            np.testing.assert_allclose(said, true, atol=0.02, err_msg=name)
+            np.testing.assert_allclose(measured, true, atol=0.02, err_msg=name)

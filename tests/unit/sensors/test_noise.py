@@ -45,7 +45,7 @@ def test_a_gauss_markov_process_keeps_its_deviation_from_the_first_value_on(dt_s
 
 
 @pytest.mark.parametrize(("dt_s", "lag"), [(0.02, 25), (0.02, 100), (1.0, 1), (1.0, 4), (10.0, 1)])
-def test_a_gauss_markov_process_forgets_exponentially(dt_s, lag):
+def test_a_gauss_markov_process_decorrelates_exponentially(dt_s, lag):
     found = series(GaussMarkov(3.0, 2.0), dt_s)
     products = np.mean(found[:, lag:] * found[:, :-lag], axis=1)
     assert abs(standard_errors_off(products, 9.0 * math.exp(-lag * dt_s / 2.0))) < 3.0
@@ -87,7 +87,7 @@ def test_vectors_of_normal_numbers_have_unit_deviation_and_independent_component
         assert abs(standard_errors_off(row * rows[i - 1], 0.0)) < 3.0
 
 
-def test_even_noise_fills_its_bounds():
+def test_uniform_noise_fills_its_bounds():
     keys = jax.random.split(jax.random.key(2), 20_000)
     vectors = jax.vmap(uniform3)(keys)
     for row in (jax.vmap(uniform)(keys), vectors.x, vectors.y, vectors.z):

@@ -39,7 +39,7 @@ def test_errors_have_their_deviation_from_the_first_sample_on(angle):
 
 @pytest.mark.parametrize("lag", [10, 100, 250])
 @pytest.mark.parametrize("angle", ANGLES)
-def test_errors_forget_within_a_hundred_seconds(angle, lag):
+def test_errors_decay_within_a_hundred_seconds(angle, lag):
     off = errors(1.0, 1000, 300)[angle]
     products = np.mean(off[:, lag:] * off[:, :-lag], axis=1)
     assert abs(standard_errors_off(products, DEVIATION**2 * math.exp(-lag / 100.0))) < 3.0

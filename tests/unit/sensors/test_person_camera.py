@@ -36,7 +36,7 @@ def likelier(image):
     return {tuple(map(int, at)) for at in np.argwhere(image.evidence > 0.0)}
 
 
-def test_cell_under_which_a_person_stands_tells_of_it():
+def test_cell_with_a_person_has_positive_evidence():
     # a cell sees 20 m / 2280 * 80 = 0.70 m; ahead is up and left is left
     image = CAMERA.ideal(looking([(1.75, 0.35)]))
     assert likelier(image) == {(3, 7)}
@@ -62,7 +62,7 @@ def test_person_outside_the_image_is_not_seen():
     assert likelier(CAMERA.ideal(looking(persons))) == set()
 
 
-def test_camera_that_looks_up_sees_nothing_and_tells_finite_numbers():
+def test_camera_that_looks_up_is_invalid_and_finite():
     upwards = replace(CAMERA, mount=Mount(pitch_rad=-math.pi / 2))
     image = upwards.ideal(looking([(0.0, 0.0)]))
     assert not image.valid.any()
@@ -85,18 +85,18 @@ def test_scores_have_the_mean_and_deviation_of_the_model(kind, someone):
     scores = Scores.at(jnp.asarray(HEIGHT_M), jnp.asarray(kind, jnp.int32))
     count = 40_000
     draws = jax.random.normal(jax.random.key(0), (count,))
-    found = np.asarray(scores.drawn(jnp.full(count, someone), draws))
+    found = np.asarray(scores.sample(jnp.full(count, someone), draws))
     mean, deviation = scores[:2] if someone else scores[2:]
     assert abs(found.mean() - mean) < 3.0 * deviation / math.sqrt(count)
     assert abs(found.std() - deviation) < 3.0 * deviation / math.sqrt(2.0 * count)
 
 
-def test_mean_of_the_likelihood_ratio_is_one_where_nobody_is():
+def test_mean_of_the_likelihood_ratio_is_one_without_persons():
     # E[p(y | person) / p(y | no person)] over y without a person is 1, whatever the two are
     scores = Scores.at(jnp.asarray(30.0), jnp.asarray(CLUTTER, jnp.int32))
     draws = jax.random.normal(jax.random.key(1), (40_000,))
     nobody = jnp.zeros(len(draws), bool)
-    ratio = np.exp(scores.log_likelihood_difference(scores.drawn(nobody, draws)))
+    ratio = np.exp(scores.log_likelihood_difference(scores.sample(nobody, draws)))
     assert abs(ratio.mean() - 1.0) < 3.0 * ratio.std() / math.sqrt(len(ratio))
 
 
@@ -110,7 +110,7 @@ def test_images_differ_by_their_keys_and_err_about_the_ideal():
     assert (first < 0.0).mean() > 0.8
 
 
-def test_terrain_below_is_told():
+def test_terrain_class_below_is_measured():
     classes = ((OPEN, CLUTTER), (OCCLUSION, OPEN))
     for place, expected in {(-1.0, -1.0): 0, (-1.0, 1.0): 1, (1.0, -1.0): 2}.items():
         inputs = looking(classes=classes, start=Start(Vec3(*place, 10.0)))

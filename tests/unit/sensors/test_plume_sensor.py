@@ -25,7 +25,7 @@ def told(sensor):
     return float(sensor.ideal(INPUTS).concentration)
 
 
-def test_one_plume_is_smelled_by_its_name_and_all_without():
+def test_a_named_plume_is_measured_and_by_default_all():
     assert told(PlumeSensor("smoke")) == pytest.approx(SHARE, rel=1e-12)
     assert told(PlumeSensor("gas")) == pytest.approx(0.25 * SHARE, rel=1e-12)
     assert told(PlumeSensor()) == pytest.approx(1.25 * SHARE, rel=1e-12)
@@ -33,8 +33,8 @@ def test_one_plume_is_smelled_by_its_name_and_all_without():
 
 def test_noise_is_white_with_its_deviation():
     steps, seeds = 1000, 20
-    said = series(PlumeSensor("smoke", 0.02), INPUTS, steps, seeds, 0.5).concentration
-    off = said - SHARE
+    measured = series(PlumeSensor("smoke", 0.02), INPUTS, steps, seeds, 0.5).concentration
+    off = measured - SHARE
     count = off.size
     assert abs(off.mean()) < 3.0 * 0.02 / math.sqrt(count)
     assert abs(off.std() / 0.02 - 1.0) < 3.0 / math.sqrt(2.0 * count)
@@ -42,6 +42,6 @@ def test_noise_is_white_with_its_deviation():
     assert abs(neighbors) < 3.0 / math.sqrt(count)
 
 
-def test_without_noise_it_tells_the_concentration():
+def test_sensor_without_noise_measures_the_concentration():
     _, measurement = PlumeSensor("gas", 0.0).step((), INPUTS, 0.5, jax.random.key(0))
     assert np.asarray(measurement.concentration) == told(PlumeSensor("gas"))

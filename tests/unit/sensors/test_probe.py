@@ -41,78 +41,78 @@ def around(z=0.0, start=None, **fields):
     return replace(inputs, processes=drawn)
 
 
-def told(probe, *inputs, dt_s=1.0):
+def measured(probe, *inputs, dt_s=1.0):
     """What it says of one after the other."""
-    state, said = first(probe.init(KEY)), []
+    state, values = first(probe.init(KEY)), []
     for given in inputs:
         state, measurement = probe.step(state, given, dt_s, KEY)
-        said.append((float(measurement.value), bool(measurement.valid)))
-    return said
+        values.append((float(measurement.value), bool(measurement.valid)))
+    return values
 
 
-def test_it_measures_in_its_depths_and_holds_the_last_value_elsewhere():
+def test_probe_measures_in_its_depths_and_holds_the_last_value_elsewhere():
     at = [around(z, heat=FLAT) for z in (5.0, -2.0, 1.0, -21.0, -20.0, 0.0)]
     expected = [(0.0, False), (9.0, True), (9.0, False), (9.0, False), (0.0, True), (10.0, True)]
-    assert told(Probe(), *at) == expected
+    assert measured(Probe(), *at) == expected
 
 
-def test_it_is_where_it_is_fixed_to_its_vehicle():
+def test_probe_is_at_its_mounting_position():
     # turned by half a turn: what is ahead and to the left lies to the west and south
     start = Start(Vec3(3.0, 4.0, -0.5), yaw_rad=math.pi)
     probe = Probe(position_body_m=Vec3(2.0, 1.0, -0.5))
-    [(value, valid)] = told(probe, around(start=start, bowl=Bowl(trend_per_m=2.0)))
+    [(value, valid)] = measured(probe, around(start=start, bowl=Bowl(trend_per_m=2.0)))
     assert valid
     assert value == pytest.approx(2.0**2 + 1.0**2 - 2.0 * 1.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("dt_s", [0.1, 1.0])
-def test_it_lags_like_a_first_order_at_any_rate(dt_s):
+def test_lag_is_of_first_order_at_any_rate(dt_s):
     """A step of 9 to 10 in a lag of 4 s: 10 - e^(-t / T), whatever the steps."""
     probe, deep, high = Probe(time_constant_s=4.0), around(-2.0, heat=FLAT), around(0.0, heat=FLAT)
     count = round(6.0 / dt_s)
-    said = told(probe, deep, *[high] * count, dt_s=dt_s)
-    assert said[0] == (9.0, True)
+    values = measured(probe, deep, *[high] * count, dt_s=dt_s)
+    assert values[0] == (9.0, True)
     times = dt_s * np.arange(1, count + 1)
     expected = 10.0 - np.exp(-times / 4.0)
-    np.testing.assert_allclose([value for value, _ in said[1:]], expected, rtol=1e-12)
+    np.testing.assert_allclose([value for value, _ in values[1:]], expected, rtol=1e-12)
 
 
-def test_without_errors_it_has_no_lag():
+def test_ideal_measurement_has_no_lag():
     ideal = Probe(time_constant_s=4.0).ideal(around(-2.0, heat=FLAT))
     assert (float(ideal.value), bool(ideal.valid)) == (9.0, True)
 
 
 @pytest.mark.parametrize("height", [0.5, 10.0, 40.0])
-def test_from_above_it_tells_the_mean_over_its_disc(height):
+def test_footprint_measures_the_mean_over_its_disc(height):
     """Of the square of the distance the mean over a disc of radius R is R^2 / 2."""
     probe = Probe(footprint=ViewBelow(0.1, 50.0))
-    [(value, valid)] = told(probe, around(height, bowl=Bowl()))
+    [(value, valid)] = measured(probe, around(height, bowl=Bowl()))
     assert valid
     assert value == pytest.approx(0.5 * (height * math.tan(0.1)) ** 2, rel=1e-12)
 
 
-def test_a_patch_as_wide_as_the_disc_is_told_to_a_per_cent():
+def test_a_patch_as_wide_as_the_disc_is_measured_to_a_percent():
     """Of exp(-r^2 / 2 s^2) the mean over a disc of radius s is 2 (1 - exp(-1 / 2))."""
     kind = Patches("", 0.0, (FieldPatch(Vec3(3.0, 4.0, 0.0), 5.0, 1.0),))
-    [(value, _)] = told(Probe(footprint=ViewBelow(math.atan(0.5))), around(10.0, patch=kind))
+    [(value, _)] = measured(Probe(footprint=ViewBelow(math.atan(0.5))), around(10.0, patch=kind))
     assert value == pytest.approx(2.0 * (1.0 - math.exp(-0.5)), rel=0.01)
 
 
-def test_from_above_it_is_valid_up_to_its_height_and_over_the_water():
+def test_footprint_is_valid_up_to_its_height_and_above_the_water():
     at = [around(z, heat=FLAT) for z in (-0.5, 50.0, 50.5)]
-    valid = [valid for _, valid in told(Probe(footprint=ViewBelow(0.1, 50.0)), *at)]
+    valid = [valid for _, valid in measured(Probe(footprint=ViewBelow(0.1, 50.0)), *at)]
     assert valid == [False, True, False]
 
 
-def test_of_several_fields_it_tells_the_one_named():
+def test_named_field_is_measured():
     fields = {"heat": FLAT, "algae": Patches("ug/l", 3.0)}
-    assert told(Probe("algae"), around(0.0, **fields)) == [(3.0, True)]
+    assert measured(Probe("algae"), around(0.0, **fields)) == [(3.0, True)]
 
 
 @pytest.mark.parametrize(
     ("probe", "fields", "message"),
     [
-        (Probe(), (), "no field to probe; write fields: {algae: from-seed} under world"),
+        (Probe(), (), "no field; write fields: {algae: from-seed} under world"),
         (Probe(), ("heat", "algae"), "field is missing; write one of heat, algae"),
         (Probe("haet"), ("heat",), "no field 'haet'. .*Did you mean 'heat'"),
     ],
@@ -123,8 +123,8 @@ def test_a_world_without_its_field_is_refused(probe, fields, message):
         probe.check(replace(world(), processes=processes))
 
 
-def test_depths_in_disorder_are_refused():
-    with pytest.raises(ValueError, match=r"depth_range_m: \[5, 1\] is not allowed; the lesser"):
+def test_depths_in_the_wrong_order_are_refused():
+    with pytest.raises(ValueError, match=r"depth_range_m: got \[5, 1\]; write the smaller"):
         Probe(depth_range_m=(5.0, 1.0))
 
 

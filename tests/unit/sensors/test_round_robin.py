@@ -17,9 +17,9 @@ from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
-from kittiwake.sensors.round_robin import MOST_AT_ONCE, PARTITIONS, SCHEMES, SENSORS
+from kittiwake.sensors.round_robin import MAX_AT_ONCE, PARTITIONS, SCHEMES, SENSORS
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
-from kittiwake.sim.schedule import Clock, Held, run, steps_between
+from kittiwake.sim.schedule import Clock, ScheduledState, run, steps_between
 
 # the lowest rate that all slot rates divide
 PHYSICS_HZ = 240
@@ -49,13 +49,13 @@ def listened(array, rate_hz, ticks):
     inputs, dt_s = around(ROOM), 1.0 / PHYSICS_HZ
 
     def once(held, tick):
-        later, said = run(part, held, inputs, Clock(tick, dt_s), KEY)
-        return later, said.active
+        later, measured = run(part, held, inputs, Clock(tick, dt_s), KEY)
+        return later, measured.active
 
-    first = Held(array.init(KEY), None, None)
-    said = jax.eval_shape(lambda: array.step(first.state, inputs, dt_s, KEY)[1])
-    empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), said)
-    held = Held(first.state, empty, jnp.asarray(True))
+    first = ScheduledState(array.init(KEY), None, None)
+    measured = jax.eval_shape(lambda: array.step(first.state, inputs, dt_s, KEY)[1])
+    empty = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), measured)
+    held = ScheduledState(first.state, empty, jnp.asarray(True))
     return np.asarray(jax.jit(lambda h: jax.lax.scan(once, h, jnp.arange(ticks)))(held)[1])
 
 
@@ -85,7 +85,7 @@ def test_a_slot_of_front_only_lasts_62_5_ms_and_one_of_all_1_two_thirds_of_a_sec
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_at_most_two_of_one_partition_are_active_at_once(scheme):
     for slot in SCHEMES[scheme].slots:
-        assert 1 <= len(set(slot)) == len(slot) <= MOST_AT_ONCE
+        assert 1 <= len(set(slot)) == len(slot) <= MAX_AT_ONCE
         assert any(set(slot) <= set(partition) for partition in PARTITIONS)
 
 
@@ -99,21 +99,21 @@ def test_without_a_scheme_only_the_front_measures():
     assert UltrasonicArray().turns == SCHEMES["front-only"]
 
 
-def test_each_keeps_what_it_said_last():
+def test_inactive_sensors_hold_their_last_reading():
     array = UltrasonicArray(slots=(("front",), ("back",)))
-    state, said = array.init(KEY), []
+    state, measured = array.init(KEY), []
     for place_m in (0.0, 0.5, 1.0, 1.5):
         inputs = around(ROOM, Start(Vec3(place_m, 0.0, 0.0)))
         state, measurement = array.step(state, inputs, 1 / 6, KEY)
-        said.append(measurement)
+        measured.append(measurement)
     front, back = SENSORS.index("front"), SENSORS.index("back")
     # to the walls at 2.5 m and -3.5 m, from 0.215 m before and 0.15 m behind the center
     ahead, behind = [2.285, 2.285, 1.285, 1.285], [5.0, 3.85, 3.85, 4.85]
-    np.testing.assert_allclose([s.ranges_m[front] for s in said], ahead, atol=EXACT_M)
-    np.testing.assert_allclose([s.ranges_m[back] for s in said], behind, atol=EXACT_M)
-    assert [bool(s.valid[back]) for s in said] == [False, True, True, True]
-    assert [bool(s.active[front]) for s in said] == [True, False, True, False]
-    assert not any(bool(s.valid[SENSORS.index("left")]) for s in said)
+    np.testing.assert_allclose([s.ranges_m[front] for s in measured], ahead, atol=EXACT_M)
+    np.testing.assert_allclose([s.ranges_m[back] for s in measured], behind, atol=EXACT_M)
+    assert [bool(s.valid[back]) for s in measured] == [False, True, True, True]
+    assert [bool(s.active[front]) for s in measured] == [True, False, True, False]
+    assert not any(bool(s.valid[SENSORS.index("left")]) for s in measured)
 
 
 def test_left_and_right_look_45_degrees_off_forward():
@@ -135,23 +135,23 @@ def test_left_and_right_look_45_degrees_off_forward():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"slots": [["front", "left"]]}, r"slots\[0\]: \[front, left\] are of two partitions"),
+        ({"slots": [["front", "left"]]}, r"slots\[0\]: got \[front, left\] of two partitions"),
         ({"slots": [["back"], ["left", "right", "back"]]}, r"slots\[1\]: .* more than 2 at once"),
         ({"slots": [["left", "left"]]}, "names a sensor twice"),
-        ({"slots": [["back"], []]}, r"slots\[1\]: nobody is active"),
-        ({"slots": []}, "slots: there are none"),
+        ({"slots": [["back"], []]}, r"slots\[1\]: is empty"),
+        ({"slots": []}, "slots: is empty"),
         ({"slots": [["fornt"]]}, r"slots\[0\]: there is no sensor 'fornt'.*Did you mean 'front'"),
         ({"scheme": "fornt"}, "front"),
         ({"scheme": "front", "slots": [["front"]]}, r"scheme is given as well \(front\)"),
         ({"left": {"position_body_m": [0, 0, 0], "direction_body": [0, 0, 0]}}, "no direction"),
     ],
 )
-def test_slots_that_cannot_be_kept_are_refused(given, sentence):
+def test_invalid_slots_are_refused(given, sentence):
     with pytest.raises(ScenarioError, match=sentence):
         build_component(UltrasonicArray, given, lambda _: "my.yaml:3")
 
 
-def test_all_slots_that_cannot_be_kept_are_told_at_once():
+def test_all_invalid_slots_are_reported_at_once():
     slots = [["front", "left"], ["back"], [], ["fornt"]]
     with pytest.raises(
         ScenarioError, match=r"slots\[0\]: .*; slots\[2\]: .*; slots\[3\]: there is"

@@ -71,12 +71,12 @@ def test_nothing_ahead_reads_the_longest_range():
     assert_silent(read(AHEAD, around([Box(Vec3(5.6, 0.0, 0.0), Vec3(1.0, 1.0, 1.0))])))
 
 
-def test_what_is_too_oblique_hides_what_is_behind():
+def test_an_oblique_surface_hides_surfaces_behind_it():
     plate = Box(Vec3(1.0, 0.0, 0.0), Vec3(0.01, 2.0, 2.0), yaw_rad=math.radians(50.0))
     assert_silent(read(AHEAD, around([WALL, plate])))
 
 
-def test_what_is_nearer_than_the_shortest_range_is_not_read():
+def test_a_surface_below_the_shortest_range_is_not_read():
     near = dataclasses.replace(AHEAD, min_range_m=0.6)
     at = [Start(Vec3(2.5, 0.0, 0.0)), Start(Vec3(2.3, 0.0, 0.0))]
     assert_silent(read(near, around([WALL], at[0])))
@@ -159,7 +159,7 @@ def test_noise_is_evenly_spread_within_its_bound():
     assert abs(errors.std() / deviation - 1.0) < 1.5 * math.sqrt(0.8 / count)
 
 
-def test_noise_leads_out_of_no_range_and_into_no_silence():
+def test_noise_keeps_the_range_and_the_validity():
     line = dataclasses.replace(AHEAD, noise_bound_m=1.0)
     ranges = np.asarray(many(line, around([WALL], Start(Vec3(2.9, 0.0, 0.0))), 200).range_m)
     assert ranges.min() == 0.0
@@ -192,11 +192,14 @@ def test_single_precision_reads_the_same(single_precision):
     ("given", "sentence"),
     [
         ({"direction_body": [0, 0, 0]}, "write \\[1, 0, 0\\] to look ahead"),
-        ({"min_range_m": 5, "max_range_m": 5}, "5 is not below max_range_m, 5; write a smaller"),
+        (
+            {"min_range_m": 5, "max_range_m": 5},
+            "got 5; must be below max_range_m, 5. Write a smaller",
+        ),
         ({"max_range_m": 0}, "must be above 0"),
         ({"max_incidence_deg": 91}, "must be from 0 to 90"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(given, sentence):
+def test_impossible_parameters_are_refused(given, sentence):
     with pytest.raises(ScenarioError, match=sentence):
         build_component(Ultrasonic, given, lambda _: "my.yaml:3")

@@ -1,4 +1,4 @@
-"""Many vehicles in one world: groups, commands from outside, precision, losses and collisions."""
+"""Fleets: groups, external commands, precision, losses and collisions."""
 
 from pathlib import Path
 
@@ -58,12 +58,12 @@ def fleet_of(text, **options):
     return build(parse_document(text, "test.yaml"), Path()).fleet(**options)
 
 
-def lanes(fleet, groups):
-    """A value per vehicle, by name, from one array per group."""
+def by_vehicle(fleet, groups):
+    """Return a value per vehicle, by name, from one array per group."""
     return {
-        name: np.asarray(array)[..., lane]
+        name: np.asarray(array)[..., index]
         for group, array in zip(fleet.groups, groups, strict=True)
-        for lane, name in enumerate(group.names)
+        for index, name in enumerate(group.names)
     }
 
 
@@ -80,22 +80,24 @@ def start(mixed):
 
 @pytest.fixture(scope="module")
 def commands_to_two(mixed, start):
-    """What each vehicle was told, with and without commands to one of each kind."""
-    asked = {
+    """Return the actuator commands with and without external commands to two vehicles."""
+    external = {
         "gull-b": kw.ThrustAttitude(20.0, UPRIGHT),
         "tern-a": kw.PositionYaw(kw.Vec3(1.0, 50.0, 10.0), 0.5),
     }
 
-    def told(state, commands):
+    def actuator_commands(state, commands):
         return tuple(group.command for group in mixed.step(state, commands)[1])
 
     with jax.enable_x64(True):
-        left_alone, commanded = jax.jit(lambda s: (told(s, None), told(s, asked)))(start)
+        left_alone, commanded = jax.jit(
+            lambda s: (actuator_commands(s, None), actuator_commands(s, external))
+        )(start)
 
     def fields(groups):
         return {
             name: {
-                field: lanes(mixed, [getattr(group, field) for group in groups])[name]
+                field: by_vehicle(mixed, [getattr(group, field) for group in groups])[name]
                 for field in ("pitch_rad", "roll_rad", "throttle", "yaw_rate_radps")
             }
             for name in mixed.names
@@ -106,7 +108,7 @@ def commands_to_two(mixed, start):
 
 @pytest.fixture(scope="module")
 def trouble():
-    """Positions, velocities and status over 40 steps, by vehicle; and the judged quantities."""
+    """Return positions, velocities and status over 40 steps by vehicle, and the limits' names."""
     fleet = fleet_of(TROUBLE)
 
     def seen(groups):
@@ -117,7 +119,9 @@ def trouble():
     with jax.enable_x64(True):
         later, recorded = jax.jit(lambda key: fleet.rollout(fleet.init(key), 40, seen))(seed_key(0))
         quantities = [limit.name for limit in fleet.limits(later)[0]]
-    heights, speeds, status = (lanes(fleet, [group[i] for group in recorded]) for i in range(3))
+    heights, speeds, status = (
+        by_vehicle(fleet, [group[i] for group in recorded]) for i in range(3)
+    )
     return heights, speeds, status, quantities
 
 
@@ -142,8 +146,8 @@ def test_parameters_of_one_entry_stay_plain_numbers_and_those_of_several_are_sta
 
 
 def test_each_vehicle_starts_where_the_scenario_says(mixed, start):
-    x = lanes(mixed, [g.dynamics.phase.configuration.position_world_m.x for g in start.groups])
-    y = lanes(mixed, [g.dynamics.phase.configuration.position_world_m.y for g in start.groups])
+    x = by_vehicle(mixed, [g.dynamics.phase.configuration.position_world_m.x for g in start.groups])
+    y = by_vehicle(mixed, [g.dynamics.phase.configuration.position_world_m.y for g in start.groups])
     assert {name: (float(x[name]), float(y[name])) for name in mixed.names} == {
         "tern-a": (0.0, 50.0),
         "gull-a": (0.0, 0.0),
@@ -160,7 +164,7 @@ def test_the_step_is_one_over_the_rate(mixed):
 # commands from outside
 
 
-def test_a_command_replaces_what_guidance_asks_for(commands_to_two):
+def test_a_command_replaces_the_setpoint_of_guidance(commands_to_two):
     before, after = commands_to_two
     # the controller's hover throttle is 0.59; 20 N need 0.656 of the thrust polynomial
     thrust = np.polyval([40.26064275695, 3.050826953, 0.663881], after["gull-b"]["throttle"])
@@ -171,24 +175,24 @@ def test_a_command_replaces_what_guidance_asks_for(commands_to_two):
     assert after["tern-a"]["roll_rad"] > 0.05
 
 
-def test_a_command_changes_no_bit_of_what_others_are_told(commands_to_two):
+def test_a_command_changes_no_bit_of_other_vehicles_commands(commands_to_two):
     before, after = commands_to_two
     for name in ("gull-a", "tern-b"):
         assert before[name] == after[name]
 
 
-def test_a_command_to_an_unknown_vehicle_is_refused_with_the_nearest_name(mixed, start):
+def test_a_command_to_an_unknown_vehicle_is_rejected_with_a_suggestion(mixed, start):
     hover = kw.ThrustAttitude(20.0, UPRIGHT)
     with pytest.raises(CommandError, match=r"no vehicle 'gul-a'\..*Did you mean 'gull-a'\?"):
         jax.eval_shape(lambda s: mixed.advance(s, {"gul-a": hover}), start)
 
 
-def test_a_command_with_a_rung_missing_is_refused_with_the_rungs_at_hand(mixed, start):
+def test_a_command_without_a_controller_is_rejected_with_the_available_ones(mixed, start):
     velocity = kw.VelocityYawRate(kw.Vec3(1.0, 0.0, 0.0), 0.0)
     with pytest.raises(CascadeError) as refused:
         jax.eval_shape(lambda s: mixed.advance(s, {"gull-a": velocity}), start)
     message = str(refused.value)
-    assert "nothing leads from VelocityYawRate to AttitudeThrottle" in message
+    assert "no controller leads from VelocityYawRate to AttitudeThrottle" in message
     assert "qrsim-waypoint (PositionYaw to AttitudeThrottle)" in message
     assert "stick-inversion (ThrustAttitude to AttitudeThrottle)" in message
 
@@ -196,7 +200,7 @@ def test_a_command_with_a_rung_missing_is_refused_with_the_rungs_at_hand(mixed, 
 # precision
 
 
-def test_double_precision_is_refused_in_float32_mode_with_the_line_to_write(mixed):
+def test_double_precision_is_rejected_in_float32_mode_with_the_line_to_write(mixed):
     with jax.enable_x64(False), pytest.raises(PrecisionError) as refused:
         mixed.init(seed_key(0))
     assert "float64, but JAX is in float32 mode" in str(refused.value)
@@ -204,7 +208,7 @@ def test_double_precision_is_refused_in_float32_mode_with_the_line_to_write(mixe
     assert 'precision="float32"' in str(refused.value)
 
 
-def test_single_precision_is_refused_in_float64_mode_with_the_line_to_write():
+def test_single_precision_is_rejected_in_float64_mode_with_the_line_to_write():
     fleet = fleet_of(MIXED, single_precision=True)
     with pytest.raises(PrecisionError) as refused:
         fleet.init(seed_key(0))
@@ -230,7 +234,7 @@ def test_a_vehicle_that_leaves_its_limits_is_lost_for_a_named_quantity(trouble):
     assert quantities[status["falling"][lost] - 1] == "z_m"
 
 
-def test_a_lost_vehicle_stands_still_from_then_on(trouble):
+def test_a_lost_vehicle_is_frozen(trouble):
     heights, speeds, status, _ = trouble
     lost = int(np.flatnonzero(status["falling"])[0])
     assert len(set(status["falling"][lost:])) == 1

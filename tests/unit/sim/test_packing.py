@@ -1,4 +1,4 @@
-"""Trees of arrays as flat arrays and back, to the bit."""
+"""Packing of trees to flat arrays and back, bit for bit."""
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,7 @@ def assert_same_bits(one, other):
     assert [bits(x) for x in jax.tree.leaves(one)] == [bits(x) for x in jax.tree.leaves(other)]
 
 
-def test_a_state_of_all_kinds_of_leaves_comes_back_bit_for_bit():
+def test_a_state_with_all_kinds_of_leaves_round_trips_bit_for_bit():
     tree = {
         "scalar": jnp.asarray(0.1),
         "vector": jnp.asarray(AWKWARD),
@@ -46,18 +46,18 @@ def test_a_state_of_all_kinds_of_leaves_comes_back_bit_for_bit():
 
 
 @pytest.mark.usefixtures("single_precision")
-def test_single_precision_comes_back_bit_for_bit():
+def test_single_precision_round_trips_bit_for_bit():
     tree = {"x": jnp.asarray([0.1, -0.0, np.nan, 1e-45], jnp.float32), "key": seed_key(1)}
     assert_same_bits(round_trip(tree), tree)
 
 
 @pytest.mark.parametrize("tree", [(), {"x": jnp.zeros(())}, {"n": jnp.asarray([1], jnp.int32)}])
-def test_a_state_without_floats_or_without_words_comes_back(tree):
+def test_a_state_without_floats_or_without_words_round_trips(tree):
     assert_same_bits(round_trip(tree), tree)
 
 
 @given(st.lists(st.floats(width=64), min_size=1, max_size=20))
-def test_any_floats_come_back_bit_for_bit(values):
+def test_any_floats_round_trip_bit_for_bit(values):
     tree = {"values": np.asarray(values)}
     packing = Packing.of(tree)
     floats, words = packing.pack({"values": jnp.asarray(values)})
@@ -66,13 +66,13 @@ def test_any_floats_come_back_bit_for_bit(values):
 
 
 @pytest.mark.parametrize("kind", [jnp.int64, jnp.uint64, jnp.int16, jnp.uint8])
-def test_integers_of_other_sizes_come_back_bit_for_bit(kind):
+def test_integers_of_other_sizes_round_trip_bit_for_bit(kind):
     # a third party's component may well count with jnp.asarray(0), which is int64 in this mode
     tree = {"count": jnp.asarray(100, kind), "counts": jnp.asarray([1, 2, 3], kind)}
     assert_same_bits(round_trip(tree), tree)
 
 
-def test_rows_come_back_as_plain_numbers_by_vehicle():
+def test_rows_unpack_to_plain_numbers_by_vehicle():
     tree = {
         "x": jnp.asarray([1.5, -0.25]),
         "matrix": jnp.arange(8.0).reshape(2, 2, 2),

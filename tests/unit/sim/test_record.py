@@ -1,4 +1,4 @@
-"""A step as a row: the columns that users rely on, in their order, with the right numbers."""
+"""Log rows: the documented columns, in order, with the right values."""
 
 import dataclasses
 from pathlib import Path
@@ -51,7 +51,7 @@ class Fix(eqx.Module):
 
 
 class Receiver(AbstractSensor):
-    """Tells the position as it is."""
+    """Sensor of the true position."""
 
     measures: ClassVar[type] = Fix
 
@@ -65,7 +65,7 @@ class Receiver(AbstractSensor):
 
 @pytest.fixture(scope="module")
 def first_rows():
-    """By vehicle: its first row by column."""
+    """Return the first row of each vehicle, by column."""
     scenario = build(parse_document(SCENARIO, "two.yaml"), Path())
     gull = dataclasses.replace(
         scenario.vehicles["gull"], sensors={"gps": Scheduled(Instrument(Receiver()))}

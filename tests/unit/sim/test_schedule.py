@@ -1,4 +1,4 @@
-"""Rates: which ones fit the physics, and that a component runs when due and holds between."""
+"""Scheduling: valid rates, and components that run when due and hold between."""
 
 import dataclasses
 from pathlib import Path
@@ -23,7 +23,7 @@ from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.schedule import Clock, Held, run, steps_between
+from kittiwake.sim.schedule import Clock, ScheduledState, run, steps_between
 
 TICKS = 16
 ONE_PELICAN = """
@@ -35,7 +35,7 @@ vehicles:
 
 
 class Reading(eqx.Module):
-    """What the probe saw: when, for which step, with which draw, how often so far."""
+    """Record of the probe: time, step, random draw, number of runs."""
 
     time_s: jax.Array
     dt_s: jax.Array
@@ -76,7 +76,7 @@ def probe_every(steps):
 
 @pytest.fixture(scope="module")
 def readings():
-    """By the probe's period in steps: its readings over the ticks, and the controller's pitch."""
+    """Return readings over the ticks and the controller's pitch, by the probe's period in steps."""
     scenario = build(parse_document(ONE_PELICAN, "one.yaml"), Path())
     vehicle = scenario.vehicles["gull"]
     seen = {}
@@ -119,7 +119,7 @@ def test_a_sensor_at_every_step_runs_at_every_step(readings):
     assert len(set(reading.draw)) == TICKS
 
 
-def test_a_component_is_told_the_time_between_its_own_runs(readings):
+def test_a_component_receives_the_time_between_its_own_runs(readings):
     np.testing.assert_allclose(readings[1][0].dt_s, 0.02, rtol=1e-15)
     np.testing.assert_allclose(readings[5][0].dt_s, 0.1, rtol=1e-15)
 
@@ -133,7 +133,7 @@ def test_a_controller_at_a_tenth_of_a_second_holds_its_command(readings):
     np.testing.assert_allclose(readings[1][1], np.arange(TICKS) / 100, atol=1e-15)
 
 
-def test_a_controller_that_was_passed_over_begins_anew_and_at_once():
+def test_a_skipped_controller_restarts_immediately():
     scenario = build(parse_document(ONE_PELICAN, "one.yaml"), Path())
     slow = dataclasses.replace(scenario.vehicles["gull"], cascade=(Scheduled(Stepwise(), 5),))
     fleet = Fleet.of(scenario.world, {"gull": slow}, rate_hz=50.0)
@@ -155,7 +155,7 @@ def test_a_controller_that_was_passed_over_begins_anew_and_at_once():
 def test_a_component_at_every_step_holds_no_output():
     clock = Clock(jnp.asarray(0, jnp.int32), 0.02)
     inputs = SimpleNamespace(time_s=1.0)
-    state = Held(jnp.asarray(0, jnp.int32), None, None)
+    state = ScheduledState(jnp.asarray(0, jnp.int32), None, None)
     held, output = run(Scheduled(Probe(), 1), state, inputs, clock, seed_key(0))
     assert held.output is None
     assert float(output.time_s) == 1.0
@@ -170,7 +170,7 @@ def test_a_rate_that_divides_gives_whole_steps(physics_hz, wanted_hz, steps):
 
 
 @pytest.mark.parametrize(("physics_hz", "wanted_hz"), [(50.0, 30), (50.0, 51), (50.0, 49.999)])
-def test_a_rate_that_does_not_divide_is_refused_with_both_numbers(physics_hz, wanted_hz):
+def test_a_rate_that_does_not_divide_is_rejected_with_both_numbers(physics_hz, wanted_hz):
     with pytest.raises(ScenarioError) as refused:
         steps_between(physics_hz, wanted_hz)
     assert f"rate_hz {wanted_hz:g} does not divide" in str(refused.value)
@@ -186,7 +186,7 @@ def test_any_fraction_of_the_physics_rate_divides_it(physics_hz, steps):
     ("physics_hz", "wanted_hz"),
     [(50.0, 30), (50.0, 7), (333.3, 0.07), (480.0, 0.00101), (100.0, 3e-5), (1000.0, 1.1e-5)],
 )
-def test_the_rates_that_a_refusal_proposes_are_two_and_accepted(physics_hz, wanted_hz):
+def test_the_two_proposed_rates_are_valid(physics_hz, wanted_hz):
     with pytest.raises(ScenarioError) as refused:
         steps_between(physics_hz, wanted_hz)
     higher, lower = str(refused.value).rpartition("write ")[2].split(" or ")
@@ -196,7 +196,7 @@ def test_the_rates_that_a_refusal_proposes_are_two_and_accepted(physics_hz, want
 
 
 @pytest.mark.parametrize("physics_hz", [1.0, 50.0, 480.0, 1000.0])
-def test_a_rate_beyond_counting_is_answered_with_the_lowest(physics_hz):
+def test_too_low_a_rate_is_rejected_with_the_lowest_valid_one(physics_hz):
     with pytest.raises(ScenarioError, match=r"1e-10 is too low beside .* write \S+ or more$") as no:
         steps_between(physics_hz, 1e-10)
     lowest_hz = float(str(no.value).rpartition("write ")[2].split()[0])

@@ -1,4 +1,4 @@
-"""What vehicles hear of each other: who, when, and how much is lost."""
+"""Neighbor tables from the ideal and the lossy radio: range, latency and losses."""
 
 from itertools import pairwise
 
@@ -28,14 +28,14 @@ def whole(numbers):
     return jnp.asarray(numbers, jnp.int32)
 
 
-def broadcast(places, velocities=None, *, lost=(), team=None, leader=None, told=None):
-    """What vehicles at these places tell; ``told`` is where they believe to be."""
+def broadcast(places, velocities=None, *, lost=(), team=None, leader=None, reported=None):
+    """Return the broadcast of vehicles at these places; ``reported`` are their estimates."""
     count = len(places)
     velocities = [(0.0, 0.0, 0.0)] * count if velocities is None else velocities
-    told = places if told is None else told
+    reported = places if reported is None else reported
     reports = [
         StateReport(Vec3.of([*map(float, p)]), Vec3.of([*map(float, v)]), 0.0, sent=True)
-        for p, v in zip(told, velocities, strict=True)
+        for p, v in zip(reported, velocities, strict=True)
     ]
     team = [0] * count if team is None else team
     leader = range(count) if leader is None else leader
@@ -52,13 +52,13 @@ def row(count, gap_m=1.0):
     return [(gap_m * i, 0.0, 0.0) for i in range(count)]
 
 
-def listen(radio, told, steps=1, key=None):
-    """What is known after some steps in which the same is told."""
+def neighbors_after(radio, message, steps=1, key=None):
+    """Return the neighbor tables after some steps with the same broadcast."""
     key = seed_key(0) if key is None else key
-    state, step = radio.begin(len(told.present), PERIOD_S, key), jax.jit(radio.step)
+    state, step = radio.begin(len(message.present), PERIOD_S, key), jax.jit(radio.step)
     for _ in range(steps):
-        state, peers = step(state, told, PERIOD_S, key)
-    return peers
+        state, neighbors = step(state, message, PERIOD_S, key)
+    return neighbors
 
 
 RADIOS = {"ideal": IdealRadio, "lossy": LossyRadio}
@@ -67,89 +67,91 @@ each_radio = pytest.mark.parametrize("radio", RADIOS.values(), ids=RADIOS)
 
 @each_radio
 def test_nearest_within_range_are_heard_in_order(radio):
-    peers = listen(radio(range_m=2.5, most=3), broadcast(row(6)))
-    heard = np.asarray(peers.others.heard)
+    neighbors = neighbors_after(radio(range_m=2.5, most=3), broadcast(row(6)))
+    heard = np.asarray(neighbors.others.heard)
     np.testing.assert_array_equal(heard.sum(axis=1), [2, 3, 3, 3, 3, 2])
-    np.testing.assert_array_equal(np.asarray(peers.others.number)[0][:2], [1, 2])
+    np.testing.assert_array_equal(np.asarray(neighbors.others.number)[0][:2], [1, 2])
 
 
 @each_radio
-def test_they_are_where_they_believe_to_be_and_heard_by_where_they_are(radio):
-    told = broadcast(row(2), told=[(0.0, 0.0, 0.0), (77.0, 0.0, 0.0)])
-    peers = listen(radio(range_m=2.0, most=1), told)
-    assert bool(peers.others.heard[0, 0])
-    assert float(peers.others.position_world_m.x[0, 0]) == 77.0
+def test_reports_hold_estimates_and_range_uses_true_positions(radio):
+    message = broadcast(row(2), reported=[(0.0, 0.0, 0.0), (77.0, 0.0, 0.0)])
+    neighbors = neighbors_after(radio(range_m=2.0, most=1), message)
+    assert bool(neighbors.others.heard[0, 0])
+    assert float(neighbors.others.position_world_m.x[0, 0]) == 77.0
 
 
 @each_radio
 def test_lost_vehicles_are_silent_and_deaf(radio):
-    peers = listen(radio(most=4), broadcast(row(3), lost=(1,)))
-    np.testing.assert_array_equal(np.asarray(peers.others.heard).sum(axis=1), [1, 0, 1])
+    neighbors = neighbors_after(radio(most=4), broadcast(row(3), lost=(1,)))
+    np.testing.assert_array_equal(np.asarray(neighbors.others.heard).sum(axis=1), [1, 0, 1])
 
 
 @each_radio
 def test_leader_is_heard_beyond_the_nearest(radio):
-    told = broadcast(row(6), leader=[0, 0, 0, 0, 0, 0])
-    peers = listen(radio(range_m=50.0, most=1), told)
-    np.testing.assert_array_equal(peers.leader.heard, [False, True, True, True, True, True])
-    assert float(peers.leader.position_world_m.x[5]) == 0.0
+    message = broadcast(row(6), leader=[0, 0, 0, 0, 0, 0])
+    neighbors = neighbors_after(radio(range_m=50.0, most=1), message)
+    np.testing.assert_array_equal(neighbors.leader.heard, [False, True, True, True, True, True])
+    assert float(neighbors.leader.position_world_m.x[5]) == 0.0
 
 
 @each_radio
-def test_those_of_another_team_are_heard_but_no_mates(radio):
-    peers = listen(radio(most=2), broadcast(row(3), team=[0, 0, 1]))
-    heard, mate = np.asarray(peers.others.heard), np.asarray(peers.others.mate)
+def test_other_teams_are_heard_but_no_teammates(radio):
+    neighbors = neighbors_after(radio(most=2), broadcast(row(3), team=[0, 0, 1]))
+    heard, mate = np.asarray(neighbors.others.heard), np.asarray(neighbors.others.mate)
     assert heard.all()
     np.testing.assert_array_equal(mate.sum(axis=1), [1, 1, 0])
 
 
 def test_ideal_radio_carries_a_leader_out_of_range_and_the_lossy_one_does_not():
-    told = broadcast(row(2, 100.0), leader=[0, 0])
-    assert bool(listen(IdealRadio(range_m=10.0), told).leader.heard[1])
-    assert not bool(listen(LossyRadio(range_m=10.0), told).leader.heard[1])
+    message = broadcast(row(2, 100.0), leader=[0, 0])
+    assert bool(neighbors_after(IdealRadio(range_m=10.0), message).leader.heard[1])
+    assert not bool(neighbors_after(LossyRadio(range_m=10.0), message).leader.heard[1])
 
 
-def test_late_message_tells_where_its_sender_was_and_is_carried_on():
+def test_delayed_message_is_extrapolated():
     radio = LossyRadio(latency_s=3 * PERIOD_S, memory_s=0.5)
     key = seed_key(0)
     state = radio.begin(2, PERIOD_S, key)
     for tick in range(8):
         moving = [(0.0, 0.0, 0.0), (1.0 + 0.2 * tick, 0.0, 0.0)]
-        told = broadcast(moving, [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0)])
-        state, peers = radio.step(state, told, PERIOD_S, key)
-        assert bool(peers.others.heard[0, 0]) == (tick >= 3)
+        message = broadcast(moving, [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0)])
+        state, neighbors = radio.step(state, message, PERIOD_S, key)
+        assert bool(neighbors.others.heard[0, 0]) == (tick >= 3)
         if tick >= 3:
-            assert float(peers.others.age_s[0, 0]) == pytest.approx(0.3)
-            # it moves at the velocity that it told
-            assert float(peers.others.position_world_m.x[0, 0]) == pytest.approx(1.0 + 0.2 * tick)
+            assert float(neighbors.others.age_s[0, 0]) == pytest.approx(0.3)
+            # it moves at the reported velocity
+            assert float(neighbors.others.position_world_m.x[0, 0]) == pytest.approx(
+                1.0 + 0.2 * tick
+            )
 
 
 @pytest.mark.parametrize(("memory_s", "ticks"), [(0.3, 5), (0.5, 7)])
-def test_who_has_fallen_silent_is_remembered_for_a_time(memory_s, ticks):
+def test_silent_sender_is_remembered_for_a_time(memory_s, ticks):
     radio, key = LossyRadio(memory_s=memory_s), seed_key(0)
     state = radio.begin(2, PERIOD_S, key)
     heard = []
     for tick in range(9):
-        told = broadcast(row(2), lost=() if tick < 3 else (1,))
-        state, peers = radio.step(state, told, PERIOD_S, key)
-        heard.append(bool(peers.others.heard[0, 0]))
+        message = broadcast(row(2), lost=() if tick < 3 else (1,))
+        state, neighbors = radio.step(state, message, PERIOD_S, key)
+        heard.append(bool(neighbors.others.heard[0, 0]))
         if heard[-1]:
-            assert float(peers.others.age_s[0, 0]) == pytest.approx(max(0, tick - 2) * PERIOD_S)
-        # and it is deaf itself
-        assert bool(peers.others.heard[1, 0]) == (tick < 3)
+            assert float(neighbors.others.age_s[0, 0]) == pytest.approx(max(0, tick - 2) * PERIOD_S)
+        # and it receives nothing itself
+        assert bool(neighbors.others.heard[1, 0]) == (tick < 3)
     assert heard == [True] * ticks + [False] * (9 - ticks)
 
 
-def test_who_has_gone_out_of_range_is_forgotten():
+def test_sender_out_of_range_is_forgotten():
     radio, key = LossyRadio(range_m=10.0), seed_key(0)
     state = radio.begin(2, PERIOD_S, key)
     for gap_m, heard in ((5.0, True), (50.0, False)):
-        state, peers = radio.step(state, broadcast(row(2, gap_m)), PERIOD_S, key)
-        assert bool(peers.others.heard.any()) == heard
+        state, neighbors = radio.step(state, broadcast(row(2, gap_m)), PERIOD_S, key)
+        assert bool(neighbors.others.heard.any()) == heard
 
 
 @pytest.mark.slow
-def test_a_crowd_takes_nothing_back_that_was_heard_before():
+def test_overload_does_not_revoke_received_messages():
     radio = LossyRadio(bandwidth_bps=5120.0, memory_s=1.0, most=1)
     key, count = seed_key(0), 40
     state = radio.begin(count, PERIOD_S, key)
@@ -157,24 +159,24 @@ def test_a_crowd_takes_nothing_back_that_was_heard_before():
     crowded = alone[:2] + [(2.0 + 0.1 * i, 0.0, 0.0) for i in range(38)]
     for tick in range(8):
         places = alone if tick < 4 else crowded
-        state, peers = radio.step(state, broadcast(places), PERIOD_S, key)
-        assert bool(peers.others.heard[0, 0])
+        state, neighbors = radio.step(state, broadcast(places), PERIOD_S, key)
+        assert bool(neighbors.others.heard[0, 0])
 
 
-def test_what_is_lost_follows_from_names_and_not_from_places():
+def test_losses_depend_on_names_and_not_on_indices():
     radio, key = LossyRadio(loss=0.5, memory_s=PERIOD_S), seed_key(3)
 
     def heard(*, shifted):
-        """By the last two of three, or of a fleet in which another one comes first."""
+        """Return the receptions of two vehicles, optionally behind another one in the fleet."""
         places = [(1e5, 0.0, 0.0)] * shifted + row(2)
-        told = broadcast(places)
+        message = broadcast(places)
         hashes = jnp.asarray([99] * shifted + [5, 6], jnp.uint32)
-        told = eqx.tree_at(lambda one: one.roster.name_hash, told, hashes)
+        message = eqx.tree_at(lambda one: one.roster.name_hash, message, hashes)
         state, found = radio.begin(len(places), PERIOD_S, key), []
         step = jax.jit(radio.step)
         for _ in range(20):
-            state, peers = step(state, told, PERIOD_S, key)
-            found.append(np.asarray(peers.others.heard)[-2:, 0])
+            state, neighbors = step(state, message, PERIOD_S, key)
+            found.append(np.asarray(neighbors.others.heard)[-2:, 0])
         return np.array(found)
 
     in_place = heard(shifted=0)
@@ -183,14 +185,14 @@ def test_what_is_lost_follows_from_names_and_not_from_places():
 
 
 def share_heard(radio, gap_m, steps=60, vehicles=60):
-    """Of pairs along a line the part of messages that arrive, where only the newest counts."""
+    """Return the share of delivered messages of pairs on a line, and the number of messages."""
     pairs = [(200.0 * (i // 2) + gap_m * (i % 2), 0.0, 0.0) for i in range(vehicles)]
-    told, key = broadcast(pairs), seed_key(5)
+    message, key = broadcast(pairs), seed_key(5)
     state, step = radio.begin(vehicles, PERIOD_S, key), jax.jit(radio.step)
     heard = 0
     for _ in range(steps):
-        state, peers = step(state, told, PERIOD_S, key)
-        heard += int(np.asarray(peers.others.heard).sum())
+        state, neighbors = step(state, message, PERIOD_S, key)
+        heard += int(np.asarray(neighbors.others.heard).sum())
     return heard / (steps * vehicles), steps * vehicles
 
 
@@ -213,24 +215,24 @@ def share_heard(radio, gap_m, steps=60, vehicles=60):
     ],
     ids=["lost", "faded", "half faded", "steep", "crowded", "just enough"],
 )
-def test_part_that_arrives_is_that_of_the_formula(radio, gap_m, chance):
+def test_delivery_ratio_follows_the_formula(radio, gap_m, chance):
     share, messages = share_heard(radio, gap_m)
     deviation = np.sqrt(chance * (1.0 - chance) / messages)
     assert share == pytest.approx(chance, abs=3.0 * deviation + 1e-12)
 
 
 @pytest.mark.slow
-def test_whether_a_message_arrives_is_drawn_once():
-    # of ten remembered messages nearly always one got through; it stays until a newer one does
+def test_delivery_is_drawn_once_per_message():
+    # of ten remembered messages nearly always one arrived; it stays until a newer one does
     radio, key = LossyRadio(loss=0.5, memory_s=1.0), seed_key(2)
     state, ages = radio.begin(2, PERIOD_S, key), []
     for _ in range(60):
-        state, peers = radio.step(state, broadcast(row(2)), PERIOD_S, key)
-        ages.append(round(float(peers.others.age_s[0, 0]) / PERIOD_S))
+        state, neighbors = radio.step(state, broadcast(row(2)), PERIOD_S, key)
+        ages.append(round(float(neighbors.others.age_s[0, 0]) / PERIOD_S))
     assert set(ages) > {0, 1}
     assert all(later in (0, age + 1) for age, later in pairwise(ages))
 
 
-def test_more_messages_than_can_be_remembered_are_refused():
-    with pytest.raises(ScenarioError, match="300 messages, 256 at most; write less"):
+def test_too_long_memory_is_refused():
+    with pytest.raises(ScenarioError, match="got 300 messages; must be 256 at most; reduce them"):
         LossyRadio(memory_s=30.0).check(PERIOD_S)

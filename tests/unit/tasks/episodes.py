@@ -1,4 +1,4 @@
-"""Whole episodes of an environment, of its baseline and of actions at random."""
+"""Whole episodes of an environment, with its baseline and with random actions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,13 +15,13 @@ WORLDS = 4
 
 
 class Episodes(NamedTuple):
-    """Of each world.
+    """Results of the episodes of all worlds.
 
     Attributes:
-        returned: the sum of its rewards, of all agents.
-        steps: how many control steps it took.
-        terminated: whether it ended before the time was up.
-        last: the last reward.
+        returned: sum of rewards of all agents.
+        steps: number of control steps.
+        terminated: True if the episode ended before the time was up.
+        last: last reward.
     """
 
     returned: np.ndarray
@@ -31,7 +31,7 @@ class Episodes(NamedTuple):
 
 
 def flown(env: Env, seed: int = 7) -> tuple[Episodes, Episodes]:
-    """By the baseline, or what the scenario has for one, and at random; the same beginnings."""
+    """Run episodes with the baseline, or the scenario's guidance, and with random actions."""
     with env.mode():
         keys = jax.random.split(seed_key(seed), WORLDS)
         begun = jax.eval_shape(env.reset, keys[0])[0]
@@ -51,7 +51,7 @@ def flown(env: Env, seed: int = 7) -> tuple[Episodes, Episodes]:
 
 
 def _guided(env: Env, state: EnvState, own: jax.Array, led: jax.Array) -> None:
-    """By the scenario's guidance."""
+    """Let the scenario's guidance fly."""
 
 
 def _at_random(env: Env, state: EnvState, own: jax.Array, led: jax.Array) -> jax.Array:
@@ -68,8 +68,8 @@ def _flown(env: Env, acting: Callable[..., Any], key: jax.Array, led: jax.Array)
     begun, _ = env.reset(key)
     zero, none, no = jnp.zeros(()), jnp.asarray(0, jnp.int32), jnp.asarray(False)
 
-    def further(carried: Any, own: jax.Array) -> tuple[Any, None]:
-        state, over, so_far = carried
+    def control_step(carry: Any, own: jax.Array) -> tuple[Any, None]:
+        state, over, so_far = carry
         step = env.step(own, state, acting(env, state, own, led))
         reward = step.rewards.sum()
         later = Episodes(
@@ -81,4 +81,4 @@ def _flown(env: Env, acting: Callable[..., Any], key: jax.Array, led: jax.Array)
         return (step.state, over | step.terminated | step.truncated, later), None
 
     first = (begun, no, Episodes(zero, none, no, zero))
-    return jax.lax.scan(further, first, jax.random.split(key, env.max_steps))[0][2]
+    return jax.lax.scan(control_step, first, jax.random.split(key, env.max_steps))[0][2]

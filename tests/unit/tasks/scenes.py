@@ -1,4 +1,4 @@
-"""Scenes with vehicles at given places, and short flights of an environment."""
+"""Scenes with vehicles at given positions, and short flights of an environment."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from kittiwake.tasks.task import Agent, TaskScene
 
 
 def motion(position_m, velocity_mps=(0.0, 0.0, 0.0)):
-    """Level, looking east."""
+    """Return a level motion, facing east."""
     start = Start(Vec3.of(position_m), velocity_world_mps=Vec3.of(velocity_mps))
     return as_arrays(start.kinematics())
 
@@ -26,8 +26,10 @@ def sticks(pitch=0.0, roll=0.0, throttle=0.59, yaw_rate=0.0):
     return as_arrays(AttitudeThrottle(pitch, roll, throttle, yaw_rate, 12.0))
 
 
-def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, reports=(), measurements=None):
-    """A vehicle that knows how it moves."""
+def agent(
+    position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, reported=(), measurements=None
+):
+    """Return a vehicle whose estimate is the truth."""
     world = load_scenario("keep-spot").world
     there = motion(position_m, velocity_mps)
     return Agent(
@@ -35,7 +37,7 @@ def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, reports=(),
         estimate=there,
         measurements=measurements or {},
         command=sticks() if command is None else command,
-        reports=jnp.asarray(reports, float),
+        reported=jnp.asarray(reported, float),
         actuators={},
         surroundings=as_arrays(world.surroundings(there, Vec3(1.0, 1.0, 1.0))),
         number=jnp.asarray(0, jnp.int32),
@@ -43,7 +45,7 @@ def agent(position_m, velocity_mps=(0.0, 0.0, 0.0), *, command=None, reports=(),
 
 
 def scene(agents, *, others=None, processes=None, last=False, time_s=1.0, world="keep-spot"):
-    """One world with these agents, whose numbers are their places."""
+    """Return a scene with these agents, numbered in order."""
     numbered = [replace(own, number=jnp.asarray(i, jnp.int32)) for i, own in enumerate(agents)]
     return TaskScene(
         time_s=jnp.asarray(time_s),
@@ -56,7 +58,7 @@ def scene(agents, *, others=None, processes=None, last=False, time_s=1.0, world=
 
 
 class Flights:
-    """An environment with its functions compiled once."""
+    """Environment with functions compiled once."""
 
     def __init__(self, env):
         self.env = env
@@ -66,12 +68,12 @@ class Flights:
             self._begun = jax.jit(jax.vmap(env.reset))
 
     def begun(self, count):
-        """The states in which so many episodes begin."""
+        """Return the initial states of several episodes."""
         with self.env.mode():
             return self._begun(keys(count))[0]
 
     def truths(self, state):
-        """Places and velocities of all vehicles by name, in the order of the fleet."""
+        """Return true positions and velocities of all vehicles by name, in the fleet's order."""
         motions = self.env.fleet.truths(state.fleet)
         names = [name for group in self.env.fleet.groups for name in group.names]
         rows = [
@@ -91,13 +93,13 @@ def keys(count):
 
 
 def positions(fleet, state):
-    """Of all vehicles, in the order of the fleet."""
+    """Return the positions of all vehicles, in the fleet's order."""
     places = [own.position_world_m for own in fleet.truths(state)]
     return jnp.concatenate([jnp.stack([p.x, p.y, p.z], axis=-1) for p in places])
 
 
 def policy(folder, inputs, outputs, task, seed=0):
-    """The file of a network of random weights."""
+    """Write the file of a network with random weights; return its path and the network."""
     drawn = np.random.default_rng(seed)
     arrays = {
         "weight_0": drawn.normal(0.0, 0.3, (8, inputs)),

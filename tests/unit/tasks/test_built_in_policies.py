@@ -1,4 +1,4 @@
-"""Built-in policies know what sensors and estimates say, and nothing of what is true."""
+"""Built-in policies use only measurements and estimates, not true states."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("single_precision")]
 
 
 def elsewhere(scene):
-    """The same estimates and measurements; vehicles, persons and sources are somewhere else."""
+    """Return a scene with equal estimates and measurements but other true states."""
     shift = Vec3(9.0, -7.0, 5.0)
 
     def moved(agent):
@@ -33,7 +33,7 @@ def elsewhere(scene):
 
 
 @pytest.mark.parametrize("name", ["search-rescue-3", "plume-gaussian", "plume-team", "plume-puff"])
-def test_what_is_true_changes_nothing(name):
+def test_true_states_do_not_affect_actions_or_beliefs(name):
     env = make(name).with_beliefs()
     key = scenes.keys(1)[0]
     state, _ = jax.jit(env.reset)(key)
@@ -54,7 +54,7 @@ def test_what_is_true_changes_nothing(name):
         assert all(jax.tree.leaves(same))
 
 
-def test_searchers_do_not_know_who_has_been_found():
+def test_searchers_do_not_know_which_persons_have_been_found():
     env = make("search-rescue").with_beliefs()
     state, _ = jax.jit(env.reset)(scenes.keys(1)[0])
     scene = env.scene(state)

@@ -1,4 +1,4 @@
-"""The documentation says which task knows which conditions."""
+"""The documentation lists the conditions of all tasks."""
 
 import re
 from pathlib import Path
@@ -10,15 +10,15 @@ FIRST_OF_QRSIM, LAST_OF_QRSIM = "keep-spot", "holding-pattern"
 
 
 def groups():
-    """What the page calls several tasks at once."""
+    """Return the page's names for groups of tasks."""
     names = list(TASKS.entries)
     ends = names.index(FIRST_OF_QRSIM), names.index(LAST_OF_QRSIM)
     plumes = [name for name in names if name.startswith("plume-")]
     return {"all of QRSim's": names[ends[0] : ends[1] + 1], "the plume tasks": plumes}
 
 
-def told():
-    """By conditions the tasks that the page names."""
+def documented():
+    """Return the tasks that the page names, by condition."""
     table = PAGE.read_text("utf-8").partition("| conditions | of |\n|---|---|\n")[2]
     known = groups()
     found = {}
@@ -32,9 +32,9 @@ def told():
     return found
 
 
-def test_the_page_names_the_tasks_of_all_conditions():
-    true = {}
+def test_documentation_lists_the_tasks_of_all_conditions():
+    actual = {}
     for task in TASKS.names():
         for name in TASKS.find(task).conditions:
-            true.setdefault(name, set()).add(task)
-    assert told() == true
+            actual.setdefault(name, set()).add(task)
+    assert documented() == actual

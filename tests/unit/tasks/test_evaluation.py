@@ -1,4 +1,4 @@
-"""Evaluation: whole episodes from seeds, of several policies at once, with an interval."""
+"""Evaluation of several policies over whole episodes from seeds."""
 
 import jax
 import jax.numpy as jnp
@@ -9,12 +9,12 @@ from kittiwake.tasks.evaluation import Interval, evaluate, policies
 from kittiwake.tasks.make import make
 
 
-def test_the_interval_is_that_of_students_t():
+def test_interval_follows_students_t_distribution():
     # 95 % of a t-distribution of 9 degrees of freedom lie within 2.262157
     interval = Interval.of(np.arange(10.0))
     assert interval.mean == 4.5
-    assert interval.reach == pytest.approx(2.262157 * np.sqrt(82.5 / 9.0 / 10.0), rel=1e-6)
-    assert Interval.of(np.ones(1)).reach == np.inf
+    assert interval.half_width == pytest.approx(2.262157 * np.sqrt(82.5 / 9.0 / 10.0), rel=1e-6)
+    assert Interval.of(np.ones(1)).half_width == np.inf
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_each_policy_flies_the_episodes_of_the_seeds(flown):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
-def test_an_episode_is_that_of_the_seed_in_gymnasium(flown):
+def test_episode_of_a_seed_equals_that_of_gymnasium(flown):
     import gymnasium
 
     import kittiwake as kw
@@ -57,7 +57,7 @@ def test_an_episode_is_that_of_the_seed_in_gymnasium(flown):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
-def test_nothing_counts_after_the_end():
+def test_rewards_after_the_end_do_not_count():
     env = make("land-on-deck", overrides={"time.duration_s": 4})
 
     def falling(_state, _seen, _key):

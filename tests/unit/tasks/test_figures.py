@@ -1,4 +1,4 @@
-"""What tasks tell of an episode beside its return."""
+"""Figures of an episode beside its return."""
 
 import jax
 import numpy as np
@@ -12,7 +12,7 @@ QUICK = {"hover", "goto-waypoint"}
 
 
 def begun(name):
-    """The figures at the beginning of an episode, and where the agents are."""
+    """Return an environment, its figures at the beginning of an episode, and agents' positions."""
     env = make(name)
     with env.mode():
         state, _ = jax.jit(env.reset)(scenes.keys(1)[0])
@@ -34,7 +34,7 @@ def test_each_task_has_finite_figures_of_its_own(name):
     assert np.isfinite([*figures.values()]).all()
 
 
-def test_distance_is_that_of_the_furthest_agent():
+def test_distance_figure_is_that_of_the_furthest_agent():
     env, figures, places = begun("goto-waypoint")
     wanted = np.asarray(env.task.waypoint_world_m.array)
     away_m = np.linalg.norm(places - wanted, axis=1).max()

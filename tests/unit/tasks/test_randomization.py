@@ -1,4 +1,4 @@
-"""What is drawn anew for each episode."""
+"""Randomization of scenario values in each episode."""
 
 import jax
 import numpy as np
@@ -49,11 +49,11 @@ def env(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def fleets(env):
-    """Of many episodes, and of as many that are not difficult."""
+    """Return the fleets of many episodes at difficulty 1, and at difficulty 0."""
 
     def begun(key, difficulty):
         values = env.randomization.draw(key, difficulty)
-        return env.randomization.applied(env.fleet, values)
+        return env.randomization.apply(env.fleet, values)
 
     with jax.enable_x64(True):
         keys = jax.random.split(kw.seed_key(0), 400)
@@ -78,22 +78,22 @@ def test_draws_fill_their_ranges(fleets):
     assert wind.mean() == pytest.approx(2.0, abs=0.2)
 
 
-def test_components_are_drawn_by_themselves(fleets):
+def test_components_are_drawn_independently(fleets):
     correlation = np.corrcoef(starts(fleets[0])[:, :3].T)
     assert np.abs(correlation - np.eye(3)).max() < 0.15
 
 
-def test_without_difficulty_only_the_curriculum_is_as_written(fleets):
+def test_zero_difficulty_affects_only_the_curriculum(fleets):
     easy = fleets[1]
     np.testing.assert_allclose(starts(easy), np.tile([0, 0, 10, 0], (400, 1)), atol=1e-9)
     assert np.ptp(np.ravel(easy.world.wind.speed_at_6m_mps)) > 3.0
 
 
-def test_what_is_a_sum_is_that_of_a_scenario_with_the_numbers(env):
+def test_linear_leaves_equal_a_build_with_the_drawn_values(env):
     assert not any(table is not None for table in env.randomization.variants)
     with jax.enable_x64(True):
         values = env.randomization.draw(kw.seed_key(3), 1.0)
-        fleet = env.randomization.applied(env.fleet, values)
+        fleet = env.randomization.apply(env.fleet, values)
         mass_kg = float(np.ravel(fleet.groups[0].vehicle.dynamics.mass_kg)[0])
         given = {
             "vehicles.pelican.parameters.mass_kg": mass_kg,
@@ -111,8 +111,8 @@ ROTOR = "vehicles.crazyflie.parameters.rotor"
 
 
 @pytest.mark.slow
-def test_what_follows_from_a_number_is_taken_from_builds_with_it():
-    """Torque and the greatest speed of rotors are mixed; one episode is one build."""
+def test_nonlinear_leaves_come_from_one_build():
+    """The mixing depends on torque and maximum speed of the rotors."""
     drawn = {
         f"randomize.{ROTOR}.torque_nms2": {"uniform": [4e-10, 1e-9]},
         f"randomize.{ROTOR}.max_speed_rpm": {"uniform": [18000, 24000]},
@@ -123,7 +123,7 @@ def test_what_follows_from_a_number_is_taken_from_builds_with_it():
     assert {len(table) for table in kept} == {VARIANTS}
     with jax.enable_x64(True):
         values = env.randomization.draw(kw.seed_key(3), 0.0)
-        fleet = env.randomization.applied(env.fleet, values)
+        fleet = env.randomization.apply(env.fleet, values)
         own = fleet.groups[0].vehicle.dynamics.rotor
         given = {
             f"{ROTOR}.torque_nms2": float(np.ravel(own.torque_nms2)[0]),
@@ -134,7 +134,7 @@ def test_what_follows_from_a_number_is_taken_from_builds_with_it():
         np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-9, atol=1e-12)
 
 
-def test_what_is_always_the_same_may_yet_differ_from_the_scenario(tmp_path):
+def test_constant_draws_replace_values_of_the_scenario(tmp_path):
     text = """
 randomize:
   vehicles.pelican.start.yaw_deg: {choice: [90]}
@@ -143,24 +143,27 @@ randomize:
 """
     env = kw.make(written(tmp_path, SCENARIO + text), precision="float64")
     with jax.enable_x64(True):
-        fleet = env.randomization.applied(env.fleet, env.randomization.draw(kw.seed_key(0), 1.0))
+        fleet = env.randomization.apply(env.fleet, env.randomization.draw(kw.seed_key(0), 1.0))
     np.testing.assert_allclose(starts(fleet), [[1, 0, 10, np.pi / 2]], atol=1e-9)
     assert np.ravel(fleet.world.wind.speed_at_6m_mps) == pytest.approx([3.0])
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("randomize: {world.wind.speed_at_6m_mps: {uniform: [4, 0]}}", "lowest, highest"),
         ("randomize: {world.wind.speed_at_6m_mps: {gauss: [4, 0]}}", "no distribution 'gauss'"),
-        ("randomize: {world.wind.speed_at_6m_mps: {uniform: [.nan, 1]}}", "not all numbers"),
-        ("randomize: {world.wind.speed_at_6m_mps: 3}", "write one distribution"),
+        ("randomize: {world.wind.speed_at_6m_mps: {uniform: [.nan, 1]}}", "must be finite numbers"),
+        ("randomize: {world.wind.speed_at_6m_mps: 3}", "must be one distribution"),
         ("randomize: {world.wind.speed: {uniform: [0, 1]}}", "speed"),
         (
             "randomize: {vehicles.pelican.start.position_world_m: {uniform: [0, 1]}}",
             "position_world_m",
         ),
-        ("randomize: {time.rate_hz: {uniform: [50, 100]}}", "changes nothing of what flies"),
+        (
+            "randomize: {time.rate_hz: {uniform: [50, 100]}}",
+            "has no effect on the world or the vehicles",
+        ),
         (
             "randomize: {vehicles.pelican.start.yaw_deg: {uniform: [0, 1]}}\n"
             "curriculum: {vehicles.pelican.start.yaw_deg: {uniform: [0, 1]}}",
@@ -171,18 +174,24 @@ randomize:
             "vehicles.pelican.start.position_world_m.0: {uniform: [5, 6]}}",
             "drawn twice, also as vehicles.pelican.start.position_world_m;",
         ),
-        ("randomize: {task.rate_hz: {choice: [50, 25]}}", "changes nothing of what flies"),
-        ("randomize: {time.duration_s: {uniform: [1, 9]}}", "changes nothing of what flies"),
+        (
+            "randomize: {task.rate_hz: {choice: [50, 25]}}",
+            "has no effect on the world or the vehicles",
+        ),
+        (
+            "randomize: {time.duration_s: {uniform: [1, 9]}}",
+            "has no effect on the world or the vehicles",
+        ),
         ("curriculum: {vehicles.pelican.start.roll_deg: {uniform: [0, 1]}}", "write a number"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_with_its_place(tmp_path, text, said):
-    with pytest.raises(ScenarioError, match=said):
+def test_invalid_randomization_is_refused(tmp_path, text, expected):
+    with pytest.raises(ScenarioError, match=expected):
         kw.make(written(tmp_path, SCENARIO + text))
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "expected"),
     [
         (
             "randomize:\n  world.wind.speed: {uniform: [0, 3]}",
@@ -192,7 +201,7 @@ def test_what_cannot_be_drawn_is_refused_with_its_place(tmp_path, text, said):
         (
             "randomize:\n  vehicles.pelican:\n    parameters: {mass_kg: {uniform: [-1, 2]}}",
             "parameters",
-            "-1.0, which can be drawn, cannot be flown: .*must be above 0",
+            "-1.0, which can be drawn, is invalid: .*must be above 0",
         ),
         (
             "curriculum:\n  vehicles.pelican.start.position_m: {uniform: [[0, 0, 9], [0, 0, 11]]}",
@@ -202,35 +211,35 @@ def test_what_cannot_be_drawn_is_refused_with_its_place(tmp_path, text, said):
         (
             "randomize:\n  world.wind.from_deg: [0, 360]",
             "from_deg: [",
-            r"\[0, 360\] is not allowed; write one distribution",
+            r"got \[0, 360\]; must be one distribution",
         ),
     ],
 )
-def test_a_mistake_is_told_with_its_line(text, line, said, tmp_path):
+def test_errors_name_file_and_line(text, line, expected, tmp_path):
     lines = (SCENARIO + text).splitlines()
     number = max(i for i, own in enumerate(lines, 1) if line in own)
-    with pytest.raises(ScenarioError, match=rf"^drawn\.yaml:{number}: {text[:9]}.*{said}"):
+    with pytest.raises(ScenarioError, match=rf"^drawn\.yaml:{number}: {text[:9]}.*{expected}"):
         kw.make(written(tmp_path, SCENARIO + text))
 
 
-def test_a_flight_warns_that_it_draws_nothing(tmp_path):
+def test_flights_warn_that_randomization_has_no_effect(tmp_path):
     path = written(tmp_path, SCENARIO + DRAWN)
-    said = load_scenario(str(path)).warnings()
-    assert [line.partition(" in the ")[0] for line in said] == [
-        "randomize: counts",
-        "curriculum: counts",
+    warnings = load_scenario(str(path)).warnings()
+    assert [line.partition(" only to ")[0] for line in warnings] == [
+        "randomize: applies",
+        "curriculum: applies",
     ]
-    with pytest.warns(UserWarning, match="counts in the episodes of a task alone"):
+    with pytest.warns(UserWarning, match="applies only to the episodes of a task"):
         kw.load(path)
     plain = SCENARIO + "randomize: {}\n"
     assert load_scenario(str(written(tmp_path, plain))).warnings() == []
 
 
-def test_an_environment_draws_without_a_warning(tmp_path):
+def test_environments_draw_without_a_warning(tmp_path):
     kw.make(written(tmp_path, SCENARIO + DRAWN))  # warnings are errors here
 
 
-def test_the_american_spelling_draws_the_same(env, tmp_path):
+def test_british_spelling_draws_the_same(env, tmp_path):
     american = kw.make(
         written(tmp_path, SCENARIO + DRAWN.replace("randomize", "randomise")), precision="float64"
     )

@@ -1,4 +1,4 @@
-"""A scenario without what its task needs is refused at once, with what to write."""
+"""Scenarios that lack a requirement of their task are refused with the entry to write."""
 
 from pathlib import Path
 
@@ -36,26 +36,35 @@ vehicles:
 
 
 @pytest.mark.parametrize(
-    ("task", "said"),
+    ("task", "expected"),
     [
-        ("hallway", "needs a sensor 'lidar' of RangesMeasurement; write lidar: lidar-2d"),
-        ("land-on-deck", "'drone' needs a deck; write partner: VESSEL"),
-        ("search-rescue", "needs world.terrain; write terrain: pour under world"),
-        ("plume-gaussian", "needs world.plumes.smoke; write plumes: {smoke: gaussian}"),
-        ("cats-mouse", "needs a vehicle 'mouse'"),
-        ("hover", "take RotorSpeeds, the pelican 'crazyflie' takes AttitudeThrottle"),
-        ("formation", "ask for VelocityYaw: nothing leads from VelocityYaw to AttitudeThrottle"),
+        ("hallway", "'drone' requires a sensor of RangesMeasurement; write lidar: lidar-2d"),
+        ("land-on-deck", "partner: required for 'drone'; write partner: VESSEL"),
+        ("search-rescue", "world.terrain: required by the task; write terrain: pour under world"),
+        (
+            "plume-gaussian",
+            "world.plumes.smoke: required by the task; write plumes: {smoke: gaussian}",
+        ),
+        ("cats-mouse", "the task requires a vehicle 'mouse'"),
+        (
+            "hover",
+            "which takes AttitudeThrottle; must be a model that takes RotorSpeeds",
+        ),
+        (
+            "formation",
+            "command VelocityYaw: no controller leads from VelocityYaw to AttitudeThrottle",
+        ),
     ],
 )
-def test_what_is_missing_is_named(tmp_path, task, said):
+def test_missing_requirements_are_named(tmp_path, task, expected):
     path = tmp_path / "alone.yaml"
     path.write_text(ALONE + f"task: {task}\n")
-    with pytest.raises(ScenarioError) as told:
+    with pytest.raises(ScenarioError) as raised:
         kw.make(path, overrides={"task.rate_hz": 10})
-    assert said in str(told.value)
+    assert expected in str(raised.value)
 
 
-def test_a_vehicle_that_is_only_called_alike_is_no_agent(tmp_path):
+def test_vehicles_with_a_similar_name_are_not_agents(tmp_path):
     text = (LIBRARY / "keep-spot-10.yaml").read_text("utf-8").replace("count: 10", "count: 2")
     lead = "  pelican-lead: {model: pelican, start: {position_world_m: [9, 9, 30]}}\n"
     path = tmp_path / "led.yaml"
@@ -64,23 +73,23 @@ def test_a_vehicle_that_is_only_called_alike_is_no_agent(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("task", "overrides", "said"),
+    ("task", "overrides", "expected"),
     [
         (
             "keep-spot",
             {"task.rate_hz": 0.005},
-            "0.3 control steps at task.rate_hz 0.005; write 200",
+            "0.3 control steps at task.rate_hz 0.005; must be a whole number of steps, such as 200",
         ),
         (
             "keep-spot",
             {"time.duration_s": 0.05},
-            r"2.5 control steps at task.rate_hz 50; write 0.04",
+            r"2.5 control steps at task.rate_hz 50; must be a whole number of steps, such as 0.04",
         ),
         ("cats-mouse", {"task.height_m": 40}, "between 0 and 40, the limits of world.area"),
-        ("cats-mouse", {"task.apart_m": 35}, "at most 34.64 m apart"),
-        ("cats-mouse", {"task.from_mouse_m": [20, 14]}, "write the least first"),
+        ("cats-mouse", {"task.apart_m": 35}, "must be at most 34.64 for 3 cats"),
+        ("cats-mouse", {"task.from_mouse_m": [20, 14]}, r"must be \[lowest, highest\]"),
     ],
 )
-def test_numbers_that_do_not_fit_are_refused(task, overrides, said):
-    with pytest.raises(ScenarioError, match=said):
+def test_parameters_that_do_not_fit_the_scenario_are_refused(task, overrides, expected):
+    with pytest.raises(ScenarioError, match=expected):
         kw.make(task, conditions="noiseless", overrides=overrides)

@@ -1,4 +1,4 @@
-"""What rewards are made of."""
+"""Building blocks of rewards."""
 
 import jax
 import numpy as np
@@ -11,7 +11,7 @@ SLOPES = ["gaussian", "hyperbolic", "linear", "quadratic", "cosine"]
 
 
 @pytest.mark.parametrize("slope", SLOPES)
-def test_a_slope_is_one_inside_and_as_said_one_margin_away(slope):
+def test_tolerance_is_one_inside_and_at_margin_one_margin_away(slope):
     given = {"margin": 0.5, "slope": slope, "at_margin": 0.2}
     assert float(tolerance(1.0, 0.0, 2.0, **given)) == 1.0
     for value in (-0.5, 2.5):
@@ -19,7 +19,7 @@ def test_a_slope_is_one_inside_and_as_said_one_margin_away(slope):
 
 
 @pytest.mark.parametrize("slope", SLOPES)
-def test_a_slope_only_falls(slope):
+def test_tolerance_decreases_monotonically(slope):
     values = [float(tolerance(x, margin=1.0, slope=slope)) for x in np.linspace(0.0, 5.0, 60)]
     assert (np.diff(values) <= 0.0).all()
     assert 0.0 <= values[-1] < 0.05
@@ -27,11 +27,11 @@ def test_a_slope_only_falls(slope):
 
 @pytest.mark.parametrize("slope", SLOPES)
 @pytest.mark.parametrize("value", [0.0, 0.3, 40.0])
-def test_its_gradient_is_finite(slope, value):
+def test_gradient_of_tolerance_is_finite(slope, value):
     assert np.isfinite(jax.grad(lambda x: tolerance(x, margin=1.0, slope=slope))(value))
 
 
-def test_without_a_margin_nothing_outside_counts():
+def test_tolerance_without_margin_is_zero_outside():
     assert float(tolerance(0.1)) == 0.0
     assert float(tolerance(0.0)) == 1.0
 
@@ -40,16 +40,16 @@ def test_without_a_margin_nothing_outside_counts():
     "given",
     [{"low": 1.0, "high": 0.0}, {"margin": -1.0}, {"margin": 1.0, "at_margin": 0.0}],
 )
-def test_what_means_nothing_is_refused(given):
-    with pytest.raises(ValueError, match="not allowed"):
+def test_invalid_tolerance_parameters_are_refused(given):
+    with pytest.raises(ValueError, match="got "):
         tolerance(0.0, **given)
 
 
-def test_a_square_is_that_of_the_length():
+def test_square_is_the_squared_length():
     assert square(Vec3(3.0, 4.0, 12.0)) == 169.0
 
 
-def test_nearness_grows_from_nothing_to_one_at_contact():
+def test_nearness_grows_from_zero_to_one_at_contact():
     distances = [-0.1, 0.0, 0.1, 0.4, 0.5, 3.0, np.inf]
     expected = [1.0, 1.0, 0.64, 0.04, 0.0, 0.0, 0.0]
     np.testing.assert_allclose([nearness(d, 0.5) for d in distances], expected, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Agents of a task in flights of its scenario: who flies them, and what the flight is worth."""
+"""Agents of a task in flights of its scenario: their commands and the flight's return."""
 
 import jax
 import numpy as np
@@ -15,7 +15,7 @@ from kittiwake.tasks.make import make
 
 
 @pytest.mark.parametrize("rate_hz", [50, pytest.param(10, marks=pytest.mark.slow)])
-def test_a_flight_is_that_of_the_environment(rate_hz, tmp_path):
+def test_flight_equals_an_episode_of_the_environment(rate_hz, tmp_path):
     overrides = {"task.rate_hz": rate_hz, "time.duration_s": 2}
     with jax.enable_x64(True):
         env = make("keep-spot", conditions="noiseless", overrides=overrides, precision="float64")
@@ -40,7 +40,7 @@ def flown_m(log, vehicle):
 
 
 @pytest.mark.slow
-def test_one_network_flies_each_agent_or_all_together(tmp_path):
+def test_network_flies_each_agent_or_all_together(tmp_path):
     short = {"time.duration_s": 1}
     env = make("formation")
     seen, done = len(env.space.names), len(env.action_names)
@@ -55,7 +55,7 @@ def test_one_network_flies_each_agent_or_all_together(tmp_path):
 
 
 @pytest.mark.slow
-def test_commands_from_outside_go_before_it(tmp_path):
+def test_external_commands_override_the_policy(tmp_path):
     path, _ = scenes.policy(tmp_path, 15, 4, "keep-spot")
     simulation = kw.load("keep-spot", overrides={"policy": str(path)})
     simulation.reset()
@@ -66,22 +66,22 @@ def test_commands_from_outside_go_before_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("overrides", "task", "inputs", "said"),
+    ("overrides", "task", "inputs", "expected"),
     [
-        ({}, "keep-spot", 14, "makes 4 numbers from 14"),
-        ({}, "hover", 15, "trained for hover, the task is keep-spot"),
+        ({}, "keep-spot", 14, "got 14 inputs and 4 outputs"),
+        ({}, "hover", 15, "got a policy for hover; must be for the task keep-spot"),
         ({"task": None}, "keep-spot", 15, "there is no task whose agents it could fly"),
     ],
 )
-def test_a_policy_that_does_not_fit_is_refused(overrides, task, inputs, said, tmp_path):
+def test_policy_that_does_not_fit_the_task_is_refused(overrides, task, inputs, expected, tmp_path):
     path, _ = scenes.policy(tmp_path, inputs, 4, task)
-    with pytest.raises(ScenarioError, match=said) as refused:
+    with pytest.raises(ScenarioError, match=expected) as refused:
         kw.load("keep-spot", overrides={"policy": str(path), **overrides})
     assert "policy" in str(refused.value)
 
 
 def episode(name, overrides, policy):
-    """Rewards of an episode that begins where the scenario says, and the last step."""
+    """Return the rewards of an episode that begins at the scenario's starts."""
     env = make(name, conditions="noiseless", overrides=overrides, precision="float64")
     flights = scenes.Flights(replace_starts(env))
     state, _ = flights.reset(kw.seed_key(0))
@@ -96,8 +96,8 @@ def episode(name, overrides, policy):
 
 
 def replace_starts(env):
-    """The same without what the task draws for the start."""
-    env._placed = lambda fleet, key: fleet
+    """Disable the starts that the task draws."""
+    env._with_starts = lambda fleet, key: fleet
     return env
 
 
@@ -110,7 +110,7 @@ def replace_starts(env):
         pytest.param("holding-pattern", None, 60.0, marks=pytest.mark.slow),
     ],
 )
-def test_the_return_of_a_run_is_the_sum_of_the_rewards_of_an_episode(name, policy, duration_s):
+def test_return_of_a_run_is_the_sum_of_rewards_of_an_episode(name, policy, duration_s):
     overrides = {"time.duration_s": duration_s, "lost_vehicle": "continue", "policy": policy}
     if name == "holding-pattern" and policy is None:
         away = {"type": "hold", "velocity_world_mps": [0, 2.9, 0], "height_world_m": 10}
@@ -144,7 +144,7 @@ AWAY = {
 
 
 @pytest.mark.parametrize("block_steps", [1, 128, 400])
-def test_the_return_of_a_flight_that_a_loss_ends_counts_the_loss(block_steps, monkeypatch):
+def test_return_of_a_flight_ended_by_a_loss_includes_the_loss(block_steps, monkeypatch):
     # the vehicle leaves the area at 2.54 s, which the task judges at 3 s
     monkeypatch.setattr(flight_executor, "BLOCK_STEPS", block_steps)
     ended = kw.load("keep-spot", {**AWAY, "lost_vehicle": "fail"}).run().summary
@@ -154,38 +154,38 @@ def test_the_return_of_a_flight_that_a_loss_ends_counts_the_loss(block_steps, mo
     assert ended["metrics"]["task"]["return"] < -1000.0
 
 
-def test_the_last_reward_of_a_shorter_flight_is_that_of_its_end():
-    """Of the spot only the last step counts how far it is: also where the flight ends earlier."""
+def test_shorter_flight_gets_the_final_reward_at_its_end():
+    """The distance counts only in the last step, also of a shorter flight."""
     away = {"vehicles.pelican.guidance.position_world_m": [3, 0, 10]}
     log = kw.load("keep-spot", away).run(duration_s=4)
     end = log.frame("pelican").iloc[-1]
     squared = end.x_m**2 + end.y_m**2 + (end.z_m - 10.0) ** 2
     assert squared > 1.0
-    # what the sticks cost on the way is less
+    # the effort of the sticks costs less
     assert log.summary["metrics"]["task"]["return"] == pytest.approx(-squared, abs=0.2)
 
 
 @pytest.mark.slow
-def test_the_own_policy_of_a_task_flies_where_the_scenario_says_so():
+def test_policy_of_the_task_flies_if_the_scenario_selects_it():
     flown = kw.load("cats-mouse").run(duration_s=20)
     hovering = kw.load("cats-mouse", {"policy": None}).run(duration_s=20)
     figures = [log.summary["metrics"]["task"] for log in (flown, hovering)]
     assert figures[0].keys() == {"name", "return", "furthest_cat_m", "caught"}
     assert figures[0]["furthest_cat_m"] < 0.6 * figures[1]["furthest_cat_m"]
-    # it flees from cats that hover, too
+    # the mouse flees from hovering cats, too
     assert np.abs(flown_m(hovering, "mouse")[-1, :2]).max() > 10.0
 
 
-def test_a_task_without_a_policy_of_its_own_is_refused_one():
-    with pytest.raises(ScenarioError, match="keep-spot has no policy of its own; leave policy out"):
+def test_task_without_a_policy_of_its_own_is_refused():
+    with pytest.raises(ScenarioError, match="keep-spot has no policy of its own; remove policy"):
         kw.load("keep-spot", {"policy": "task"})
 
 
-def test_a_scenario_that_does_not_fit_its_task_has_no_return():
+def test_scenario_that_does_not_fit_its_task_has_no_return():
     log = kw.load("keep-spot", {"task.rate_hz": 7}).run(duration_s=0.1)
     task = log.summary["metrics"]["task"]
     assert (task["name"], task["return"]) == ("keep-spot", None)
     assert "task.rate_hz 7 does not divide the physics rate 50 Hz" in task["reason"]
-    said = [line for line in summary_lines(log.summary) if line.startswith("Task keep-spot: ")]
-    assert "no return: " in said[0]
-    assert "does not divide" in said[0]
+    expected = [line for line in summary_lines(log.summary) if line.startswith("Task keep-spot: ")]
+    assert "no return: " in expected[0]
+    assert "does not divide" in expected[0]

@@ -1,4 +1,4 @@
-"""One world by itself, and the same one among many."""
+"""Single worlds and batches of worlds."""
 
 import jax
 import numpy as np
@@ -8,7 +8,7 @@ import kittiwake as kw
 from kittiwake.tasks.worlds import episode_key
 
 COUNT, STEPS = 6, 24
-# over in a dozen steps; the sensors of 5 Hz are between their ticks then
+# ends after 13 steps, between two ticks of the 5 Hz sensors
 SHORT = {"time.duration_s": 0.26}
 
 
@@ -19,50 +19,50 @@ def env():
 
 @pytest.fixture(scope="module")
 def flown(env):
-    """All worlds through two episodes: what was seen, rewards, ends, last sights."""
+    """Step all worlds through two episodes; return actions, all results, and episode counts."""
     worlds = kw.Worlds(env, COUNT)
     actions = np.random.default_rng(0).uniform(-1, 1, (STEPS, COUNT, env.action_size))
     with jax.enable_x64(True):
         state, seen = jax.jit(worlds.reset)(kw.seed_key(5))
         step = jax.jit(worlds.step)
-        told = [(seen,)]
+        recorded = [(seen,)]
         for action in actions:
             out = step(state, action)
             state = out.state
-            told.append(out[1:])
-    return actions, jax.tree.map(np.asarray, told), np.asarray(state.episodes)
+            recorded.append(out[1:])
+    return actions, jax.tree.map(np.asarray, recorded), np.asarray(state.episodes)
 
 
-def test_a_world_is_what_it_is_alone(env, flown):
-    """Through its first episode; the next one begins between the ticks of slow sensors."""
-    actions, told, _ = flown
+def test_each_world_equals_a_single_environment(env, flown):
+    """The first episode is equal; the next one begins between the ticks of slow sensors."""
+    actions, recorded, _ = flown
     with jax.enable_x64(True):
         reset, step = jax.jit(env.reset), jax.jit(env.step)
         for world in (0, COUNT - 1):
             state, seen = reset(episode_key(kw.seed_key(5), world, 0))
-            np.testing.assert_allclose(told[0][0][world], seen, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(recorded[0][0][world], seen, rtol=1e-12, atol=1e-12)
             for place in range(env.max_steps):
                 key = jax.random.fold_in(state.key, state.steps)
                 one = step(key, state, actions[place, world])
                 state = one.state
-                np.testing.assert_allclose(told[place + 1][1][world], one.reward, rtol=1e-9)
-                last = told[place + 1][5][world]
+                np.testing.assert_allclose(recorded[place + 1][1][world], one.reward, rtol=1e-9)
+                last = recorded[place + 1][5][world]
                 np.testing.assert_allclose(last, one.observation, rtol=1e-9, atol=1e-9)
 
 
-def test_an_episode_ends_when_its_time_is_up_and_the_next_one_begins_at_once(env, flown):
-    _, told, episodes = flown
+def test_next_episode_begins_in_the_step_that_ends_the_last_one(env, flown):
+    _, recorded, episodes = flown
     assert env.max_steps == 13
-    truncated = np.array([one[3] for one in told[1:]])
-    assert not np.array([one[2] for one in told[1:]]).any()
+    truncated = np.array([one[3] for one in recorded[1:]])
+    assert not np.array([one[2] for one in recorded[1:]]).any()
     assert (truncated.sum(axis=1) == np.where(np.arange(STEPS) == 12, COUNT, 0)).all()
     assert (episodes == 2).all()
-    # what is seen next is about the spot again
-    assert np.abs(told[13][0][:, :3]).max() < np.abs(told[13][5][:, :3]).max()
+    # the next observation is near the start again
+    assert np.abs(recorded[13][0][:, :3]).max() < np.abs(recorded[13][5][:, :3]).max()
 
 
 @pytest.mark.slow
-def test_some_worlds_begin_anew_beside_the_others(env):
+def test_some_worlds_are_reset_without_the_others(env):
     worlds = kw.Worlds(env, COUNT)
     which = np.array([True, False, False, True, False, False])
     with jax.enable_x64(True):
@@ -75,28 +75,28 @@ def test_some_worlds_begin_anew_beside_the_others(env):
     assert np.asarray(anew.episodes).tolist() == [1] * COUNT
     np.testing.assert_array_equal(seen_on[~which], seen[~which])
     assert (np.asarray(seen_on)[which, 1] != np.asarray(seen)[which, 1]).all()
-    # at the beginning all clocks are the same
+    # the keys are those of a reset
     first = jax.random.key_data(again.envs.key)[which]
     np.testing.assert_array_equal(jax.random.key_data(anew.envs.key)[which], first)
     assert (np.asarray(seen_anew)[which, 1] != np.asarray(seen_on)[which, 1]).all()
 
 
 @pytest.mark.parametrize("count", [0, -3, True])
-def test_there_is_at_least_one_world(env, count):
-    with pytest.raises(ValueError, match="worlds are not allowed; give a whole number, 1 or more"):
+def test_count_of_worlds_is_at_least_one(env, count):
+    with pytest.raises(ValueError, match="must be a whole number, 1 or more"):
         kw.Worlds(env, count)
 
 
 @pytest.mark.parametrize("difficulty", [-0.1, 1.1, np.nan])
-def test_a_difficulty_is_from_0_to_1(env, difficulty):
+def test_difficulty_is_from_0_to_1(env, difficulty):
     for begin in (env.reset, kw.Worlds(env, COUNT).reset):
-        with pytest.raises(ValueError, match="give a number from 0 to 1"):
+        with pytest.raises(ValueError, match="must be a number from 0 to 1"):
             begin(kw.seed_key(0), difficulty)
 
 
 def test_worlds_and_episodes_differ_in_their_noise(flown):
-    _, told, _ = flown
-    first, second = told[0][0], told[13][0]
+    _, recorded, _ = flown
+    first, second = recorded[0][0], recorded[13][0]
     assert len(np.unique(first[:, 1])) == COUNT
     assert (first[:, 1] != second[:, 1]).all()
 
@@ -120,16 +120,14 @@ def test_a_lost_vehicle_ends_its_episode_with_the_penalty():
     assert min(rewards[:-1]) > -1.0
 
 
-def test_an_action_has_as_many_numbers_as_there_are_names(env):
+def test_action_of_wrong_length_is_refused(env):
     state = jax.eval_shape(env.reset, kw.seed_key(0))[0]
-    with pytest.raises(
-        ValueError, match=r"shape \(3,\) is not allowed; give 4 numbers from -1 to 1"
-    ):
+    with pytest.raises(ValueError, match=r"got shape \(3,\); must be 4 numbers from -1 to 1"):
         jax.eval_shape(env.step, kw.seed_key(0), state, np.zeros(3))
 
 
-def test_a_reward_is_one_number(env, monkeypatch):
+def test_reward_of_wrong_shape_is_refused(env, monkeypatch):
     state = jax.eval_shape(env.reset, kw.seed_key(0))[0]
     monkeypatch.setattr(type(env.task), "reward", lambda *_: np.zeros(3))
-    with pytest.raises(ValueError, match=r"the reward of KeepSpot has shape \(3,\); return one"):
+    with pytest.raises(ValueError, match=r"KeepSpot\.reward: got shape \(3,\); must be one number"):
         jax.eval_shape(env.step, kw.seed_key(0), state, np.zeros(4))

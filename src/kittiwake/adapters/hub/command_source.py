@@ -1,4 +1,4 @@
-"""Flies the vehicles of a scenario as members of a hub."""
+"""Command source that flies the vehicles of a scenario as members of a hub."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -16,18 +16,18 @@ from kittiwake.runtime.command_source import Notice, VehicleReport
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.schedule import steps_between
 
-# towards the place to hold, without a hub: so fast in proportion to the way, and at most
+# without a hub: gain from the position error to the velocity, and largest speed
 HOLD_HZ, HOLD_MPS = 1.0, 1.0
-# for a hub to compile what it computes
+# longest wait for the hub to compile its program
 READY_S = 60.0
 
 LOST, BACK = "holds its position without the hub", "joined the hub again"
 
 
 class HubCommandSource:
-    """Every vehicle of a scenario reports to the hub; those in flocks do what it says.
+    """Command source of a scenario whose vehicles report to a hub; it guides those in flocks.
 
-    A vehicle that has lost the hub holds the place where it was then.
+    A vehicle that has lost the hub holds its position.
     """
 
     def __init__(self, scenario: Scenario, rate_hz: float) -> None:
@@ -44,14 +44,14 @@ class HubCommandSource:
         }
         self._held_m: dict[str, Float64[np.ndarray, 3]] = {}
         self._yaw_rad: dict[str, float] = {}
-        self._away: set[str] = set()
+        self._disconnected: set[str] = set()
         self._notices: list[Notice] = []
 
-    def take(self, members: Mapping[str, Member], reports: Mapping[str, VehicleReport]) -> None:
-        """The vehicles' places at the hub, when the flight is about to begin.
+    def attach(self, members: Mapping[str, Member], reports: Mapping[str, VehicleReport]) -> None:
+        """Attach the vehicles' connections to the hub, just before the flight begins.
 
-        A hub that goes by the clock is told where all of them are, and is waited for, so that it
-        knows what to do when the flight begins.
+        To a hub in real time all vehicles report their initial state, and this method waits until
+        it has set points for all that it guides.
         """
         self._members = members
         hello = next(iter(members.values())).hello
@@ -67,9 +67,9 @@ class HubCommandSource:
     def commands(
         self, time_s: float, reports: Mapping[str, VehicleReport]
     ) -> dict[str, VelocityYaw]:
-        """What the hub says; all report first, so that it can decide for all together."""
+        """Return the hub's commands; all vehicles report before any answer is awaited."""
         answers = self._answers(time_s, reports)
-        self._note_absence()
+        self._update_notices()
         commands: dict[str, VelocityYaw] = {}
         for name in self.kinds:
             answer = answers[name]
@@ -78,32 +78,41 @@ class HubCommandSource:
                 continue
             self._held_m.pop(name, None)
             self._yaw_rad[name] = answer.yaw_rad
-            ahead = Vec3.of(answer.acceleration_mps2 or (0.0, 0.0, 0.0))
-            commands[name] = VelocityYaw(Vec3.of(answer.velocity_mps), answer.yaw_rad, ahead)
+            acceleration = Vec3.of(answer.acceleration_mps2 or (0.0, 0.0, 0.0))
+            commands[name] = VelocityYaw(Vec3.of(answer.velocity_mps), answer.yaw_rad, acceleration)
         return commands
 
     def _answers(
         self, time_s: float, reports: Mapping[str, VehicleReport]
     ) -> dict[str, SetPoint | None]:
         for name, member in self._members.items():
-            told = reports[name]
-            moves = (told.position_m, told.velocity_mps, told.yaw_rad, told.acceleration_mps2)
-            member.report(time_s, *moves)
+            report = reports[name]
+            member.report(
+                time_s,
+                report.position_m,
+                report.velocity_mps,
+                report.yaw_rad,
+                report.acceleration_mps2,
+            )
         return {name: member.set_point() for name, member in self._members.items()}
 
     def notices(self) -> Sequence[Notice]:
-        """Who has lost the hub or found it again."""
-        told, self._notices = self._notices, []
-        return told
+        """Return and clear the notices of vehicles that lost the hub or joined it again."""
+        notices, self._notices = self._notices, []
+        return notices
 
     def _hold(self, name: str, report: VehicleReport) -> VelocityYaw:
-        place_m = self._held_m.setdefault(name, report.position_m)
+        held_m = self._held_m.setdefault(name, report.position_m)
         yaw_rad = self._yaw_rad.setdefault(name, report.yaw_rad)
-        back = Vec3.of((place_m - report.position_m) * HOLD_HZ).shortened(HOLD_MPS)
-        return VelocityYaw(back, yaw_rad)
+        velocity = Vec3.of((held_m - report.position_m) * HOLD_HZ).shortened(HOLD_MPS)
+        return VelocityYaw(velocity, yaw_rad)
 
-    def _note_absence(self) -> None:
-        away = {name for name, member in self._members.items() if not member.joined}
-        self._notices += [(name, LOST) for name in self._members if name in away - self._away]
-        self._notices += [(name, BACK) for name in self._members if name in self._away - away]
-        self._away = away
+    def _update_notices(self) -> None:
+        disconnected = {name for name, member in self._members.items() if not member.joined}
+        self._notices += [
+            (name, LOST) for name in self._members if name in disconnected - self._disconnected
+        ]
+        self._notices += [
+            (name, BACK) for name in self._members if name in self._disconnected - disconnected
+        ]
+        self._disconnected = disconnected

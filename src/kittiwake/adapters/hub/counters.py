@@ -1,4 +1,4 @@
-"""What a hub has taken, answered and refused."""
+"""Counters of accepted, answered and refused frames of a hub."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -9,23 +9,23 @@ from kittiwake.adapters.hub.packets import Reason
 
 @dataclass
 class Counters:
-    """Since a hub has begun.
+    """Counters since the start of a hub.
 
-    Each frame is taken or refused once, so that ``frames`` is ``taken`` and ``refused_frames``
-    together.
+    Each frame is either accepted or refused, so ``frames`` is the sum of ``taken`` and
+    ``refused_frames``.
 
     Attributes:
-        connections: opened, whoever they were.
-        frames: that have come, also those that were too long or cut off.
-        taken: of these, packets that were in order.
-        refused_frames: of these, all others.
-        set_points: answers with something to do.
-        idle: answers without.
-        joined: members, each time.
-        left: members that said so.
+        connections: opened connections of any kind.
+        frames: received frames, including those that were too long or incomplete.
+        taken: accepted frames among them.
+        refused_frames: refused frames among them.
+        set_points: answers with a set point.
+        idle: answers without one.
+        joined: members that joined, counted each time.
+        left: members that sent ``leave``.
         lost: members whose connection ended otherwise.
-        batches: times that all set points were computed.
-        refused: frames and connections, by reason.
+        batches: computations of all set points.
+        refused: refused frames and connections, by reason.
     """
 
     connections: int = 0
@@ -41,7 +41,7 @@ class Counters:
     refused: Counter[Reason] = field(default_factory=Counter[Reason])
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the counters as a dictionary that can be written as JSON."""
         own = {name: value for name, value in vars(self).items() if name != "refused"}
         ordered = sorted(self.refused.items(), key=lambda item: item[0].value)
         return {**own, "refused": {reason.value: count for reason, count in ordered}}

@@ -1,4 +1,4 @@
-"""How packets travel in a stream of bytes: four bytes of length, the highest first, and so many."""
+"""Framing of packets in a byte stream: a big-endian 32-bit length, then that many bytes."""
 
 import struct
 
@@ -7,50 +7,50 @@ LENGTH = struct.Struct(">I")
 
 
 class FrameTooLongError(Exception):
-    """A length that no frame has; where the next one would begin is not known."""
+    """A length above the maximum; the start of the next frame is unknown from then on."""
 
 
-def framed(packet: bytes) -> bytes:
-    """A packet as it is sent."""
+def to_frame(packet: bytes) -> bytes:
+    """Return an encoded packet with its length prefix."""
     assert len(packet) <= MAX_FRAME
     return LENGTH.pack(len(packet)) + packet
 
 
 class FrameReader:
-    """Cuts a stream into frames; of one that is too long nothing is kept."""
+    """Splitter of a byte stream into frames; keeps nothing of a frame that is too long."""
 
     def __init__(self) -> None:
-        self._left = bytearray()
+        self._buffer = bytearray()
 
     @property
-    def inside(self) -> bool:
-        """Whether a frame has begun that is not whole yet."""
-        return bool(self._left)
+    def has_partial_frame(self) -> bool:
+        """True if the buffer holds the beginning of an incomplete frame."""
+        return bool(self._buffer)
 
     def feed(self, received: bytes) -> None:
-        """Takes what has come."""
-        self._left += received
+        """Append received bytes."""
+        self._buffer += received
 
     def clear(self) -> None:
-        """Forgets what has come."""
-        self._left.clear()
+        """Discard the received bytes."""
+        self._buffer.clear()
 
     def next(self) -> bytes | None:
-        """The next whole frame, without its length.
+        """Return the next complete frame without its length; None if there is none.
 
         Raises:
-            FrameTooLongError: as soon as its length is there; nothing can be read from then on.
+            FrameTooLongError: as soon as the length is read; nothing can be read from then on.
         """
-        if len(self._left) < LENGTH.size:
+        if len(self._buffer) < LENGTH.size:
             return None
-        (length,) = LENGTH.unpack_from(self._left)
+        (length,) = LENGTH.unpack_from(self._buffer)
         if length > MAX_FRAME:
             self.clear()
-            message = f"a frame of {length} bytes; {MAX_FRAME} at most"
+            message = f"a frame of {length} bytes; must be {MAX_FRAME} at most"
             raise FrameTooLongError(message)
         end = LENGTH.size + length
-        if len(self._left) < end:
+        if len(self._buffer) < end:
             return None
-        frame = bytes(self._left[LENGTH.size : end])
-        del self._left[:end]
+        frame = bytes(self._buffer[LENGTH.size : end])
+        del self._buffer[:end]
         return frame

@@ -1,4 +1,4 @@
-"""One connection of a member to a hub, which can be waited for or not."""
+"""Client side of one connection to a hub, blocking or not."""
 
 import errno
 import os
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kittiwake.adapters.hub.frames import MAX_FRAME, FrameReader, FrameTooLongError, framed
+from kittiwake.adapters.hub.frames import MAX_FRAME, FrameReader, FrameTooLongError, to_frame
 from kittiwake.adapters.hub.packets import (
     Accepted,
     Connection,
@@ -17,66 +17,66 @@ from kittiwake.adapters.hub.packets import (
     FromMember,
     Hello,
     Refusal,
-    decoded_from_hub,
-    encoded,
+    decode_from_hub,
+    encode,
 )
 from kittiwake.core.errors import HubError
 
 CHUNK = 4096
 LAST_PORT = 65535
-NOT_YET = {0, errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EALREADY}
+CONNECTING = {0, errno.EINPROGRESS, errno.EWOULDBLOCK, errno.EALREADY}
 
 
 class Address(NamedTuple):
-    """Where a hub is, as sockets are told."""
+    """Socket address of a hub."""
 
     family: socket.AddressFamily
-    place: tuple[Any, ...]
+    socket_address: tuple[Any, ...]
 
 
 class Link:
-    """A connection from its opening on; every error of it is an OSError."""
+    """Connection from its opening on; its errors are OSErrors."""
 
     def __init__(self, address: "Address") -> None:
         self.hello: Hello | None = None
-        self.met = False
+        self.accepted = False
         self._reader, self._opened_s = FrameReader(), time.monotonic()
         self._socket = socket.socket(address.family)
         self._socket.settimeout(0.0)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._failure = self._socket.connect_ex(address.place)
+        self._failure = self._socket.connect_ex(address.socket_address)
 
     @property
     def age_s(self) -> float:
-        """Since it was opened."""
+        """Time since the connection was opened."""
         return time.monotonic() - self._opened_s
 
     def fileno(self) -> int:
-        """The number of the socket."""
+        """Return the file descriptor of the socket."""
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Ends it."""
+        """Close the connection."""
         self._socket.close()
 
     def send(self, packet: FromMember) -> None:
-        """Writes a packet, which is small enough to be taken at once.
+        """Write a packet, which fits into the send buffer.
 
         Raises:
-            HubError: if it is too large for that.
+            HubError: if it is too large for a frame.
         """
-        frame = frame_of(packet)
+        frame = encode_frame(packet)
         self._socket.settimeout(1.0)
         self._socket.sendall(frame)
 
-    def meet(self, wait_s: float, introduced: Callable[[Hello], Connection]) -> bool:
-        """Goes on with the handshake for so long; whether it is done.
+    def handshake(self, wait_s: float, connection_packet: Callable[[Hello], Connection]) -> bool:
+        """Continue the handshake for at most ``wait_s``; return True if it is complete.
 
         Raises:
             HubError: if the hub refuses.
         """
         end_s = time.monotonic() + wait_s
-        while not self.met:
+        while not self.accepted:
             packet = self.receive(end_s - time.monotonic())
             if packet is None:
                 return False
@@ -85,13 +85,13 @@ class Link:
                 raise HubError(message, packet.reason.value)
             if isinstance(packet, Hello):
                 self.hello = packet
-                self.send(introduced(packet))
-            self.met = isinstance(packet, Accepted)
+                self.send(connection_packet(packet))
+            self.accepted = isinstance(packet, Accepted)
         return True
 
     def receive(self, wait_s: float) -> FromHub | None:
-        """The next packet, waited for for so long; None if there is none yet."""
-        if self._failure not in NOT_YET:
+        """Return the next packet; None if none arrives within ``wait_s``."""
+        if self._failure not in CONNECTING:
             raise OSError(self._failure, os.strerror(self._failure))
         end_s = time.monotonic() + wait_s
         try:
@@ -102,7 +102,7 @@ class Link:
                     message = "the hub has closed the connection"
                     raise ConnectionResetError(message)
                 self._reader.feed(received)
-            return decoded_from_hub(frame)
+            return decode_from_hub(frame)
         except (BlockingIOError, TimeoutError):
             return None
         except OSError as error:
@@ -110,40 +110,40 @@ class Link:
                 return None
             raise
         except (FrameTooLongError, msgspec.MsgspecError) as error:
-            message = f"what answers is no hub: {error}"
+            message = f"the peer is not a hub: {error}"
             raise ConnectionError(message) from None
 
 
-def address_of(host: str, port: int) -> Address:
-    """Where a hub is; a name is looked up once, for that may take long.
+def resolve_address(host: str, port: int) -> Address:
+    """Return the socket address of a hub; a host name is looked up here only, as it may be slow.
 
     Raises:
-        OSError: if nobody knows the host, or there is no such port.
+        OSError: if the host is unknown, or the port is out of range.
     """
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (UnicodeError, OverflowError) as error:
         message = str(error)
         raise OSError(message) from None
-    first = min(found, key=lambda one: one[0] is not socket.AF_INET)
+    first = min(addresses, key=lambda entry: entry[0] is not socket.AF_INET)
     if not 0 < port <= LAST_PORT:
-        message = f"there is no port {port}"
+        message = f"port {port} is out of range; must be in 1 to {LAST_PORT}"
         raise OSError(message)
     return Address(first[0], first[4])
 
 
-def frame_of(packet: FromMember) -> bytes:
-    """A packet as it is sent.
+def encode_frame(packet: FromMember) -> bytes:
+    """Return the frame of a packet.
 
     Raises:
         HubError: if it does not fit into a frame.
     """
     try:
-        written = encoded(packet)
+        encoded = encode(packet)
     except (OverflowError, UnicodeError) as error:
-        message = f"a hub cannot be told this: {error}"
+        message = f"the packet cannot be encoded: {error}"
         raise HubError(message) from None
-    if len(written) > MAX_FRAME:
-        message = f"{len(written)} bytes to tell a hub at once; {MAX_FRAME} at most"
+    if len(encoded) > MAX_FRAME:
+        message = f"a packet of {len(encoded)} bytes; must be {MAX_FRAME} at most"
         raise HubError(message)
-    return framed(written)
+    return to_frame(encoded)

@@ -1,8 +1,8 @@
-"""What a hub and its members say to each other: MessagePack maps, told apart by ``type``.
+"""Packets between a hub and its members: MessagePack maps, distinguished by their key ``type``.
 
 The hub begins with ``Hello``; a member answers with ``Connection``. From then on every packet of a
-member has a number that grows, and is answered once: by ``Accepted``, ``SetPoint``, ``Idle`` or
-``Refused`` with that number. World axes, meters, seconds and radians throughout.
+member has an increasing number, and is answered once, with that number: by ``Accepted``,
+``SetPoint``, ``NoSetPoint`` or ``Refusal``. World axes, meters, seconds and radians throughout.
 """
 
 import hashlib
@@ -22,44 +22,44 @@ from kittiwake.adapters.number_limits import (
 )
 
 VERSION = 1
-# of the packet that opens a connection, which has no number of its own
-OPENING = 0
+# number of the answer to a ``Connection``, which has no number of its own
+CONNECTION_NUMBER = 0
 
 Triple: TypeAlias = tuple[float, float, float]
-Words: TypeAlias = Annotated[list[str | int], msgspec.Meta(max_length=64)]
+BehaviorList: TypeAlias = Annotated[list[str | int], msgspec.Meta(max_length=64)]
 
 
 class Reason(Enum):
-    """Why something is refused."""
+    """Reason of a refusal."""
 
-    TAKEN = "taken"  # another one is connected to this port
-    CROWD = "crowd"  # too many that have not said who they are
+    TAKEN = "taken"  # another member is connected to this port
+    CROWD = "crowd"  # too many unidentified connections
     VERSION = "version"
     NAME = "name"
     PROOF = "proof"
     HANDSHAKE = "handshake"  # no Connection in time
     SILENCE = "silence"
-    UNREAD = "unread"  # answers that the member does not take
+    UNREAD = "unread"  # too many answers that the member has not read
     RATE = "rate"
     LENGTH = "length"
     CUT = "cut"  # a connection that ended inside a frame
-    FORMAT = "format"  # no MessagePack
-    SHAPE = "shape"  # no packet of a member
+    FORMAT = "format"  # not MessagePack
+    SHAPE = "shape"  # not a packet of a member
     RANGE = "range"
-    REPLAYED = "replayed"  # a number or a time that does not grow
+    REPLAYED = "replayed"  # a number or a time that does not increase
     TURN = "turn"
     BEHAVIOR = "behavior"
 
 
 class Readiness(Enum):
-    """Whether a member flies along."""
+    """Status of a member: guided with its flock, or paused."""
 
     READY = "READY"
     PAUSE = "PAUSE"
 
 
 class Hello(msgspec.Struct, tag="hello", frozen=True, forbid_unknown_fields=True):
-    """The hub's first words; team and name are missing where it asks for a proof instead."""
+    """First packet of the hub; team and name are missing if it requires a proof."""
 
     version: int
     team: str | None
@@ -70,7 +70,7 @@ class Hello(msgspec.Struct, tag="hello", frozen=True, forbid_unknown_fields=True
 
 
 class Accepted(msgspec.Struct, tag="accepted", frozen=True, forbid_unknown_fields=True):
-    """It is done as the packet of this number asked."""
+    """Confirmation that the packet of this number has been executed."""
 
     number: int
 
@@ -78,9 +78,9 @@ class Accepted(msgspec.Struct, tag="accepted", frozen=True, forbid_unknown_field
 class SetPoint(
     msgspec.Struct, tag="set_point", frozen=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """What to do now: a velocity, and where it leads in one period of the hub.
+    """Set point: a velocity, and the position that it reaches in one period of the hub.
 
-    ``acceleration_mps2`` is that of the velocity itself, to be fed forward; it is missing for
+    ``acceleration_mps2`` is the derivative of the velocity, for feedforward; it is missing for
     members that do not report theirs.
     """
 
@@ -92,14 +92,14 @@ class SetPoint(
     acceleration_mps2: Triple | None = None
 
 
-class Idle(msgspec.Struct, tag="idle", frozen=True, forbid_unknown_fields=True):
-    """The hub has nothing to ask for: the member is paused, or not guided, or not yet."""
+class NoSetPoint(msgspec.Struct, tag="idle", frozen=True, forbid_unknown_fields=True):
+    """Answer to an update of a member that is paused, not guided, or not guided yet."""
 
     number: int
 
 
 class Refusal(msgspec.Struct, tag="refused", frozen=True, forbid_unknown_fields=True):
-    """Nothing is done with what came; ``number`` is missing where it is not known."""
+    """Refusal of a packet or a connection; ``number`` is missing if it is unknown."""
 
     reason: Reason
     said: str
@@ -107,7 +107,7 @@ class Refusal(msgspec.Struct, tag="refused", frozen=True, forbid_unknown_fields=
 
 
 class Connection(msgspec.Struct, tag="connection", frozen=True, forbid_unknown_fields=True):
-    """Who a member is and where; ``proof`` is empty where the hub has no token."""
+    """Identity and position of a member; ``proof`` is empty if the hub has no token."""
 
     version: int
     name: str
@@ -118,9 +118,9 @@ class Connection(msgspec.Struct, tag="connection", frozen=True, forbid_unknown_f
 class Update(
     msgspec.Struct, tag="update", frozen=True, forbid_unknown_fields=True, omit_defaults=True
 ):
-    """How a member moves, by its own estimate; ``time_s`` is of its own clock.
+    """Estimated motion of a member; ``time_s`` is the time of its own clock.
 
-    ``acceleration_mps2`` is that of its velocity, so zero at rest. It may be missing.
+    ``acceleration_mps2`` is the derivative of its velocity, so zero at rest. It may be missing.
     """
 
     number: int
@@ -132,41 +132,41 @@ class Update(
 
 
 class Status(msgspec.Struct, tag="status", frozen=True, forbid_unknown_fields=True):
-    """Whether a member flies along from now on."""
+    """Change of a member's status."""
 
     number: int
     status: Readiness
 
 
 class Behavior(msgspec.Struct, tag="behavior", frozen=True, forbid_unknown_fields=True):
-    """The behaviors that count from now on, by their names or their places in the scenario."""
+    """Change of the active behaviors, given by name or by index in the scenario's list."""
 
     number: int
-    behaviors: Words
+    behaviors: BehaviorList
 
 
 class Leave(msgspec.Struct, tag="leave", frozen=True, forbid_unknown_fields=True):
-    """The member goes for good: nobody has to keep clear of it any more."""
+    """Final departure of a member: others need not keep clear of it any more."""
 
     number: int
 
 
 FromMember: TypeAlias = Connection | Update | Status | Behavior | Leave
 Numbered: TypeAlias = Update | Status | Behavior | Leave
-FromHub: TypeAlias = Hello | Accepted | SetPoint | Idle | Refusal
+FromHub: TypeAlias = Hello | Accepted | SetPoint | NoSetPoint | Refusal
 
-encoded = msgspec.msgpack.Encoder().encode
-decoded_from_member = msgspec.msgpack.Decoder(FromMember).decode
-decoded_from_hub = msgspec.msgpack.Decoder(FromHub).decode
+encode = msgspec.msgpack.Encoder().encode
+decode_from_member = msgspec.msgpack.Decoder(FromMember).decode
+decode_from_hub = msgspec.msgpack.Decoder(FromHub).decode
 
 
-def proof_of(token: str, nonce: str) -> str:
-    """That one knows the token, without telling it: HMAC-SHA256 of the hub's nonce."""
+def compute_proof(token: str, nonce: str) -> str:
+    """Return the HMAC-SHA256 of the hub's nonce, which proves knowledge of the token."""
     return hmac.new(token.encode(), nonce.encode(), hashlib.sha256).hexdigest()
 
 
 def in_range(packet: FromMember) -> bool:
-    """Whether all its numbers are finite and of a size that can be flown."""
+    """Return True if all numbers of a packet are finite and within the limits of flight."""
     if isinstance(packet, Connection):
         return _all_below(packet.position_m, LARGEST_POSITION_M)
     if isinstance(packet, Update):

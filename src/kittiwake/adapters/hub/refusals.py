@@ -1,4 +1,4 @@
-"""What a hub does not take, and what of a frame it does."""
+"""Refusal of frames, and parsing of a frame into a member's packet."""
 
 import msgspec
 
@@ -6,30 +6,30 @@ from kittiwake.adapters.hub.packets import (
     Connection,
     FromMember,
     Reason,
-    decoded_from_member,
+    decode_from_member,
     in_range,
 )
 
 
 class RefusalError(Exception):
-    """Something that is not taken, of the packet of this number if it has one."""
+    """A refused frame or connection; ``number`` is that of the packet if it has one."""
 
-    def __init__(self, reason: Reason, said: str, number: int | None = None) -> None:
-        super().__init__(said)
-        self.reason, self.said, self.number = reason, said, number
+    def __init__(self, reason: Reason, text: str, number: int | None = None) -> None:
+        super().__init__(text)
+        self.reason, self.text, self.number = reason, text, number
 
 
-def packet_of(frame: bytes) -> FromMember:
-    """The packet of a member that a frame holds.
+def parse_packet(frame: bytes) -> FromMember:
+    """Return the member's packet that a frame holds.
 
     Raises:
-        RefusalError: if it holds none, or one with numbers that cannot be.
+        RefusalError: if it holds none, or one with numbers out of range.
     """
     try:
-        packet = decoded_from_member(frame)
+        packet = decode_from_member(frame)
     except msgspec.ValidationError as error:
         raise RefusalError(Reason.SHAPE, str(error)) from None
-    except (ValueError, RecursionError) as error:  # of broken text, and of what is nested too deep
+    except (ValueError, RecursionError) as error:  # of invalid text, and of too deep nesting
         raise RefusalError(Reason.FORMAT, str(error)) from None
     if not in_range(packet):
         number = None if isinstance(packet, Connection) else packet.number

@@ -1,4 +1,4 @@
-"""What the connections of a hub share: the hive, who holds which place, and the turns."""
+"""State that the connections of a hub share: flock server, connected members, lockstep turns."""
 
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
@@ -6,25 +6,26 @@ from typing import Protocol, runtime_checkable
 from kittiwake.adapters.hub.counters import Counters
 from kittiwake.adapters.hub.flock_server import FlockServer
 from kittiwake.adapters.hub.limits import Limits
-from kittiwake.adapters.hub.packets import Idle, SetPoint
+from kittiwake.adapters.hub.packets import NoSetPoint, SetPoint
 
 
 @runtime_checkable
-class Holder(Protocol):
-    """A connection that has taken a place."""
+class ConnectedMember(Protocol):
+    """A connection that occupies a slot."""
 
     def answer_update(self, number: int) -> None:
-        """Tells the member what to do, as an answer to its update of this number."""
+        """Send the member its set point, as the answer to its update of this number."""
         ...
 
 
 @dataclass
 class MemberSessions:
-    """Takes what members report, and gives each one's set point when it is its turn.
+    """Connected members and the order in which their updates are answered.
 
-    In real time that is at once, with what a timer has computed last. In lockstep it is when all
-    members that fly along have reported: then all set points are computed, and all are answered.
-    The first time all vehicles of the scenario are waited for, so that every flight is the same.
+    In real time an update is answered at once, with the last set point that the timer has
+    computed. In lockstep it is answered when all active members have reported: then all set points
+    are computed and sent. The first turn waits for all vehicles of the scenario, so that every
+    flight is the same.
     """
 
     flock_server: FlockServer
@@ -32,62 +33,62 @@ class MemberSessions:
     token: str | None = None
     lockstep: bool = False
     counters: Counters = field(default_factory=Counters)
-    holders: dict[str, Holder] = field(default_factory=dict[str, Holder])
+    members: dict[str, ConnectedMember] = field(default_factory=dict[str, ConnectedMember])
     waiting: dict[str, int] = field(default_factory=dict[str, int])
-    begun: bool = False
+    started: bool = False
 
-    def updated(self, name: str, number: int) -> None:
-        """A member has reported."""
+    def handle_update(self, name: str, number: int) -> None:
+        """Answer a member's update, in lockstep when its turn comes."""
         if not self.lockstep:
-            self.holders[name].answer_update(number)
+            self.members[name].answer_update(number)
             return
         self.waiting[name] = number
         self.take_turns()
 
     def take_turns(self) -> None:
-        """In lockstep, a step if all have reported that have to."""
-        if not self.lockstep or not self.flock_server.compiled or not self._all_are_there():
+        """Advance by one step in lockstep, if all required members have reported."""
+        if not self.lockstep or not self.flock_server.compiled or not self._all_have_reported():
             return
         self.flock_server.advance(now_s=0.0)
         self.counters.batches += 1
-        self.begun = True
+        self.started = True
         waiting, self.waiting = self.waiting, {}
         for name, number in waiting.items():
-            if name in self.holders:
-                self.holders[name].answer_update(number)
+            if name in self.members:
+                self.members[name].answer_update(number)
 
-    def forget(self, name: str) -> None:
-        """A member has given its place up; its number is not answered any more."""
-        self.holders.pop(name, None)
+    def remove(self, name: str) -> None:
+        """Free a member's slot; its pending update is not answered any more."""
+        self.members.pop(name, None)
         self.waiting.pop(name, None)
 
-    def answer(self, name: str, number: int, *, with_acceleration: bool) -> SetPoint | Idle:
-        """What a member is told."""
-        wanted = self.flock_server.wanted(name)
-        if wanted is None:
+    def answer(self, name: str, number: int, *, with_acceleration: bool) -> SetPoint | NoSetPoint:
+        """Return the answer to a member's update of this number."""
+        setpoint = self.flock_server.setpoint(name)
+        if setpoint is None:
             self.counters.idle += 1
-            return Idle(number)
+            return NoSetPoint(number)
         self.counters.set_points += 1
         return SetPoint(
             number,
-            wanted.tick,
-            wanted.velocity_world_mps,
-            wanted.position_world_m,
-            wanted.yaw_rad,
-            wanted.acceleration_world_mps2 if with_acceleration else None,
+            setpoint.tick,
+            setpoint.velocity_world_mps,
+            setpoint.position_world_m,
+            setpoint.yaw_rad,
+            setpoint.acceleration_world_mps2 if with_acceleration else None,
         )
 
-    def _all_are_there(self) -> bool:
-        places = self.flock_server.places
-        if not self.waiting or (not self.begun and len(self.holders) < len(places)):
+    def _all_have_reported(self) -> bool:
+        slots = self.flock_server.slots
+        if not self.waiting or (not self.started and len(self.members) < len(slots)):
             return False
-        return all(name in self.waiting for name in places if self.awaits(name))
+        return all(name in self.waiting for name in slots if self.requires_update(name))
 
-    def awaits(self, name: str) -> bool:
-        """Whether the next turn does not come without an update of a member.
+    def requires_update(self, name: str) -> bool:
+        """Return True if the next turn requires an update of this member.
 
-        Who joins a flight that has begun is waited for from its first update on, so that one that
-        joins again and again without any keeps nobody waiting.
+        A member that joins a running flight is waited for from its first update on, so that
+        repeated joins without an update delay nobody.
         """
-        flies = self.lockstep and self.flock_server.flies_along(name)
-        return flies and (not self.begun or self.flock_server.has_reported(name))
+        active = self.lockstep and self.flock_server.is_active(name)
+        return active and (not self.started or self.flock_server.has_reported(name))

@@ -1,1 +1,1 @@
-"""Flights as ROS nodes: what drones publish, and what they are told, in ROS 1 and ROS 2."""
+"""ROS 1 and ROS 2 interface: topics, services, transforms and bags of a flight."""

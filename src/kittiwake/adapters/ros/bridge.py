@@ -1,7 +1,7 @@
-"""A session of flights as a ROS node: what is told, and what is done when somebody asks.
+"""Bridge between a session of flights and a ROS node.
 
-Topics and services are those of uav_gazebo, and of Gazebo for the world as a whole. What a session
-refuses is a line in the log of ROS, and changes nothing.
+Vehicles have the topics and services of uav_gazebo, the world has those of Gazebo. A request that
+the session refuses is logged as a ROS warning and changes nothing.
 """
 
 import threading
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kittiwake.adapters.ros.endpoints import GET_STATE, SET_STATE, Answer, Endpoints
+from kittiwake.adapters.ros.endpoints import GET_STATE, SET_STATE, Endpoints, Response
 from kittiwake.adapters.ros.gain_server import GainServer
 from kittiwake.adapters.ros.joystick import JoystickListener
 from kittiwake.adapters.ros.messages.plain import CLOCK, clock, legal_names
@@ -27,155 +27,167 @@ from kittiwake.runtime.session import Session
 from kittiwake.runtime.watch import Block
 from kittiwake.scenario.ros_settings import RosSettings
 
-# blocks of a flight a second, where odometry is not to be told more often
-TELLS_HZ = 200.0
-# how often whoever began anew looks whether the next flight is there
-LOOKS_S = 0.02
+# blocks of a flight per second, unless odometry is published at a higher rate
+BLOCK_RATE_HZ = 200.0
+# how often a reset service checks for the next flight
+POLL_PERIOD_S = 0.02
 
 Publish = Callable[[Mapping[str, Any]], None]
 
 
-def blocks_hz(settings: RosSettings) -> float:
-    """So many blocks a second that odometry has its rate, up to that of the physics."""
-    return max(TELLS_HZ, float(settings.odometry_hz))
+def block_rate_hz(settings: RosSettings) -> float:
+    """Return the rate of blocks that lets odometry reach its own, up to the rate of the physics."""
+    return max(BLOCK_RATE_HZ, float(settings.odometry_hz))
 
 
 class Bridge:
-    """Puts a session between the topics and services of a node.
+    """Connection of a session to the topics and services of a node.
 
-    ``watch`` is for the session to call with each block, in the thread that flies; all else happens
-    in threads of the node. Nothing is told before ``open``.
+    The session calls ``publish_block`` with each block, in the thread that flies. All callbacks run
+    in threads of the node. Nothing is published before ``open``.
     """
 
     def __init__(self, node: RosNode) -> None:
         self._node = node
-        self._told: list[tuple[Telemetry, str, dict[str, Publish]]] = []
-        self._pilots: list[VehicleControl] = []
+        self._telemetry: list[tuple[Telemetry, str, dict[str, Publish]]] = []
+        self._controls: list[VehicleControl] = []
         self._gains: GainServer | None = None
         self._states: ModelStates | None = None
-        self._beginning = threading.Lock()
+        self._reset_lock = threading.Lock()
 
     def open(self, session: Session) -> None:
-        """Publishes and takes part from now on."""
+        """Create publishers, subscriptions and services, and publish from now on."""
         node, executor = self._node, session.executor
         scenario, columns = executor.scenario, executor.layout.columns
-        settings, spaces = scenario.ros, legal_names(scenario.vehicles)
+        settings, namespaces = scenario.ros, legal_names(scenario.vehicles)
         self._session = session
-        self._clock, self._transforms = node.publisher("/clock", CLOCK), node.transforms()
-        endpoints, still, told = Endpoints(node), [], []
+        self._publish_clock = node.create_publisher("/clock", CLOCK)
+        self._publish_transforms = node.create_transform_broadcaster()
+        endpoints, static, publishers = Endpoints(node), [], []
         self._gains = gains = GainServer(node, session)
-        for name, space in spaces.items():
+        for name, namespace in namespaces.items():
             vehicle = scenario.vehicles[name]
             telemetry = Telemetry(
-                *(space, vehicle, columns[name], scenario.world, settings, scenario.rate_hz)
+                name=namespace,
+                vehicle=vehicle,
+                columns=columns[name],
+                world=scenario.world,
+                settings=settings,
+                rate_hz=scenario.rate_hz,
             )
             publish = {
-                topic: node.publisher(f"/{space}/{topic}", kind)
+                topic: node.create_publisher(f"/{namespace}/{topic}", kind)
                 for topic, kind in telemetry.topics.items()
             }
-            told.append((telemetry, name, publish))
-            still += static_transforms(space, vehicle, settings, columns[name], scenario.rate_hz)
-            pilot = VehicleControl(session, name, float(settings.command_timeout_s))
-            self._pilots.append(pilot)
-            VehicleServices(endpoints, session, pilot, f"/{space}").open()
-            gains.offer(name, f"/{space}")
-        node.transforms(still=True)(still)
-        node.publisher("/obstacles", OBSTACLES, latched=True)(obstacles(scenario.world, settings))
-        vehicles = {space: name for name, space in spaces.items()}
+            publishers.append((telemetry, name, publish))
+            static += static_transforms(
+                namespace, vehicle, settings, columns[name], scenario.rate_hz
+            )
+            control = VehicleControl(session, name, float(settings.command_timeout_s))
+            self._controls.append(control)
+            VehicleServices(endpoints, session, control, f"/{namespace}").open()
+            gains.add(name, f"/{namespace}")
+        node.create_transform_broadcaster(static=True)(static)
+        publish_obstacles = node.create_publisher("/obstacles", OBSTACLES, latched=True)
+        publish_obstacles(obstacles(scenario.world, settings))
+        vehicles = {namespace: name for name, namespace in namespaces.items()}
         self._states = states = ModelStates(vehicles, columns, settings)
-        endpoints.serve("/gazebo/get_model_state", GET_STATE, states.answer)
-        self._take_orders(endpoints, vehicles)
-        self._told = told
+        endpoints.create_service("/gazebo/get_model_state", GET_STATE, states.get_model_state)
+        self._open_world_endpoints(endpoints, vehicles)
+        self._telemetry = publishers
 
     def close(self) -> None:
-        """Leaves the node alone."""
+        """Stop using the node."""
         if self._gains is not None:
             self._gains.close()
 
-    def watch(self, block: Block) -> None:
-        """Tells what a block has brought."""
-        turned: list[Mapping[str, Any]] = []
+    def publish_block(self, block: Block) -> None:
+        """Publish the messages of a block of the flight."""
+        transforms: list[Mapping[str, Any]] = []
         if self._states is not None:
-            self._states.watch(block)
-        for telemetry, name, publish in self._told:
+            self._states.update(block)
+        for telemetry, name, publish in self._telemetry:
             rows = block[name]
             for topic, message in telemetry.messages(rows, live=True):
                 publish[topic](message)
-            turned += telemetry.transforms(rows[-1])
-        if not self._told:
+            transforms += telemetry.transforms(rows[-1])
+        if not self._telemetry:
             return
-        self._transforms(turned)
-        self._clock(clock(float(next(iter(block.values()))[-1, 0])))
-        for pilot in self._pilots:
-            said = pilot.look()
-            if said is not None:
-                self._node.warn(said)
+        self._publish_transforms(transforms)
+        self._publish_clock(clock(float(next(iter(block.values()))[-1, 0])))
+        for control in self._controls:
+            warning = control.check_timeout()
+            if warning is not None:
+                self._node.warn(warning)
         for problem in self._session.executor.take_problems():
             self._node.error(problem)
 
-    def _take_orders(self, endpoints: Endpoints, vehicles: Mapping[str, str]) -> None:
-        """What can be asked of all together, and by the gamepad of the first vehicle."""
+    def _open_world_endpoints(self, endpoints: Endpoints, vehicles: Mapping[str, str]) -> None:
+        """Create the endpoints of the world, and of the gamepad that flies the first vehicle."""
         session = self._session
-        endpoints.order("/gazebo/pause_physics", self._pause)
-        endpoints.order("/gazebo/unpause_physics", self._go_on)
-        endpoints.order("/gazebo/reset_world", self._begin_anew)
-        endpoints.order("/gazebo/reset_simulation", self._begin_anew)
-        endpoints.trigger("/kittiwake/step", self._step)
-        endpoints.hear("/kittiwake/real_time_factor", "std_msgs/Float64", self._speed)
+        endpoints.create_empty_service("/gazebo/pause_physics", self._pause)
+        endpoints.create_empty_service("/gazebo/unpause_physics", self._unpause)
+        endpoints.create_empty_service("/gazebo/reset_world", self._reset)
+        endpoints.create_empty_service("/gazebo/reset_simulation", self._reset)
+        endpoints.create_trigger_service("/kittiwake/step", self._step)
+        endpoints.create_subscription(
+            "/kittiwake/real_time_factor", "std_msgs/Float64", self._set_speed
+        )
         settings = session.executor.scenario.ros
 
-        def place(state: Any) -> None:
+        def set_model_state(state: Any) -> None:
             session.executor.place(*start_of(state, vehicles, settings))
 
-        def placed(request: Any) -> Answer:
-            place(request.model_state)
+        def serve_set_model_state(request: Any) -> Response:
+            set_model_state(request.model_state)
             return {"success": True}
 
-        endpoints.hear("/gazebo/set_model_state", "gazebo_msgs/ModelState", place)
-        endpoints.serve("/gazebo/set_model_state", SET_STATE, placed)
-        first = self._pilots[0]
+        topic = "/gazebo/set_model_state"
+        endpoints.create_subscription(topic, "gazebo_msgs/ModelState", set_model_state)
+        endpoints.create_service(topic, SET_STATE, serve_set_model_state)
+        first = self._controls[0]
 
         def place_first(start: Start) -> None:
             session.executor.place(first.vehicle, start)
 
-        sticks = JoystickListener(
+        joystick = JoystickListener(
             first, session.executor.scenario.joystick, place_first, session.restart
         )
-        endpoints.hear("/joy", "sensor_msgs/Joy", sticks.hear)
+        endpoints.create_subscription("/joy", "sensor_msgs/Joy", joystick.on_message)
 
     def _pause(self) -> None:
         self._session.clock.paused = True
 
-    def _go_on(self) -> None:
+    def _unpause(self) -> None:
         self._session.clock.paused = False
 
     def _step(self) -> None:
         if not self._session.clock.paused:
-            message = "time does not stand still; call /gazebo/pause_physics before"
+            message = "the flight is not paused; call /gazebo/pause_physics first"
             raise CommandError(message)
         self._refuse_when_over()
         self._session.clock.step()
 
-    def _begin_anew(self) -> None:
-        """Until the next flight is there and takes orders."""
+    def _reset(self) -> None:
+        """Restart the flight, and wait until the next one accepts commands."""
         session = self._session
-        with self._beginning:
+        with self._reset_lock:
             before = session.executor
             session.restart()
-            while not (session.over or self._is_there_after(before)):
-                time.sleep(LOOKS_S)
+            while not (session.closed or self._has_restarted(before)):
+                time.sleep(POLL_PERIOD_S)
             self._refuse_when_over()
 
-    def _is_there_after(self, before: LiveExecutor) -> bool:
-        """Whether another flight than that one flies, or did, and takes orders if it does."""
+    def _has_restarted(self, before: LiveExecutor) -> bool:
+        """Return True if a later flight than ``before`` accepts commands or is over."""
         session, executor = self._session, self._session.executor
-        is_another = executor is not before and not session.wanted_again
-        return is_another and (executor.prepared or executor.over)
+        is_another = executor is not before and not session.restart_requested
+        return is_another and (executor.prepared or executor.ended)
 
     def _refuse_when_over(self) -> None:
-        if self._session.over or self._session.executor.over:
-            message = "the flight is over"
+        if self._session.closed or self._session.executor.ended:
+            message = "the flight has ended"
             raise CommandError(message)
 
-    def _speed(self, message: Any) -> None:
+    def _set_speed(self, message: Any) -> None:
         self._session.clock.speed = float(message.data)

@@ -1,4 +1,4 @@
-"""Topics and services whose callers learn what is refused, by the log of ROS and by the answer."""
+"""Subscriptions and services that report refused requests in the ROS log and in the response."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
@@ -8,65 +8,68 @@ from kittiwake.core.errors import KittiwakeError
 
 EMPTY, TRIGGER = "std_srvs/Empty", "std_srvs/Trigger"
 SET_STATE, GET_STATE = "gazebo_msgs/SetModelState", "gazebo_msgs/GetModelState"
-# where the response of a service has room for a reason
-REASONS = {TRIGGER: "message", SET_STATE: "status_message", GET_STATE: "status_message"}
+# the field of a service's response that can hold a reason
+REASON_FIELDS = {TRIGGER: "message", SET_STATE: "status_message", GET_STATE: "status_message"}
 
-Answer: TypeAlias = Mapping[str, Any]
+Response: TypeAlias = Mapping[str, Any]
 
 
 class Endpoints:
-    """Hands orders of others on."""
+    """Subscriptions and services of a node whose callbacks may raise ``KittiwakeError``."""
 
     def __init__(self, node: RosNode) -> None:
         self.node = node
 
-    def hear(self, topic: str, kind: str, heard: Callable[[Any], None]) -> None:
-        """Subscribes; what is refused again and again is told once."""
+    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+        """Subscribe to a topic; an error that repeats is logged once."""
         last = ""
 
-        def hear(message: Any) -> None:
+        def on_message(message: Any) -> None:
             nonlocal last
             try:
-                heard(message)
+                callback(message)
             except KittiwakeError as error:
                 if str(error) != last:
                     last = str(error)
-                    self._refuse(topic, last)
+                    self._log_refusal(topic, last)
             else:
                 last = ""
 
-        self.node.subscribe(topic, kind, hear)
+        self.node.create_subscription(topic, kind, on_message)
 
-    def serve(self, name: str, kind: str, answer: Callable[[Any], Answer]) -> None:
-        """Serves; the answer to what is refused is zeros, and the reason where it has room."""
+    def create_service(self, name: str, kind: str, callback: Callable[[Any], Response]) -> None:
+        """Advertise a service.
 
-        def serve(request: Any) -> Answer:
+        The response to a refused request has zeros, and the reason if the type has a field for it.
+        """
+
+        def on_request(request: Any) -> Response:
             try:
-                return answer(request)
+                return callback(request)
             except KittiwakeError as error:
-                self._refuse(name, str(error))
-                said = {REASONS[kind]: str(error)} if kind in REASONS else {}
-                return RefusedResponse(str(error), said)
+                self._log_refusal(name, str(error))
+                fields = {REASON_FIELDS[kind]: str(error)} if kind in REASON_FIELDS else {}
+                return RefusedResponse(str(error), fields)
 
-        self.node.serve(name, kind, serve)
+        self.node.create_service(name, kind, on_request)
 
-    def order(self, name: str, do: Callable[[], None]) -> None:
-        """A service without an answer."""
+    def create_empty_service(self, name: str, callback: Callable[[], None]) -> None:
+        """Advertise a ``std_srvs/Empty`` service."""
 
-        def obey(_: Any) -> Answer:
-            do()
+        def on_request(_: Any) -> Response:
+            callback()
             return {}
 
-        self.serve(name, EMPTY, obey)
+        self.create_service(name, EMPTY, on_request)
 
-    def trigger(self, name: str, do: Callable[[], None]) -> None:
-        """A service that answers whether it could be done."""
+    def create_trigger_service(self, name: str, callback: Callable[[], None]) -> None:
+        """Advertise a ``std_srvs/Trigger`` service, which reports success."""
 
-        def obey(_: Any) -> Answer:
-            do()
+        def on_request(_: Any) -> Response:
+            callback()
             return {"success": True}
 
-        self.serve(name, TRIGGER, obey)
+        self.create_service(name, TRIGGER, on_request)
 
-    def _refuse(self, name: str, reason: str) -> None:
+    def _log_refusal(self, name: str, reason: str) -> None:
         self.node.warn(f"{name}: {reason}; nothing is changed")

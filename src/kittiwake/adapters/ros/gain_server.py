@@ -1,4 +1,4 @@
-"""The gains of all vehicles, where others change them."""
+"""Gains of all vehicles, offered to other nodes."""
 
 import threading
 from collections import defaultdict
@@ -11,58 +11,61 @@ from kittiwake.adapters.ros.tuning import LiveGains
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.session import Session
 
-Show = Callable[[Mapping[str, float]], None]
+Display = Callable[[Mapping[str, float]], None]
 
 
 class GainServer:
-    """Offers gains; vehicles that one entry counts share them, and all show a change."""
+    """Server of the gains of a flight.
+
+    The vehicles of one scenario entry share their gains, and each of them displays a change.
+    """
 
     def __init__(self, node: RosNode, session: Session) -> None:
         self._node, self._session = node, session
-        self._offered: dict[str, list[tuple[LiveGains, Show]]] = defaultdict(list)
-        # a node in the middle of a change of its own takes no other one
+        self._offered: dict[str, list[tuple[LiveGains, Display]]] = defaultdict(list)
+        # a parameter server rejects a change during a change of its own
         self._thread = ThreadPoolExecutor(1, "gains")
-        self._thread_number: int | None = None
-        # whose changes are to be shown still
-        self._waiting: set[str] = set()
+        self._thread_id: int | None = None
+        # entries with changes that are not displayed yet
+        self._pending: set[str] = set()
 
-    def offer(self, vehicle: str, space: str) -> None:
-        """Those of a vehicle, in its namespace, if it has any."""
-        gains = LiveGains.of(self._session.executor.wanted, vehicle)
-        if not gains.shown:
+    def add(self, vehicle: str, vehicle_namespace: str) -> None:
+        """Offer the gains of a vehicle, if it has any, in its namespace."""
+        gains = LiveGains.of_vehicle(self._session.executor.requested_scenario, vehicle)
+        if not gains.gains:
             return
-        namespace = f"{space}/gains"
-        changed = partial(self._changed, gains, namespace)
-        show = self._node.offer_gains(namespace, gains.shown, changed)
-        self._offered[gains.entry].append((gains, show))
+        namespace = f"{vehicle_namespace}/gains"
+        on_change = partial(self._on_change, gains, namespace)
+        display = self._node.create_gain_server(namespace, gains.gains, on_change)
+        self._offered[gains.entry].append((gains, display))
 
     def close(self) -> None:
-        """Shows nothing more."""
+        """Stop displaying changes."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _changed(
-        self, gains: LiveGains, namespace: str, wanted: dict[str, float]
+    def _on_change(
+        self, gains: LiveGains, namespace: str, requested: dict[str, float]
     ) -> dict[str, float]:
         executor = self._session.executor
-        if threading.get_ident() == self._thread_number:
-            # it is only shown, and may be out of date already
+        if threading.get_ident() == self._thread_id:
+            # this call comes from displaying a value, which may be out of date already
             return gains.values(executor)
         try:
-            held = gains.change(executor, wanted)
+            accepted = gains.change(executor, requested)
         except KittiwakeError as error:
             self._node.warn(f"{namespace}: {error}; nothing is changed")
             raise
-        if gains.entry not in self._waiting:
-            self._waiting.add(gains.entry)
-            self._thread.submit(self._tell, gains.entry)
-        return held
+        if gains.entry not in self._pending:
+            self._pending.add(gains.entry)
+            self._thread.submit(self._display, gains.entry)
+        return accepted
 
-    def _tell(self, entry: str) -> None:
-        self._thread_number = threading.get_ident()
-        self._waiting.discard(entry)
-        for gains, show in self._offered[entry]:
+    def _display(self, entry: str) -> None:
+        self._thread_id = threading.get_ident()
+        self._pending.discard(entry)
+        for gains, display in self._offered[entry]:
             try:
-                show(gains.values(self._session.executor))
-            # what goes wrong in this thread is seen by nobody else
+                display(gains.values(self._session.executor))
+            # nothing else reports an error of this thread
             except Exception as error:
                 self._node.error(f"gains of '{gains.vehicle}': {error!r}")

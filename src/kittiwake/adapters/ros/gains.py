@@ -1,13 +1,13 @@
-"""Gains that can be changed while a drone flies."""
+"""Description of a controller gain that can be changed in flight."""
 
 from typing import NamedTuple
 
 
 class Gain(NamedTuple):
-    """A gain as users see it: what it is now, from where to where it can go, and what it is."""
+    """Name, current value, allowed range and description of a gain."""
 
     name: str
     value: float
     low: float
     high: float
-    said: str
+    description: str

@@ -1,4 +1,4 @@
-"""Classes of messages and services by their kinds, such as "nav_msgs/Odometry"."""
+"""Message and service classes by their type names, such as "nav_msgs/Odometry"."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -7,28 +7,31 @@ from typing import Any
 from kittiwake.core.errors import RosError, did_you_mean
 
 
-def found_class(
-    kind: str, what: str, module_of: Callable[[str], ModuleType], is_kind: Callable[[Any], bool]
+def find_class(
+    kind: str,
+    interface: str,
+    import_package: Callable[[str], ModuleType],
+    is_interface: Callable[[Any], bool],
 ) -> Any:
-    """The class of a kind, which ``module_of`` its package holds.
+    """Return the class of a message or service type.
 
     Args:
-        kind: package and name.
-        what: "msg" or "srv".
-        module_of: imports the messages or services of a package.
-        is_kind: tells classes of messages or services from what else is there.
+        kind: type name, with its package.
+        interface: "msg" or "srv".
+        import_package: imports the module with the messages or services of a package.
+        is_interface: returns True for message or service classes.
 
     Raises:
-        RosError: if there is no such kind.
+        RosError: if there is no such type.
     """
     package, slash, name = kind.partition("/")
     if not slash:
-        message = f"'{kind}' is not allowed; write the package as well, as in std_msgs/String"
+        message = f"type '{kind}' has no package; write the package as well: std_msgs/String"
         raise RosError(message)
-    module = module_of(package)
+    module = import_package(package)
     found = getattr(module, name, None)
-    if not is_kind(found):
-        kinds = [word for word, thing in vars(module).items() if is_kind(thing)]
-        message = f"{package} has no {what} '{name}'. {did_you_mean(name, kinds)}"
+    if not is_interface(found):
+        known = [name for name, value in vars(module).items() if is_interface(value)]
+        message = f"{package} has no {interface} '{name}'. {did_you_mean(name, known)}"
         raise RosError(message)
     return found

@@ -1,8 +1,8 @@
 """Commands of the five modes of uav_gazebo, as maneuvers.
 
-Its messages give angular velocities and torques in the axes of the world, and angles as those of
-R = R_x(phi) R_y(theta) R_z(psi) with their rates; the control ladder wants body axes and
-quaternions. What depends on the attitude is turned anew with each block of a flight.
+Its messages give angular velocities and torques in world axes, and attitudes as the angles of
+R = R_x(phi) R_y(theta) R_z(psi) with their rates. The control cascade takes body axes and
+quaternions. Vectors that depend on the attitude are rotated anew with each block of a flight.
 
 Source: uav_gazebo (francofusco), its messages and "Orientation vector", "Angular rates".
 """
@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from kittiwake.adapters.ros.ranges import (
     ACCELERATION,
     ANGLE,
+    ANGULAR_ACCELERATION,
     FORCE,
     POSITION,
     RATE,
     TORQUE,
-    TURN,
     VELOCITY,
     Range,
 )
@@ -34,70 +34,83 @@ from kittiwake.core.commands import (
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.maneuvers import (
-    Ability,
+    Capabilities,
     HoldCommand,
     Maneuver,
     VehicleEstimate,
-    takes_in_body_axes,
+    accepts_body_velocity,
 )
 
 INACTIVE = 0
 
 
 @dataclass
-class Turned:
-    """A command whose axes are not those of its signal: ``turn`` makes that by the attitude."""
+class WorldFrameManeuver:
+    """A command given in world axes; ``to_body`` rotates it by the current attitude.
+
+    Attributes:
+        kind: type of the command in body axes.
+        to_body: returns the command in body axes, given q_world_from_body.
+    """
 
     kind: type
-    turn: Callable[[Quaternion], Any]
+    to_body: Callable[[Quaternion], Any]
 
     @property
-    def said(self) -> str:
-        """Which kind of signal."""
-        return f"obeys {self.kind.__name__}"
+    def description(self) -> str:
+        """Short description."""
+        return f"holds {self.kind.__name__}"
 
-    def command(self, now: VehicleEstimate, able: Ability) -> Any:
-        """For the present attitude."""
-        return HoldCommand(self.turn(Quaternion(*now.attitude))).command(now, able)
+    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
+        """Return the command for the current attitude."""
+        return HoldCommand(self.to_body(Quaternion(*now.attitude))).command(now, capabilities)
 
 
 @dataclass
-class Ahead:
-    """A velocity in the body's axes, for vehicles that take it and for others."""
+class BodyVelocityManeuver:
+    """A velocity in body axes, rotated to world axes for vehicles that take only those."""
 
-    asked: BodyVelocityYawRate
+    velocity: BodyVelocityYawRate
 
     @property
-    def said(self) -> str:
-        """Which kind of signal."""
-        return HoldCommand(self.asked).said
+    def description(self) -> str:
+        """Short description."""
+        return HoldCommand(self.velocity).description
 
-    def command(self, now: VehicleEstimate, able: Ability) -> Any:
-        """The velocity, turned if it has to be."""
-        if takes_in_body_axes(able):
-            return HoldCommand(self.asked).command(now, able)
-        q, asked = Quaternion(*now.attitude), self.asked
-        velocity = q.rotate(asked.velocity_body_mps)
-        acceleration = q.rotate(asked.acceleration_body_mps2)
-        turned = VelocityYawRate(velocity, asked.yaw_rate_radps, acceleration)
-        return HoldCommand(turned).command(now, able)
+    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
+        """Return the velocity in axes that the vehicle takes."""
+        if accepts_body_velocity(capabilities):
+            return HoldCommand(self.velocity).command(now, capabilities)
+        q, body = Quaternion(*now.attitude), self.velocity
+        velocity = q.rotate(body.velocity_body_mps)
+        acceleration = q.rotate(body.acceleration_body_mps2)
+        world = VelocityYawRate(velocity, body.yaw_rate_radps, acceleration)
+        return HoldCommand(world).command(now, capabilities)
 
 
 class Mode(NamedTuple):
-    """One of the modes: its number and name, the message of its commands, and how it is read."""
+    """One of the control modes of uav_gazebo.
+
+    Attributes:
+        number: as in uav_gazebo_msgs/ControlMode.
+        name: prefix of its topics.
+        kind: type of its command messages.
+        parse: converts a message to a maneuver.
+        zero_command: returns the maneuver of a mode without any command so far.
+    """
 
     number: int
     name: str
     kind: str
-    read: Callable[[Any], Maneuver]
-    still: Callable[[], Maneuver]
+    parse: Callable[[Any], Maneuver]
+    zero_command: Callable[[], Maneuver]
 
 
 def position_yaw(message: Any) -> Maneuver:
-    """A PositionYawControl.
+    """Convert a PositionYawControl.
 
     Raises:
-        CommandError: for numbers that are not finite or too large, as all of these do.
+        CommandError: for numbers that are not finite or too large; so do the other converters.
     """
     return HoldCommand(
         PositionYaw(
@@ -111,54 +124,54 @@ def position_yaw(message: Any) -> Maneuver:
 
 
 def velocity_yawrate(message: Any) -> Maneuver:
-    """A VelocityYawRateControl."""
+    """Convert a VelocityYawRateControl."""
     velocity, acceleration = (
         _vector(message, "velocity", VELOCITY),
         _vector(message, "acceleration", ACCELERATION),
     )
     rate = _number(message, "yaw_rate", RATE)
     if message.body_frame:
-        return Ahead(BodyVelocityYawRate(velocity, rate, acceleration))
+        return BodyVelocityManeuver(BodyVelocityYawRate(velocity, rate, acceleration))
     return HoldCommand(VelocityYawRate(velocity, rate, acceleration))
 
 
 def thrust_attitude(message: Any) -> Maneuver:
-    """A ThrustAttitudeControl."""
+    """Convert a ThrustAttitudeControl."""
     angles, rates = _vector(message, "attitude", ANGLE), _vector(message, "attitude_rates", RATE)
-    attitude = of_xyz_angles(angles)
+    attitude = quaternion_from_xyz_angles(angles)
     omega = attitude.inverse().rotate(angular_velocity_world(angles, rates))
     return HoldCommand(ThrustAttitude(_thrust_n(message), attitude, omega))
 
 
 def thrust_velocity(message: Any) -> Maneuver:
-    """A ThrustVelocityControl."""
+    """Convert a ThrustVelocityControl."""
     thrust_n = _thrust_n(message)
     velocity, acceleration = (
         _vector(message, "velocity", RATE),
-        _vector(message, "acceleration", TURN),
+        _vector(message, "acceleration", ANGULAR_ACCELERATION),
     )
 
-    def turn(q_world_from_body: Quaternion) -> ThrustRates:
+    def to_body(q_world_from_body: Quaternion) -> ThrustRates:
         body = q_world_from_body.inverse()
         return ThrustRates(thrust_n, body.rotate(velocity), body.rotate(acceleration))
 
-    return Turned(ThrustRates, turn)
+    return WorldFrameManeuver(ThrustRates, to_body)
 
 
 def thrust_torque(message: Any) -> Maneuver:
-    """A ThrustTorqueControl."""
+    """Convert a ThrustTorqueControl."""
     thrust_n, torque = _thrust_n(message), _vector(message, "torque", TORQUE)
 
-    def turn(q_world_from_body: Quaternion) -> ThrustTorque:
+    def to_body(q_world_from_body: Quaternion) -> ThrustTorque:
         return ThrustTorque(thrust_n, q_world_from_body.inverse().rotate(torque))
 
-    return Turned(ThrustTorque, turn)
+    return WorldFrameManeuver(ThrustTorque, to_body)
 
 
-# what a mode follows that was never given a command: zeros, as in uav_gazebo
+# a mode that was never given a command follows zeros, as in uav_gazebo
 MODES = tuple(
-    Mode(number, name, f"uav_gazebo_msgs/{kind}", read, lambda zeros=zeros: HoldCommand(zeros))
-    for number, (name, kind, read, zeros) in enumerate(
+    Mode(number, name, f"uav_gazebo_msgs/{kind}", parse, lambda zero=zero: HoldCommand(zero))
+    for number, (name, kind, parse, zero) in enumerate(
         (
             ("position_yaw", "PositionYawControl", position_yaw, PositionYaw(Vec3.zero(), 0.0)),
             (
@@ -181,8 +194,8 @@ MODES = tuple(
 )
 
 
-def of_xyz_angles(angles_rad: Vec3) -> Quaternion:
-    """The rotation R_x(x) R_y(y) R_z(z)."""
+def quaternion_from_xyz_angles(angles_rad: Vec3) -> Quaternion:
+    """Return the rotation R_x(x) R_y(y) R_z(z)."""
     about = [
         Vec3(angles_rad.x, 0.0, 0.0),
         Vec3(0.0, angles_rad.y, 0.0),
@@ -193,19 +206,19 @@ def of_xyz_angles(angles_rad: Vec3) -> Quaternion:
 
 
 def angular_velocity_world(angles_rad: Vec3, rates_radps: Vec3) -> Vec3:
-    """That of a body whose X-Y-Z angles change at these rates: D rho'."""
-    sine, cosine = sin(angles_rad.x), cos(angles_rad.x)
-    across, along = sin(angles_rad.y), cos(angles_rad.y)
+    """Return the angular velocity of a body from its X-Y-Z angles and their rates: D rho'."""
+    sin_x, cos_x = sin(angles_rad.x), cos(angles_rad.x)
+    sin_y, cos_y = sin(angles_rad.y), cos(angles_rad.y)
     x, y, z = rates_radps.x, rates_radps.y, rates_radps.z
     return Vec3(
-        x + across * z,
-        cosine * y - sine * along * z,
-        sine * y + cosine * along * z,
+        x + sin_y * z,
+        cos_x * y - sin_x * cos_y * z,
+        sin_x * y + cos_x * cos_y * z,
     )
 
 
 def _thrust_n(message: Any) -> float:
-    """Rotors do not pull down."""
+    """Return the thrust, at least 0: rotors do not pull down."""
     return max(_number(message, "thrust", FORCE), 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Where vehicles truly are and how they move, for those who ask Gazebo."""
+"""True poses and velocities of vehicles, for Gazebo's service get_model_state."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,17 +12,17 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.watch import Block
 from kittiwake.scenario.ros_settings import RosSettings
 
-# under which Gazebo knows the world itself
-WORLDS = ("", "world", "map", "/map")
+# names of the world frame in requests to Gazebo
+WORLD_NAMES = ("", "world", "map", "/map")
 
 
 class ModelStates:
-    """The newest motion of each vehicle, as gazebo_msgs/GetModelState tells it.
+    """Latest true motion of each vehicle, as responses of gazebo_msgs/GetModelState.
 
     Args:
-        vehicles: by their names in ROS.
-        columns: of the vehicles' rows.
-        settings: of the scenario.
+        vehicles: vehicle of each name in ROS.
+        columns: column names of each vehicle's rows.
+        settings: ROS settings of the scenario.
     """
 
     def __init__(
@@ -33,55 +33,56 @@ class ModelStates:
     ) -> None:
         self._vehicles, self._world = vehicles, settings.world_frame
         self._motions = {
-            space: MotionMessages(
-                {column: place for place, column in enumerate(columns[name])},
+            model: MotionMessages(
+                {column: index for index, column in enumerate(columns[name])},
                 TRUTH,
-                (settings.world_frame, space),
+                (settings.world_frame, model),
                 in_body=False,
             )
-            for space, name in vehicles.items()
+            for model, name in vehicles.items()
         }
         self._rows: dict[str, Row] = {}
 
-    def watch(self, block: Block) -> None:
-        """Takes the newest rows."""
-        self._rows = {space: block[name][-1] for space, name in self._vehicles.items()}
+    def update(self, block: Block) -> None:
+        """Store the last row of each vehicle."""
+        self._rows = {model: block[name][-1] for model, name in self._vehicles.items()}
 
-    def answer(self, request: Any) -> dict[str, Any]:
-        """The response to a request; poses and velocities are relative where it asks for that.
+    def get_model_state(self, request: Any) -> dict[str, Any]:
+        """Return the response to a request, relative to the entity that it names.
 
         Raises:
-            CommandError: for a vehicle that is not there, or before the flight begins.
+            CommandError: for a vehicle that does not exist, or before the flight begins.
         """
         model, relative = request.model_name, request.relative_entity_name
         rows = self._rows
-        place, attitude, linear, angular = self._state(rows, model)
+        position, attitude, linear, angular = self._state(rows, model)
         frame = self._world
-        if relative not in (*WORLDS, self._world):
+        if relative not in (*WORLD_NAMES, self._world):
             frame = relative
-            other_place, other_attitude, other_linear, other_angular = self._state(rows, relative)
-            back = other_attitude.inverse()
-            place = back.rotate(place - other_place)
-            attitude = back * attitude
-            linear = back.rotate(linear - other_linear)
-            angular = back.rotate(angular - other_angular)
+            reference = self._state(rows, relative)
+            ref_position, ref_attitude, ref_linear, ref_angular = reference
+            to_reference = ref_attitude.inverse()
+            position = to_reference.rotate(position - ref_position)
+            attitude = to_reference * attitude
+            linear = to_reference.rotate(linear - ref_linear)
+            angular = to_reference.rotate(angular - ref_angular)
         w, x, y, z = (float(part) for part in (attitude.w, attitude.x, attitude.y, attitude.z))
         return {
             "header": header(stamp_ns(float(rows[model][0])), frame),
-            "pose": {"position": _xyz(place), "orientation": {"w": w, "x": x, "y": y, "z": z}},
+            "pose": {"position": _xyz(position), "orientation": {"w": w, "x": x, "y": y, "z": z}},
             "twist": {"linear": _xyz(linear), "angular": _xyz(angular)},
             "success": True,
         }
 
     def _state(self, rows: Mapping[str, Row], model: str) -> tuple[Vec3, Quaternion, Vec3, Vec3]:
         if model not in self._motions:
-            message = f"there is no model '{model}'. {did_you_mean(model, [*self._motions])}"
+            message = f"no model '{model}'. {did_you_mean(model, [*self._motions])}"
             raise CommandError(message)
         if model not in rows:
-            message = "the flight has not begun"
+            message = "the flight has not started"
             raise CommandError(message)
-        told = self._motions[model].odometry(rows[model], 0)
-        pose, twist = told["pose"]["pose"], told["twist"]["twist"]
+        odometry = self._motions[model].odometry(rows[model], 0)
+        pose, twist = odometry["pose"]["pose"], odometry["twist"]["twist"]
         return (
             Vec3(**pose["position"]),
             Quaternion(**pose["orientation"]),

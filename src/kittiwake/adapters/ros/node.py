@@ -1,8 +1,9 @@
-"""What the simulator asks of a ROS node, whichever ROS it belongs to.
+"""Interface of a ROS node, common to ROS 1 and ROS 2.
 
 A *plain message* is a mapping of field names, those of ROS 2, to numbers, strings, lists and
-mappings; a time is an integer of nanoseconds, and what is left out is zero or empty. Kinds are
-written as in ROS 1 ("nav_msgs/Odometry"), topics and names absolutely ("/drone/odometry").
+mappings. A time is an integer of nanoseconds; fields left out are zero or empty. A *kind* is the
+name of a message or service type, written as in ROS 1 ("nav_msgs/Odometry"). Topics and services
+have absolute names ("/drone/odometry").
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from kittiwake.adapters.ros.gains import Gain
 
 
 class RefusedResponse(dict[str, Any]):
-    """A response to what was refused, with the reason, for which it may have no field."""
+    """Response to a refused request, with the reason, for which its type may have no field."""
 
     def __init__(self, reason: str, response: Mapping[str, Any]) -> None:
         super().__init__(response)
@@ -22,67 +23,81 @@ class RefusedResponse(dict[str, Any]):
 
 @runtime_checkable
 class RosNode(Protocol):
-    """A node of one ROS. Callbacks may come from any thread of its library.
+    """A node of ROS 1 or ROS 2. Callbacks may run in any thread of the client library.
 
-    ``left`` is set when the node has left ROS, also when somebody else told it to, for the reason
-    ``left_because``.
+    Attributes:
+        stopped: set when the node has been shut down, by this process or from outside.
+        stop_reason: why it was shut down.
     """
 
-    left: Event
-    left_because: str
+    stopped: Event
+    stop_reason: str
 
-    def publisher(
+    def create_publisher(
         self, topic: str, kind: str, *, latched: bool = False
     ) -> Callable[[Mapping[str, Any]], None]:
-        """What publishes plain messages on a topic; a latched one tells late listeners its last."""
+        """Return a function that publishes plain messages on a topic.
+
+        A latched topic delivers its last message to late subscribers.
+        """
         ...
 
-    def subscribe(self, topic: str, kind: str, heard: Callable[[Any], None]) -> None:
-        """Passes each message of a topic on as the library's own; attributes are alike in both."""
+    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+        """Pass each message of a topic to a callback.
+
+        Messages are those of the client library; their attributes are the same in both.
+        """
         ...
 
-    def serve(self, name: str, kind: str, answer: Callable[[Any], Mapping[str, Any]]) -> None:
-        """Answers the library's request by a plain response; others go on while it takes long."""
+    def create_service(
+        self, name: str, kind: str, callback: Callable[[Any], Mapping[str, Any]]
+    ) -> None:
+        """Advertise a service whose callback returns a plain response.
+
+        A callback that takes long delays no other callback.
+        """
         ...
 
-    def offer_gains(
+    def create_gain_server(
         self,
         namespace: str,
         gains: Sequence[Gain],
-        changed: Callable[[dict[str, float]], dict[str, float]],
+        on_change: Callable[[dict[str, float]], dict[str, float]],
     ) -> Callable[[Mapping[str, float]], None]:
-        """Lets others change gains.
+        """Offer gains that other nodes can change.
 
         Args:
-            namespace: where they stand.
-            gains: what there is.
-            changed: told the values that are to change, says which values hold then, or raises
-                a ``KittiwakeError`` for those that are refused.
+            namespace: of the gains.
+            gains: their names, values and ranges.
+            on_change: receives the requested values and returns the accepted ones, or raises a
+                ``KittiwakeError`` to reject them.
 
         Returns:
-            What shows values that have become others elsewhere.
+            A function that displays values changed elsewhere.
         """
         ...
 
-    def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
-        """What publishes transforms, plain geometry_msgs/TransformStamped, many at once.
+    def create_transform_broadcaster(
+        self, *, static: bool = False
+    ) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """Return a function that publishes a list of plain geometry_msgs/TransformStamped.
 
-        Those that stay as they are, are told once, all of them together.
+        Static transforms are published once, all of them together.
         """
         ...
 
-    def inform(self, words: str) -> None:
-        """Says something for the log of ROS."""
+    def info(self, text: str) -> None:
+        """Log an information."""
         ...
 
-    def warn(self, words: str) -> None:
-        """Says what somebody should look at."""
+    def warn(self, text: str) -> None:
+        """Log a warning."""
         ...
 
-    def error(self, words: str) -> None:
-        """Says what went wrong."""
+    def error(self, text: str) -> None:
+        """Log an error."""
         ...
 
     def close(self) -> None:
-        """Leaves ROS; what comes later is not published."""
+        """Shut the node down; later messages are not published."""
         ...

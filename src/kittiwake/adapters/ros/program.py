@@ -1,4 +1,4 @@
-"""How a program becomes a node, and how it ends."""
+"""Entry point of programs that run as ROS 1 nodes."""
 
 import logging
 import signal
@@ -15,17 +15,17 @@ FAILED = 1
 
 
 def run(parser: ArgumentParser, work: Callable[[Ros1Node, Namespace], None]) -> int:
-    """Joins ROS under the parser's name and works until it is done or interrupted.
+    """Run a function in a node with the parser's name, until it returns or is interrupted.
 
     Args:
-        parser: of the program's own arguments; those with ":=" are ROS's.
-        work: what to do.
+        parser: of the program's own arguments; arguments with ":=" are remappings of ROS.
+        work: receives the node and the parsed arguments.
 
     Returns:
-        What the process is to end with.
+        The exit status of the process.
     """
     options = parser.parse_args([word for word in sys.argv[1:] if ":=" not in word])
-    # a node that is killed would stay in the master's lists
+    # a node that is killed would stay registered at the master
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         node = Ros1Node(parser.prog)

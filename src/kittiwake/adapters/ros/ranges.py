@@ -1,4 +1,4 @@
-"""Which numbers are taken from messages of ROS: those that a hub takes, too."""
+"""Ranges of numbers accepted from ROS messages, the same as those of the flock server."""
 
 from typing import Any, NamedTuple
 
@@ -18,26 +18,26 @@ from kittiwake.geometry.vec3 import Vec3
 
 
 class Range(NamedTuple):
-    """From minus to plus a number of a unit."""
+    """Symmetric range from ``-largest`` to ``largest``, with its unit."""
 
     largest: float
     unit: str
 
     def check(self, name: str, value: float) -> None:
-        """Refuse a number of a message that is beyond the range, or not a number.
+        """Check a number of a message.
 
         Raises:
-            CommandError: with its name.
+            CommandError: if it is outside the range or not a number.
         """
         if not abs(value) <= self.largest:
             message = (
-                f"{name} is {value:g}; must be from {-self.largest:g} to {self.largest:g} "
+                f"{name}: got {value:g}; must be from {-self.largest:g} to {self.largest:g} "
                 f"{self.unit}"
             )
             raise CommandError(message)
 
     def vector(self, name: str, given: Any) -> Vec3:
-        """The vector of a message; raises as ``check`` for each of its parts."""
+        """Return the vector of a message; raises as ``check`` for each component."""
         found = Vec3(float(given.x), float(given.y), float(given.z))
         for axis, value in (("x", found.x), ("y", found.y), ("z", found.z)):
             self.check(f"{name}.{axis}", float(value))
@@ -49,7 +49,7 @@ VELOCITY = Range(LARGEST_VELOCITY_MPS, "m/s")
 ACCELERATION = Range(LARGEST_ACCELERATION_MPS2, "m/s^2")
 ANGLE = Range(LARGEST_ANGLE_RAD, "rad")
 RATE = Range(LARGEST_ANGULAR_RATE_RADPS, "rad/s")
-TURN = Range(LARGEST_ANGULAR_ACCELERATION_RADPS2, "rad/s^2")
+ANGULAR_ACCELERATION = Range(LARGEST_ANGULAR_ACCELERATION_RADPS2, "rad/s^2")
 FORCE = Range(LARGEST_FORCE_N, "N")
 TORQUE = Range(LARGEST_TORQUE_NM, "N m")
 TIME = Range(LARGEST_TIME_S, "s")

@@ -1,4 +1,4 @@
-"""Where a vehicle is to be put, as Gazebo's model states say it."""
+"""Conversion of Gazebo's model states to initial states of vehicles."""
 
 from collections.abc import Mapping
 from math import hypot
@@ -14,28 +14,31 @@ from kittiwake.scenario.ros_settings import RosSettings
 
 
 def start_of(state: Any, vehicles: Mapping[str, str], settings: RosSettings) -> tuple[str, Start]:
-    """The vehicle of a gazebo_msgs/ModelState, and where it is to begin.
+    """Return the vehicle of a gazebo_msgs/ModelState and its initial state.
 
-    Velocities are given in the axes of the world; ``vehicles`` are known by their names in ROS.
+    Args:
+        state: velocities are in world axes.
+        vehicles: vehicle of each name in ROS.
+        settings: ROS settings of the scenario.
 
     Raises:
-        CommandError: for a vehicle that is not there, a frame that is not the world's, or an
-            orientation that is no unit quaternion; for numbers that are not finite or too large.
+        CommandError: for a vehicle that does not exist, a frame other than the world, an
+            orientation that is not a unit quaternion, or numbers not finite or too large.
     """
     if state.model_name not in vehicles:
-        message = f"there is no model '{state.model_name}'. "
+        message = f"no model '{state.model_name}'. "
         raise CommandError(message + did_you_mean(state.model_name, [*vehicles]))
     if state.reference_frame not in ("", "world", settings.world_frame):
         message = (
-            f"reference_frame '{state.reference_frame}' is not known; must be empty or "
+            f"reference_frame: got '{state.reference_frame}'; must be empty or "
             f"'{settings.world_frame}'"
         )
         raise CommandError(message)
     q = state.pose.orientation
-    length = hypot(q.w, q.x, q.y, q.z)
-    if not abs(length - 1.0) <= UNIT_TOLERANCE:
+    norm = hypot(q.w, q.x, q.y, q.z)
+    if not abs(norm - 1.0) <= UNIT_TOLERANCE:
         message = (
-            f"orientation has the norm {length:.6g}; a rotation is a unit quaternion, such as "
+            f"orientation: got norm {norm:.6g}; must be a unit quaternion, such as "
             "{x: 0, y: 0, z: 0, w: 1}"
         )
         raise CommandError(message)
@@ -46,10 +49,10 @@ def start_of(state: Any, vehicles: Mapping[str, str], settings: RosSettings) -> 
         POSITION.vector("position", state.pose.position),
         *(float(angles.roll_rad), float(angles.pitch_rad), float(angles.yaw_rad)),
         VELOCITY.vector("twist.linear", twist.linear),
-        _plain(attitude.inverse().rotate(RATE.vector("twist.angular", twist.angular))),
+        _as_floats(attitude.inverse().rotate(RATE.vector("twist.angular", twist.angular))),
     )
     return vehicles[state.model_name], start
 
 
-def _plain(vector: Vec3) -> Vec3:
+def _as_floats(vector: Vec3) -> Vec3:
     return Vec3(float(vector.x), float(vector.y), float(vector.z))

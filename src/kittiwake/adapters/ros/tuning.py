@@ -1,8 +1,9 @@
-"""The gains of a vehicle that can be changed while it flies.
+"""Controller gains of a vehicle that can be changed in flight.
 
-A vehicle with the laws of uav_gazebo has the gains of its plugin: natural frequencies and dampings
-of the second-order loops, gains of the others, each wherever a law uses it. Any other has all the
-numbers of its controllers, named controller__number, up to some times what they are.
+A vehicle with the control laws of uav_gazebo has the gains of its plugin: natural frequencies and
+damping ratios of the second-order loops, and gains of the others. Each is set in every law that
+uses it. Any other vehicle has all numeric parameters of its controllers, named
+controller__parameter; each may grow to a multiple of its initial value.
 """
 
 from collections import defaultdict
@@ -20,9 +21,9 @@ from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.tuning import tuned
+from kittiwake.scenario.tuning import with_gains
 
-# by law and number what uav_gazebo calls it; its frequencies and gains go to 10, dampings to 5
+# name in uav_gazebo by controller and parameter
 SYMBOLS = {
     ("position", "natural_frequency_radps"): "Wp",
     ("position", "damping_ratio"): "Xp",
@@ -34,108 +35,124 @@ SYMBOLS = {
     ("euler-attitude", "tilt_damping"): "Xa",
     ("rates", "gain_per_s"): "Kw",
 }
-MOST, MOST_DAMPING = 10.0, 5.0
-# of a gain of another law, how many times what it is
-MOST_TIMES = 10.0
+# upper limits of frequencies and gains, and of damping ratios, as in uav_gazebo
+MAX_GAIN, MAX_DAMPING = 10.0, 5.0
+# upper limit of a gain of any other controller, as a multiple of its initial value
+MAX_FACTOR = 10.0
 
-# controller of the ladder, then the fields on the way to a number
+# controller of the cascade, then the fields that lead to a number
 Path = tuple[str, ...]
 
 
 @dataclass
 class LiveGains:
-    """The gains of one vehicle, with all places where each of them stands."""
+    """Gains of one vehicle.
+
+    Attributes:
+        vehicle: its name.
+        entry: the scenario entry that it belongs to, with all its vehicles.
+        gains: names, values and ranges.
+        paths: the controller parameters that each gain sets.
+    """
 
     vehicle: str
     entry: str
-    shown: list[Gain]
-    places: Mapping[str, list[Path]]
+    gains: list[Gain]
+    paths: Mapping[str, list[Path]]
 
     @classmethod
-    def of(cls, scenario: Scenario, vehicle: str) -> "LiveGains":
-        """Those of a vehicle of a scenario, and of all others of its entry."""
-        places: dict[str, list[Path]] = defaultdict(list)
+    def of_vehicle(cls, scenario: Scenario, vehicle: str) -> "LiveGains":
+        """Return the gains of a vehicle, which are those of all vehicles of its entry."""
+        paths: dict[str, list[Path]] = defaultdict(list)
         values: dict[str, float] = {}
-        found = [*_numbers(scenario, vehicle)]
-        own = any(isinstance(law, EulerAttitude | UavGazeboVelocity) for law, _, _ in found)
+        found = [*_parameters(scenario, vehicle)]
+        is_uav_gazebo = any(
+            isinstance(law, EulerAttitude | UavGazeboVelocity) for law, _, _ in found
+        )
         for law, path, value in found:
             symbol = SYMBOLS.get((CONTROLLERS.name_of(type(law)), path[-1]))
-            name = symbol if own else "__".join(path).replace("-", "_")
+            name = symbol if is_uav_gazebo else "__".join(path).replace("-", "_")
             if name is not None:
-                places[name].append(path)
+                paths[name].append(path)
                 values.setdefault(name, value)
-        order = [name for name in SYMBOLS.values() if name in values] if own else [*values]
-        shown = [_shown(name, values[name], places[name]) for name in order]
+        order = [*values]
+        if is_uav_gazebo:
+            order = [name for name in SYMBOLS.values() if name in values]
+        gains = [_gain(name, values[name], paths[name]) for name in order]
         entries: dict[str, Any] = scenario.document.data["vehicles"]
         entry = vehicle if vehicle in entries else vehicle.rpartition("-")[0]
-        return cls(vehicle, entry, shown, places)
+        return cls(vehicle, entry, gains, paths)
 
-    def change(self, executor: LiveExecutor, wanted: Mapping[str, float]) -> dict[str, float]:
-        """The values that hold after some were asked for; they do with one of the next blocks.
+    def change(self, executor: LiveExecutor, requested: Mapping[str, float]) -> dict[str, float]:
+        """Change some gains, and return the values of all; they take effect in a later block.
 
         Raises:
-            CommandError: for a gain that it does not have, or a number outside its range.
-            ScenarioError: for a number that a controller refuses.
+            CommandError: for a gain that the vehicle does not have, or a value outside its range.
+            ScenarioError: for a value that a controller refuses.
         """
-        known, now = {gain.name: gain for gain in self.shown}, self.values(executor)
-        given: dict[str, dict[str, Any]] = defaultdict(dict)
-        for name, value in wanted.items():
+        known, current = {gain.name: gain for gain in self.gains}, self.values(executor)
+        changes: dict[str, dict[str, Any]] = defaultdict(dict)
+        for name, value in requested.items():
             if name not in known:
                 message = f"'{self.vehicle}' has no gain '{name}'. {did_you_mean(name, [*known])}"
                 raise CommandError(message)
             low, high = known[name].low, known[name].high
             if not low <= value <= high:
-                message = f"{name} {value:g} is not allowed; must be from {low:g} to {high:g}"
+                message = f"{name}: got {value:g}; must be from {low:g} to {high:g}"
                 raise CommandError(message)
-            if value != now[name]:
-                for controller, *way, last in self.places[name]:
-                    _put(given[controller], [*way, last], value)
-        scenario = executor.wanted
-        for controller, numbers in given.items():
-            scenario = tuned(scenario, self.entry, controller, numbers)
-        for controller, numbers in given.items():
-            executor.set_gains(self.entry, controller, **numbers)
-        return now | dict(wanted)
+            if value != current[name]:
+                for controller, *path in self.paths[name]:
+                    _set_nested(changes[controller], path, value)
+        scenario = executor.requested_scenario
+        for controller, parameters in changes.items():
+            scenario = with_gains(scenario, self.entry, controller, parameters)
+        for controller, parameters in changes.items():
+            executor.set_gains(self.entry, controller, **parameters)
+        return current | dict(requested)
 
     def values(self, executor: LiveExecutor) -> dict[str, float]:
-        """Those that are wanted now, by whomever."""
-        found = {path: value for _, path, value in _numbers(executor.wanted, self.vehicle)}
-        return {gain.name: found[self.places[gain.name][0]] for gain in self.shown}
+        """Return the values requested last, by any client."""
+        found = {
+            path: value for _, path, value in _parameters(executor.requested_scenario, self.vehicle)
+        }
+        return {gain.name: found[self.paths[gain.name][0]] for gain in self.gains}
 
 
-def _numbers(scenario: Scenario, vehicle: str) -> Iterator[tuple[AbstractController, Path, float]]:
-    """The numbers of the controllers that a vehicle flies by, each with the law that uses it."""
+def _parameters(
+    scenario: Scenario, vehicle: str
+) -> Iterator[tuple[AbstractController, Path, float]]:
+    """Yield the numeric parameters of a vehicle's controllers, each with its control law."""
     flown = scenario.vehicles[vehicle]
-    # what a vehicle tells its controllers of itself is no gain of theirs
-    facts = frozenset(flown.dynamics.vehicle_parameters(scenario.world.gravity_mps2))
+    # mass, gravity and the like come from the vehicle and are no gains
+    excluded = frozenset(flown.dynamics.vehicle_parameters(scenario.world.gravity_mps2))
     for level in flown.cascade:
         law = level.component
-        yield from _inside(law, (CONTROLLERS.name_of(type(law)),), facts)
+        yield from _parameters_of(law, (CONTROLLERS.name_of(type(law)),), excluded)
 
 
-def _inside(
-    law: AbstractController, path: Path, facts: Set[str]
+def _parameters_of(
+    law: AbstractController, path: Path, excluded: Set[str]
 ) -> Iterator[tuple[AbstractController, Path, float]]:
-    for one in fields(law):
-        value = getattr(law, one.name)
-        if one.name in facts:
+    for field in fields(law):
+        value = getattr(law, field.name)
+        if field.name in excluded:
             continue
         if isinstance(value, AbstractController):
-            yield from _inside(value, (*path, one.name), facts)
+            yield from _parameters_of(value, (*path, field.name), excluded)
         elif isinstance(value, int | float) and not isinstance(value, bool | eqx.Module):
-            yield law, (*path, one.name), float(value)
+            yield law, (*path, field.name), float(value)
 
 
-def _shown(name: str, value: float, places: list[Path]) -> Gain:
-    said = ", ".join(".".join(path) for path in places)
+def _gain(name: str, value: float, paths: list[Path]) -> Gain:
+    description = ", ".join(".".join(path) for path in paths)
     if name in SYMBOLS.values():
-        high = MOST_DAMPING if name.startswith("X") else MOST
-        return Gain(name, value, 0.0, max(high, value), said)
-    reach = MOST_TIMES * abs(value) or 1.0
-    return Gain(name, value, -reach if value < 0.0 else 0.0, reach, said)
+        high = MAX_DAMPING if name.startswith("X") else MAX_GAIN
+        return Gain(name, value, 0.0, max(high, value), description)
+    limit = MAX_FACTOR * abs(value) or 1.0
+    return Gain(name, value, -limit if value < 0.0 else 0.0, limit, description)
 
 
-def _put(tree: dict[str, Any], way: list[str], value: float) -> None:
-    for part in way[:-1]:
+def _set_nested(tree: dict[str, Any], path: list[str], value: float) -> None:
+    for part in path[:-1]:
         tree = tree.setdefault(part, {})
-    tree[way[-1]] = value
+    tree[path[-1]] = value

@@ -1,7 +1,7 @@
-"""One vehicle in the hands of ROS nodes: its mode, its commands, taking off and landing.
+"""Control of one vehicle by ROS nodes: modes, commands, takeoff and landing.
 
-Each mode remembers its last command, also while another one flies. Until somebody chooses a mode
-the vehicle does what its scenario says, and its mode is told as inactive.
+Each mode keeps its last command, also while another mode flies. Until a node switches the mode, the
+vehicle follows its scenario's guidance and its mode is reported as inactive.
 """
 
 import threading
@@ -24,278 +24,304 @@ from kittiwake.runtime.session import Session
 
 BY_NUMBER = {mode.number: mode for mode in MODES}
 POSITION = BY_NUMBER[1]
-# faster, a vehicle that its guidance has is flying
+# a vehicle under guidance counts as flying above this speed
 AT_REST_MPS = 0.1
-# how often somebody who waits for a ramp looks at it
-LOOKS_S = 0.02
+# how often a takeoff or landing service checks its ramp
+POLL_PERIOD_S = 0.02
 
 
-class Landed(NamedTuple):
-    """How a landing ended: whether only force switched the motors off, and whether it landed."""
+class LandingResult(NamedTuple):
+    """Result of a landing.
 
-    by_force: bool
+    Attributes:
+        forced: True if the motors are off although the residual was too large.
+        success: True if the motors are off.
+    """
+
+    forced: bool
     success: bool
 
 
 class VehicleControl:
-    """Flies one vehicle of a session; may be called from any thread.
+    """Command interface of one vehicle of a session, for use from any thread.
 
-    ``timeout_s`` is how long it may be flown by one command before it holds its place; 0 for ever.
+    Args:
+        session: of flights.
+        vehicle: its name.
+        timeout_s: after this time without a command the vehicle holds its position; 0 for never.
     """
 
     def __init__(self, session: Session, vehicle: str, timeout_s: float) -> None:
         self.vehicle = vehicle
         self._session, self._timeout_s = session, timeout_s
         self._lock = threading.RLock()
-        self._begin(session.executor)
+        self._reset(session.executor)
 
     @property
     def mode(self) -> int:
-        """The number of the present mode."""
+        """Number of the current mode."""
         with self._lock:
-            self._look_around()
+            self._synchronize()
             return self._mode
 
     def command(self, mode: Mode, maneuver: Maneuver) -> str | None:
-        """Takes a mode's command; what is to be known of it, if it is not flown.
+        """Accept a command of a mode; return a warning if it is only stored and not flown.
 
         Raises:
             CommandError: if the vehicle cannot follow it; the last one stays.
         """
         with self._lock:
-            self._look_around()
-            ramp = self._ramp_now()
-            flies = self._mode == mode.number and ramp is None
-            if flies:
-                self._ask(mode, maneuver)
-                self._heard_s = self._course.time_s
+            self._synchronize()
+            ramp = self._active_ramp()
+            is_flown = self._mode == mode.number and ramp is None
+            if is_flown:
+                self._send(mode, maneuver)
+                self._last_command_s = self._executor.time_s
             else:
-                self._in_modes(mode, self._course.check, maneuver)
-            self._orders[mode.number] = maneuver
-            if flies or mode.number in self._told:
+                self._apply(mode, self._executor.check, maneuver)
+            self._commands[mode.number] = maneuver
+            if is_flown or mode.number in self._warned_modes:
                 return None
-            self._told.add(mode.number)
-            flown = "inactive" if self._mode == INACTIVE else BY_NUMBER[self._mode].name
+            self._warned_modes.add(mode.number)
+            current = "inactive" if self._mode == INACTIVE else BY_NUMBER[self._mode].name
         if ramp is not None:
-            return f"'{self.vehicle}' {ramp.said}; commands of {mode.name} are kept for afterwards"
-        return f"'{self.vehicle}' is {flown}; commands of {mode.name} are kept for when it is that"
+            return (
+                f"'{self.vehicle}' {ramp.description}; commands of {mode.name} are stored until "
+                "it ends"
+            )
+        return f"'{self.vehicle}' is {current}; commands of {mode.name} are stored for that mode"
 
     def fly(self, mode: Mode, maneuver: Maneuver) -> None:
-        """Flies a mode's command at once, whatever the mode was before."""
+        """Switch to a mode and fly a command of it at once."""
         with self._lock:
-            self._look_around()
-            self._ask(mode, maneuver)
-            self._orders[mode.number] = maneuver
-            self._entered(mode.number)
+            self._synchronize()
+            self._send(mode, maneuver)
+            self._commands[mode.number] = maneuver
+            self._enter_mode(mode.number)
 
-    def switch(self, number: int) -> None:
-        """Flies another mode, by its last command.
+    def switch_mode(self, number: int) -> None:
+        """Switch to a mode and fly its last command.
 
         Raises:
-            CommandError: for what is no mode; the present one stays.
+            CommandError: for an unknown mode; the current one stays.
         """
         if number != INACTIVE and number not in BY_NUMBER:
-            names = [f"{INACTIVE} (inactive)", *map(_written, MODES)]
-            message = f"mode {number} is not known; must be one of {', '.join(names)}"
+            names = [f"{INACTIVE} (inactive)", *map(_label, MODES)]
+            message = f"mode: got {number}; must be one of {', '.join(names)}"
             raise CommandError(message)
         with self._lock:
-            self._look_around()
+            self._synchronize()
             if number == INACTIVE:
-                self._course.ask(self.vehicle, HoldCommand(MotorsOff()))
+                self._executor.command(self.vehicle, HoldCommand(MotorsOff()))
             else:
                 mode = BY_NUMBER[number]
-                self._ask(mode, self._orders.get(number) or mode.still())
-            self._silent = False
-            self._entered(number)
+                self._send(mode, self._commands.get(number) or mode.zero_command())
+            self._timed_out = False
+            self._enter_mode(number)
 
     def resume_guidance(self) -> None:
-        """Leaves the vehicle to its guidance."""
+        """Return the vehicle to its guidance."""
         with self._lock:
-            self._look_around()
-            self._course.ask(self.vehicle, None)
+            self._synchronize()
+            self._executor.command(self.vehicle, None)
             self._mode = INACTIVE
 
     def take_off(
         self, height_m: float, duration_s: float, idle_s: float, *, force: bool
     ) -> float | None:
-        """Rises along a ramp, and holds its place; the residual, None if something came between.
+        """Climb along a ramp and hold the position there; None if another command replaced it.
+
+        Returns:
+            The residual in meters: the distance from the end of the ramp after the idle time.
 
         Raises:
-            CommandError: if the motors are on and it is not forced, for a vehicle that floats, or
-                for numbers that cannot be.
+            CommandError: if the motors are on and ``force`` is False, for a vehicle that floats, or
+                for numbers out of range.
         """
         if not height_m > 0.0:
-            message = f"height is {height_m:g} m; must be above 0"
+            message = f"height: got {height_m:g} m; must be above 0"
             raise CommandError(message)
         HEIGHT.check("height", height_m)
-        ramp = RampTo(rise_m=height_m, duration_s=_time(duration_s), idle_s=_pause(idle_s))
+        ramp = RampTo(
+            rise_m=height_m,
+            duration_s=_ramp_duration_s("takeoff_time", duration_s),
+            idle_s=_idle_s(idle_s),
+        )
         with self._lock:
-            self._look_around()
-            now = self._course.situation(self.vehicle)
+            self._synchronize()
+            estimate = self._executor.estimate(self.vehicle)
             if not force:
-                self._refuse_in_flight(now)
-            self._begin_ramp(ramp)
-            self._ground_m = None if now is None else float(now.position_m[2])
+                self._require_inactive(estimate)
+            self._start_ramp(ramp)
+            self._ground_m = None if estimate is None else float(estimate.position_m[2])
         return ramp.residual_m if self._wait(ramp) else None
 
     def land(
-        self, duration_s: float, idle_s: float, most_residual_m: float, *, force: bool
-    ) -> Landed | None:
-        """Sinks to where it took off, and switches off; None if something came between.
+        self, duration_s: float, idle_s: float, max_residual_m: float, *, force: bool
+    ) -> LandingResult | None:
+        """Descend to the place of takeoff and stop the motors; None if another command replaced it.
 
         Raises:
-            CommandError: if its motors are off, for a vehicle that floats, or for numbers that
-                cannot be.
+            CommandError: if the motors are off, for a vehicle that floats, or for numbers out of
+                range.
         """
-        if not (force or most_residual_m > 0.0):
-            message = f"maximum_residual is {most_residual_m:g} m; must be above 0"
+        if not (force or max_residual_m > 0.0):
+            message = f"maximum_residual: got {max_residual_m:g} m; must be above 0"
             raise CommandError(message)
-        time_s, pause_s = _time(duration_s), _pause(idle_s)
+        ramp_s, pause_s = _ramp_duration_s("land_time", duration_s), _idle_s(idle_s)
         with self._lock:
-            self._look_around()
-            if self._mode == INACTIVE and self.vehicle in self._course.asked:
-                message = f"'{self.vehicle}' is inactive; it has nothing to land"
+            self._synchronize()
+            if self._mode == INACTIVE and self.vehicle in self._executor.maneuvers:
+                message = f"'{self.vehicle}' is inactive; its motors are off already"
                 raise CommandError(message)
-            start = self._course.scenario.vehicles[self.vehicle].start
+            start = self._executor.scenario.vehicles[self.vehicle].start
             ground_m = float(start.position_world_m.z) if self._ground_m is None else self._ground_m
-            within_m = np.inf if force else most_residual_m
+            within_m = np.inf if force else max_residual_m
             ramp = RampTo(
-                height_m=ground_m, duration_s=time_s, idle_s=pause_s, off_within_m=within_m
+                height_m=ground_m, duration_s=ramp_s, idle_s=pause_s, off_within_m=within_m
             )
-            self._begin_ramp(ramp)
+            self._start_ramp(ramp)
         if not self._wait(ramp):
             return None
         residual_m = ramp.residual_m
         assert residual_m is not None, "its ramp is over"
-        return Landed(force and residual_m > most_residual_m, ramp.off)
+        return LandingResult(force and residual_m > max_residual_m, ramp.off)
 
-    def look(self) -> str | None:
-        """With each block: holds the place if commands have stopped, and says so once."""
+    def check_timeout(self) -> str | None:
+        """Hold the position if commands have stopped; return a warning once. Called every block."""
         with self._lock:
-            self._look_around()
-            flown = self._mode not in (INACTIVE, POSITION.number) and not self._silent
-            late_s = self._course.time_s - self._heard_s
-            if not (self._timeout_s and flown and late_s > self._timeout_s):
+            self._synchronize()
+            needs_commands = self._mode not in (INACTIVE, POSITION.number) and not self._timed_out
+            silence_s = self._executor.time_s - self._last_command_s
+            if not (self._timeout_s and needs_commands and silence_s > self._timeout_s):
                 return None
-            now = self._course.situation(self.vehicle)
-            if now is None:
+            estimate = self._executor.estimate(self.vehicle)
+            if estimate is None:
                 return None
-            self._silent = True
-            place = Vec3(*map(float, now.position_m))
+            self._timed_out = True
+            position = Vec3(*map(float, estimate.position_m))
             try:
-                self._course.ask(self.vehicle, HoldCommand(PositionYaw(place, now.yaw_rad)))
+                self._executor.command(
+                    self.vehicle, HoldCommand(PositionYaw(position, estimate.yaw_rad))
+                )
             except KittiwakeError as error:
                 return (
-                    f"'{self.vehicle}' gets no commands any more and goes on with the last: {error}"
+                    f"'{self.vehicle}' receives no commands and continues with the last one: "
+                    f"{error}"
                 )
         name = BY_NUMBER[self._mode].name
         return (
-            f"'{self.vehicle}' got no {name} command for {self._timeout_s:g} s; it holds its place"
+            f"'{self.vehicle}' received no {name} command for {self._timeout_s:g} s; it holds its "
+            "position"
         )
 
-    def _begin(self, executor: LiveExecutor) -> None:
-        self._course = executor
+    def _reset(self, executor: LiveExecutor) -> None:
+        self._executor = executor
         self._mode = INACTIVE
-        self._orders: dict[int, Maneuver] = {}
-        self._told: set[int] = set()
-        self._heard_s, self._silent = 0.0, False
-        # where the motors were off the last time
+        self._commands: dict[int, Maneuver] = {}
+        # modes with a command that was stored and not flown, since the last switch of modes
+        self._warned_modes: set[int] = set()
+        self._last_command_s, self._timed_out = 0.0, False
+        # height at which the last takeoff began
         self._ground_m: float | None = None
 
-    def _look_around(self) -> None:
-        """A flight that has begun anew knows nothing of the one before."""
-        if self._session.executor is not self._course:
-            self._begin(self._session.executor)
-        asked = self._course.asked.get(self.vehicle)
-        if isinstance(asked, RampTo) and asked.off:
+    def _synchronize(self) -> None:
+        """Reset after a restart of the flight; become inactive after a landing."""
+        if self._session.executor is not self._executor:
+            self._reset(self._session.executor)
+        maneuver = self._executor.maneuvers.get(self.vehicle)
+        if isinstance(maneuver, RampTo) and maneuver.off:
             self._mode = INACTIVE
 
-    def _ask(self, mode: Mode, maneuver: Maneuver) -> None:
-        self._in_modes(mode, self._course.ask, maneuver)
-        self._silent = False
+    def _send(self, mode: Mode, maneuver: Maneuver) -> None:
+        self._apply(mode, self._executor.command, maneuver)
+        self._timed_out = False
 
-    def _in_modes(
-        self, mode: Mode, do: Callable[[str, Maneuver], None], maneuver: Maneuver
+    def _apply(
+        self, mode: Mode, function: Callable[[str, Maneuver], None], maneuver: Maneuver
     ) -> None:
-        """Does something with a mode's command; if it is refused, this is said of modes."""
+        """Call a function with a command of a mode; a refusal is reported in terms of modes."""
         try:
-            do(self.vehicle, maneuver)
+            function(self.vehicle, maneuver)
         except CascadeError:
-            flown = ", ".join(_written(one) for one in MODES if self._flies(one)) or "none"
-            message = f"'{self.vehicle}' cannot fly mode {_written(mode)}; it flies {flown}"
+            accepted = ", ".join(_label(one) for one in MODES if self._accepts(one)) or "none"
+            message = f"'{self.vehicle}' cannot fly mode {_label(mode)}; it accepts {accepted}"
             raise CommandError(message) from None
 
-    def _flies(self, mode: Mode) -> bool:
+    def _accepts(self, mode: Mode) -> bool:
         try:
-            self._course.check(self.vehicle, mode.still())
+            self._executor.check(self.vehicle, mode.zero_command())
         except CascadeError:
             return False
         return True
 
-    def _entered(self, number: int) -> None:
-        self._mode, self._told = number, set()
-        self._heard_s = self._course.time_s
+    def _enter_mode(self, number: int) -> None:
+        self._mode, self._warned_modes = number, set()
+        self._last_command_s = self._executor.time_s
 
-    def _begin_ramp(self, ramp: RampTo) -> None:
-        if self._course.scenario.vehicles[self.vehicle].dynamics.floats:
-            message = f"'{self.vehicle}' floats; it neither takes off nor lands"
+    def _start_ramp(self, ramp: RampTo) -> None:
+        if self._executor.scenario.vehicles[self.vehicle].dynamics.floats:
+            message = f"'{self.vehicle}' floats; it can neither take off nor land"
             raise CommandError(message)
-        self._ask(POSITION, ramp)
-        self._entered(POSITION.number)
+        self._send(POSITION, ramp)
+        self._enter_mode(POSITION.number)
 
-    def _ramp_now(self) -> RampTo | None:
-        """The ramp that it flies."""
-        asked = self._course.asked.get(self.vehicle)
-        return asked if isinstance(asked, RampTo) and not asked.over else None
+    def _active_ramp(self) -> RampTo | None:
+        """Return the ramp that the vehicle flies."""
+        maneuver = self._executor.maneuvers.get(self.vehicle)
+        return maneuver if isinstance(maneuver, RampTo) and not maneuver.over else None
 
-    def _refuse_in_flight(self, now: VehicleEstimate | None) -> None:
+    def _require_inactive(self, estimate: VehicleEstimate | None) -> None:
         flies = self._mode != INACTIVE
-        if not flies and self.vehicle not in self._course.asked and now is not None:
-            # its guidance has it
-            flies = float(np.linalg.norm(now.velocity_mps)) > AT_REST_MPS
+        if not flies and self.vehicle not in self._executor.maneuvers and estimate is not None:
+            # under guidance
+            flies = float(np.linalg.norm(estimate.velocity_mps)) > AT_REST_MPS
         if flies:
-            doing = "flown by its guidance"
-            doing = doing if self._mode == INACTIVE else BY_NUMBER[self._mode].name
+            state = "under guidance"
+            state = state if self._mode == INACTIVE else BY_NUMBER[self._mode].name
             message = (
-                f"'{self.vehicle}' is {doing}, not inactive; land it, or write force_takeoff: true"
+                f"'{self.vehicle}' is {state}, not inactive; land it, or set force_takeoff: true"
             )
             raise CommandError(message)
 
     def _wait(self, ramp: RampTo) -> bool:
-        """Whether a ramp came to its end; afterwards the mode's command is the place there."""
-        executor = self._course
+        """Wait for the end of a ramp; return True if it was reached.
+
+        Its end becomes the last command of the position mode.
+        """
+        executor = self._executor
         while not ramp.over:
-            if executor.over:
-                message = "the flight was over before"
+            if executor.ended:
+                message = "the flight ended before the ramp"
                 raise CommandError(message)
-            if executor.asked.get(self.vehicle) is not ramp:
+            if executor.maneuvers.get(self.vehicle) is not ramp:
                 return False
-            time.sleep(LOOKS_S)
+            time.sleep(POLL_PERIOD_S)
         with self._lock:
-            # another order may have come since it was over
-            if ramp.goal is not None and executor.asked.get(self.vehicle) is ramp:
-                place_m, yaw_rad = ramp.goal
-                hold = HoldCommand(PositionYaw(Vec3(*map(float, place_m)), yaw_rad))
-                self._orders[POSITION.number] = hold
+            # another command may have replaced it meanwhile
+            if ramp.goal is not None and executor.maneuvers.get(self.vehicle) is ramp:
+                position_m, yaw_rad = ramp.goal
+                hold = HoldCommand(PositionYaw(Vec3(*map(float, position_m)), yaw_rad))
+                self._commands[POSITION.number] = hold
         return True
 
 
-def _written(mode: Mode) -> str:
+def _label(mode: Mode) -> str:
     return f"{mode.number} ({mode.name})"
 
 
-def _time(duration_s: float) -> float | None:
-    """Of a ramp; none given is the usual one."""
+def _ramp_duration_s(name: str, duration_s: float) -> float | None:
+    """Return the duration of a ramp; None, which is the default duration, for 0."""
     if duration_s < 0.0:
-        message = f"a ramp of {duration_s:g} s is not allowed; must be above 0, or 0 for the usual"
+        message = f"{name}: got {duration_s:g} s; must be above 0, or 0 for the default"
         raise CommandError(message)
-    TIME.check("its time", duration_s)
+    TIME.check(name, duration_s)
     return duration_s or None
 
 
-def _pause(idle_s: float) -> float:
+def _idle_s(idle_s: float) -> float:
     if idle_s < 0.0:
-        message = f"idle_time is {idle_s:g} s; must be at least 0"
+        message = f"idle_time: got {idle_s:g} s; must be at least 0"
         raise CommandError(message)
     TIME.check("idle_time", idle_s)
     return idle_s

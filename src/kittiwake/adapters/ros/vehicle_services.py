@@ -1,9 +1,9 @@
-"""What can be asked of one vehicle: its modes, taking off and landing, steps."""
+"""Topics and services of one vehicle: modes, takeoff, landing, mission steps."""
 
 from functools import partial
 from typing import Any
 
-from kittiwake.adapters.ros.endpoints import Answer, Endpoints
+from kittiwake.adapters.ros.endpoints import Endpoints, Response
 from kittiwake.adapters.ros.messages.plain import legal_names
 from kittiwake.adapters.ros.mode_commands import MODES, Mode
 from kittiwake.adapters.ros.vehicle_control import VehicleControl
@@ -13,65 +13,74 @@ PACKAGE = "uav_gazebo_msgs"
 
 
 class VehicleServices:
-    """The topics and services of a vehicle that are for others to call, in its namespace."""
+    """Subscriptions and services of a vehicle, in its namespace."""
 
     def __init__(
-        self, endpoints: Endpoints, session: Session, pilot: VehicleControl, space: str
+        self, endpoints: Endpoints, session: Session, control: VehicleControl, namespace: str
     ) -> None:
-        self._endpoints, self._session, self._pilot, self._space = endpoints, session, pilot, space
+        self._endpoints, self._session = endpoints, session
+        self._control, self._namespace = control, namespace
 
     def open(self) -> None:
-        """Takes orders from now on."""
-        endpoints, pilot, space = self._endpoints, self._pilot, self._space
+        """Create the subscriptions and services."""
+        endpoints, control, namespace = self._endpoints, self._control, self._namespace
         for mode in MODES:
-            endpoints.hear(
-                f"{space}/{mode.name}/command", mode.kind, partial(self._commanded, mode)
+            endpoints.create_subscription(
+                f"{namespace}/{mode.name}/command", mode.kind, partial(self._on_command, mode)
             )
-        switch_mode = f"{space}/switch_mode"
-        endpoints.hear(
-            switch_mode, f"{PACKAGE}/ControlMode", lambda heard: pilot.switch(heard.mode)
+        switch_mode = f"{namespace}/switch_mode"
+        endpoints.create_subscription(
+            switch_mode,
+            f"{PACKAGE}/ControlMode",
+            lambda message: control.switch_mode(message.mode),
         )
-        endpoints.serve(switch_mode, f"{PACKAGE}/SwitchMode", self._switched)
-        endpoints.serve(f"{space}/get_mode", f"{PACKAGE}/GetMode", self._told_mode)
-        endpoints.serve(f"{space}/takeoff", f"{PACKAGE}/Takeoff", self._taken_off)
-        endpoints.serve(f"{space}/land", f"{PACKAGE}/Land", self._landed)
-        endpoints.trigger(f"{space}/resume_guidance", pilot.resume_guidance)
+        endpoints.create_service(switch_mode, f"{PACKAGE}/SwitchMode", self._switch_mode)
+        endpoints.create_service(f"{namespace}/get_mode", f"{PACKAGE}/GetMode", self._get_mode)
+        endpoints.create_service(f"{namespace}/takeoff", f"{PACKAGE}/Takeoff", self._take_off)
+        endpoints.create_service(f"{namespace}/land", f"{PACKAGE}/Land", self._land)
+        endpoints.create_trigger_service(f"{namespace}/resume_guidance", control.resume_guidance)
         scenario = self._session.executor.scenario
-        steps = scenario.vehicles[pilot.vehicle].guidance.component.step_names
-        for step, called in legal_names(steps).items():
-            endpoints.trigger(f"{space}/mission/{called}", partial(self._begin, step))
+        steps = scenario.vehicles[control.vehicle].guidance.component.step_names
+        for step, name in legal_names(steps).items():
+            endpoints.create_trigger_service(
+                f"{namespace}/mission/{name}", partial(self._begin_step, step)
+            )
 
-    def _commanded(self, mode: Mode, message: Any) -> None:
-        said = self._pilot.command(mode, mode.read(message))
-        if said is not None:
-            self._endpoints.node.warn(said)
+    def _on_command(self, mode: Mode, message: Any) -> None:
+        warning = self._control.command(mode, mode.parse(message))
+        if warning is not None:
+            self._endpoints.node.warn(warning)
 
-    def _switched(self, request: Any) -> Answer:
-        self._pilot.switch(request.mode.mode)
+    def _switch_mode(self, request: Any) -> Response:
+        self._control.switch_mode(request.mode.mode)
         return {"success": True}
 
-    def _told_mode(self, _: Any) -> Answer:
-        return {"mode": {"mode": self._pilot.mode}}
+    def _get_mode(self, _: Any) -> Response:
+        return {"mode": {"mode": self._control.mode}}
 
-    def _taken_off(self, request: Any) -> Answer:
-        residual_m = self._pilot.take_off(
-            *(request.height, request.takeoff_time, request.idle_time),
+    def _take_off(self, request: Any) -> Response:
+        residual_m = self._control.take_off(
+            height_m=request.height,
+            duration_s=request.takeoff_time,
+            idle_s=request.idle_time,
             force=request.force_takeoff,
         )
         if residual_m is None:
             return {}
         return {"success": True, "residual": residual_m}
 
-    def _landed(self, request: Any) -> Answer:
-        landed = self._pilot.land(
-            *(request.land_time, request.idle_time, request.maximum_residual),
+    def _land(self, request: Any) -> Response:
+        result = self._control.land(
+            duration_s=request.land_time,
+            idle_s=request.idle_time,
+            max_residual_m=request.maximum_residual,
             force=request.force_landing,
         )
-        if landed is None:
+        if result is None:
             return {}
-        return {"landed_forcefully": landed.by_force, "success": landed.success}
+        return {"landed_forcefully": result.forced, "success": result.success}
 
-    def _begin(self, step: str) -> None:
-        """A step of its mission, which flies from then on."""
-        self._pilot.resume_guidance()
-        self._session.executor.begin_step(self._pilot.vehicle, step)
+    def _begin_step(self, step: str) -> None:
+        """Resume guidance at a step of the vehicle's mission."""
+        self._control.resume_guidance()
+        self._session.executor.begin_step(self._control.vehicle, step)

@@ -1,4 +1,4 @@
-"""The picture of a run for a report: paths, time series, events and metrics on one page."""
+"""Overview picture of a run: paths, time series, events and metrics on one page."""
 
 from kittiwake.analysis.overview.picture import draw_overview, save_overview
 

@@ -1,6 +1,6 @@
-"""What evolves in a world by itself, as far as it has a place on a map: the ground and plumes.
+"""Environment layers of a map: ground classes, persons, and sources of plumes.
 
-Much of it is drawn from the seed, and no log holds it: it is made again here.
+They depend on the seed and are not in a log, so this module computes them again.
 """
 
 from collections.abc import Mapping
@@ -18,15 +18,15 @@ PERSON = "person"
 
 @dataclass(frozen=True, eq=False)
 class GroundClasses:
-    """Classes of the ground by cells, and its edges: west, east, south and north."""
+    """Class of each ground cell, and the edges of the ground: west, east, south, north."""
 
     classes: Int[np.ndarray, "east north"]
     edges_m: tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Spots:
-    """Persons, or the sources of a plume."""
+class PointLayer:
+    """Positions of persons, or of the sources of a plume."""
 
     name: str
     places_world_m: Float64[np.ndarray, "places 3"]
@@ -34,44 +34,44 @@ class Spots:
 
 @dataclass(frozen=True, eq=False)
 class EnvironmentLayers:
-    """All of it."""
+    """Ground, persons and sources of plumes."""
 
     ground: GroundClasses | None = None
-    persons: Spots | None = None
-    sources: tuple[Spots, ...] = ()
+    persons: PointLayer | None = None
+    sources: tuple[PointLayer, ...] = ()
 
 
-NOTHING = EnvironmentLayers()
+NO_LAYERS = EnvironmentLayers()
 
 
 def find_environment_layers(
     world: "World", seed: int, *, single_precision: bool
 ) -> EnvironmentLayers:
-    """What was there at the start of a flight with this seed and in this precision."""
+    """Return the layers at the start of a flight with this seed and precision."""
     import jax
 
     from kittiwake.world.plume import PLUME
     from kittiwake.world.terrain import TERRAIN
 
     with jax.enable_x64(not single_precision):
-        begun = jax.tree.map(np.asarray, _begun(world, seed))
-    ground = begun.pop(TERRAIN, None)
-    plumes = [name for name in world.processes if name in begun]
-    sources = [_sources(name.removeprefix(PLUME), begun[name]) for name in plumes]
-    there = tuple(spots for spots in sources if spots is not None)
+        states = jax.tree.map(np.asarray, _initial_states(world, seed))
+    ground = states.pop(TERRAIN, None)
+    plumes = [name for name in world.processes if name in states]
+    sources = [_sources(name.removeprefix(PLUME), states[name]) for name in plumes]
+    known = tuple(spots for spots in sources if spots is not None)
     if ground is None:
-        return EnvironmentLayers(sources=there)
+        return EnvironmentLayers(sources=known)
     (west, east), (south, north) = ground.area.x_m, ground.area.y_m
     edges_m = (float(west), float(east), float(south), float(north))
     level = ground.persons_world_m.astype(float)[ground.there]
     persons = np.pad(level, ((0, 0), (0, 1)), constant_values=float(world.ground_z_m))
     return EnvironmentLayers(
-        GroundClasses(ground.classes.astype(int), edges_m), Spots(PERSON, persons), there
+        GroundClasses(ground.classes.astype(int), edges_m), PointLayer(PERSON, persons), known
     )
 
 
-def _begun(world: "World", seed: int) -> dict[str, Any]:
-    """The processes' states at the start, from the streams that a fleet gives them."""
+def _initial_states(world: "World", seed: int) -> dict[str, Any]:
+    """Return the initial states of the processes, from the random streams of a fleet."""
     import jax
 
     from kittiwake.core.keys import named, seed_key
@@ -86,20 +86,20 @@ def _begun(world: "World", seed: int) -> dict[str, Any]:
     return jax.jit(begin)(seed_key(seed))
 
 
-def _sources(name: str, cloud: Any) -> Spots | None:
-    """Where a plume comes from; the middle of one that comes from nowhere."""
+def _sources(name: str, cloud: Any) -> PointLayer | None:
+    """Return the sources of a plume; its center if it has none."""
     if hasattr(cloud, "position_world_m"):
         middle = cloud.position_world_m
-        return Spots(name, np.array([[middle.x, middle.y, middle.z]], float))
+        return PointLayer(name, np.array([[middle.x, middle.y, middle.z]], float))
     if not hasattr(cloud, "sources_world_m"):
         return None
-    there = getattr(cloud, "there", None)
-    emitting = cloud.emissions_per_s > 0.0 if there is None else there
-    return Spots(name, cloud.sources_world_m.astype(float)[emitting])
+    present = getattr(cloud, "there", None)
+    emitting = cloud.emissions_per_s > 0.0 if present is None else present
+    return PointLayer(name, cloud.sources_world_m.astype(float)[emitting])
 
 
-def wanted_of(world: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of a scenario's world that matter here, none if there is nothing to find."""
+def relevant_keys(world: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys of a scenario's world that layers depend on; empty without layers."""
     if not world.get("terrain") and not world.get("plumes"):
         return {}
     keys = ("area", "ground_z_m", "wind", "terrain", "plumes")

@@ -1,4 +1,4 @@
-"""The ground, persons and the sources of plumes from above: light patches, and marks."""
+"""Drawing of the ground, persons and sources of plumes on maps."""
 
 from typing import Any
 
@@ -12,39 +12,39 @@ from mpl_toolkits.mplot3d import Axes3D
 
 from kittiwake.analysis.overview.environment_layers import EnvironmentLayers, GroundClasses
 
-# by class of the ground; what is open stays white
+# label and color by ground class; open ground is white
 SHADES = {1: ("clutter", "#EFE6CF"), 2: ("hides persons", "#CFDDC0")}
 PERSON: dict[str, Any] = {"marker": "*", "color": "#A4262C", "markersize": 7.0, "linestyle": ""}
 SOURCE: dict[str, Any] = {"marker": "^", "color": "#7B4F9D", "markersize": 6.0, "linestyle": ""}
 
 
-def draw_environment(axes: Axes, nature: EnvironmentLayers) -> None:
-    """All of it but the names, within the limits that the map has."""
-    if nature.ground is not None:
-        _draw_ground(axes, nature.ground)
-    if nature.persons is not None:
-        persons = nature.persons.places_world_m[:, :2]
+def draw_environment(axes: Axes, layers: EnvironmentLayers) -> None:
+    """Draw all layers without names, within the limits of the map."""
+    if layers.ground is not None:
+        _draw_ground(axes, layers.ground)
+    if layers.persons is not None:
+        persons = layers.persons.places_world_m[:, :2]
         axes.plot(*persons.T, zorder=2.7, scalex=False, scaley=False, **PERSON)
-    draw_sources(axes, nature)
+    draw_sources(axes, layers)
 
 
-def draw_sources(axes: Axes, nature: EnvironmentLayers) -> None:
-    """The sources of plumes, on a map or in space."""
+def draw_sources(axes: Axes, layers: EnvironmentLayers) -> None:
+    """Draw the sources of plumes, in a map or in 3D."""
     dimensions = 3 if isinstance(axes, Axes3D) else 2
-    for spots in nature.sources:
+    for spots in layers.sources:
         places = spots.places_world_m[:, :dimensions]
         axes.plot(*places.T, zorder=2.7, scalex=False, scaley=False, **SOURCE)
 
 
-def environment_marks(nature: EnvironmentLayers) -> list[Artist]:
-    """One sample of each kind of it."""
+def environment_marks(layers: EnvironmentLayers) -> list[Artist]:
+    """Return one legend entry for each kind of layer."""
     marks: list[Artist] = []
-    if nature.ground is not None:
-        there = [SHADES[kind] for kind in SHADES if (nature.ground.classes == kind).any()]
-        marks += [Patch(facecolor=shade, label=label) for label, shade in there]
-    if nature.persons is not None and len(nature.persons.places_world_m):
-        marks.append(Line2D([], [], label=nature.persons.name, **PERSON))
-    if nature.sources:
+    if layers.ground is not None:
+        present = [SHADES[kind] for kind in SHADES if (layers.ground.classes == kind).any()]
+        marks += [Patch(facecolor=shade, label=label) for label, shade in present]
+    if layers.persons is not None and len(layers.persons.places_world_m):
+        marks.append(Line2D([], [], label=layers.persons.name, **PERSON))
+    if layers.sources:
         marks.append(Line2D([], [], label="source of a plume", **SOURCE))
     return marks
 

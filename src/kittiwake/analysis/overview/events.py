@@ -1,4 +1,4 @@
-"""A run's events as thin vertical lines through all time series, named above them."""
+"""Events of a run as vertical lines through all time series, with labels above them."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from kittiwake.analysis.overview.trace import LOSSES, without_limits
 from kittiwake.analysis.table import Event
 
 MAX_LINES = 60
-# of more than so many, the times tell nobody anything
+# with more waypoints, their times are not legible
 MAX_WAYPOINTS = 20
 WAYPOINT, NOT_FINISHED = "reached waypoint", "not finished"
-# of a run what is asked for first, and last
+# beginnings of the events that matter most after losses
 IMPORTANT = ("touched down", "motors off", "turned over", "battery empty")
-# the rank of what is named only where all else is
+# rank of events that have labels only if all others do
 LAST = 3
 LABEL_ROWS = 4
 FIRST_ROW_PT, ROW_PT = 3.0, 10.5
@@ -29,9 +29,9 @@ WIDTH, BEYOND_IN = RIGHT - LEFT, 1.5
 
 @dataclass(frozen=True)
 class Moment:
-    """What happened at one time, in words: at length, and as short as it can be said.
+    """Events at one time, with a long and a short label.
 
-    ``rank`` is 0 for a loss, and the larger the less it matters.
+    ``rank`` is 0 for a loss, and larger for less important events.
     """
 
     time_s: float
@@ -40,37 +40,37 @@ class Moment:
     rank: int
 
     @property
-    def grave(self) -> bool:
-        """Whether a vehicle was lost."""
+    def is_loss(self) -> bool:
+        """True if a vehicle was lost."""
         return self.rank == 0
 
 
 def moments(events: Sequence[Event], *, many: bool) -> list[Moment]:
-    """Events in order of time; those of the same kind at the same time are one."""
-    alike: dict[tuple[float, str], list[Event]] = defaultdict(list)
+    """Return events in order of time; equal events at the same time are one moment."""
+    groups: dict[tuple[float, str], list[Event]] = defaultdict(list)
     for event in events:
         if np.isfinite(event.time_s):
-            # the key beside the plan says for what reasons vehicles were lost
+            # the legend beside the plan has the reasons for losses
             in_short = many and event.event.startswith((*LOSSES, NOT_FINISHED))
             kind = event.event.partition(":")[0] if in_short else event.event
-            alike[event.time_s, kind].append(event)
+            groups[event.time_s, kind].append(event)
     return [
-        _moment(time_s, kind, found, many=many) for (time_s, kind), found in sorted(alike.items())
+        _moment(time_s, kind, found, many=many) for (time_s, kind), found in sorted(groups.items())
     ]
 
 
-def without_thicket(events: Sequence[Event]) -> tuple[list[Event], int]:
-    """The events without waypoints if those are many, and how many were left out."""
+def without_many_waypoints(events: Sequence[Event]) -> tuple[list[Event], int]:
+    """Return the events without waypoints if those are many, and the number left out."""
     others = [event for event in events if not event.event.startswith(WAYPOINT)]
     waypoints = len(events) - len(others)
     return (others, waypoints) if waypoints > MAX_WAYPOINTS else (list(events), 0)
 
 
 def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) -> tuple[int, int]:
-    """Lines at the most important and then the earliest events, and labels where there is room.
+    """Draw lines at the most important and earliest events, and as many labels as fit.
 
     Returns:
-        How many moments there are, and how many of them are labeled.
+        The number of moments, and the number of labeled ones.
     """
     found = moments(events, many=many)
     low, high = panels[0].get_xlim()
@@ -80,18 +80,18 @@ def draw_events(panels: Sequence[Axes], events: Sequence[Event], *, many: bool) 
         for axes in panels:
             axes.axvline(
                 moment.time_s,
-                color=INK if moment.grave else GRAY,
-                linewidth=0.8 if moment.grave else 0.6,
-                linestyle="-" if moment.grave else (0, (1, 2)),
+                color=INK if moment.is_loss else GRAY,
+                linewidth=0.8 if moment.is_loss else 0.6,
+                linestyle="-" if moment.is_loss else (0, (1, 2)),
                 zorder=1.5,
-                clip_on=False,  # at an end of the flight, half of it would be
+                clip_on=False,  # a line at the end of the flight would be clipped by half
             )
     return len(found), _draw_labels(panels[0], ranked[:MAX_LINES])
 
 
 def _moment(time_s: float, kind: str, found: Sequence[Event], *, many: bool) -> Moment:
     rank = _rank(kind)
-    grave = rank == 0
+    is_loss = rank == 0
     brief = kind.removeprefix("reached ")
     if many:
         subject = found[0].vehicle if len(found) == 1 else f"{len(found):,} vehicles"
@@ -99,13 +99,13 @@ def _moment(time_s: float, kind: str, found: Sequence[Event], *, many: bool) -> 
     else:
         quantity, has_value, _ = kind.partition(" = ")
         short = quantity if has_value else kind.partition(":")[0]
-        label, short = without_limits(kind), short if grave else brief
+        label, short = without_limits(kind), short if is_loss else brief
     label = shortened(label, MAX_CHARACTERS)
     return Moment(time_s, label, shortened(short or label, MAX_CHARACTERS), rank)
 
 
 def _rank(kind: str) -> int:
-    """Return how much an event matters: losses 0, then landings and failures, then the rest."""
+    """Return the rank of an event: 0 for losses, then landings and failures, then others."""
     of_step = kind.rpartition(": ")[2]
     if kind.startswith(LOSSES):
         return 0
@@ -115,12 +115,14 @@ def _rank(kind: str) -> int:
 
 
 def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
-    """Labels of as many moments as fit, in the order of their rank, each at a line of its own."""
+    """Draw labels of as many moments as fit, by rank; returns their number."""
     low, high = axes.get_xlim()
-    masts = [(moment.time_s - low) / (high - low) * WIDTH for moment in ranked]
-    placed = _placed(ranked, masts, [moment.label for moment in ranked])
+    positions = [(moment.time_s - low) / (high - low) * WIDTH for moment in ranked]
+    placed = _placed(ranked, positions, [moment.label for moment in ranked])
     if len(placed) < len(ranked):
-        placed = max(placed, _placed(ranked, masts, [moment.short for moment in ranked]), key=len)
+        placed = max(
+            placed, _placed(ranked, positions, [moment.short for moment in ranked]), key=len
+        )
     if any(
         all(moment is not own for own, _, _ in placed) for moment in ranked if moment.rank < LAST
     ):
@@ -135,8 +137,8 @@ def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
             ha="left",
             va="bottom",
             fontsize=SMALL,
-            fontweight="bold" if moment.grave else "normal",
-            color=INK if moment.grave else GRAY,
+            fontweight="bold" if moment.is_loss else "normal",
+            color=INK if moment.is_loss else GRAY,
             parse_math=False,
         )
         axes.annotate(
@@ -151,41 +153,41 @@ def _draw_labels(axes: Axes, ranked: Sequence[Moment]) -> int:
 
 
 def _placed(
-    ranked: Sequence[Moment], masts: Sequence[float], labels: Sequence[str]
+    ranked: Sequence[Moment], positions: Sequence[float], labels: Sequence[str]
 ) -> list[tuple[Moment, str, int]]:
-    """Which moments can be labeled so, with their labels and rows."""
+    """Return the moments whose labels fit, with their labels and rows."""
     chosen: list[tuple[Moment, str]] = []
     flags: list[tuple[float, float]] = []
     rows: list[int] = []
-    for moment, mast, wanted in zip(ranked, masts, labels, strict=True):
-        label = _fitting(moment, wanted, WIDTH + BEYOND_IN - mast)
-        tried = flag_rows([*flags, (mast, width_in(label, bold=moment.grave))])
-        if max(tried) < LABEL_ROWS:
-            rows, flags = tried, [*flags, (mast, width_in(label, bold=moment.grave))]
+    for moment, position, wanted in zip(ranked, positions, labels, strict=True):
+        label = _fitting(moment, wanted, WIDTH + BEYOND_IN - position)
+        candidate_rows = flag_rows([*flags, (position, width_in(label, bold=moment.is_loss))])
+        if max(candidate_rows) < LABEL_ROWS:
+            rows, flags = candidate_rows, [*flags, (position, width_in(label, bold=moment.is_loss))]
             chosen.append((moment, label))
     return [(*pair, row) for pair, row in zip(chosen, rows, strict=True)]
 
 
 def _fitting(moment: Moment, label: str, room_in: float) -> str:
-    """A moment's label, its short one or the beginning of that: what the room holds."""
+    """Return the longest label that fits: the long one, the short one, or its beginning."""
     for fitting in (label, moment.short):
-        if width_in(fitting, bold=moment.grave) <= room_in:
+        if width_in(fitting, bold=moment.is_loss) <= room_in:
             return fitting
     longest = range(len(moment.short), 0, -1)
     cut = (shortened(moment.short, length) for length in longest)
-    return next((text for text in cut if width_in(text, bold=moment.grave) <= room_in), "")
+    return next((text for text in cut if width_in(text, bold=moment.is_loss) <= room_in), "")
 
 
 def flag_rows(flags: Sequence[tuple[float, float]]) -> list[int]:
-    """Rows, from 0 upwards, for labels to the right of their masts, so that no mast crosses one.
+    """Return rows from 0 upwards for labels at the right of event lines, without crossings.
 
     Args:
-        flags: where each mast stands, and how wide its label is.
+        flags: position of each event line, and width of its label.
     """
     rows: dict[int, int] = {}
     for own in sorted(range(len(flags)), key=lambda i: -flags[i][0]):
         start, width = flags[own]
-        # what begins below this label must be lower, for its mast would cross
+        # labels of lines below this label must be lower, as the lines would cross it
         reached = [
             row for other, row in rows.items() if flags[other][0] < start + width + MARGIN_IN
         ]

@@ -1,4 +1,4 @@
-"""A vehicle's inputs as panels: commands and actuator states of one unit together."""
+"""Panels of a vehicle's inputs: commands and actuator states grouped by unit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,25 +13,25 @@ from kittiwake.core.units import UNIT_SYMBOLS
 
 COMMAND, ACTUAL = "cmd_", "act_"
 FRAMES = ("world", "body")
-CLASHING = "actual "  # before what is called as its command is
+ACTUAL_PREFIX = "actual "  # for an actuator state with the name of its command
 MAX_PANELS = 3
 NO_BREAK = "\u00a0"
 SHAFTS = {"rotor", "speeds", "left", "right"}
-MAX_NAME = 12  # characters of a name that stands beside an axis
+MAX_NAME = 12  # characters of a name in an axis label
 
-# ending of a column's name -> (unit shown, factor)
+# unit and factor in the plot by ending of the column name
 UNITS = {ending: (symbol, 1.0) for ending, symbol in UNIT_SYMBOLS.items()} | {
     "rad": ("deg", degrees(1.0)),
     "radps": ("deg/s", degrees(1.0)),
     "t": ("µT", 1e6),
 }
-# how names of commanded and actual quaternions begin; their angles stand with the attitude
+# prefixes of commanded and actual quaternions, whose angles are in the attitude panel
 QUATERNIONS = (f"{COMMAND}q_", f"{ACTUAL}q_")
 
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """One input over time in the unit in which it is shown; dimensionless ones have none."""
+    """Input over time in the unit of the plot; empty for dimensionless inputs."""
 
     label: str
     unit: str
@@ -40,31 +40,31 @@ class Input:
 
     @property
     def largest(self) -> float:
-        """Its largest magnitude."""
+        """Largest magnitude."""
         return float(np.nanmax(np.abs(self.values)))
 
     @property
     def first(self) -> float:
-        """Its first known value."""
+        """First finite value."""
         return float(self.values[np.isfinite(self.values)][0])
 
     @property
     def constant(self) -> bool:
-        """Whether it never changes."""
+        """True if it never changes."""
         change = float(np.nanmax(self.values) - np.nanmin(self.values))
         return change <= 1e-9 * self.largest or negligible(change, self.unit)
 
     def is_command_for(self, other: "Input") -> bool:
-        """Whether this is what was asked of another, as ``cmd_speeds_2`` of ``act_rotor_2``."""
+        """Return True if this commands another, as ``cmd_speeds_2`` commands ``act_rotor_2``."""
         number = self.label.rpartition(" ")[2]
         numbered = number.isdigit() and number == other.label.rpartition(" ")[2]
-        same = numbered or other.label.removeprefix(CLASHING) == self.label
+        same = numbered or other.label.removeprefix(ACTUAL_PREFIX) == self.label
         return self.commanded and not other.commanded and same
 
 
 @dataclass(frozen=True, eq=False)
 class InputPanel:
-    """Inputs that share an axis; ``notes`` says what is not worth a line."""
+    """Inputs that share an axis; ``notes`` has the values of constant inputs."""
 
     label: str
     inputs: tuple[Input, ...]
@@ -73,10 +73,10 @@ class InputPanel:
 
 
 def input_panels(trace: Trace) -> list[InputPanel]:
-    """At most three panels, dimensionless inputs last.
+    """Return at most three panels, dimensionless inputs last.
 
-    With more units than that, inputs that never change are only noted, and what is still too many
-    shares the last panel, each divided by its largest magnitude.
+    With more units, constant inputs become notes, and the remaining units share the last panel,
+    each input divided by its largest magnitude.
     """
     groups = _by_unit(
         [shown(trace, column) for column in trace.table.columns if _drawn(trace, column)]
@@ -84,10 +84,10 @@ def input_panels(trace: Trace) -> list[InputPanel]:
     notes: tuple[str, ...] = ()
     if len(groups) > MAX_PANELS:
         varying = [group for group in groups if not all(item.constant for item in group)]
-        still = [item for group in groups if group not in varying for item in group]
+        constant = [item for group in groups if group not in varying for item in group]
         if varying:
             groups = varying
-            notes = _notes(still)
+            notes = _notes(constant)
     if len(groups) <= MAX_PANELS:
         panels = [_panel(group) for group in groups]
     else:
@@ -100,10 +100,10 @@ def input_panels(trace: Trace) -> list[InputPanel]:
     return panels
 
 
-def _notes(still: Sequence[Input]) -> tuple[str, ...]:
-    """What inputs that never change were; the axes of one that are equal are said together."""
+def _notes(constant: Sequence[Input]) -> tuple[str, ...]:
+    """Return the values of constant inputs as notes, with axes of equal value joined."""
     axes: dict[tuple[str, str], list[str]] = {}
-    for item in still:
+    for item in constant:
         name, _, axis = item.label.rpartition(" ")
         if axis not in ("x", "y", "z"):
             name, axis = item.label, ""
@@ -115,18 +115,18 @@ def _notes(still: Sequence[Input]) -> tuple[str, ...]:
 
 
 def shown(trace: Trace, column: str) -> Input:
-    """A column as an input: ``cmd_yaw_rate_radps`` is the yaw rate in deg/s."""
+    """Return a column as an input: ``cmd_yaw_rate_radps`` is the yaw rate in deg/s."""
     commanded = column.startswith(COMMAND)
     own = column.removeprefix(COMMAND).removeprefix(ACTUAL)
     words = own.split("_")
     unit, factor = UNITS.get(words[-1], ("", 1.0)) if len(words) > 1 else ("", 1.0)
     if unit:
         words = words[:-1]
-    if unit == "deg/s" and SHAFTS & set(words):  # nobody thinks of these in degrees
+    if unit == "deg/s" and SHAFTS & set(words):  # shaft speeds are not usual in degrees
         unit, factor = "rad/s", 1.0
     label = " ".join(word for word in words if word not in FRAMES)
     if not commanded and COMMAND + own in trace.table.columns:
-        label = CLASHING + label
+        label = ACTUAL_PREFIX + label
     return Input(label, unit, factor * trace.table.part((column,))[:, 0], commanded)
 
 
@@ -151,7 +151,7 @@ def _panel(group: tuple[Input, ...]) -> InputPanel:
 def _relative(item: Input) -> Input:
     if negligible(item.largest, item.unit):
         return Input(item.label, "", item.values)
-    # what it is divided by stays on one line
+    # no line break in the divisor
     divisor = f"{item.largest:.3g} {item.unit}".strip().replace(" ", NO_BREAK)
     label = item.label if divisor == "1" else f"{item.label} /{NO_BREAK}{divisor}"
     return Input(label, "", item.values / item.largest)

@@ -1,6 +1,6 @@
-"""How the picture looks: its page in inches, colors, fonts, axes and legends.
+"""Style of the pictures: page in inches, colors, fonts, axes and legends.
 
-Everything is set here, so that a picture does not depend on a person's matplotlib settings.
+All settings are here, so that a picture does not depend on the user's matplotlib configuration.
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ from kittiwake.analysis.output_file import output_file
 PAGE_IN = (16.0, 9.0)
 DPI = 130
 
-# Okabe and Ito (2008), "Color Universal Design": told apart with any color vision. Their yellow
-# is too pale for a thin line on white.
+# Okabe and Ito (2008), "Color Universal Design": distinguishable with any color vision. Their
+# yellow is left out, as it is too pale for a thin line on white.
 HUES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#4D4D4D")
 INK, GRAY, PALE, ALARM = "#1A1A1A", "#6B6B6B", "#D9D9D9", "#A4262C"
 SMALL, NORMAL, LARGE = 8.0, 9.0, 17.0
 POINTS_PER_INCH = 72.0
 WRAP = 18
-# of a list beside axes: the pitch of its entries, and of further lines of one
+# line pitch in a list beside axes: of its entries, and of further lines of an entry
 ENTRY_IN, LINE_IN = 0.15, 0.13
 
 SETTINGS = {
@@ -60,7 +60,7 @@ SETTINGS = {
 
 
 class PageFigure(Figure):
-    """A figure that notebooks show as a picture, although pyplot does not manage it."""
+    """Figure that notebooks show as a picture although pyplot does not manage it."""
 
     def __init__(self, size_in: tuple[float, float]) -> None:
         """Create an empty white page.
@@ -72,7 +72,7 @@ class PageFigure(Figure):
         FigureCanvasAgg(self)
 
     def _repr_png_(self) -> bytes:
-        """Return the page as PNG, which is what IPython's display asks for."""
+        """Return the page as PNG for IPython's display."""
         picture = BytesIO()
         with style.context(["default", SETTINGS]):
             self.savefig(picture, dpi=DPI, format="png")
@@ -90,30 +90,30 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def box(left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
-    """A rectangle given by its edges in inches, as matplotlib wants it."""
+    """Return a rectangle, given by its edges in inches, in matplotlib's form."""
     width, height = PAGE_IN
     return left / width, bottom / height, (right - left) / width, (top - bottom) / height
 
 
 def place(x_in: float, y_in: float) -> tuple[float, float]:
-    """A point given in inches, as a fraction of the page."""
+    """Return a point, given in inches, as fractions of the page."""
     return x_in / PAGE_IN[0], y_in / PAGE_IN[1]
 
 
 def width_in(text: str, size: float = SMALL, *, bold: bool = False) -> float:
-    """How wide a line of text will be."""
+    """Return the width of a line of text in inches."""
     font = FontProperties(size=size, weight="bold" if bold else "normal")
     width_pt, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return width_pt / POINTS_PER_INCH
 
 
 def fleet_map() -> ListedColormap:
-    """Dark blue to ocher for vehicles in order; the palest end is left out."""
+    """Return the color map of many vehicles, without the palest end of viridis."""
     return ListedColormap(colormaps["viridis"](range(0, 222)))
 
 
 def fleet_colors(count: int) -> list[str]:
-    """One color a vehicle: distinct hues for a few, a scale for more."""
+    """Return one color for each vehicle: distinct hues for a few, a scale for more."""
     if count <= len(HUES):
         return list(HUES[:count])
     scale = fleet_map()
@@ -121,13 +121,13 @@ def fleet_colors(count: int) -> list[str]:
 
 
 def shortened(text: str, length: int) -> str:
-    """A text in one line of bearable length."""
+    """Return a text in one line of limited length."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
 def few_ticks(axes: Axes, *, x: int = 8, y: int = 4) -> None:
-    """At most so many intervals between round numbers on each axis."""
+    """Set the maximum number of intervals between round numbers on each axis."""
     axes.xaxis.set_major_locator(MaxNLocator(x, steps=[1, 2, 2.5, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(y, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
 
@@ -139,7 +139,7 @@ def list_beside(
     at: tuple[float, float] = (1.01, 1.0),
     wrap: int = WRAP,
 ) -> Legend | None:
-    """A legend whose upper left corner is at a place in the axes' coordinates; None if empty."""
+    """Draw a legend with its upper left corner at axes coordinates; None if empty."""
     if not handles:
         return None
     labels = [_wrapped(str(handle.get_label()), wrap) for handle in handles]
@@ -162,7 +162,7 @@ def list_beside(
 
 
 def listed_height_in(label: str) -> float:
-    """How high an entry of a list beside axes is."""
+    """Return the height in inches of an entry of a list beside axes."""
     return ENTRY_IN + LINE_IN * _wrapped(label, WRAP).count("\n")
 
 

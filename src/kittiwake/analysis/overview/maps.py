@@ -1,4 +1,4 @@
-"""Where vehicles went: in space, and from above with north up."""
+"""Maps of paths: in 3D, and from above with north up."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,13 +37,13 @@ from kittiwake.analysis.overview.static_object_maps import (
 from kittiwake.analysis.overview.trace import Loss, Trace, without_value
 
 SPACE_IN = (0.45, 4.3, 7.5, 8.15)
-FITS = 3
+FIT_ITERATIONS = 3
 PLAN_IN = (0.8, 0.95, 5.75, 4.15)
 KEY_IN = (5.95, 0.95, 7.5, 4.15)
 MAX_STOPS = 40
-# of the times at which a place is set
+# maximum number of waypoint numbers beside a position
 MAX_NUMBERS = 3
-# where a number stands beside its place: offsets in points, and its alignment
+# positions of a number beside its waypoint: offsets in points, and alignment
 NUMBER_SIDES: tuple[
     tuple[float, float, Literal["left", "right"], Literal["bottom", "top"]], ...
 ] = (
@@ -54,7 +54,7 @@ NUMBER_SIDES: tuple[
 )
 MAX_REASONS = 3
 ELEVATION_DEG = 24.0
-TICK_PAD, LABEL_PAD = 8.0, 21.0  # what matplotlib adds to these distances in space
+TICK_PAD, LABEL_PAD = 8.0, 21.0  # added by matplotlib to these distances in 3D
 AREA_DASHES = (0, (5, 3))
 SHADOW = "#BDBDBD"
 FOLLOWING_DOTS = (0, (1, 1.2))
@@ -71,7 +71,7 @@ HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.5, foreground="white")]
 def draw_space(
     figure: Figure, traces: Sequence[Trace], colors: Sequence[str], scene: MapScene
 ) -> Axes3D:
-    """The paths in space on equal axes, with their shadows on the floor."""
+    """Draw the paths in 3D on equal axes, with their shadows on the floor."""
     axes = figure.add_axes(box(*SPACE_IN), projection="3d")
     assert isinstance(axes, Axes3D)
     _set_box(axes, scene)
@@ -90,11 +90,9 @@ def draw_space(
         if few:
             _draw_stops(axes, trace, color, scene)
     _draw_ends(axes, traces, colors, dimensions=3)
-    _fill_room(axes, scene.high - scene.low)
-    for line in (
-        *axes.lines,
-        *axes.collections,
-    ):  # the axes are a square inside the room that the picture has
+    _fit_axes(axes, scene.high - scene.low)
+    # the axes are a square inside the available area
+    for line in (*axes.lines, *axes.collections):
         line.set_clip_on(False)
     return axes
 
@@ -102,7 +100,7 @@ def draw_space(
 def draw_plan(
     figure: Figure, traces: Sequence[Trace], colors: Sequence[str], scene: MapScene
 ) -> Axes:
-    """The paths from above, on equal axes, east to the right and north up."""
+    """Draw the paths from above on equal axes, east to the right and north up."""
     axes = figure.add_axes(box(*PLAN_IN))
     (west, east), (south, north) = _plan_limits(scene)
     axes.set_xlim(west, east)
@@ -138,7 +136,7 @@ def draw_plan(
 def draw_key(
     figure: Figure, traces: Sequence[Trace], losses: Mapping[str, Loss], scene: MapScene
 ) -> Axes:
-    """Beside the plan: which way the wind blows, and what the marks mean."""
+    """Draw the key beside the plan: wind direction and legend of the marks."""
     axes = figure.add_axes(box(*KEY_IN))
     axes.set_axis_off()
     axes.set_xlim(0.0, KEY_IN[2] - KEY_IN[0])
@@ -152,7 +150,7 @@ def draw_key(
 
 
 def _plan_limits(scene: MapScene) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Limits to the east and north that hold the scene and have the shape of the plan."""
+    """Return east and north limits that contain the scene and have the plan's aspect ratio."""
     left, bottom, right, top = PLAN_IN
     page = np.array([right - left, top - bottom])
     middle = (scene.low + scene.high)[:2] / 2
@@ -167,7 +165,7 @@ def _set_box(axes: Axes3D, scene: MapScene) -> None:
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])
     axes.set_zlim(low[2], high[2])
-    # the longer side lies across the picture
+    # the longer side is across the picture
     axes.view_init(elev=ELEVATION_DEG, azim=-62.0 if size[0] >= size[1] else -28.0)
     labels = ("east x (m)", "north y (m)", "up z (m)")
     for axis, label, share in zip("xyz", labels, size / max(size), strict=True):
@@ -178,8 +176,8 @@ def _set_box(axes: Axes3D, scene: MapScene) -> None:
         own.line.set_color(GRAY)
         own.set_tick_params(labelsize=SMALL, pad=0)
         own.labelpad = 2.0
-    # Numbers beside the upright axis are centered on their place: long ones need to stand off, and
-    # by more where the box is narrow, for matplotlib measures in shares of its width.
+    # Tick labels of the vertical axis are centered: long ones need more padding, and more in a
+    # narrow box, as matplotlib scales padding with its width.
     digits = max(len(f"{tick:g}") for tick in axes.zaxis.get_majorticklocs())
     narrow = max(size) / max(size[:2])
     axes.zaxis.set_tick_params(pad=(TICK_PAD + digits) * narrow - TICK_PAD)
@@ -187,41 +185,41 @@ def _set_box(axes: Axes3D, scene: MapScene) -> None:
     axes.patch.set_alpha(0.0)
 
 
-def _fill_room(axes: Axes3D, size: Float64[np.ndarray, "3"]) -> None:
-    """Equal axes, as large as the room left by their labels allows, and in its middle."""
+def _fit_axes(axes: Axes3D, size: Float64[np.ndarray, "3"]) -> None:
+    """Set equal axes, centered and as large as their labels allow."""
     left, bottom, right, top = SPACE_IN
     start, end = np.array(SPACE_IN[:2]), np.array(SPACE_IN[2:])
     width, depth, height = (size / max(size)).tolist()
-    zoom: Any = 1.0  # declared a whole number, by mistake
+    zoom: Any = 1.0  # matplotlib declares it as int by mistake
     axes.set_box_aspect((width, depth, height))
-    # words keep their size when the box does not, so that one fit is not exact
-    for _ in range(FITS):
-        low, high = _words_in(axes)
+    # text keeps its size when the box is scaled, so that one iteration is not exact
+    for _ in range(FIT_ITERATIONS):
+        low, high = _label_extent_in(axes)
         zoom *= float(min((end - start) / (high - low)))
         axes.set_box_aspect((width, depth, height), zoom=zoom)
-    low, high = _words_in(axes)
+    low, high = _label_extent_in(axes)
     x, y = (start + end) / 2 - (low + high) / 2
     axes.set_position(box(left + x, bottom + y, right + x, top + y))
 
 
-def _words_in(axes: Axes3D) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest and highest places on the page, in inches, of the box and its words."""
+def _label_extent_in(axes: Axes3D) -> tuple[np.ndarray, np.ndarray]:
+    """Return the extent on the page, in inches, of the box and its labels."""
     figure = axes.get_figure(root=True)
     assert figure is not None
-    figure.draw_without_rendering()  # in space, words have no place before
+    figure.draw_without_rendering()  # sets the positions of text in 3D
     low, high = _extent_in(axes)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         first, last = axis.get_view_interval()
         numbers = [tick.label1 for tick in axis.majorTicks if first <= tick.get_loc() <= last]
         for word in (axis.label, *numbers):
-            taken = word.get_window_extent()
-            low = np.minimum(low, np.array(taken.min) / figure.dpi)
-            high = np.maximum(high, np.array(taken.max) / figure.dpi)
+            occupied = word.get_window_extent()
+            low = np.minimum(low, np.array(occupied.min) / figure.dpi)
+            high = np.maximum(high, np.array(occupied.max) / figure.dpi)
     return low, high
 
 
 def _extent_in(axes: Axes3D) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest and highest places on the page, in inches, to which the axes' box reaches."""
+    """Return the extent on the page, in inches, of the axes' box."""
     axes.apply_aspect()
     matrix = axes.get_proj()
     limits = (axes.get_xlim(), axes.get_ylim(), axes.get_zlim())
@@ -233,7 +231,7 @@ def _extent_in(axes: Axes3D) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _edges(low: np.ndarray, high: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The twelve edges of a box."""
+    """Yield the twelve edges of a box."""
     corners = [np.where(ends, high, low) for ends in product([False, True], repeat=3)]
     for i, start in enumerate(corners):
         for end in corners[i + 1 :]:
@@ -249,7 +247,7 @@ def _draw_path(
     *,
     few: bool,
 ) -> None:
-    """A line; dots over that of the vehicle whose deck it follows."""
+    """Draw a path as a line, dotted if the vehicle follows a deck."""
     width, alpha = (1.6, 1.0) if few else (0.7, 0.7)
     style = "-" if trace.partner_world_m is None else FOLLOWING_DOTS
     axes.plot(*path, color=color, linewidth=width, linestyle=style, alpha=alpha, zorder=3.0)
@@ -258,9 +256,9 @@ def _draw_path(
 def _draw_stops(
     axes: Axes, trace: Trace, color: str, scene: MapScene, *, numbered: bool = False
 ) -> None:
-    """Set points as marks if they are few, else as the line along which the set point moves.
+    """Draw setpoints as marks if they are few, else as the line of the moving setpoint.
 
-    That of a vehicle that follows another is the other's path.
+    Nothing is drawn for a vehicle that follows another, whose path is the setpoint.
     """
     if trace.partner_world_m is not None:
         return
@@ -283,8 +281,8 @@ def _draw_stops(
 
 
 def _number_stops(axes: Axes, places: Mapping[tuple[float, ...], Sequence[int]]) -> None:
-    """Numbers beside set points in their order, each on a side where it covers no other number."""
-    taken: list[Bbox] = []
+    """Draw the numbers of setpoints in order, each on a side where it overlaps no other."""
+    occupied: list[Bbox] = []
     for at, numbers in places.items():
         label = ", ".join(map(str, numbers[:MAX_NUMBERS]))
         label += ", …" if len(numbers) > MAX_NUMBERS else ""
@@ -300,9 +298,9 @@ def _number_stops(axes: Axes, places: Mapping[tuple[float, ...], Sequence[int]])
                 zorder=5.0,
             )
             extent = text.get_window_extent()
-            if not any(extent.overlaps(other) for other in taken):
+            if not any(extent.overlaps(other) for other in occupied):
                 text.set_path_effects(HALO)
-                taken.append(extent)
+                occupied.append(extent)
                 break
             text.remove()
 
@@ -310,7 +308,7 @@ def _number_stops(axes: Axes, places: Mapping[tuple[float, ...], Sequence[int]])
 def _draw_ends(
     axes: Axes, traces: Sequence[Trace], colors: Sequence[str], *, dimensions: int
 ) -> None:
-    """Where vehicles started (if they are few), ended, and were lost."""
+    """Draw marks where vehicles started (if they are few), ended, and were lost."""
     few = len(traces) <= FEW_VEHICLES
     for trace, color in zip(traces, colors, strict=True):
         position = trace.position_world_m
@@ -328,7 +326,7 @@ def _draw_ends(
 
 
 def _draw_wind(axes: Axes, wind_world_mps: Float64[np.ndarray, "2"]) -> None:
-    """An arrow along which the air moves, as in the plan, and where it comes from in words."""
+    """Draw the wind as an arrow, and its speed and origin as text."""
     speed = float(np.hypot(*wind_world_mps))
     east, north = 0.3 * wind_world_mps / speed
     from_deg = np.degrees(np.arctan2(-east, -north)) % 360.0
@@ -357,7 +355,7 @@ def _draw_wind(axes: Axes, wind_world_mps: Float64[np.ndarray, "2"]) -> None:
 
 
 def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: MapScene) -> list[Artist]:
-    """One sample of everything that the maps show."""
+    """Return legend entries of everything in the maps."""
     few = len(traces) <= FEW_VEHICLES
     marks: list[Artist] = []
     if few and traces:
@@ -383,11 +381,11 @@ def _marks(traces: Sequence[Trace], losses: Mapping[str, Loss], scene: MapScene)
         marks.append(
             Line2D([], [], color=GRAY, linewidth=0.8, linestyle=AREA_DASHES, label="flight area")
         )
-    return [*marks, *static_object_marks(scene.standing)]
+    return [*marks, *static_object_marks(scene.objects)]
 
 
 def _losses(losses: Mapping[str, Loss]) -> Sequence[Artist]:
-    """A cross for each reason for which vehicles were lost, the commonest first."""
+    """Return a legend entry for each reason of losses, the most frequent first."""
     counted = Counter(without_value(loss.reason) for loss in losses.values()).most_common()
     labels = [f"{n} {reason}" if len(losses) > 1 else reason for reason, n in counted]
     if len(labels) > MAX_REASONS:

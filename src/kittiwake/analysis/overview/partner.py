@@ -1,4 +1,4 @@
-"""Whose deck a vehicle follows, by the scenario that was flown."""
+"""Partner vessels, whose decks vehicles follow, from the scenario of a log."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ COUNTED = re.compile(r"(?P<entry>.+)-(?P<number>\d+)")
 
 
 def partner_of(name: str, log: Log) -> str | None:
-    """The vehicle whose deck a vehicle follows; None where it has none, or follows a platform."""
+    """Return the vehicle whose deck a vehicle follows; None without one or for a platform."""
     entry, number = _entry(name, log.scenario)
     given = entry.get("partner")
     if not isinstance(given, str):
@@ -19,7 +19,7 @@ def partner_of(name: str, log: Log) -> str | None:
 
 
 def _entry(name: str, scenario: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """A vehicle's entry in the scenario, and its number in a counted one."""
+    """Return a vehicle's entry in the scenario, and its number in a counted entry."""
     vehicles = scenario.get("vehicles")
     counted = COUNTED.fullmatch(name)
     key, number = name, ""

@@ -1,4 +1,4 @@
-"""One page about a run: title, maps to the left, time series to the right, metrics below."""
+"""Page about a run: title, maps at the left, time series at the right, metrics below."""
 
 from collections.abc import Mapping, Sequence
 from math import degrees, isfinite
@@ -15,19 +15,19 @@ from matplotlib.lines import Line2D
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.overview import look
-from kittiwake.analysis.overview.events import draw_events, without_thicket
+from kittiwake.analysis.overview.events import draw_events, without_many_waypoints
 from kittiwake.analysis.overview.maps import draw_key, draw_plan, draw_space
-from kittiwake.analysis.overview.scene import in_single_precision, look_around
+from kittiwake.analysis.overview.scene import build_map_scene, in_single_precision
 from kittiwake.analysis.overview.series import (
     FEW_VEHICLES,
     RIGHT,
     TOP,
     draw_panels,
     fleet_panels,
-    part_patches,
+    phase_patches,
     vehicle_panels,
 )
-from kittiwake.analysis.overview.static_objects import FlightInfo, StaticObjects
+from kittiwake.analysis.overview.static_objects import FlightConditions, StaticObjects
 from kittiwake.analysis.overview.trace import Loss, Trace, find_losses, select_traces
 from kittiwake.analysis.summary import in_digits
 from kittiwake.core.errors import LogError
@@ -37,10 +37,10 @@ MAX_TITLE, MAX_SUBTITLE, MAX_NAME, MAX_METRICS = 90, 165, 18, 4
 
 
 def draw_overview(log: Log, folder: Path | None = None) -> Figure:
-    """The picture of a run, ready to be saved.
+    """Return the picture of a run.
 
-    Of many vehicles at most 100 are drawn, of many rows at most 2,000, and of obstacles from files
-    those whose files are in the folder; the line below the title says what was left out.
+    At most 100 vehicles and 2,000 rows are drawn, and only those obstacles from files whose files
+    are in the folder; the line below the title reports what was left out.
 
     Raises:
         LogError: if there are no rows to draw.
@@ -51,7 +51,7 @@ def draw_overview(log: Log, folder: Path | None = None) -> Figure:
     with style.context(["default", look.SETTINGS]):
         figure = look.PageFigure(look.PAGE_IN)
         _draw(figure, log, folder)
-        # ticks are made when they are first needed, from the settings of that moment
+        # creates the ticks with the present settings
         figure.draw_without_rendering()
     return figure
 
@@ -68,29 +68,31 @@ def _draw(figure: Figure, log: Log, folder: Path | None) -> None:
     shades = look.fleet_colors(len(log.names))
     colors = [shades[trace.place] for trace in traces]
     span_s = _span_s(traces)
-    flown = FlightInfo(span_s, _seed(log) or 0, in_single_precision(traces, log.summary), folder)
-    scene = look_around(traces, log.scenario, flown)
+    flown = FlightConditions(
+        span_s, _seed(log) or 0, in_single_precision(traces, log.summary), folder
+    )
+    scene = build_map_scene(traces, log.scenario, flown)
     draw_space(figure, traces, colors, scene)
     draw_plan(figure, traces, colors, scene)
     draw_key(figure, traces, losses, scene)
     many = len(log.names) != 1
     panels = fleet_panels(traces, colors) if many else vehicle_panels(traces[0])
     drawn = draw_panels(figure, panels, span_s)
-    shown, waypoints = without_thicket(log.events)
-    happened, named = draw_events(drawn, shown, many=many)
+    shown, waypoints = without_many_waypoints(log.events)
+    count, labeled = draw_events(drawn, shown, many=many)
     if many:
-        _name_vehicles(figure, log.names, shades, part_patches(traces, log.events))
-    notes = _thinning(traces, len(log.names)) + _unread(scene.standing)
+        _name_vehicles(figure, log.names, shades, phase_patches(traces, log.events))
+    notes = _thinning(traces, len(log.names)) + _unread(scene.objects)
     if waypoints:
         notes.append(f"{waypoints} waypoints reached")
-    if named < happened:
-        notes.append(f"{named} of {happened:,} events named")
+    if labeled < count:
+        notes.append(f"{labeled} of {count:,} events named")
     _draw_title(figure, log, losses, notes)
     _draw_footer(figure, log.summary or {})
 
 
 def _span_s(traces: Sequence[Trace]) -> tuple[float, float]:
-    """The time axis: from the first to the last row, but never without extent."""
+    """Return the limits of the time axis: first and last row, with a minimum width."""
     times = np.concatenate([np.empty(0), *(trace.time_s for trace in traces)])
     times = times[np.isfinite(times)]
     if not times.size:
@@ -102,7 +104,7 @@ def _span_s(traces: Sequence[Trace]) -> tuple[float, float]:
 def _name_vehicles(
     figure: Figure, names: Sequence[str], shades: Sequence[str], parts: Sequence[Artist]
 ) -> None:
-    """Beside the time series: a few vehicles' names with shaded parts, or a scale of many."""
+    """Draw names of a few vehicles and phase colors, or a color scale for many vehicles."""
     if len(names) <= FEW_VEHICLES:
         figure_key = figure.add_axes(look.box(RIGHT + 0.1, TOP - 3.0, look.PAGE_IN[0] - 0.1, TOP))
         figure_key.set_axis_off()
@@ -123,7 +125,7 @@ def _name_vehicles(
 
 
 def _thinning(traces: Sequence[Trace], vehicles: int) -> list[str]:
-    """What of the log is not drawn."""
+    """Return notes about vehicles and rows that are not drawn."""
     notes = []
     if len(traces) < vehicles:
         notes.append(f"{len(traces)} of {vehicles:,} vehicles drawn")
@@ -133,9 +135,9 @@ def _thinning(traces: Sequence[Trace], vehicles: int) -> list[str]:
     return notes
 
 
-def _unread(standing: StaticObjects) -> list[str]:
-    """Which obstacles are not drawn."""
-    names = look.shortened(", ".join(standing.unread), MAX_NAME)
+def _unread(objects: StaticObjects) -> list[str]:
+    """Return notes about obstacles that are not drawn."""
+    names = look.shortened(", ".join(objects.unread), MAX_NAME)
     return [f"not drawn: {names}, whose file is not in the folder"] if names else []
 
 
@@ -152,10 +154,10 @@ def _draw_title(figure: Figure, log: Log, losses: Mapping[str, Loss], notes: Seq
         fontweight="bold",
         parse_math=False,
     )
-    # a reason such as "gull: diverged: ..." says the status already
+    # a reason such as "gull: diverged: ..." contains the status
     outcome = str(reason) if reason and status in str(reason) else status
     outcome = f"{status}: {reason}" if reason and outcome == status else outcome
-    parts = [_crew(log), *_circumstances(log), outcome]
+    parts = [_vehicles_text(log), *_circumstances(log), outcome]
     if len(log.names) > 1 and losses:
         parts.append(f"{len(losses):,} lost")
     if not log.complete:
@@ -170,12 +172,12 @@ def _draw_title(figure: Figure, log: Log, losses: Mapping[str, Loss], notes: Seq
     )
 
 
-def _crew(log: Log) -> str:
+def _vehicles_text(log: Log) -> str:
     return log.names[0] if len(log.names) == 1 else f"{len(log.names):,} vehicles"
 
 
 def _circumstances(log: Log) -> list[str]:
-    """Duration and seed, as far as they are known."""
+    """Return duration and seed, if known."""
     summary = log.summary or {}
     duration_s = _known(summary.get("duration_s"))
     if duration_s is None:
@@ -215,7 +217,7 @@ def _draw_footer(figure: Figure, summary: Mapping[str, Any]) -> None:
 def _metric(
     label: str, unit: str, vehicles: Mapping[str, Any], key: str, factor: float = 1.0
 ) -> str:
-    """One vehicle's value, or the largest of all with its vehicle, and the median."""
+    """Return one vehicle's value, or the largest of all with its vehicle, and the median."""
     known = {name: _known(own.get(key)) for name, own in vehicles.items()}
     values = {name: factor * value for name, value in known.items() if value is not None}
     gap = "" if unit == "°" else " "

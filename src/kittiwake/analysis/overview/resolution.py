@@ -1,12 +1,12 @@
-"""How finely a quantity is worth reading: what is drawn on an axis that spans no less."""
+"""Minimum span of an axis by unit, so that plots do not magnify rounding."""
 
 from typing import TypeAlias
 
 Limits: TypeAlias = tuple[float, float]
 
-# By unit: what the finest of the usual instruments, or a vehicle of 30 g, still makes something of
-# (a centimeter, a tenth of a degree, a tenth of a gram's weight and that at a lever of 1 cm). The
-# rounding of sums lies far below it, also in 32 bits.
+# smallest relevant span by unit, for fine instruments and a vehicle of 30 g: a centimeter, a tenth
+# of a degree, the weight of a tenth of a gram, and its torque at a lever of 1 cm. Rounding errors
+# are far smaller, also in single precision.
 LEAST_SPANS = {
     "m": 0.01,
     "m/s": 0.01,
@@ -25,19 +25,19 @@ LEAST_SPANS = {
     "s": 1e-3,
     "": 0.01,
 }
-# so that the ends, which are round numbers, stand inside and not at the next axis' ones
+# margin, so that tick labels at the ends do not touch those of the next axis
 AIR = 1.2
-# a line that moves by this share of its axis is as good as level
+# changes below this share of the axis are negligible
 LEVEL = 0.01
 
 
 def readable_limits(limits: Limits, unit: str) -> Limits:
-    """An axis' limits, moved apart if they would magnify what nobody can use."""
+    """Return an axis' limits, widened to the minimum span of the unit."""
     low, high = limits
     missing = max(AIR * LEAST_SPANS[unit] - (high - low), 0.0)
     return low - missing / 2, high + missing / 2
 
 
 def negligible(size: float, unit: str) -> bool:
-    """Whether so much of a quantity cannot be told from nothing on its narrowest axis."""
+    """Return True if a value is not visible on the narrowest axis of its unit."""
     return size <= LEVEL * LEAST_SPANS[unit]

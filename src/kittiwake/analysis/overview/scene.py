@@ -1,4 +1,4 @@
-"""What the maps show beside the paths: wind, set points, ground, what stands on it, and limits."""
+"""Scene of the maps: limits, ground, static objects, setpoints and wind."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from jaxtyping import Float64
 
 from kittiwake.analysis.overview.static_objects import (
     Corner,
-    FlightInfo,
+    FlightConditions,
     Obstacle,
     StaticObjects,
     find_static_objects,
@@ -18,29 +18,29 @@ from kittiwake.analysis.overview.surfaces import heights_below, large_obstacles
 from kittiwake.analysis.overview.trace import MEANINGLESS, Trace
 
 CALM_MPS = 0.01
-# A flight area is drawn up to this many times the size of the paths; beyond, they would be dots.
+# largest size of a drawn flight area, relative to the paths
 AREA_FACTOR = 2.0
-# Boxes and decks are held whole as long as the maps become at most so many times larger than paths.
-STANDING_FACTOR = 3.0
+# largest size of maps that contain static objects completely, relative to the paths
+OBJECTS_FACTOR = 3.0
 LEAST_SPAN_M = 0.5
-# of each path, so many places are looked down from for a surface below
-LOOKS_DOWN = 100
+# number of positions of each path at which the surface below is computed
+SURFACE_SAMPLES = 100
 LEAST_SHARE = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class MapScene:
-    """The box that the maps show, and what stands in it.
+    """Box of the maps, and the objects in it.
 
     Attributes:
-        low: the box's lowest coordinates.
-        high: its highest coordinates.
-        area: the flight area's lowest and highest coordinates, if it is drawn.
+        low: the lowest coordinates of the box.
+        high: the highest coordinates of the box.
+        area: the lowest and highest coordinates of the flight area, if it is drawn.
         floor_m: the height at which shadows are drawn.
         grounded: whether that is the ground.
-        standing: boxes that blow or push, decks, obstacles, and nature.
-        large: obstacles that are larger than the box.
-        wind_world_mps: the usual wind to the east and north; None in calm air.
+        objects: regions of wind or force, decks, obstacles, and environment layers.
+        large: the obstacles that are larger than the box.
+        wind_world_mps: the median wind to the east and north; None in calm air.
     """
 
     low: Corner
@@ -48,37 +48,37 @@ class MapScene:
     area: tuple[Corner, Corner] | None
     floor_m: float
     grounded: bool
-    standing: StaticObjects
+    objects: StaticObjects
     large: tuple[Obstacle, ...]
     wind_world_mps: Float64[np.ndarray, "2"] | None
 
 
-def look_around(
-    traces: Sequence[Trace], scenario: Mapping[str, Any], flown: FlightInfo | None = None
+def build_map_scene(
+    traces: Sequence[Trace], scenario: Mapping[str, Any], flown: FlightConditions | None = None
 ) -> MapScene:
-    """The scene that holds all that is drawn of these vehicles."""
+    """Return the scene for the maps of these vehicles."""
     world = scenario.get("world")
     world = world if isinstance(world, Mapping) else {}
     ground_m = _number(world.get("ground_z_m"), 0.0)
-    low, high = _reach(traces, ground_m)
+    low, high = _path_limits(traces, ground_m)
     area = _area(world.get("area"), low, high)
     if area is not None:
         low, high = np.minimum(low, area[0]), np.maximum(high, area[1])
-    standing = find_static_objects(scenario, flown or FlightInfo())
-    low, high = _with_near(low, high, standing)
-    large = large_obstacles(standing.obstacles, low, high)
+    objects = find_static_objects(scenario, flown or FlightConditions())
+    low, high = _with_objects(low, high, objects)
+    large = large_obstacles(objects.obstacles, low, high)
     low = _with_surfaces_below(low, high, traces, large)
-    # shadows fall on the ground if that is as near as the paths are wide
+    # shadows are on the ground if its distance is within the width of the paths
     grounded = bool(low[2] - max(high - low) <= ground_m <= high[2])
     if grounded:
         low = np.array([low[0], low[1], min(low[2], ground_m)])
-    low, high = _opened(low, high, grounded=grounded)
+    low, high = _with_margin(low, high, grounded=grounded)
     floor_m = ground_m if grounded else float(low[2])
-    return MapScene(low, high, area, floor_m, grounded, standing, large, usual_wind(traces))
+    return MapScene(low, high, area, floor_m, grounded, objects, large, usual_wind(traces))
 
 
 def in_single_precision(traces: Sequence[Trace], summary: Mapping[str, Any] | None) -> bool:
-    """Whether a flight was computed in 32 bits; without a summary, whether its places fit there."""
+    """Return True for a flight in single precision, from its summary or its positions."""
     if summary is not None:
         metrics = summary.get("metrics")
         return isinstance(metrics, Mapping) and metrics.get("precision") == "float32"
@@ -88,9 +88,9 @@ def in_single_precision(traces: Sequence[Trace], summary: Mapping[str, Any] | No
 
 
 def usual_wind(traces: Sequence[Trace]) -> Float64[np.ndarray, "2"] | None:
-    """The wind to the east and north, median over the flight of all drawn vehicles.
+    """Return the median wind to the east and north over all drawn vehicles.
 
-    Neither gusts nor a jet of air that a vehicle has crossed move it, as they would a mean.
+    Unlike the mean, the median is not affected by gusts or by a short stay in a region of wind.
     """
     parts = [trace.wind_world_mps[:, :2] for trace in traces]
     wind = np.concatenate([np.empty((0, 2)), *parts])
@@ -104,7 +104,7 @@ def usual_wind(traces: Sequence[Trace]) -> Float64[np.ndarray, "2"] | None:
 def stops(
     setpoint_world_m: Float64[np.ndarray, "rows 3"], dimensions: int = 3
 ) -> dict[tuple[float, ...], list[int]]:
-    """Set points by place in so many dimensions, with their numbers in order of time, from 1."""
+    """Return setpoints by position, with their numbers in order of time from 1."""
     known = setpoint_world_m[np.isfinite(setpoint_world_m).all(axis=1)]
     new = np.any(np.diff(known, axis=0, prepend=np.full((1, 3), np.nan)) != 0.0, axis=1)
     numbered: dict[tuple[float, ...], list[int]] = {}
@@ -118,9 +118,9 @@ def above_ground(
     position_world_m: Float64[np.ndarray, "rows 3"],
     ground_m: float,
 ) -> Float64[np.ndarray, "rows 3"]:
-    """Set points with NaN where they lie below both the ground and the path.
+    """Return setpoints with NaN where they are below both the ground and the path.
 
-    A landing moves its set point into the ground, where no vehicle is to be.
+    A landing moves its setpoint into the ground.
     """
     heights_m = position_world_m[np.isfinite(position_world_m).all(axis=1), 2]
     floor_m = min(ground_m, float(heights_m.min(initial=ground_m)))
@@ -128,8 +128,8 @@ def above_ground(
     return np.where(below[:, None], np.nan, setpoint_world_m)
 
 
-def _reach(traces: Sequence[Trace], ground_m: float) -> tuple[Corner, Corner]:
-    """The lowest and highest coordinates of paths and set points."""
+def _path_limits(traces: Sequence[Trace], ground_m: float) -> tuple[Corner, Corner]:
+    """Return the lowest and highest coordinates of paths and setpoints."""
     lost = [trace.loss.position_world_m[None] for trace in traces if trace.loss is not None]
     parts = [
         *(trace.position_world_m for trace in traces),
@@ -147,7 +147,7 @@ def _reach(traces: Sequence[Trace], ground_m: float) -> tuple[Corner, Corner]:
 
 
 def _area(area: object, low: Corner, high: Corner) -> tuple[Corner, Corner] | None:
-    """The flight area if it is finite and near enough to be seen with the paths."""
+    """Return the flight area if it is finite and not too large for the map."""
     if not isinstance(area, Mapping):
         return None
     edges = np.full((3, 2), np.nan)
@@ -160,10 +160,10 @@ def _area(area: object, low: Corner, high: Corner) -> tuple[Corner, Corner] | No
     return (bottom, top) if near else None
 
 
-def _with_near(low: Corner, high: Corner, standing: StaticObjects) -> tuple[Corner, Corner]:
-    """Limits that hold what stands near the paths, too."""
-    largest = STANDING_FACTOR * max(float(max(high - low)), LEAST_SPAN_M)
-    for bottom, top in standing.extents:
+def _with_objects(low: Corner, high: Corner, objects: StaticObjects) -> tuple[Corner, Corner]:
+    """Return limits that contain the objects near the paths as well."""
+    largest = OBJECTS_FACTOR * max(float(max(high - low)), LEAST_SPAN_M)
+    for bottom, top in objects.extents:
         lower, upper = np.minimum(low, bottom), np.maximum(high, top)
         if max(upper - lower) <= largest:
             low, high = lower, upper
@@ -173,9 +173,11 @@ def _with_near(low: Corner, high: Corner, standing: StaticObjects) -> tuple[Corn
 def _with_surfaces_below(
     low: Corner, high: Corner, traces: Sequence[Trace], large: Sequence[Obstacle]
 ) -> Corner:
-    """Lower limits that hold the surfaces of large obstacles just below the paths, too."""
+    """Return lower limits that contain the surfaces of large obstacles below the paths."""
     paths = [
-        path[:: max(1, len(path) // LOOKS_DOWN)] for path in _known_positions(traces) if len(path)
+        path[:: max(1, len(path) // SURFACE_SAMPLES)]
+        for path in _known_positions(traces)
+        if len(path)
     ]
     if not paths:
         return low
@@ -193,12 +195,12 @@ def _known_positions(traces: Sequence[Trace]) -> list[Float64[np.ndarray, "rows 
     return [position[np.isfinite(position).all(axis=1)] for position in positions]
 
 
-def _opened(low: Corner, high: Corner, *, grounded: bool) -> tuple[Corner, Corner]:
-    """A box with some air around its content, and no side much shorter than the others."""
+def _with_margin(low: Corner, high: Corner, *, grounded: bool) -> tuple[Corner, Corner]:
+    """Return a box with a margin around its content, and no side much shorter than others."""
     size = max(float(max(high - low)), LEAST_SPAN_M)
     wanted = np.maximum(1.08 * (high - low), LEAST_SHARE * size)
     middle = (low + high) / 2
-    if grounded:  # the air is above
+    if grounded:  # the margin is above
         middle[2] = low[2] + wanted[2] / 2
     return middle - wanted / 2, middle + wanted / 2
 

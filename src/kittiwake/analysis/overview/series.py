@@ -1,4 +1,4 @@
-"""Time series below each other on one time axis: of one vehicle, or of many compared."""
+"""Panels of time series on a common time axis, of one vehicle or of many."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -36,23 +36,28 @@ APART_FACTOR = 4.0
 FEW_VEHICLES = 12
 MAX_TURN_DEG = 1080.0
 GUST_MPS = 0.1
-# of the parts of a task, in turn
-TINTS = ("#FFFFFF", "#E3EEF7", "#FBE9DC", "#E1F2EB", "#F1E6F2", "#F7F1D5", "#E8E8E8")
-MAX_PARTS = 40
-# how events begin that tell of no part of a task
-NOT_PARTS = (
-    *("reached waypoint", "touched down", "turned over", "battery empty", "not finished"),
-    *("lost", "diverged"),
+# background colors of task phases, in turn
+PHASE_COLORS = ("#FFFFFF", "#E3EEF7", "#FBE9DC", "#E1F2EB", "#F1E6F2", "#F7F1D5", "#E8E8E8")
+MAX_PHASES = 40
+# beginnings of events that do not start a task phase
+NOT_PHASES = (
+    "reached waypoint",
+    "touched down",
+    "turned over",
+    "battery empty",
+    "not finished",
+    "lost",
+    "diverged",
 )
-# of what floats: it goes where it has to, so that a place asks for no yaw of it
-OF_VESSELS = ("cmd_rudder_rad", "cmd_left_radps")
+# commands of vessels, whose yaw follows from the course to a setpoint position
+VESSEL_COMMANDS = ("cmd_rudder_rad", "cmd_left_radps")
 
 Series = Float64[np.ndarray, " rows"]
 
 
 @dataclass(frozen=True, eq=False)
 class PlotLine:
-    """One curve; a dashed one is what was asked for."""
+    """Curve; setpoints and commands are dashed."""
 
     label: str
     time_s: Series
@@ -63,9 +68,9 @@ class PlotLine:
 
 @dataclass(frozen=True, eq=False)
 class PlotPanel:
-    """Curves on one axis; ``listed`` says whether they are named beside it.
+    """Curves on one axis; ``listed`` is True if a legend names them.
 
-    ``parts`` are spans of time that are shaded, by their first and last time and their tint.
+    ``phases`` are shaded spans of time: start, end and color.
     """
 
     label: str
@@ -73,11 +78,11 @@ class PlotPanel:
     unit: str
     notes: tuple[str, ...] = ()
     listed: bool = True
-    parts: tuple[tuple[float, float, str], ...] = ()
+    phases: tuple[tuple[float, float, str], ...] = ()
 
 
 def vehicle_panels(trace: Trace) -> list[PlotPanel]:
-    """All of one vehicle: position, attitude, speed, wind if it changes, and inputs."""
+    """Return the panels of one vehicle: position, attitude, speed, variable wind, inputs."""
     return [
         *_position_panels(trace),
         _tilt_panel(trace),
@@ -90,21 +95,21 @@ def vehicle_panels(trace: Trace) -> list[PlotPanel]:
 
 
 def fleet_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[PlotPanel]:
-    """What compares vehicles: distance to the set point or to the leg, height, speed, and wind.
+    """Return the panels of many vehicles: error, height, speed, and wind.
 
-    The first is left out if there is no set point, the last if the wind never changes. Where
-    vehicles follow the decks of others, their distance from those stands in place of the first. The
-    height is shaded by the parts of its task if one vehicle alone has some.
+    The error is the distance to the setpoint or to the leg, or to the partner for vehicles that
+    follow a deck; it is left out without setpoints, and the wind if it is constant. The height is
+    shaded by task phases if exactly one vehicle has some.
     """
     panels = []
     if any(trace.partner_world_m is not None for trace in traces):
-        panels.append(_beside_panel(traces, colors))
+        panels.append(_partner_distance_panel(traces, colors))
     else:
         panels += _error_panels(traces, colors)
     heights = [trace.position_world_m[:, 2] for trace in traces]
     speeds = [trace.speed_mps for trace in traces]
     height = _fleet_panel("height z", "m", traces, heights, colors)
-    panels.append(replace(height, parts=_parts(traces)))
+    panels.append(replace(height, phases=_phase_spans(traces)))
     panels.append(_fleet_panel("speed", "m/s", traces, speeds, colors))
     if any(_changeable(trace.wind_world_mps) for trace in traces):
         winds = [np.linalg.norm(trace.wind_world_mps, axis=1) for trace in traces]
@@ -115,7 +120,7 @@ def fleet_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[PlotPan
 def draw_panels(
     figure: Figure, panels: Sequence[PlotPanel], span_s: tuple[float, float]
 ) -> list[Axes]:
-    """The panels from top to bottom; the lowest one has the time axis' labels."""
+    """Draw the panels from top to bottom; the lowest one has the time labels."""
     height = (TOP - BOTTOM + GAP) / len(panels) - GAP
     drawn: list[Axes] = []
     for row, panel in enumerate(panels):
@@ -132,9 +137,9 @@ def draw_panels(
 
 
 def readable_yaw_deg(yaw_deg: Series) -> Series:
-    """Yaw from where it begins without jumps by 360 degrees; of a spin, cut where it jumps.
+    """Return yaw without jumps by 360 degrees; a spin is cut at the jumps instead.
 
-    Turned on without limit, a spin's angle would leave no room to read anything else.
+    The continuous angle of a spin would make all else illegible.
     """
     known = np.isfinite(yaw_deg)
     if not known.any():
@@ -145,23 +150,25 @@ def readable_yaw_deg(yaw_deg: Series) -> Series:
 
 
 def cut_at_jumps(angle_deg: Series) -> Series:
-    """An angle with NaN in each row that comes after a jump of more than half a turn."""
+    """Return an angle with NaN in each row after a jump of more than half a turn."""
     jumps = np.abs(np.diff(angle_deg, prepend=angle_deg[:1])) > 180.0
     return np.where(jumps, np.nan, angle_deg)
 
 
 def _position_panels(trace: Trace) -> list[PlotPanel]:
-    """All coordinates together, unless the height is so far off that they would look constant."""
-    wanted = trace.setpoint_world_m
-    if not np.isfinite(wanted[:, 2]).any():
-        wanted[:, 2] = trace.table.part((SETPOINT_HEIGHT,))[:, 0]
+    """Return one panel of all coordinates, or two if the height is far from the others."""
+    setpoint = trace.setpoint_world_m
+    if not np.isfinite(setpoint[:, 2]).any():
+        setpoint[:, 2] = trace.table.part((SETPOINT_HEIGHT,))[:, 0]
     position = trace.position_world_m
     lines = _lines(trace, "xyz", position)
     if not _height_is_apart(position):
-        return [PlotPanel("position\n(m)", lines + _wanted(trace, wanted), "m")]
+        return [PlotPanel("position\n(m)", lines + _setpoint_lines(trace, setpoint), "m")]
     return [
-        PlotPanel("position\n(m)", lines[:2] + _wanted(trace, wanted[:, :2]), "m"),
-        PlotPanel("height\n(m)", lines[2:] + _wanted(trace, wanted[:, 2:], HUES[2:]), "m"),
+        PlotPanel("position\n(m)", lines[:2] + _setpoint_lines(trace, setpoint[:, :2]), "m"),
+        PlotPanel(
+            "height\n(m)", lines[2:] + _setpoint_lines(trace, setpoint[:, 2:], HUES[2:]), "m"
+        ),
     ]
 
 
@@ -176,45 +183,47 @@ def _height_is_apart(position_m: Float64[np.ndarray, "rows 3"]) -> bool:
 
 def _tilt_panel(trace: Trace) -> PlotPanel:
     lines = _lines(trace, ("roll", "pitch"), trace.roll_pitch_yaw_deg[:, :2])
-    lines += _wanted(trace, trace.commanded_roll_pitch_yaw_deg[:, :2])
+    lines += _setpoint_lines(trace, trace.commanded_roll_pitch_yaw_deg[:, :2])
     return PlotPanel("attitude\n(deg)", lines, "deg")
 
 
 def _yaw_panel(trace: Trace) -> PlotPanel:
     yaw = readable_yaw_deg(trace.roll_pitch_yaw_deg[:, 2])
-    wanted = np.degrees(trace.table.part((SETPOINT_YAW,))[:, 0])
-    wanted = np.where(np.isfinite(wanted), wanted, trace.commanded_roll_pitch_yaw_deg[:, 2])
-    # a yaw and the same one turn on are one wish: the one nearest to what is drawn is meant
-    nearest = wanted + 360.0 * np.round((yaw - wanted) / 360.0)
-    if trace.has(SETPOINT_WORLD_M) and any(trace.has((column,)) for column in OF_VESSELS):
+    setpoint = np.degrees(trace.table.part((SETPOINT_YAW,))[:, 0])
+    setpoint = np.where(np.isfinite(setpoint), setpoint, trace.commanded_roll_pitch_yaw_deg[:, 2])
+    # setpoints that differ by full turns are equal: the one nearest to the yaw is drawn
+    nearest = setpoint + 360.0 * np.round((yaw - setpoint) / 360.0)
+    if trace.has(SETPOINT_WORLD_M) and any(trace.has((column,)) for column in VESSEL_COMMANDS):
         nearest = np.full_like(yaw, np.nan)
     lines = _lines(trace, ("yaw",), yaw[:, None], HUES[2:])
-    lines += _wanted(trace, cut_at_jumps(nearest)[:, None], HUES[2:])
+    lines += _setpoint_lines(trace, cut_at_jumps(nearest)[:, None], HUES[2:])
     return PlotPanel("yaw\n(deg)", lines, "deg")
 
 
 def _speed_panel(trace: Trace) -> PlotPanel:
     velocity = trace.table.part(SETPOINT_VELOCITY_WORLD_MPS)
-    asked = np.isfinite(velocity[:, 0])
-    wanted = np.where(asked, np.sqrt(np.nansum(np.square(velocity), axis=1)), np.nan)
-    if trace.has(SETPOINT_WORLD_M) and not np.nan_to_num(wanted).any():
-        wanted = np.full_like(wanted, np.nan)  # it is to be at a place, at whatever speed
+    known = np.isfinite(velocity[:, 0])
+    setpoint = np.where(known, np.sqrt(np.nansum(np.square(velocity), axis=1)), np.nan)
+    if trace.has(SETPOINT_WORLD_M) and not np.nan_to_num(setpoint).any():
+        setpoint = np.full_like(setpoint, np.nan)  # a setpoint position does not define a speed
     lines = _lines(trace, ("speed",), trace.speed_mps[:, None])
-    return PlotPanel("speed\n(m/s)", lines + _wanted(trace, wanted[:, None]), "m/s")
+    return PlotPanel("speed\n(m/s)", lines + _setpoint_lines(trace, setpoint[:, None]), "m/s")
 
 
 def _surface_panels(trace: Trace) -> list[PlotPanel]:
-    """The distance to the surface that is followed, if one is."""
+    """Return the panel of the distance to a followed surface, if there is one."""
     columns = (SURFACE_DISTANCE, WANTED_SURFACE_DISTANCE)
     if not trace.has(columns):
         return []
-    measured, wanted = trace.table.part(columns).T
-    lines = _lines(trace, ("to surface",), measured[:, None]) + _wanted(trace, wanted[:, None])
+    measured, setpoint = trace.table.part(columns).T
+    lines = _lines(trace, ("to surface",), measured[:, None]) + _setpoint_lines(
+        trace, setpoint[:, None]
+    )
     return [PlotPanel("distance\n(m)", lines, "m")]
 
 
 def _wind_panels(trace: Trace) -> list[PlotPanel]:
-    """The air that the vehicle met, if it did not blow evenly: the map's arrow says that."""
+    """Return the panel of the wind at the vehicle, if it is variable."""
     wind = trace.wind_world_mps
     return (
         [PlotPanel("wind\n(m/s)", _lines(trace, "xyz", wind), "m/s")] if _changeable(wind) else []
@@ -234,7 +243,7 @@ def _input_panels(trace: Trace) -> list[PlotPanel]:
 
 
 def _input_lines(trace: Trace, inputs: Sequence[Input]) -> tuple[PlotLine, ...]:
-    """Curves of inputs; a command is dashed, in the color of what it commands."""
+    """Return curves of inputs; a command is dashed, in the color of its actuator."""
     followed = {
         place: next((o for o, other in enumerate(inputs) if item.is_command_for(other)), place)
         for place, item in enumerate(inputs)
@@ -261,10 +270,10 @@ def _lines(
     )
 
 
-def _wanted(
+def _setpoint_lines(
     trace: Trace, values: Float64[np.ndarray, "rows lines"], colors: Sequence[str] = HUES
 ) -> tuple[PlotLine, ...]:
-    """Dashed curves of those columns that hold a number."""
+    """Return dashed curves of the columns with finite numbers."""
     return tuple(
         PlotLine("set point", trace.time_s, column, colors[i], dashed=True)
         for i, column in enumerate(values.T)
@@ -285,9 +294,9 @@ def _fleet_panel(
 
 
 def _error_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[PlotPanel]:
-    """Distances to the leg, or to the set point of vehicles without waypoints.
+    """Return panels of distances to the leg, or to the setpoint for vehicles without legs.
 
-    On its way along a leg a vehicle's distance to the next waypoint is no error.
+    On a leg, the distance to the next waypoint is not an error.
     """
     across: list[PlotLine] = []
     errors: list[PlotLine] = []
@@ -302,67 +311,73 @@ def _error_panels(traces: Sequence[Trace], colors: Sequence[str]) -> list[PlotPa
     return [PlotPanel(label, tuple(lines), "m", listed=False) for label, lines in named if lines]
 
 
-def _beside_panel(traces: Sequence[Trace], colors: Sequence[str]) -> PlotPanel:
-    """How far vehicles are from those whose decks they follow, across."""
+def _partner_distance_panel(traces: Sequence[Trace], colors: Sequence[str]) -> PlotPanel:
+    """Return the panel of horizontal distances from followed decks."""
     lines = tuple(
-        PlotLine(trace.name, trace.time_s, trace.beside_partner_m, color)
+        PlotLine(trace.name, trace.time_s, trace.partner_distance_m, color)
         for trace, color in zip(traces, colors, strict=True)
-        if trace.beside_partner_m is not None
+        if trace.partner_distance_m is not None
     )
     return PlotPanel("beside the deck (m)", lines, "m", listed=False)
 
 
-def part_patches(traces: Sequence[Trace], events: Sequence[Event]) -> list[Artist]:
-    """What the tints of the shaded parts mean, in the words of the events that they began with."""
-    trace = _staged(traces)
+def phase_patches(traces: Sequence[Trace], events: Sequence[Event]) -> list[Artist]:
+    """Return legend entries of shaded phases, named by the events at their start."""
+    trace = _trace_with_phases(traces)
     if trace is None:
         return []
-    said: dict[str, dict[str, None]] = {}
-    for begin_s, _, tint in _parts(traces):
-        # of the rows drawn, the next one after the event
-        told = [
+    labels: dict[str, dict[str, None]] = {}
+    for begin_s, _, color in _phase_spans(traces):
+        # the start is the first drawn row after the event
+        events_before = [
             event.event
             for event in events
             if event.vehicle == trace.name
             and event.time_s <= begin_s
-            and not event.event.startswith(NOT_PARTS)
+            and not event.event.startswith(NOT_PHASES)
         ]
-        if told:
-            said.setdefault(tint, {})[told[-1]] = None
+        if events_before:
+            labels.setdefault(color, {})[events_before[-1]] = None
     return [
-        Patch(facecolor=tint, edgecolor=GRAY, linewidth=0.4, label="\n".join(words))
-        for tint, words in said.items()
+        Patch(facecolor=color, edgecolor=GRAY, linewidth=0.4, label="\n".join(words))
+        for color, words in labels.items()
     ]
 
 
-def _staged(traces: Sequence[Trace]) -> Trace | None:
-    """The only vehicle whose task has parts."""
-    staged = [trace for trace in traces if (np.nan_to_num(trace.phase) > 0.0).any()]
-    return staged[0] if len(staged) == 1 else None
+def _trace_with_phases(traces: Sequence[Trace]) -> Trace | None:
+    """Return the vehicle with task phases if there is exactly one."""
+    with_phases = [trace for trace in traces if (np.nan_to_num(trace.phase) > 0.0).any()]
+    return with_phases[0] if len(with_phases) == 1 else None
 
 
-def _parts(traces: Sequence[Trace]) -> tuple[tuple[float, float, str], ...]:
-    """When the only vehicle whose task has parts was at which of them."""
-    trace = _staged(traces)
+def _phase_spans(traces: Sequence[Trace]) -> tuple[tuple[float, float, str], ...]:
+    """Return start, end and color of the task phases of the only vehicle that has some."""
+    trace = _trace_with_phases(traces)
     if trace is None:
         return ()
     phase, time_s = np.nan_to_num(trace.phase, nan=-1.0), trace.time_s
     begins = np.flatnonzero(np.diff(phase, prepend=np.nan) != 0.0)
-    if len(begins) > MAX_PARTS:
+    if len(begins) > MAX_PHASES:
         return ()
     ends = [*begins[1:], len(phase) - 1]
     return tuple(
-        (float(time_s[begin]), float(time_s[end]), TINTS[int(phase[begin]) % len(TINTS)])
+        (
+            float(time_s[begin]),
+            float(time_s[end]),
+            PHASE_COLORS[int(phase[begin]) % len(PHASE_COLORS)],
+        )
         for begin, end in zip(begins, ends, strict=True)
     )
 
 
 def _draw_panel(axes: Axes, panel: PlotPanel, height_in: float) -> None:
     width = 1.3 if len(panel.lines) <= FEW_VEHICLES else 0.6
-    for begin_s, end_s, tint in panel.parts:
-        axes.axvspan(begin_s, end_s, facecolor=tint, edgecolor="none", zorder=0.5)
+    for begin_s, end_s, color in panel.phases:
+        axes.axvspan(begin_s, end_s, facecolor=color, edgecolor="none", zorder=0.5)
     for line in panel.lines:
-        alone = np.count_nonzero(np.isfinite(line.values)) == 1  # a line of one point shows nothing
+        alone = (
+            np.count_nonzero(np.isfinite(line.values)) == 1
+        )  # a line of a single point is invisible
         axes.plot(
             line.time_s,
             line.values,
@@ -378,26 +393,26 @@ def _draw_panel(axes: Axes, panel: PlotPanel, height_in: float) -> None:
     axes.set_ylabel(panel.label, fontsize=NORMAL, parse_math=False)
     axes.yaxis.set_label_coords(-0.085, 0.5)
     if panel.listed:
-        list_beside(axes, _named(panel, height_in + GAP), at=(1.015, 1.0))
+        list_beside(axes, _legend_entries(panel, height_in + GAP), at=(1.015, 1.0))
 
 
-def _named(panel: PlotPanel, room_in: float) -> list[Artist]:
-    """What stands beside a panel: as many curves as the room holds, one wish, and notes."""
+def _legend_entries(panel: PlotPanel, room_in: float) -> list[Artist]:
+    """Return the legend beside a panel: as many curves as fit, one setpoint, and notes."""
     plain = [line for line in panel.lines if not line.dashed]
-    asked = [line.label for line in panel.lines if line.dashed][:1]
-    room_in -= sum(map(listed_height_in, [*asked, *panel.notes]))
+    dashed = [line.label for line in panel.lines if line.dashed][:1]
+    room_in -= sum(map(listed_height_in, [*dashed, *panel.notes]))
     ends_in = np.cumsum([listed_height_in(line.label) for line in plain])
     count = len(plain)
     if len(plain) and ends_in[-1] > room_in:
         count = int(np.count_nonzero(ends_in + listed_height_in("more") <= room_in))
     more = len(plain) - count
     notes = [f"and {more} more"] if more else []
-    named: list[Artist] = [
+    curves: list[Artist] = [
         Line2D([], [], color=line.color, label=line.label) for line in plain[:count]
     ]
     dashes = (0, (3, 2))
-    wishes = [
-        Line2D([], [], color=GRAY, linewidth=1.0, linestyle=dashes, label=label) for label in asked
+    setpoints = [
+        Line2D([], [], color=GRAY, linewidth=1.0, linestyle=dashes, label=label) for label in dashed
     ]
-    said = [Line2D([], [], linestyle="", label=note) for note in [*notes, *panel.notes]]
-    return [*named, *wishes, *said]
+    texts = [Line2D([], [], linestyle="", label=note) for note in [*notes, *panel.notes]]
+    return [*curves, *setpoints, *texts]

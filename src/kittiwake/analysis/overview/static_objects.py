@@ -1,4 +1,4 @@
-"""What is in the world of a scenario: obstacles, boxes that blow or push, decks, nature."""
+"""Static objects of a scenario's world: obstacles, regions of wind or force, decks, layers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.overview.environment_layers import (
-    NOTHING,
+    NO_LAYERS,
     EnvironmentLayers,
     find_environment_layers,
-    wanted_of,
+    relevant_keys,
 )
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kittiwake.world.ray import AbstractObstacle
     from kittiwake.world.world import World
 
-# of a deck's way, so many places are drawn
+# number of drawn positions of a deck's path
 PLACES = 100
 
 Corner = Float64[np.ndarray, "3"]
@@ -29,10 +29,10 @@ Corner = Float64[np.ndarray, "3"]
 
 @dataclass(frozen=True, eq=False)
 class RegionBox:
-    """A region, whose ``effect_world`` is the wind or force in ``unit``.
+    """Region of wind or force ``effect_world`` in ``unit``.
 
-    The x of its corners is the slowest, the z the fastest to change in the region's own axes, from
-    the lower to the higher end.
+    The corners are in order of the region's own axes: x varies slowest, z fastest, each from the
+    lower to the higher end.
     """
 
     name: str
@@ -42,41 +42,41 @@ class RegionBox:
 
     @property
     def low(self) -> Corner:
-        """The lowest coordinates of its corners."""
+        """Lowest coordinates of the corners."""
         return self.corners_world_m.min(axis=0)
 
     @property
     def high(self) -> Corner:
-        """The highest coordinates of its corners."""
+        """Highest coordinates of the corners."""
         return self.corners_world_m.max(axis=0)
 
     @property
     def is_upright(self) -> bool:
-        """Whether it lies along the world's axes."""
+        """True if its edges are parallel to the world's axes."""
         return bool(np.isin(self.corners_world_m, (self.low, self.high)).all())
 
     @property
-    def said(self) -> str:
-        """Its name and how much it blows or pushes."""
+    def label(self) -> str:
+        """Name and magnitude of the wind or force."""
         return f"{self.name} {np.linalg.norm(self.effect_world):.3g} {self.unit}"
 
 
 @dataclass(frozen=True, eq=False)
 class DeckOutline:
-    """A deck: its four corners at each of some times, from the start to the end of a flight."""
+    """Deck: its four corners at regular times from the start to the end of a flight."""
 
     name: str
     corners_world_m: Float64[np.ndarray, "times 4 3"]
 
     @property
     def center_world_m(self) -> Float64[np.ndarray, "times 3"]:
-        """The way of its middle."""
+        """Path of the center."""
         return self.corners_world_m.mean(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
 class Obstacle:
-    """Something that sensors see, as lines in the world, and its shape that rays meet."""
+    """Obstacle: its outline as lines in the world, and its shape for ray casting."""
 
     name: str
     lines_world_m: tuple[Float64[np.ndarray, "_points 3"], ...]
@@ -84,40 +84,40 @@ class Obstacle:
 
     @property
     def points_world_m(self) -> Float64[np.ndarray, "points 3"]:
-        """The points of all lines."""
+        """Points of all lines."""
         return np.concatenate(self.lines_world_m)
 
 
 @dataclass(frozen=True, eq=False)
 class StaticObjects:
-    """All that stands in a world; ``unread`` are obstacles whose files are not here."""
+    """Static objects of a world; ``unread`` are obstacles whose files are missing."""
 
     boxes: tuple[RegionBox, ...] = ()
     platforms: tuple[DeckOutline, ...] = ()
     obstacles: tuple[Obstacle, ...] = ()
-    nature: EnvironmentLayers = NOTHING
+    layers: EnvironmentLayers = NO_LAYERS
     unread: tuple[str, ...] = ()
 
     @property
     def extents(self) -> list[tuple[Corner, Corner]]:
-        """The lowest and highest coordinates of each."""
+        """Lowest and highest coordinates of each object."""
         corners = [platform.corners_world_m.reshape(-1, 3) for platform in self.platforms]
         corners += [obstacle.points_world_m for obstacle in self.obstacles]
-        corners += [spots.places_world_m for spots in self.nature.sources]
+        corners += [spots.places_world_m for spots in self.layers.sources]
         return [(box.low, box.high) for box in self.boxes] + [
             (places.min(axis=0), places.max(axis=0)) for places in corners
         ]
 
 
 @dataclass(frozen=True)
-class FlightInfo:
-    """What of a flight decides where things were.
+class FlightConditions:
+    """Properties of a flight that determine the positions of objects.
 
     Attributes:
-        span_s: between which times it was.
-        seed: of all that is drawn.
-        single_precision: in which it was computed.
-        folder: in which the files are that its scenario names.
+        span_s: the first and the last time.
+        seed: the seed of random values.
+        single_precision: whether it was computed in single precision.
+        folder: the folder with the files that its scenario names.
     """
 
     span_s: tuple[float, float] = (0.0, 0.0)
@@ -126,10 +126,10 @@ class FlightInfo:
     folder: Path | None = None
 
 
-def find_static_objects(scenario: Mapping[str, Any], flown: FlightInfo) -> StaticObjects:
-    """What stands in the world that a scenario describes, during a flight.
+def find_static_objects(scenario: Mapping[str, Any], flown: FlightConditions) -> StaticObjects:
+    """Return the static objects of a scenario's world during a flight.
 
-    Nothing does in a world that no scenario reader accepts.
+    The result is empty for an invalid world.
     """
     world = _mapping(scenario.get("world"))
     given = {key: world[key] for key in ("regions", "platforms") if world.get(key)}
@@ -139,9 +139,9 @@ def find_static_objects(scenario: Mapping[str, Any], flown: FlightInfo) -> Stati
     obstacles = {name: shape for name, shape in named.items() if name not in unread}
     given |= {"obstacles": obstacles} if obstacles else {}
     built = _built(given, flown) if given else None
-    nature = _nature(scenario, world, flown)
+    layers = _layers(scenario, world, flown)
     if built is None:
-        return StaticObjects(nature=nature, unread=unread)
+        return StaticObjects(layers=layers, unread=unread)
     boxes = [_box(*named) for named in zip(given.get("regions", ()), built.regions, strict=True)]
     return StaticObjects(
         tuple(box for box in boxes if box is not None),
@@ -154,21 +154,21 @@ def find_static_objects(scenario: Mapping[str, Any], flown: FlightInfo) -> Stati
             for name, obstacle in zip(obstacles, built.obstacles, strict=True)
             if (lines := obstacle.outline_world())
         ),
-        nature,
+        layers,
         unread,
     )
 
 
-def _nature(
-    scenario: Mapping[str, Any], world: Mapping[str, Any], flown: FlightInfo
+def _layers(
+    scenario: Mapping[str, Any], world: Mapping[str, Any], flown: FlightConditions
 ) -> EnvironmentLayers:
-    given = wanted_of(world)
+    given = relevant_keys(world)
     rate_hz = _mapping(scenario.get("time")).get("rate_hz")
     if not given or not isinstance(rate_hz, int | float):
-        return NOTHING
+        return NO_LAYERS
     built = _built(given, flown, float(rate_hz))
     if built is None:
-        return NOTHING
+        return NO_LAYERS
     return find_environment_layers(built, flown.seed, single_precision=flown.single_precision)
 
 
@@ -176,14 +176,14 @@ def _mapping(given: object) -> Mapping[str, Any]:
     return given if isinstance(given, Mapping) else {}
 
 
-def _is_there(file: object, flown: FlightInfo) -> bool:
-    """Whether a file lies in the folder itself, where a run leaves those that it has read."""
+def _is_there(file: object, flown: FlightConditions) -> bool:
+    """Return True if a file is directly in the folder, as the files of a run are."""
     plain = Path(str(file)).name == str(file)
     return flown.folder is not None and plain and (flown.folder / str(file)).is_file()
 
 
-def _built(given: dict[str, Any], flown: FlightInfo, rate_hz: float = 1.0) -> "World | None":
-    # takes a second to import, and most pictures need none of it
+def _built(given: dict[str, Any], flown: FlightConditions, rate_hz: float = 1.0) -> "World | None":
+    # imported here, as it takes a second and most pictures do not need it
     from kittiwake.scenario.components import ComponentBuilder
     from kittiwake.scenario.document import Document
     from kittiwake.scenario.problem_list import ProblemList

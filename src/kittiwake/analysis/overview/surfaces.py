@@ -1,4 +1,4 @@
-"""Surfaces of obstacles that are larger than the picture, such as a slope that is followed."""
+"""Surfaces of obstacles that are larger than the map, such as a slope."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from kittiwake.analysis.overview.look import SMALL
 from kittiwake.analysis.overview.static_objects import Corner, Obstacle
 
-# points along each side of the picture at which a surface's height is found
+# points along each side of the map at which a surface's height is computed
 GRID = 33
 CONTOURS = 6
 FACE_ALPHA, EDGE_ALPHA, EDGE_WIDTH = 0.12, 0.3, 0.3
@@ -25,7 +25,7 @@ Points = Float64[np.ndarray, "points 3"]
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """Heights of a surface over a grid; NaN where it is not in the picture."""
+    """Heights of a surface over a grid; NaN outside the map."""
 
     x_m: Float64[np.ndarray, " east"]
     y_m: Float64[np.ndarray, " north"]
@@ -35,7 +35,7 @@ class Surface:
 def large_obstacles(
     obstacles: Sequence[Obstacle], low: Corner, high: Corner
 ) -> tuple[Obstacle, ...]:
-    """Those whose outline does not lie in a box, which lines alone hardly show."""
+    """Return the obstacles whose outline is not inside a box, so that lines hardly show them."""
     return tuple(
         obstacle
         for obstacle in obstacles
@@ -44,7 +44,7 @@ def large_obstacles(
 
 
 def heights_below(obstacle: Obstacle, points_world_m: Points) -> Float64[np.ndarray, " points"]:
-    """Return the height at which a ray straight down from each point meets it; NaN if none does."""
+    """Return the height at which a vertical ray from each point hits it; NaN without a hit."""
     import jax
     import jax.numpy as jnp
 
@@ -60,7 +60,7 @@ def heights_below(obstacle: Obstacle, points_world_m: Points) -> Float64[np.ndar
 
 
 def surfaces_in(obstacles: Sequence[Obstacle], low: Corner, high: Corner) -> list[Surface]:
-    """The upper surfaces of those obstacles that pass through a box."""
+    """Return the upper surfaces of obstacles that pass through a box."""
     x_m, y_m = (np.linspace(low[axis], high[axis], GRID) for axis in (0, 1))
     across, up = np.meshgrid(x_m, y_m)
     points = np.stack([across.ravel(), up.ravel(), np.full(across.size, high[2])], axis=1)
@@ -74,7 +74,7 @@ def surfaces_in(obstacles: Sequence[Obstacle], low: Corner, high: Corner) -> lis
 
 
 def draw_surfaces_in_space(axes: Axes3D, surfaces: Sequence[Surface], color: str) -> None:
-    """Translucent sheets of the cells of which all corners are in the picture."""
+    """Draw translucent cells whose corners are all inside the map."""
     look: dict[str, Any] = {
         "facecolor": to_rgba(color, FACE_ALPHA),
         "edgecolor": to_rgba(color, EDGE_ALPHA),
@@ -88,7 +88,7 @@ def draw_surfaces_in_space(axes: Axes3D, surfaces: Sequence[Surface], color: str
 
 
 def draw_surfaces_from_above(axes: Axes, surfaces: Sequence[Surface], color: str) -> None:
-    """Lines of equal height with their heights; of what is level, none."""
+    """Draw contour lines with their heights, except for level surfaces."""
     limits = axes.get_xlim(), axes.get_ylim()
     for surface in surfaces:
         if np.nanmax(surface.z_m) > np.nanmin(surface.z_m):

@@ -1,4 +1,4 @@
-"""What of a log is drawn: so many vehicles and rows as an eye can tell apart, and finite ones."""
+"""Selection of vehicles and rows of a log for drawing, and of losses."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -23,10 +23,10 @@ from kittiwake.analysis.table import (
 
 MAX_VEHICLES = 100
 MAX_ROWS = 2000
-# Beyond this a number is on its way to infinity; squares and pixels of it would overflow.
+# larger numbers are those of a diverging vehicle, whose squares and pixels would overflow
 MEANINGLESS = 1e8
-# A diverging vehicle is drawn up to this many times its usual distance from the start, and speed;
-# else its last instants would shrink all the rest to a point.
+# a diverging vehicle is drawn up to these multiples of its median distance from the start and of
+# its median speed, as its last positions would otherwise dominate the map
 DIVERGED_FACTOR = 10.0
 DIVERGED_LEAST = 10.0
 
@@ -35,7 +35,7 @@ WIND_WORLD_MPS = ("wind_x_world_mps", "wind_y_world_mps", "wind_z_world_mps")
 COMMANDED_ATTITUDE = tuple(f"cmd_q_world_from_body_{part}" for part in "wxyz")
 
 PHASE = "guidance.phase"
-# of all rows; a set point that is new in more of them moves
+# share of rows with a new setpoint above which it counts as moving
 MOVING_SHARE = 0.2
 
 LOSSES = ("lost", "diverged")
@@ -46,7 +46,7 @@ Series = Float64[np.ndarray, " rows"]
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """When, where and why a vehicle was lost; the place is NaN if it was never at a finite one."""
+    """Time, reason and position of a loss; the position is NaN if none was finite."""
 
     time_s: float
     reason: str
@@ -55,15 +55,15 @@ class Loss:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """One vehicle as it is drawn.
+    """Trace of one vehicle for drawing.
 
     Attributes:
-        name: the vehicle's.
-        place: its place among all vehicles of the log, from 0.
-        step: of each so many logged rows one is drawn.
-        table: the rows drawn; NaN where nothing meaningful was logged.
-        loss: how the vehicle was lost, if it was.
-        partner_world_m: where the vehicle was whose deck it follows; None without one.
+        name: the vehicle's name.
+        place: its index among all vehicles of the log.
+        step: the number of logged rows per drawn row.
+        table: the drawn rows; NaN for numbers that are not meaningful.
+        loss: the loss of the vehicle, if any.
+        partner_world_m: the positions of the vehicle whose deck it follows; None without one.
     """
 
     name: str
@@ -75,42 +75,42 @@ class Trace:
 
     @property
     def time_s(self) -> Series:
-        """The rows' times."""
+        """Times of the rows."""
         return self.table.part(("time_s",))[:, 0]
 
     @property
     def position_world_m(self) -> Rows:
-        """Where the vehicle was."""
+        """Positions of the vehicle."""
         return self.table.part(POSITION_WORLD_M)
 
     @property
     def setpoint_world_m(self) -> Rows:
-        """Where it was to be; NaN if no place was asked of it."""
+        """Setpoint positions; NaN without one."""
         return self.table.part(SETPOINT_WORLD_M)
 
     @property
     def speed_mps(self) -> Series:
-        """How fast it was."""
+        """Speeds of the vehicle."""
         return np.linalg.norm(self.table.part(VELOCITY_WORLD_MPS), axis=1)
 
     @property
     def wind_world_mps(self) -> Rows:
-        """The air's velocity where it was, of all that moves the air."""
+        """Total velocity of the air at the vehicle."""
         return self.table.part(WIND_WORLD_MPS)
 
     @property
-    def beside_partner_m(self) -> Series | None:
-        """The horizontal distance to the partner; None without one."""
+    def partner_distance_m(self) -> Series | None:
+        """Horizontal distance to the partner; None without one."""
         if self.partner_world_m is None:
             return None
         return np.linalg.norm((self.position_world_m - self.partner_world_m)[:, :2], axis=1)
 
     @property
     def cross_track_m(self) -> Series | None:
-        """The distance to the leg between the last set point and this one; None without legs.
+        """Distance to the leg from the previous setpoint to this one; None without legs.
 
-        The first leg begins where the vehicle does. Only guidance that counts waypoints has legs,
-        and no set point of it moves along with the vehicle.
+        The first leg starts at the vehicle's first position. Only guidance with a waypoint counter
+        and without a moving setpoint has legs.
         """
         if not np.nan_to_num(self.table.part((LEGS,))[:, 0]).any():
             return None
@@ -131,21 +131,21 @@ class Trace:
 
     @property
     def phase(self) -> Series:
-        """Which part of its task it was at, by number; NaN for a task without parts."""
+        """Number of the task phase; NaN for a task without phases."""
         return self.table.part((PHASE,))[:, 0]
 
     @property
     def commanded_roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
-        """The attitude that is commanded, in the same angles; NaN if none is."""
+        """Commanded attitude in ZYX angles; NaN without one."""
         return roll_pitch_yaw_deg(self.table.part(COMMANDED_ATTITUDE))
 
     @property
     def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
-        """Its attitude in ZYX angles, yaw between -180 and 180."""
+        """Attitude in ZYX angles, yaw between -180 and 180."""
         return self.table.roll_pitch_yaw_deg
 
     def has(self, columns: Iterable[str]) -> bool:
-        """Whether all these columns hold a number somewhere."""
+        """Return True if each of these columns has a finite number."""
         return bool(np.isfinite(self.table.part(columns)).any(axis=0).all())
 
 
@@ -159,29 +159,29 @@ def _distance_to_leg(places_m: Rows, starts_m: Rows, ends_m: Rows) -> Series:
 
 
 def find_losses(log: Log) -> dict[str, Loss]:
-    """How vehicles were lost, by name: an event says it, or the status, or numbers end."""
-    told: dict[str, Event] = {}
+    """Return the losses by vehicle, from events, the status, or the end of finite numbers."""
+    events: dict[str, Event] = {}
     for event in log.events:
         if event.event.startswith(LOSSES):
-            told.setdefault(event.vehicle, event)
-    found = {name: _loss(log.tables[name], told.get(name)) for name in log.names}
+            events.setdefault(event.vehicle, event)
+    found = {name: _loss(log.tables[name], events.get(name)) for name in log.names}
     return {name: loss for name, loss in found.items() if loss is not None}
 
 
 def without_limits(reason: str) -> str:
-    """A reason without the limits that did not hold, such as ``lost: z_m = -0.02``."""
+    """Return a reason without the violated limits, such as ``lost: z_m = -0.02``."""
     return reason.partition(" is not ")[0]
 
 
 def without_value(reason: str) -> str:
-    """A reason as it is for all that left the same limits, without one's own value."""
+    """Return a reason without the vehicle's own value, equal for all with the same limits."""
     found, _, limits = reason.partition(" is not ")
     quantity = found.partition(" = ")[0]
     return f"{quantity} is not {limits.partition(' (')[0]}" if limits else reason
 
 
 def select_traces(log: Log, losses: Mapping[str, Loss]) -> list[Trace]:
-    """The vehicles to draw, in the log's order: half of the places are for lost ones first."""
+    """Return the vehicles to draw, in log order; up to half are lost ones."""
     names = log.names
     lost = [place for place, name in enumerate(names) if name in losses]
     chosen = set(range(len(names)))
@@ -208,7 +208,7 @@ def _with_partner(trace: Trace, log: Log) -> Trace:
 
 
 def _spread(count: int, wanted: int) -> list[int]:
-    """At most ``wanted`` of the numbers below ``count``, from the first to the last."""
+    """Return at most ``wanted`` of the numbers below ``count``, from the first to the last."""
     return np.linspace(0, count - 1, min(count, wanted)).round().astype(int).tolist()
 
 
@@ -229,7 +229,7 @@ def _trace(name: str, place: int, table: Table, loss: Loss | None) -> Trace:
 
 
 def _far(table: Table) -> Bool[np.ndarray, " rows"]:
-    """In which rows a vehicle is on its way out of all reason."""
+    """Return the rows in which a diverging vehicle is far from its median state."""
     position_m = table.part(POSITION_WORLD_M)
     known = position_m[np.isfinite(position_m).all(axis=1)]
     if not len(known):
@@ -245,10 +245,10 @@ def _excessive(values: Series) -> Bool[np.ndarray, " rows"]:
     return values > max(DIVERGED_FACTOR * usual, DIVERGED_LEAST)
 
 
-def _loss(table: Table, told: Event | None) -> Loss | None:
+def _loss(table: Table, event: Event | None) -> Loss | None:
     time_s = table.part(("time_s",))[:, 0]
-    if told is not None:
-        return Loss(told.time_s, told.event, _last_position(table, time_s <= told.time_s))
+    if event is not None:
+        return Loss(event.time_s, event.event, _last_position(table, time_s <= event.time_s))
     row, reason = _verdict(table)
     if row is None:
         return None
@@ -256,7 +256,7 @@ def _loss(table: Table, told: Event | None) -> Loss | None:
 
 
 def _verdict(table: Table) -> tuple[int | None, str]:
-    """The row from which on a vehicle was lost, and why."""
+    """Return the first row after a vehicle was lost, and the reason."""
     status = np.nan_to_num(table.part((STATUS,))[:, 0])
     present = [column for column in STATE_COLUMNS if column in table.columns]
     finite = np.logical_and.reduce(np.isfinite(table.part(present)), axis=1)

@@ -1,1 +1,1 @@
-"""Panels of the cockpit, one a file, each about the selected vehicle."""
+"""Panels of the cockpit, one per file, each for the selected vehicle."""

@@ -1,4 +1,4 @@
-"""What to do: maneuvers, steps of a mission, sliders on any rung of the control ladder."""
+"""Panel of commands: maneuvers, mission steps and sliders for any command type."""
 
 from collections.abc import Mapping
 from math import degrees, radians
@@ -7,58 +7,59 @@ from typing import Any
 import numpy as np
 import viser
 
-from kittiwake.cockpit.command_sliders import CommandSliders, Setting, sliders_of
+from kittiwake.cockpit.command_sliders import CommandSliders, SliderContext, command_sliders
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.core.commands import MotorsOff
 from kittiwake.runtime.maneuvers import (
-    RISES_MPS,
+    CLIMB_MPS,
     GoTo,
+    HoldAttitude,
     HoldCommand,
     LandManeuver,
-    Lean,
     Maneuver,
-    Place,
+    Position,
     VehicleEstimate,
 )
 from kittiwake.runtime.session import Session
 from kittiwake.scene.frame import Frame
 
 TAKE_OFF_M = 2.0
-MOST_LEAN_DEG, HEIGHT_M = 22.5, 10.0
-AIRCRAFT = ("Take off", "Land", "Hold", "Go to a click", "Disarm", "Resume guidance")
-VESSEL = ("Hold", "Go to a click", "Disarm", "Resume guidance")
-LEANS = "Take off"
+MAX_TILT_DEG, HEIGHT_M = 22.5, 10.0
+GO_TO = "Go to location"
+AIRCRAFT = ("Take off", "Land", "Hold", GO_TO, "Disarm", "Resume guidance")
+VESSEL = ("Hold", GO_TO, "Disarm", "Resume guidance")
+TAKE_OFF = "Take off"
 NO_COMMAND_TYPE = "none"
 STEP_M, TURN_DEG = 0.5, 15.0
-# by what it does: the key, the step ahead, to the left and up, and the turn to the left
-NUDGES: dict[str, tuple[str, float, float, float, float]] = {
-    "Ahead": ("W", 1.0, 0.0, 0.0, 0.0),
-    "Back": ("S", -1.0, 0.0, 0.0, 0.0),
-    "To the left": ("A", 0.0, 1.0, 0.0, 0.0),
-    "To the right": ("D", 0.0, -1.0, 0.0, 0.0),
+# by label: key, steps forward, left and up, and turn to the left
+MOVES: dict[str, tuple[str, float, float, float, float]] = {
+    "Forward": ("W", 1.0, 0.0, 0.0, 0.0),
+    "Backward": ("S", -1.0, 0.0, 0.0, 0.0),
+    "Left": ("A", 0.0, 1.0, 0.0, 0.0),
+    "Right": ("D", 0.0, -1.0, 0.0, 0.0),
     "Up": ("R", 0.0, 0.0, 1.0, 0.0),
     "Down": ("F", 0.0, 0.0, -1.0, 0.0),
     "Turn left": ("Q", 0.0, 0.0, 0.0, TURN_DEG),
     "Turn right": ("E", 0.0, 0.0, 0.0, -TURN_DEG),
 }
-# a slider has so many places
-PLACES = 400
+# number of steps of a slider
+SLIDER_STEPS = 400
 
 
 class FlyingPanel:
-    """Commands to the picked vehicle.
+    """Commands to the selected vehicle.
 
-    Sliders that are moved take over from whatever it does, until guidance is resumed.
+    A moved slider overrides guidance and earlier commands until guidance is resumed.
     """
 
     def __init__(self, context: PanelContext, session: Session, scene: viser.SceneApi) -> None:
         self._context, self._session = context, session
         self._folder: viser.GuiFolderHandle | None = None
-        self._levers: list[Any] = []
-        self._waits_for_click = False
+        self._sliders: list[Any] = []
+        self._awaiting_click = False
         self._status = context.gui.add_markdown("")
         context.build(self._build)
-        scene.on_click()(self._clicked)
+        scene.on_click()(self._on_click)
         commands = {
             "Take off": "T",
             "Land": "L",
@@ -66,221 +67,231 @@ class FlyingPanel:
             "Disarm": "X",
             "Resume guidance": "B",
         }
-        for what, key in commands.items():
-            context.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
-                lambda _, what=what: self._try(what)
+        for label, key in commands.items():
+            context.gui.add_command(label, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
+                lambda _, label=label: self._on_key(label)
             )
 
-        for what, (key, ahead, left, up, turn) in NUDGES.items():
+        for label, (key, ahead, left, up, turn) in MOVES.items():
             step = np.array([ahead, left, up])
-            context.gui.add_command(what, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
-                lambda _, step=step, turn=turn: self._nudge(step, turn)
+            context.gui.add_command(label, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
+                lambda _, step=step, turn=turn: self._move(step, turn)
             )
 
     def update(self, frame: Frame) -> None:
-        """What it is doing."""
+        """Update the status line and the visibility of the controls."""
         executor = self._session.executor
-        asked = executor.asked.get(self._context.picked)
-        said = "its own guidance" if asked is None else f"you: {asked.said}"
-        ready = "" if executor.ready else " (commands are being prepared)"
-        words = f"**{self._context.picked}** is flown by {said}{self._phase(frame)}{ready}"
-        if executor.over:
-            words = "The flight is over; begin anew to fly."
-        if words != self._status.content:
-            self._status.content = words
-        if self._folder is not None and self._folder.visible == executor.over:
-            # there are groups of buttons in it, which cannot be disabled
-            self._folder.visible = not executor.over
+        maneuver = executor.maneuvers.get(self._context.selected)
+        source = "guidance" if maneuver is None else f"command: {maneuver.description}"
+        ready = "" if executor.ready else " (preparing commands)"
+        text = f"**{self._context.selected}** is controlled by {source}{self._phase(frame)}{ready}"
+        if executor.ended:
+            text = "The flight has ended. Restart it to fly again."
+        if text != self._status.content:
+            self._status.content = text
+        if self._folder is not None and self._folder.visible == executor.ended:
+            # button groups cannot be disabled, so the folder is hidden
+            self._folder.visible = not executor.ended
 
     def _phase(self, frame: Frame) -> str:
         row = self._context.row(frame)
         phases = self._context.vehicle.guidance.component.phases()
-        place = row.get("guidance.phase", 0.0)
-        told = phases[int(place)] if place == place else ""
-        return f", {told}" if told else ""
+        number = row.get("guidance.phase", 0.0)
+        phase = phases[int(number)] if number == number else ""
+        return f", {phase}" if phase else ""
 
     def _build(self) -> None:
-        """The controls for the picked vehicle."""
+        """Create the controls of the selected vehicle."""
         if self._folder is not None:
             self._folder.remove()
         context = self._context
-        self._folder = context.gui.add_folder(context.picked)
+        self._folder = context.gui.add_folder(context.selected)
         with self._folder:
-            what = context.gui.add_button_group("Maneuver", self._maneuvers())
-            what.on_click(context.by_hand(lambda event: self._do(event.target.value)))
-            self._steps()
-            if LEANS in self._maneuvers():
-                self._leaning()
-            self._levels()
+            buttons = context.gui.add_button_group("Maneuver", self._maneuvers())
+            buttons.on_click(context.user_action(lambda event: self._maneuver(event.target.value)))
+            self._add_mission_steps()
+            if TAKE_OFF in self._maneuvers():
+                self._add_attitude_sliders()
+            self._add_command_types()
 
     def _maneuvers(self) -> tuple[str, ...]:
-        """What the picked one can do."""
+        """Return the maneuvers of the selected vehicle."""
         return VESSEL if self._context.vehicle.dynamics.floats else AIRCRAFT
 
-    def _steps(self) -> None:
+    def _add_mission_steps(self) -> None:
         names = self._context.vehicle.guidance.component.step_names
         if not names:
             return
         gui = self._context.gui
-        step = gui.add_dropdown("Mission", names)
-        begin = gui.add_button("Begin this step")
+        step = gui.add_dropdown("Mission step", names)
+        start = gui.add_button("Start step")
 
-        @begin.on_click
-        @self._context.by_hand
+        @start.on_click
+        @self._context.user_action
         def _(_: Any) -> None:
-            self._session.executor.ask(self._context.picked, None)
-            self._session.executor.begin_step(self._context.picked, step.value)
+            self._session.executor.command(self._context.selected, None)
+            self._session.executor.begin_step(self._context.selected, step.value)
 
-    def _leaning(self) -> None:
-        """Angles and a height, as the Matlab drone simulator has them."""
+    def _add_attitude_sliders(self) -> None:
+        """Add sliders of attitude and height, as in the Matlab drone simulator."""
         gui = self._context.gui
-        with gui.add_folder("Angles and height"):
-            low = self._session.executor.ability(self._context.picked).ground_z_m
-            now_m = float(self._here().position_m[2])
+        with gui.add_folder("Attitude and height"):
+            low = self._session.executor.capabilities(self._context.selected).ground_z_m
+            now_m = float(self._estimate_or_start().position_m[2])
             high = max(low + HEIGHT_M, now_m + HEIGHT_M)
             sliders = [
-                gui.add_slider("roll [deg]", -MOST_LEAN_DEG, MOST_LEAN_DEG, 0.5, 0.0),
-                gui.add_slider("pitch [deg]", -MOST_LEAN_DEG, MOST_LEAN_DEG, 0.5, 0.0),
+                gui.add_slider("roll [deg]", -MAX_TILT_DEG, MAX_TILT_DEG, 0.5, 0.0),
+                gui.add_slider("pitch [deg]", -MAX_TILT_DEG, MAX_TILT_DEG, 0.5, 0.0),
                 gui.add_slider("yaw [deg]", -180.0, 180.0, 1.0, 0.0),
                 gui.add_slider("height [m]", low, high, 0.1, max(now_m, low)),
             ]
 
-        def lean(event: Any) -> None:
-            if not isinstance(self._session.executor.asked.get(self._context.picked), Lean):
-                # what is not touched stays as it is now
-                now = self._here()
-                for one, value in ((2, degrees(now.yaw_rad)), (3, float(now.position_m[2]))):
-                    if sliders[one] is not event.target:
-                        sliders[one].value = min(max(value, sliders[one].min), sliders[one].max)
+        def hold_attitude(event: Any) -> None:
+            maneuver = self._session.executor.maneuvers.get(self._context.selected)
+            if not isinstance(maneuver, HoldAttitude):
+                # untouched values stay as they are
+                estimate = self._estimate_or_start()
+                yaw_deg, height_m = degrees(estimate.yaw_rad), float(estimate.position_m[2])
+                for slider, value in ((sliders[2], yaw_deg), (sliders[3], height_m)):
+                    if slider is not event.target:
+                        slider.value = min(max(value, slider.min), slider.max)
             roll, pitch, yaw, up_m = (float(slider.value) for slider in sliders)
-            self._ask(Lean(radians(roll), radians(pitch), radians(yaw), up_m))
+            self._start(HoldAttitude(radians(roll), radians(pitch), radians(yaw), up_m))
 
         for slider in sliders:
-            slider.on_update(self._context.by_hand(lean))
+            slider.on_update(self._context.user_action(hold_attitude))
 
-    def _levels(self) -> None:
+    def _add_command_types(self) -> None:
         gui = self._context.gui
-        now = self._here()
-        able = self._session.executor.ability(self._context.picked)
-        levels = sliders_of(Setting(now, able, self._context.vehicle, self._last()))
-        self._levers = []
-        with gui.add_folder("Any rung of the ladder") as folder:
-            choice = gui.add_dropdown("Rung", (NO_COMMAND_TYPE, *levels))
+        estimate = self._estimate_or_start()
+        capabilities = self._session.executor.capabilities(self._context.selected)
+        initial = SliderContext(estimate, capabilities, self._context.vehicle, self._last_command())
+        groups = command_sliders(initial)
+        self._sliders = []
+        with gui.add_folder("Direct command") as folder:
+            choice = gui.add_dropdown("Command type", (NO_COMMAND_TYPE, *groups))
 
         @choice.on_update
-        @self._context.by_hand
+        @self._context.user_action
         def _(_: Any) -> None:
-            for lever in self._levers:
-                lever.remove()
-            self._levers = []
+            for slider in self._sliders:
+                slider.remove()
+            self._sliders = []
             if choice.value == NO_COMMAND_TYPE:
-                self._session.executor.ask(self._context.picked, None)
+                self._session.executor.command(self._context.selected, None)
                 return
-            level = sliders_of(Setting(self._here(), able, self._context.vehicle, self._last()))[
-                choice.value
-            ]
+            current = SliderContext(
+                self._estimate_or_start(),
+                capabilities,
+                self._context.vehicle,
+                self._last_command(),
+            )
+            group = command_sliders(current)[choice.value]
             with folder:
-                self._levers = self._sliders(level)
+                self._sliders = self._add_sliders(group)
 
-    def _sliders(self, level: CommandSliders) -> list[Any]:
+    def _add_sliders(self, group: CommandSliders) -> list[Any]:
         gui = self._context.gui
         sliders = [
             gui.add_slider(
-                lever.label,
-                lever.low,
-                lever.high,
-                (lever.high - lever.low) / PLACES,
-                min(max(lever.begin, lever.low), lever.high),
+                slider.label,
+                slider.low,
+                slider.high,
+                (slider.high - slider.low) / SLIDER_STEPS,
+                min(max(slider.initial, slider.low), slider.high),
             )
-            for lever in level.levers
+            for slider in group.sliders
         ]
 
-        def obey(_: Any) -> None:
-            self._ask(HoldCommand(level.command([float(slider.value) for slider in sliders])))
+        def hold(_: Any) -> None:
+            self._start(HoldCommand(group.command([float(slider.value) for slider in sliders])))
 
         for slider in sliders:
-            slider.on_update(self._context.by_hand(obey))
+            slider.on_update(self._context.user_action(hold))
         return sliders
 
-    def _do(self, what: str) -> None:
-        """A maneuver by its name."""
-        self._waits_for_click = what == "Go to a click"
-        now = self._situation()
-        if self._waits_for_click:
-            self._context.say("Go to", "Click on the ground, or on the water.")
+    def _maneuver(self, label: str) -> None:
+        """Start a maneuver by label."""
+        self._awaiting_click = label == GO_TO
+        estimate = self._estimate()
+        if self._awaiting_click:
+            self._context.notify("Go to", "Click a point on the ground or the water.")
             return
-        if what == "Resume guidance" or now is None:
-            self._session.executor.ask(self._context.picked, None)
+        if label == "Resume guidance" or estimate is None:
+            self._session.executor.command(self._context.selected, None)
             return
-        place = now.position_m.copy()
-        match what:
+        place = estimate.position_m.copy()
+        match label:
             case "Take off":
-                self._ask(GoTo(place + np.array([0.0, 0.0, TAKE_OFF_M]), now.yaw_rad, RISES_MPS))
+                above = place + np.array([0.0, 0.0, TAKE_OFF_M])
+                self._start(GoTo(above, estimate.yaw_rad, CLIMB_MPS))
             case "Land":
-                self._ask(LandManeuver())
+                self._start(LandManeuver())
             case "Disarm":
-                self._ask(HoldCommand(MotorsOff()))
+                self._start(HoldCommand(MotorsOff()))
             case _:
-                self._ask(GoTo(place, now.yaw_rad))
+                self._start(GoTo(place, estimate.yaw_rad))
 
-    def _nudge(self, step: Place, turn_deg: float) -> None:
-        """From where it is to go, or is, by a step in its own level axes."""
-        asked, now = self._session.executor.asked.get(self._context.picked), self._here()
-        going = asked if isinstance(asked, GoTo) else GoTo(now.position_m, now.yaw_rad)
-        c, s = np.cos(going.yaw_rad), np.sin(going.yaw_rad)
+    def _move(self, step: Position, turn_deg: float) -> None:
+        """Move the current target by a step in the level axes of the vehicle."""
+        maneuver = self._session.executor.maneuvers.get(self._context.selected)
+        estimate = self._estimate_or_start()
+        here = GoTo(estimate.position_m, estimate.yaw_rad)
+        previous = maneuver if isinstance(maneuver, GoTo) else here
+        c, s = np.cos(previous.yaw_rad), np.sin(previous.yaw_rad)
         moved = np.array([c * step[0] - s * step[1], s * step[0] + c * step[1], step[2]])
-        to = GoTo(going.place_m + moved * STEP_M, going.yaw_rad + radians(turn_deg))
-        self._context.by_hand(lambda _: self._ask(to))(_Key())
+        to = GoTo(previous.place_m + moved * STEP_M, previous.yaw_rad + radians(turn_deg))
+        self._context.user_action(lambda _: self._start(to))(_KeyPress())
 
-    def _try(self, what: str) -> None:
-        if what not in self._maneuvers():
+    def _on_key(self, label: str) -> None:
+        if label not in self._maneuvers():
             return
-        self._context.by_hand(lambda _: self._do(what))(_Key())
+        self._context.user_action(lambda _: self._maneuver(label))(_KeyPress())
 
-    def _clicked(self, event: viser.SceneClickEvent) -> None:
-        """To where the ray meets the height that the vehicle has, over the ground that was hit."""
-        now = self._situation()
-        if not self._waits_for_click or now is None:
+    def _on_click(self, event: viser.SceneClickEvent) -> None:
+        """Go to the clicked point on the ground, at the current height."""
+        estimate = self._estimate()
+        if not self._awaiting_click or estimate is None:
             return
         origin, ahead = np.array(event.ray_origin), np.array(event.ray_direction)
-        ground_m = self._session.executor.ability(self._context.picked).ground_z_m
+        ground_m = self._session.executor.capabilities(self._context.selected).ground_z_m
         if ahead[2] >= 0.0 or origin[2] <= ground_m:
-            self._context.say("Go to", "That is not on the ground.", wrong=True)
+            self._context.notify("Go to", "The click is not on the ground.", error=True)
             return
-        self._waits_for_click = False
+        self._awaiting_click = False
         x, y, _ = origin + ahead * (ground_m - origin[2]) / ahead[2]
         area = self._context.scenario.world.area
         if not (area.x_m[0] < x < area.x_m[1] and area.y_m[0] < y < area.y_m[1]):
-            words = f"({x:z.1f}, {y:z.1f}) m is outside the flight area, world.area."
-            self._context.say("Go to", words, wrong=True)
+            text = f"({x:z.1f}, {y:z.1f}) m is outside the flight area (`world.area`)."
+            self._context.notify("Go to", text, error=True)
             return
-        place = np.array([x, y, now.position_m[2]])
-        self._context.by_hand(lambda _: self._ask(GoTo(place, now.yaw_rad)))(event)
+        place = np.array([x, y, estimate.position_m[2]])
+        self._context.user_action(lambda _: self._start(GoTo(place, estimate.yaw_rad)))(event)
 
-    def _ask(self, maneuver: Maneuver) -> None:
-        self._session.executor.ask(self._context.picked, maneuver)
+    def _start(self, maneuver: Maneuver) -> None:
+        self._session.executor.command(self._context.selected, maneuver)
 
-    def _situation(self) -> VehicleEstimate | None:
-        return self._session.executor.situation(self._context.picked)
+    def _estimate(self) -> VehicleEstimate | None:
+        return self._session.executor.estimate(self._context.selected)
 
-    def _last(self) -> Mapping[str, float]:
-        """What it was told last, by column."""
+    def _last_command(self) -> Mapping[str, float]:
+        """Return the values of the last command by log column."""
         frame = self._context.source.frame()
         row = {} if frame is None else self._context.row(frame)
         return {name: value for name, value in row.items() if name.startswith("cmd_")}
 
-    def _here(self) -> VehicleEstimate:
-        """Where it believes to be; before the flight, where it starts."""
+    def _estimate_or_start(self) -> VehicleEstimate:
+        """Return the estimate of the vehicle; before the flight, its start."""
         start = self._context.vehicle.start
         place, yaw_rad = start.position_world_m, start.kinematics().euler_world_from_body.yaw_rad
-        begun = np.array([float(place.x), float(place.y), float(place.z)])
-        now = self._situation()
-        if now is not None and np.isfinite([*now.position_m, now.yaw_rad]).all():
-            return now
-        return VehicleEstimate(0.0, begun, np.zeros(3), float(yaw_rad), None)
+        start_m = np.array([float(place.x), float(place.y), float(place.z)])
+        estimate = self._estimate()
+        if estimate is not None and np.isfinite([*estimate.position_m, estimate.yaw_rad]).all():
+            return estimate
+        return VehicleEstimate(0.0, start_m, np.zeros(3), float(yaw_rad), None)
 
 
-class _Key:
-    """A key that was hit counts as what a person does."""
+class _KeyPress:
+    """Event of a key press, which counts as user input."""
 
     client = True

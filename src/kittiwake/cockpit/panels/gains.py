@@ -1,4 +1,4 @@
-"""Gains of the picked vehicle's controllers, while it flies by them."""
+"""Panel of the controller parameters of the selected vehicle."""
 
 from dataclasses import fields
 from typing import Any
@@ -13,7 +13,7 @@ from kittiwake.scene.frame import Frame
 
 
 class GainsPanel:
-    """A folder for each controller, a field for each number."""
+    """Folder for each controller with a field for each number."""
 
     def __init__(self, context: PanelContext, session: Session) -> None:
         self._context, self._session = context, session
@@ -21,13 +21,13 @@ class GainsPanel:
         context.build(self._build)
 
     def update(self, frame: Frame) -> None:
-        """Nothing of it changes by itself."""
+        """Do nothing: the controls change only by user input."""
 
     def _build(self) -> None:
         for folder in self._folders:
             folder.remove()
         self._folders = []
-        vehicle = self._session.executor.scenario.vehicles[self._context.picked]
+        vehicle = self._session.executor.scenario.vehicles[self._context.selected]
         for level in vehicle.cascade:
             gains = _gains(level.component)
             if gains:
@@ -42,7 +42,7 @@ class GainsPanel:
             apply = gui.add_button(f"Apply to {name}")
 
         @apply.on_click
-        @self._context.by_hand
+        @self._context.user_action
         def _(_: Any) -> None:
             now = {gain: field.value for gain, field in fields.items()}
             changed = {gain: value for gain, value in now.items() if value != gains[gain]}
@@ -52,7 +52,7 @@ class GainsPanel:
                 gains.update(changed)
 
     def _field(self, gain: str, value: float | tuple[float, ...]) -> Any:
-        """To write a number into, or three."""
+        """Add an input field for a number or a vector."""
         gui = self._context.gui
         if isinstance(value, tuple):
             x, y, z = value
@@ -61,7 +61,7 @@ class GainsPanel:
 
 
 def _gains(controller: Any) -> dict[str, float | tuple[float, ...]]:
-    """A controller's own numbers by name."""
+    """Return the scalar and vector parameters of a controller by name."""
     found: dict[str, float | tuple[float, ...]] = {}
     for one in fields(controller):
         value = getattr(controller, one.name)

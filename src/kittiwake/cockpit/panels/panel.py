@@ -1,4 +1,4 @@
-"""What a panel is."""
+"""Panel interface."""
 
 from typing import Protocol, runtime_checkable
 
@@ -7,8 +7,8 @@ from kittiwake.scene.frame import Frame
 
 @runtime_checkable
 class Panel(Protocol):
-    """Controls and read-outs on the page."""
+    """Controls and displays on the page."""
 
     def update(self, frame: Frame) -> None:
-        """Shows what is now."""
+        """Update the panel to a frame."""
         ...

@@ -1,25 +1,25 @@
-"""When, of a log: its time bar, speed and events."""
+"""Panel of log playback: time bar, speed and events."""
 
 from typing import Any
 
 from kittiwake.cockpit.panel_context import PanelContext
-from kittiwake.cockpit.panels.clock import FASTEST, SPEEDS, speed_of
+from kittiwake.cockpit.panels.clock import FASTEST, SPEEDS, parse_speed
 from kittiwake.cockpit.replay import Replay
 from kittiwake.scene.frame import Frame
 
 STEP_S = 0.02
-NO_EVENT = "choose one"
-# of an event, so much before it can be seen as well
-BEFORE_S = 1.0
+NO_EVENT = "select an event"
+# playback starts this time before a selected event
+LEAD_S = 1.0
 
 
 class PlayerPanel:
-    """Plays a log."""
+    """Playback controls of a log."""
 
     def __init__(self, context: PanelContext, replay: Replay) -> None:
         self._replay = replay
         gui = context.gui
-        play = gui.add_button_group("Log", ("Play", "Pause", "From the start"))
+        play = gui.add_button_group("Log", ("Play", "Pause", "Rewind"))
         self._bar = gui.add_slider(
             "time [s]", replay.begin_s, max(replay.end_s, replay.begin_s + STEP_S), STEP_S,
             replay.begin_s,
@@ -33,34 +33,34 @@ class PlayerPanel:
         }
         events = gui.add_dropdown("Events", (NO_EVENT, *self._events))
         self._jumped = False
-        play.on_click(context.by_hand(lambda event: self._do(event.target.value)))
+        play.on_click(context.user_action(lambda event: self._control(event.target.value)))
 
         @self._bar.on_update
-        @context.by_hand
+        @context.user_action
         def _(event: Any) -> None:
             replay.time_s = float(event.target.value)
 
         @speed.on_update
-        @context.by_hand
+        @context.user_action
         def _(event: Any) -> None:
             if event.target.value in SPEEDS:
-                replay.speed = speed_of(event.target.value)
+                replay.speed = parse_speed(event.target.value)
 
         @events.on_update
-        @context.by_hand
+        @context.user_action
         def _(event: Any) -> None:
             if event.target.value in self._events:
-                replay.time_s = self._events[event.target.value] - BEFORE_S
+                replay.time_s = self._events[event.target.value] - LEAD_S
                 self._jumped = True
                 events.value = NO_EVENT
 
-        gui.add_command("Pause or go on", hotkey="P").on_trigger(
+        gui.add_command("Play / pause", hotkey="P").on_trigger(
             lambda _: setattr(replay, "paused", not replay.paused)
         )
 
-    def _do(self, what: str) -> None:
+    def _control(self, button: str) -> None:
         replay = self._replay
-        match what:
+        match button:
             case "Play":
                 if replay.time_s >= replay.end_s:
                     replay.time_s = replay.begin_s
@@ -72,7 +72,7 @@ class PlayerPanel:
                 self._jumped = True
 
     def update(self, frame: Frame) -> None:
-        """The bar goes along, unless somebody holds it."""
+        """Move the time bar while playing and after a jump; leave it to the user while paused."""
         if not self._replay.paused or self._jumped:
             self._jumped = False
             self._bar.value = frame.time_s

@@ -1,4 +1,4 @@
-"""Signals of the picked vehicle over the last seconds."""
+"""Panel of plots: signals of the selected vehicle over the last seconds."""
 
 import numpy as np
 import viser
@@ -7,17 +7,17 @@ from viser import uplot
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.scene.frame import Frame
 
-# what is plotted first, where there is such
-FIRST = (("x_m", "y_m", "z_m"), ("vx_mps", "vy_mps", "vz_mps"))
+# initially plotted columns, if logged
+INITIAL = (("x_m", "y_m", "z_m"), ("vx_mps", "vy_mps", "vz_mps"))
 COLORS = ("#3b7dd8", "#d8603b", "#3ba55d")
 SPAN_S = 20.0
-NOTHING = "none"
+NO_SIGNAL = "none"
 HEIGHT_PX = 180
-MOST_POINTS = 600
+MAX_POINTS = 600
 
 
 class PlotsPanel:
-    """Two plots of three signals each, to choose from all columns of the log."""
+    """Two plots of three signals each, selectable from all log columns."""
 
     def __init__(self, context: PanelContext) -> None:
         self._context = context
@@ -26,7 +26,7 @@ class PlotsPanel:
         context.build(self._build)
 
     def update(self, frame: Frame) -> None:
-        """The signals up to now."""
+        """Redraw the plots from the history."""
         del frame
         for plot in self._plots:
             plot.draw()
@@ -34,9 +34,9 @@ class PlotsPanel:
     def _build(self) -> None:
         if self._folder is not None:
             self._folder.remove()
-        self._folder = self._context.gui.add_folder(f"Signals of {self._context.picked}")
+        self._folder = self._context.gui.add_folder(f"Signals of {self._context.selected}")
         with self._folder:
-            self._plots = [_Plot(self._context, names) for names in FIRST]
+            self._plots = [_Plot(self._context, names) for names in INITIAL]
 
 
 class _Plot:
@@ -46,11 +46,11 @@ class _Plot:
         columns = [name for name in context.logged_columns if name != "time_s"]
         self._choices = [
             gui.add_dropdown(
-                f"signal {place + 1}",
-                (NOTHING, *columns),
-                initial_value=name if name in columns else NOTHING,
+                f"signal {index + 1}",
+                (NO_SIGNAL, *columns),
+                initial_value=name if name in columns else NO_SIGNAL,
             )
-            for place, name in enumerate(names)
+            for index, name in enumerate(names)
         ]
         self._names: tuple[str, ...] = ()
         self._plot = gui.add_uplot(
@@ -61,22 +61,22 @@ class _Plot:
         )
 
     def draw(self) -> None:
-        """What is chosen now."""
+        """Redraw the selected signals."""
         names = tuple(choice.value for choice in self._choices)
         if names != self._names:
             self._names = names
             self._plot.series = (
                 uplot.Series(label="time [s]"),
                 *(
-                    uplot.Series(label=name, stroke=color, show=name != NOTHING)
+                    uplot.Series(label=name, stroke=color, show=name != NO_SIGNAL)
                     for name, color in zip(names, COLORS, strict=True)
                 ),
             )
-        wanted = [name for name in names if name != NOTHING]
-        rows = self._context.source.history(self._context.picked, wanted, SPAN_S)
+        columns = [name for name in names if name != NO_SIGNAL]
+        rows = self._context.source.history(self._context.selected, columns, SPAN_S)
         if len(rows) < 2:
             return
-        rows = rows[:: 1 + len(rows) // MOST_POINTS]
-        told = {name: rows[:, 1 + place] for place, name in enumerate(wanted)}
+        rows = rows[:: 1 + len(rows) // MAX_POINTS]
+        values = {name: rows[:, 1 + index] for index, name in enumerate(columns)}
         blank = np.full(len(rows), np.nan)
-        self._plot.data = (rows[:, 0], *(told.get(name, blank) for name in names))
+        self._plot.data = (rows[:, 0], *(values.get(name, blank) for name in names))

@@ -1,4 +1,4 @@
-"""What is: place, motion, angles, distances by sensor, and what the controllers ask for."""
+"""Panel of readings: true and estimated states, ranges, setpoints and commands."""
 
 from collections.abc import Iterable, Mapping
 from math import asin, atan2, degrees
@@ -8,12 +8,12 @@ from kittiwake.scene.frame import Frame
 from kittiwake.sensors.round_robin import SENSORS
 from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 
-# of an array of numbers as long as this no more is told than how many there are
-MOST_NUMBERS = 8
+# groups with more than twice as many columns are not shown
+MAX_COLUMNS = 8
 
 
 class ReadingsPanel:
-    """Tables of the picked vehicle's numbers."""
+    """Tables of the values of the selected vehicle."""
 
     def __init__(self, context: PanelContext) -> None:
         self._context = context
@@ -21,30 +21,30 @@ class ReadingsPanel:
         self._text = context.gui.add_markdown("")
 
     def _head(self, row: Mapping[str, float]) -> "list[Line]":
-        """Where heads with a sensor on them look."""
+        """Return the angles of sensor heads."""
         heads = [
             f"sensor.{name}."
             for name, sensor in self._context.vehicle.sensors.items()
             if isinstance(sensor.component.sensor, UltrasonicHead)
         ]
-        return [line for head in heads for line in _named(row, ("pitch_rad", "yaw_rad"), head)]
+        return [line for head in heads for line in _angles(row, ("pitch_rad", "yaw_rad"), head)]
 
     def _names(self) -> list[str]:
-        if self._shown[0] != self._context.picked:
-            self._shown = self._context.picked, self._context.logged_columns
+        if self._shown[0] != self._context.selected:
+            self._shown = self._context.selected, self._context.logged_columns
         return self._shown[1]
 
     def update(self, frame: Frame) -> None:
-        """The numbers of now."""
+        """Update the tables to a frame."""
         row = self._context.row(frame)
         row = {name: row[name] for name in self._names()}
         sections = {
-            "Place and motion": _motion(row, ""),
-            "It believes": _motion(row, "estimate."),
-            "Distances": _distances(row),
-            "Head": self._head(row),
-            "Controllers ask for": _part(row, "setpoint."),
-            "It does": [*_part(row, "cmd_"), *_part(row, "act_")],
+            "True state": _motion(row, ""),
+            "Estimated state": _motion(row, "estimate."),
+            "Ranges": _ranges(row),
+            "Sensor head": self._head(row),
+            "Setpoints": _columns(row, "setpoint."),
+            "Commands and actuators": [*_columns(row, "cmd_"), *_columns(row, "act_")],
         }
         self._text.content = "\n\n".join(
             _table(title, lines) for title, lines in sections.items() if lines
@@ -55,8 +55,8 @@ Line = tuple[str, str]
 
 
 def _table(title: str, lines: Iterable[Line]) -> str:
-    told = "\n".join(f"| {name} | {value} |" for name, value in lines)
-    return f"| {title} | |\n|:--|--:|\n{told}"
+    rows = "\n".join(f"| {name} | {value} |" for name, value in lines)
+    return f"| {title} | |\n|:--|--:|\n{rows}"
 
 
 def _motion(row: Mapping[str, float], prefix: str) -> list[Line]:
@@ -69,14 +69,14 @@ def _motion(row: Mapping[str, float], prefix: str) -> list[Line]:
         degrees(atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))),
     )
     return [
-        ("x, y, z [m]", _numbers(row[f"{prefix}{axis}_m"] for axis in "xyz")),
+        ("position [m]", _numbers(row[f"{prefix}{axis}_m"] for axis in "xyz")),
         ("velocity [m/s]", _numbers(row[f"{prefix}v{axis}_mps"] for axis in "xyz")),
         ("roll, pitch, yaw [deg]", _numbers(angles, 1)),
     ]
 
 
-def _distances(row: Mapping[str, float]) -> list[Line]:
-    """What each sensor says; of an array with the names of its sensors, in brackets while old."""
+def _ranges(row: Mapping[str, float]) -> list[Line]:
+    """Return the ranges by sensor, invalid ones in parentheses, active ones of an array in bold."""
     lines = []
     for column, number in row.items():
         if not column.startswith("sensor."):
@@ -86,15 +86,15 @@ def _distances(row: Mapping[str, float]) -> list[Line]:
             valid = row.get(f"sensor.{sensor}.valid", 1.0)
             lines.append((sensor, f"{number:z.3f} m" if valid else f"({number:z.3f} m)"))
         elif field.startswith("ranges_") and f"sensor.{sensor}.active_0" in row:
-            place = int(field.removeprefix("ranges_").removesuffix("_m"))
-            active = row[f"sensor.{sensor}.active_{place}"]
-            said = f"**{number:z.3f} m**" if active else f"{number:z.3f} m"
-            valid = row[f"sensor.{sensor}.valid_{place}"]
-            lines.append((f"{sensor} {SENSORS[place]}", said if valid else f"({said})"))
+            index = int(field.removeprefix("ranges_").removesuffix("_m"))
+            active = row[f"sensor.{sensor}.active_{index}"]
+            text = f"**{number:z.3f} m**" if active else f"{number:z.3f} m"
+            valid = row[f"sensor.{sensor}.valid_{index}"]
+            lines.append((f"{sensor} {SENSORS[index]}", text if valid else f"({text})"))
     return lines
 
 
-def _named(row: Mapping[str, float], endings: tuple[str, ...], prefix: str) -> list[Line]:
+def _angles(row: Mapping[str, float], endings: tuple[str, ...], prefix: str) -> list[Line]:
     return [
         (column.removeprefix(prefix).replace("_rad", " [deg]"), f"{degrees(number):z.1f}")
         for column, number in row.items()
@@ -102,13 +102,13 @@ def _named(row: Mapping[str, float], endings: tuple[str, ...], prefix: str) -> l
     ]
 
 
-def _part(row: Mapping[str, float], prefix: str) -> list[Line]:
+def _columns(row: Mapping[str, float], prefix: str) -> list[Line]:
     found = {
         column.removeprefix(prefix): number
         for column, number in row.items()
         if column.startswith(prefix)
     }
-    if len(found) > 2 * MOST_NUMBERS:
+    if len(found) > 2 * MAX_COLUMNS:
         return []
     return [(name, f"{number:z.4g}") for name, number in found.items()]
 

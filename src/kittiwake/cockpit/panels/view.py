@@ -1,4 +1,4 @@
-"""From where it is seen, and pictures of it, on one page; what is drawn, on all."""
+"""Panels of the view: camera and screenshots of one browser, layers of all browsers."""
 
 from dataclasses import fields
 from io import BytesIO
@@ -13,114 +13,114 @@ from PIL import Image
 from kittiwake.cockpit.frame_buffer import FrameSource
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.cockpit.scene_nodes import SceneNodes, home_camera
-from kittiwake.scene.frame import Frame, Show
+from kittiwake.scene.frame import FlightInfo, Frame
 
-NOTHING_YET = Frame(0.0, {}, {})
-FREE, FOLLOW = "free", "follow the picked vehicle"
-# a browser that draws in software takes its time
-PATIENCE_S = 60.0
+EMPTY_FRAME = Frame(0.0, {}, {})
+FREE, FOLLOW = "free", "follow selected vehicle"
+# browsers with software rendering are slow
+TIMEOUT_S = 60.0
 
 Place = Float[np.ndarray, "3"]
 
 
 class LayersPanel:
-    """What is drawn."""
+    """Visibility of the scene layers."""
 
     def __init__(self, context: PanelContext, scene: SceneNodes) -> None:
         with context.gui.add_folder("Layers"):
             for layer in fields(scene.options):
                 shown = bool(getattr(scene.options, layer.name))
                 box = context.gui.add_checkbox(layer.name, initial_value=shown)
-                box.on_update(context.by_hand(self._toggle(scene, layer.name)))
+                box.on_update(context.user_action(self._toggle(scene, layer.name)))
 
     def update(self, frame: Frame) -> None:
-        """Nothing of it changes by itself."""
+        """Do nothing: the controls change only by user input."""
 
     def _toggle(self, scene: SceneNodes, layer: str) -> Any:
         return lambda event: setattr(scene.options, layer, bool(event.target.value))
 
 
-class Eye:
-    """The camera of a browser."""
+class BrowserCamera:
+    """Camera of a browser."""
 
-    def __init__(self, client: viser.ClientHandle, show: Show, source: FrameSource) -> None:
-        self._client, self._show, self._source = client, show, source
-        # until the browser says that it looks from there
-        self._away_at_first: Place | None = None
+    def __init__(self, client: viser.ClientHandle, flight: FlightInfo, source: FrameSource) -> None:
+        self._client, self._flight, self._source = client, flight, source
+        # initial offset from the target, until the browser confirms it
+        self._initial_offset: Place | None = None
 
-    def greet(self) -> None:
-        """Shows everything; a slow browser tells of the view that it began with for a while.
+    def set_initial_view(self) -> None:
+        """Show all vehicles, and wait for the browser to confirm the view.
 
-        It is greeted while its first message is read, and that is then heard at once: with the
-        camera that it was just told to take.
+        A slow browser keeps reporting its default view for a while. The first update is skipped:
+        it is triggered while the browser's first message is handled, and echoes the view set here.
         """
         position, target = self._home()
-        away = self._away_at_first = position - target
-        said = count()
+        offset = self._initial_offset = position - target
+        updates = count()
 
-        # awaited before anybody else sets the camera that a browser has told of
-        async def heard(camera: Any) -> None:
-            if next(said) > 0 and np.allclose(
-                _away(camera), away, atol=0.01 * float(np.linalg.norm(away))
+        # a coroutine, so that viser awaits it before other camera updates
+        async def on_update(camera: Any) -> None:
+            if next(updates) > 0 and np.allclose(
+                _offset(camera), offset, atol=0.01 * float(np.linalg.norm(offset))
             ):
-                self._away_at_first = None
+                self._initial_offset = None
 
-        self._client.camera.on_update(heard)
-        self.see_all()
+        self._client.camera.on_update(on_update)
+        self.fit()
 
-    def see_all(self) -> None:
-        """Looks at everything."""
+    def fit(self) -> None:
+        """Show all vehicles."""
         self._client.camera.position, self._client.camera.look_at = self._home()
 
     def follow(self, place: Place) -> None:
-        """Looks at a place, from the side and distance that people choose.
+        """Look at a position, from the direction and distance that the user has chosen.
 
-        Where a browser's camera is comes late, how far it is from what it looks at does not.
+        The reported camera position is delayed, but its offset from the target is not.
         """
-        camera, away = self._client.camera, self._away_at_first
-        away = _away(camera) if away is None else away
-        with self._client.atomic():  # half of it seen would add up to a drift
-            camera.position, camera.look_at = place + away, place
+        camera, offset = self._client.camera, self._initial_offset
+        offset = _offset(camera) if offset is None else offset
+        with self._client.atomic():  # a partial update would accumulate to a drift
+            camera.position, camera.look_at = place + offset, place
 
     def _home(self) -> tuple[Place, Place]:
-        return home_camera(self._show, self._source.frame() or NOTHING_YET)
+        return home_camera(self._flight, self._source.frame() or EMPTY_FRAME)
 
 
 class ViewPanel:
-    """Camera and picture of a browser."""
+    """Camera and screenshot controls of a browser."""
 
-    def __init__(self, context: PanelContext, eye: Eye) -> None:
-        self._context, self._eye = context, eye
+    def __init__(self, context: PanelContext, camera: BrowserCamera) -> None:
+        self._context, self._browser_camera = context, camera
         gui = context.gui
         self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))
-        home = gui.add_button("See everything", hint="The camera then stays where it is.")
-        picture = gui.add_button("Save a picture (PNG)")
-        home.on_click(context.by_hand(self._see_all))
-        picture.on_click(context.by_hand(self._picture))
+        home = gui.add_button("Fit view", hint="Show all vehicles and switch to the free camera.")
+        picture = gui.add_button("Save screenshot (PNG)")
+        home.on_click(context.user_action(self._fit))
+        picture.on_click(context.user_action(self._screenshot))
 
     def update(self, frame: Frame) -> None:
-        """Nothing of it changes by itself."""
+        """Do nothing: the controls change only by user input."""
 
     def follow(self, frame: Frame) -> None:
-        """A camera that follows looks at the picked vehicle."""
+        """Point a following camera at the selected vehicle."""
         row = self._context.row(frame)
         place = np.array([row[f"{axis}_m"] for axis in "xyz"])
         if self._camera.value == FOLLOW and np.isfinite(place).all():
-            self._eye.follow(place)
+            self._browser_camera.follow(place)
 
-    def _see_all(self, event: Any) -> None:
+    def _fit(self, event: Any) -> None:
         del event
         self._camera.value = FREE
-        self._eye.see_all()
+        self._browser_camera.fit()
 
-    def _picture(self, event: Any) -> None:
+    def _screenshot(self, event: Any) -> None:
         height, width = event.client.camera.image_height, event.client.camera.image_width
-        seen = event.client.get_render(height, width, transport_format="png", timeout=PATIENCE_S)
-        kept = BytesIO()
-        Image.fromarray(seen[:, :, :3]).save(kept, format="PNG")
-        name = f"{self._context.show.scenario.name}.png"
-        event.client.send_file_download(name, kept.getvalue(), save_immediately=True)
+        pixels = event.client.get_render(height, width, transport_format="png", timeout=TIMEOUT_S)
+        png = BytesIO()
+        Image.fromarray(pixels[:, :, :3]).save(png, format="PNG")
+        name = f"{self._context.flight.scenario.name}.png"
+        event.client.send_file_download(name, png.getvalue(), save_immediately=True)
 
 
-def _away(camera: Any) -> Place:
+def _offset(camera: Any) -> Place:
     return np.asarray(camera.position) - np.asarray(camera.look_at)

@@ -1,4 +1,4 @@
-"""What vehicles meet: wind, gusts, how far their sensors see, and what of them fails."""
+"""Panels of wind, sensor settings and faults."""
 
 from collections.abc import Mapping
 from typing import Any, get_args
@@ -14,11 +14,11 @@ from kittiwake.scene.frame import Frame
 from kittiwake.sensors.round_robin import SchemeName
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 
-MOST_GUSTS_MPS, MOST_RANGE_M = 15.0, 20.0
+MAX_GUSTS_MPS, MAX_RANGE_M = 15.0, 20.0
 
 
 class WeatherPanel:
-    """Wind and gusts of the world."""
+    """Wind and turbulence of the world."""
 
     def __init__(self, context: PanelContext, session: Session) -> None:
         self._context, self._session = context, session
@@ -28,28 +28,29 @@ class WeatherPanel:
         entry = self._context.scenario.document.data.get("world", {}).get("wind", "none")
         with gui.add_folder("Wind"):
             add_wind_sliders(
-                *(gui, world.wind, entry, self._context.by_hand),
-                lambda path, written: self._session.executor.change(path, written),
+                gui,
+                world.wind,
+                entry,
+                self._context.user_action,
+                lambda path, text: self._session.executor.change(path, text),
             )
-            gust = gui.add_slider(
-                "gusts [m/s]", 0.0, max(MOST_GUSTS_MPS, gusts_mps), 0.1, gusts_mps
-            )
+            gust = gui.add_slider("gusts [m/s]", 0.0, max(MAX_GUSTS_MPS, gusts_mps), 0.1, gusts_mps)
 
-        def gust_anew(_: Any) -> None:
+        def change_gusts(_: Any) -> None:
             if isinstance(gusts, NoTurbulence):
-                written = f"{{type: dryden, speed_at_6m_mps: {gust.value}}}"
-                self._session.executor.change("world.turbulence", written)
+                text = f"{{type: dryden, speed_at_6m_mps: {gust.value}}}"
+                self._session.executor.change("world.turbulence", text)
             else:
                 self._session.executor.change("world.turbulence.speed_at_6m_mps", f"{gust.value}")
 
-        gust.on_update(self._context.by_hand(gust_anew))
+        gust.on_update(self._context.user_action(change_gusts))
 
     def update(self, frame: Frame) -> None:
-        """Nothing of it changes by itself."""
+        """Do nothing: the controls change only by user input."""
 
 
 class FaultsPanel:
-    """Sensors and failures of the picked vehicle."""
+    """Sensor settings and faults of the selected vehicle."""
 
     def __init__(self, context: PanelContext, session: Session) -> None:
         self._context, self._session = context, session
@@ -59,69 +60,69 @@ class FaultsPanel:
         context.build(self._build)
 
     def update(self, frame: Frame) -> None:
-        """What has failed, also by another page."""
+        """Update the faults, which other pages may have changed."""
         del frame
-        failing = self._session.executor.failing.get(self._context.picked, {})
+        failing = self._session.executor.failing.get(self._context.selected, {})
         if failing != self._failing:
             self._failing = failing
             for part, box in self._boxes.items():
                 box.value = part in failing
 
     def _build(self) -> None:
-        """Sensors and failures of the picked one."""
+        """Create the controls of the selected vehicle."""
         for folder in self._folders:
             folder.remove()
         self._folders, self._boxes = [], {}
-        written = self._context.scenario.document.data["vehicles"][self._context.entry]
+        entry = self._context.scenario.document.data["vehicles"][self._context.entry]
         for name, sensor in self._context.vehicle.sensors.items():
-            self._sensor(name, sensor.component.sensor, (written.get("sensors") or {}).get(name))
+            self._add_sensor(name, sensor.component.sensor, (entry.get("sensors") or {}).get(name))
         parts = fallible_parts(self._context.vehicle)
         if parts:
-            self._failures(parts)
+            self._add_faults(parts)
 
-    def _sensor(self, name: str, sensor: Any, written: Any) -> None:
-        """How far it sees, and in which turns."""
-        far = getattr(sensor, "max_range_m", None)
-        turns = isinstance(sensor, UltrasonicArray) and sensor.slots is None
-        if written is None or (far is None and not turns):
+    def _add_sensor(self, name: str, sensor: Any, entry: Any) -> None:
+        """Create the controls of a sensor: its range and its round-robin scheme."""
+        range_m = getattr(sensor, "max_range_m", None)
+        has_schemes = isinstance(sensor, UltrasonicArray) and sensor.slots is None
+        if entry is None or (range_m is None and not has_schemes):
             return
         gui = self._context.gui
         path = f"vehicles.{self._context.entry}.sensors.{name}"
         folder = gui.add_folder(f"Sensor {name}")
         self._folders.append(folder)
         with folder:
-            if far is not None:
-                most = max(MOST_RANGE_M, float(far))
-                reach = gui.add_slider("range [m]", 0.1, most, 0.1, float(far))
+            if range_m is not None:
+                max_m = max(MAX_RANGE_M, float(range_m))
+                slider = gui.add_slider("range [m]", 0.1, max_m, 0.1, float(range_m))
 
-                @reach.on_update
-                @self._context.by_hand
+                @slider.on_update
+                @self._context.user_action
                 def _(_: Any) -> None:
-                    self._session.executor.change(f"{path}.max_range_m", f"{reach.value}")
+                    self._session.executor.change(f"{path}.max_range_m", f"{slider.value}")
 
-            if turns:
+            if has_schemes:
                 names = get_args(SchemeName)
                 scheme = gui.add_button_group("Round robin", names)
 
                 @scheme.on_click
-                @self._context.by_hand
+                @self._context.user_action
                 def _(event: Any) -> None:
                     self._session.executor.change(f"{path}.scheme", event.target.value)
-                    self._context.say(
-                        "Round robin", f"{event.target.value}, as soon as it is ready"
+                    self._context.notify(
+                        "Round robin", f"Compiling; {event.target.value} takes effect when ready."
                     )
 
-    def _failures(self, parts: tuple[str, ...]) -> None:
+    def _add_faults(self, parts: tuple[str, ...]) -> None:
         gui = self._context.gui
-        folder = gui.add_folder("Failures", expand_by_default=False)
+        folder = gui.add_folder("Faults", expand_by_default=False)
         self._folders.append(folder)
-        failing = self._failing = self._session.executor.failing.get(self._context.picked, {})
+        failing = self._failing = self._session.executor.failing.get(self._context.selected, {})
         with folder:
             for part in parts:
                 box = self._boxes[part] = gui.add_checkbox(part, initial_value=part in failing)
 
                 @box.on_update
-                @self._context.by_hand
+                @self._context.user_action
                 def _(event: Any, part: str = part) -> None:
                     failed = bool(event.target.value)
-                    self._session.executor.fail(self._context.picked, part, failed=failed)
+                    self._session.executor.fail(self._context.selected, part, failed=failed)

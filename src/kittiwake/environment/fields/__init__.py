@@ -1,1 +1,1 @@
-"""Fields: what water carries or is, by place."""
+"""Scalar fields in the water, by position."""

@@ -1,12 +1,12 @@
-"""A smooth random field, drawn from the seed.
+"""Smooth random field from the seed.
 
     surface(x, y) = m + s sqrt(2 / n) sum cos(k_i x + l_i y + p_i)
 
-n waves with normal wave numbers k, l of deviation 1 / L and even phases p. Over all seeds it is
+n waves with normal wave numbers k, l of deviation 1 / L and uniform phases p. Over all seeds it is
 nearly a Gaussian field of mean m and deviation s with the correlation exp(-r^2 / (2 L^2)) between
-places r apart; over a large water each single one has that mean and deviation. Source: A. Rahimi
-and B. Recht, "Random features for large-scale kernel machines", NIPS 2007. Neglected: the field
-repeats nothing, but n waves are not quite normal in their tails, which end at s sqrt(2 n).
+points r apart; over a large area each sample has that mean and deviation. Source: A. Rahimi and B.
+Recht, "Random features for large-scale kernel machines", NIPS 2007. Neglected: n waves are not
+quite normal in their tails, which end at s sqrt(2 n). The field does not repeat.
 """
 
 import math
@@ -27,7 +27,7 @@ WAVES = Bounds(1.0, 1000.0)
 
 
 class Cosines(eqx.Module):
-    """The terms of the sum: wave numbers to the east and north, and phases."""
+    """Terms of the sum: wave numbers to the east and north, and phases."""
 
     east_radpm: Float[Array, " waves"]
     north_radpm: Float[Array, " waves"]
@@ -35,7 +35,7 @@ class Cosines(eqx.Module):
 
 
 class SeededField(AbstractField):
-    """A mean, a deviation and a length over which values are alike; the rest is the seed's."""
+    """Smooth random field with a mean, a deviation and a correlation length."""
 
     unit: str = eqx.field(static=True, default="")
     mean: Real = 0.0
@@ -46,7 +46,7 @@ class SeededField(AbstractField):
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
     @override
-    def drawn(self, key: PRNGKeyArray) -> Cosines:
+    def sample(self, key: PRNGKeyArray) -> Cosines:
         number_key, phase_key = jax.random.split(key)
         dtype = jnp.result_type(float)
         east, north = jax.random.normal(number_key, (2, self.waves), dtype) / self.length_scale_m
@@ -54,7 +54,7 @@ class SeededField(AbstractField):
         return Cosines(east, north, phases)
 
     @override
-    def at_surface(self, drawn: Cosines, east_m: Real, north_m: Real) -> Real:
-        angles = drawn.east_radpm * east_m + drawn.north_radpm * north_m + drawn.phases_rad
+    def at_surface(self, sample: Cosines, east_m: Real, north_m: Real) -> Real:
+        angles = sample.east_radpm * east_m + sample.north_radpm * north_m + sample.phases_rad
         amplitude = self.deviation * math.sqrt(2.0 / self.waves)
         return self.mean + amplitude * jnp.cos(angles).sum()

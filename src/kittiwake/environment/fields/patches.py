@@ -1,4 +1,4 @@
-"""Patches on a background.
+"""Field of patches on a background.
 
     surface(x, y) = c0 + sum a exp(-((x - xi)^2 + (y - yi)^2) / (2 s^2))
 
@@ -18,7 +18,7 @@ from kittiwake.world.field import AbstractField
 
 
 class FieldPatch(eqx.Module):
-    """One of them: where its middle is, its deviation, and how much it adds there."""
+    """Gaussian patch: its center, its standard deviation, and its peak amount."""
 
     position_world_m: Vec3
     deviation_m: Annotated[Real, POSITIVE]
@@ -35,13 +35,13 @@ class Patches(AbstractField):
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
     @override
-    def at_surface(self, drawn: Any, east_m: Real, north_m: Real) -> Real:
-        del drawn
-        shares = (_share(patch, east_m, north_m) for patch in self.patches)
-        return sum(shares, start=jnp.asarray(self.background, jnp.result_type(float)))
+    def at_surface(self, sample: Any, east_m: Real, north_m: Real) -> Real:
+        del sample
+        values = (_patch_value(patch, east_m, north_m) for patch in self.patches)
+        return sum(values, start=jnp.asarray(self.background, jnp.result_type(float)))
 
 
-def _share(patch: FieldPatch, east_m: Real, north_m: Real) -> Real:
+def _patch_value(patch: FieldPatch, east_m: Real, north_m: Real) -> Real:
     x = (east_m - patch.position_world_m.x) / patch.deviation_m
     y = (north_m - patch.position_world_m.y) / patch.deviation_m
     return patch.amount * jnp.exp(-0.5 * (x * x + y * y))

@@ -1,6 +1,6 @@
-"""A map that is given by cells: between their middles it is bilinear.
+"""Gridded map with bilinear interpolation between cell centers.
 
-Beyond the middles of its outermost cells the map goes on with their values.
+Beyond the centers of its outermost cells the map is constant.
 """
 
 from typing import Any
@@ -17,9 +17,9 @@ from kittiwake.world.field import AbstractField
 
 
 class Grid(eqx.Module):
-    """Values of cells, the first one in the south-west, and the file that they are from.
+    """Values of cells, the first one in the south-west, and their source file.
 
-    ``middle_m`` is where the middle of the first cell lies, in the file's own axes.
+    ``middle_m`` is the center of the first cell, in the file's own axes.
     """
 
     source: str = eqx.field(static=True)
@@ -29,7 +29,7 @@ class Grid(eqx.Module):
 
 
 class Raster(AbstractField):
-    """The field of a file; ``offset_world_m`` is where the file's own zero lies in the world."""
+    """Field from a file; ``offset_world_m`` is the position of the file's origin in the world."""
 
     file: Grid
     unit: str = eqx.field(static=True, default="")
@@ -38,8 +38,8 @@ class Raster(AbstractField):
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
     @override
-    def at_surface(self, drawn: Any, east_m: Real, north_m: Real) -> Real:
-        del drawn
+    def at_surface(self, sample: Any, east_m: Real, north_m: Real) -> Real:
+        del sample
         values = jnp.asarray(self.file.values, jnp.result_type(float))
         west, south = self.file.middle_m
         rows, columns = values.shape
@@ -52,8 +52,8 @@ class Raster(AbstractField):
         )
 
 
-def _between(way_m: Real, cell_m: Real, count: int) -> tuple[Array, Array]:
-    """The middle before a place, and how far behind it the place is, as a share of a cell."""
-    along = jnp.clip(way_m / cell_m, 0.0, count - 1.0)
+def _between(offset_m: Real, cell_m: Real, count: int) -> tuple[Array, Array]:
+    """Return the index of the cell center before a point, and the point's offset in cells."""
+    along = jnp.clip(offset_m / cell_m, 0.0, count - 1.0)
     before = jnp.minimum(jnp.floor(along), max(count - 2.0, 0.0))
     return before.astype(jnp.int32), along - before

@@ -1,1 +1,1 @@
-"""Things that stand in the world, for rays to meet."""
+"""Obstacles in the world, for rays and collisions."""

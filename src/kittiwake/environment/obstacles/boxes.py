@@ -1,4 +1,4 @@
-"""Solids with flat faces: boxes, platforms, slabs that lean."""
+"""Solids with flat faces: boxes, platforms, inclined slabs."""
 
 import math
 from typing import Annotated
@@ -19,12 +19,12 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import EAST, POINT, Body, Clearance, between, cuboid, prism
 from kittiwake.world.ray import AbstractObstacle, Ray
 
-# short of level, where a slab would have no end
+# below a right angle, at which a slab would be infinite
 LEAN_RAD = Bounds(-1.5, 1.5)
 
 
 class Box(AbstractPlaced):
-    """A solid between three pairs of planes."""
+    """Solid between three pairs of planes."""
 
     center_world_m: Vec3
     sides_m: Annotated[Vec3, POSITIVE]
@@ -55,7 +55,7 @@ class Box(AbstractPlaced):
 
 
 class Platform(AbstractObstacle):
-    """A plate; ``position_world_m`` is the center of its upper side, as of a thing to stand on."""
+    """Plate; ``position_world_m`` is the center of its upper side."""
 
     position_world_m: Vec3
     length_m: Annotated[Real, POSITIVE]
@@ -98,10 +98,11 @@ class Platform(AbstractObstacle):
 
 
 class Slab(AbstractPlaced):
-    """A box whose layers are shifted along y in proportion to their height: a wall that leans.
+    """Box sheared along y in proportion to the height: an inclined wall.
 
     Its faces are y = tan(lean) z - sides_y / 2 and y = tan(lean) z + sides_y / 2, so that
-    ``lean_rad`` is their angle to the z axis; its ends along x are upright, those along z level.
+    ``lean_rad`` is their angle to the z axis; its ends along x are vertical, those along z
+    horizontal.
     """
 
     center_world_m: Vec3
@@ -113,37 +114,37 @@ class Slab(AbstractPlaced):
 
     @override
     def distance_along_m(self, ray_own: Ray) -> Real:
-        upright = Ray(self._upright(ray_own.origin_m), self._upright(ray_own.direction))
-        return block(upright, self.sides_m * 0.5)
+        unsheared = Ray(self._unsheared(ray_own.origin_m), self._unsheared(ray_own.direction))
+        return block(unsheared, self.sides_m * 0.5)
 
     @override
     def normal_at(self, point_own_m: Vec3) -> Vec3:
-        n = _face_normal(self._upright(point_own_m), self.sides_m * 0.5)
+        n = _face_normal(self._unsheared(point_own_m), self.sides_m * 0.5)
         return Vec3(n.x, n.y, n.z - jnp.tan(self.lean_rad) * n.y)
 
     @override
     def nearest(self, point_own_m: Vec3) -> list[Clearance]:
         half, slope = self.sides_m * 0.5, jnp.tan(self.lean_rad)
-        aside, shift = Vec3(0.0, half.y, 0.0), Vec3(0.0, slope * half.z, half.z)
-        section = parallelogram(Vec3(0.0, point_own_m.y, point_own_m.z), aside, shift)
+        side, shear = Vec3(0.0, half.y, 0.0), Vec3(0.0, slope * half.z, half.z)
+        section = parallelogram(Vec3(0.0, point_own_m.y, point_own_m.z), side, shear)
         return [prism(section, between(point_own_m.x, half.x, EAST))]
 
     @override
     def solids_world(self) -> tuple[Solid, ...]:
-        return (Solid("hull", corners_m=self.placed(np.concatenate(self.outline()))),)
+        return (Solid("hull", corners_m=self.to_world(np.concatenate(self.outline()))),)
 
     @override
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
-        shift = np.eye(3)
-        shift[1, 2] = math.tan(self.lean_rad)
-        return [edge @ shift.T for edge in box_edges(np.asarray(self.sides_m.array))]
+        shear = np.eye(3)
+        shear[1, 2] = math.tan(self.lean_rad)
+        return [edge @ shear.T for edge in box_edges(np.asarray(self.sides_m.array))]
 
-    def _upright(self, v: Vec3) -> Vec3:
+    def _unsheared(self, v: Vec3) -> Vec3:
         return Vec3(v.x, v.y - jnp.tan(self.lean_rad) * v.z, v.z)
 
 
 def _face_normal(point_m: Vec3, half_m: Vec3) -> Vec3:
-    """Of the face of a box to which a point is nearest, across it."""
+    """Return the normal of the face of a box that is nearest to a point."""
     x, y, z = (jnp.abs(jnp.abs(getattr(point_m, a)) - getattr(half_m, a)) for a in "xyz")
     on_x, on_y = (x <= y) & (x <= z), y <= z
     return Vec3(

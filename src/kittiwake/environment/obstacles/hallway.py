@@ -1,8 +1,8 @@
-"""A hallway along a line of points: walls left and right, floor and ceiling if asked for.
+"""Hallway along a line of points: walls on both sides, optionally floor and ceiling.
 
-At each point the walls meet on the line that halves its angle: with the normals m and n to the left
-of the ways before and after it, (m + n) / (1 + m n) times half the width aside (a mitre joint). All
-is made of triangles without a thickness; walls are upright and follow the points' heights.
+At each point the walls meet on the bisector of its angle: with the normals m and n to the left of
+the segments before and after it, at (m + n) / (1 + m n) times half the width (a miter joint). All
+consists of triangles without thickness; walls are vertical and follow the points' heights.
 """
 
 import math
@@ -23,14 +23,14 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import POINT, Body
 from kittiwake.world.ray import AbstractObstacle, Ray, nearest_of
 
-SHARPEST_TURN_RAD = math.radians(150.0)
+MAX_TURN_RAD = math.radians(150.0)
 
 Corners = Float[Array, "3 3"]
 Line = Float[Array, "points 3"]
 
 
 class Hallway(AbstractObstacle):
-    """Walls on both sides of a line along the middle of the floor; open at both ends."""
+    """Hallway along a line in the middle of the floor; open at both ends."""
 
     points_world_m: tuple[Vec3, ...]
     width_m: Annotated[Real, POSITIVE]
@@ -39,7 +39,7 @@ class Hallway(AbstractObstacle):
     ceiling: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
-        """Refuses a line that no hallway can follow."""
+        """Raise ValueError for a line that no hallway can follow."""
         numbers = [part for p in self.points_world_m for part in (p.x, p.y, p.z)]
         if not all(isinstance(number, int | float) for number in (*numbers, self.width_m)):
             return
@@ -58,20 +58,20 @@ class Hallway(AbstractObstacle):
 
     @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        def off_m(corners: Corners) -> Real:
+        def error_m(corners: Corners) -> Real:
             t, exists = triangle(ray, *map(Vec3.of, corners))
             return jnp.where(exists, jnp.abs(t - distance_m), jnp.inf)
 
         triangles = self._triangles(ray.origin_m)
-        one, two, three = triangles[nearest_of(triangles, off_m).place]
+        one, two, three = triangles[nearest_of(triangles, error_m).index]
         return Vec3.of(two - one).cross(Vec3.of(three - one))
 
     @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        def left_m(corners: Corners) -> Real:
-            return facet(point_world_m, *map(Vec3.of, corners)).left_m(body)
+        def gap_m(corners: Corners) -> Real:
+            return facet(point_world_m, *map(Vec3.of, corners)).gap_m(body)
 
-        return nearest_of(self._triangles(point_world_m), left_m).distance_m
+        return nearest_of(self._triangles(point_world_m), gap_m).distance_m
 
     @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
@@ -87,7 +87,7 @@ class Hallway(AbstractObstacle):
         return tuple(solid for corners in pieces if (solid := sheet(corners)) is not None)
 
     def _triangles(self, point: Vec3) -> Float[Array, "triangles 3 3"]:
-        """In the precision of a point."""
+        """Return all triangles, in the precision of a point."""
         left, right, left_top, right_top = self._edges(jnp.result_type(point.x))
         strips = [(left, left_top), (right, right_top)]
         strips += [(left, right)] if self.floor else []
@@ -95,22 +95,25 @@ class Hallway(AbstractObstacle):
         return jnp.concatenate([half for strip in strips for half in _halves(*strip)])
 
     def _edges(self, dtype: Any) -> list[Line]:
-        """Along the foot of the left and of the right wall, and along their tops."""
+        """Return the lower edges of the left and right walls, and their upper edges."""
         numbers = [(p.x, p.y, p.z) for p in self.points_world_m]
         points = jnp.stack([jnp.stack([jnp.asarray(n, dtype) for n in row]) for row in numbers])
         level = jnp.asarray([[1.0, 1.0, 0.0]], dtype)
-        ways = (points[1:] - points[:-1]) * level
-        lefts = jnp.stack([-ways[:, 1], ways[:, 0], ways[:, 2]], axis=1)
-        lefts = lefts / jnp.linalg.norm(lefts, axis=1, keepdims=True)
-        before, after = jnp.concatenate([lefts[:1], lefts]), jnp.concatenate([lefts, lefts[-1:]])
-        mitre = (before + after) / (1.0 + jnp.sum(before * after, axis=1, keepdims=True))
-        aside = mitre * (0.5 * self.width_m)
+        segments = (points[1:] - points[:-1]) * level
+        normals = jnp.stack([-segments[:, 1], segments[:, 0], segments[:, 2]], axis=1)
+        normals = normals / jnp.linalg.norm(normals, axis=1, keepdims=True)
+        before, after = (
+            jnp.concatenate([normals[:1], normals]),
+            jnp.concatenate([normals, normals[-1:]]),
+        )
+        miter = (before + after) / (1.0 + jnp.sum(before * after, axis=1, keepdims=True))
+        side = miter * (0.5 * self.width_m)
         up = jnp.asarray([[0.0, 0.0, 1.0]], dtype) * self.height_m
-        return [points + aside, points - aside, points + aside + up, points - aside + up]
+        return [points + side, points - side, points + side + up, points - side + up]
 
 
 def _halves(one: Line, other: Line) -> list[Float[Array, "triangles 3 3"]]:
-    """The strip between two lines as triangles: two for each piece."""
+    """Return the strip between two lines as triangles: two for each segment."""
     return [
         jnp.stack([one[:-1], one[1:], other[:-1]], axis=1),
         jnp.stack([other[1:], other[:-1], one[1:]], axis=1),
@@ -118,30 +121,30 @@ def _halves(one: Line, other: Line) -> list[Float[Array, "triangles 3 3"]]:
 
 
 def _problem(points_m: Float[np.ndarray, "points 2"], width_m: float) -> str | None:
-    """Why no hallway of a width can follow a line, if none can."""
+    """Return the reason why no hallway of a width can follow a line, or None."""
     if len(points_m) < 2:
-        return "a hallway needs two points at least; write where it begins and where it ends"
-    ways = np.diff(points_m, axis=0)
-    lengths = np.hypot(*ways.T)
+        return "got fewer than two points; write at least its beginning and its end"
+    segments = np.diff(points_m, axis=0)
+    lengths = np.hypot(*segments.T)
     if not lengths.all():
-        place = int(np.argmin(lengths)) + 1
-        return f"points {place} and {place + 1} lie above each other; leave one of them out"
-    headings = np.arctan2(ways[:, 1], ways[:, 0])
+        index = int(np.argmin(lengths)) + 1
+        return f"points {index} and {index + 1} have the same horizontal position; omit one of them"
+    headings = np.arctan2(segments[:, 1], segments[:, 0])
     turns = (np.diff(headings) + math.pi) % (2.0 * math.pi) - math.pi
-    if turns.size and np.abs(turns).max() > SHARPEST_TURN_RAD:
-        place = int(np.argmax(np.abs(turns)))
+    if turns.size and np.abs(turns).max() > MAX_TURN_RAD:
+        index = int(np.argmax(np.abs(turns)))
         return (
-            f"at point {place + 2} the hallway turns by {math.degrees(abs(turns[place])):.0f} "
-            f"degrees, {math.degrees(SHARPEST_TURN_RAD):.0f} are allowed; turn at two points"
+            f"at point {index + 2} the hallway turns by {math.degrees(abs(turns[index])):.0f} "
+            f"degrees; at most {math.degrees(MAX_TURN_RAD):.0f} are allowed. Turn at two points"
         )
-    # on the inner side of a turn a wall is shorter than its way by this
+    # on the inner side of a turn a wall is shorter than its segment by this
     cuts = 0.5 * width_m * np.tan(0.5 * np.concatenate([[0.0], turns, [0.0]]))
     least = np.abs(cuts[:-1] + cuts[1:])
     if (lengths <= least).any():
-        place = int(np.argmax(least - lengths))
+        index = int(np.argmax(least - lengths))
         return (
-            f"between points {place + 1} and {place + 2} are {lengths[place]:g} m, too short for a "
-            f"width of {width_m:g} m to turn; write a width_m that is smaller, or place them "
-            f"more than {least[place]:g} m apart"
+            f"points {index + 1} and {index + 2} are {lengths[index]:g} m apart, too close for a "
+            f"turn with a width of {width_m:g} m; write a smaller width_m, or points "
+            f"more than {least[index]:g} m apart"
         )
     return None

@@ -1,4 +1,4 @@
-"""A thing of triangles, such as is read from a file."""
+"""Triangle mesh from a file."""
 
 import math
 from typing import Annotated
@@ -22,14 +22,14 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import POINT, Body
 from kittiwake.world.ray import AbstractObstacle, Ray
 
-# triangles, each of which becomes a solid of its own
-MOST_TOUCHED = 2000
+# triangles, each of which becomes a separate solid
+MAX_CONTACT_TRIANGLES = 2000
 
 
 class Mesh(AbstractObstacle):
-    """Triangles from a file, larger by ``scale``; its origin comes to lie at ``position_world_m``.
+    """Triangles from a file, scaled by ``scale``; ``position_world_m`` is the file's origin.
 
-    Derivatives are those of the triangle that is met.
+    Derivatives are those of the triangle that is hit.
     """
 
     file: TriangleMesh
@@ -41,51 +41,51 @@ class Mesh(AbstractObstacle):
 
     @override
     def distance_m(self, ray: Ray) -> Real:
-        seen = self._seen(ray)
-        met = self.file.first(seen, 0.0, jnp.inf)
-        # the loop that finds it cannot be differentiated backwards
-        t, _ = triangle(seen, *self.file.triangle(met.place, jnp.result_type(ray.origin_m.x)))
-        return jnp.where(jnp.isfinite(met.distance_m), t * self._unit_m(), jnp.inf)
+        own = self._own_ray(ray)
+        hit = self.file.first(own, 0.0, jnp.inf)
+        # the search loop cannot be differentiated in reverse mode
+        t, _ = triangle(own, *self.file.triangle(hit.index, jnp.result_type(ray.origin_m.x)))
+        return jnp.where(jnp.isfinite(hit.distance_m), t * self._unit_m(), jnp.inf)
 
     @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
-        seen, along = self._seen(ray), distance_m / self._unit_m()
+        own, along = self._own_ray(ray), distance_m / self._unit_m()
         dtype = jnp.result_type(ray.origin_m.x)
         margin = math.sqrt(jnp.finfo(dtype).eps) * (1.0 + along)
-        met = self.file.first(seen, along - margin, along + margin)
-        one, two, three = self.file.triangle(met.place, dtype)
+        hit = self.file.first(own, along - margin, along + margin)
+        one, two, three = self.file.triangle(hit.index, dtype)
         return self._q_world_from_own().rotate((two - one).cross(three - one))
 
     @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
         q_own_from_world, unit_m = self._q_world_from_own().inverse(), self._unit_m()
         point = q_own_from_world.rotate(point_world_m - self.position_world_m) / unit_m
-        turned = body.turned(q_own_from_world)
-        small = Body(turned.q_world_from_body, turned.size_body_m / unit_m)
-        near = self.file.nearest(point, small)
-        corners = self.file.triangle(near.place, jnp.result_type(point.x))
-        return facet(point, *corners).left_m(small) * unit_m
+        rotated = body.rotated(q_own_from_world)
+        scaled = Body(rotated.q_world_from_body, rotated.size_body_m / unit_m)
+        near = self.file.nearest(point, scaled)
+        corners = self.file.triangle(near.index, jnp.result_type(point.x))
+        return facet(point, *corners).gap_m(scaled) * unit_m
 
     @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         low, high = np.split(np.asarray(self.file.boxes[1], float), 2)
-        q, place = self._q_world_from_own(), np.asarray(self.position_world_m.array)
+        q, position = self._q_world_from_own(), np.asarray(self.position_world_m.array)
         axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
         edges = [edge + 0.5 * (low + high) for edge in box_edges(high - low)]
-        return [edge * float(self._unit_m()) @ axes + place for edge in edges]
+        return [edge * float(self._unit_m()) @ axes + position for edge in edges]
 
     @override
     def solids_world(self) -> tuple[Solid, ...]:
         corners = np.asarray(self.file.corners, float).reshape(-1, 3, 3)
-        if len(corners) > MOST_TOUCHED:
+        if len(corners) > MAX_CONTACT_TRIANGLES:
             message = (
-                f"{self.file.source}: {len(corners)} triangles are too many to touch, at most "
-                f"{MOST_TOUCHED} are allowed; write a coarser file, boxes, or physics: compliant"
+                f"{self.file.source}: got {len(corners)} triangles; contact allows at most "
+                f"{MAX_CONTACT_TRIANGLES}. Write a coarser file, boxes, or physics: compliant"
             )
             raise ScenarioError(message)
-        q, place = self._q_world_from_own(), np.asarray(self.position_world_m.array)
+        q, position = self._q_world_from_own(), np.asarray(self.position_world_m.array)
         axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
-        placed = np.unique(corners * float(self._unit_m()) @ axes + place, axis=0)
+        placed = np.unique(corners * float(self._unit_m()) @ axes + position, axis=0)
         return tuple(solid for one in placed if (solid := sheet(one)) is not None)
 
     def _q_world_from_own(self) -> Quaternion:
@@ -94,8 +94,8 @@ class Mesh(AbstractObstacle):
     def _unit_m(self) -> Real:
         return self.scale * self.file.unit_m
 
-    def _seen(self, ray: Ray) -> Ray:
-        """In the axes and the unit of the triangles."""
+    def _own_ray(self, ray: Ray) -> Ray:
+        """Return the ray in the axes and the unit of the triangles."""
         q_own_from_world = self._q_world_from_own().inverse()
         origin = q_own_from_world.rotate(ray.origin_m - self.position_world_m)
         return Ray(origin / self._unit_m(), q_own_from_world.rotate(ray.direction))

@@ -1,4 +1,4 @@
-"""What shapes share that have a center: a place and an attitude in the world."""
+"""Base class of shapes with a position and an attitude in the world."""
 
 from abc import abstractmethod
 from functools import reduce
@@ -19,7 +19,7 @@ from kittiwake.world.ray import AbstractObstacle, Ray
 
 
 class AbstractPlaced(AbstractObstacle):
-    """A shape that is described about its own center and along its own axes."""
+    """Shape that is described in its own axes, about its own center."""
 
     center_world_m: eqx.AbstractVar[Vec3]
     yaw_rad: eqx.AbstractVar[Real]
@@ -43,43 +43,43 @@ class AbstractPlaced(AbstractObstacle):
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
         q_own_from_world = self._q_world_from_own().inverse()
         own = q_own_from_world.rotate(point_world_m - self.center_world_m)
-        turned = body.turned(q_own_from_world)
-        return reduce(jnp.minimum, [near.left_m(turned) for near in self.nearest(own)])
+        rotated = body.rotated(q_own_from_world)
+        return reduce(jnp.minimum, [near.gap_m(rotated) for near in self.nearest(own)])
 
     @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
-        return [self.placed(line) for line in self.outline()]
+        return [self.to_world(line) for line in self.outline()]
 
     def solid(self, kind: Kind, *sizes_m: Real) -> tuple[Solid]:
-        """A simple one, in its place."""
+        """Return a simple solid with this shape's pose."""
         return (Solid.at(kind, sizes_m, self.center_world_m, self._q_world_from_own()),)
 
-    def placed(self, points_own_m: Points) -> Points:
-        """Points in its own axes, turned and put in their places."""
+    def to_world(self, points_own_m: Points) -> Points:
+        """Transform points from its own axes to the world."""
         q, center = self._q_world_from_own(), np.asarray(self.center_world_m.array)
         axes = np.stack([q.rotate(Vec3.of(axis)).array for axis in np.eye(3).tolist()])
         return points_own_m @ axes + center
 
     @abstractmethod
     def distance_along_m(self, ray_own: Ray) -> Real:
-        """How far its first point is along a ray in its own axes; infinite if there is none."""
+        """Return the distance of its first point along a ray in its own axes, or infinity."""
 
     @abstractmethod
     def normal_at(self, point_own_m: Vec3) -> Vec3:
-        """The direction across it at a point of its surface, in its own axes, of any length."""
+        """Return a normal at a point of its surface, in its own axes, of any length."""
 
     @abstractmethod
     def nearest(self, point_own_m: Vec3) -> list[Clearance]:
-        """Its place nearest to a point in its own axes; each such place if it is not convex."""
+        """Return its clearance from a point in its own axes; each local minimum if not convex."""
 
     @abstractmethod
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
-        """Lines that show it, in its own axes."""
+        """Return lines that show it, in its own axes."""
 
     def _q_world_from_own(self) -> Quaternion:
         return q_world_from_own(self.yaw_rad, self.pitch_rad, self.roll_rad)
 
 
 def q_world_from_own(yaw_rad: Real, pitch_rad: Real, roll_rad: Real) -> Quaternion:
-    """The rotation of a shape by its angles in the order in which they turn it."""
+    """Return the rotation of a shape by its angles."""
     return Quaternion.from_euler(EulerZYX(roll_rad, pitch_rad, yaw_rad))

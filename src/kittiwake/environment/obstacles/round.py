@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from kittiwake.contact.solid import Solid
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.environment.obstacles.meetings import Meeting, across2, ball, first, tube
+from kittiwake.environment.obstacles.meetings import Intersection, ball, first, radius2, tube
 from kittiwake.environment.obstacles.nearest import about
 from kittiwake.environment.obstacles.outlines import arc, circle, uprights
 from kittiwake.environment.obstacles.placed import AbstractPlaced
@@ -18,20 +18,20 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import POINT, UP, Body, Clearance, between, prism
-from kittiwake.world.plane import to_part_m
+from kittiwake.world.plane import distance_to_part_m
 from kittiwake.world.ray import AbstractObstacle, Ray
 
 
 class Sphere(AbstractObstacle):
-    """A ball."""
+    """Sphere."""
 
     center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]
 
     @override
     def distance_m(self, ray: Ray) -> Real:
-        about = Ray(ray.origin_m - self.center_world_m, ray.direction)
-        return first(ball(about, self.radius_m))
+        own = Ray(ray.origin_m - self.center_world_m, ray.direction)
+        return first(ball(own, self.radius_m))
 
     @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
@@ -39,7 +39,7 @@ class Sphere(AbstractObstacle):
 
     @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        return about(point_world_m - self.center_world_m, self.radius_m).left_m(body)
+        return about(point_world_m - self.center_world_m, self.radius_m).gap_m(body)
 
     @override
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
@@ -52,7 +52,7 @@ class Sphere(AbstractObstacle):
 
 
 class Cylinder(AbstractPlaced):
-    """A solid with flat ends about the z axis of its own; pitched by a right angle it lies."""
+    """Cylinder with flat ends about its own z axis; a pitch of a right angle lays it down."""
 
     center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]
@@ -65,7 +65,8 @@ class Cylinder(AbstractPlaced):
     def distance_along_m(self, ray_own: Ray) -> Real:
         half, square = 0.5 * self.height_m, self.radius_m * self.radius_m
         ends = [
-            to_part_m(ray_own, z_m, lambda point: across2(point) <= square) for z_m in (-half, half)
+            distance_to_part_m(ray_own, z_m, lambda point: radius2(point) <= square)
+            for z_m in (-half, half)
         ]
         return reduce(jnp.minimum, ends, first(tube(ray_own, self.radius_m, half)))
 
@@ -97,7 +98,7 @@ class Cylinder(AbstractPlaced):
 
 
 class Capsule(AbstractPlaced):
-    """A cylinder about the z axis of its own with half a ball on each end, beyond ``height_m``."""
+    """Cylinder of ``height_m`` about its own z axis with a hemisphere on each end."""
 
     center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]
@@ -109,14 +110,14 @@ class Capsule(AbstractPlaced):
     @override
     def distance_along_m(self, ray_own: Ray) -> Real:
         half = 0.5 * self.height_m
-        meetings = tube(ray_own, self.radius_m, half)
+        intersections = tube(ray_own, self.radius_m, half)
         for upwards in (1.0, -1.0):
             about_end = Ray(ray_own.origin_m - Vec3(0.0, 0.0, upwards * half), ray_own.direction)
-            meetings += [
-                Meeting(t, exists & (about_end.at(t).z * upwards >= 0.0))
+            intersections += [
+                Intersection(t, exists & (about_end.at(t).z * upwards >= 0.0))
                 for t, exists in ball(about_end, self.radius_m)
             ]
-        return first(meetings)
+        return first(intersections)
 
     @override
     def normal_at(self, point_own_m: Vec3) -> Vec3:

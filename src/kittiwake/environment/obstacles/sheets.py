@@ -1,4 +1,4 @@
-"""Sheets without a thickness: planes and parabolas."""
+"""Sheets without thickness: planes and parabolas."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from kittiwake.contact.solid import LEAST_M, Solid, strips
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.environment.obstacles.meetings import Meeting, first, roots
+from kittiwake.environment.obstacles.meetings import Intersection, first, roots
 from kittiwake.environment.obstacles.nearest import parabola
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced
@@ -18,41 +18,41 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import EAST, Clearance, between, prism
 from kittiwake.world.plane import AbstractPlane
-from kittiwake.world.ray import Ray, refuse_without_direction, unit
+from kittiwake.world.ray import Ray, unit, validate_direction
 
 
 class Plane(AbstractPlane):
-    """All points of a plane through a point, across a direction of any length."""
+    """Infinite plane through a point, normal to a direction of any length."""
 
     point_world_m: Vec3
     facing_world: Vec3 = Vec3(0.0, 0.0, 1.0)
 
     def __check_init__(self) -> None:
-        """Refuses a plane that faces nowhere."""
-        refuse_without_direction(self.facing_world, "facing_world", "[0, 0, 1] for a level plane")
+        """Raise ValueError if ``facing_world`` is no direction."""
+        validate_direction(self.facing_world, "facing_world", "[0, 0, 1] for a horizontal plane")
 
     @property
     @override
-    def across_world(self) -> Vec3:
+    def normal(self) -> Vec3:
         return unit(self.facing_world)
 
     @override
     def height_over_m(self, point_world_m: Vec3) -> Real:
-        return self.across_world.dot(point_world_m - self.point_world_m)
+        return self.normal.dot(point_world_m - self.point_world_m)
 
     @override
     def solids_world(self) -> tuple[Solid, ...]:
-        across, up = self.across_world, Vec3(0.0, 0.0, 1.0)
-        axis, cosine = up.cross(across), up.dot(across)
+        normal, up = self.normal, Vec3(0.0, 0.0, 1.0)
+        axis, cosine = up.cross(normal), up.dot(normal)
         sine = axis.norm()
-        # from straight up to straight down about any level axis
+        # from straight up to straight down about any horizontal axis
         level = axis / sine if sine > LEAST_M else Vec3(1.0, 0.0, 0.0)
         turn = Quaternion.from_rotation_vector(level * jnp.arctan2(sine, cosine))
         return (Solid.at("plane", (), self.point_world_m, turn),)
 
 
 class ParabolicSheet(AbstractPlaced):
-    """The points z = curvature y^2 over a rectangle of x and y, seen from ``center_world_m``."""
+    """Sheet z = curvature y^2 over a rectangle of x and y, about ``center_world_m``."""
 
     center_world_m: Vec3
     curvature_pm: Real
@@ -66,8 +66,12 @@ class ParabolicSheet(AbstractPlaced):
     def distance_along_m(self, ray_own: Ray) -> Real:
         o, d, a = ray_own.origin_m, ray_own.direction, self.curvature_pm
         discriminant = 0.25 * d.z * d.z + a * d.y * (d.y * o.z - d.z * o.y)
-        ways = roots(a * d.y * d.y, a * o.y * d.y - 0.5 * d.z, a * o.y * o.y - o.z, discriminant)
-        return first([Meeting(t, exists & self._within(ray_own.at(t))) for t, exists in ways])
+        solutions = roots(
+            a * d.y * d.y, a * o.y * d.y - 0.5 * d.z, a * o.y * o.y - o.z, discriminant
+        )
+        return first(
+            [Intersection(t, exists & self._within(ray_own.at(t))) for t, exists in solutions]
+        )
 
     @override
     def normal_at(self, point_own_m: Vec3) -> Vec3:
@@ -82,7 +86,7 @@ class ParabolicSheet(AbstractPlaced):
 
     @override
     def solids_world(self) -> tuple[Solid, ...]:
-        one, other = (self.placed(bow) for bow in self.outline()[:2])
+        one, other = (self.to_world(bow) for bow in self.outline()[:2])
         return strips(one, other)
 
     @override

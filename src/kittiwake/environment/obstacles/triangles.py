@@ -1,15 +1,15 @@
-"""Triangles sorted into a tree of boxes, so that a ray or a point tries few of them.
+"""Bounding volume hierarchy of triangles, so that a ray or a point tests few of them.
 
 The tree is a full binary one, stored by level: node i has the children 2 i and 2 i + 1, from the
-root at 1; each leaf holds equally many triangles. On every level the triangles of a node are halved
-at the median of their centers along the axis on which these spread most. A ray goes through the
-tree in one fixed order without a stack: after a node that it misses, and after a leaf, comes the
-next sibling of the nearest ancestor that has one, which is i + 1 without its trailing zeros.
+root at 1; each leaf holds equally many triangles. On every level the triangles of a node are split
+at the median of their centers along the axis of largest extent. A ray traverses the tree in a fixed
+order without a stack: after a node that it misses, and after a leaf, follows the next sibling of
+the nearest ancestor that has one, which is i + 1 without its trailing zeros.
 
-Corners are kept in a unit of the mesh's own, in which the largest coordinate is between a half and
-one: a file in micrometres has the same triangles as one in meters. A ray leaves a box later by the
-roundings of its distance (Ize 2013, "Robust BVH ray traversal"), so that it cannot pass between two
-boxes that touch.
+Corners are stored in the mesh's own unit, in which the largest coordinate is between a half and
+one: a file in micrometers has the same triangles as one in meters. A ray leaves a box later by the
+rounding error of its distance (Ize 2013, "Robust BVH ray traversal"), so that it cannot pass
+between two boxes that touch.
 """
 
 import math
@@ -26,25 +26,25 @@ from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import Body
-from kittiwake.world.ray import LEAST_SLOPE, Nearest, Ray
+from kittiwake.world.ray import MIN_SLOPE, Nearest, Ray
 
 LEAF_SIZE = 4
-# those of the distances of two planes, in parts of them
+# rounding errors of the distances of two planes, relative to them
 ROUNDINGS = 4.0
-# how far the boxes stand off their triangles, in parts of the largest coordinate, for rounding
+# margin of the boxes around their triangles, relative to the largest coordinate, for rounding
 MARGIN = 1e-5
 
 Corners = Float[np.ndarray, "triangles 3 3"]
 
 
 class TriangleMesh(eqx.Module):
-    """Triangles by their corners, in the order of a tree of boxes around them.
+    """Triangles by their corners, in the order of a tree of bounding boxes.
 
     Attributes:
-        source: what the triangles come from.
-        unit_m: in which the rest is given, a power of two.
-        corners: of the triangles of each leaf.
-        boxes: of each node, the least and then the largest coordinates; the first is of no node.
+        source: origin of the triangles, such as a file.
+        unit_m: unit of the other fields, a power of two.
+        corners: corners of the triangles of each leaf.
+        boxes: smallest and then largest coordinates of each node; the first row is unused.
     """
 
     source: str = eqx.field(static=True)
@@ -54,23 +54,23 @@ class TriangleMesh(eqx.Module):
 
     @classmethod
     def of(cls, corners_m: Corners, source: str) -> "TriangleMesh":
-        """The tree over some triangles, of which there is one at least."""
+        """Return the tree over at least one triangle."""
         levels = max(0, math.ceil(math.log2(len(corners_m) / LEAF_SIZE)))
         leaves = 2**levels
-        # of an uneven number the first ones stand twice, which no ray can tell
+        # the first triangles are repeated to fill the leaves, which no ray can detect
         filled = np.resize(corners_m, (math.ceil(len(corners_m) / leaves) * leaves, 3, 3))
         unit_m = math.ldexp(1.0, math.frexp(float(np.abs(corners_m).max()))[1])
         filled = filled / unit_m
         for level in range(levels):
-            filled = _halved(filled, 2**level)
+            filled = _split(filled, 2**level)
         grouped = filled.reshape(leaves, -1, 3, 3)
         return cls(source, unit_m, grouped, _boxes(grouped))
 
     def first(self, ray: Ray, low: Real, high: Real) -> Nearest:
-        """The nearest triangle from one distance up to below another, by its place.
+        """Return the nearest triangle from the distance ``low`` to below ``high``, by its index.
 
         The ray and all distances are in the mesh's unit; without a triangle the distance is
-        infinite. Nothing of this is differentiated.
+        infinite. Gradients are stopped.
         """
         ray, low, high = jax.lax.stop_gradient((ray, low, high))
         dtype = jnp.result_type(ray.origin_m.x)
@@ -83,29 +83,29 @@ class TriangleMesh(eqx.Module):
         def unfinished(walk: tuple[Count, Nearest]) -> Flag:
             return walk[0] != 0
 
-        def onwards(walk: tuple[Count, Nearest]) -> tuple[Count, Nearest]:
+        def advance(walk: tuple[Count, Nearest]) -> tuple[Count, Nearest]:
             node, best = walk
             entered = _meets_box(ray, boxes[node], low, best.distance_m)
             leaf = node - leaves
-            tried = entered & (leaf >= 0)
+            tested = entered & (leaf >= 0)
             row = corners[jnp.maximum(leaf, 0)]
             for i in range(size):
                 t, exists = triangle(ray, *_corners(row[9 * i : 9 * i + 9]))
-                nearer = tried & exists & (t >= low) & (t < best.distance_m)
+                nearer = tested & exists & (t >= low) & (t < best.distance_m)
                 best = Nearest(
                     jnp.where(nearer, t, best.distance_m),
-                    jnp.where(nearer, leaf * size + i, best.place),
+                    jnp.where(nearer, leaf * size + i, best.index),
                 )
             return jnp.where(entered & (leaf < 0), 2 * node, _next(node)), best
 
         start = (jnp.asarray(1, jnp.int32), Nearest(high, jnp.asarray(-1, jnp.int32)))
-        _, best = jax.lax.while_loop(unfinished, onwards, start)
-        return Nearest(jnp.where(best.place < 0, jnp.inf, best.distance_m), best.place)
+        _, best = jax.lax.while_loop(unfinished, advance, start)
+        return Nearest(jnp.where(best.index < 0, jnp.inf, best.distance_m), best.index)
 
     def nearest(self, point: Vec3, body: Body) -> Nearest:
-        """The triangle to which a body about a point leaves the least, by its place.
+        """Return the triangle with the smallest clearance from a body about a point, by its index.
 
-        All is in the mesh's unit. Nothing of this is differentiated.
+        All is in the mesh's unit. Gradients are stopped.
         """
         point, body = jax.lax.stop_gradient(as_arrays((point, body)))
         dtype = jnp.result_type(point.x)
@@ -118,27 +118,27 @@ class TriangleMesh(eqx.Module):
         def unfinished(walk: tuple[Count, Nearest]) -> Flag:
             return walk[0] != 0
 
-        def onwards(walk: tuple[Count, Nearest]) -> tuple[Count, Nearest]:
+        def advance(walk: tuple[Count, Nearest]) -> tuple[Count, Nearest]:
             node, best = walk
-            entered = _off_box(point, boxes[node]) - radius < best.distance_m
+            entered = _distance_from_box(point, boxes[node]) - radius < best.distance_m
             leaf = node - leaves
             row = corners[jnp.maximum(leaf, 0)]
             for i in range(size):
-                left = facet(point, *_corners(row[9 * i : 9 * i + 9])).left_m(body)
-                nearer = entered & (leaf >= 0) & (left < best.distance_m)
+                gap = facet(point, *_corners(row[9 * i : 9 * i + 9])).gap_m(body)
+                nearer = entered & (leaf >= 0) & (gap < best.distance_m)
                 best = Nearest(
-                    jnp.where(nearer, left, best.distance_m),
-                    jnp.where(nearer, leaf * size + i, best.place),
+                    jnp.where(nearer, gap, best.distance_m),
+                    jnp.where(nearer, leaf * size + i, best.index),
                 )
             return jnp.where(entered & (leaf < 0), 2 * node, _next(node)), best
 
         none = Nearest(jnp.asarray(jnp.inf, dtype), jnp.asarray(-1, jnp.int32))
-        return jax.lax.while_loop(unfinished, onwards, (jnp.asarray(1, jnp.int32), none))[1]
+        return jax.lax.while_loop(unfinished, advance, (jnp.asarray(1, jnp.int32), none))[1]
 
-    def triangle(self, place: Count, dtype: jnp.dtype) -> tuple[Vec3, Vec3, Vec3]:
-        """The corners of the triangle at a place."""
+    def triangle(self, index: Count, dtype: jnp.dtype) -> tuple[Vec3, Vec3, Vec3]:
+        """Return the corners of the triangle with an index."""
         corners = jnp.asarray(self.corners, dtype).reshape(-1, 9)
-        return _corners(corners[jnp.maximum(place, 0)])
+        return _corners(corners[jnp.maximum(index, 0)])
 
 
 def _corners(row: Float[Array, "9"]) -> tuple[Vec3, Vec3, Vec3]:
@@ -146,7 +146,7 @@ def _corners(row: Float[Array, "9"]) -> tuple[Vec3, Vec3, Vec3]:
 
 
 def _next(node: Count) -> Count:
-    """The node after a subtree; 0 after the last."""
+    """Return the node after a subtree; 0 after the last."""
     sibling = node + 1
     bit = sibling & -sibling
     return jnp.where(bit == sibling, 0, sibling // bit)
@@ -156,7 +156,7 @@ def _meets_box(ray: Ray, box: Float[Array, "6"], low: Real, high: Real) -> Flag:
     enters, leaves = low, high
     for i, axis in enumerate("xyz"):
         origin, slope = getattr(ray.origin_m, axis), getattr(ray.direction, axis)
-        inverse = 1.0 / jnp.where(jnp.abs(slope) < LEAST_SLOPE, LEAST_SLOPE, slope)
+        inverse = 1.0 / jnp.where(jnp.abs(slope) < MIN_SLOPE, MIN_SLOPE, slope)
         one, other = (box[i] - origin) * inverse, (box[i + 3] - origin) * inverse
         enters = jnp.maximum(enters, jnp.minimum(one, other))
         leaves = jnp.minimum(leaves, jnp.maximum(one, other))
@@ -164,17 +164,19 @@ def _meets_box(ray: Ray, box: Float[Array, "6"], low: Real, high: Real) -> Flag:
     return enters <= leaves * (1.0 + rounding)
 
 
-def _off_box(point: Vec3, box: Float[Array, "6"]) -> Real:
-    """How far a point is outside of a box."""
-    off = [
+def _distance_from_box(point: Vec3, box: Float[Array, "6"]) -> Real:
+    """Return the distance of a point from a box; 0 inside."""
+    distances = [
         jnp.maximum(jnp.maximum(box[i] - part, part - box[i + 3]), 0.0)
         for i, part in enumerate((point.x, point.y, point.z))
     ]
-    return jnp.sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2])
+    return jnp.sqrt(
+        distances[0] * distances[0] + distances[1] * distances[1] + distances[2] * distances[2]
+    )
 
 
-def _halved(corners_m: Corners, nodes: int) -> Corners:
-    """The triangles sorted so that the lower half of each node comes before its upper one."""
+def _split(corners_m: Corners, nodes: int) -> Corners:
+    """Sort triangles so that the lower half of each node comes before its upper half."""
     centers = corners_m.mean(axis=1).reshape(nodes, -1, 3)
     widest = np.argmax(np.ptp(centers, axis=1), axis=1)
     along = np.take_along_axis(centers, widest[:, None, None], axis=2)[:, :, 0]

@@ -1,1 +1,1 @@
-"""Plumes: where something comes from, and how it spreads."""
+"""Plumes: sources of substances in the air, and their spread."""

@@ -1,8 +1,8 @@
-"""A plume at rest: a Gaussian in space, longer one way than the others.
+"""Plume at rest: an anisotropic Gaussian in space.
 
     c = c0 exp(-(f^2 / sx^2 + l^2 / sy^2 + h^2 / sz^2) / 2)
 
-f, l, h: forward, to the left and up from the source, in axes turned by a yaw. Source: QRSim (R. De
+f, l, h: forward, to the left and up from the source, in axes rotated by a yaw. Source: QRSim (R. De
 Nardi, 2013), GaussianPlumeArea: c0 = 1, deviations from 3 to 20 m and a yaw within half a turn, all
 drawn for each flight.
 """
@@ -17,9 +17,9 @@ from typing_extensions import override
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.environment.plumes.sources import (
     Range,
-    drawn_between,
-    drawn_places,
-    refuse_unordered,
+    random_positions,
+    random_values,
+    validate_order,
 )
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
@@ -28,7 +28,7 @@ from kittiwake.world.plume import AbstractCloud, AbstractPlume, Site
 
 
 class GaussianCloud(AbstractCloud):
-    """A Gaussian about a place."""
+    """Gaussian about a center."""
 
     position_world_m: Vec3
     deviations_m: Vec3
@@ -38,18 +38,18 @@ class GaussianCloud(AbstractCloud):
     @override
     def concentration(self, position_world_m: Vec3, time_s: Real) -> Real:
         del time_s
-        off, s = position_world_m - self.position_world_m, self.deviations_m
+        offset, s = position_world_m - self.position_world_m, self.deviations_m
         sine, cosine = sin_cos(self.yaw_rad)
-        forward = (cosine * off.x + sine * off.y) / s.x
-        left = (cosine * off.y - sine * off.x) / s.y
-        up = off.z / s.z
+        forward = (cosine * offset.x + sine * offset.y) / s.x
+        left = (cosine * offset.y - sine * offset.x) / s.y
+        up = offset.z / s.z
         return self.peak * jnp.exp(-0.5 * (forward * forward + left * left + up * up))
 
 
 class GaussianPlume(AbstractPlume):
-    """A cloud at rest; place, deviations and yaw are drawn for each flight if not given.
+    """Cloud at rest; position, deviations and yaw are drawn for each flight if not given.
 
-    A place is drawn from the middle 80 % of each side of the world's area.
+    A position is drawn from the middle 80 % of each side of the world's area.
     """
 
     position_world_m: Vec3 | None = None
@@ -62,8 +62,8 @@ class GaussianPlume(AbstractPlume):
     peak: Annotated[Real, POSITIVE] = 1.0
 
     def __check_init__(self) -> None:
-        """Refuses a range with the higher limit first."""
-        refuse_unordered("deviation_range_m", self.deviation_range_m)
+        """Raise ValueError if the higher limit comes first."""
+        validate_order("deviation_range_m", self.deviation_range_m)
 
     @override
     def check(self, site: Site, period_s: float) -> None:
@@ -72,13 +72,13 @@ class GaussianPlume(AbstractPlume):
             site.area.check_drawable()
 
     @override
-    def begin(self, site: Site, key: PRNGKeyArray) -> GaussianCloud:
+    def init_cloud(self, site: Site, key: PRNGKeyArray) -> GaussianCloud:
         place_key, deviation_key, yaw_key = jax.random.split(key, 3)
-        place, spread, yaw = self.position_world_m, self.deviations_m, self.yaw_rad
-        if place is None:
-            place = Vec3.of(drawn_places(site.area, place_key, 1)[0])
+        position, spread, yaw = self.position_world_m, self.deviations_m, self.yaw_rad
+        if position is None:
+            position = Vec3.of(random_positions(site.area, place_key, 1)[0])
         if spread is None:
-            spread = tuple(drawn_between(self.deviation_range_m, deviation_key, 3))
+            spread = tuple(random_values(self.deviation_range_m, deviation_key, 3))
         if yaw is None:
             yaw = jnp.pi * jax.random.uniform(yaw_key, (), jnp.result_type(float))
-        return GaussianCloud(place, Vec3.of(spread), yaw, self.peak)
+        return GaussianCloud(position, Vec3.of(spread), yaw, self.peak)

@@ -1,1 +1,1 @@
-"""Navigation satellites: where they are, and what is wrong with the distances to them."""
+"""Navigation satellites: their orbits, and the errors of the distances to them."""

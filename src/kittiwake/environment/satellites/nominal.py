@@ -1,15 +1,15 @@
-"""The satellites of GPS as they are meant to be: 24 in six planes, on circles.
+"""Nominal GPS constellation: 24 satellites in six planes, on circular orbits.
 
 Slots and orbits are those of the GPS Standard Positioning Service Performance Standard (US
 Department of Defense, 2001), section 3.1: semi-major axis 26,559.7 km, inclination 55 deg, right
 ascension of the ascending node (Omega) and argument of latitude (u) at 0 h UTC on 1 July 1993, when
 Greenwich stood at 18 h 36 min 14.4 s.
 
-A satellite at a on its circle: ``u' = sqrt(mu / a^3)``; in axes that turn with the Earth ``Omega' =
--omega_E`` and ``r = a (cos u cos Omega - sin u cos i sin Omega, cos u sin Omega + sin u cos i cos
-Omega, sin u sin i)``. Nothing disturbs it: neither the Earth's flattening, by which all planes turn
-alike by 0.04 deg a day, nor leap seconds. What is right of it at any date is how the satellites lie
-to each other and how they pass over a place, not which one is where.
+A satellite at radius a: ``u' = sqrt(mu / a^3)``; in Earth-fixed axes ``Omega' = -omega_E`` and ``r
+= a (cos u cos Omega - sin u cos i sin Omega, cos u sin Omega + sin u cos i cos Omega, sin u sin
+i)``. Neglected are all disturbances: the Earth's flattening, by which all planes rotate by 0.04 deg
+a day, and leap seconds. At any date the relative positions of the satellites and their passes over
+a place are realistic, but not the positions of individual satellites.
 """
 
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from typing_extensions import override
 
-from kittiwake.environment.satellites.choice import chosen, frame_at
+from kittiwake.environment.satellites.choice import frame_at, select_satellites
 from kittiwake.environment.satellites.range_errors import SecondOrderError
 from kittiwake.geometry.geodesy import LocalFrame
 from kittiwake.geometry.scalar import Real
@@ -40,7 +40,7 @@ GRAVITATION_M3PS2 = 3.986004418e14
 EARTH_RATE_RADPS = 7.292115e-5
 ORBIT_RATE_RADPS = (GRAVITATION_M3PS2 / SEMI_MAJOR_AXIS_M**3) ** 0.5
 
-# of the planes A to F the nodes, and of the four slots in each the arguments of latitude
+# nodes of the planes A to F, and arguments of latitude of the four slots in each
 NODES_DEG = (272.847, 332.847, 32.847, 92.847, 152.847, 212.847)
 LATITUDE_ARGUMENTS_DEG = (
     (268.126, 161.786, 11.676, 41.806),
@@ -59,7 +59,7 @@ SLOTS_DEG = tuple(
 
 
 class CircularOrbits(AbstractOrbits):
-    """Circles around the Earth, by where on them the satellites are at the start."""
+    """Circular orbits, by the satellites' angles at the start."""
 
     numbers: tuple[int, ...] = eqx.field(static=True)
     node_rad: Float[Array | np.ndarray, " satellites"]
@@ -72,9 +72,9 @@ class CircularOrbits(AbstractOrbits):
         dtype = jnp.result_type(time_s, float)
         node = jnp.asarray(self.node_rad, dtype) - EARTH_RATE_RADPS * time_s
         argument = jnp.asarray(self.latitude_argument_rad, dtype) + ORBIT_RATE_RADPS * time_s
-        return jax.vmap(self._place)(node, argument)
+        return jax.vmap(self._position)(node, argument)
 
-    def _place(self, node: Real, u: Real) -> Float[Array, "3"]:
+    def _position(self, node: Real, u: Real) -> Float[Array, "3"]:
         along, across = jnp.cos(u), jnp.sin(u) * cos(INCLINATION_RAD)
         ecef = Vec3(
             along * jnp.cos(node) - across * jnp.sin(node),
@@ -85,27 +85,29 @@ class CircularOrbits(AbstractOrbits):
 
 
 class NominalConstellation(AbstractConstellation):
-    """The 24 slots of GPS on undisturbed circles; ``numbers`` chooses among them, 1 for A1."""
+    """The 24 slots of GPS on circular orbits; ``numbers`` selects some of them, 1 for A1."""
 
     numbers: tuple[int, ...] | None = eqx.field(static=True, default=None)
     errors: AbstractRangeError = SecondOrderError()
 
     def __check_init__(self) -> None:
-        """Refuses slots that there are not."""
-        self._chosen()
+        """Raise ValueError for unknown slots."""
+        self._selected()
 
     @override
     def orbits(self, origin: Origin, start_utc: datetime) -> CircularOrbits:
-        numbers = self._chosen()
+        numbers = self._selected()
         since_s = (start_utc - EPOCH_UTC).total_seconds()
         node, argument = np.radians([SLOTS_DEG[number - 1] for number in numbers]).T
-        turned = GREENWICH_RAD + EARTH_RATE_RADPS * since_s
+        greenwich = GREENWICH_RAD + EARTH_RATE_RADPS * since_s
         return CircularOrbits(
             numbers=numbers,
-            node_rad=np.mod(node - turned, 2.0 * pi),
+            node_rad=np.mod(node - greenwich, 2.0 * pi),
             latitude_argument_rad=np.mod(argument + ORBIT_RATE_RADPS * since_s, 2.0 * pi),
             frame=frame_at(origin),
         )
 
-    def _chosen(self) -> tuple[int, ...]:
-        return chosen(self.numbers, tuple(range(1, len(SLOTS_DEG) + 1)), "the constellation")
+    def _selected(self) -> tuple[int, ...]:
+        return select_satellites(
+            self.numbers, tuple(range(1, len(SLOTS_DEG) + 1)), "the constellation"
+        )

@@ -1,11 +1,10 @@
-"""Satellites on the orbits that were computed after the fact, as files of positions tell them.
+"""Satellites on precise orbits, which are computed afterwards and published as files of positions.
 
-Between the times of the file a position is that of the polynomial through the 13 nearest ones
-(Lagrange's, in its barycentric form), in axes that turn with the Earth: to a millimeter for
-positions 15 minutes apart, from one hour after the first to one hour before the last. Time is that
-of GPS, in which a leap second is no step. A flight computes pieces of it, each a sum of Chebyshev
-polynomials over at most 15 minutes, in the world's axes, found in double precision before it
-begins.
+Between the times of the file a position is interpolated by a polynomial through the 13 nearest ones
+(Lagrange's, in barycentric form), in Earth-fixed axes: to a millimeter for positions 15 minutes
+apart, from one hour after the first to one hour before the last. Time is that of GPS, which has no
+leap seconds. A flight evaluates pieces, each a sum of Chebyshev polynomials over at most 15
+minutes, in world axes, computed in double precision before it begins.
 """
 
 from datetime import datetime, timedelta
@@ -18,7 +17,7 @@ from jaxtyping import Array, Float
 from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.environment.satellites.choice import chosen, frame_at
+from kittiwake.environment.satellites.choice import frame_at, select_satellites
 from kittiwake.environment.satellites.gps_time import ahead_of_utc, utc_from_gps
 from kittiwake.environment.satellites.range_errors import SecondOrderError
 from kittiwake.geometry.geodesy import LocalFrame
@@ -27,19 +26,19 @@ from kittiwake.world.satellites import AbstractConstellation, AbstractOrbits, Ab
 from kittiwake.world.world import Origin
 
 POINTS = 13
-# positions that a time needs on either side, where the polynomial does not swing yet
+# positions required on either side, so that the polynomial does not oscillate
 MARGIN = 4
 MAX_INTERVAL_S = 900.0
 MAX_PIECE_S = 900.0
 DEGREE = 9
-# a day of pieces is all that a flight carries along
+# longest span of the pieces of a flight: a day
 MAX_SPAN_S = 86_400.0
 
 
 class OrbitTable(eqx.Module):
-    """Positions of satellites in axes that turn with the Earth, NaN where there is none.
+    """Positions of satellites in Earth-fixed axes, NaN for gaps.
 
-    ``time_s`` counts from ``begins_gps``, by what the clocks of GPS show.
+    ``time_s`` counts from ``begins_gps``, in GPS time.
     """
 
     source: str = eqx.field(static=True)
@@ -49,49 +48,49 @@ class OrbitTable(eqx.Module):
     positions_ecef_m: Float[np.ndarray, "times satellites 3"]
 
     def __check_init__(self) -> None:
-        """Refuses too few positions and too great distances between them."""
+        """Raise ScenarioError for too few positions and too long intervals between them."""
         if len(self.time_s) < POINTS:
             message = (
-                f"{self.source}: holds positions at {len(self.time_s)} times; {POINTS} at least "
-                "are needed"
+                f"{self.source}: got positions at {len(self.time_s)} times; must be at "
+                f"least {POINTS}"
             )
             raise ScenarioError(message)
         widest_s = float(np.diff(self.time_s).max())
         if widest_s > MAX_INTERVAL_S:
             message = (
-                f"{self.source}: {widest_s:g} s lie between two of its times; at most "
-                f"{MAX_INTERVAL_S:g} s can be bridged to a millimeter"
+                f"{self.source}: got an interval of {widest_s:g} s between two times; must be at "
+                f"most {MAX_INTERVAL_S:g} s for an interpolation to a millimeter"
             )
             raise ScenarioError(message)
 
     @property
     def span_s(self) -> tuple[float, float]:
-        """From when to when there are positions enough on both sides."""
+        """First and last time with enough positions on both sides."""
         return float(self.time_s[MARGIN]), float(self.time_s[-1 - MARGIN])
 
     def time_of_s(self, time_utc: datetime) -> float:
-        """When that is in the table."""
-        # the difference first: the last days of the calendar take no more seconds
+        """Return the time in the table of a time in UTC."""
+        # the difference first, as adding seconds overflows in the last days of the calendar
         return (time_utc - self.begins_gps + ahead_of_utc(time_utc)).total_seconds()
 
     def at(self, time_s: float, satellites: list[int]) -> Float[np.ndarray, "satellites 3"]:
-        """The positions of some, by their places in the table, between its times."""
+        """Return interpolated positions of some satellites, by their indices in the table."""
         first = int(np.searchsorted(self.time_s, time_s)) - POINTS // 2
         first = min(max(first, 0), len(self.time_s) - POINTS)
         times = self.time_s[first : first + POINTS]
         known = self.positions_ecef_m[first : first + POINTS, satellites]
-        away = time_s - times
-        if not away.all():
-            return known[int(np.argmin(np.abs(away)))]
-        # in units near the range, so that the products neither overflow nor vanish
-        apart = (times[:, None] - times) / (times[-1] - times[0]) * POINTS / 4.0
-        np.fill_diagonal(apart, 1.0)
-        weights = 1.0 / (apart.prod(axis=1) * away)
+        offsets = time_s - times
+        if not offsets.all():
+            return known[int(np.argmin(np.abs(offsets)))]
+        # in units near the range, so that the products neither overflow nor underflow
+        separations = (times[:, None] - times) / (times[-1] - times[0]) * POINTS / 4.0
+        np.fill_diagonal(separations, 1.0)
+        weights = 1.0 / (separations.prod(axis=1) * offsets)
         return np.tensordot(weights / weights.sum(), known, axes=1)
 
 
 class ChebyshevOrbits(AbstractOrbits):
-    """Orbits in pieces of equal length; ``coefficients`` are by piece, degree, satellite, axis."""
+    """Orbits in pieces of equal length; coefficients are by piece, degree, satellite, axis."""
 
     numbers: tuple[int, ...] = eqx.field(static=True)
     end_s: float | None = eqx.field(static=True)
@@ -113,50 +112,50 @@ class ChebyshevOrbits(AbstractOrbits):
 
 
 class PreciseConstellation(AbstractConstellation):
-    """The satellites of an orbit file; ``numbers`` chooses among them."""
+    """Satellites of an orbit file; ``numbers`` selects some of them."""
 
     file: OrbitTable
     numbers: tuple[int, ...] | None = eqx.field(static=True, default=None)
     errors: AbstractRangeError = SecondOrderError()
 
     def __check_init__(self) -> None:
-        """Refuses satellites that are not in the file."""
-        chosen(self.numbers, self.file.numbers, self.file.source)
+        """Raise ValueError for satellites that are not in the file."""
+        select_satellites(self.numbers, self.file.numbers, self.file.source)
 
     @override
     def orbits(self, origin: Origin, start_utc: datetime) -> ChebyshevOrbits:
         table = self.file
         begins_s = table.time_of_s(start_utc)
-        _refuse_other_times(table, begins_s)
+        _check_start(table, begins_s)
         span_s = min(table.span_s[1] - begins_s, MAX_SPAN_S)
         numbers = self._complete(begins_s, begins_s + span_s)
-        places = [table.numbers.index(number) for number in numbers]
+        indices = [table.numbers.index(number) for number in numbers]
         frame, pieces = frame_at(origin), ceil(span_s / MAX_PIECE_S)
         nodes = np.polynomial.chebyshev.chebpts1(DEGREE + 1)
         times = begins_s + (np.arange(pieces)[:, None] + 0.5 * (nodes + 1.0)) * span_s / pieces
-        known = np.array([[_in_world(table.at(t, places), frame) for t in row] for row in times])
+        known = np.array([[_in_world(table.at(t, indices), frame) for t in row] for row in times])
         to_coefficients = np.linalg.inv(np.polynomial.chebyshev.chebvander(nodes, DEGREE))
         return ChebyshevOrbits(numbers, span_s, np.einsum("dn,pnsx->pdsx", to_coefficients, known))
 
     def _complete(self, begins_s: float, ends_s: float) -> tuple[int, ...]:
-        """The chosen satellites, or if none were, those without a gap in this time."""
+        """Return the selected satellites, or by default those without a gap in this time."""
         table = self.file
         used = _used(table, begins_s, ends_s)
         gaps = np.isnan(table.positions_ecef_m[used])
-        there = tuple(n for i, n in enumerate(table.numbers) if not gaps[:, i].any())
-        lacking = [number for number in self.numbers or there if number not in there]
-        if lacking or not there:
+        complete = tuple(n for i, n in enumerate(table.numbers) if not gaps[:, i].any())
+        incomplete = [number for number in self.numbers or complete if number not in complete]
+        if incomplete or not complete:
             message = (
                 f"{table.source}: has gaps in the positions of satellite "
-                f"{', '.join(map(str, lacking or table.numbers))} in the time of the flight; leave "
-                "it out of numbers"
+                f"{', '.join(map(str, incomplete or table.numbers))} in the time of the flight; "
+                "omit it from numbers"
             )
             raise ScenarioError(message)
-        return self.numbers or there
+        return self.numbers or complete
 
 
 def _used(table: OrbitTable, begins_s: float, ends_s: float) -> slice:
-    """The rows that any time between these is found from."""
+    """Return the rows that are required for any time between two times."""
     first, last = np.searchsorted(table.time_s, (begins_s, ends_s))
     rows = len(table.time_s)
     low = min(max(int(first) - POINTS // 2, 0), rows - POINTS)
@@ -170,10 +169,10 @@ def _in_world(
     return (positions_ecef_m - np.asarray(frame.origin_ecef_m.array)) @ to_world.T
 
 
-def _refuse_other_times(table: OrbitTable, begins_s: float) -> None:
+def _check_start(table: OrbitTable, begins_s: float) -> None:
     first_s, last_s = table.span_s
     if not first_s <= begins_s < last_s:
-        # whole seconds inside the span, as a file would have them
+        # whole seconds inside the span, as in a file
         first, last = (
             utc_from_gps(table.begins_gps + timedelta(seconds=s))
             for s in (ceil(first_s), int(last_s))

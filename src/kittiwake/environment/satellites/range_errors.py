@@ -1,10 +1,10 @@
-"""What delays the signal of one satellite on its way, for all receivers of a world alike.
+"""Errors of the measured distance to one satellite, common to all receivers of a world.
 
-Of the first order, a Gauss-Markov process: correlation ``e^(-t / T)``. Of the second order, one
-that is itself driven by another: correlation ``(T e^(-t / T) - T' e^(-t / T')) / (T - T')``, which
-starts level, so that successive errors differ little; ``(1 + t / T) e^(-t / T)`` where T' is T.
+First order: a Gauss-Markov process, with the correlation ``e^(-t / T)``. Second order: one that is
+driven by another: correlation ``(T e^(-t / T) - T' e^(-t / T')) / (T - T')``, which starts with
+zero slope, so that successive errors differ little; ``(1 + t / T) e^(-t / T)`` for T' = T.
 
-With a = 1 / T and b = 1 / T' the second is what white noise w makes of a damped spring, ``e" + (a +
+With a = 1 / T and b = 1 / T' the second is a damped oscillator driven by white noise w, ``e" + (a +
 b) e' + a b e = w``. Its error e and its rate r, each in units of its deviation (``r = e' / sqrt(a
 b)``), are independent of each other at any one time. A step h later they are
 
@@ -12,14 +12,14 @@ b)``), are independent of each other at any one time. A step h later they are
     p = 1 - e^(-a h) - a g      q = 1 - e^(-a h) + b g      k = sqrt(a b) g
 
 with ``var m = p (2 - p) - k^2``, ``var n = q (2 - q) - k^2`` and ``cov(m, n) = k (a + b) g``, which
-leave the deviations as they are: exact at any h. Of a short step var m is of the order of h^3 and
-found as ``2 a b (a + b)`` times the integral of g^2 over the step.
+preserve the deviations: exact for any h. For a short step var m is of the order of h^3 and computed
+as ``2 a b (a + b)`` times the integral of g^2 over the step.
 
-The numbers are those of QRSim (2013): GM, whose factor e^(-dt / 2000 s) and innovation of 0.1746 m
-at 5 Hz make 12.35 m, and GM2, whose recurrence of two numbers at 5 Hz (factors 1 / 1.005 and
-e^(-dt / 4 s), innovation 0.003 m) makes 0.5888 m with the correlation above for 40.1 s and 4 s.
-Both begin in their stationary state; QRSim begins at zero and turns the process over for up to 200
-s before the flight.
+The parameters are those of QRSim (2013): GM, whose factor e^(-dt / 2000 s) and innovation of 0.1746
+m at 5 Hz give 12.35 m, and GM2, whose recurrence of two numbers at 5 Hz (factors 1 / 1.005 and
+e^(-dt / 4 s), innovation 0.003 m) gives 0.5888 m with the correlation above for 40.1 s and 4 s.
+Both begin in their stationary state; QRSim begins at zero and runs the process for up to 200 s
+before the flight.
 """
 
 from collections.abc import Callable
@@ -38,12 +38,12 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.world.satellites import AbstractRangeError
 
 QRSIM_PERIOD_S = 0.2
-# of Gauss's rule: the integrals of short steps to 1e-11
+# nodes of Gauss quadrature: integrals of short steps to 1e-11
 NODES = 6
 
 
 class NoRangeError(AbstractRangeError):
-    """Distances are as they are."""
+    """Exact distances."""
 
     @override
     def step(
@@ -54,7 +54,7 @@ class NoRangeError(AbstractRangeError):
 
 
 class FirstOrderError(AbstractRangeError):
-    """A Gauss-Markov process, as in the first versions of QRSim."""
+    """Gauss-Markov process, as in the first versions of QRSim."""
 
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 12.35
     time_constant_s: Annotated[Real, POSITIVE] = 2000.0
@@ -66,8 +66,8 @@ class FirstOrderError(AbstractRangeError):
     @override
     def step(self, state: Real, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Real, Real]:
         del inputs
-        later = self._process.next(state, normal(key), dt_s)
-        return later, later
+        next_state = self._process.next(state, normal(key), dt_s)
+        return next_state, next_state
 
     @property
     def _process(self) -> GaussMarkov:
@@ -75,24 +75,24 @@ class FirstOrderError(AbstractRangeError):
 
 
 class SecondOrderError(AbstractRangeError):
-    """A Gauss-Markov process that another one drives, as in QRSim from 2013 on."""
+    """Gauss-Markov process driven by another one, as in QRSim from 2013 on."""
 
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.5888
     time_constant_s: Annotated[Real, POSITIVE] = QRSIM_PERIOD_S / log(1.005)
     driving_time_constant_s: Annotated[Real, POSITIVE] = 4.0
 
     def __check_init__(self) -> None:
-        """Refuses time constants in the wrong order."""
+        """Raise ValueError for time constants in the wrong order."""
         if not self.time_constant_s >= self.driving_time_constant_s:
             message = (
-                f"driving_time_constant_s: {self.driving_time_constant_s:g} is not allowed; must "
+                f"driving_time_constant_s: got {self.driving_time_constant_s:g}; must "
                 f"be at most time_constant_s, {self.time_constant_s:g}"
             )
             raise ValueError(message)
 
     @override
     def init(self, key: PRNGKeyArray) -> tuple[Real, Real]:
-        return _two(key)
+        return _normal_pair(key)
 
     @override
     def step(
@@ -100,51 +100,51 @@ class SecondOrderError(AbstractRangeError):
     ) -> tuple[tuple[Real, Real], Real]:
         del inputs
         error, rate = state
-        first, second = _two(key)
-        # time counts in steps from here on: a is a h, and g is g / h
+        first, second = _normal_pair(key)
+        # from here on time is in units of the step: a is a h, and g is g / h
         a, b = dt_s / self.time_constant_s, dt_s / self.driving_time_constant_s
-        g = _passed_on(a, b)
-        forgotten, k = -jnp.expm1(-a), jnp.sqrt(a) * jnp.sqrt(b) * g
-        p, q = forgotten - a * g, forgotten + b * g
+        g = _rate_gain(a, b)
+        loss, k = -jnp.expm1(-a), jnp.sqrt(a) * jnp.sqrt(b) * g
+        p, q = loss - a * g, loss + b * g
         of_rate = jnp.sqrt(q * (2.0 - q) - k * k)
         shared = k * (a + b) * g / of_rate
-        variance = jnp.where(b < 1.0, _variance_of_short(a, b), p * (2.0 - p) - k * k)
+        variance = jnp.where(b < 1.0, _short_step_variance(a, b), p * (2.0 - p) - k * k)
         alone = jnp.sqrt(variance - shared * shared)
-        # the changes by themselves, which are small beside what they are added to
-        error_later = error + (k * rate - p * error + shared * first + alone * second)
-        rate_later = rate + (of_rate * first - q * rate - k * error)
-        return (error_later, rate_later), self.deviation_m * error_later
+        # increments are summed first, as they are small relative to the states
+        next_error = error + (k * rate - p * error + shared * first + alone * second)
+        next_rate = rate + (of_rate * first - q * rate - k * error)
+        return (next_error, next_rate), self.deviation_m * next_error
 
 
-def _passed_on(a: Real, b: Real) -> Real:
-    """What the error takes from its rate in a step, g."""
+def _rate_gain(a: Real, b: Real) -> Real:
+    """Return g, the gain from the rate to the error in a step."""
     return jnp.exp(-a) * _mean_decay(b - a)
 
 
 def _mean_decay(x: Real) -> Real:
-    """The mean of e^(-x s) for s from 0 to 1, which is (1 - e^-x) / x and 1 where x is 0."""
+    """Return the mean of e^(-x s) for s from 0 to 1: (1 - e^-x) / x, and 1 for x = 0."""
     short, long = jnp.minimum(x, 1.0), jnp.maximum(x, 1.0)
     return jnp.where(x < 1.0, _mean(lambda s: jnp.exp(-short * s)), -jnp.expm1(-long) / long)
 
 
-def _variance_of_short(a: Real, b: Real) -> Real:
-    """What a step adds to the variance of the error, if it is not longer than T'."""
+def _short_step_variance(a: Real, b: Real) -> Real:
+    """Return the variance that a step not longer than T' adds to the error."""
     shorter = 1.0 / jnp.maximum(b, 1.0)
     a, b = a * shorter, b * shorter
 
     def squared(s: Real) -> Real:
-        return (s * _passed_on(a * s, b * s)) ** 2
+        return (s * _rate_gain(a * s, b * s)) ** 2
 
     return 2.0 * a * b * (a + b) * _mean(squared)
 
 
 def _mean(function: Callable[[Real], Real]) -> Real:
-    """Over 0 to 1, by Gauss's rule."""
+    """Return the mean over 0 to 1, by Gauss quadrature."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     return 0.5 * jax.vmap(function)(jnp.asarray(0.5 + 0.5 * nodes)) @ jnp.asarray(weights)
 
 
-def _two(key: PRNGKeyArray) -> tuple[Real, Real]:
-    """Independent numbers of unit deviation."""
+def _normal_pair(key: PRNGKeyArray) -> tuple[Real, Real]:
+    """Return two independent numbers of unit deviation."""
     first, second = jax.random.normal(key, (2,), jnp.result_type(float))
     return first, second

@@ -1,1 +1,1 @@
-"""Waves on the water: regular ones, and seas by their spectra."""
+"""Water waves: regular waves, and irregular seas by their spectra."""

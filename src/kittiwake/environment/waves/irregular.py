@@ -1,4 +1,4 @@
-"""Seas by a wind, a sea state or a height; ``spectra`` and ``sea_state`` have what they are."""
+"""Irregular seas by a wind, a sea state or a height (see ``spectra`` and ``sea_state``)."""
 
 from abc import abstractmethod
 from typing import Annotated
@@ -10,15 +10,15 @@ from typing_extensions import override
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.environment.waves.sea_state import (
     SEA_STATES,
-    developed,
-    growing,
+    check_steepness,
+    developed_sea,
+    growing_sea,
     height_of,
     period_of,
-    refuse_steep,
-    refuse_unless_one,
-    steep_remarks,
+    require_one,
+    steepness_warnings,
 )
-from kittiwake.environment.waves.spectra import HIGHEST, SeaSpectrum, drawn
+from kittiwake.environment.waves.spectra import HIGHEST, SeaSpectrum, random_waves
 from kittiwake.geometry.scalar import Real
 from kittiwake.world.water import Waves
 from kittiwake.world.waves import AbstractWaves
@@ -29,7 +29,7 @@ ENHANCEMENT = Bounds(1.0, 7.0)
 
 
 class AbstractSea(AbstractWaves):
-    """A sea of which the height is given, or a wind that raises it, or its state."""
+    """Sea that is given by its significant height, a wind, or a sea state."""
 
     significant_height_m: eqx.AbstractVar[Real | None]
     wind_speed_mps: eqx.AbstractVar[Real | None]
@@ -41,8 +41,8 @@ class AbstractSea(AbstractWaves):
     components: eqx.AbstractVar[int]
 
     def __check_init__(self) -> None:
-        """Refuses a sea of which nothing or too much is said."""
-        refuse_unless_one(
+        """Raise ValueError unless exactly one of height, wind and sea state is given."""
+        require_one(
             {
                 "significant_height_m": self.significant_height_m,
                 "wind_speed_mps": self.wind_speed_mps,
@@ -51,20 +51,20 @@ class AbstractSea(AbstractWaves):
         )
 
     @abstractmethod
-    def raised(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
-        """The significant height by the wind; the peak's period, None if the height says it."""
+    def sea_from_wind(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
+        """Return significant height and peak period from the wind; None for the height's period."""
 
     @abstractmethod
-    def sharpness(self) -> Real:
-        """The enhancement of its peak (gamma)."""
+    def enhancement(self) -> Real:
+        """Return the peak enhancement (gamma)."""
 
     @override
     def check(self, gravity_mps2: float) -> None:
-        refuse_steep(self._spectrum(gravity_mps2), gravity_mps2, "significant_height_m")
+        check_steepness(self._spectrum(gravity_mps2), gravity_mps2, "significant_height_m")
 
     @override
     def warnings(self, gravity_mps2: float) -> tuple[str, ...]:
-        return steep_remarks(self._spectrum(gravity_mps2), gravity_mps2)
+        return steepness_warnings(self._spectrum(gravity_mps2), gravity_mps2)
 
     @override
     def shortest_period_s(self, gravity_mps2: float) -> float:
@@ -72,17 +72,17 @@ class AbstractSea(AbstractWaves):
 
     @override
     def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
-        return drawn(self._spectrum(gravity_mps2), self.components, gravity_mps2, key)
+        return random_waves(self._spectrum(gravity_mps2), self.components, gravity_mps2, key)
 
     def _spectrum(self, gravity_mps2: Real) -> SeaSpectrum:
         height, period = self.significant_height_m, self.peak_period_s
         if self.sea_state is not None:
             height = height_of(self.sea_state)
         elif self.wind_speed_mps is not None:
-            height, raised_s = self.raised(self.wind_speed_mps, gravity_mps2)
-            period = raised_s if period is None else period
+            height, wind_period_s = self.sea_from_wind(self.wind_speed_mps, gravity_mps2)
+            period = wind_period_s if period is None else period
         assert height is not None
-        shape = self.sharpness()
+        shape = self.enhancement()
         if period is None:
             period = period_of(height, shape, gravity_mps2)
         towards = self.towards_rad
@@ -90,11 +90,11 @@ class AbstractSea(AbstractWaves):
 
 
 class PiersonMoskowitzSea(AbstractSea):
-    """A fully developed sea: given by its significant height, a wind or its state.
+    """Fully developed sea: given by its significant height, a wind or its sea state.
 
-    The wind is that 19.5 m up. Without a ``peak_period_s`` it has that of the fully developed sea.
-    ``spreading`` is s of cos^2s of half the angle from ``towards_rad``, which is clockwise from
-    north; without it all waves run the same way.
+    The wind is that at 19.5 m. The default ``peak_period_s`` is that of the fully developed sea.
+    ``spreading`` is s in cos^2s of half the angle from ``towards_rad``, which is clockwise from
+    north; without it all waves travel in one direction.
     """
 
     significant_height_m: Annotated[Real, POSITIVE] | None = None
@@ -107,20 +107,20 @@ class PiersonMoskowitzSea(AbstractSea):
     components: Annotated[int, COMPONENTS] = eqx.field(static=True, default=64)
 
     @override
-    def raised(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
-        height, _ = developed(wind_speed_mps, gravity_mps2)
+    def sea_from_wind(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
+        height, _ = developed_sea(wind_speed_mps, gravity_mps2)
         return height, None
 
     @override
-    def sharpness(self) -> float:
+    def enhancement(self) -> float:
         return 1.0
 
 
 class JonswapSea(AbstractSea):
-    """A growing sea: given by its significant height, by wind and fetch or by its state.
+    """Growing sea: given by its significant height, by wind and fetch or by its sea state.
 
-    The wind is that 10 m up. Without a ``peak_period_s`` it has that of wind and fetch, or one that
-    goes with height and ``peak_enhancement`` (gamma). The others are as of a fully developed sea.
+    The wind is that at 10 m. The default ``peak_period_s`` is that of wind and fetch, or follows
+    from height and ``peak_enhancement`` (gamma). The others are as for a fully developed sea.
     """
 
     significant_height_m: Annotated[Real, POSITIVE] | None = None
@@ -136,20 +136,19 @@ class JonswapSea(AbstractSea):
 
     @override
     def __check_init__(self) -> None:
-        """Refuses a wind without a fetch, of what alone says how high the sea is."""
         super().__check_init__()
         if (self.wind_speed_mps is None) != (self.fetch_m is None):
             message = (
-                "wind_speed_mps and fetch_m, the way over which the wind blows, go together; write "
-                "both, such as fetch_m: 5000, or neither"
+                "wind_speed_mps and fetch_m, the distance over which the wind blows, belong "
+                "together; write both, such as fetch_m: 5000, or neither"
             )
             raise ValueError(message)
 
     @override
-    def raised(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
+    def sea_from_wind(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
         assert self.fetch_m is not None
-        return growing(wind_speed_mps, self.fetch_m, gravity_mps2)
+        return growing_sea(wind_speed_mps, self.fetch_m, gravity_mps2)
 
     @override
-    def sharpness(self) -> Real:
+    def enhancement(self) -> Real:
         return self.peak_enhancement

@@ -1,4 +1,4 @@
-"""Waves of one height, one period and one direction: a single component of ``core.water``."""
+"""Regular waves of one height, period and direction: a single component of ``world.water``."""
 
 from math import pi
 from typing import Annotated
@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.environment.waves.dispersion import refuse_breaking, wave_number
+from kittiwake.environment.waves.dispersion import check_breaking, wave_number
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.world.water import Waves
@@ -17,11 +17,11 @@ from kittiwake.world.waves import AbstractWaves
 
 
 class RegularWaves(AbstractWaves):
-    """Waves that are all alike; ``height_m`` is twice their amplitude.
+    """Regular waves; ``height_m`` is twice their amplitude.
 
-    ``towards_rad`` is where they run to, clockwise from north, as on charts; without a
-    ``water_depth_m`` the water is deep. ``phase_rad`` is 0 for a crest over the world's zero at the
-    start; without it, it is drawn.
+    ``towards_rad`` is their direction of travel, clockwise from north, as on charts; without a
+    ``water_depth_m`` the water is deep. ``phase_rad`` is 0 for a crest at the world's zero at the
+    start; random by default.
     """
 
     height_m: Annotated[Real, POSITIVE]
@@ -33,7 +33,7 @@ class RegularWaves(AbstractWaves):
     @override
     def check(self, gravity_mps2: float) -> None:
         height_m, period_s = float(self.height_m), float(self.period_s)
-        refuse_breaking(height_m, period_s, gravity_mps2, self.water_depth_m, "height_m")
+        check_breaking(height_m, period_s, gravity_mps2, self.water_depth_m, "height_m")
 
     @override
     def shortest_period_s(self, gravity_mps2: float) -> float:
@@ -49,14 +49,14 @@ class RegularWaves(AbstractWaves):
         if phase is None:
             phase = jax.random.uniform(key, (), jnp.result_type(float), -pi, pi)
         return Waves(
-            _alone(0.5 * self.height_m),
-            _alone(number * east),
-            _alone(number * north),
-            _alone(frequency),
-            _alone(phase),
+            _single(0.5 * self.height_m),
+            _single(number * east),
+            _single(number * north),
+            _single(frequency),
+            _single(phase),
             self.water_depth_m,
         )
 
 
-def _alone(number: Real) -> Float[Array, "1"]:
+def _single(number: Real) -> Float[Array, "1"]:
     return jnp.asarray(number, jnp.result_type(float))[None]

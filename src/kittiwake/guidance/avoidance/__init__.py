@@ -1,1 +1,1 @@
-"""What keeps away from obstacles: changes what is asked for by what range sensors see."""
+"""Obstacle avoidance with range sensors: modification of commands."""

@@ -1,20 +1,20 @@
-"""Keeping a velocity from leading into obstacles, by control barriers.
+"""Obstacle avoidance by control barrier functions on the commanded velocity.
 
-For each thing that is seen at the distance r in the direction u, and the velocity v that is asked
-for, h = r - d_safe - max(0, u v_now)^2 / (2 a) is what is free beside the way to brake, and
+For each detected point at the distance r in the direction u, and the commanded velocity v,
+h = r - d_safe - max(0, u v_now)^2 / (2 a) is the margin that remains after braking, and
 
     u v <= gamma h
 
-is what keeps h from falling faster than exp(-gamma t). The velocity that is flown is the nearest to
-what is asked for that satisfies all of them (``half_spaces``), which leads along walls and, where
+keeps h from decreasing faster than exp(-gamma t). The resulting velocity is the nearest to the
+commanded one that satisfies all constraints (``half_spaces``), which leads along walls and, where
 h < 0, away from them.
 
-What is seen stays where it was seen, as a point in the world, until its sensor speaks again, so
-that a slow sensor is no reason to come nearer. Everything is taken to stand still.
+Detected points are kept in world coordinates until the next measurement of their sensor, so that a
+slow sensor does not permit a closer approach. All obstacles are assumed to be at rest.
 
-A vehicle that follows velocities with a lag T comes to d_safe without overshooting if gamma is at
-most 1 / (4 T). Distances are those from the sensor: d_safe has to be larger than how far the
-vehicle reaches beyond it. A velocity that is changed has no acceleration fed forward.
+A vehicle that follows velocities with a lag T approaches d_safe without overshoot if gamma is at
+most 1 / (4 T). Distances are those from the sensor: d_safe has to exceed the extent of the vehicle
+beyond the sensor. A modified velocity has no feed-forward acceleration.
 
 Source: Ames et al., Control barrier functions: theory and applications, ECC 2019.
 """
@@ -31,28 +31,28 @@ from kittiwake.core.commands import VelocityYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.avoidance.half_spaces import nearest_point
-from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, world_looks
+from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, world_directions
 from kittiwake.interfaces.guidance import AvoidanceInputs
 
-# what is nearer than this has no direction
-LEAST_DISTANCE_M = 1e-3
+# nearer points have no direction
+MIN_DISTANCE_M = 1e-3
 
 
 class BarrierState(eqx.Module):
-    """What was seen last, in the world."""
+    """Last detected points in world coordinates."""
 
     points_world_m: Float[Array, "ranges 3"]
     valid: Bool[Array, " ranges"]
 
 
 class Barrier(AbstractRangeAvoidance):
-    """Changes a velocity as little as keeps the distance.
+    """Modifies a velocity minimally to keep the safe distance.
 
     Attributes:
-        sensors: by name; all of the vehicle's that tell ranges if not given.
+        sensors: names of range sensors; by default all of the vehicle.
         safe_distance_m: d_safe.
         gain_per_s: gamma.
-        max_deceleration_mps2: a, with which the vehicle can brake.
+        max_deceleration_mps2: a, the braking deceleration of the vehicle.
     """
 
     command_type: ClassVar[type] = VelocityYaw
@@ -61,16 +61,16 @@ class Barrier(AbstractRangeAvoidance):
     safe_distance_m: Annotated[Real, POSITIVE] = 0.8
     gain_per_s: Annotated[Real, POSITIVE] = 0.5
     max_deceleration_mps2: Annotated[Real, POSITIVE] = 3.0
-    looks_body: Directions | None = eqx.field(init=False)
+    beam_directions_body: Directions | None = eqx.field(init=False)
 
     def __post_init__(self) -> None:
-        """The sensors are not known yet."""
-        self.looks_body = None
+        """Start without the directions of the sensors."""
+        self.beam_directions_body = None
 
     @override
     def init(self, key: PRNGKeyArray) -> BarrierState:
         del key
-        shape = jnp.shape(self._looks)
+        shape = jnp.shape(self._directions)
         return BarrierState(jnp.zeros(shape), jnp.zeros(shape[0], bool))
 
     @override
@@ -78,32 +78,33 @@ class Barrier(AbstractRangeAvoidance):
         self, state: BarrierState, inputs: AvoidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[BarrierState, VelocityYaw]:
         del dt_s, key
-        asked: VelocityYaw = inputs.command
+        command: VelocityYaw = inputs.command
         seen = self._seen(state, inputs)
-        ways = seen.points_world_m - inputs.estimate.position_world_m.array[None]
-        square = jnp.sum(ways * ways, axis=1)
-        away = square > LEAST_DISTANCE_M**2
+        offsets = seen.points_world_m - inputs.estimate.position_world_m.array[None]
+        square = jnp.sum(offsets * offsets, axis=1)
+        away = square > MIN_DISTANCE_M**2
         distances = jnp.sqrt(jnp.where(away, square, 1.0))
-        normals = jnp.where(away[:, None], ways / distances[:, None], 0.0)
+        normals = jnp.where(away[:, None], offsets / distances[:, None], 0.0)
         closing = jnp.maximum(normals @ inputs.estimate.velocity_world_mps.array, 0.0)
         braking = closing * closing / (2.0 * self.max_deceleration_mps2)
-        free = distances - self.safe_distance_m - braking
-        wanted = jnp.asarray(asked.velocity_world_mps.array)
-        told = nearest_point(wanted, normals, self.gain_per_s * free, seen.valid & away)
-        same = jnp.all(told == wanted)
-        ahead = asked.acceleration_world_mps2 * jnp.where(same, 1.0, 0.0)
-        return seen, VelocityYaw(Vec3.of(told), asked.yaw_rad, ahead, asked.yaw_rate_radps)
+        margins = distances - self.safe_distance_m - braking
+        wanted = jnp.asarray(command.velocity_world_mps.array)
+        velocity = nearest_point(wanted, normals, self.gain_per_s * margins, seen.valid & away)
+        unchanged = jnp.all(velocity == wanted)
+        acceleration = command.acceleration_world_mps2 * jnp.where(unchanged, 1.0, 0.0)
+        safe = VelocityYaw(Vec3.of(velocity), command.yaw_rad, acceleration, command.yaw_rate_radps)
+        return seen, safe
 
     def _seen(self, state: BarrierState, inputs: AvoidanceInputs) -> BarrierState:
-        """What is new takes the place of what was seen before."""
+        """Return the state with the points of new measurements replaced."""
         ranges, estimate = self._ranges(inputs), inputs.estimate
-        looks = world_looks(self._looks, estimate.q_world_from_body)
-        points = estimate.position_world_m.array[None] + looks * ranges.distance_m[:, None]
-        news = [
+        directions = world_directions(self._directions, estimate.q_world_from_body)
+        points = estimate.position_world_m.array[None] + directions * ranges.distance_m[:, None]
+        fresh = [
             jnp.broadcast_to(inputs.fresh[name], jnp.shape(inputs.measurements[name].valid)).ravel()
             for name in self.sensors or ()
         ]
-        new = jnp.concatenate(news)
+        new = jnp.concatenate(fresh)
         return BarrierState(
             jnp.where(new[:, None], points, state.points_world_m),
             jnp.where(new, ranges.valid, state.valid),

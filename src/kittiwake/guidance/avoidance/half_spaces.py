@@ -1,15 +1,15 @@
-"""The point of an intersection of half spaces that is nearest to a given one.
+"""Projection of a point onto an intersection of half spaces.
 
     min |v - w|^2 + (s / g)^2     subject to     n_i v - s <= b_i
 
-The slack s, dear for a small g, is the same for all: where no v satisfies them all, it is shared
-evenly; where one does, it stays below g^2 times the sum of the multipliers. With v and s / g as one
-vector of four numbers this is a projection, and no constraint is ever impossible to meet.
+The slack s, expensive for a small g, is common to all: if no v satisfies them all, the violation is
+shared evenly; if one does, it stays below g^2 times the sum of the multipliers. With v and s / g as
+one vector of four numbers this is a projection, and always feasible.
 
-Solved by the dual active-set method: of the constraints that are violated the worst one is added,
-with the steepest step that keeps those that hold with equality, of which one leaves when its
-multiplier reaches zero. Four at most are independent. It ends after a finite number of rounds; here
-that number is fixed, and what is left after it is the worst violation.
+Solved by the dual active-set method: the most violated constraint is added, with the steepest step
+that keeps the active constraints with equality, of which one leaves when its multiplier reaches
+zero. At most four are independent. The method ends after a finite number of iterations; here that
+number is fixed, and the residual after it is the largest violation.
 
 Source: Goldfarb and Idnani, A numerically stable dual method for solving strictly convex quadratic
 programs, Mathematical Programming 27 (1983).
@@ -24,14 +24,14 @@ from jaxtyping import Array, Bool, Float
 SLACK = 0.003
 ROUNDS = 24
 # two normals of unit length nearer than the root of this count as one
-LEAST_SQUARE = 1e-7
+MIN_SQUARE = 1e-7
 DIMENSIONS = 4
 
 Vector = Float[Array, "4"]
 
 
 class _Search(NamedTuple):
-    """The point, the constraints that hold with equality, and one on its way among them."""
+    """Point, active constraints, and the constraint that is entering."""
 
     point: Vector
     normals: Float[Array, "4 4"]
@@ -49,7 +49,7 @@ def nearest_point(
     limits: Float[Array, " constraints"],
     relevant: Bool[Array, " constraints"],
 ) -> Float[Array, "3"]:
-    """The nearest point to ``wanted`` with normals @ point <= limits, where that is relevant."""
+    """Return the point nearest to ``wanted`` with normals @ point <= limits, where relevant."""
     dtype = jnp.result_type(wanted)
     slack = jnp.full((len(limits), 1), -SLACK, dtype)
     extended = jnp.concatenate([normals, slack], axis=1)
@@ -57,8 +57,12 @@ def nearest_point(
     begin = _Search(
         jnp.concatenate([wanted, jnp.zeros(1, dtype)]),
         jnp.zeros((DIMENSIONS, DIMENSIONS), dtype),
-        *(zero, jnp.zeros(DIMENSIONS, bool), zero),
-        *(jnp.zeros((), dtype), jnp.zeros((), dtype), jnp.asarray(False)),
+        multipliers=zero,
+        active=jnp.zeros(DIMENSIONS, bool),
+        entering=zero,
+        entering_limit=jnp.zeros((), dtype),
+        entering_multiplier=jnp.zeros((), dtype),
+        pending=jnp.asarray(False),
     )
 
     def once(search: _Search, _: None) -> tuple[_Search, None]:
@@ -73,7 +77,7 @@ def _entered(
     limits: Float[Array, " constraints"],
     relevant: Bool[Array, " constraints"],
 ) -> _Search:
-    """With the worst constraint on its way, unless one is already."""
+    """Return the search with the most violated constraint entering, unless one already is."""
     excess = jnp.where(relevant, normals @ search.point - limits, -jnp.inf)
     worst = jnp.argmax(excess)
     keep = search.pending
@@ -86,7 +90,7 @@ def _entered(
 
 
 def _round(search: _Search) -> _Search:
-    """One step along the dual; nothing where the entering constraint is satisfied."""
+    """Return the search after one dual step; unchanged if the entering constraint is satisfied."""
     active = search.active
     rows = jnp.where(active[:, None], search.normals, 0.0)
     gram = rows @ rows.T + jnp.diag(jnp.where(active, 0.0, 1.0))
@@ -94,18 +98,18 @@ def _round(search: _Search) -> _Search:
     across = search.entering - shares @ rows
     square = across @ across
     violation = search.entering @ search.point - search.entering_limit
-    open_way = square > LEAST_SQUARE
-    full = jnp.where(open_way, violation / jnp.where(open_way, square, 1.0), jnp.inf)
-    blocking = active & (shares > LEAST_SQUARE)
+    feasible = square > MIN_SQUARE
+    full = jnp.where(feasible, violation / jnp.where(feasible, square, 1.0), jnp.inf)
+    blocking = active & (shares > MIN_SQUARE)
     until = jnp.where(blocking, search.multipliers / jnp.where(blocking, shares, 1.0), jnp.inf)
     blocked = jnp.argmin(until)
-    takes = search.pending & (violation > 0.0)
+    steps = search.pending & (violation > 0.0)
     length = jnp.minimum(full, until[blocked])
-    length = jnp.where(takes & jnp.isfinite(length), length, 0.0)
+    length = jnp.where(steps & jnp.isfinite(length), length, 0.0)
     multipliers = jnp.where(active, search.multipliers - length * shares, 0.0)
     entering_multiplier = search.entering_multiplier + length
-    joins = takes & (full <= until[blocked])
-    leaves = takes & ~joins & jnp.isfinite(until[blocked])
+    joins = steps & (full <= until[blocked])
+    leaves = steps & ~joins & jnp.isfinite(until[blocked])
     slots = jnp.arange(DIMENSIONS)
     new = joins & (slots == jnp.argmin(active))
     gone = leaves & (slots == blocked)

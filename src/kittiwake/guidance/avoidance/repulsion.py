@@ -1,6 +1,6 @@
-"""Leaning back from obstacles, as if they pushed.
+"""Obstacle avoidance by a repulsive lean of the attitude.
 
-Of a distance d the lean is a hyperbola
+The lean is a hyperbola of the distance d
 
     alpha(d) = A / d^2 + B / d,     at most alpha_max;     0 for d > d_max
 
@@ -9,12 +9,12 @@ weighted by its own lean: with the horizontal parts u_i of the directions
 
     alpha = - sum_i alpha_i^2 u_i / sum_i alpha_i
 
-so that opposite ones cancel, and many numbers of one wall lean no more than a single one. The
-attitude that is asked for is turned by |alpha| about the horizontal axis z x alpha of the world.
+so that opposite ones cancel, and many ranges of one wall lean no more than a single one. The
+commanded attitude is rotated by |alpha| about the horizontal axis z x alpha of the world.
 
 Source: the Matlab drone simulator of R. Coronel, with its distances of 0.4, 1 and 4.5 m and its
-angles of 0.08 and 0.1 rad; it adds weighted vectors. Which angle belongs to which distance and what
-the weights are is chosen here.
+angles of 0.08 and 0.1 rad; it adds weighted vectors. The assignment of angles to distances and the
+weights are chosen here.
 """
 
 from typing import Annotated, ClassVar
@@ -29,17 +29,17 @@ from kittiwake.core.commands import ThrustAttitude
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, world_looks
+from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, world_directions
 from kittiwake.interfaces.guidance import AvoidanceInputs
 
 LEAN_RAD = Bounds(0.0, 1.0, open_below=True)
 
 
 class Repulsion(AbstractRangeAvoidance):
-    """Leans back from what is near.
+    """Leans away from near obstacles.
 
     Attributes:
-        sensors: by name; all of the vehicle's that tell ranges if not given.
+        sensors: names of range sensors; by default all of the vehicle.
         least_m: d_min.
         reference_m: d_ref.
         farthest_m: d_max.
@@ -55,53 +55,56 @@ class Repulsion(AbstractRangeAvoidance):
     farthest_m: Annotated[Real, POSITIVE] = 4.5
     reference_lean_rad: Annotated[Real, LEAN_RAD] = 0.08
     max_lean_rad: Annotated[Real, LEAN_RAD] = 0.1
-    looks_body: Directions | None = eqx.field(init=False)
+    beam_directions_body: Directions | None = eqx.field(init=False)
 
     def __post_init__(self) -> None:
-        """The sensors are not known yet."""
-        self.looks_body = None
+        """Start without the directions of the sensors."""
+        self.beam_directions_body = None
 
     def __check_init__(self) -> None:
-        """Refuses distances and angles through which no such hyperbola leads."""
+        """Raise an error for distances and angles that define no such hyperbola."""
         distances = (self.least_m, self.reference_m, self.farthest_m)
         angles = (self.reference_lean_rad, self.max_lean_rad)
         if not all(isinstance(number, int | float) for number in (*distances, *angles)):
             return
         if not self.least_m < self.reference_m <= self.farthest_m:
+            given = ", ".join(f"{d:g}" for d in distances)
             message = (
-                f"least_m, reference_m, farthest_m: {', '.join(f'{d:g}' for d in distances)} do "
-                "not grow; write the nearest first, such as 0.4, 1 and 4.5"
+                f"`least_m`, `reference_m`, `farthest_m`: got {given}; must increase, such as "
+                "0.4, 1 and 4.5"
             )
             raise ValueError(message)
         if self.reference_lean_rad > self.max_lean_rad:
             message = (
-                f"reference_lean_rad: {angles[0]:g} is more than max_lean_rad, {angles[1]:g}; "
-                "write less, since it is the lean further away"
+                f"`reference_lean_rad`: got {angles[0]:g}; must be at most max_lean_rad, "
+                f"{angles[1]:g}, as the lean decreases with distance"
             )
             raise ValueError(message)
 
     def lean_rad(self, distance_m: Float[Array, "..."]) -> Float[Array, "..."]:
-        """alpha(d)."""
+        """Return alpha(d)."""
         near, far = self.least_m, self.reference_m
-        # of alpha d = A / d + B at both distances
+        # solves alpha d = A / d + B at both distances
         slope = self.max_lean_rad * near - self.reference_lean_rad * far
         a = slope / (1.0 / near - 1.0 / far)
         b = self.reference_lean_rad * far - a / far
         d = jnp.maximum(distance_m, near)
-        free = jnp.clip((a / d + b) / d, 0.0, self.max_lean_rad)
-        return jnp.where(distance_m > self.farthest_m, 0.0, free)
+        lean = jnp.clip((a / d + b) / d, 0.0, self.max_lean_rad)
+        return jnp.where(distance_m > self.farthest_m, 0.0, lean)
 
     @override
     def step(
         self, state: tuple[()], inputs: AvoidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], ThrustAttitude]:
         del dt_s, key
-        asked: ThrustAttitude = inputs.command
+        command: ThrustAttitude = inputs.command
         ranges = self._ranges(inputs)
         lean = jnp.where(ranges.valid, self.lean_rad(ranges.distance_m), 0.0)
-        looks = world_looks(self._looks, inputs.estimate.q_world_from_body)
+        directions = world_directions(self._directions, inputs.estimate.q_world_from_body)
         total = jnp.sum(lean)
-        x, y, _ = -(lean * lean / jnp.where(total > 0.0, total, 1.0)) @ looks
-        turn = Quaternion.from_rotation_vector(Vec3(-y, x, jnp.zeros_like(x)))
-        leaning = turn * asked.q_world_from_body
-        return state, ThrustAttitude(asked.thrust_n, leaning, asked.angular_velocity_body_radps)
+        x, y, _ = -(lean * lean / jnp.where(total > 0.0, total, 1.0)) @ directions
+        rotation = Quaternion.from_rotation_vector(Vec3(-y, x, jnp.zeros_like(x)))
+        attitude = rotation * command.q_world_from_body
+        return state, ThrustAttitude(
+            command.thrust_n, attitude, command.angular_velocity_body_radps
+        )

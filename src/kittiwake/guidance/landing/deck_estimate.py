@@ -1,16 +1,16 @@
-"""Where a vehicle believes the deck to be that it follows.
+"""Estimate of position and velocity of a deck from a vehicle's sensor.
 
-Between messages the deck goes on at its velocity. After a time T a message with the place z and, of
-some sensors, the velocity w corrects both with fading memory::
+Between messages the deck moves on at its velocity. After a time T a message with the position z
+and, from some sensors, the velocity w corrects both with fading memory::
 
     theta = e^(-T / tau),    p += (1 - theta^2) (z - p)
     v += (1 - theta^2) (w - v)    or, without w,    v += (1 - theta)^2 (z - p) / T
 
-which for constant T is the filter that weighs a message of age a by theta^(a / T) (Morrison 1969,
-"Introduction to Sequential Smoothing and Prediction"). tau = 0 believes each message.
+which for constant T is the filter that weights a message of age a by theta^(a / T) (Morrison 1969,
+"Introduction to Sequential Smoothing and Prediction"). tau = 0 adopts each message.
 
-A deck of which nothing has been heard for ``lost_after_s`` is lost: it is believed to have stopped,
-so that what follows it waits at that place and flies no farther on.
+A deck without messages for ``lost_after_s`` is lost: its velocity estimate becomes zero, so that a
+following vehicle waits at its last position.
 """
 
 from collections.abc import Mapping
@@ -28,14 +28,14 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.guidance import GuidanceInputs
 
-# of the sensors that tell where a deck is
-SEEN_BY: tuple[type, ...] = (DeckMeasurement, MarkerMeasurement)
-# without a message for so long, where nobody says another time
+# measurements of the position of a deck
+DECK_MEASUREMENTS: tuple[type, ...] = (DeckMeasurement, MarkerMeasurement)
+# default time without a message
 LOST_AFTER_S = 1.0
 
 
 class DeckEstimate(eqx.Module):
-    """The middle of its upper side, its velocity, and for how long nothing was heard of it."""
+    """Center of the deck's upper side, its velocity, and the time since the last message."""
 
     seen: Flag
     unseen_s: Real
@@ -44,13 +44,13 @@ class DeckEstimate(eqx.Module):
 
     @classmethod
     def unknown(cls) -> "DeckEstimate":
-        """Before the first message."""
+        """Return the estimate before the first message."""
         zero = jnp.asarray(0.0)
-        nowhere = Vec3(zero, zero, zero)
-        return cls(jnp.asarray(False), zero, nowhere, nowhere)
+        origin = Vec3(zero, zero, zero)
+        return cls(jnp.asarray(False), zero, origin, origin)
 
     def lost(self, lost_after_s: Real) -> Flag:
-        """Whether it was seen once, and not for so long."""
+        """Return True if the deck was seen before, but not for this time."""
         return self.seen & (self.unseen_s > lost_after_s)
 
     def at(
@@ -61,37 +61,42 @@ class DeckEstimate(eqx.Module):
         dt_s: Real,
         lost_after_s: Real = LOST_AFTER_S,
     ) -> "DeckEstimate":
-        """A step later, with what a sensor said; lost, it stops."""
-        place, velocity, valid = _told(inputs.measurements[sensor], inputs.estimate)
-        heard = jnp.logical_and(inputs.fresh[sensor], valid)
+        """Return the estimate one step later, with the message of a sensor; a lost deck stops."""
+        measurement = inputs.measurements[sensor]
+        place, velocity, valid = _position_and_velocity(measurement, inputs.estimate)
+        received = jnp.logical_and(inputs.fresh[sensor], valid)
         since_s = self.unseen_s + dt_s
-        on = self.position_world_m + self.velocity_world_mps * dt_s
+        predicted_m = self.position_world_m + self.velocity_world_mps * dt_s
         fades = smoothing_s > 0.0
         theta = jnp.where(fades, jnp.exp(-since_s / jnp.where(fades, smoothing_s, 1.0)), 0.0)
-        off = place - on
+        error = place - predicted_m
         if velocity is None:
-            gained = off * ((1.0 - theta) * (1.0 - theta) / since_s)
+            correction = error * ((1.0 - theta) * (1.0 - theta) / since_s)
             first = Vec3.zero()
         else:
-            gained = (velocity - self.velocity_world_mps) * (1.0 - theta * theta)
+            correction = (velocity - self.velocity_world_mps) * (1.0 - theta * theta)
             first = velocity
         none = jnp.zeros_like(since_s)
         corrected = DeckEstimate(
             self.seen,
             none,
-            on + off * (1.0 - theta * theta),
-            self.velocity_world_mps + gained,
+            predicted_m + error * (1.0 - theta * theta),
+            self.velocity_world_mps + correction,
         )
-        begun = DeckEstimate(jnp.asarray(True), none, place, first)
-        goes_on = DeckEstimate(self.seen, since_s, on, self.velocity_world_mps)
-        stops = eqx.tree_at(lambda deck: deck.velocity_world_mps, goes_on, Vec3.zero())
-        alone = tree_where(goes_on.lost(lost_after_s), as_arrays(stops), as_arrays(goes_on))
-        waits = DeckEstimate(self.seen, none, self.position_world_m, self.velocity_world_mps)
-        known = tree_where(heard, as_arrays(corrected), alone)
-        return tree_where(self.seen, known, tree_where(heard, as_arrays(begun), as_arrays(waits)))
+        initial = DeckEstimate(jnp.asarray(True), none, place, first)
+        predicted = DeckEstimate(self.seen, since_s, predicted_m, self.velocity_world_mps)
+        stopped = eqx.tree_at(lambda deck: deck.velocity_world_mps, predicted, Vec3.zero())
+        lost = predicted.lost(lost_after_s)
+        uncorrected = tree_where(lost, as_arrays(stopped), as_arrays(predicted))
+        waiting = DeckEstimate(self.seen, none, self.position_world_m, self.velocity_world_mps)
+        known = tree_where(received, as_arrays(corrected), uncorrected)
+        unknown = tree_where(received, as_arrays(initial), as_arrays(waiting))
+        return tree_where(self.seen, known, unknown)
 
 
-def _told(measurement: Any, estimate: Kinematics) -> tuple[Vec3, Vec3 | None, Flag]:
+def _position_and_velocity(
+    measurement: Any, estimate: Kinematics
+) -> tuple[Vec3, Vec3 | None, Flag]:
     """Place and velocity in the world, and whether there are any."""
     if isinstance(measurement, MarkerMeasurement):
         away = estimate.q_world_from_body.rotate(measurement.position_body_m)
@@ -99,34 +104,34 @@ def _told(measurement: Any, estimate: Kinematics) -> tuple[Vec3, Vec3 | None, Fl
     return measurement.position_world_m, measurement.velocity_world_mps, True
 
 
-def refuse_blind(sensors: Mapping[str, Any], name: str) -> None:
-    """Refuses a vehicle without the sensor that is to tell where the deck is.
+def check_deck_sensor(sensors: Mapping[str, Any], name: str) -> None:
+    """Check that the vehicle has the sensor that measures the deck.
 
     Raises:
-        ScenarioError: with what to write instead.
+        ScenarioError: if it has not.
     """
-    if name in sensors and sensors[name].measures in SEEN_BY:
+    if name in sensors and sensors[name].measures in DECK_MEASUREMENTS:
         return
-    found = [key for key, sensor in sensors.items() if sensor.measures in SEEN_BY]
-    what = f"the sensor '{name}' measures no deck" if name in sensors else f"no sensor '{name}'"
+    found = [key for key, sensor in sensors.items() if sensor.measures in DECK_MEASUREMENTS]
+    problem = f"the sensor '{name}' measures no deck" if name in sensors else f"no sensor '{name}'"
     advice = f"write sensor: {found[0]}" if found else f"write {name}: beacon under sensors"
-    message = f"sensor: {what}; {advice}"
+    message = f"`sensor`: {problem}; {advice}"
     raise ScenarioError(message)
 
 
-def refuse_without_feet(context: Any, given: Real | None) -> Real:
-    """The height of the center of mass over the deck when the vehicle stands on it.
+def required_standing_height_m(context: Any, height_m: Real | None) -> Real:
+    """Return the height of the center of mass over the deck when the vehicle stands on it.
 
     Raises:
-        ScenarioError: if it has no feet and nobody has told.
+        ScenarioError: if it is not height_m and the vehicle has no landing gear.
     """
-    if given is not None:
-        return given
+    if height_m is not None:
+        return height_m
     standing = context.dynamics.standing_height_m
     if standing is None:
         message = (
-            "this vehicle has no feet to stand on; give it some under parameters.landing_gear, or "
-            "write standing_height_m, that of its center of mass over the deck when it stands there"
+            "this vehicle has no landing gear; write some under parameters.landing_gear, or write "
+            "standing_height_m, the height of its center of mass over the deck when it stands"
         )
         raise ScenarioError(message)
     return standing

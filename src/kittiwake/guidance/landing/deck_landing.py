@@ -1,22 +1,23 @@
-"""Landing on a deck that moves: follow, approach, align, descend in a cone, switch off, go around.
+"""Landing on a moving deck: follow, approach, align, descend in a cone, switch off, go around.
 
-With the height h over where the vehicle will stand, and the horizontal distance e from the middle
-of the deck::
+With the height h over the standing height on the deck, and the horizontal distance e from the
+center of the deck::
 
-    looking        until the sensor has seen the deck
+    looking        until the sensor has detected the deck
     following      at the altitude over the deck, until the landing is due
     approaching    down to the approach altitude
     aligning       there, until e has been below the threshold for a while
-    descending     while e < threshold + cone h; within ``commit_m`` of the deck whatever happens
+    descending     while e < threshold + cone h; within ``commit_m`` of the deck in any case
     going around   up to the approach altitude, where it aligns again
-    motors off     once it stands: near the deck, and not moving against it
+    motors off     once it stands: near the deck, and at rest relative to it
 
-The set point moves along with the deck, up and down too, and its velocity is fed forward. A vehicle
-that has lost the deck, as ``deck`` says, goes around up to the altitude from which it followed, and
-waits there until it sees the deck again. Neither that nor the aligning has an end.
+The setpoint moves with the deck, also vertically, and its velocity is fed forward. A vehicle that
+has lost the deck, as defined in ``deck_estimate``, goes around up to the altitude at which it
+followed, and waits there until it detects the deck again. Neither that nor the aligning has a
+timeout.
 
 After Velasco et al. (2020), Drones 4(3), 37 (``vtol``), which has no memory: it does not feed the
-deck's velocity forward, falls the last way in one step, and leaves the motors on.
+deck's velocity forward, drops over the last part in one step, and leaves the motors on.
 """
 
 from dataclasses import replace
@@ -38,8 +39,8 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.landing.deck_estimate import (
     LOST_AFTER_S,
     DeckEstimate,
-    refuse_blind,
-    refuse_without_feet,
+    check_deck_sensor,
+    required_standing_height_m,
 )
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
@@ -54,22 +55,22 @@ PHASES = (
     "going around",
     "motors off",
 )
-# nearer to a wanted height than this it is there
-THERE_M = 0.1
+# distance at which a height counts as reached
+REACHED_M = 0.1
 
 
 class DeckLandingState(eqx.Module):
-    """What is remembered.
+    """State of a deck landing.
 
     Attributes:
-        beginning: where it began.
-        deck: where that is believed to be.
-        phase: as in ``PHASES``.
-        height_m: of the set point over where the vehicle will stand.
-        settled_s: for how long the error has been small, or the vehicle has stood still.
+        initial: initial pose.
+        deck: estimate of the deck.
+        phase: index in ``PHASES``.
+        height_m: height of the setpoint over the standing height on the deck.
+        settled_s: time for which the error has been small, or the vehicle has been at rest.
     """
 
-    beginning: InitialPose
+    initial: InitialPose
     deck: DeckEstimate
     phase: Int[Array, ""]
     height_m: Real
@@ -77,7 +78,7 @@ class DeckLandingState(eqx.Module):
 
 
 class DeckRelativeState(eqx.Module):
-    """A vehicle over a deck: its height, its speed against it, and its horizontal distance."""
+    """Motion of a vehicle relative to a deck: height, speed and horizontal distance."""
 
     height_m: Real
     speed_mps: Real
@@ -85,25 +86,25 @@ class DeckRelativeState(eqx.Module):
 
 
 class DeckLanding(AbstractGuidance):
-    """Onto the middle of the deck that a sensor sees.
+    """Lands on the center of the deck that a sensor measures.
 
     Attributes:
-        sensor: that tells where the deck is.
-        altitude_m: over the deck while the vehicle follows it.
-        approach_altitude_m: over the deck, where it aligns.
-        begin_after_s: when the landing is due.
-        error_threshold_m: how far from the middle it may begin to descend.
-        cone: by how much more it may be off for each meter of height.
-        settle_s: for how long it has to be near.
-        climb_mps: at most, of the set point.
-        descent_mps: of the set point.
-        commit_m: nearer to the deck's height it does not go around.
-        rest_mps: slower against the deck it stands.
-        rest_s: for so long, before the motors go off.
-        lost_after_s: without a message it goes around.
-        smoothing_s: tau, the memory for what the sensor says.
-        standing_height_m: of the center of mass over the deck; that of its feet if not given.
-        yaw_rad: to look along; the yaw that it begins with if not given.
+        sensor: name of the sensor that measures the deck.
+        altitude_m: height over the deck while following it.
+        approach_altitude_m: height over the deck for aligning.
+        begin_after_s: time at which the landing is due.
+        error_threshold_m: largest distance from the center at which the descent begins.
+        cone: additional permitted distance per meter of height.
+        settle_s: time for which the error has to be below the threshold.
+        climb_mps: largest vertical speed of the setpoint.
+        descent_mps: speed of descent of the setpoint.
+        commit_m: height over the deck below which it does not go around.
+        rest_mps: speed relative to the deck below which it stands.
+        rest_s: time at rest before the motors are switched off.
+        lost_after_s: time without a message after which it goes around.
+        smoothing_s: tau of the deck estimate.
+        standing_height_m: height of the center of mass over the deck; by default of the gear.
+        yaw_rad: constant yaw; by default that at the start.
     """
 
     tracked: ClassVar[bool] = True
@@ -126,24 +127,22 @@ class DeckLanding(AbstractGuidance):
     yaw_rad: Real | None = None
 
     def __check_init__(self) -> None:
-        """Refuses an approach from above where it follows."""
+        """Raise an error for an approach altitude above the following altitude."""
         low, high = self.approach_altitude_m, self.altitude_m
         if isinstance(low, int | float) and isinstance(high, int | float) and low > high:
-            message = (
-                f"approach_altitude_m: {low:g} is above altitude_m {high:g}; write a lower one"
-            )
+            message = f"`approach_altitude_m`: got {low:g}; must be at most altitude_m, {high:g}"
             raise ValueError(message)
 
     @override
     def prepare(self, context: BuildContext) -> "DeckLanding":
-        refuse_blind(context.sensors, self.sensor)
-        standing_m = refuse_without_feet(context, self.standing_height_m)
+        check_deck_sensor(context.sensors, self.sensor)
+        standing_m = required_standing_height_m(context, self.standing_height_m)
         lowest_m = standing_m + self.commit_m
         if not lowest_m < self.approach_altitude_m:
             message = (
-                f"approach_altitude_m: {self.approach_altitude_m:g} is not over the height at "
-                f"which it stands and commit_m, {standing_m:g} and {self.commit_m:g} m; write "
-                f"more than {lowest_m:.4g}"
+                f"`approach_altitude_m`: got {self.approach_altitude_m:g}; must be above "
+                f"{lowest_m:.4g}, the standing height of {standing_m:g} m and commit_m, "
+                f"{self.commit_m:g} m"
             )
             raise ScenarioError(message)
         return replace(self, standing_height_m=standing_m)
@@ -157,7 +156,7 @@ class DeckLanding(AbstractGuidance):
         del key
         zero = jnp.asarray(0.0)
         return DeckLandingState(
-            InitialPose.ahead(),
+            InitialPose.unknown(),
             DeckEstimate.unknown(),
             jnp.asarray(LOOKING, jnp.int32),
             zero,
@@ -169,20 +168,20 @@ class DeckLanding(AbstractGuidance):
         self, state: DeckLandingState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[DeckLandingState, CommandChoice]:
         del key
-        beginning = state.beginning.at(inputs.estimate)
-        # what is too near to see the deck goes along with it; any other that lost it goes around
+        initial = state.initial.updated(inputs.estimate)
+        # too near to detect the deck, the descent continues; in other phases a loss is a go-around
         lost_after_s = jnp.where(state.phase == DESCENDING, jnp.inf, self.lost_after_s)
         deck = state.deck.at(inputs, self.sensor, self.smoothing_s, dt_s, lost_after_s)
-        here = self._situated(deck, inputs)
-        settled_s = jnp.where(self._settles(state.phase, here), state.settled_s + dt_s, 0.0)
-        phase = self._next(state, deck, here, inputs.time_s, settled_s)
+        relative = self._relative(deck, inputs)
+        settled_s = jnp.where(self._settles(state.phase, relative), state.settled_s + dt_s, 0.0)
+        phase = self._next(state, deck, relative, inputs.time_s, settled_s)
         settled_s = jnp.where(phase == state.phase, settled_s, 0.0)
-        # from where the vehicle is when it begins to follow
-        before_m = jnp.where(state.phase == LOOKING, here.height_m, state.height_m)
-        height_m, rate_mps = self._moved(phase, deck.lost(self.lost_after_s), before_m, dt_s)
-        later = DeckLandingState(beginning, deck, phase, height_m, settled_s)
-        signal = self._signal(beginning, deck, phase, height_m, rate_mps)
-        return later, CommandChoice((signal, MotorsOff()), jnp.where(phase == MOTORS_OFF, 1, 0))
+        # the ramp starts at the vehicle's height when it begins to follow
+        before_m = jnp.where(state.phase == LOOKING, relative.height_m, state.height_m)
+        height_m, rate_mps = self._ramp(phase, deck.lost(self.lost_after_s), before_m, dt_s)
+        later = DeckLandingState(initial, deck, phase, height_m, settled_s)
+        setpoint = self._setpoint(initial, deck, phase, height_m, rate_mps)
+        return later, CommandChoice((setpoint, MotorsOff()), jnp.where(phase == MOTORS_OFF, 1, 0))
 
     @override
     def finished(self, state: DeckLandingState) -> Flag:
@@ -200,83 +199,85 @@ class DeckLanding(AbstractGuidance):
     def _standing_m(self) -> Real:
         return 0.0 if self.standing_height_m is None else self.standing_height_m
 
-    def _situated(self, deck: DeckEstimate, inputs: GuidanceInputs) -> DeckRelativeState:
-        away = inputs.estimate.position_world_m - deck.position_world_m
-        against = inputs.estimate.velocity_world_mps - deck.velocity_world_mps
-        level = Vec3(away.x, away.y, jnp.zeros_like(away.z))
-        return DeckRelativeState(away.z - self._standing_m, against.norm(), level.norm())
+    def _relative(self, deck: DeckEstimate, inputs: GuidanceInputs) -> DeckRelativeState:
+        offset = inputs.estimate.position_world_m - deck.position_world_m
+        velocity = inputs.estimate.velocity_world_mps - deck.velocity_world_mps
+        level = Vec3(offset.x, offset.y, jnp.zeros_like(offset.z))
+        return DeckRelativeState(offset.z - self._standing_m, velocity.norm(), level.norm())
 
-    def _settles(self, phase: Int[Array, ""], here: DeckRelativeState) -> Flag:
-        """Whether it is near enough to descend, or stands still on the deck."""
-        near = (here.error_m < self.error_threshold_m) & self._at(here, self._approach_m)
-        stands = self._low(here) & (here.speed_mps < self.rest_mps)
+    def _settles(self, phase: Int[Array, ""], relative: DeckRelativeState) -> Flag:
+        """Return True if it is aligned for the descent, or stands on the deck."""
+        near = (relative.error_m < self.error_threshold_m) & self._at(relative, self._approach_m)
+        stands = self._low(relative) & (relative.speed_mps < self.rest_mps)
         return jnp.where(phase == DESCENDING, stands, (phase == ALIGNING) & near)
 
     def _next(
         self,
         state: DeckLandingState,
         deck: DeckEstimate,
-        here: DeckRelativeState,
+        relative: DeckRelativeState,
         time_s: Real,
         settled_s: Real,
     ) -> Int[Array, ""]:
-        """The phase that follows, or the present one."""
-        strays = here.error_m >= self.error_threshold_m + self.cone * jnp.maximum(here.height_m, 0)
-        lost, low = deck.lost(self.lost_after_s), self._low(here)
+        """Return the next phase."""
+        strays = relative.error_m >= self.error_threshold_m + self.cone * jnp.maximum(
+            relative.height_m, 0
+        )
+        lost, low = deck.lost(self.lost_after_s), self._low(relative)
         known = jnp.logical_not(lost)
-        turns = [
+        transitions = [
             (LOOKING, deck.seen, FOLLOWING),
             (FOLLOWING, known & (time_s >= self.begin_after_s), APPROACHING),
             (APPROACHING, lost, GOING_AROUND),
-            (APPROACHING, self._at(here, self._approach_m), ALIGNING),
+            (APPROACHING, self._at(relative, self._approach_m), ALIGNING),
             (ALIGNING, lost, GOING_AROUND),
             (ALIGNING, settled_s > self.settle_s, DESCENDING),
             (DESCENDING, settled_s > self.rest_s, MOTORS_OFF),
             (DESCENDING, (strays | lost) & jnp.logical_not(low), GOING_AROUND),
-            (GOING_AROUND, known & self._at(here, self._approach_m), ALIGNING),
+            (GOING_AROUND, known & self._at(relative, self._approach_m), ALIGNING),
         ]
-        begins = [(state.phase == now) & jnp.asarray(when) for now, when, _ in turns]
-        goals = [jnp.asarray(then, jnp.int32) for _, _, then in turns]
+        begins = [(state.phase == now) & jnp.asarray(when) for now, when, _ in transitions]
+        goals = [jnp.asarray(then, jnp.int32) for _, _, then in transitions]
         return jnp.select(begins, goals, state.phase)
 
     @property
     def _approach_m(self) -> Real:
         return self.approach_altitude_m - self._standing_m
 
-    def _at(self, here: DeckRelativeState, height_m: Real) -> Flag:
-        return jnp.abs(here.height_m - height_m) < THERE_M
+    def _at(self, relative: DeckRelativeState, height_m: Real) -> Flag:
+        return jnp.abs(relative.height_m - height_m) < REACHED_M
 
-    def _low(self, here: DeckRelativeState) -> Flag:
-        """Whether it is about as high as where it would stand, not beside the deck below that."""
-        return jnp.abs(here.height_m) < self.commit_m
+    def _low(self, relative: DeckRelativeState) -> Flag:
+        """Return True near the standing height; False beside the deck and below it."""
+        return jnp.abs(relative.height_m) < self.commit_m
 
-    def _moved(
+    def _ramp(
         self, phase: Int[Array, ""], lost: Flag, before_m: Real, dt_s: Real
     ) -> tuple[Real, Real]:
-        """The set point's height, and how fast it moves."""
-        # a descent goes on below the deck, until the vehicle stands for sure
+        """Return height and vertical speed of the setpoint."""
+        # the setpoint descends below the deck, until the vehicle stands for certain
         pressed_m = before_m - self.descent_mps * dt_s
         high = (phase <= FOLLOWING) | lost
         goal_m = jnp.where(high, self.altitude_m - self._standing_m, self._approach_m)
         goal_m = jnp.where(phase == DESCENDING, pressed_m, goal_m)
-        most_m = self.climb_mps * dt_s
-        way_m = jnp.clip(goal_m - before_m, -most_m, most_m)
-        return before_m + way_m, way_m / dt_s
+        step_m = self.climb_mps * dt_s
+        change_m = jnp.clip(goal_m - before_m, -step_m, step_m)
+        return before_m + change_m, change_m / dt_s
 
-    def _signal(
+    def _setpoint(
         self,
-        beginning: InitialPose,
+        initial: InitialPose,
         deck: DeckEstimate,
         phase: Int[Array, ""],
         height_m: Real,
         rate_mps: Real,
     ) -> PositionYaw:
-        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        yaw = initial.yaw_rad if self.yaw_rad is None else self.yaw_rad
         up = Vec3(0.0, 0.0, 1.0)
         over = PositionYaw(
             deck.position_world_m + up * (self._standing_m + height_m),
             yaw,
             deck.velocity_world_mps + up * rate_mps,
         )
-        waits = PositionYaw(beginning.position_world_m, yaw)
+        waits = PositionYaw(initial.position_world_m, yaw)
         return tree_where(phase == LOOKING, as_arrays(waits), as_arrays(over))

@@ -1,4 +1,4 @@
-"""Staying over a deck that moves, at its velocity; over the place where it was lost, at rest."""
+"""Following of a moving deck at its velocity; after losing it, a hover at its last position."""
 
 from typing import Annotated
 
@@ -13,27 +13,27 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Real
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.landing.deck_estimate import LOST_AFTER_S, DeckEstimate, refuse_blind
+from kittiwake.guidance.landing.deck_estimate import LOST_AFTER_S, DeckEstimate, check_deck_sensor
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
 class FollowDeckState(eqx.Module):
-    """Where it began, and where the deck is believed to be."""
+    """Initial pose, and estimate of the deck."""
 
-    beginning: InitialPose
+    initial: InitialPose
     deck: DeckEstimate
 
 
 class FollowDeck(AbstractGuidance):
-    """Over the middle of the deck that a sensor sees, at a height over it; at its place till then.
+    """Hovers over the center of the deck that a sensor measures; before, at its initial position.
 
     Attributes:
-        sensor: that tells where the deck is.
-        altitude_m: of the vehicle's center of mass over the deck.
-        smoothing_s: tau, the memory for what the sensor says.
-        lost_after_s: without a message it waits where it is.
-        yaw_rad: to look along; the yaw that it begins with if not given.
+        sensor: name of the sensor that measures the deck.
+        altitude_m: height of the vehicle's center of mass over the deck.
+        smoothing_s: tau of the deck estimate.
+        lost_after_s: time without a message after which it waits at its position.
+        yaw_rad: constant yaw; by default that at the start.
     """
 
     sensor: str = eqx.field(static=True, default="deck")
@@ -44,7 +44,7 @@ class FollowDeck(AbstractGuidance):
 
     @override
     def prepare(self, context: BuildContext) -> "FollowDeck":
-        refuse_blind(context.sensors, self.sensor)
+        check_deck_sensor(context.sensors, self.sensor)
         return self
 
     @override
@@ -54,23 +54,23 @@ class FollowDeck(AbstractGuidance):
     @override
     def init(self, key: PRNGKeyArray) -> FollowDeckState:
         del key
-        return FollowDeckState(InitialPose.ahead(), DeckEstimate.unknown())
+        return FollowDeckState(InitialPose.unknown(), DeckEstimate.unknown())
 
     @override
     def step(
         self, state: FollowDeckState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[FollowDeckState, PositionYaw]:
         del key
-        beginning = state.beginning.at(inputs.estimate)
+        initial = state.initial.updated(inputs.estimate)
         deck = state.deck.at(inputs, self.sensor, self.smoothing_s, dt_s, self.lost_after_s)
-        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        yaw = initial.yaw_rad if self.yaw_rad is None else self.yaw_rad
         place = deck.position_world_m
         over = PositionYaw(
             eqx.tree_at(lambda p: p.z, place, place.z + self.altitude_m),
             yaw,
             deck.velocity_world_mps,
         )
-        waits = PositionYaw(beginning.position_world_m, jnp.asarray(yaw))
-        return FollowDeckState(beginning, deck), tree_where(
+        waits = PositionYaw(initial.position_world_m, jnp.asarray(yaw))
+        return FollowDeckState(initial, deck), tree_where(
             deck.seen, as_arrays(over), as_arrays(waits)
         )

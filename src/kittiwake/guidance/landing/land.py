@@ -1,26 +1,26 @@
-"""Landing in four states, ever more slowly, and motors off.
+"""Landing in four states with decreasing speed, followed by motors off.
 
-With the height h of the vehicle over where it will stand:
+With the height h of the vehicle over its standing height:
 
-    descending       h > 1 m       asks for a place 4 m below itself: a steady descent
-    slowing down     h > 0.5 m     2 m below itself
-    flaring          h > 0.1 m     0.1 m below itself
-    touching down    below 0.1 m   0.1 m below itself, until it stands
-    motors off       for good
+    descending       h > 1 m       setpoint 4 m below the vehicle: a steady descent
+    slowing down     h > 0.5 m     2 m below
+    flaring          h > 0.1 m     0.1 m below
+    touching down    below 0.1 m   0.1 m below, until it stands
+    motors off       final
 
-How fast a place so far below makes it sink is up to its controllers. The way is shortened where
-that would be too fast to brake with the deceleration a, down to the speed v_0 at the ground:
+The rate of descent depends on the controllers. The offset is reduced where the descent would be too
+fast to brake with the deceleration a down to the speed v_0 at the ground:
 
-    v = sqrt(v_0^2 + 2 a h),    way * min(1, max(0, 5 (1 + v_z / v)))
+    v = sqrt(v_0^2 + 2 a h),    offset * min(1, max(0, 5 (1 + v_z / v)))
 
-A vehicle whose thrust is more than its controllers believe may hover over such a place. While it
-flares or touches down and does not get lower by a hundredth of a meter in half a second, the place
-therefore moves down, by half a meter each second. When it lies another meter lower and the vehicle
-still is where it was, it stands, even if it believes itself up to 0.5 m higher than it is.
+A vehicle with more thrust than its controllers assume may hover over such a setpoint. If it flares
+or touches down and does not sink by a hundredth of a meter in half a second, the setpoint therefore
+moves down by half a meter per second. When it is another meter lower and the vehicle has not moved,
+it stands, even if its height estimate is up to 0.5 m too high.
 
 Source: Micklisch et al. 2021, landing method. There the motors are off below 0.1 m; from that
-height a vehicle would fall at 1.4 m/s, so here it goes on to the ground as slowly. Nor does that
-one shorten its ways.
+height a vehicle would fall at 1.4 m/s, so here it continues to the ground slowly. The source does
+not reduce its offsets either.
 """
 
 from dataclasses import replace
@@ -40,18 +40,18 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
-# the way is whole up to 1 - 1 / STEEPNESS of the speed from which it could brake
+# the offset is full up to 1 - 1 / STEEPNESS of the speed from which it could brake
 STEEPNESS = 5.0
 DESCENDING, SLOWING_DOWN, FLARING, TOUCHING_DOWN, MOTORS_OFF = range(5)
 
 
 class LandState(eqx.Module):
-    """Where it began, its state, and how low it was.
+    """Initial pose, phase, and lowest height.
 
-    For how long it was not lower since, and by how much the place below it has moved down.
+    ``still_s`` is the time without a lower height, ``pressed_m`` the additional offset downwards.
     """
 
-    beginning: InitialPose
+    initial: InitialPose
     phase: Int[Array, ""]
     lowest_m: Real
     still_s: Real
@@ -59,22 +59,21 @@ class LandState(eqx.Module):
 
 
 class Land(AbstractGuidance):
-    """Goes straight down, and switches the motors off when it stands.
+    """Descends vertically, and switches the motors off when it stands.
 
     Attributes:
-        landing_height_world_m: of the center of mass when the vehicle stands; on the world's ground
-            if not given.
-        yaw_rad: to look along; the yaw that it begins with if not given.
-        slow_below_m: where descending ends.
-        flare_below_m: where slowing down ends.
-        touch_below_m: where flaring ends.
-        leads_m: how far below itself the place lies that is asked for, in the first three states.
-        deceleration_mps2: with which it can brake.
-        touch_speed_mps: the highest at the ground.
-        sinking_m: by how much a vehicle that sinks gets lower in ``still_after_s``.
-        still_after_s: after which one that does not is asked for a lower place.
-        press_mps: how fast that place moves down.
-        press_m: how far it moves down until the vehicle stands for sure.
+        landing_height_world_m: height of the center of mass when it stands; default on the ground.
+        yaw_rad: constant yaw; by default that at the start.
+        slow_below_m: height at which descending ends.
+        flare_below_m: height at which slowing down ends.
+        touch_below_m: height at which flaring ends.
+        leads_m: offset of the setpoint below the vehicle in the first three states.
+        deceleration_mps2: deceleration with which it can brake.
+        touch_speed_mps: largest speed at the ground.
+        sinking_m: decrease of height in ``still_after_s`` of a vehicle that still sinks.
+        still_after_s: time without sinking after which the setpoint moves down.
+        press_mps: speed at which the setpoint moves down.
+        press_m: distance by which it moves down until the vehicle stands for certain.
     """
 
     tracked: ClassVar[bool] = False
@@ -93,14 +92,14 @@ class Land(AbstractGuidance):
     press_m: Annotated[Real, POSITIVE] = 1.0
 
     def __check_init__(self) -> None:
-        """Refuses states in another order."""
+        """Raise an error for heights that do not decrease."""
         limits = (self.slow_below_m, self.flare_below_m, self.touch_below_m)
         if all(isinstance(limit, int | float) for limit in limits) and not (
             limits[0] > limits[1] > limits[2]
         ):
             message = (
-                f"slow_below_m {limits[0]:g}, flare_below_m {limits[1]:g} and touch_below_m "
-                f"{limits[2]:g} must fall in this order, such as 1, 0.5, 0.1"
+                f"`slow_below_m`, `flare_below_m`, `touch_below_m`: got {limits[0]:g}, "
+                f"{limits[1]:g}, {limits[2]:g}; must decrease, such as 1, 0.5, 0.1"
             )
             raise ValueError(message)
 
@@ -111,8 +110,8 @@ class Land(AbstractGuidance):
         standing = context.dynamics.standing_height_m
         if standing is None:
             message = (
-                "this vehicle has no feet to stand on; give it some under "
-                "parameters.landing_gear, or write landing_height_world_m, where it is caught"
+                "this vehicle has no landing gear; write some under parameters.landing_gear, or "
+                "write landing_height_world_m, the height at which it is caught"
             )
             raise ScenarioError(message)
         return replace(self, landing_height_world_m=context.world.ground_z_m + standing)
@@ -132,7 +131,7 @@ class Land(AbstractGuidance):
     def init(self, key: PRNGKeyArray) -> LandState:
         del key
         return LandState(
-            InitialPose.ahead(),
+            InitialPose.unknown(),
             jnp.asarray(DESCENDING, jnp.int32),
             jnp.asarray(0.0),
             jnp.asarray(0.0),
@@ -144,11 +143,11 @@ class Land(AbstractGuidance):
         self, state: LandState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[LandState, CommandChoice]:
         del key
-        beginning = state.beginning.at(inputs.estimate)
+        initial = state.initial.updated(inputs.estimate)
         z = inputs.estimate.position_world_m.z
         ground = 0.0 if self.landing_height_world_m is None else self.landing_height_world_m
         height = z - ground
-        sunk = jnp.logical_not(state.beginning.begun) | (z < state.lowest_m - self.sinking_m)
+        sunk = jnp.logical_not(state.initial.known) | (z < state.lowest_m - self.sinking_m)
         lowest = jnp.where(sunk, z, state.lowest_m)
         still_s = jnp.where(sunk, 0.0, state.still_s + dt_s)
         limits = (self.slow_below_m, self.flare_below_m, self.touch_below_m)
@@ -160,14 +159,14 @@ class Land(AbstractGuidance):
         phase = jnp.where(presses & (pressed >= self.press_m), MOTORS_OFF, phase)
         lead = jnp.asarray((*self.leads_m, self.leads_m[-1], 0.0))[phase]
         lead = lead * self._share(height, inputs.estimate.velocity_world_mps.z)
-        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
-        place = beginning.position_world_m
+        yaw = initial.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        place = initial.position_world_m
         below = PositionYaw(Vec3(place.x, place.y, z - lead - pressed), yaw)
-        later = LandState(beginning, phase, lowest, still_s, pressed)
+        later = LandState(initial, phase, lowest, still_s, pressed)
         return later, CommandChoice((below, MotorsOff()), jnp.where(phase == MOTORS_OFF, 1, 0))
 
     def _share(self, height_m: Real, climb_mps: Real) -> Real:
-        """Of the way below it that leaves room to brake."""
+        """Return the share of the offset that leaves room to brake."""
         room = 2.0 * self.deceleration_mps2 * jnp.maximum(height_m, 0.0)
         fastest = jnp.sqrt(self.touch_speed_mps * self.touch_speed_mps + room)
         return jnp.clip(STEEPNESS * (1.0 + climb_mps / fastest), 0.0, 1.0)

@@ -1,17 +1,17 @@
-"""The landing of the UAV-USV simulator: a height for each step, without memory.
+"""Landing of the UAV-USV simulator: a setpoint height for each step, without memory.
 
-With the height z over the pad, and the horizontal distance e from its middle::
+With the height z over the pad, and the horizontal distance e from its center::
 
     before the landing is due                the altitude
     z >= approach altitude + 0.1             the approach altitude
     e > threshold                            the approach altitude
     else                                     the landing height
 
-always over the pad. The vehicle goes down as it can, goes up again when it strays, and its motors
-stay on. Source: Velasco et al. (2020), Drones 4(3), 37, with its program, whose heights are over
-the water: 2 m, 1 m and 0 m, with a pad 0.35 m over it. The pad's velocity may be fed forward, which
-the source does not: without it the vehicle is back over the pad only some seconds after a turn.
-``deck-landing`` lands more softly.
+always over the pad. The vehicle descends at its own rate, climbs again when it strays, and its
+motors stay on. Source: Velasco et al. (2020), Drones 4(3), 37, with its program, whose heights are
+over the water: 2 m, 1 m and 0 m, with a pad 0.35 m over it. The pad's velocity may be fed forward,
+which the source does not do: without it the vehicle is back over the pad only some seconds after a
+turn. ``deck-landing`` lands more softly.
 """
 
 from typing import Annotated
@@ -27,7 +27,7 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.landing.deck_estimate import LOST_AFTER_S, refuse_blind
+from kittiwake.guidance.landing.deck_estimate import LOST_AFTER_S, check_deck_sensor
 from kittiwake.guidance.landing.follow_deck import FollowDeck, FollowDeckState
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
@@ -38,25 +38,25 @@ PHASES = ("following the pad", "approaching", "landing")
 
 
 class VtolState(eqx.Module):
-    """Where the pad is believed to be, and for the log which height was asked for last."""
+    """State of the pad estimate, and the phase, which is for the log."""
 
     follows: FollowDeckState
     phase: Int[Array, ""]
 
 
 class Vtol(AbstractGuidance):
-    """Over the pad that a sensor sees, and down onto it.
+    """Follows the pad that a sensor measures, and descends onto it.
 
     Attributes:
-        sensor: that tells where the pad is.
-        altitude_m: over the pad.
-        approach_altitude_m: over the pad.
-        landing_height_m: that is asked for in the end, over the pad.
-        landing_at_s: when the landing is due; never if not given.
-        error_threshold_m: how far it may stray.
-        feed_velocity: whether the pad's velocity is asked for beside its place.
-        lost_after_s: without a message it waits.
-        yaw_rad: to look along.
+        sensor: name of the sensor that measures the pad.
+        altitude_m: height over the pad.
+        approach_altitude_m: approach height over the pad.
+        landing_height_m: setpoint height over the pad at the end.
+        landing_at_s: time at which the landing is due; never if not given.
+        error_threshold_m: largest horizontal distance for the descent.
+        feed_velocity: feeds the pad's velocity forward.
+        lost_after_s: time without a message after which it waits.
+        yaw_rad: constant yaw.
     """
 
     sensor: str = eqx.field(static=True, default="deck")
@@ -71,7 +71,7 @@ class Vtol(AbstractGuidance):
 
     @override
     def prepare(self, context: BuildContext) -> "Vtol":
-        refuse_blind(context.sensors, self.sensor)
+        check_deck_sensor(context.sensors, self.sensor)
         return self
 
     @override
@@ -80,13 +80,13 @@ class Vtol(AbstractGuidance):
 
     @override
     def init(self, key: PRNGKeyArray) -> VtolState:
-        return VtolState(self._follows.init(key), jnp.asarray(FOLLOWING, jnp.int32))
+        return VtolState(self._follower.init(key), jnp.asarray(FOLLOWING, jnp.int32))
 
     @override
     def step(
         self, state: VtolState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[VtolState, PositionYaw]:
-        follows, _ = self._follows.step(state.follows, inputs, dt_s, key)
+        follows, _ = self._follower.step(state.follows, inputs, dt_s, key)
         pad = follows.deck.position_world_m
         phase = self._phase(inputs.estimate.position_world_m - pad, inputs.time_s)
         known = follows.deck.seen & jnp.logical_not(follows.deck.lost(self.lost_after_s))
@@ -95,7 +95,7 @@ class Vtol(AbstractGuidance):
         wanted = jnp.stack([jnp.asarray(height, float) for height in heights])[phase]
         velocity = follows.deck.velocity_world_mps if self.feed_velocity else Vec3.zero()
         over = PositionYaw(Vec3(pad.x, pad.y, pad.z + wanted), self.yaw_rad, velocity)
-        waits = PositionYaw(follows.beginning.position_world_m, self.yaw_rad)
+        waits = PositionYaw(follows.initial.position_world_m, self.yaw_rad)
         return VtolState(follows, phase), tree_where(
             follows.deck.seen, as_arrays(over), as_arrays(waits)
         )
@@ -108,16 +108,16 @@ class Vtol(AbstractGuidance):
     def phase(self, state: VtolState) -> Int[Array, ""]:
         return state.phase
 
-    def _phase(self, away: Vec3, time_s: Real) -> Int[Array, ""]:
-        """By the vehicle's place seen from the pad, and the time."""
-        off = Vec3(away.x, away.y, jnp.zeros_like(away.z)).norm()
-        high = away.z >= self.approach_altitude_m + ABOVE_M
-        phase = jnp.where(high | (off > self.error_threshold_m), APPROACHING, LANDING)
+    def _phase(self, offset: Vec3, time_s: Real) -> Int[Array, ""]:
+        """Return the phase by the vehicle's position relative to the pad, and the time."""
+        distance = Vec3(offset.x, offset.y, jnp.zeros_like(offset.z)).norm()
+        high = offset.z >= self.approach_altitude_m + ABOVE_M
+        phase = jnp.where(high | (distance > self.error_threshold_m), APPROACHING, LANDING)
         if self.landing_at_s is None:
             return jnp.full_like(phase, FOLLOWING)
         return jnp.where(time_s < self.landing_at_s, FOLLOWING, phase)
 
     @property
-    def _follows(self) -> FollowDeck:
-        """What sees the pad, and believes each message."""
+    def _follower(self) -> FollowDeck:
+        """Estimator of the pad, which adopts each message."""
         return FollowDeck(self.sensor, smoothing_s=0.0, lost_after_s=self.lost_after_s)

@@ -1,4 +1,4 @@
-"""Switching the motors off at once, wherever the vehicle is."""
+"""Disarm: motors off at once, at any position."""
 
 from typing_extensions import override
 
@@ -7,7 +7,7 @@ from kittiwake.guidance.maneuvers.idle import Idle
 
 
 class Disarm(Idle):
-    """Motors off, for good; in a mission the next step follows at once."""
+    """Switches the motors off for good; in a mission the next step follows at once."""
 
     @override
     def finished(self, state: tuple[()]) -> Flag:

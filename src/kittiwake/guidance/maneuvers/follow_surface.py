@@ -1,20 +1,20 @@
-"""Following a surface by the range of a head that faces it: along it, or at rest before it.
+"""Following of a surface by the range of a head that faces it: along it, or at rest before it.
 
-With the reading r along the head's direction d in the body, the place l of its sensor there and the
-estimated attitude R, at each valid reading::
+With the range r along the head's direction d in the body, the position l of its sensor there and
+the estimated attitude R, at each valid measurement::
 
-    n = -R d                   the surface's normal to the vehicle
+    n = -R d                   normal of the surface, towards the vehicle
     distance = r + d l         of the vehicle's center of mass across the surface
 
-which hold until the next one. The speed up the steepest line goes to the wanted one with a limited
-acceleration, from what it is when the surface comes into sight.
+which hold until the next one. The speed up the steepest line changes to the desired one with a
+limited acceleration, from its value when the surface comes into sight.
 
-Without a valid reading the last one counts for ``hold_s``. Then, and before the first one, the
-vehicle stays at its place and looks where it looks; as soon as there is a reading it goes on. If
-there is none for ``give_up_s``, the surface is lost, and the vehicle stays there for good.
+Without a valid measurement the last one is used for ``hold_s``. After that, and before the first
+one, the vehicle holds its position and yaw; it continues with the next measurement. If there is
+none for ``give_up_s``, the surface is lost, and the vehicle stays there.
 
-After a way or a time, whichever is first, the task is done: the vehicle comes to rest at its
-distance. Without both it has no end.
+After a path length or a time, whichever is first, the task is done: the vehicle comes to rest at
+its distance. Without both it has no end.
 
 Source of the task: R. Coronel Loza, dronSimulatorMatlab (public). Its distance is that of the
 sensor, which is 0.22 m ahead of the center of mass; d and l make it independent of the tilt here.
@@ -41,20 +41,20 @@ from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.interfaces.head import AbstractHead, HeadMeasurement
 
 LOOKING, UNSEEN, LOST, FOLLOWING, DONE = range(5)
-# a normal with less of its unit length across than this is that of a level surface
-LEAST_ACROSS = 0.02
+# a normal with a smaller horizontal part is that of a level surface
+MIN_HORIZONTAL = 0.02
 
 
 class SurfaceSighting(eqx.Module):
-    """What is known of the surface: its last valid reading, how old it is, whether it counts."""
+    """Last valid measurement of the surface, its age, and whether it is used."""
 
     distance_m: Real
     normal_world: Vec3
     age_s: Real
-    counts: Flag
+    used: Flag
 
     def renewed(self, distance_m: Real, normal_world: Vec3, seen: Flag) -> "SurfaceSighting":
-        """With a reading, if there is a new and valid one."""
+        """Return the sighting with a new measurement, if it is valid."""
         normal = Vec3(
             *(
                 jnp.where(seen, getattr(normal_world, a), getattr(self.normal_world, a))
@@ -65,12 +65,12 @@ class SurfaceSighting(eqx.Module):
             jnp.where(seen, distance_m, self.distance_m),
             normal,
             jnp.where(seen, 0.0, self.age_s),
-            self.counts | seen,
+            self.used | seen,
         )
 
 
 class FollowSurfaceState(eqx.Module):
-    """The part of the task, the surface, where the vehicle followed it last, its speed, its way."""
+    """Phase, surface, last pose while following, speed, and path length."""
 
     part: Int[Array, ""]
     sight: SurfaceSighting
@@ -83,14 +83,14 @@ class FollowSurface(AbstractGuidance):
     """Keeps a distance from the surface that a head faces, and moves along it.
 
     Attributes:
-        sensor: the head, by its name among the vehicle's sensors.
-        distance_m: of the center of mass, across the surface.
-        speed_mps: up its steepest line, ahead where it is level; negative is down or back, 0 stays.
-        acceleration_mps2: with which the speed changes.
-        way_m: along the surface, after which it is done.
-        duration_s: after which it is done.
-        hold_s: how long the last reading counts.
-        give_up_s: after how long without one the surface is lost.
+        sensor: name of the head among the vehicle's sensors.
+        distance_m: distance of the center of mass, across the surface.
+        speed_mps: speed up the steepest line, ahead if it is level; negative is down or back.
+        acceleration_mps2: acceleration of speed changes.
+        way_m: path length along the surface after which it is done.
+        duration_s: time after which it is done.
+        hold_s: time for which the last measurement is used.
+        give_up_s: time without a measurement after which the surface is lost.
     """
 
     tracked: ClassVar[bool] = False
@@ -106,24 +106,21 @@ class FollowSurface(AbstractGuidance):
     position_body_m: Vec3 | None = eqx.field(init=False)
 
     def __post_init__(self) -> None:
-        """The sensor is not known yet."""
+        """Start without the position of the sensor."""
         self.position_body_m = None
 
     def __check_init__(self) -> None:
-        """Refuses a way that is never made, and to give up what still counts."""
+        """Raise an error for a path without speed, and for a loss before the end of ``hold_s``."""
         plain = all(isinstance(each, int | float) for each in (self.hold_s, self.give_up_s))
         if plain and not self.give_up_s > self.hold_s:
-            message = (
-                f"give_up_s: {self.give_up_s:g} is not above hold_s, {self.hold_s:g}; write a "
-                "larger one"
-            )
+            message = f"`give_up_s`: got {self.give_up_s:g}; must be above hold_s, {self.hold_s:g}"
             raise ValueError(message)
         if (
             self.way_m is not None
             and isinstance(self.speed_mps, int | float)
             and not self.speed_mps
         ):
-            message = "way_m is never made at speed_mps: 0; write duration_s instead"
+            message = "`way_m`: not reached at speed_mps: 0; write duration_s instead"
             raise ValueError(message)
 
     @property
@@ -139,8 +136,8 @@ class FollowSurface(AbstractGuidance):
         head = heads[self.sensor]
         if not head.min_range_m < self.distance_m < head.max_range_m:
             message = (
-                f"distance_m: {self.distance_m:g} is out of the range of '{self.sensor}'; write "
-                f"one between {head.min_range_m:g} and {head.max_range_m:g}"
+                f"`distance_m`: got {self.distance_m:g}; must be between {head.min_range_m:g} and "
+                f"{head.max_range_m:g}, the range of '{self.sensor}'"
             )
             raise ScenarioError(message)
         place = head.position_body_m
@@ -161,7 +158,7 @@ class FollowSurface(AbstractGuidance):
         return FollowSurfaceState(
             part=jnp.asarray(LOOKING, jnp.int32),
             sight=SurfaceSighting(wanted, level, zero, jnp.asarray(False)),
-            last=InitialPose.ahead(),
+            last=InitialPose.unknown(),
             speed_mps=zero,
             way_m=zero,
         )
@@ -172,16 +169,16 @@ class FollowSurface(AbstractGuidance):
     ) -> tuple[FollowSurfaceState, CommandChoice]:
         del key
         estimate = inputs.estimate
-        sight = self._looked(state, inputs, dt_s)
+        sight = self._updated_sight(state, inputs, dt_s)
         part = self._part(state, sight, inputs.time_s)
-        follows = sight.counts & (part != LOST)
+        follows = sight.used & (part != LOST)
         present = _up_the_surface(sight.normal_world, estimate).dot(estimate.velocity_world_mps)
-        begun = jnp.where(state.sight.counts, state.speed_mps, present)
-        change = jnp.where(part == DONE, 0.0, self.speed_mps) - begun
-        most = self.acceleration_mps2 * dt_s
-        speed = begun + jnp.clip(change, -most, most)
+        before = jnp.where(state.sight.used, state.speed_mps, present)
+        change = jnp.where(part == DONE, 0.0, self.speed_mps) - before
+        step = self.acceleration_mps2 * dt_s
+        speed = before + jnp.clip(change, -step, step)
         ahead = present * jnp.sign(self.speed_mps) * dt_s
-        last = replace(state.last, begun=state.last.begun & ~follows).at(estimate)
+        last = replace(state.last, known=state.last.known & ~follows).updated(estimate)
         later = FollowSurfaceState(
             part=part,
             sight=sight,
@@ -211,24 +208,24 @@ class FollowSurface(AbstractGuidance):
     def phase(self, state: FollowSurfaceState) -> Int[Array, ""]:
         return state.part
 
-    def _looked(
+    def _updated_sight(
         self, state: FollowSurfaceState, inputs: GuidanceInputs, dt_s: Real
     ) -> SurfaceSighting:
-        """What is known after the present measurement."""
+        """Return the sighting after the present measurement."""
         reading: HeadMeasurement = inputs.measurements[self.sensor]
         direction = reading.direction_body
         lever = Vec3.zero() if self.position_body_m is None else self.position_body_m
         normal = -inputs.estimate.q_world_from_body.rotate(direction)
         seen = inputs.fresh[self.sensor] & reading.valid
         older = replace(state.sight, age_s=state.sight.age_s + dt_s)
-        older = replace(older, counts=older.counts & (older.age_s <= self.hold_s))
+        older = replace(older, used=older.used & (older.age_s <= self.hold_s))
         return older.renewed(reading.range_m + direction.dot(lever), normal, seen)
 
     def _part(
         self, state: FollowSurfaceState, sight: SurfaceSighting, time_s: Real
     ) -> Int[Array, ""]:
-        """The part of the task that goes on, or begins."""
-        part = jnp.where(sight.counts, FOLLOWING, jnp.where(state.part == LOOKING, LOOKING, UNSEEN))
+        """Return the phase of the task."""
+        part = jnp.where(sight.used, FOLLOWING, jnp.where(state.part == LOOKING, LOOKING, UNSEEN))
         part = jnp.where((state.part == LOST) | (sight.age_s > self.give_up_s), LOST, part)
         over = jnp.asarray(False)
         if self.way_m is not None:
@@ -240,10 +237,10 @@ class FollowSurface(AbstractGuidance):
 
 
 def _up_the_surface(normal_world: Vec3, estimate: Kinematics) -> Vec3:
-    """The unit vector up the steepest line, or ahead where there is none."""
+    """Return the unit vector up the steepest line, or ahead if the surface is level."""
     n, (sine, cosine) = normal_world, sin_cos(estimate.euler_world_from_body.yaw_rad)
     across = Vec3(n.x, n.y, 0.0).norm()
-    slanting = across > LEAST_ACROSS
+    slanting = across > MIN_HORIZONTAL
     scale = 1.0 / jnp.where(slanting, across, 1.0)
     return Vec3(
         jnp.where(slanting, -n.x * n.z * scale, cosine),
@@ -255,7 +252,7 @@ def _up_the_surface(normal_world: Vec3, estimate: Kinematics) -> Vec3:
 def _no_head(given: str, heads: list[str]) -> str:
     if not heads:
         return (
-            f"sensor: '{given}' is no head that faces a surface, and the vehicle has none; write "
+            f"`sensor`: '{given}' is not a surface head, and the vehicle has none; write "
             f"sensors: {{{given}: ultrasonic-head}}"
         )
-    return f"sensor: '{given}' is no head that faces a surface; write {' or '.join(heads)}"
+    return f"`sensor`: '{given}' is not a surface head; write {' or '.join(heads)}"

@@ -1,10 +1,10 @@
-"""Going to a place: at once, or smoothly with a speed limit.
+"""Flight to a position: with a setpoint jump, or smoothly with a speed limit.
 
-With a speed limit v and an acceleration limit a the set point moves straight to the place along
+With a speed limit v and an acceleration limit a the setpoint moves straight to the position along
 
     s = 10 t^3 - 15 t^4 + 6 t^5,    t from 0 to 1 in T = max(15 d / (8 v), sqrt(10 d / (sqrt(3) a)))
 
-the motion of least jerk from rest to rest over a way d, whose derivatives are fed forward.
+the motion of minimum jerk from rest to rest over a distance d, whose derivatives are fed forward.
 
 Source: Flash and Hogan, The coordination of arm movements, J. Neuroscience 5 (1985).
 """
@@ -22,30 +22,30 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.places import check_places
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
-# of the least-jerk motion over a way of 1 in a time of 1
+# of the minimum-jerk motion over a distance of 1 in a time of 1
 PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / sqrt(3.0)
 
 
 class GotoState(eqx.Module):
-    """Where it began, and whether it has arrived."""
+    """Initial pose, and flag of the arrival."""
 
-    beginning: InitialPose
+    initial: InitialPose
     arrived: Flag
 
 
 class Goto(AbstractGuidance):
-    """Goes to a place and stays there.
+    """Flies to a position and stays there.
 
     Attributes:
-        position_world_m: the place.
-        yaw_rad: to look along; the yaw that it begins with if not given.
-        radius_m: how near to the place it has arrived.
-        speed_mps: the highest on the way; as fast as the controllers go if not given.
-        acceleration_mps2: the highest on the way, where there is a speed limit.
+        position_world_m: the position.
+        yaw_rad: constant yaw; by default that at the start.
+        radius_m: distance at which it has arrived.
+        speed_mps: largest speed; by default unlimited.
+        acceleration_mps2: largest acceleration with a speed limit.
     """
 
     tracked: ClassVar[bool] = False
@@ -58,7 +58,7 @@ class Goto(AbstractGuidance):
 
     @override
     def prepare(self, context: BuildContext) -> "Goto":
-        refuse_places(context, [self.position_world_m], "position_world_m")
+        check_places(context, [self.position_world_m], "position_world_m")
         return self
 
     @override
@@ -73,37 +73,39 @@ class Goto(AbstractGuidance):
     @override
     def init(self, key: PRNGKeyArray) -> GotoState:
         del key
-        return GotoState(InitialPose.ahead(), jnp.asarray(False))
+        return GotoState(InitialPose.unknown(), jnp.asarray(False))
 
     @override
     def step(
         self, state: GotoState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[GotoState, PositionYaw]:
         del dt_s, key
-        beginning, goal = state.beginning.at(inputs.estimate), self.position_world_m
-        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        initial, goal = state.initial.updated(inputs.estimate), self.position_world_m
+        yaw = initial.yaw_rad if self.yaw_rad is None else self.yaw_rad
         error = goal - inputs.estimate.position_world_m
         arrived = state.arrived | (error.dot(error) < self.radius_m * self.radius_m)
-        later = GotoState(beginning, arrived)
+        later = GotoState(initial, arrived)
         if self.speed_mps is None:
             return later, PositionYaw(goal, yaw)
-        way = goal - beginning.position_world_m
-        share, rates = self._progress(way.norm(), inputs.time_s, self.speed_mps)
-        velocity, acceleration, jerk = (way * rate for rate in rates)
-        place = beginning.position_world_m + way * share
-        return later, PositionYaw(place, yaw, velocity, acceleration, jerk)
+        offset = goal - initial.position_world_m
+        share, rates = self._progress(offset.norm(), inputs.time_s, self.speed_mps)
+        velocity, acceleration, jerk = (offset * rate for rate in rates)
+        position = initial.position_world_m + offset * share
+        return later, PositionYaw(position, yaw, velocity, acceleration, jerk)
 
     @override
     def finished(self, state: GotoState) -> Flag:
         return state.arrived
 
     def _progress(
-        self, way_m: Real, time_s: Real, speed_mps: Real
+        self, distance_m: Real, time_s: Real, speed_mps: Real
     ) -> tuple[Real, tuple[Real, Real, Real]]:
-        """The share of the way that is done, and its first three derivatives."""
-        slow = PEAK_SPEED * way_m / speed_mps
-        soft = jnp.sqrt(jnp.maximum(PEAK_ACCELERATION * way_m / self.acceleration_mps2, 1e-6))
-        duration_s = jnp.maximum(slow, soft)
+        """Return the share of the distance that is done, and its first three derivatives."""
+        by_speed_s = PEAK_SPEED * distance_m / speed_mps
+        by_acceleration_s = jnp.sqrt(
+            jnp.maximum(PEAK_ACCELERATION * distance_m / self.acceleration_mps2, 1e-6)
+        )
+        duration_s = jnp.maximum(by_speed_s, by_acceleration_s)
         t = jnp.clip(time_s / duration_s, 0.0, 1.0)
         share = t * t * t * (10.0 + t * (-15.0 + 6.0 * t))
         first = 30.0 * t * t * (1.0 - t) * (1.0 - t) / duration_s

@@ -1,4 +1,4 @@
-"""Holding one set point: a place, a velocity, or a horizontal velocity at a height."""
+"""Constant setpoint: a position, a velocity, or a horizontal velocity at a height."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from kittiwake.core.commands import Command, PositionYaw, VelocityHeightYaw, Vel
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.places import check_places
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
 class Hold(AbstractGuidance):
-    """Gives the same set point for ever.
+    """Gives a constant setpoint.
 
-    With a velocity it asks for that velocity, and with a height as well for the horizontal velocity
-    at that height. Without, it asks for the position, or for the place of the first estimate. The
-    yaw is that of the first estimate, too, if none is given.
+    With a velocity this is that velocity, and with a height the horizontal velocity at that height.
+    Otherwise it is the position, or by default that of the first estimate. The default yaw is that
+    of the first estimate, too.
     """
 
     position_world_m: Vec3 | None = None
@@ -28,18 +28,18 @@ class Hold(AbstractGuidance):
     yaw_rad: Real | None = None
 
     def __check_init__(self) -> None:
-        """Refuses a position beside a velocity, and a height without one."""
+        """Raise an error for a position together with a velocity, and a height without one."""
         if self.position_world_m is not None and self.velocity_world_mps is not None:
-            message = "hold takes position_world_m or velocity_world_mps, not both"
+            message = "`position_world_m`: not allowed with velocity_world_mps"
             raise ValueError(message)
         if self.height_world_m is not None and self.velocity_world_mps is None:
-            message = "hold takes height_world_m only beside velocity_world_mps"
+            message = "`height_world_m`: requires velocity_world_mps"
             raise ValueError(message)
 
     @override
     def prepare(self, context: BuildContext) -> "Hold":
         if self.position_world_m is not None:
-            refuse_places(context, [self.position_world_m], "position_world_m")
+            check_places(context, [self.position_world_m], "position_world_m")
         return self
 
     @override
@@ -55,20 +55,20 @@ class Hold(AbstractGuidance):
     @override
     def init(self, key: PRNGKeyArray) -> InitialPose:
         del key
-        return InitialPose.ahead()
+        return InitialPose.unknown()
 
     @override
     def step(
         self, state: InitialPose, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[InitialPose, Any]:
         del dt_s, key
-        beginning = state.at(inputs.estimate)
-        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        initial = state.updated(inputs.estimate)
+        yaw = initial.yaw_rad if self.yaw_rad is None else self.yaw_rad
         if self.velocity_world_mps is not None:
-            return beginning, self._velocity_signal(self.velocity_world_mps, yaw)
-        return beginning, PositionYaw(self.position_world_m or beginning.position_world_m, yaw)
+            return initial, self._velocity_setpoint(self.velocity_world_mps, yaw)
+        return initial, PositionYaw(self.position_world_m or initial.position_world_m, yaw)
 
-    def _velocity_signal(self, velocity: Vec3, yaw_rad: Real) -> VelocityYaw | VelocityHeightYaw:
+    def _velocity_setpoint(self, velocity: Vec3, yaw_rad: Real) -> VelocityYaw | VelocityHeightYaw:
         if self.height_world_m is None:
             return VelocityYaw(velocity, yaw_rad)
         return VelocityHeightYaw(velocity.x, velocity.y, self.height_world_m, yaw_rad)

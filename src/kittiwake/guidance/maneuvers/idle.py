@@ -1,4 +1,4 @@
-"""Standing with the motors off until a mission goes on."""
+"""Idle: motors off until a mission continues."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
 class Idle(AbstractGuidance):
-    """Motors off; in a mission until its time is over or what it waits for holds."""
+    """Keeps the motors off; in a mission until its time is over or its condition holds."""
 
     tracked: ClassVar[bool] = False
 

@@ -1,18 +1,18 @@
-"""A vessel along straight legs: line of sight with a look-ahead distance.
+"""Path following of a vessel along straight legs: line of sight with a look-ahead distance.
 
 With the direction alpha of a leg, the cross-track error e to its left and the look-ahead distance
 D, after Fossen (2011), "Handbook of Marine Craft Hydrodynamics and Motion Control", section 10.3::
 
     psi = alpha - atan((e + k E) / D),      E' = D e / (D^2 + (e + k E)^2)
 
-A vessel of speed U without drift then comes to its leg by e' = -U e / sqrt(D^2 + e^2). The integral
-E, of Borhaug, Pavlov and Pettersen (2008), "Integral LOS control for path following of
+A vessel of speed U without drift then approaches its leg by e' = -U e / sqrt(D^2 + e^2). The
+integral E, of Borhaug, Pavlov and Pettersen (2008), "Integral LOS control for path following of
 underactuated marine surface vessels", brings the error to zero in a steady current as well, and
-grows slowly while the vessel is far away. A leg is done when no more of it is left along its
-direction than the radius of acceptance, however far beside it the vessel is.
+grows slowly while the vessel is far away. A leg is done when the remaining distance along its
+direction is less than the radius of acceptance, regardless of the cross-track error.
 
-``pursuit`` heads straight for the next place instead, until it is within that radius, as in Velasco
-et al. (2020), Drones 4(3), 37.
+``pursuit`` heads straight for the next waypoint instead, until it is within that radius, as in
+Velasco et al. (2020), Drones 4(3), 37.
 """
 
 from dataclasses import replace
@@ -30,25 +30,25 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import refuse_places
-from kittiwake.guidance.planning.survey_pattern import SurveyPattern, refuse_both_or_none
+from kittiwake.guidance.places import check_places
+from kittiwake.guidance.planning.survey_pattern import SurveyPattern, check_positions_or_pattern
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
-# nearer than this two places have no direction; its square is a number in single precision too
-THERE_M = 1e-12
+# nearer points have no direction; the square is representable in single precision
+MIN_DISTANCE_M = 1e-12
 
 
 class LineOfSightState(eqx.Module):
-    """Where the first leg begins, how many places were reached, and the integral of the error."""
+    """Start of the first leg, number of waypoints reached, and integral of the error."""
 
-    beginning: InitialPose
+    initial: InitialPose
     reached: Int[Array, ""]
     integral_m: Real
 
 
 class Leg(NamedTuple):
-    """Of a vessel on a leg: the leg's direction, the way that is left, the error to its left."""
+    """Direction of a leg, remaining distance along it, and cross-track error to its left."""
 
     direction_rad: Real
     left_m: Real
@@ -56,7 +56,7 @@ class Leg(NamedTuple):
 
 
 class LineOfSight(AbstractGuidance):
-    """Heading and speed along straight legs from place to place; stops after the last one."""
+    """Commands heading and speed along straight legs between waypoints; stops at the end."""
 
     tracked: ClassVar[bool] = False
 
@@ -70,10 +70,10 @@ class LineOfSight(AbstractGuidance):
     loop: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
-        """Refuses no places, and a round of one."""
-        refuse_both_or_none(self.positions_world_m, self.pattern)
+        """Raise an error for no waypoints, and for a loop with one."""
+        check_positions_or_pattern(self.positions_world_m, self.pattern)
         if self.loop and len(self.positions_world_m) == 1:
-            message = "loop needs at least two positions_world_m; a vessel cannot stay at one"
+            message = "`loop`: requires at least two positions_world_m; a vessel cannot stay at one"
             raise ValueError(message)
 
     @override
@@ -83,10 +83,10 @@ class LineOfSight(AbstractGuidance):
     @override
     def prepare(self, context: BuildContext) -> "LineOfSight":
         if self.pattern is None:
-            refuse_places(context, self.positions_world_m, "positions_world_m")
+            check_places(context, self.positions_world_m, "positions_world_m")
             return self
         places = self.pattern.positions_world_m(context.world.origin)
-        refuse_places(context, places, "pattern")
+        check_places(context, places, "pattern")
         return replace(self, positions_world_m=places, pattern=None)
 
     @override
@@ -100,7 +100,7 @@ class LineOfSight(AbstractGuidance):
     @override
     def init(self, key: PRNGKeyArray) -> LineOfSightState:
         del key
-        return LineOfSightState(InitialPose.ahead(), jnp.asarray(0, jnp.int32), jnp.asarray(0.0))
+        return LineOfSightState(InitialPose.unknown(), jnp.asarray(0, jnp.int32), jnp.asarray(0.0))
 
     @override
     def step(
@@ -108,18 +108,18 @@ class LineOfSight(AbstractGuidance):
     ) -> tuple[LineOfSightState, HeadingSpeed]:
         del key
         here = inputs.estimate.position_world_m
-        beginning = state.beginning.at(inputs.estimate)
-        began = beginning.position_world_m
+        initial = state.initial.updated(inputs.estimate)
+        began = initial.position_world_m
         yaw = inputs.estimate.euler_world_from_body.yaw_rad
         before = self._leg(began, state.reached, here, yaw)
-        done = self._done(before) & ~self._over(state.reached)
+        done = self._done(before) & ~self._finished(state.reached)
         reached = state.reached + done.astype(jnp.int32)
         leg = self._leg(began, reached, here, yaw)
-        heading, growth = self._steered(leg, jnp.where(done, 0.0, state.integral_m))
-        over = self._over(reached)
-        # what made up for a drift across the last leg is not across the next one
+        heading, growth = self._steer(leg, jnp.where(done, 0.0, state.integral_m))
+        over = self._finished(reached)
+        # the correction of a drift across the last leg does not apply to the next one
         integral = jnp.where(done | over, 0.0, state.integral_m + growth * dt_s)
-        later = LineOfSightState(beginning, reached, integral)
+        later = LineOfSightState(initial, reached, integral)
         return later, HeadingSpeed(wrap_angle(heading), jnp.where(over, 0.0, self.speed_mps))
 
     @property
@@ -129,7 +129,7 @@ class LineOfSight(AbstractGuidance):
 
     @override
     def finished(self, state: LineOfSightState) -> Bool[Array, ""]:
-        return self._over(state.reached)
+        return self._finished(state.reached)
 
     @override
     def legs(self, state: LineOfSightState) -> Int[Array, ""]:
@@ -139,7 +139,7 @@ class LineOfSight(AbstractGuidance):
     def planned_legs(self) -> int | None:
         return None if self.loop else len(self.positions_world_m)
 
-    def _over(self, reached: Int[Array, ""]) -> Bool[Array, ""]:
+    def _finished(self, reached: Int[Array, ""]) -> Bool[Array, ""]:
         return jnp.asarray(False) if self.loop else reached >= len(self.positions_world_m)
 
     def _done(self, leg: Leg) -> Bool[Array, ""]:
@@ -148,12 +148,14 @@ class LineOfSight(AbstractGuidance):
             return jnp.asarray(leg.left_m < radius)
         return jnp.asarray(leg.left_m**2 + leg.cross_track_m**2 < radius * radius)
 
-    def _steered(self, leg: Leg, integral_m: Real) -> tuple[Real, Real]:
-        """The heading, and how fast the integral grows."""
+    def _steer(self, leg: Leg, integral_m: Real) -> tuple[Real, Real]:
+        """Return the heading, and the growth rate of the integral."""
         if self.heading == "pursuit":
             behind, beside = leg.left_m, -leg.cross_track_m
-            apart = behind * behind + beside * beside > THERE_M**2
-            bearing = jnp.arctan2(jnp.where(apart, beside, 0.0), jnp.where(apart, behind, 1.0))
+            distinct = behind * behind + beside * beside > MIN_DISTANCE_M**2
+            bearing = jnp.arctan2(
+                jnp.where(distinct, beside, 0.0), jnp.where(distinct, behind, 1.0)
+            )
             return leg.direction_rad + bearing, 0.0
         aside = leg.cross_track_m + self.integral_gain_per_s * integral_m
         ahead = self.look_ahead_m
@@ -161,18 +163,20 @@ class LineOfSight(AbstractGuidance):
         return leg.direction_rad - jnp.arctan2(aside, ahead), growth
 
     def _leg(self, began: Vec3, reached: Int[Array, ""], here: Vec3, yaw_rad: Real) -> Leg:
-        """The present leg; after the last place still that to it."""
+        """Return the present leg; after the last waypoint still the leg to it."""
         count = len(self.positions_world_m)
         goal = self._place(reached % count if self.loop else jnp.minimum(reached, count - 1))
         last = reached - 1 if self.loop else jnp.minimum(reached, count - 1) - 1
         origin = tree_where(last < 0, began, self._place(last % count))
         along = goal - origin
-        apart = along.x * along.x + along.y * along.y > THERE_M**2
+        distinct = along.x * along.x + along.y * along.y > MIN_DISTANCE_M**2
         sine, cosine = sin_cos(yaw_rad)
-        direction = jnp.arctan2(jnp.where(apart, along.y, sine), jnp.where(apart, along.x, cosine))
+        direction = jnp.arctan2(
+            jnp.where(distinct, along.y, sine), jnp.where(distinct, along.x, cosine)
+        )
         s, c = sin_cos(direction)
-        to_go = goal - here
-        return Leg(direction, c * to_go.x + s * to_go.y, s * to_go.x - c * to_go.y)
+        remaining = goal - here
+        return Leg(direction, c * remaining.x + s * remaining.y, s * remaining.x - c * remaining.y)
 
     def _place(self, index: Int[Array, ""]) -> Vec3:
         def pick(axis: str) -> Real:

@@ -1,4 +1,4 @@
-"""A schedule of modes: from a time on, this mode with this command."""
+"""Schedule of modes with their commands."""
 
 from dataclasses import fields
 from itertools import pairwise
@@ -28,7 +28,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
-# of each mode the field that its command needs, and those it may have
+# required field and optional fields of the command of each mode
 FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "position-yaw": (
         "position_world_m",
@@ -54,9 +54,9 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 class ModeStage(eqx.Module):
-    """A mode from a time on, with the fields of its command, or without one.
+    """Mode from a time on, with or without a command.
 
-    Angles are those of ZYX, as everywhere in scenarios. What is left out of a command is zero.
+    Angles are in ZYX order, as everywhere in scenarios. Omitted fields of a command are zero.
     """
 
     at_s: Annotated[Real, NOT_NEGATIVE]
@@ -75,29 +75,29 @@ class ModeStage(eqx.Module):
     torque_body_nm: Vec3 | None = None
 
     def __check_init__(self) -> None:
-        """Refuses fields of another mode's command, and a command without its main one."""
+        """Raise an error for fields of another mode, and for a missing required field."""
         given = [f.name for f in fields(self) if getattr(self, f.name) is not None]
         given = [name for name in given if name not in ("at_s", "mode")]
         if self.mode == "inactive":
             if given:
-                message = f"inactive takes no command; leave {given[0]} out, or write another mode"
+                message = f"`{given[0]}`: not allowed with mode inactive; omit it"
                 raise ValueError(message)
             return
-        needed, others = FIELDS[self.mode]
+        required, others = FIELDS[self.mode]
         for name in given:
-            if name not in (needed, *others):
-                allowed = ", ".join((needed, *others))
-                message = f"{self.mode} has no {name}; its command takes {allowed}"
+            if name not in (required, *others):
+                allowed = ", ".join((required, *others))
+                message = f"`{name}`: not allowed with mode {self.mode}. Allowed: {allowed}"
                 raise ValueError(message)
-        if given and needed not in given:
+        if given and required not in given:
             message = (
-                f"{self.mode} with {given[0]} needs {needed} as well; without any field of its "
-                "command it goes on with the last one, or holds what it finds"
+                f"`{given[0]}`: requires {required} with mode {self.mode}; without any field the "
+                "mode continues with the last command, or holds the present state"
             )
             raise ValueError(message)
 
     def applied_to(self, before: ModeCommand) -> ModeCommand:
-        """What is asked for in this stage, after what was asked for before it."""
+        """Return the command of this stage, given that of the previous stage."""
         command = self._command()
         if command is not None:
             return before.with_command(command)
@@ -105,8 +105,8 @@ class ModeStage(eqx.Module):
         return eqx.tree_at(lambda signal: signal.mode, before, mode)
 
     def _command(self) -> Any:
-        """The command of its mode; None without one."""
-        thrust_n, turning = self.thrust_n, _or_zero(self.angular_velocity_body_radps)
+        """Return the command of the mode; None without one."""
+        thrust_n, angular_velocity = self.thrust_n, _or_zero(self.angular_velocity_body_radps)
         yaw_rate_radps = _or_0(self.yaw_rate_radps)
         acceleration = _or_zero(self.acceleration_world_mps2)
         if self.mode == "position-yaw" and self.position_world_m is not None:
@@ -124,29 +124,35 @@ class ModeStage(eqx.Module):
             return None
         if self.mode == "thrust-attitude":
             angles = map(_or_0, (self.roll_rad, self.pitch_rad, self.yaw_rad))
-            return ThrustAttitude(thrust_n, Quaternion.from_euler(EulerZYX(*angles)), turning)
+            return ThrustAttitude(
+                thrust_n, Quaternion.from_euler(EulerZYX(*angles)), angular_velocity
+            )
         if self.mode == "thrust-rates":
-            return ThrustRates(thrust_n, turning, _or_zero(self.angular_acceleration_body_radps2))
+            return ThrustRates(
+                thrust_n, angular_velocity, _or_zero(self.angular_acceleration_body_radps2)
+            )
         return ThrustTorque(thrust_n, _or_zero(self.torque_body_nm))
 
 
 class ModeTour(AbstractGuidance):
-    """Gives one mode after another, each with its command; inactive before the first."""
+    """Runs through a schedule of modes with their commands; inactive before the first one."""
 
     tracked: ClassVar[bool] = False
 
     stages: tuple[ModeStage, ...]
 
     def __check_init__(self) -> None:
-        """Refuses an empty schedule, and stages that are not in order of time."""
+        """Raise an error for an empty schedule, and for stages that are not in order of time."""
         if not self.stages:
-            message = "stages must hold at least one, such as {at_s: 0, mode: position-yaw}"
+            message = (
+                "`stages`: got none; must be at least one, such as {at_s: 0, mode: position-yaw}"
+            )
             raise ValueError(message)
-        for one, other in pairwise(self.stages):
-            if not one.at_s < other.at_s:
+        for before, after in pairwise(self.stages):
+            if not before.at_s < after.at_s:
                 message = (
-                    f"stages: at_s {other.at_s:g} follows {one.at_s:g}; write them in order of "
-                    "time, each later than the one before"
+                    f"`stages`: got at_s {after.at_s:g} after {before.at_s:g}; must be in order of "
+                    "time"
                 )
                 raise ValueError(message)
 
@@ -160,11 +166,11 @@ class ModeTour(AbstractGuidance):
     ) -> tuple[tuple[()], ModeCommand]:
         del key
         now = elapsed_s(inputs.time_s, dt_s)
-        asked = planned = ModeCommand(0.0)
+        current = planned = ModeCommand(0.0)
         for stage in self.stages:
             planned = stage.applied_to(planned)
-            asked = tree_where(jnp.asarray(now >= stage.at_s), planned, asked)
-        return state, asked
+            current = tree_where(jnp.asarray(now >= stage.at_s), planned, current)
+        return state, current
 
 
 def _or_0(value: Real | None) -> Real:

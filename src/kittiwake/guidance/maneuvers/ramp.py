@@ -1,13 +1,13 @@
-"""Taking off and landing along a ramp of height, as in uav_gazebo.
+"""Takeoff and landing along a ramp of height, as in uav_gazebo.
 
-The set point rises or sinks evenly by a height h in T = 4 s max(1, |h| / 1 m), if no time is given,
-with its velocity fed forward. At nine tenths of the time it jumps to the end; after the whole time
-and a pause, the distance to the end is the residual. Taking off is done then, whatever it is; a
-landing with a larger residual than allowed fails, and the vehicle stays where it is asked to be.
+The setpoint rises or sinks linearly by a height h in T = 4 s max(1, |h| / 1 m), if no time is
+given, with its velocity fed forward. At nine tenths of the time it jumps to the end; after the
+whole time and a pause, the distance to the end is the residual. The takeoff is done then with any
+residual; a landing with a larger residual than allowed fails, and the vehicle holds its setpoint.
 
 Source: uav_gazebo (public), its manager of takeoff and landing at 50 Hz. There a takeoff is refused
-unless the motors are off, which a set point cannot know: here it is refused to a vehicle that
-moves. Both can be forced.
+unless the motors are off, which guidance cannot know: here it is refused if the vehicle moves. Both
+can be forced.
 """
 
 from dataclasses import replace
@@ -25,32 +25,32 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.height_ramp import Ramp
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.places import check_places
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
-# faster, a vehicle is flying
-AT_REST_MPS = 0.1
-# higher over the ground, a vehicle does not stand
-STANDING_M = 0.1
+# a faster vehicle is flying
+MAX_REST_MPS = 0.1
+# a vehicle higher over the ground does not stand
+MAX_STANDING_M = 0.1
 RAMP, PAUSE, REFUSED, DONE = range(4)
 
 
 class RampState(eqx.Module):
-    """Where it began, and which part it is at."""
+    """Initial pose, and phase."""
 
-    beginning: InitialPose
+    initial: InitialPose
     part: Int[Array, ""]
 
 
 class RampTakeoff(AbstractGuidance):
-    """Rises evenly by a height, and stays there.
+    """Climbs linearly by a height, and stays there.
 
     Attributes:
-        height_m: over where it begins.
-        duration_s: of the ramp; 4 s for each meter if not given, and at least 4 s.
-        idle_s: a pause before it is done.
-        force: also if the vehicle moves.
+        height_m: height over the initial position.
+        duration_s: duration of the ramp; by default 4 s for each meter, and at least 4 s.
+        idle_s: pause before it is done.
+        force: takes off even if the vehicle moves.
     """
 
     height_m: Annotated[Real, POSITIVE] = 1.0
@@ -60,7 +60,7 @@ class RampTakeoff(AbstractGuidance):
 
     @override
     def prepare(self, context: BuildContext) -> "RampTakeoff":
-        refuse_places(context, [self.leads_to(context)], "height_m")
+        check_places(context, [self.leads_to(context)], "height_m")
         return self
 
     @override
@@ -74,24 +74,24 @@ class RampTakeoff(AbstractGuidance):
     @override
     def init(self, key: PRNGKeyArray) -> RampState:
         del key
-        return RampState(InitialPose.ahead(), jnp.asarray(RAMP, jnp.int32))
+        return RampState(InitialPose.unknown(), jnp.asarray(RAMP, jnp.int32))
 
     @override
     def step(
         self, state: RampState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[RampState, PositionYaw]:
         del dt_s, key
-        beginning = state.beginning.at(inputs.estimate)
-        z = beginning.position_world_m.z
+        initial = state.initial.updated(inputs.estimate)
+        z = initial.position_world_m.z
         ramp = Ramp.of(z, z + self.height_m, self.duration_s)
-        moves = inputs.estimate.velocity_world_mps.norm() > AT_REST_MPS
-        barred = jnp.logical_not(state.beginning.begun) & moves & (not self.force)
-        refused = (state.part == REFUSED) | barred
+        moves = inputs.estimate.velocity_world_mps.norm() > MAX_REST_MPS
+        forbidden = jnp.logical_not(state.initial.known) & moves & (not self.force)
+        refused = (state.part == REFUSED) | forbidden
         part = jnp.where(refused, REFUSED, _part(ramp, inputs.time_s, self.idle_s))
-        point = _point(ramp, beginning, jnp.where(refused, 0.0, inputs.time_s))
-        still = jnp.where(refused, 0.0, point.velocity_world_mps.z)
-        point = replace(point, velocity_world_mps=Vec3(0.0, 0.0, still))
-        return RampState(beginning, part), point
+        point = _point(ramp, initial, jnp.where(refused, 0.0, inputs.time_s))
+        climb = jnp.where(refused, 0.0, point.velocity_world_mps.z)
+        point = replace(point, velocity_world_mps=Vec3(0.0, 0.0, climb))
+        return RampState(initial, part), point
 
     @override
     def finished(self, state: RampState) -> Flag:
@@ -102,7 +102,7 @@ class RampTakeoff(AbstractGuidance):
         return (
             "on the ramp up",
             "at its end",
-            f"not taken off: it moves, faster than {AT_REST_MPS:g} m/s, and force is not true",
+            f"takeoff refused: faster than {MAX_REST_MPS:g} m/s without force",
             "taken off",
         )
 
@@ -112,14 +112,14 @@ class RampTakeoff(AbstractGuidance):
 
 
 class RampLand(AbstractGuidance):
-    """Sinks evenly to where it stood, and switches the motors off there.
+    """Sinks linearly to the height of the start, and switches the motors off there.
 
     Attributes:
-        landing_height_world_m: to sink to; the height of the start if not given.
-        duration_s: of the ramp; 4 s for each meter if not given, and at least 4 s.
-        idle_s: a pause before the residual is looked at.
-        max_residual_m: with a larger one it has not landed.
-        force: motors off whatever the residual is.
+        landing_height_world_m: final height; by default the height of the start.
+        duration_s: duration of the ramp; by default 4 s for each meter, and at least 4 s.
+        idle_s: pause before the residual is checked.
+        max_residual_m: largest residual of a successful landing.
+        force: switches the motors off with any residual.
     """
 
     landing_height_world_m: Real | None = None
@@ -132,15 +132,15 @@ class RampLand(AbstractGuidance):
     def prepare(self, context: BuildContext) -> "RampLand":
         if self.landing_height_world_m is not None:
             return self
-        world, begun_m = context.world, context.start.position_world_m.z
+        world, start_m = context.world, context.start.position_world_m.z
         standing_m = world.ground_z_m + (context.dynamics.standing_height_m or 0.0)
-        if not world.platforms and begun_m > standing_m + STANDING_M:
+        if not world.platforms and start_m > standing_m + MAX_STANDING_M:
             message = (
-                f"the flight starts at z = {begun_m:g}, which is in the air; write "
+                f"the flight starts in the air at z = {start_m:g}; write "
                 f"landing_height_world_m, such as {standing_m:.4g}"
             )
             raise ScenarioError(message)
-        return replace(self, landing_height_world_m=begun_m)
+        return replace(self, landing_height_world_m=start_m)
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
@@ -154,25 +154,25 @@ class RampLand(AbstractGuidance):
     @override
     def init(self, key: PRNGKeyArray) -> RampState:
         del key
-        return RampState(InitialPose.ahead(), jnp.asarray(RAMP, jnp.int32))
+        return RampState(InitialPose.unknown(), jnp.asarray(RAMP, jnp.int32))
 
     @override
     def step(
         self, state: RampState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[RampState, CommandChoice]:
         del dt_s, key
-        beginning = state.beginning.at(inputs.estimate)
+        initial = state.initial.updated(inputs.estimate)
         goal = 0.0 if self.landing_height_world_m is None else self.landing_height_world_m
-        ramp = Ramp.of(beginning.position_world_m.z, goal, self.duration_s)
-        point = _point(ramp, beginning, inputs.time_s)
+        ramp = Ramp.of(initial.position_world_m.z, goal, self.duration_s)
+        point = _point(ramp, initial, inputs.time_s)
         part = _part(ramp, inputs.time_s, self.idle_s)
         residual = (point.position_world_m - inputs.estimate.position_world_m).norm()
         failed = (residual > self.max_residual_m) & (not self.force)
         decided = state.part >= REFUSED
         judged = jnp.where((part == DONE) & failed, REFUSED, part)
         part = jnp.where(decided, state.part, judged)
-        signals = (point, MotorsOff())
-        return RampState(beginning, part), CommandChoice(signals, jnp.where(part == DONE, 1, 0))
+        commands = (point, MotorsOff())
+        return RampState(initial, part), CommandChoice(commands, jnp.where(part == DONE, 1, 0))
 
     @override
     def finished(self, state: RampState) -> Flag:
@@ -180,22 +180,22 @@ class RampLand(AbstractGuidance):
 
     @override
     def phases(self) -> tuple[str, ...]:
-        said = "not landed: still more than max_residual_m from the end of the ramp"
-        return ("on the ramp down", "at its end", said, "motors off")
+        refused = "landing refused: more than max_residual_m from the end of the ramp"
+        return ("on the ramp down", "at its end", refused, "motors off")
 
     @override
     def phase(self, state: Any) -> Int[Array, ""]:
         return state.part
 
 
-def _point(ramp: Ramp, beginning: InitialPose, time_s: Real) -> PositionYaw:
-    """The set point at a time."""
-    place, velocity = beginning.position_world_m, Vec3(0.0, 0.0, ramp.rate_mps(time_s))
+def _point(ramp: Ramp, initial: InitialPose, time_s: Real) -> PositionYaw:
+    """Return the setpoint at a time."""
+    place, velocity = initial.position_world_m, Vec3(0.0, 0.0, ramp.rate_mps(time_s))
     above = Vec3(place.x, place.y, ramp.height_m(time_s))
-    return PositionYaw(above, beginning.yaw_rad, velocity)
+    return PositionYaw(above, initial.yaw_rad, velocity)
 
 
 def _part(ramp: Ramp, time_s: Real, idle_s: Real) -> Int[Array, ""]:
-    """Which part of the task a time belongs to."""
+    """Return the phase at a time."""
     late = jnp.where(time_s > ramp.duration_s + idle_s, DONE, PAUSE)
     return jnp.where(time_s > ramp.duration_s, late, RAMP).astype(jnp.int32)

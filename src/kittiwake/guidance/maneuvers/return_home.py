@@ -1,4 +1,4 @@
-"""Going back to where the flight began, at a height."""
+"""Return to the position where the flight began, at a height."""
 
 from dataclasses import replace
 from typing import Annotated, ClassVar
@@ -11,17 +11,17 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.maneuvers.goto import Goto, GotoState
-from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.places import check_places
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
 class ReturnHome(AbstractGuidance):
-    """Goes over the place of the start and stays there; the fields are those of ``goto``.
+    """Flies over the start position and stays there; the other fields are those of ``goto``.
 
     Attributes:
-        home_world_m: the place; where the vehicle starts if not given.
-        height_world_m: to fly and to arrive at; the one that it begins with if not given.
+        home_world_m: position; by default the start of the vehicle.
+        height_world_m: height of flight and arrival; by default the present one.
     """
 
     tracked: ClassVar[bool] = False
@@ -35,7 +35,7 @@ class ReturnHome(AbstractGuidance):
 
     @override
     def prepare(self, context: BuildContext) -> "ReturnHome":
-        refuse_places(context, [self.leads_to(context)], "home")
+        check_places(context, [self.leads_to(context)], "home")
         return replace(self, home_world_m=self.home_world_m or context.start.position_world_m)
 
     @override
@@ -56,7 +56,7 @@ class ReturnHome(AbstractGuidance):
     def step(
         self, state: GotoState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[GotoState, PositionYaw]:
-        began = state.beginning.at(inputs.estimate).position_world_m
+        began = state.initial.updated(inputs.estimate).position_world_m
         home = Vec3.zero() if self.home_world_m is None else self.home_world_m
         height = began.z if self.height_world_m is None else self.height_world_m
         return self._goto(Vec3(home.x, home.y, height)).step(state, inputs, dt_s, key)
@@ -66,5 +66,6 @@ class ReturnHome(AbstractGuidance):
         return state.arrived
 
     def _goto(self, place_world_m: Vec3) -> Goto:
-        way = (self.yaw_rad, self.radius_m, self.speed_mps, self.acceleration_mps2)
-        return Goto(place_world_m, *way)
+        return Goto(
+            place_world_m, self.yaw_rad, self.radius_m, self.speed_mps, self.acceleration_mps2
+        )

@@ -1,12 +1,12 @@
-"""Taking off in three states, to a hover at a height.
+"""Takeoff in three states, to a hover at a height.
 
-With z_0 where it began, z where it is, and the wanted height h over z_0:
+With z_0 the initial height, z the present one, and the desired height h over z_0:
 
-    standing    spools its motors up, and holds its place
-    rising      z - z_0 <= lift-off    asks for a place 10 m above itself: thrust that lifts off
-    climbing    z - z_0 < h            asks for z_0 + h: the climb becomes steady
-    hovering    from then on           keeps the height at which it comes to rest,
-                                       z + v_z^2 / (2 a), for good
+    standing    spools the motors up, and holds the position
+    rising      z - z_0 <= lift-off    setpoint 10 m above the vehicle: thrust for lift-off
+    climbing    z - z_0 < h            setpoint z_0 + h: the climb becomes steady
+    hovering    from then on           holds the height at which it comes to rest,
+                                       z + v_z^2 / (2 a)
 
 Source: Micklisch et al. 2021, takeoff method, after Gageik et al. 2012. That one climbs to 5 m over
 the ground, its second state begins at 3.11 m, 1.65 m over where it stood, and it hovers at 5.63 m;
@@ -26,7 +26,7 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.places import check_places
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
@@ -34,26 +34,26 @@ STANDING, RISING, CLIMBING, HOVERING = range(4)
 
 
 class TakeoffState(eqx.Module):
-    """Where it began, which of the states it is in, the height to keep, and whether it rests."""
+    """Initial pose, phase, height to hold, and flag of rest."""
 
-    beginning: InitialPose
+    initial: InitialPose
     phase: Int[Array, ""]
     hover_height_m: Real
     resting: Flag
 
 
 class Takeoff(AbstractGuidance):
-    """Climbs to a height over where it begins, and hovers there.
+    """Climbs to a height over its initial position, and hovers there.
 
     Attributes:
-        height_m: over where it begins.
-        yaw_rad: to look along; the yaw that it begins with if not given.
-        spool_s: how long the motors spool up.
-        lift_off_m: above where it begins; where rising with full thrust ends.
-        lead_m: how far above itself the place lies that is asked for while rising.
-        max_deceleration_mps2: with which it comes to rest.
-        tolerance_m: how near to its height it is there.
-        max_speed_mps: with which it is at rest.
+        height_m: height over the initial position.
+        yaw_rad: constant yaw; by default that at the start.
+        spool_s: time in which the motors spool up.
+        lift_off_m: height over the initial position at which rising with full thrust ends.
+        lead_m: offset of the setpoint above the vehicle while rising.
+        max_deceleration_mps2: deceleration with which it comes to rest.
+        tolerance_m: distance to the height at which it is reached.
+        max_speed_mps: speed below which it is at rest.
     """
 
     tracked: ClassVar[bool] = False
@@ -69,7 +69,7 @@ class Takeoff(AbstractGuidance):
 
     @override
     def prepare(self, context: BuildContext) -> "Takeoff":
-        refuse_places(context, [self.leads_to(context)], "height_m")
+        check_places(context, [self.leads_to(context)], "height_m")
         return self
 
     @override
@@ -84,7 +84,7 @@ class Takeoff(AbstractGuidance):
     def init(self, key: PRNGKeyArray) -> TakeoffState:
         del key
         return TakeoffState(
-            InitialPose.ahead(),
+            InitialPose.unknown(),
             jnp.asarray(STANDING, jnp.int32),
             jnp.asarray(0.0),
             jnp.asarray(False),
@@ -95,8 +95,8 @@ class Takeoff(AbstractGuidance):
         self, state: TakeoffState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[TakeoffState, PositionYaw]:
         del dt_s, key
-        beginning = state.beginning.at(inputs.estimate)
-        place, motion = beginning.position_world_m, inputs.estimate
+        initial = state.initial.updated(inputs.estimate)
+        place, motion = initial.position_world_m, inputs.estimate
         z, speed = motion.position_world_m.z, motion.velocity_world_mps.z
         risen, goal = z - place.z, place.z + self.height_m
         lifted = risen > jnp.minimum(self.lift_off_m, self.height_m)
@@ -116,8 +116,8 @@ class Takeoff(AbstractGuidance):
         quiet = motion.velocity_world_mps.norm() < self.max_speed_mps
         near = jnp.abs(z - hover) < self.tolerance_m
         resting = state.resting | ((phase == HOVERING) & quiet & near)
-        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
-        later = TakeoffState(beginning, phase, hover, resting)
+        yaw = initial.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        later = TakeoffState(initial, phase, hover, resting)
         return later, PositionYaw(Vec3(place.x, place.y, height), yaw)
 
     @override

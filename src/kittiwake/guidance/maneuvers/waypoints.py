@@ -1,4 +1,4 @@
-"""Visiting places one after another."""
+"""Visit of waypoints one after another."""
 
 from dataclasses import replace
 from typing import Annotated, ClassVar
@@ -14,24 +14,24 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import refuse_places
-from kittiwake.guidance.planning.survey_pattern import SurveyPattern, refuse_both_or_none
+from kittiwake.guidance.places import check_places
+from kittiwake.guidance.planning.survey_pattern import SurveyPattern, check_positions_or_pattern
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
 class WaypointsState(eqx.Module):
-    """How many places were reached in all rounds, for how long the present one, where it began."""
+    """Number of waypoints reached in all rounds, waiting time, and initial pose."""
 
     reached: Int[Array, ""]
     waited_s: Real
-    beginning: InitialPose
+    initial: InitialPose
 
 
 class Waypoints(AbstractGuidance):
-    """Asks for each place until the estimate has been within the radius for the waiting time.
+    """Commands each waypoint until the estimate has been within the radius for the waiting time.
 
-    The yaw is that of the first estimate, if none is given.
+    The default yaw is that of the first estimate.
     """
 
     tracked: ClassVar[bool] = False
@@ -44,10 +44,10 @@ class Waypoints(AbstractGuidance):
     pattern: SurveyPattern | None = None
 
     def __check_init__(self) -> None:
-        """Refuses an empty list, one beside a pattern, and a round of one place."""
-        refuse_both_or_none(self.positions_world_m, self.pattern)
+        """Raise an error for no waypoints, waypoints beside a pattern, and a loop with one."""
+        check_positions_or_pattern(self.positions_world_m, self.pattern)
         if self.loop and len(self.positions_world_m) == 1:
-            message = "loop needs at least two positions_world_m; one place is held anyway"
+            message = "`loop`: requires at least two positions_world_m; one position is held anyway"
             raise ValueError(message)
 
     @override
@@ -56,8 +56,8 @@ class Waypoints(AbstractGuidance):
 
     @override
     def prepare(self, context: BuildContext) -> "Waypoints":
-        places = self._listed(context)
-        refuse_places(context, places, "positions_world_m" if self.pattern is None else "pattern")
+        places = self._positions_world_m(context)
+        check_places(context, places, "positions_world_m" if self.pattern is None else "pattern")
         if self.pattern is None:
             return self
         return replace(self, positions_world_m=places, pattern=None)
@@ -65,7 +65,7 @@ class Waypoints(AbstractGuidance):
     @override
     def init(self, key: PRNGKeyArray) -> WaypointsState:
         del key
-        return WaypointsState(jnp.asarray(0, jnp.int32), jnp.asarray(0.0), InitialPose.ahead())
+        return WaypointsState(jnp.asarray(0, jnp.int32), jnp.asarray(0.0), InitialPose.unknown())
 
     @override
     def step(
@@ -75,15 +75,15 @@ class Waypoints(AbstractGuidance):
         error = self._goal(state.reached) - inputs.estimate.position_world_m
         near = error.dot(error) < self.acceptance_radius_m * self.acceptance_radius_m
         waited = jnp.where(near, state.waited_s + dt_s, 0.0)
-        # the waiting counts from the step that arrived
+        # the waiting time counts from the step of arrival
         over = jnp.asarray(elapsed_s(state.waited_s, dt_s) > self.wait_s)
         done = near & over
         if not self.loop:
             done = done & (state.reached < len(self.positions_world_m))
         reached = state.reached + done.astype(jnp.int32)
-        beginning = state.beginning.at(inputs.estimate)
-        yaw = beginning.yaw_rad if self.yaw_rad is None else self.yaw_rad
-        later = WaypointsState(reached, jnp.where(done, 0.0, waited), beginning)
+        initial = state.initial.updated(inputs.estimate)
+        yaw = initial.yaw_rad if self.yaw_rad is None else self.yaw_rad
+        later = WaypointsState(reached, jnp.where(done, 0.0, waited), initial)
         return later, PositionYaw(self._goal(reached), yaw)
 
     @property
@@ -93,7 +93,7 @@ class Waypoints(AbstractGuidance):
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        return self._listed(context)[-1]
+        return self._positions_world_m(context)[-1]
 
     @override
     def finished(self, state: WaypointsState) -> Flag:
@@ -107,7 +107,7 @@ class Waypoints(AbstractGuidance):
     def planned_legs(self) -> int | None:
         return None if self.loop else len(self.positions_world_m)
 
-    def _listed(self, context: BuildContext) -> tuple[Vec3, ...]:
+    def _positions_world_m(self, context: BuildContext) -> tuple[Vec3, ...]:
         pattern = self.pattern
         if pattern is None:
             return self.positions_world_m

@@ -1,8 +1,8 @@
-"""Where a vehicle may be: away from obstacles, inside of the area, over the ground.
+"""Free space of a vehicle: away from obstacles, inside the area, above the ground.
 
-The clearance of a place falls by a meter in a meter at most. A straight way of length L is
-therefore free if that in its middle is at least L / 2 more than wanted; else its halves are looked
-at, until they are so short that it does not matter.
+The clearance changes by at most a meter per meter. A segment of length L is therefore free if the
+clearance at its midpoint exceeds the required one by L / 2; otherwise its halves are checked, down
+to a negligible length.
 """
 
 import equinox as eqx
@@ -14,17 +14,17 @@ from kittiwake.world.world import World
 Points = Float[np.ndarray, "_points 3"]
 Numbers = Float[np.ndarray, " _points"]
 
-# of the clearance: half of a way that is looked at no further
-FINEST = 0.01
+# share of the clearance below which halves of segments are not split further
+MIN_HALF_LENGTH = 0.01
 
 
 class FreeSpace(eqx.Module):
-    """The obstacles of a world, and the box in which a way around them lies, if there is one.
+    """Obstacles of a world, and the box that contains any shortest path around them.
 
     Attributes:
-        world: with obstacles and their names.
-        low_m: the least coordinates of the box.
-        high_m: the largest ones.
+        world: world with obstacles and their names.
+        low_m: lower corner of the box.
+        high_m: upper corner of the box.
     """
 
     world: World
@@ -33,9 +33,9 @@ class FreeSpace(eqx.Module):
 
     @classmethod
     def around(cls, world: World, ends_m: Points, clearance_m: float) -> "FreeSpace":
-        """What matters between two ends.
+        """Return the free space between two ends.
 
-        No shortest way leaves the box around them and all obstacles with their clearance; the
+        No shortest path leaves the box around them and all obstacles with their clearance; the
         world's area and its ground, less the clearance, may be narrower.
         """
         outlines = [line for obstacle in world.obstacles for line in obstacle.outline_world()]
@@ -47,26 +47,26 @@ class FreeSpace(eqx.Module):
         return cls(world, low, high)
 
     def clearances_m(self, points_m: Points) -> Numbers:
-        """Of each place; infinite without obstacles."""
+        """Return the clearance at each point; infinite without obstacles."""
         return self.world.clearances(points_m)[0]
 
     def clear(
         self, begins_m: Points, ends_m: Points, clearance_m: float
     ) -> Bool[np.ndarray, " _points"]:
-        """Whether straight ways keep the clearance all along."""
+        """Return flags of the segments that keep the clearance along their whole length."""
         free = np.ones(len(begins_m), bool)
-        places = np.arange(len(begins_m))
-        finest_m = FINEST * clearance_m
-        while len(places):
+        indices = np.arange(len(begins_m))
+        min_half_m = MIN_HALF_LENGTH * clearance_m
+        while len(indices):
             half_m = 0.5 * np.linalg.norm(ends_m - begins_m, axis=1)
             middles = 0.5 * (begins_m + ends_m)
             spare_m = self.clearances_m(middles) - clearance_m
-            short = half_m <= finest_m
-            free[places[(spare_m < 0.0) | (short & (spare_m < half_m))]] = False
-            open_ = (spare_m < half_m) & ~short & free[places]
+            short = half_m <= min_half_m
+            free[indices[(spare_m < 0.0) | (short & (spare_m < half_m))]] = False
+            open_ = (spare_m < half_m) & ~short & free[indices]
             begins_m, ends_m = (
                 np.concatenate([begins_m[open_], middles[open_]]),
                 np.concatenate([middles[open_], ends_m[open_]]),
             )
-            places = np.concatenate([places[open_]] * 2)
+            indices = np.concatenate([indices[open_]] * 2)
         return free

@@ -1,11 +1,11 @@
-"""The shortest way between two places that keeps a clearance from obstacles.
+"""Search of the shortest path between two points that keeps a clearance from obstacles.
 
-First on a grid of points with 26 neighbors each, by Dijkstra's method (SciPy's, which visits all
-points faster than A* in Python visits few; both find the same length). What the grid believes to be
-free is then looked at in full: of steps that are not, none is taken again. Then the way is pulled
-tight: of its points, and of points between them, those are kept by which the sum of straight ways
-is shortest, again and again; a grid's detours and corners so become straight lines between corners
-of obstacles. Each point counts like a little more of length, so that there are few of them.
+First on a grid with 26 neighbors per point, by Dijkstra's method (SciPy's, which visits all points
+faster than A* in Python visits few; both find the same length). The steps of the grid path are then
+checked in full; blocked ones are removed and the search is repeated. Then the path is pulled tight:
+of its points, and of points between them, those are kept that minimize the sum of straight
+segments, repeatedly; detours and corners of the grid so become straight lines between corners of
+obstacles. Each point adds a small length to the cost, so that there are few of them.
 """
 
 from itertools import pairwise, product
@@ -18,23 +18,23 @@ from scipy.sparse.csgraph import dijkstra
 from kittiwake.core.errors import ScenarioError
 from kittiwake.guidance.planning.free_space import FreeSpace, Points
 
-MOST_POINTS = 300_000
-# searches of the grid, each without the steps that were seen to be blocked
+MAX_POINTS = 300_000
+# largest number of searches of the grid, each without the blocked steps found before
 SEARCHES = 50
-# how often a way is pulled tight, with about so many points
-PULLS, PULLED_POINTS = 8, 40
-# what a corner counts for, in parts of the clearance
-CORNER = 0.02
-# a way of which the length changes by a smaller part is tight
-TIGHT = 1e-4
+# largest number of tightenings, and the approximate number of points in each
+TIGHTENINGS, TIGHTENING_POINTS = 8, 40
+# cost of a corner, as a share of the clearance
+CORNER_COST = 0.02
+# relative change of length below which a path is tight
+TOLERANCE = 1e-4
 # half of the neighbors: the others are the same steps backwards
 STEPS = [step for step in product((-1, 0, 1), repeat=3) if step > (0, 0, 0)]
 
 
-def shortest_way(
+def shortest_path(
     space: FreeSpace, ends_m: Points, clearance_m: float, resolution_m: float
 ) -> Points | None:
-    """Corners of the way from the first of two ends to the other; None if there is none.
+    """Return the corners of the path from the first of two ends to the other; None without one.
 
     Raises:
         ScenarioError: if the grid would have too many points.
@@ -46,29 +46,29 @@ def shortest_way(
     points = np.concatenate([grid.reshape(-1, 3)[free], ends_m])
     steps, lengths = _steps(grid.shape[:3], free, points, 2.0 * resolution_m)
     for _ in range(SEARCHES):
-        way = _on_graph(steps, lengths, len(points))
-        if way is None:
+        path = _on_graph(steps, lengths, len(points))
+        if path is None:
             return None
-        clear = space.clear(points[way[:-1]], points[way[1:]], clearance_m)
+        clear = space.clear(points[path[:-1]], points[path[1:]], clearance_m)
         if clear.all():
-            return _tight(space, points[way], clearance_m)
-        taken = np.sort(np.stack([way[:-1], way[1:]])[:, ~clear], axis=0)
+            return _tight(space, points[path], clearance_m)
+        blocked = np.sort(np.stack([path[:-1], path[1:]])[:, ~clear], axis=0)
         codes = steps.min(axis=0) * len(points) + steps.max(axis=0)
-        kept = ~np.isin(codes, taken[0] * len(points) + taken[1])
+        kept = ~np.isin(codes, blocked[0] * len(points) + blocked[1])
         steps, lengths = steps[:, kept], lengths[kept]
     return None
 
 
 def _grid(space: FreeSpace, resolution_m: float) -> Float[np.ndarray, "x y z 3"]:
-    """Points at most so far apart along each axis."""
+    """Return the points of a grid with at most this spacing along each axis."""
     sides = space.high_m - space.low_m
-    wanted = np.prod(np.floor(sides / resolution_m) + 2.0)
-    if wanted > MOST_POINTS:
-        coarser = resolution_m * float(np.cbrt(wanted / MOST_POINTS)) * 1.1
+    count = np.prod(np.floor(sides / resolution_m) + 2.0)
+    if count > MAX_POINTS:
+        coarser = resolution_m * float(np.cbrt(count / MAX_POINTS)) * 1.1
         message = (
-            f"resolution_m: {resolution_m:g} makes {wanted:.3g} points in the "
+            f"`resolution_m`: got {resolution_m:g}, which is {count:.3g} points in the "
             f"{' x '.join(f'{side:.3g}' for side in sides)} m between the ends and around the "
-            f"obstacles; at most {MOST_POINTS:,} are searched: write {coarser:.2g} or more, or a "
+            f"obstacles; must be {MAX_POINTS:,} at most: write {coarser:.2g} or more, or a "
             "smaller world.area"
         )
         raise ScenarioError(message)
@@ -82,7 +82,7 @@ def _grid(space: FreeSpace, resolution_m: float) -> Float[np.ndarray, "x y z 3"]
 def _steps(
     shape: tuple[int, ...], free: Int[np.ndarray, " free"], points: Points, reach_m: float
 ) -> tuple[Int[np.ndarray, "2 steps"], Float[np.ndarray, " steps"]]:
-    """Between neighbors that are both free, and from the two last points to those near them."""
+    """Return edges and lengths between free neighbors, and from the two ends to near points."""
     number = np.full(int(np.prod(shape)), -1)
     number[free] = np.arange(len(free))
     place = np.stack(np.unravel_index(free, shape))
@@ -102,52 +102,52 @@ def _steps(
 
 def _on_graph(
     steps: Int[np.ndarray, "2 steps"], lengths: Float[np.ndarray, " steps"], count: int
-) -> Int[np.ndarray, " way"] | None:
-    """The shortest way from the last but one point to the last one."""
+) -> Int[np.ndarray, " path"] | None:
+    """Return the shortest path from the last but one point to the last one."""
     graph = coo_array((lengths, (steps[0], steps[1])), shape=(count, count)).tocsr()
     begin, end = count - 2, count - 1
     away, before = dijkstra(graph, directed=False, indices=begin, return_predecessors=True)
     if not np.isfinite(away[end]):
         return None
-    way = [end]
-    while way[-1] != begin:
-        way.append(int(before[way[-1]]))
-    return np.array(way[::-1])
+    path = [end]
+    while path[-1] != begin:
+        path.append(int(before[path[-1]]))
+    return np.array(path[::-1])
 
 
-def _tight(space: FreeSpace, way: Points, clearance_m: float) -> Points:
-    way = _shortened(space, way, clearance_m)
-    for _ in range(PULLS):
-        before_m = length_m(way)
-        way = _shortened(space, _filled(way, before_m / PULLED_POINTS), clearance_m)
-        if abs(length_m(way) - before_m) < before_m * TIGHT:
+def _tight(space: FreeSpace, path: Points, clearance_m: float) -> Points:
+    path = _shortened(space, path, clearance_m)
+    for _ in range(TIGHTENINGS):
+        before_m = length_m(path)
+        path = _shortened(space, _filled(path, before_m / TIGHTENING_POINTS), clearance_m)
+        if abs(length_m(path) - before_m) < before_m * TOLERANCE:
             break
-    return way
+    return path
 
 
-def _shortened(space: FreeSpace, way: Points, clearance_m: float) -> Points:
-    """The shortest of all ways over some of the points, in their order."""
-    one, other = np.triu_indices(len(way), 1)
-    clear = space.clear(way[one], way[other], clearance_m) | (other == one + 1)
-    lengths = np.linalg.norm(way[other] - way[one], axis=1)
-    steps = np.full((len(way), len(way)), np.inf)
+def _shortened(space: FreeSpace, path: Points, clearance_m: float) -> Points:
+    """Return the shortest path over a subset of the points, in their order."""
+    one, other = np.triu_indices(len(path), 1)
+    clear = space.clear(path[one], path[other], clearance_m) | (other == one + 1)
+    lengths = np.linalg.norm(path[other] - path[one], axis=1)
+    steps = np.full((len(path), len(path)), np.inf)
     steps[one[clear], other[clear]] = lengths[clear]
-    total, before = np.zeros(len(way)), np.zeros(len(way), int)
-    for place in range(1, len(way)):
-        sums = total[:place] + steps[:place, place] + CORNER * clearance_m
+    total, before = np.zeros(len(path)), np.zeros(len(path), int)
+    for place in range(1, len(path)):
+        sums = total[:place] + steps[:place, place] + CORNER_COST * clearance_m
         before[place] = np.argmin(sums)
         total[place] = sums[before[place]]
-    kept = [len(way) - 1]
+    kept = [len(path) - 1]
     while kept[-1]:
         kept.append(int(before[kept[-1]]))
-    return way[kept[::-1]]
+    return path[kept[::-1]]
 
 
-def _filled(way: Points, spacing_m: float) -> Points:
-    """With points between: evenly, and ever nearer to the corners."""
+def _filled(path: Points, spacing_m: float) -> Points:
+    """Return the path with points between: evenly, and increasingly near to the corners."""
     shares_near = 0.5 ** np.arange(2, 6)
-    filled = [way[:1]]
-    for begin, end in pairwise(way):
+    filled = [path[:1]]
+    for begin, end in pairwise(path):
         count = int(np.ceil(np.linalg.norm(end - begin) / spacing_m))
         even = np.arange(1, count) / count
         shares = np.unique(np.concatenate([even, shares_near, 1.0 - shares_near, [1.0]]))
@@ -155,6 +155,6 @@ def _filled(way: Points, spacing_m: float) -> Points:
     return np.concatenate(filled)
 
 
-def length_m(way: Points) -> float:
-    """Of straight lines from point to point."""
-    return float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum())
+def length_m(path: Points) -> float:
+    """Return the length of straight segments from point to point."""
+    return float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())

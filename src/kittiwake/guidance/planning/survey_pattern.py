@@ -1,9 +1,9 @@
-"""Courses of a survey: places to visit, made from a rectangle or from any piece of water.
+"""Survey patterns: waypoints from a rectangle or from any body of water.
 
 A rectangle begins at a corner; its length lies along the heading, counted like yaw, and its width
-to the left of that. A box goes round it once, a sweep goes along lanes, there and back like a lawn
-mower, no farther apart than the spacing and evenly over the width. A coverage does so in a polygon
-with islands, at a margin from the shore, as ``coverage`` says.
+to the left of that. A box circles it once, a sweep covers it by lanes, there and back like a lawn
+mower, at most one spacing apart and evenly over the width. A coverage does so in a polygon with
+islands, at a margin from the shore, as described in ``coverage``.
 """
 
 import math
@@ -16,28 +16,28 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.planning.coverage import covering, gaps_over
-from kittiwake.guidance.planning.open_water import Pair, reaching_out, water_within
+from kittiwake.guidance.planning.coverage import coverage_path, gaps_over
+from kittiwake.guidance.planning.open_water import Pair, free_water, islands_reaching_out
 from kittiwake.guidance.shore import Shore
 from kittiwake.world.world import Origin
 
-# what a pattern of each shape is made from, and what it may have beside that
-NEEDED = {
+# required and optional parameters of each shape
+REQUIRED = {
     "box": ("corner_world_m", "length_m", "width_m"),
     "sweep": ("corner_world_m", "length_m", "width_m", "lane_spacing_m"),
     "coverage": ("lane_spacing_m",),
 }
 OF_POLYGON = ("polygon_world_m", "islands_world_m", "file", "margin_m", "height_world_m")
 OF_RECTANGLE = ("corner_world_m", "length_m", "width_m")
-MOST_PLACES = 5000
-# beyond this a plane is no map of the Earth
-FARTHEST_M = 100e3
+MAX_PLACES = 5000
+# a plane is no map of the Earth beyond this distance
+MAX_DISTANCE_M = 100e3
 
 Corner = tuple[Real, Real]
 
 
 class SurveyPattern(eqx.Module):
-    """A rectangle or a polygon and how it is visited.
+    """Rectangle or polygon with the pattern of its visit.
 
     A polygon is given by its corners, or by the ``file`` with its shore and islands. Without a
     heading a rectangle lies along the x axis, and the lanes of a coverage where they are fewest.
@@ -56,38 +56,38 @@ class SurveyPattern(eqx.Module):
     height_world_m: Real = 0.0
 
     def __check_init__(self) -> None:
-        """Refuses a pattern without what its shape needs, or with what it does not take."""
+        """Raise an error for missing parameters, and for those that the shape does not use."""
         if self.shape == "box" and self.lane_spacing_m is not None:
-            message = "a box has no lanes; leave lane_spacing_m out"
+            message = "`lane_spacing_m`: a box has no lanes; omit it"
             raise ValueError(message)
-        missing = [name for name in NEEDED[self.shape] if getattr(self, name) is None]
+        missing = [name for name in REQUIRED[self.shape] if getattr(self, name) is None]
         if missing:
             example = ", such as 5" if "lane_spacing_m" in missing[:1] else ""
-            message = f"a {self.shape} needs {' and '.join(missing)}{example}"
+            message = f"a {self.shape} requires {' and '.join(missing)}{example}"
             raise ValueError(message)
         others = OF_RECTANGLE if self.shape == "coverage" else OF_POLYGON
-        idle = [name for name in others if getattr(self, name)]
-        if idle:
-            message = f"a {self.shape} takes no {idle[0]}; leave it out"
+        unused = [name for name in others if getattr(self, name)]
+        if unused:
+            message = f"`{unused[0]}`: not allowed for a {self.shape}; omit it"
             raise ValueError(message)
         if self.shape == "coverage" and bool(self.polygon_world_m) == (self.file is not None):
             message = (
-                "a coverage needs either polygon_world_m, such as [[0, 0], [60, 0], [30, 50]], or "
-                "a file with a polygon"
+                "a coverage requires either polygon_world_m, such as [[0, 0], [60, 0], [30, 50]], "
+                "or a file with a polygon"
             )
             raise ValueError(message)
 
     def positions_world_m(self, origin: Origin | None = None) -> tuple[Vec3, ...]:
-        """The places, before anything is compiled.
+        """Return the waypoints; not for use in compiled code.
 
         Args:
-            origin: where the world's zero lies, which a polygon from a file needs.
+            origin: origin of the world, which a polygon from a file requires.
 
         Raises:
-            ScenarioError: if there would be too many, or the polygon is none.
+            ScenarioError: if there would be too many, or the polygon is invalid.
         """
         if self.shape == "coverage":
-            return self._covering(origin)
+            return self._coverage_path(origin)
         assert self.length_m is not None
         assert self.width_m is not None
         length, width = float(self.length_m), float(self.width_m)
@@ -100,33 +100,33 @@ class SurveyPattern(eqx.Module):
         return self._placed(corners)
 
     def water(self, origin: Origin | None = None) -> Polygon:
-        """What a coverage covers: the polygon without islands and margin.
+        """Return the polygon that a coverage covers, without islands and margin.
 
         Raises:
-            ScenarioError: if it is none.
+            ScenarioError: if it is invalid.
         """
-        called, outline, islands = self._rings(origin)
-        return water_within(outline, islands, float(self.margin_m), called)
+        name, outline, islands = self._rings(origin)
+        return free_water(outline, islands, float(self.margin_m), name)
 
     def warnings(self, origin: Origin | None = None) -> tuple[str, ...]:
-        """Islands that reach beyond the shore, which may be a mistake."""
+        """Return warnings about islands that reach beyond the shore."""
         if self.shape != "coverage":
             return ()
         _, outline, islands = self._rings(origin)
         return tuple(
-            f"pattern.{name} reaches out of the polygon; what is outside counts for nothing"
-            for name in reaching_out(outline, islands)
+            f"pattern.{name} reaches out of the polygon; the part outside is ignored"
+            for name in islands_reaching_out(outline, islands)
         )
 
     def _rings(self, origin: Origin | None) -> tuple[str, list[Pair], dict[str, list[Pair]]]:
-        """What the outline is called, its corners, and those of the islands by name."""
+        """Return the name of the outline, its corners, and those of the islands by name."""
         rings = {"polygon_world_m": self.polygon_world_m}
         if self.file is not None:
             from_file = self.file.rings_world_m(origin or Origin())
             source = self.file.source
             rings = {f"{source}: coordinates[{i}]": ring for i, ring in enumerate(from_file)}
             away_m = max(abs(number) for place in from_file[0] for number in place)
-            if away_m > FARTHEST_M:
+            if away_m > MAX_DISTANCE_M:
                 message = (
                     f"{source}: lies {away_m / 1e3:.3g} km from world.origin; is longitude before "
                     "latitude, and the origin on its shore?"
@@ -134,20 +134,20 @@ class SurveyPattern(eqx.Module):
                 raise ScenarioError(message)
         rings |= {f"islands_world_m[{i}]": ring for i, ring in enumerate(self.islands_world_m)}
         plain = {name: [(float(x), float(y)) for x, y in ring] for name, ring in rings.items()}
-        called = next(iter(plain))
-        return called, plain.pop(called), plain
+        name = next(iter(plain))
+        return name, plain.pop(name), plain
 
-    def _covering(self, origin: Origin | None) -> tuple[Vec3, ...]:
+    def _coverage_path(self, origin: Origin | None) -> tuple[Vec3, ...]:
         assert self.lane_spacing_m is not None
         water, heading = self.water(origin), self.heading_rad
         first = self.polygon_world_m[0] if self.file is None else (water.exterior.coords[0][:2])
         begin = (float(first[0]), float(first[1]))
         heading = None if heading is None else float(heading)
-        places = covering(water, float(self.lane_spacing_m), heading, begin)
-        if len(places) > MOST_PLACES:
+        places = coverage_path(water, float(self.lane_spacing_m), heading, begin)
+        if len(places) > MAX_PLACES:
             message = (
-                f"pattern: {len(places)} places; at most {MOST_PLACES} are visited. Write a larger "
-                "lane_spacing_m, or simplify the shore"
+                f"`pattern`: got {len(places)} positions; must be {MAX_PLACES} at most. Write a "
+                "larger lane_spacing_m, or simplify the shore"
             )
             raise ScenarioError(message)
         return tuple(Vec3(x, y, float(self.height_world_m)) for x, y in places)
@@ -158,7 +158,7 @@ class SurveyPattern(eqx.Module):
         return [width_m * lane / count for lane in range(count + 1)]
 
     def _placed(self, corners: list[tuple[float, float]]) -> tuple[Vec3, ...]:
-        """Places of the world from those along and to the left of the heading."""
+        """Return positions in the world from coordinates along and to the left of the heading."""
         heading, corner = self.heading_rad or 0.0, self.corner_world_m
         assert corner is not None
         c, s = math.cos(heading), math.sin(heading)
@@ -167,14 +167,16 @@ class SurveyPattern(eqx.Module):
         )
 
 
-def refuse_both_or_none(positions_world_m: tuple[Vec3, ...], pattern: SurveyPattern | None) -> None:
-    """Refuses places beside a pattern, and neither."""
+def check_positions_or_pattern(
+    positions_world_m: tuple[Vec3, ...], pattern: SurveyPattern | None
+) -> None:
+    """Raise an error unless either positions or a pattern is given."""
     if positions_world_m and pattern is not None:
-        message = "positions_world_m and pattern are both given; leave one of them out"
+        message = "`positions_world_m`: not allowed with pattern; omit one of them"
         raise ValueError(message)
     if not positions_world_m and pattern is None:
         message = (
-            "positions_world_m must name at least one place, such as [[0, 0, 10]], or pattern a "
-            "box, a sweep or a coverage"
+            "`positions_world_m`: got none; must be at least one position, such as [[0, 0, 10]], "
+            "or write pattern with a box, a sweep or a coverage"
         )
         raise ValueError(message)

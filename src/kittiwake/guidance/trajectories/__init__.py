@@ -1,1 +1,1 @@
-"""Smooth trajectories: how they are computed and followed."""
+"""Smooth trajectories: computation and following."""

@@ -34,14 +34,14 @@ AREA = (0.0, 0.0, 0.0, 0.0, 2.5, -3.0, 1.0)
 
 
 class ProfileState(eqx.Module):
-    """Where it began, and for how long it has gone on."""
+    """Initial pose, and elapsed time."""
 
-    beginning: InitialPose
+    initial: InitialPose
     time_s: Real
 
 
 class AccelerationProfile(AbstractGuidance):
-    """There and back by one way while along another, in two halves, and then hold."""
+    """Moves there and back along one vector while along another, in two halves, and then holds."""
 
     there_and_back_world_m: Vec3 = Vec3(5.0, 0.0, 0.0)
     along_world_m: Vec3 = Vec3(0.0, 25.0, 0.0)
@@ -59,28 +59,28 @@ class AccelerationProfile(AbstractGuidance):
     @override
     def init(self, key: PRNGKeyArray) -> ProfileState:
         del key
-        return ProfileState(InitialPose.ahead(), jnp.asarray(0.0))
+        return ProfileState(InitialPose.unknown(), jnp.asarray(0.0))
 
     @override
     def step(
         self, state: ProfileState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[ProfileState, PositionYaw]:
         del dt_s, key
-        beginning = state.beginning.at(inputs.estimate)
-        began = beginning.position_world_m
-        place, velocity, acceleration, jerk = (
+        initial = state.initial.updated(inputs.estimate)
+        start = initial.position_world_m
+        offset, velocity, acceleration, jerk = (
             self.there_and_back_world_m * back + self.along_world_m * ahead
             for back, ahead in zip(*self._shares(inputs.time_s), strict=True)
         )
-        signal = PositionYaw(began + place, self.yaw_rad, velocity, acceleration, jerk)
-        return ProfileState(beginning, jnp.asarray(inputs.time_s)), signal
+        setpoint = PositionYaw(start + offset, self.yaw_rad, velocity, acceleration, jerk)
+        return ProfileState(initial, jnp.asarray(inputs.time_s)), setpoint
 
     @override
     def finished(self, state: ProfileState) -> Bool[Array, ""]:
-        return jnp.asarray(state.beginning.begun & (state.time_s >= 2.0 * self.half_s))
+        return jnp.asarray(state.initial.known & (state.time_s >= 2.0 * self.half_s))
 
     def _shares(self, time_s: Real) -> tuple[list[Real], list[Real]]:
-        """How much of each way is done, and the three derivatives of that."""
+        """Return the shares of both vectors that are done, and their three derivatives."""
         second = time_s >= self.half_s
         s = jnp.clip(time_s / self.half_s - jnp.where(second, 1.0, 0.0), 0.0, 1.0)
         moving = time_s < 2.0 * self.half_s
@@ -97,6 +97,6 @@ class AccelerationProfile(AbstractGuidance):
         return self._in_time(back, moving), self._in_time(ahead, moving)
 
     def _in_time(self, by_s: list[Real], moving: Flag) -> list[Real]:
-        """Derivatives by time from those by s; none after the end."""
+        """Return derivatives by time from those by s; zero after the end."""
         rates = [jnp.where(moving, rate / self.half_s**n, 0.0) for n, rate in enumerate(by_s)]
         return [by_s[0], *rates[1:]]

@@ -1,11 +1,11 @@
-"""Flying along a curve of harmonic motions: a circle, a helix, a figure of eight, a turn in place.
+"""Curves of harmonic motions: a circle, a helix, a figure of eight, a turn in place.
 
 Along each axis of the world, with amplitude A, angular rate w and phase p::
 
     x(t) = c + d t + A sin(w t + p)
 
-and the yaw turns evenly. What the curve's derivatives are is known, so the set point can carry them
-as feed-forward, which is what lets a vehicle follow without lagging behind.
+and the yaw rate is constant. The derivatives of the curve are known, so the setpoint includes them
+as feed-forward, with which a vehicle follows without lag.
 """
 
 from typing import Literal, get_args
@@ -22,12 +22,12 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 FeedForward = Literal["position", "velocity", "acceleration", "jerk"]
-# by how many derivatives each goes beyond the position
+# number of derivatives of the position
 DERIVATIVES = {name: number for number, name in enumerate(get_args(FeedForward))}
 
 
 class Curve(AbstractGuidance):
-    """A place that moves along a curve, with as many of its derivatives as asked for."""
+    """Setpoint that moves along a curve, with a selected number of its derivatives."""
 
     center_world_m: Vec3
     amplitude_world_m: Vec3 = Vec3.zero()
@@ -63,7 +63,7 @@ class Curve(AbstractGuidance):
         )
 
     def _motion(self, time_s: Real) -> tuple[Vec3, Vec3, Vec3, Vec3]:
-        """Place, velocity, acceleration and jerk."""
+        """Return position, velocity, acceleration and jerk."""
         center, drift, size = self.center_world_m, self.drift_world_mps, self.amplitude_world_m
         rate, phase = self.angular_rates_radps, self.phases_rad
         x = _along(center.x, drift.x, size.x, rate.x, phase.x, time_s)
@@ -76,7 +76,7 @@ class Curve(AbstractGuidance):
 def _along(
     center: Real, speed: Real, size: Real, rate: Real, phase: Real, time_s: Real
 ) -> tuple[Real, Real, Real, Real]:
-    """The same along one axis."""
+    """Return position, velocity, acceleration and jerk along one axis."""
     sine, cosine = sin_cos(jnp.asarray(rate * time_s + phase))
     return (
         center + speed * time_s + size * sine,

@@ -1,10 +1,10 @@
-"""Following a smooth trajectory through places, with its derivatives fed forward.
+"""Following of a smooth trajectory through waypoints, with feed-forward of its derivatives.
 
-The trajectory (``polynomials``) runs from its first place, at rest, to its last one, at rest there.
-A vehicle that is elsewhere is led to the first place before, along a straight line and from rest to
+The trajectory (``polynomials``) begins at rest at its first waypoint, and ends at rest at its last
+one. A vehicle elsewhere is led to the first waypoint before, along a straight line and from rest to
 rest, by s^4 (35 - 84 s + 70 s^2 - 20 s^3): the piece of minimum snap. The yaw passes given angles
-as smoothly as the place passes its places, or looks along the horizontal velocity; where that
-is nearly zero, the yaw stays as it was.
+as smoothly as the position passes the waypoints, or follows the horizontal velocity; where that is
+nearly zero, the yaw is constant.
 """
 
 from functools import lru_cache
@@ -24,31 +24,31 @@ from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.places import check_places
 from kittiwake.guidance.trajectories.polynomials import Pieces, Shape, derived, horner, spline
 from kittiwake.guidance.trajectories.time_allocation import allocated_times, peaks
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
-# the piece of minimum snap from 0 to 1, and the most that it ever grows in a unit of time
+# piece of minimum snap from 0 to 1, and its largest derivative
 LEAD_IN = (0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0)
 LEAD_IN_PEAK = 35.0 / 16.0
-LEAD_IN_TURN_RADPS = 1.0
-# a short way takes no less, so that it asks for no more than 2 m/s^2
-SHORTEST_LEAD_IN_S = 2.0
-# nearer than this a vehicle is at the first place
-THERE_M, THERE_RAD = 1e-3, 1e-3
-# slower than this a velocity has no direction to look along
+LEAD_IN_YAW_RATE_RADPS = 1.0
+# shortest duration, so that the acceleration is at most 2 m/s^2
+MIN_LEAD_IN_S = 2.0
+# distances at which a vehicle is at the first waypoint
+ARRIVED_M, ARRIVED_RAD = 1e-3, 1e-3
+# slower velocities have no direction
 SLOW_MPS = 0.05
 YAW_SAMPLES = 200
 
 
 class TrajectoryPlan(eqx.Module):
-    """What is computed before the flight.
+    """Trajectory that is computed before the flight.
 
     Attributes:
         pieces: x, y, z and, if it is given, the yaw.
-        first_yaw_rad: None where the trajectory has no horizontal direction.
+        first_yaw_rad: yaw at the start; None if the trajectory has no horizontal direction.
     """
 
     pieces: Pieces
@@ -56,12 +56,12 @@ class TrajectoryPlan(eqx.Module):
 
 
 class TrajectoryState(eqx.Module):
-    """From where the first place was approached, and how far along the trajectory it is by now.
+    """Initial pose of the lead-in, and time on the trajectory.
 
     ``time_s`` counts from the beginning of the trajectory and is negative before it.
     """
 
-    begun: Bool[Array, ""]
+    started: Bool[Array, ""]
     from_world_m: Vec3
     from_yaw_rad: Real
     lead_in_s: Real
@@ -70,7 +70,7 @@ class TrajectoryState(eqx.Module):
 
 
 class FollowTrajectory(AbstractGuidance):
-    """A place that moves through given ones, at given times or as fast as limits allow."""
+    """Follows a trajectory through waypoints, at given times or as fast as limits allow."""
 
     positions_world_m: tuple[Vec3, ...]
     shape: Shape = eqx.field(static=True, default="minimum-snap")
@@ -82,28 +82,28 @@ class FollowTrajectory(AbstractGuidance):
     plan: TrajectoryPlan | None = eqx.field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing is computed yet."""
+        """Start without a plan."""
         self.plan = None
 
     def __check_init__(self) -> None:
-        """Refuses what is no list of places with their yaws and times."""
+        """Raise an error for too few waypoints, or for yaws and times of another number."""
         given = len(self.positions_world_m)
         if given < 2:
             message = (
-                f"positions_world_m: {given} given; a trajectory needs at least two places, "
-                "one alone is for guidance hold"
+                f"`positions_world_m`: got {given}; must be at least two positions; for one write "
+                "guidance hold"
             )
             raise ValueError(message)
         if self.yaws_rad is not None and len(self.yaws_rad) not in (1, given):
             message = (
-                f"yaws_rad: {len(self.yaws_rad)} given for {given} places; write one for each, "
-                "or one for all"
+                f"`yaws_rad`: got {len(self.yaws_rad)} for {given} positions; must be one for "
+                "each, or one for all"
             )
             raise ValueError(message)
         if self.times_s is not None and len(self.times_s) != given:
             message = (
-                f"times_s: {len(self.times_s)} given for {given} places; write one for each, or "
-                "leave times_s out"
+                f"`times_s`: got {len(self.times_s)} for {given} positions; must be one for each; "
+                "or omit times_s"
             )
             raise ValueError(message)
 
@@ -114,8 +114,8 @@ class FollowTrajectory(AbstractGuidance):
     @override
     def prepare(self, context: BuildContext) -> "FollowTrajectory":
         places = tuple((float(p.x), float(p.y), float(p.z)) for p in self.positions_world_m)
-        _refuse_odd_places(np.array(places))
-        refuse_places(context, self.positions_world_m, "positions_world_m")
+        _check_waypoints(np.array(places))
+        check_places(context, self.positions_world_m, "positions_world_m")
         plan = _plan(
             places,
             self.shape,
@@ -143,17 +143,19 @@ class FollowTrajectory(AbstractGuidance):
         self, state: TrajectoryState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[TrajectoryState, PositionYaw]:
         del dt_s, key
-        begun = tree_where(state.begun, state, self._begun(inputs))
-        time_s = inputs.time_s - begun.lead_in_s
-        on_it = self._on_trajectory(begun.yaw_rad, time_s)
-        signal = tree_where(time_s < 0.0, self._lead_in(begun, inputs.time_s), on_it)
-        yaw_rad = jnp.where(time_s < 0.0, begun.yaw_rad, on_it.yaw_rad)
-        begin = (begun.begun, begun.from_world_m, begun.from_yaw_rad, begun.lead_in_s)
-        return TrajectoryState(*begin, time_s, yaw_rad), signal
+        start = tree_where(state.started, state, self._start(inputs))
+        time_s = inputs.time_s - start.lead_in_s
+        on_it = self._on_trajectory(start.yaw_rad, time_s)
+        setpoint = tree_where(time_s < 0.0, self._lead_in(start, inputs.time_s), on_it)
+        yaw_rad = jnp.where(time_s < 0.0, start.yaw_rad, on_it.yaw_rad)
+        later = TrajectoryState(
+            start.started, start.from_world_m, start.from_yaw_rad, start.lead_in_s, time_s, yaw_rad
+        )
+        return later, setpoint
 
     @override
     def finished(self, state: TrajectoryState) -> Bool[Array, ""]:
-        return state.begun & self._planned.pieces.over(state.time_s)
+        return state.started & self._planned.pieces.over(state.time_s)
 
     @override
     def phases(self) -> tuple[str, ...]:
@@ -161,14 +163,14 @@ class FollowTrajectory(AbstractGuidance):
 
     @override
     def phase(self, state: TrajectoryState) -> Int[Array, ""]:
-        on_it = state.begun & (state.time_s >= 0.0)
+        on_it = state.started & (state.time_s >= 0.0)
         return on_it.astype(jnp.int32) + self.finished(state).astype(jnp.int32)
 
     @override
     def legs(self, state: TrajectoryState) -> Int[Array, ""]:
         times = jnp.asarray(self._planned.pieces.times_s)
         passed = jnp.sum(times <= state.time_s, dtype=jnp.int32)
-        return jnp.where(state.begun, passed, 0)
+        return jnp.where(state.started, passed, 0)
 
     @override
     def planned_legs(self) -> int:
@@ -176,34 +178,34 @@ class FollowTrajectory(AbstractGuidance):
 
     @property
     def _planned(self) -> TrajectoryPlan:
-        assert self.plan is not None, "prepared() comes before the flight"
+        assert self.plan is not None, "prepare() comes before the flight"
         return self.plan
 
-    def _begun(self, inputs: GuidanceInputs) -> TrajectoryState:
-        """From where the vehicle is believed to be."""
+    def _start(self, inputs: GuidanceInputs) -> TrajectoryState:
+        """Return the state at the start, from the vehicle's estimate."""
         here = inputs.estimate.position_world_m
         yaw = inputs.estimate.euler_world_from_body.yaw_rad
         first = self._first_yaw_rad(yaw)
         away_m = (self._first_place() - here).norm()
         turn = jnp.abs(wrap_angle(first - yaw))
         needed_s = LEAD_IN_PEAK * jnp.maximum(
-            away_m / self.lead_in_speed_mps, turn / LEAD_IN_TURN_RADPS
+            away_m / self.lead_in_speed_mps, turn / LEAD_IN_YAW_RATE_RADPS
         )
-        there = (away_m < THERE_M) & (turn < THERE_RAD)
-        lead_in_s = jnp.where(there, 0.0, jnp.maximum(needed_s, SHORTEST_LEAD_IN_S))
+        arrived = (away_m < ARRIVED_M) & (turn < ARRIVED_RAD)
+        lead_in_s = jnp.where(arrived, 0.0, jnp.maximum(needed_s, MIN_LEAD_IN_S))
         return TrajectoryState(jnp.asarray(True), here, yaw, lead_in_s, -lead_in_s, first)
 
-    def _lead_in(self, begun: TrajectoryState, time_s: Real) -> PositionYaw:
-        """The straight way to the first place."""
-        lasts_s = jnp.where(begun.lead_in_s > 0.0, begun.lead_in_s, 1.0)
+    def _lead_in(self, start: TrajectoryState, time_s: Real) -> PositionYaw:
+        """Return the setpoint on the straight line to the first waypoint."""
+        lasts_s = jnp.where(start.lead_in_s > 0.0, start.lead_in_s, 1.0)
         s = jnp.clip(time_s / lasts_s, 0.0, 1.0)
         value, *rates = (horner(derived(LEAD_IN, n), s) / lasts_s**n for n in range(4))
-        way = self._first_place() - begun.from_world_m
-        turn = wrap_angle(self._first_yaw_rad(begun.from_yaw_rad) - begun.from_yaw_rad)
+        offset = self._first_place() - start.from_world_m
+        turn = wrap_angle(self._first_yaw_rad(start.from_yaw_rad) - start.from_yaw_rad)
         return PositionYaw(
-            begun.from_world_m + way * value,
-            wrap_angle(begun.from_yaw_rad + turn * value),
-            *(way * rate for rate in rates),
+            start.from_world_m + offset * value,
+            wrap_angle(start.from_yaw_rad + turn * value),
+            *(offset * rate for rate in rates),
             yaw_rate_radps=turn * rates[0],
         )
 
@@ -233,23 +235,23 @@ def _plan(
     given_times_s: tuple[float, ...] | None,
     limits: tuple[float, float],
 ) -> TrajectoryPlan:
-    """The polynomials through places; computed once for all vehicles that fly the same ones."""
+    """Return the polynomials through waypoints; cached for vehicles with the same ones."""
     places = np.array(positions_m)
     if given_times_s is None:
         times_s = allocated_times(places, shape, *limits)
     else:
-        times_s = _growing(given_times_s)
+        times_s = _increasing_times(given_times_s)
     columns = places
     if yaws_rad is not None:
         yaws = np.broadcast_to(np.asarray(yaws_rad), len(places))
         columns = np.column_stack([places, np.unwrap(yaws)])
     pieces = spline(times_s, columns, shape)
-    _refuse_too_fast(pieces, *limits)
+    _check_limits(pieces, *limits)
     return TrajectoryPlan(pieces, _first_yaw_rad(pieces))
 
 
 def _along(velocity: Vec3, acceleration: Vec3, before_rad: Real) -> tuple[Real, Real]:
-    """The yaw of a horizontal velocity and its rate; without one, the yaw before."""
+    """Return the yaw of a horizontal velocity and its rate; without one, the yaw before."""
     square = velocity.x * velocity.x + velocity.y * velocity.y
     moves = square > SLOW_MPS**2
     x, y = jnp.where(moves, velocity.x, 1.0), jnp.where(moves, velocity.y, 0.0)
@@ -259,7 +261,7 @@ def _along(velocity: Vec3, acceleration: Vec3, before_rad: Real) -> tuple[Real, 
 
 
 def _first_yaw_rad(pieces: Pieces) -> float | None:
-    """That of the given ones, or of the first velocity that has a direction."""
+    """Return the first given yaw, or that of the first velocity with a direction."""
     if pieces.coefficients.shape[2] > 3:
         return float(pieces.coefficients[0, 0, 3])
     rates = pieces.sampled(np.linspace(0.0, 1.0, YAW_SAMPLES), 1).reshape(-1, 3)
@@ -267,36 +269,35 @@ def _first_yaw_rad(pieces: Pieces) -> float | None:
     return float(np.arctan2(rates[moving[0], 1], rates[moving[0], 0])) if moving.size else None
 
 
-def _refuse_odd_places(places: Float[np.ndarray, "knots 3"]) -> None:
+def _check_waypoints(places: Float[np.ndarray, "knots 3"]) -> None:
     if not np.isfinite(places).all():
         row = int(np.flatnonzero(~np.isfinite(places).all(axis=1))[0])
-        message = f"positions_world_m: entry {row}, {places[row].tolist()}, must be finite numbers"
+        message = f"`positions_world_m`: got {places[row].tolist()} in entry {row}; must be finite"
         raise ScenarioError(message)
     for number, (one, other) in enumerate(pairwise(places)):
         if np.array_equal(one, other):
             message = (
-                f"positions_world_m: {one.tolist()} is given twice, as entries {number} and "
+                f"`positions_world_m`: got {one.tolist()} twice, in entries {number} and "
                 f"{number + 1}; a trajectory does not wait, so write it once"
             )
             raise ScenarioError(message)
 
 
-def _growing(given: tuple[float, ...]) -> Float[np.ndarray, " knots"]:
+def _increasing_times(given: tuple[float, ...]) -> Float[np.ndarray, " knots"]:
     times_s = np.asarray(given, float)
     if not np.isfinite(times_s).all() or not (np.diff(times_s) > 0.0).all():
-        message = f"times_s: {times_s.tolist()} must be finite and grow from each to the next"
+        message = f"`times_s`: got {times_s.tolist()}; must be finite and increasing"
         raise ScenarioError(message)
     return times_s - times_s[0]
 
 
-def _refuse_too_fast(pieces: Pieces, max_speed_mps: float, max_acceleration_mps2: float) -> None:
+def _check_limits(pieces: Pieces, max_speed_mps: float, max_acceleration_mps2: float) -> None:
     speed, acceleration = peaks(pieces)
     stretch = max(speed / max_speed_mps, (acceleration / max_acceleration_mps2) ** 0.5)
     if stretch > 1.0:
         message = (
-            f"times_s: the trajectory would reach {speed:.3g} m/s and {acceleration:.3g} m/s^2; at "
-            f"most max_speed_mps {max_speed_mps:g} and max_acceleration_mps2 "
-            f"{max_acceleration_mps2:g} are allowed: make all times {stretch:.3g} times as long, "
-            "or allow more"
+            f"`times_s`: got a trajectory with {speed:.3g} m/s and {acceleration:.3g} m/s^2; must "
+            f"be at most max_speed_mps {max_speed_mps:g} and max_acceleration_mps2 "
+            f"{max_acceleration_mps2:g}: multiply all times by {stretch:.3g}, or raise the limits"
         )
         raise ScenarioError(message)

@@ -1,11 +1,11 @@
-"""Polynomials of time, one after another, through given values at given times.
+"""Piecewise polynomials of time through given values at given times.
 
 Of all curves x(t) through the values, at rest at both ends, the one with the least integral of the
 square of its m-th derivative is a spline of degree 2 m - 1 whose first 2 m - 2 derivatives are
 continuous and whose first m - 1 are zero at the ends. m = 4 is minimum snap (Mellinger and Kumar
 2011, "Minimum snap trajectory generation and control for quadrotors", ICRA), m = 3 minimum jerk,
-m = 2 the clamped cubic spline. Each piece is kept as coefficients of s in 0 to 1, from its own
-beginning to its end, so that single precision holds long flights too.
+m = 2 the clamped cubic spline. Each piece is stored as coefficients of s in 0 to 1, from its start
+to its end, so that single precision suffices for long flights, too.
 """
 
 from math import factorial, perm
@@ -20,16 +20,16 @@ from scipy.interpolate import make_interp_spline
 from kittiwake.geometry.scalar import Flag, Real
 
 Shape = Literal["minimum-snap", "minimum-jerk", "cubic-spline"]
-# m: which derivative each shape makes small
+# m, the order of the derivative that each shape minimizes
 DERIVATIVE: dict[Shape, int] = {"minimum-snap": 4, "minimum-jerk": 3, "cubic-spline": 2}
 
 
 class Pieces(eqx.Module):
-    """Polynomials one after another; before and after them the values at the ends, at rest.
+    """Piecewise polynomials; before and after them the values at the ends, at rest.
 
     Attributes:
-        times_s: when each piece begins, and the last one ends.
-        coefficients: of each piece, of each power of s, of each quantity.
+        times_s: starts of the pieces, and end of the last one.
+        coefficients: coefficients by piece, power of s, and quantity.
     """
 
     times_s: Float[Array | np.ndarray, " knots"]
@@ -37,11 +37,11 @@ class Pieces(eqx.Module):
 
     @property
     def durations_s(self) -> Float[Array | np.ndarray, " pieces"]:
-        """How long each piece lasts."""
+        """Durations of the pieces."""
         return self.times_s[1:] - self.times_s[:-1]
 
     def at(self, time_s: Real, derivatives: int) -> list[Float[Array, " quantities"]]:
-        """The quantities at a time, and as many of their derivatives."""
+        """Return the quantities at a time, and their first derivatives up to an order."""
         times, pieces = jnp.asarray(self.times_s), jnp.asarray(self.coefficients)
         found = jnp.searchsorted(times, time_s, side="right") - 1
         piece = jnp.clip(found, 0, len(pieces) - 1)
@@ -56,13 +56,13 @@ class Pieces(eqx.Module):
         return [value, *rates]
 
     def over(self, time_s: Real) -> Flag:
-        """Whether the last piece has ended."""
+        """Return True if the last piece has ended."""
         return jnp.asarray(time_s >= self.times_s[-1])
 
     def sampled(
         self, s: Float[np.ndarray, " samples"], derivative: int
     ) -> Float[np.ndarray, "pieces samples quantities"]:
-        """A derivative at the same places of every piece, before anything is compiled."""
+        """Return a derivative at the same s of every piece; not for use in compiled code."""
         pieces = np.moveaxis(np.asarray(self.coefficients), 0, 1)[:, :, None, :]
         rate = np.asarray(self.durations_s)[:, None, None] ** -derivative
         return horner(derived(pieces, derivative), s[None, :, None]) * rate
@@ -70,7 +70,7 @@ class Pieces(eqx.Module):
     def along(
         self, times_s: Float[np.ndarray, " samples"], derivative: int = 0
     ) -> Float[np.ndarray, "samples quantities"]:
-        """The quantities or a derivative at times within, before anything is compiled."""
+        """Return the quantities or a derivative at times; not for use in compiled code."""
         begins, durations = np.asarray(self.times_s), np.asarray(self.durations_s)
         piece = np.clip(np.searchsorted(begins, times_s, side="right") - 1, 0, len(durations) - 1)
         s = ((times_s - begins[piece]) / durations[piece])[:, None]
@@ -79,13 +79,13 @@ class Pieces(eqx.Module):
 
 
 def derived(coefficients: Any, derivative: int) -> Any:
-    """The coefficients of a derivative by s; the first axis is that of the powers."""
+    """Return the coefficients of a derivative by s; the first axis is that of the powers."""
     factors = [perm(power, derivative) for power in range(derivative, len(coefficients))]
     return [f * c for f, c in zip(factors, coefficients[derivative:], strict=True)]
 
 
 def horner(coefficients: Any, s: Any) -> Any:
-    """The value of a polynomial; the first axis is that of the powers."""
+    """Return the value of a polynomial; the first axis is that of the powers."""
     value = coefficients[-1] + 0.0 * s
     for coefficient in reversed(coefficients[:-1]):
         value = value * s + coefficient
@@ -97,9 +97,9 @@ def spline(
     values: Float[np.ndarray, "knots quantities"],
     shape: Shape = "minimum-snap",
 ) -> Pieces:
-    """The pieces through values at growing times, from rest to rest."""
+    """Return the pieces through values at increasing times, from rest to rest."""
     m = DERIVATIVE[shape]
-    # in units of a mean piece: the powers of long times would not be told apart
+    # in units of a mean piece: high powers of long times would be ill-conditioned
     unit_s = float(times_s[-1] - times_s[0]) / (len(times_s) - 1)
     knots = (times_s - times_s[0]) / unit_s
     rest = [(n, np.zeros(values.shape[1])) for n in range(1, m)]

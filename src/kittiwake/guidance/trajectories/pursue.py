@@ -1,7 +1,7 @@
-"""Pure pursuit of a path in the air: the vehicle heads for a point ahead on a smooth curve.
+"""Pure pursuit of a path in the air: the vehicle flies towards a point ahead on a smooth curve.
 
-The curve is the clamped cubic spline through the places at even times over ``duration_s``, as
-``samples`` points. At each tick the point pursued is the first one, from the last one on, that is
+The curve is the clamped cubic spline through the waypoints at even times over ``duration_s``, as
+``samples`` points. At each tick the pursued point is the first one, from the last one on, that is
 horizontally at least a look-ahead distance L away; with the error e to it and its acceleration a
 along the curve::
 
@@ -9,10 +9,10 @@ along the curve::
     v = K_p e + K_d e' + K_i int(e) + c a dt,    |v| at most 12 m/s, |dv| at most 2 m/s a tick
     yaw rate = K_p e_psi + K_d e_psi',           at most 90 deg/s, changing at most so much a tick
 
-Source of law and numbers: the pursuit of uav_gazebo (fork of dringakn). Mended: its speed was that
-of a twist with two components mixed up, and its accelerations were divided by the square of a
+Source of law and numbers: the pursuit of uav_gazebo (fork of dringakn). Corrected: its speed was
+that of a twist with two components mixed up, and its accelerations were divided by the square of a
 control period instead of that of the samples. Given per second instead of per tick, the limits
-hold at any rate. A place counts as visited when it is within L, in order, the last one when the
+hold at any rate. A waypoint counts as visited when it is within L, in order, the last one when the
 curve has ended and it is within ``acceptance_radius_m``; there the vehicle stays.
 """
 
@@ -31,19 +31,19 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.places import refuse_places
+from kittiwake.guidance.places import check_places
 from kittiwake.guidance.route import Route
 from kittiwake.guidance.trajectories.polynomials import spline
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 SAMPLES = Bounds(low=2.0, high=1e5)
-# nearer than this a point has no direction; its square is a number in single precision too
-THERE_M = 1e-12
+# nearer points have no direction; the square is representable in single precision
+MIN_DISTANCE_M = 1e-12
 
 
 class LookAhead(eqx.Module):
-    """How far ahead the pursued point is: more at speed, within a range."""
+    """Look-ahead distance of the pursued point: it grows with the speed, within a range."""
 
     base_m: Annotated[Real, NOT_NEGATIVE] = 2.0
     time_s: Annotated[Real, NOT_NEGATIVE] = 1.0
@@ -51,12 +51,12 @@ class LookAhead(eqx.Module):
     max_m: Annotated[Real, POSITIVE] = 8.0
 
     def at(self, speed_mps: Real) -> Real:
-        """At a speed."""
+        """Return the look-ahead distance at a speed."""
         return jnp.clip(self.base_m + self.time_s * speed_mps, self.min_m, self.max_m)
 
 
 class PathSamples(eqx.Module):
-    """The curve as points, with their accelerations, and the places that it passes."""
+    """Points of the curve with their accelerations, and its waypoints."""
 
     positions_world_m: Float[Array | np.ndarray, "samples 3"]
     accelerations_world_mps2: Float[Array | np.ndarray, "samples 3"]
@@ -64,9 +64,9 @@ class PathSamples(eqx.Module):
 
 
 class PursuitState(eqx.Module):
-    """The pursued point, the places visited, and what the loops remember."""
+    """Index of the pursued point, number of visited waypoints, and states of the loops."""
 
-    begun: Bool[Array, ""]
+    started: Bool[Array, ""]
     point: Int[Array, ""]
     visited: Int[Array, ""]
     error_world_m: Vec3
@@ -77,7 +77,7 @@ class PursuitState(eqx.Module):
 
 
 class Pursue(AbstractGuidance):
-    """Velocity and yaw rate towards a point that runs ahead along a curve through places."""
+    """Commands velocity and yaw rate towards a point ahead on a curve through waypoints."""
 
     default_rate_hz: ClassVar[float | None] = 50.0
     tracked: ClassVar[bool] = False
@@ -105,19 +105,19 @@ class Pursue(AbstractGuidance):
     sampled: PathSamples | None = eqx.field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing is computed yet."""
+        """Start without the samples of the curve."""
         self.sampled = None
 
     def __check_init__(self) -> None:
-        """Refuses places from a file beside others, and fewer than two."""
+        """Raise an error for waypoints from a file beside others, and for fewer than two."""
         if self.file is not None and self.positions_world_m:
-            message = "file and positions_world_m are both given; leave one of them out"
+            message = "`file`: not allowed with positions_world_m; omit one of them"
             raise ValueError(message)
-        given = self._given()
+        given = self._waypoint_count()
         if given < 2:
             message = (
-                f"{given} places are no path; name a file with two or more, or write "
-                "positions_world_m, such as [[0, 0, 6], [0, 25, 6.5]]"
+                f"`positions_world_m`: got {given}; must be at least two, such as "
+                "[[0, 0, 6], [0, 25, 6.5]], or a file with two or more"
             )
             raise ValueError(message)
 
@@ -129,7 +129,7 @@ class Pursue(AbstractGuidance):
     def prepare(self, context: BuildContext) -> "Pursue":
         curve = self._curve()
         places = [Vec3(*place) for place in curve.places_world_m.tolist()]
-        refuse_places(context, places, "positions_world_m" if self.file is None else "file")
+        check_places(context, places, "positions_world_m" if self.file is None else "file")
         return eqx.tree_at(
             lambda guidance: guidance.sampled, self, curve, is_leaf=lambda x: x is None
         )
@@ -143,9 +143,16 @@ class Pursue(AbstractGuidance):
     def init(self, key: PRNGKeyArray) -> PursuitState:
         del key
         zero, none = jnp.asarray(0.0), jnp.asarray(0, jnp.int32)
-        nothing = Vec3(zero, zero, zero)
+        origin = Vec3(zero, zero, zero)
         return PursuitState(
-            *(jnp.asarray(False), none, none, nothing, nothing, nothing, zero, zero)
+            started=jnp.asarray(False),
+            point=none,
+            visited=none,
+            error_world_m=origin,
+            integral_world_ms=origin,
+            velocity_world_mps=origin,
+            yaw_error_rad=zero,
+            yaw_rate_radps=zero,
         )
 
     @override
@@ -156,12 +163,12 @@ class Pursue(AbstractGuidance):
         here = inputs.estimate.position_world_m
         look_ahead_m = self.look_ahead.at(inputs.estimate.velocity_world_mps.norm())
         point = self._point(state.point, here, look_ahead_m)
-        error = _row(self._curved.positions_world_m, point) - here
+        error = _row(self._samples.positions_world_m, point) - here
         grown = state.integral_world_ms + error * dt_s
-        integral = _each(grown, lambda part: jnp.clip(part, *_within(self.max_integral_ms)))
-        rate = (error - state.error_world_m) * jnp.where(state.begun, 1.0 / dt_s, 0.0)
-        acceleration = _row(self._curved.accelerations_world_mps2, point)
-        velocity = self._slewed(
+        integral = _each(grown, lambda part: jnp.clip(part, *_symmetric(self.max_integral_ms)))
+        rate = (error - state.error_world_m) * jnp.where(state.started, 1.0 / dt_s, 0.0)
+        acceleration = _row(self._samples.accelerations_world_mps2, point)
+        velocity = self._limited(
             state.velocity_world_mps,
             error * self.position_gain_per_s
             + rate * self.derivative_gain
@@ -169,15 +176,17 @@ class Pursue(AbstractGuidance):
             + acceleration * (self.acceleration_share * dt_s),
             dt_s,
         )
-        yaw_error, yaw_rate = self._turning(state, inputs, error, dt_s)
+        yaw_error, yaw_rate = self._yaw_loop(state, inputs, error, dt_s)
         visited = self._visited(state.visited, point, here, look_ahead_m)
-        begun = jnp.asarray(True)
-        later = PursuitState(begun, point, visited, error, integral, velocity, yaw_error, yaw_rate)
+        started = jnp.asarray(True)
+        later = PursuitState(
+            started, point, visited, error, integral, velocity, yaw_error, yaw_rate
+        )
         return later, VelocityYawRate(velocity, yaw_rate)
 
     @override
     def finished(self, state: PursuitState) -> Bool[Array, ""]:
-        return state.visited >= self._given()
+        return state.visited >= self._waypoint_count()
 
     @override
     def legs(self, state: PursuitState) -> Int[Array, ""]:
@@ -185,14 +194,14 @@ class Pursue(AbstractGuidance):
 
     @override
     def planned_legs(self) -> int:
-        return self._given()
+        return self._waypoint_count()
 
     @property
-    def _curved(self) -> PathSamples:
-        assert self.sampled is not None, "prepared() comes before the flight"
+    def _samples(self) -> PathSamples:
+        assert self.sampled is not None, "prepare() comes before the flight"
         return self.sampled
 
-    def _given(self) -> int:
+    def _waypoint_count(self) -> int:
         if self.file is None:
             return len(self.positions_world_m)
         return len(self.file.positions_world_m)
@@ -201,7 +210,7 @@ class Pursue(AbstractGuidance):
         listed: Any = [[p.x, p.y, p.z] for p in self.positions_world_m]
         places = np.asarray(listed if self.file is None else self.file.positions_world_m, float)
         if not np.isfinite(places).all():
-            message = f"positions_world_m: {places.tolist()} must be finite numbers"
+            message = f"`positions_world_m`: got {places.tolist()}; must be finite"
             raise ScenarioError(message)
         curve = spline(
             np.linspace(0.0, float(self.duration_s), len(places)), places, "cubic-spline"
@@ -210,50 +219,54 @@ class Pursue(AbstractGuidance):
         return PathSamples(curve.along(times_s), curve.along(times_s, 2), places)
 
     def _point(self, last: Int[Array, ""], here: Vec3, look_ahead_m: Real) -> Int[Array, ""]:
-        """The first point from the last one on that is far enough ahead; at the end the end."""
-        points = jnp.asarray(self._curved.positions_world_m)
+        """Return the first point from the last one on that is far enough ahead."""
+        points = jnp.asarray(self._samples.positions_world_m)
         square = jnp.square(points[:, 0] - here.x) + jnp.square(points[:, 1] - here.y)
         ahead = (jnp.arange(len(points), dtype=jnp.int32) >= last) & (
             square >= look_ahead_m * look_ahead_m
         )
         return jnp.where(ahead.any(), jnp.argmax(ahead), len(points) - 1).astype(jnp.int32)
 
-    def _slewed(self, before: Vec3, asked: Vec3, dt_s: Real) -> Vec3:
-        change = asked.shortened(self.max_speed_mps) - before
+    def _limited(self, before: Vec3, desired: Vec3, dt_s: Real) -> Vec3:
+        change = desired.shortened(self.max_speed_mps) - before
         return before + change.shortened(self.max_acceleration_mps2 * dt_s)
 
-    def _turning(
+    def _yaw_loop(
         self, state: PursuitState, inputs: GuidanceInputs, error: Vec3, dt_s: Real
     ) -> tuple[Real, Real]:
-        """The error of the yaw, and the rate that mends it."""
+        """Return the yaw error, and the yaw rate that corrects it."""
         yaw = inputs.estimate.euler_world_from_body.yaw_rad
-        behind = wrap_angle(self._looked_at_rad(inputs, error, yaw) - yaw)
-        growth = wrap_angle(behind - state.yaw_error_rad) * jnp.where(state.begun, 1.0 / dt_s, 0.0)
-        asked = self.yaw_gain_per_s * behind + self.yaw_derivative_gain * growth
-        limited = jnp.clip(asked, *_within(self.max_yaw_rate_radps))
+        error_rad = wrap_angle(self._desired_yaw_rad(inputs, error, yaw) - yaw)
+        growth = wrap_angle(error_rad - state.yaw_error_rad) * jnp.where(
+            state.started, 1.0 / dt_s, 0.0
+        )
+        desired = self.yaw_gain_per_s * error_rad + self.yaw_derivative_gain * growth
+        limited = jnp.clip(desired, *_symmetric(self.max_yaw_rate_radps))
         change = limited - state.yaw_rate_radps
-        slew = _within(self.max_yaw_acceleration_radps2 * dt_s)
-        return behind, state.yaw_rate_radps + jnp.clip(change, *slew)
+        slew = _symmetric(self.max_yaw_acceleration_radps2 * dt_s)
+        return error_rad, state.yaw_rate_radps + jnp.clip(change, *slew)
 
-    def _looked_at_rad(self, inputs: GuidanceInputs, error: Vec3, yaw_rad: Real) -> Real:
+    def _desired_yaw_rad(self, inputs: GuidanceInputs, error: Vec3, yaw_rad: Real) -> Real:
         if self.look == "fixed":
             return self.yaw_rad
         towards, least_m = error, self.acceptance_radius_m
         if self.look == "point":
             towards = self.point_of_interest_world_m - inputs.estimate.position_world_m
-            least_m = THERE_M
-        # at the end of the way what is left of it leads nowhere
-        apart = towards.x * towards.x + towards.y * towards.y > least_m * least_m
-        bearing = jnp.arctan2(jnp.where(apart, towards.y, 0.0), jnp.where(apart, towards.x, 1.0))
-        return jnp.where(apart, bearing, yaw_rad)
+            least_m = MIN_DISTANCE_M
+        # at the end of the path the remaining error has no meaningful direction
+        distant = towards.x * towards.x + towards.y * towards.y > least_m * least_m
+        bearing = jnp.arctan2(
+            jnp.where(distant, towards.y, 0.0), jnp.where(distant, towards.x, 1.0)
+        )
+        return jnp.where(distant, bearing, yaw_rad)
 
     def _visited(
         self, visited: Int[Array, ""], point: Int[Array, ""], here: Vec3, look_ahead_m: Real
     ) -> Int[Array, ""]:
-        places = self._curved.places_world_m
+        places = self._samples.places_world_m
         last = len(places) - 1
         away = (_row(places, jnp.minimum(visited, last)) - here).norm()
-        ended = point == len(self._curved.positions_world_m) - 1
+        ended = point == len(self._samples.positions_world_m) - 1
         near = jnp.where(
             visited < last, away <= look_ahead_m, ended & (away <= self.acceptance_radius_m)
         )
@@ -269,5 +282,5 @@ def _each(vector: Vec3, function: Any) -> Vec3:
     return Vec3(function(vector.x), function(vector.y), function(vector.z))
 
 
-def _within(limit: Real) -> tuple[Real, Real]:
+def _symmetric(limit: Real) -> tuple[Real, Real]:
     return -limit, limit

@@ -1,15 +1,15 @@
-"""How long each piece of a trajectory through places takes.
+"""Allocation of times to the pieces of a trajectory through waypoints.
 
-First guess: from rest to rest along each straight leg with a trapezoid of speed. Then, at an equal
-total time, the shares T_i that make the cost J, the integral of the square of the m-th derivative,
-least (Mellinger and Kumar 2011, section IV.B, which descend along a numerical gradient). Here the
-gradient is exact. The pieces between the best derivatives at the places are those of a principle of
-least action with the Lagrangian L = (x^(m))^2, so that::
+First guess: from rest to rest along each straight leg with a trapezoidal speed profile. Then, at a
+constant total time, the shares T_i that minimize the cost J, the integral of the square of the m-th
+derivative (Mellinger and Kumar 2011, section IV.B, who descend along a numerical gradient). Here
+the gradient is exact. The pieces between the best derivatives at the waypoints are those of a
+principle of least action with the Lagrangian L = (x^(m))^2, so that::
 
     dJ/dT_i = -E_i,   E = (x^(m))^2 + 2 sum_{k=1}^{m-1} (-1)^(m-k) x^(k) x^(2m-k)
 
-where the energy E (Ostrogradsky) is the same everywhere in a piece. Last, all times are stretched
-alike until speed and acceleration are just within their limits: by k they fall by k and k^2.
+where the energy E (Ostrogradsky) is constant in a piece. Last, all times are scaled until speed and
+acceleration are just within their limits: scaling by k reduces them by k and k^2.
 """
 
 from functools import partial
@@ -25,8 +25,8 @@ from kittiwake.guidance.trajectories.polynomials import DERIVATIVE, Pieces, Shap
 # MARGIN
 SAMPLES = 256
 MARGIN = 1e-4
-MOST_STEPS = 200
-# of x, y, z among the quantities
+MAX_ITERATIONS = 200
+# number of position components among the quantities
 SPATIAL = 3
 
 Times = Float[np.ndarray, " knots"]
@@ -36,7 +36,7 @@ Places = Float[np.ndarray, "knots 3"]
 def allocated_times(
     places: Places, shape: Shape, max_speed_mps: float, max_acceleration_mps2: float
 ) -> Times:
-    """When each place is passed, as early as the limits allow for the best shares of the time."""
+    """Return the times of the waypoints, as early as the limits allow for the best time shares."""
     legs = np.linalg.norm(np.diff(places, axis=0), axis=1)
     first = leg_times(legs, max_speed_mps, max_acceleration_mps2)
     times_s = _since_begin(best_shares(first, places, shape))
@@ -48,7 +48,7 @@ def allocated_times(
 def leg_times(
     lengths_m: Float[np.ndarray, " legs"], max_speed_mps: float, max_acceleration_mps2: float
 ) -> Float[np.ndarray, " legs"]:
-    """How long straight legs take from rest to rest, each with even acceleration and braking."""
+    """Return the durations of straight legs from rest to rest, with constant acceleration."""
     speed_up_m = max_speed_mps**2 / max_acceleration_mps2
     short = 2.0 * np.sqrt(lengths_m / max_acceleration_mps2)
     long = lengths_m / max_speed_mps + max_speed_mps / max_acceleration_mps2
@@ -58,7 +58,7 @@ def leg_times(
 def best_shares(
     durations_s: Float[np.ndarray, " legs"], places: Places, shape: Shape
 ) -> Float[np.ndarray, " legs"]:
-    """Durations of the same sum at which the cost is least."""
+    """Return the durations of the same sum with the least cost."""
     if len(durations_s) == 1:
         return durations_s
     total = float(durations_s.sum())
@@ -67,13 +67,13 @@ def best_shares(
         np.log(durations_s / total),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": MOST_STEPS},
+        options={"maxiter": MAX_ITERATIONS},
     )
     return total * _shares(found.x)
 
 
 def peaks(pieces: Pieces) -> tuple[float, float]:
-    """The largest speed and acceleration, on a fine grid."""
+    """Return the largest speed and acceleration on a fine grid."""
     s = np.linspace(0.0, 1.0, SAMPLES + 1)
     speed, acceleration = (
         np.linalg.norm(pieces.sampled(s, derivative)[..., :SPATIAL], axis=-1).max()
@@ -85,7 +85,7 @@ def peaks(pieces: Pieces) -> tuple[float, float]:
 def cost_and_slopes(
     durations_s: Float[np.ndarray, " legs"], places: Places, shape: Shape
 ) -> tuple[float, Float[np.ndarray, " legs"]]:
-    """J, and its derivative by each duration."""
+    """Return J, and its derivative by each duration."""
     m = DERIVATIVE[shape]
     pieces = spline(_since_begin(durations_s), places, shape)
     # exact for the square of a polynomial of degree m - 1
@@ -104,7 +104,7 @@ def cost_and_slopes(
 def _log_cost(
     total_s: float, places: Places, shape: Shape, unbounded: Float[np.ndarray, " legs"]
 ) -> tuple[float, Float[np.ndarray, " legs"]]:
-    """The logarithm of J and its slopes, by numbers of any size whose exponentials are shares."""
+    """Return log J and its derivatives by unbounded numbers, whose softmax are the shares."""
     shares = _shares(unbounded)
     cost, slopes = cost_and_slopes(total_s * shares, places, shape)
     return float(np.log(cost)), total_s * shares * (slopes - slopes @ shares) / cost

@@ -1,1 +1,1 @@
-"""Readers of the files that a scenario names, such as meshes, orbits and robot descriptions."""
+"""Readers of files in a scenario, such as meshes, orbits and robot descriptions."""

@@ -1,6 +1,6 @@
-"""Arithmetic, comparisons and words in texts, computed without running any program.
+"""Evaluator of arithmetic and comparisons in text, without execution of code.
 
-Python's own parser reads an expression; of what it finds only what is listed here is computed.
+Python's own parser reads an expression; only the operations listed here are evaluated.
 """
 
 import ast
@@ -13,20 +13,20 @@ from typing import Any, NoReturn
 
 from kittiwake.core.errors import did_you_mean
 
-# of a value that is text, and of an expression
+# maximum length of a text value, and of an expression
 MAX_CHARACTERS, MAX_EXPRESSION = 10_000, 500
-# beyond which whole numbers are counted as real ones
+# larger integers become floating-point numbers
 LARGEST_WHOLE = 2**63
-# so many places from the point every number has digits no more
+# no floating-point number has digits so far from the decimal point
 MAX_PLACES = 400
-# of what an error of Python says
-MAX_SAID = 200
+# maximum length of an error message from Python
+MAX_MESSAGE = 200
 
 Value = float | int | bool | str
 
 
 def _rounded(value: Any, places: Any = None) -> Any:
-    """As Python's ``round``, without a power of ten that would fill the memory."""
+    """Return the result of Python's ``round``, without a huge power of ten in memory."""
     if isinstance(places, int):
         places = max(-MAX_PLACES, min(places, MAX_PLACES))
     return round(value, places)
@@ -66,14 +66,14 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 
 class ExpressionError(Exception):
-    """What is wrong with an expression."""
+    """Mistake in an expression."""
 
 
-def computed(text: str, lookup: Callable[[str], Any]) -> Any:
-    """The value of an expression, in which ``lookup`` gives the value of a name.
+def evaluate(text: str, lookup: Callable[[str], Any]) -> Any:
+    """Return the value of an expression; ``lookup`` returns the value of a name.
 
     Raises:
-        ExpressionError: with what is wrong; also from ``lookup``, for a name that it does not know.
+        ExpressionError: for an invalid expression; also from ``lookup``, for an unknown name.
     """
     if len(text) > MAX_EXPRESSION:
         message = f"longer than {MAX_EXPRESSION} characters"
@@ -81,7 +81,7 @@ def computed(text: str, lookup: Callable[[str], Any]) -> Any:
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        message = "is no expression"
+        message = "is not an expression"
         raise ExpressionError(message) from None
     try:
         return _Arithmetic(lookup).value(tree)
@@ -89,11 +89,11 @@ def computed(text: str, lookup: Callable[[str], Any]) -> Any:
         message = "is nested too deeply"
         raise ExpressionError(message) from None
     except (ArithmeticError, TypeError, ValueError) as error:
-        raise ExpressionError(str(error)[:MAX_SAID]) from None
+        raise ExpressionError(str(error)[:MAX_MESSAGE]) from None
 
 
 def literal(value: Value) -> Value:
-    """A text that is a number or a truth as that; one in single quotes without them."""
+    """Return text as a number or boolean if it is one; text in single quotes without them."""
     if not isinstance(value, str):
         return value
     if len(value) > 1 and value[0] == value[-1] == "'":
@@ -109,12 +109,12 @@ def literal(value: Value) -> Value:
 
 @dataclass(frozen=True)
 class _Arithmetic:
-    """Computes expressions; ``lookup`` gives a property's value."""
+    """Evaluator of expressions; ``lookup`` returns a property's value."""
 
     lookup: Callable[[str], Any]
 
     def value(self, node: ast.AST) -> Any:
-        """What an expression comes to."""
+        """Return the value of an expression."""
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
             return self._limited(node.value)
         if isinstance(node, ast.Name):
@@ -139,7 +139,7 @@ class _Arithmetic:
                 _unknown(node)
 
     def _decided(self, node: ast.BoolOp) -> Any:
-        """The first value that decides an ``and`` or ``or``, or the last one."""
+        """Return the first value that decides an ``and`` or ``or``, or the last one."""
         wanted = isinstance(node.op, ast.Or)
         last: Any = None
         for part in node.values:
@@ -153,7 +153,7 @@ class _Arithmetic:
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(left, str) or isinstance(right, str):
             if not (isinstance(node.op, ast.Add) and isinstance(left, str) and type(right) is str):
-                message = f"words cannot be computed with: {left!r:.40} and {right!r:.40}"
+                message = f"arithmetic needs numbers, not text: {left!r:.40} and {right!r:.40}"
                 raise ExpressionError(message)
         elif isinstance(node.op, ast.Pow):
             compute = _power
@@ -183,7 +183,7 @@ class _Arithmetic:
 
     def _limited(self, value: Any) -> Any:
         if isinstance(value, complex):
-            message = "comes to no real number"
+            message = "is not a real number"
             raise ExpressionError(message)
         if isinstance(value, int) and abs(value) >= LARGEST_WHOLE:
             return _real(value)
@@ -194,7 +194,7 @@ class _Arithmetic:
 
 
 def _power(left: Any, right: Any) -> Any:
-    """A power; of whole numbers as a real one where its digits would fill the memory."""
+    """Return a power; of integers as a floating-point number if it would be huge."""
     base = left
     if isinstance(left, int) and isinstance(right, int) and abs(right) > 1:
         huge = abs(right) > 64 or abs(left) ** abs(right) >= LARGEST_WHOLE
@@ -209,11 +209,11 @@ def _real(whole: int) -> float:
     try:
         return float(whole)
     except OverflowError:
-        _refuse_too_large("a number of so many digits")
+        _refuse_too_large("a number with so many digits")
 
 
-def _refuse_too_large(said: str) -> NoReturn:
-    message = f"{said} is too large; numbers reach up to {sys.float_info.max:.2g}"
+def _refuse_too_large(operation: str) -> NoReturn:
+    message = f"{operation} is too large; numbers reach up to {sys.float_info.max:.2g}"
     raise ExpressionError(message) from None
 
 

@@ -1,9 +1,9 @@
-"""Maps by cells: ESRI's ASCII grids, and tables of places with values.
+"""Reader of gridded maps: ESRI ASCII grids, and tables of positions with values.
 
 An ASCII grid begins with ``ncols``, ``nrows``, ``xllcorner`` or ``xllcenter``, ``yllcorner`` or
-``yllcenter``, ``cellsize`` and maybe ``NODATA_value``, a line each; its rows follow from north to
-south. A table is comma-separated below the names ``x_m,y_m,value``: one line a cell of an even
-grid, in any order. A cell without data takes the value of the nearest one that has some.
+``yllcenter``, ``cellsize`` and optionally ``NODATA_value``, one per line; its rows follow from
+north to south. A table is comma-separated below the names ``x_m,y_m,value``: one line per cell of
+a regular grid, in any order. A cell without data takes the value of the nearest cell with data.
 """
 
 import math
@@ -22,12 +22,12 @@ MAX_CELLS = 4_000_000
 COLUMNS = ["x_m", "y_m", "value"]
 KEYS = ("ncols", "nrows", "xllcorner", "xllcenter", "yllcorner", "yllcenter", "cellsize")
 NO_DATA = "nodata_value"
-# of a cell, by which places of a table may lie beside their grid
-BESIDE = 1e-3
+# tolerance of positions in a table about their grid, as a share of a cell
+MAX_OFFSET = 1e-3
 
 
 def read_grid(path: Path) -> Grid:
-    """The map in a file.
+    """Return the map in a file.
 
     Raises:
         ScenarioError: if the file is missing, too large or broken, with the line.
@@ -37,10 +37,10 @@ def read_grid(path: Path) -> Grid:
     grid = _table(path, lines) if len(first) == len(COLUMNS) else _ascii(path, lines)
     missing = np.isnan(grid.values)
     if missing.all():
-        _refuse(path, 1, "holds no cell with a value")
+        _refuse(path, 1, "has no cell with a value")
     if not missing.any():
         return grid
-    # takes a sixth of a second to import, and most scenarios do not need it
+    # imported here, as it takes a sixth of a second and most scenarios do not need it
     from scipy.ndimage import distance_transform_edt
 
     nearest: Any = distance_transform_edt(missing, return_distances=False, return_indices=True)
@@ -57,7 +57,7 @@ def _lines(path: Path) -> list[str]:
         message = f"cannot read '{path}': {error.strerror or error}"
         raise ScenarioError(message) from None
     except UnicodeDecodeError as error:
-        message = f"{path.name}: is no text ({shortened(str(error))})"
+        message = f"{path.name}: is not text ({shortened(str(error))})"
         raise ScenarioError(message) from None
 
 
@@ -81,27 +81,27 @@ def _ascii(path: Path, lines: Sequence[str]) -> Grid:
 
 
 def _header(path: Path, lines: Sequence[str]) -> dict[str, tuple[int, str]]:
-    """By key in lower case its line and what stands there."""
+    """Return line number and value by key in lower case."""
     header: dict[str, tuple[int, str]] = {}
     for number, line in enumerate(lines, 1):
         key, *words = line.split() or [""]
         if key.lower() not in (*KEYS, NO_DATA) or len(words) != 1:
             break
         header[key.lower()] = (number, words[0])
-    for wanted in ("ncols", "nrows", "cellsize"):
-        if wanted not in header:
-            wish = "an ASCII grid begins with ncols, nrows, xllcorner, yllcorner and cellsize"
+    for required in ("ncols", "nrows", "cellsize"):
+        if required not in header:
+            grid = "an ASCII grid begins with ncols, nrows, xllcorner, yllcorner and cellsize"
             table = f"or write a table with the columns {','.join(COLUMNS)}"
-            _refuse(path, len(header) + 1, f"{wanted} is missing; {wish}, {table}")
+            _refuse(path, len(header) + 1, f"{required} is missing; {grid}, {table}")
     return header
 
 
 def _middle(path: Path, header: dict[str, tuple[int, str]], axis: str, cell_m: float) -> float:
-    """Of the first cell, by its corner or itself."""
-    for ending, way in (("corner", 0.5 * cell_m), ("center", 0.0)):
+    """Return the center of the first cell, from its corner or center."""
+    for ending, shift in (("corner", 0.5 * cell_m), ("center", 0.0)):
         if f"{axis}ll{ending}" in header:
-            return _number(path, header, f"{axis}ll{ending}") + way
-    _refuse(path, len(header) + 1, f"{axis}llcorner is missing; write where the map begins")
+            return _number(path, header, f"{axis}ll{ending}") + shift
+    _refuse(path, len(header) + 1, f"{axis}llcorner is missing; write the origin of the map")
 
 
 def _count(path: Path, header: dict[str, tuple[int, str]], key: str) -> int:
@@ -144,14 +144,18 @@ def _table(path: Path, lines: Sequence[str]) -> Grid:
     (west, columns), (south, rows) = (_axis(numbers[:, axis]) for axis in (0, 1))
     cell = max(_step(numbers[:, 0]), _step(numbers[:, 1]))
     if columns * rows > MAX_CELLS * 10:
-        _refuse(path, 1, "its places are no even grid; write one line a cell, all as far apart")
+        _refuse(
+            path,
+            1,
+            "its positions are not a regular grid; write one line per cell, at equal spacing",
+        )
     values = np.full((rows, columns), np.nan)
     for (line, _), (x, y, value) in zip(body, numbers.tolist(), strict=True):
         column, row = (x - west) / cell, (y - south) / cell
         place = round(row), round(column)
-        beside = max(abs(row - place[0]), abs(column - place[1]))
-        if beside > BESIDE or place[0] >= rows or place[1] >= columns:
-            _refuse(path, line, f"({x:g}, {y:g}) lies beside the grid of cells of {cell:g} m")
+        offset = max(abs(row - place[0]), abs(column - place[1]))
+        if offset > MAX_OFFSET or place[0] >= rows or place[1] >= columns:
+            _refuse(path, line, f"({x:g}, {y:g}) is not on the grid with cells of {cell:g} m")
         if not math.isnan(values[place]):
             _refuse(path, line, f"({x:g}, {y:g}) is given twice")
         values[place] = value
@@ -159,13 +163,13 @@ def _table(path: Path, lines: Sequence[str]) -> Grid:
 
 
 def _axis(places: np.ndarray) -> tuple[float, int]:
-    """Where the first cell is, and how many there are."""
+    """Return the coordinate of the first cell, and the number of cells."""
     low, step = float(places.min()), _step(places)
     return low, 1 if step == 0.0 else round((float(places.max()) - low) / step) + 1
 
 
 def _step(places: np.ndarray) -> float:
-    """From cell to cell; 0 where there is one."""
+    """Return the distance between cells; 0 for a single cell."""
     apart = np.diff(np.unique(places))
     return float(np.median(apart)) if len(apart) else 0.0
 

@@ -1,4 +1,4 @@
-"""Files of triangles, STL (binary or text) and OBJ, as obstacles take them."""
+"""Reader of triangle meshes for obstacles: STL (binary or text) and OBJ files."""
 
 from io import BytesIO
 from pathlib import Path
@@ -11,26 +11,25 @@ from kittiwake.environment.obstacles.triangles import TriangleMesh
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_TRIANGLES = 200_000
-# beyond, single precision shows less than a tenth of a meter
+# beyond this, single precision resolves less than a tenth of a meter
 MAX_COORDINATE_M = 1e6
-# of a binary STL file: before the triangles, where the last four tell their number; and of each
+# of a binary STL file: the header, whose last four bytes are the number of triangles; a triangle
 HEADER_BYTES, FACET_BYTES = 84, 50
-# of an OBJ file: the lines that say which triangles belong together, and how those begin that say
-# where they are, too
+# keywords in an OBJ file that group triangles, and beginnings of all lines that are read
 GROUPS = (b"o", b"g", b"usemtl")
-BEGINNINGS = {
+LINE_STARTS = {
     b"us",
     *(kind + blank for kind in (b"v", b"f", b"o", b"g") for blank in (b" ", b"\t")),
 }
-MOST_DIGITS = 20
+MAX_DIGITS = 20
 FORMATS = {".stl": "stl", ".obj": "obj"}
 
 
 def read_mesh(path: Path) -> TriangleMesh:
-    """The triangles in a file, with its numbers taken for meters.
+    """Return the triangles in a file, whose numbers are meters.
 
     Raises:
-        ScenarioError: if the file is missing, too large, of another kind, broken or without a
+        ScenarioError: if the file is missing, too large, of another format, damaged or without a
             triangle.
     """
     if path.suffix.lower() not in FORMATS:
@@ -39,7 +38,7 @@ def read_mesh(path: Path) -> TriangleMesh:
     corners = _corners(path, _content(path))
     if len(corners) > MAX_TRIANGLES:
         message = (
-            f"{path.name}: holds {len(corners):,} triangles, {MAX_TRIANGLES:,} are allowed; "
+            f"{path.name}: has {len(corners):,} triangles; at most {MAX_TRIANGLES:,} are allowed; "
             "write a coarser mesh"
         )
         raise ScenarioError(message)
@@ -48,7 +47,7 @@ def read_mesh(path: Path) -> TriangleMesh:
         np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
     )
     if not areas.any():
-        message = f"{path.name}: holds no triangle that has an area; a mesh needs one at least"
+        message = f"{path.name}: has no triangle with an area; a mesh needs at least one"
         raise ScenarioError(message)
     return TriangleMesh.of(corners[areas > 0.0], path.name)
 
@@ -65,8 +64,8 @@ def _content(path: Path) -> bytes:
 
 
 def _corners(path: Path, content: bytes) -> Float[np.ndarray, "triangles 3 3"]:
-    """The triangles as they stand in a file."""
-    # takes half a second, which scenarios without a mesh need not wait for
+    """Return the triangles of a file in its own order."""
+    # imported here, as it takes half a second and only meshes need it
     import trimesh
 
     kind = FORMATS[path.suffix.lower()]
@@ -74,47 +73,47 @@ def _corners(path: Path, content: bytes) -> Float[np.ndarray, "triangles 3 3"]:
         _refuse_cut_off(path, content)
     else:
         content = _plain_obj(path, content)
-    # what a file names besides, such as colors, is neither needed nor looked for
+    # other files that are named, such as materials, are not needed
     options = {"skip_materials": True} if kind == "obj" else {}
     try:
         mesh = trimesh.load_mesh(BytesIO(content), file_type=kind, process=False, **options)
         return np.asarray(mesh.triangles, dtype=np.float64).reshape(-1, 3, 3)
-    # a broken file fails wherever its reader comes upon it, with any error
+    # the library may raise any error for a damaged file
     except Exception as error:
-        message = f"{path.name}: no {kind.upper()} file that can be read ({error})"
+        message = f"{path.name}: not a readable {kind.upper()} file ({error})"
         raise ScenarioError(message) from None
 
 
 def _refuse_cut_off(path: Path, content: bytes) -> None:
-    """Refuses a binary STL file of another length than its number of triangles takes."""
+    """Refuse a binary STL file whose length does not match its number of triangles."""
     if b"\0" not in content:
         return
     triangles = int.from_bytes(content[HEADER_BYTES - 4 : HEADER_BYTES], "little")
     expected = HEADER_BYTES + triangles * FACET_BYTES
     if len(content) != expected:
         message = (
-            f"{path.name}: has {len(content):,} bytes and announces {triangles:,} triangles, which "
-            f"take {expected:,}; it was cut off, or is no STL file"
+            f"{path.name}: has {len(content):,} bytes but states {triangles:,} triangles, which "
+            f"take {expected:,}; it is cut off, or not an STL file"
         )
         raise ScenarioError(message)
 
 
 def _plain_obj(path: Path, content: bytes) -> bytes:
-    """An OBJ file with single spaces, whose faces name vertices that there are.
+    """Return an OBJ file with single spaces and checked vertex references.
 
-    The library passes over lines that are indented or divided by tabs, counts references backwards
-    from the end of the file instead of from their line, and has no lines in its errors.
+    The library ignores lines with leading spaces or with tabs, resolves negative references from
+    the end of the file instead of from their line, and reports no line numbers.
     """
-    # most lines stand so, and counting them takes no time
+    # most lines have this form, and counting them is fast
     _refuse_size(path, content.count(b"\nf "), content.count(b"\nv "))
     lines: list[bytes] = []
     faces: dict[int, int] = {}
     vertices = triangles = 0
-    # not a list of all lines, which takes as long as all else
+    # no list of all lines, which would take as long as the rest
     ended = content if b"\n" in content else content.replace(b"\r", b"\n")
     for number, line in enumerate(BytesIO(ended), start=1):
-        # normals, colors and comments may be most of a file
-        if line[:2] not in BEGINNINGS and not line[:1].isspace():
+        # skips normals, colors and comments, which may be most of a file
+        if line[:2] not in LINE_STARTS and not line[:1].isspace():
             continue
         words = line.split(None, MAX_TRIANGLES + 4)
         kind = words[0] if words else b""
@@ -135,27 +134,27 @@ def _plain_obj(path: Path, content: bytes) -> bytes:
 
 
 def _refuse_size(path: Path, triangles: int, vertices: int) -> None:
-    """Refuses more triangles than are read, or more vertices than these have."""
+    """Refuse too many triangles, or more vertices than the allowed triangles can have."""
     for count, most, noun in (
         (triangles, MAX_TRIANGLES, "triangles"),
         (vertices, 3 * MAX_TRIANGLES, "vertices"),
     ):
         if count > most:
             message = (
-                f"{path.name}: holds {count:,} {noun} or more, {most:,} are allowed; write a "
+                f"{path.name}: has {count:,} {noun} or more; at most {most:,} are allowed; write a "
                 "coarser mesh"
             )
             raise ScenarioError(message)
 
 
 def _face(path: Path, line: int, corners: list[bytes], vertices: int) -> bytes:
-    """A face by its vertices alone, without what else is said of its corners."""
+    """Return a face with vertex references only, without normals and textures."""
     named = [corner.partition(b"/")[0] for corner in corners]
     for vertex in named:
-        if not (vertex.isdigit() and len(vertex) <= MOST_DIGITS and 0 < int(vertex) <= vertices):
-            said = vertex[:MOST_DIGITS].decode("ascii", "replace")
+        if not (vertex.isdigit() and len(vertex) <= MAX_DIGITS and 0 < int(vertex) <= vertices):
+            shown = vertex[:MAX_DIGITS].decode("ascii", "replace")
             message = (
-                f"{path.name}:{line}: there is no vertex {said}; corners of a face are whole "
+                f"{path.name}:{line}: there is no vertex {shown}; corners of a face are whole "
                 f"numbers from 1 to {vertices}, the number of vertices in the file"
             )
             raise ScenarioError(message)
@@ -166,7 +165,7 @@ def _refuse_bad_numbers(path: Path, corners: Float[np.ndarray, "triangles 3 3"])
     bad = np.flatnonzero(~(np.abs(corners) <= MAX_COORDINATE_M).all(axis=(1, 2)))
     if bad.size:
         message = (
-            f"{path.name}: triangle {bad[0] + 1} has a coordinate that is no number from "
+            f"{path.name}: triangle {bad[0] + 1} has a coordinate that is not a number from "
             f"{-MAX_COORDINATE_M:,.0f} to {MAX_COORDINATE_M:,.0f}"
         )
         raise ScenarioError(message)

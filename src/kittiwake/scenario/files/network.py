@@ -1,4 +1,4 @@
-"""A feed-forward network that was trained elsewhere, as plain numbers."""
+"""Feed-forward neural network with given weights."""
 
 from collections.abc import Callable
 
@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-# beyond so many deviations a network has seen nothing when it was trained
-MOST_DEVIATIONS = 10.0
-# between layers
+# inputs are clipped to this many standard deviations, the range of training
+MAX_DEVIATIONS = 10.0
+# activation functions between layers
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "tanh": jnp.tanh,
     "relu": lambda x: jnp.maximum(x, 0.0),
@@ -17,15 +17,15 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 
 
 class Network(eqx.Module):
-    """Layers one after another, with an activation between them.
+    """Sequence of linear layers with an activation between them.
 
     Attributes:
-        weights: of each layer, outputs by inputs.
-        biases: of each layer.
-        mean: of its inputs in training.
-        deviation: of the same; inputs count in these.
+        weights: the matrix of each layer, outputs by inputs.
+        biases: the bias of each layer.
+        mean: the mean of the inputs in training.
+        deviation: the standard deviation of the inputs in training, by which they are divided.
         activation: the name of one of ``ACTIVATIONS``.
-        task: what it was trained for, empty if it does not say.
+        task: the task that it was trained for; empty if unknown.
     """
 
     weights: tuple[Float[np.ndarray, "_ _"], ...]
@@ -37,19 +37,19 @@ class Network(eqx.Module):
 
     @property
     def inputs(self) -> int:
-        """How many numbers it takes."""
+        """Number of inputs."""
         return len(self.mean)
 
     @property
     def outputs(self) -> int:
-        """How many numbers it gives."""
+        """Number of outputs."""
         return len(self.biases[-1])
 
     def __call__(self, given: Float[Array, " inputs"]) -> Float[Array, " outputs"]:
-        """What it answers, in the precision of what it is given."""
+        """Return the outputs, in the precision of the inputs."""
         dtype, activate = given.dtype, ACTIVATIONS[self.activation]
         mean, deviation = jnp.asarray(self.mean, dtype), jnp.asarray(self.deviation, dtype)
-        x = jnp.clip((given - mean) / deviation, -MOST_DEVIATIONS, MOST_DEVIATIONS)
+        x = jnp.clip((given - mean) / deviation, -MAX_DEVIATIONS, MAX_DEVIATIONS)
         for place, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             x = activate(x) if place else x
             x = jnp.asarray(weight, dtype) @ x + jnp.asarray(bias, dtype)

@@ -1,7 +1,7 @@
-"""Trained policies from NumPy's ``.npz`` files: ``weight_0``, ``bias_0`` and so on.
+"""Reader of trained policies from NumPy's ``.npz`` files: ``weight_0``, ``bias_0`` and so on.
 
-Beside the layers a file has ``mean`` and ``deviation`` of what the network is given, and may say
-its ``activation`` and its ``task``. Objects (pickles) are never read.
+Beside the layers a file has ``mean`` and ``deviation`` of the network's inputs, and optionally
+``activation`` and ``task``. Objects (pickles) are never read.
 """
 
 from lzma import LZMAError
@@ -21,21 +21,30 @@ from kittiwake.scenario.problems import shortened
 MAX_BYTES = 64 * 1024 * 1024
 MAX_LAYERS = 32
 WORDS = ("activation", "task")
-# how NumPy writes arrays of plain numbers
+# header readers by version of NumPy's array format
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-# what is raised for a file that is broken, encrypted or something else
+# errors that damaged, encrypted or other files raise
 UNREADABLE = (
-    *(BadZipFile, ZlibError, LZMAError, EOFError, KeyError),
-    *(ValueError, SyntaxError, TokenError, RuntimeError, OverflowError, MemoryError),
+    BadZipFile,
+    ZlibError,
+    LZMAError,
+    EOFError,
+    KeyError,
+    ValueError,
+    SyntaxError,
+    TokenError,
+    RuntimeError,
+    OverflowError,
+    MemoryError,
 )
 
 
 def read_network(path: Path) -> Network:
-    """The network in a file.
+    """Return the network in a file.
 
     Raises:
-        ScenarioError: if the file is missing, too large or no archive of plain numbers, or if its
-            layers do not fit together.
+        ScenarioError: if the file is missing, too large or not an archive of plain numbers, or if
+            the sizes of its layers do not match.
     """
     arrays = _arrays(path)
     words = {name: _word(path, name, arrays.pop(name)) for name in WORDS if name in arrays}
@@ -46,19 +55,19 @@ def read_network(path: Path) -> Network:
         raise ScenarioError(message)
     count = sum(name.startswith("weight_") for name in arrays)
     layers = [f"{part}_{i}" for part in ("weight", "bias") for i in range(count)]
-    wanted = [*layers, "mean", "deviation"]
-    missing = [name for name in wanted if name not in arrays]
+    required = [*layers, "mean", "deviation"]
+    missing = [name for name in required if name not in arrays]
     if not count or missing:
         message = (
             f"{path.name}: {missing[0] if missing else 'weight_0'} is missing; write weight_0, "
-            "bias_0 and so on for each layer, and the mean and deviation of what is given to them"
+            "bias_0 and so on for each layer, and the mean and deviation of the inputs"
         )
         raise ScenarioError(message)
-    if unknown := [name for name in arrays if name not in wanted]:
-        message = f"{path.name}: {shortened(unknown[0])} is not allowed; allowed: {wanted}"
+    if unknown := [name for name in arrays if name not in required]:
+        message = f"{path.name}: {shortened(unknown[0])} is not allowed; allowed: {required}"
         raise ScenarioError(message)
-    numbers = {name: _numbers(path, name, arrays[name]) for name in wanted}
-    _refuse_what_does_not_fit(path, numbers, count)
+    numbers = {name: _numbers(path, name, arrays[name]) for name in required}
+    _refuse_wrong_sizes(path, numbers, count)
     return Network(
         tuple(numbers[f"weight_{i}"] for i in range(count)),
         tuple(numbers[f"bias_{i}"] for i in range(count)),
@@ -90,7 +99,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _array(archive: ZipFile, member: ZipInfo) -> np.ndarray:
-    """What a member holds, unless its header promises more than there is."""
+    """Return the array in a member; refuse one that is shorter than its header states."""
     with archive.open(member) as file:
         version = npy.read_magic(file)
         if version not in HEADERS:
@@ -112,11 +121,11 @@ def _word(path: Path, name: str, array: np.ndarray) -> str:
 
 
 def _numbers(path: Path, name: str, array: np.ndarray) -> np.ndarray:
-    wanted = 2 if name.startswith("weight") else 1
-    if array.dtype.kind != "f" or array.ndim != wanted or not array.size:
+    required = 2 if name.startswith("weight") else 1
+    if array.dtype.kind != "f" or array.ndim != required or not array.size:
         message = (
-            f"{path.name}: {name} must be an array of floating-point numbers in {wanted} "
-            f"dimension{'s' if wanted > 1 else ''}; it is {array.dtype} of shape {array.shape}"
+            f"{path.name}: {name} must be an array of floating-point numbers in {required} "
+            f"dimension{'s' if required > 1 else ''}; it is {array.dtype} of shape {array.shape}"
         )
         raise ScenarioError(message)
     if not (np.abs(array) <= np.finfo(np.float32).max).all():
@@ -125,7 +134,7 @@ def _numbers(path: Path, name: str, array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _refuse_what_does_not_fit(path: Path, numbers: dict[str, np.ndarray], count: int) -> None:
+def _refuse_wrong_sizes(path: Path, numbers: dict[str, np.ndarray], count: int) -> None:
     before = len(numbers["mean"])
     least = np.finfo(np.float32).tiny
     if len(numbers["deviation"]) != before or not (numbers["deviation"] >= least).all():
@@ -139,7 +148,7 @@ def _refuse_what_does_not_fit(path: Path, numbers: dict[str, np.ndarray], count:
         if inputs != before or len(numbers[f"bias_{i}"]) != outputs:
             message = (
                 f"{path.name}: weight_{i} is {outputs} by {inputs} and bias_{i} has "
-                f"{len(numbers[f'bias_{i}'])} numbers; {before} come into this layer"
+                f"{len(numbers[f'bias_{i}'])} numbers; the layer has {before} inputs"
             )
             raise ScenarioError(message)
         before = outputs

@@ -1,8 +1,8 @@
-"""Files of places to visit, as uav_gazebo keeps them: JSON of ``poses[].pose.position``.
+"""Reader of route files in the format of uav_gazebo: JSON of ``poses[].pose.position``.
 
     {"poses": [{"pose": {"position": {"x": 0, "y": 25, "z": 6.5}}}, ...]}
 
-Whatever else the file says of a pose is passed over.
+All other keys of a pose are ignored.
 """
 
 import json
@@ -22,17 +22,17 @@ EXAMPLE = '{"poses": [{"pose": {"position": {"x": 0, "y": 0, "z": 6}}}]}'
 
 
 def read_route(path: Path) -> Route:
-    """The places in a file.
+    """Return the positions in a file.
 
     Raises:
-        ScenarioError: if the file is missing, too large, or holds anything but finite places.
+        ScenarioError: if the file is missing, too large, or has a position that is not finite.
     """
     content = _json(path)
     poses = content.get("poses") if isinstance(content, dict) else None
     if not isinstance(poses, list) or not poses:
-        _refuse(path, f"holds no list 'poses'; write such as {EXAMPLE}")
+        _refuse(path, f"has no list 'poses'; write for example {EXAMPLE}")
     if len(poses) > MAX_PLACES:
-        _refuse(path, f"poses: {len(poses)} of them; at most {MAX_PLACES} are read")
+        _refuse(path, f"poses: got {len(poses)}; at most {MAX_PLACES} are read")
     places = [_place(path, f"poses[{number}]", pose) for number, pose in enumerate(poses)]
     return Route(path.name, np.asarray(places, float))
 
@@ -59,15 +59,15 @@ def _place(path: Path, where: str, pose: Any) -> list[float]:
         where += f".{key}"
         position = position.get(key) if isinstance(position, dict) else None
     if not isinstance(position, dict):
-        _refuse(path, f"{where}: is missing; write such as {EXAMPLE}")
+        _refuse(path, f"{where}: is missing; write for example {EXAMPLE}")
     return [_coordinate(path, f"{where}.{axis}", position.get(axis)) for axis in ("x", "y", "z")]
 
 
 def _coordinate(path: Path, where: str, given: Any) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float):
-        said = "is missing" if given is None else f"{shortened(given)} is not allowed"
-        _refuse(path, f"{where}: {said}; write a number")
-    # an integer may be larger than any real number
+        problem = "is missing" if given is None else f"{shortened(given)} is not allowed"
+        _refuse(path, f"{where}: {problem}; write a number")
+    # an integer may be larger than any floating-point number
     if not abs(given) <= sys.float_info.max:
         _refuse(path, f"{where}: must be a finite number")
     return float(given)

@@ -1,9 +1,10 @@
-"""GeoJSON files (RFC 7946) with the polygon of a piece of water, in longitude and latitude.
+"""Reader of GeoJSON files (RFC 7946) with the polygon of a water area.
 
     {"type": "Polygon", "coordinates": [[[8.6, 47.3], [8.7, 47.3], [8.6, 47.4], [8.6, 47.3]]]}
 
-Read is the polygon, be it alone, in a feature, or in the first feature of a collection; the first
-of its rings is the shore, the others are islands. Heights, properties and ``bbox`` are passed over.
+The polygon, in longitude and latitude, may be the top level, in a feature, or in the first feature
+of a collection. Its first ring is the shore, the others are islands. Heights, properties and
+``bbox`` are ignored.
 """
 
 import json
@@ -27,21 +28,23 @@ LIMITS_DEG = (("longitude", 180.0), ("latitude", 90.0))
 
 
 def read_shore(path: Path) -> Shore:
-    """The polygon in a file.
+    """Return the polygon in a file.
 
     Raises:
-        ScenarioError: if the file is missing, too large, or holds no polygon, with the line.
+        ScenarioError: if the file is missing, too large, or has no polygon, with the line.
     """
     text = _text(path)
     polygon = _polygon(path, _json(path, text))
     rings = polygon.get("coordinates")
     if not isinstance(rings, list) or not rings:
-        _refuse(path, _line(text, "coordinates"), f"holds no coordinates; write such as {EXAMPLE}")
+        _refuse(
+            path, _line(text, "coordinates"), f"has no coordinates; write for example {EXAMPLE}"
+        )
     lines = _lines_of_pairs(text)
     read: list[np.ndarray] = []
     for number, ring in enumerate(rings):
         if not isinstance(ring, list) or len(ring) < 4 or ring[0] != ring[-1]:
-            rule = "a ring is four places or more, the last one again the first"
+            rule = "a ring has four positions or more, and the last one equals the first"
             _refuse(path, next(lines, 1), f"coordinates[{number}]: {rule}")
         places = [
             _place(path, next(lines, 1), f"coordinates[{number}][{i}]", place)
@@ -49,7 +52,7 @@ def read_shore(path: Path) -> Shore:
         ]
         read.append(np.radians(np.asarray(places[:-1], float)))
     if sum(map(len, read)) > MAX_PLACES:
-        _refuse(path, 1, f"{sum(map(len, read))} places; at most {MAX_PLACES} are read")
+        _refuse(path, 1, f"{sum(map(len, read))} positions; at most {MAX_PLACES} are read")
     return Shore(path.name, tuple(read))
 
 
@@ -79,7 +82,7 @@ def _json(path: Path, text: str) -> Any:
 
 
 def _polygon(path: Path, content: Any) -> dict[str, Any]:
-    """The polygon, taken out of a feature or a collection of them."""
+    """Return the polygon of a polygon, a feature or a collection of features."""
     if isinstance(content, dict) and content.get("type") == "FeatureCollection":
         features = content.get("features")
         content = features[0] if isinstance(features, list) and features else None
@@ -88,7 +91,7 @@ def _polygon(path: Path, content: Any) -> dict[str, Any]:
     kind = content.get("type") if isinstance(content, dict) else None
     if not isinstance(content, dict) or kind != "Polygon":
         found = "" if kind is None else f" but {shortened(kind)}"
-        _refuse(path, 1, f"holds no Polygon{found}; write such as {EXAMPLE}")
+        _refuse(path, 1, f"has no Polygon{found}; write for example {EXAMPLE}")
     return content
 
 
@@ -104,7 +107,7 @@ def _place(path: Path, line: int, where: str, place: Any) -> list[float]:
 
 
 def _lines_of_pairs(text: str) -> Any:
-    """In which lines the innermost lists of the coordinates begin."""
+    """Yield the lines in which the innermost lists of the coordinates begin."""
     start = max(text.find('"coordinates"'), 0)
     line, counted = text.count("\n", 0, start) + 1, start
     for found in re.finditer(r"\[\s*[^\[\]\s]", text[start:]):

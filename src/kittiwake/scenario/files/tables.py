@@ -1,4 +1,4 @@
-"""Recorded files as tables: comma-separated numbers below one line of names."""
+"""Reader of recorded tables: comma-separated numbers below one line of names."""
 
 import csv
 from collections import Counter
@@ -15,27 +15,27 @@ from kittiwake.core.recording import Recording
 from kittiwake.scenario.problems import shortened
 
 MAX_BYTES = 256 * 1024 * 1024
-# so many are read before they are looked through
+# number of cells that are read before they are checked
 BLOCK_CELLS = 100_000
 
 Rows: TypeAlias = Float64[np.ndarray, "rows columns"]
 
 
 def read_table(path: Path) -> Recording:
-    """The table in a file; its first column is ``time_s``, in growing order.
+    """Return the table in a file, whose first column is ``time_s`` in increasing order.
 
-    A last row with a time and no values says when the values before it end; without one they end
-    after as long as the row before them lasted.
+    A last row with only a time gives the end of the values before it. Without one, the last row
+    lasts as long as the row before it.
 
     Raises:
-        ScenarioError: if the file is missing, too large, or holds anything but numbers.
+        ScenarioError: if the file is missing, too large, or has cells that are not numbers.
     """
     header, rows = _numbers(path)
     lines, times, values = rows[:, 0], rows[:, 1], rows[:, 2:]
     ends = len(rows) > 1 and bool(np.isnan(values[-1]).all())
     lasting = values[:-1] if ends else values
-    _refuse_what_is_not_finite(path, header[:1], lines, times[:, None])
-    _refuse_what_is_not_finite(path, header[1:], lines, lasting)
+    _refuse_nonfinite(path, header[:1], lines, times[:, None])
+    _refuse_nonfinite(path, header[1:], lines, lasting)
     _refuse_disorder(path, lines, times)
     if ends:
         end_s = float(times[-1])
@@ -61,15 +61,15 @@ def _numbers(path: Path) -> tuple[list[str], np.ndarray]:
         message = f"{path.name}: not a table of comma-separated numbers ({error})"
         raise ScenarioError(message) from None
     if not blocks:
-        message = f"{path.name}: holds no rows"
+        message = f"{path.name}: has no rows"
         raise ScenarioError(message)
     return header, np.concatenate(blocks)
 
 
 def _blocks(path: Path, lines: Any, header: list[str]) -> Iterator[Rows]:
-    """The rows of a file, many at a time; a fault is told before the rest of the file is read.
+    """Yield the rows of a file in blocks; a mistake is reported before the rest is read.
 
-    All cells of a block are in one list: so many short lists would keep the collector busy.
+    All cells of a block are in one list, as many short lists would slow the garbage collector.
     """
     width = len(header)
     most = max(BLOCK_CELLS // width, 1)
@@ -78,10 +78,10 @@ def _blocks(path: Path, lines: Any, header: list[str]) -> Iterator[Rows]:
     for row in lines:
         if not row:
             continue
-        if len(row) == 1:  # a time alone, its commas left out
+        if len(row) == 1:  # only a time, without commas
             row.extend([""] * (width - 1))
         if len(row) != width:
-            _rows(path, numbers, cells, header)  # of a fault before this one
+            _rows(path, numbers, cells, header)  # reports mistakes in earlier rows
             message = f"{path.name}:{lines.line_num}: {len(row)} values below {width} names"
             raise ScenarioError(message)
         numbers.append(lines.line_num)
@@ -94,10 +94,10 @@ def _blocks(path: Path, lines: Any, header: list[str]) -> Iterator[Rows]:
 
 
 def _rows(path: Path, numbers: list[int], cells: list[str], header: list[str]) -> Rows:
-    """The numbers of some lines, each with the line's own number first."""
+    """Return the numbers of some lines, each with its line number first."""
     values = np.fromiter(_read(path, numbers, cells, header), np.float64, len(cells))
     rows = np.column_stack([np.array(numbers, float), values.reshape(-1, len(header))])
-    # the last one may be that of the file, which says when it ends
+    # the last row may be the end of the file, which has only a time
     _refuse_bad_rows(path, header, rows[:-1])
     return rows
 
@@ -119,8 +119,8 @@ def _read(path: Path, numbers: list[int], cells: list[str], header: list[str]) -
 
 def _refuse_bad_rows(path: Path, header: list[str], rows: Rows) -> None:
     lines, times = rows[:, 0], rows[:, 1]
-    _refuse_what_is_not_finite(path, header[:1], lines, times[:, None])
-    _refuse_what_is_not_finite(path, header[1:], lines, rows[:, 2:])
+    _refuse_nonfinite(path, header[:1], lines, times[:, None])
+    _refuse_nonfinite(path, header[1:], lines, rows[:, 2:])
     _refuse_disorder(path, lines, times)
 
 
@@ -139,7 +139,7 @@ def _refuse_bad_header(path: Path, header: list[str]) -> None:
     raise ScenarioError(message)
 
 
-def _refuse_what_is_not_finite(
+def _refuse_nonfinite(
     path: Path, columns: list[str], lines: np.ndarray, values: np.ndarray
 ) -> None:
     bad = np.argwhere(~np.isfinite(values))
@@ -153,5 +153,5 @@ def _refuse_disorder(path: Path, lines: np.ndarray, times: np.ndarray) -> None:
     backwards = np.flatnonzero(~(np.diff(times) > 0.0))
     if backwards.size:
         line = lines[backwards[0] + 1]
-        message = f"{path.name}:{line:.0f}: time_s must grow from row to row"
+        message = f"{path.name}:{line:.0f}: time_s must increase from row to row"
         raise ScenarioError(message)

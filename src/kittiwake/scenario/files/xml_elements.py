@@ -1,6 +1,6 @@
-"""Robot descriptions in XML as trees of elements that know their lines, without the text between.
+"""Reader of robot descriptions in XML as trees of elements with line numbers, without text.
 
-They are in URDF, and maybe in xacro, which begins like it.
+The descriptions are in URDF or xacro, which have the same root element.
 """
 
 import math
@@ -27,7 +27,7 @@ ROOT = "robot"
 
 @dataclass(frozen=True)
 class Element:
-    """An element of a file, with the line in which it begins."""
+    """Element of a file, with the line in which it begins."""
 
     file: str
     tag: str
@@ -35,18 +35,18 @@ class Element:
     attributes: Mapping[str, str]
     children: list["Element"] = field(default_factory=list)
 
-    def refusal(self, said: str) -> ScenarioError:
-        """A sentence about the element, with its place before it."""
-        return ScenarioError(f"{self.file}:{self.line}: <{self.tag}>: {said}")
+    def refusal(self, message: str) -> ScenarioError:
+        """Return an error about the element, with its place before the message."""
+        return ScenarioError(f"{self.file}:{self.line}: <{self.tag}>: {message}")
 
     def all(self) -> Iterator["Element"]:
-        """Itself and all that is inside."""
+        """Yield the element and all its descendants."""
         yield self
         for child in self.children:
             yield from child.all()
 
     def only(self, tag: str) -> "Element | None":
-        """The child with a tag, None without one; two are refused."""
+        """Return the child with a tag, or None; refuse more than one."""
         found = [child for child in self.children if child.tag == tag]
         if len(found) > 1:
             message = f"there is another one in line {found[0].line}"
@@ -54,7 +54,7 @@ class Element:
         return found[0] if found else None
 
     def required(self, tag: str) -> "Element":
-        """The child with a tag."""
+        """Return the child with a tag; refuse a missing one."""
         found = self.only(tag)
         if found is None:
             message = f"<{tag}> is missing"
@@ -62,14 +62,14 @@ class Element:
         return found
 
     def number(self, name: str) -> float:
-        """The finite number that an attribute holds."""
+        """Return the finite number in an attribute."""
         if name not in self.attributes:
             message = f"{name} is missing"
             raise self.refusal(message)
         return self._numbers(name, self.attributes[name], 1, "a finite number")[0]
 
     def vector(self, name: str) -> Vec3:
-        """The three numbers that an attribute holds; zeros without it."""
+        """Return the three numbers in an attribute; zeros without it."""
         text = self.attributes.get(name, "0 0 0")
         return Vec3.of(self._numbers(name, text, 3, "3 finite numbers"))
 
@@ -85,7 +85,7 @@ class Element:
 
 
 class _Tree(ContentHandler):
-    """Keeps the root with all that is inside."""
+    """Handler that stores the root with all descendants."""
 
     def __init__(self, file: str) -> None:
         super().__init__()
@@ -104,10 +104,10 @@ class _Tree(ContentHandler):
         element = Element(self._file, name, self._place.getLineNumber() or 1, dict(attrs.items()))
         self._count += 1
         if self._count > MAX_ELEMENTS:
-            message = f"comes after {MAX_ELEMENTS} others, the most that are read"
+            message = f"is beyond the limit of {MAX_ELEMENTS} elements"
             raise element.refusal(message)
         if len(self._open) == MAX_DEPTH:
-            message = f"lies inside {MAX_DEPTH} others; no robot is described so deeply"
+            message = f"is inside {MAX_DEPTH} other elements, the limit of nesting"
             raise element.refusal(message)
         if self._open:
             self._open[-1].children.append(element)
@@ -124,8 +124,8 @@ class _Tree(ContentHandler):
         self._open.pop()
 
 
-def read_elements(path: Path, called: str) -> Element:
-    """The root of a file, which messages call so.
+def read_elements(path: Path, name: str) -> Element:
+    """Return the root of a file, which has this name in messages.
 
     Raises:
         ScenarioError: if the file cannot be read, is too large or too deep, or is not XML.
@@ -137,19 +137,19 @@ def read_elements(path: Path, called: str) -> Element:
         message = f"cannot read '{path}': {error.strerror or error}"
         raise ScenarioError(message) from None
     if len(content) > MAX_BYTES:
-        message = f"{called}: larger than {MAX_BYTES // 2**20} MiB, the most that is read"
+        message = f"{name}: larger than {MAX_BYTES // 2**20} MiB, the most that is read"
         raise ScenarioError(message)
-    tree = _Tree(called)
+    tree = _Tree(name)
     try:
         parseString(content, tree, forbid_dtd=True)
     except SAXParseException as error:
-        message = f"{called}:{error.getLineNumber()}: not XML ({error.getMessage()})"
+        message = f"{name}:{error.getLineNumber()}: not XML ({error.getMessage()})"
         raise ScenarioError(message) from None
     except DTDForbidden:
-        message = f"{called}: a document type is not allowed; take <!DOCTYPE ...> out"
+        message = f"{name}: a document type is not allowed; remove <!DOCTYPE ...>"
         raise ScenarioError(message) from None
     except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know
-        message = f"{called}: not text that can be read ({error}); save it as UTF-8"
+        message = f"{name}: not readable text ({error}); save it as UTF-8"
         raise ScenarioError(message) from None
-    assert tree.root is not None, "what is XML has a root"
+    assert tree.root is not None, "valid XML has a root"
     return tree.root

@@ -1,4 +1,4 @@
-"""The scenarios that come with the package, one YAML file each."""
+"""Library of scenarios in the package, one YAML file each."""
 
 import re
 from importlib.resources import files
@@ -9,12 +9,12 @@ DESCRIPTION = re.compile(r"^description: *(.+)$", re.MULTILINE)
 
 
 def names() -> list[str]:
-    """The names of the library's scenarios."""
+    """Return the names of the library's scenarios."""
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
 def summaries() -> dict[str, str]:
-    """Each scenario's description by name, read without building anything."""
+    """Return each scenario's description by name, without building the scenarios."""
     return {name: _description((FOLDER / f"{name}.yaml").read_text("utf-8")) for name in names()}
 
 

@@ -1,1 +1,1 @@
-"""What goes wrong between a sensor and its reader; of any sensor, in any order."""
+"""Errors between a sensor and its reader; for any sensor, in any order."""

@@ -1,4 +1,4 @@
-"""A bias that is there from the start, and walks."""
+"""Bias: constant offset and random walk."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -16,11 +16,11 @@ from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
 class Bias(AbstractErrorOnField):
-    """Adds to each number ``offset``, a draw of ``deviation`` at the start, and what walks.
+    """Bias of each value: ``offset``, a draw of ``deviation`` at the start, and a random walk.
 
     The walk is ``b' = e^(-dt/tau) b + k sqrt(tau (1 - e^(-2 dt/tau)) / 2) n``: a random walk of
-    ``walk_per_rts`` k, and with a ``time_constant_s`` tau one that comes back, of the deviation
-    k sqrt(tau / 2) in the long run. All in the number's own unit.
+    ``walk_per_rts`` k, or with a ``time_constant_s`` tau a Gauss-Markov process of the deviation k
+    sqrt(tau / 2) in the long run. All in the value's own unit.
     """
 
     offset: Real = 0.0
@@ -34,26 +34,26 @@ class Bias(AbstractErrorOnField):
         numbers = self.numbers(first.measurement)
         return [
             (
-                self.offset + self.deviation * _draw(jax.random.fold_in(key, place), x),
+                self.offset + self.deviation * _draw(jax.random.fold_in(key, index), x),
                 jnp.zeros_like(jnp.asarray(x)),
             )
-            for place, x in enumerate(numbers)
+            for index, x in enumerate(numbers)
         ]
 
     @override
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
         biased = self.changed(sample.measurement, lambda i, x: x + state[i][0] + state[i][1])
-        later = [
-            (fixed, self._walked(walked, _draw(jax.random.fold_in(key, place), walked), dt_s))
-            for place, (fixed, walked) in enumerate(state)
+        next_state = [
+            (fixed, self._next_walk(walk, _draw(jax.random.fold_in(key, index), walk), dt_s))
+            for index, (fixed, walk) in enumerate(state)
         ]
-        return later, replace(sample, measurement=biased)
+        return next_state, replace(sample, measurement=biased)
 
-    def _walked(self, walked: Array, draw: Array, dt_s: Real) -> Array:
+    def _next_walk(self, walk: Array, draw: Array, dt_s: Real) -> Array:
         tau_s, k = self.time_constant_s, self.walk_per_rts
         if tau_s is None:
-            return walked + draw * (k * jnp.sqrt(dt_s))
-        return GaussMarkov(k * jnp.sqrt(0.5 * tau_s), tau_s).next(walked, draw, dt_s)
+            return walk + draw * (k * jnp.sqrt(dt_s))
+        return GaussMarkov(k * jnp.sqrt(0.5 * tau_s), tau_s).next(walk, draw, dt_s)
 
 
 def _draw(key: PRNGKeyArray, like: Real) -> Array:

@@ -1,4 +1,4 @@
-"""Samples that arrive late."""
+"""Delay of samples."""
 
 from typing import Annotated
 
@@ -18,24 +18,24 @@ TOLERANCE = 1e-6
 MAX_SAMPLES = 100_000
 
 
-class Waiting(eqx.Module):
-    """Samples on their way.
+class LatencyState(eqx.Module):
+    """Samples in transit.
 
     Attributes:
-        samples: a ring of them along a leading axis, one more than are on their way.
-        place: in the ring, of the next one.
-        full: whether the ring has been filled.
+        samples: ring buffer along a leading axis, of one sample more than are in transit.
+        index: index of the next sample in the ring.
+        full: true once the ring has been filled.
     """
 
     samples: Sample
-    place: Count
+    index: Count
     full: Flag
 
 
 class Latency(AbstractSensorError):
-    """Gives each sample ``delay_s`` later, a multiple of the sensor's period.
+    """Delay of each sample by ``delay_s``, a multiple of the sensor's period.
 
-    Until the first one is through, the reader has that already, as one that is not new.
+    Until the first sample arrives, the reader holds that sample, marked as not fresh.
     """
 
     delay_s: Annotated[float, POSITIVE] = eqx.field(static=True)
@@ -46,40 +46,41 @@ class Latency(AbstractSensorError):
         periods = self.delay_s / period_s
         if periods > MAX_SAMPLES + 0.5:
             message = (
-                f"delay_s: {self.delay_s:g} is not allowed; at most {MAX_SAMPLES} samples can be "
-                f"on their way, which at the sensor's period of {float(period_s):g} s take "
-                f"{MAX_SAMPLES * float(period_s):g} s"
+                f"delay_s: got {self.delay_s:g}; must be at most "
+                f"{MAX_SAMPLES * float(period_s):g}, which is {MAX_SAMPLES} samples at the "
+                f"sensor's period of {float(period_s):g} s"
             )
             raise ScenarioError(message)
         if round(periods) < 1 or abs(periods - round(periods)) > TOLERANCE * periods:
             near = max(1, round(periods)) * period_s
             message = (
-                f"delay_s: {self.delay_s:g} is no multiple of the sensor's period, "
-                f"{float(period_s):g} s; write {near:g}"
+                f"delay_s: got {self.delay_s:g}; must be a multiple of the sensor's period, "
+                f"{float(period_s):g} s. Write {near:g}"
             )
             raise ScenarioError(message)
 
     @override
-    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Waiting:
+    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> LatencyState:
         del key
         slots = round(self.delay_s / float(dt_s)) + 1
         samples = jax.tree.map(lambda x: jnp.broadcast_to(x, (slots, *jnp.shape(x))), first)
-        return Waiting(samples, jnp.asarray(0, jnp.int32), jnp.asarray(False))
+        return LatencyState(samples, jnp.asarray(0, jnp.int32), jnp.asarray(False))
 
     @override
     def step(
-        self, state: Waiting, sample: Sample, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Waiting, Sample]:
+        self, state: LatencyState, sample: Sample, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[LatencyState, Sample]:
         del dt_s, key
-        # written before it is read: the other way round the compiler copies the ring at each step
+        # written before it is read: otherwise the compiler copies the ring at each step
         samples = jax.tree.map(
-            lambda ring, new: dynamic_update_index_in_dim(ring, new, state.place, 0),
-            *(state.samples, sample),
+            lambda ring, new: dynamic_update_index_in_dim(ring, new, state.index, 0),
+            state.samples,
+            sample,
         )
-        place = (state.place + 1) % jnp.shape(samples.fresh)[0]
-        full = state.full | (place == 0)
-        # until then, the first one lies at the beginning
-        oldest = jnp.where(full, place, 0)
+        index = (state.index + 1) % jnp.shape(samples.fresh)[0]
+        full = state.full | (index == 0)
+        # before that, the first sample is at the beginning
+        oldest = jnp.where(full, index, 0)
         out = jax.tree.map(lambda ring: dynamic_index_in_dim(ring, oldest, keepdims=False), samples)
         arrived = Sample(out.measurement, out.ideal, out.fresh & full)
-        return Waiting(samples, place, full), arrived
+        return LatencyState(samples, index, full), arrived

@@ -15,7 +15,7 @@ from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
 class Noise(AbstractErrorOnField):
-    """Adds to each number one of this deviation, in the number's own unit."""
+    """White noise of this standard deviation on each value, in the value's own unit."""
 
     deviation: Annotated[Real, NOT_NEGATIVE]
 
@@ -23,8 +23,8 @@ class Noise(AbstractErrorOnField):
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
         del dt_s
 
-        def noisy(place: int, x: Real) -> Real:
-            own = jax.random.fold_in(key, place)
+        def noisy(index: int, x: Real) -> Real:
+            own = jax.random.fold_in(key, index)
             return x + self.deviation * jax.random.normal(own, jnp.shape(x), jnp.result_type(x))
 
         return state, replace(sample, measurement=self.changed(sample.measurement, noisy))

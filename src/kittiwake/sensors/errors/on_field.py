@@ -15,10 +15,10 @@ from kittiwake.interfaces.instrument import AbstractSensorError
 
 
 class AbstractErrorOnField(AbstractSensorError):
-    """Changes ``field`` of a measurement, or all that is measured; what follows from it follows.
+    """Error on one ``field`` of a measurement, or on all; derived fields are updated.
 
-    Unless ``of_any_kind``, it is in the unit of the numbers that it changes: it takes fields of
-    real numbers only, and without a ``field`` only those of one unit.
+    Unless ``of_any_kind``, its parameters are in the unit of the values that it changes: it accepts
+    fields of real numbers only, and without a ``field`` only fields of one unit.
     """
 
     of_any_kind: ClassVar[bool] = False
@@ -32,13 +32,13 @@ class AbstractErrorOnField(AbstractSensorError):
         allowed = list(self._fields(measurement))
         if not allowed:
             message = (
-                "this sensor measures no real numbers, which it would change; write stuck, latency "
-                "or dropout"
+                "this sensor measures no real numbers, which this error requires; write stuck, "
+                "latency or dropout"
             )
             raise ScenarioError(message)
         if self.field is not None and self.field not in allowed:
             known = did_you_mean(self.field, allowed)
-            message = f"field: {self.field} {_why_not(self.field, measurement)}. {known}"
+            message = f"field: {self.field} {_reason(self.field, measurement)}. {known}"
             raise ScenarioError(message)
         units = set(measurement.quantities().values())
         if self.field is None and not self.of_any_kind and len(units) > 1:
@@ -49,13 +49,13 @@ class AbstractErrorOnField(AbstractSensorError):
             raise ScenarioError(message)
 
     def numbers(self, measurement: AbstractMeasurement) -> list[Any]:
-        """What it acts on."""
+        """Return the values that it acts on."""
         return jax.tree.leaves(self._parts(measurement))
 
     def changed(
         self, measurement: AbstractMeasurement, change: Callable[[int, Any], Any]
     ) -> AbstractMeasurement:
-        """The measurement with the i-th number x of those that it acts on as ``change(i, x)``."""
+        """Return the measurement with ``change(i, x)`` for the i-th value x that it acts on."""
         numbers, form = jax.tree.flatten(self._parts(measurement))
         after = jax.tree.unflatten(form, [change(i, x) for i, x in enumerate(numbers)])
         names = self._acted_on(type(measurement))
@@ -68,11 +68,11 @@ class AbstractErrorOnField(AbstractSensorError):
         return self._fields(measurement) if self.field is None else (self.field,)
 
     def _fields(self, measurement: type[AbstractMeasurement]) -> tuple[str, ...]:
-        """What ``field`` may be."""
+        """Return the allowed values of ``field``."""
         return measurement.measured() if self.of_any_kind else tuple(measurement.quantities())
 
 
-def _why_not(name: str, measurement: type[AbstractMeasurement]) -> str:
+def _reason(name: str, measurement: type[AbstractMeasurement]) -> str:
     if name not in [own.name for own in fields(measurement)]:
         return "is not measured"
     if name in measurement.derived:

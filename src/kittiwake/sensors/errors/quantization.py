@@ -1,4 +1,4 @@
-"""Numbers in whole steps."""
+"""Quantization of values."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -14,7 +14,7 @@ from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
 class Quantization(AbstractErrorOnField):
-    """Rounds each number to a multiple of ``quantum``, in the number's own unit."""
+    """Rounding of each value to a multiple of ``quantum``, in the value's own unit."""
 
     quantum: Annotated[Real, POSITIVE]
 

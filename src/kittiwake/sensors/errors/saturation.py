@@ -1,4 +1,4 @@
-"""Numbers that end at a limit."""
+"""Saturation of values at limits."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,20 +13,20 @@ from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
 class Saturation(AbstractErrorOnField):
-    """Keeps each number between ``low`` and ``high``, in the number's own unit."""
+    """Clipping of each value to between ``low`` and ``high``, in the value's own unit."""
 
     low: Real
     high: Real
 
     def __check_init__(self) -> None:
-        """Refuses limits with nothing between."""
+        """Raise ValueError if ``low`` is not below ``high``."""
         plain = isinstance(self.low, int | float) and isinstance(self.high, int | float)
         if plain and not self.low < self.high:
-            message = f"low: {self.low:g} is not allowed; must be below high, {self.high:g}"
+            message = f"low: got {self.low:g}; must be below high, {self.high:g}"
             raise ValueError(message)
 
     @override
     def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
         del dt_s, key
-        kept = self.changed(sample.measurement, lambda _, x: jnp.clip(x, self.low, self.high))
-        return state, replace(sample, measurement=kept)
+        clipped = self.changed(sample.measurement, lambda _, x: jnp.clip(x, self.low, self.high))
+        return state, replace(sample, measurement=clipped)

@@ -1,4 +1,4 @@
-"""A sensor that says the same all the time."""
+"""Stuck sensor, which repeats a measurement."""
 
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar
@@ -14,17 +14,18 @@ from kittiwake.interfaces.instrument import Sample
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
-class Frozen(eqx.Module):
-    """What was said before, number by number, and how many samples there were."""
+class StuckState(eqx.Module):
+    """Values of the last sample, and the number of samples so far."""
 
     numbers: list[Any]
     count: Count
 
 
 class Stuck(AbstractErrorOnField):
-    """From ``at_s`` on, ``for_s`` long or for ever, repeats the sample before.
+    """Repetition of the last sample from ``at_s`` on, for ``for_s`` or until the end.
 
-    Counts and flags as well, and as a new one: a reader that trusts it sees no difference.
+    Counts and flags are repeated, too, and the sample is marked as fresh: a reader sees no
+    difference.
     """
 
     of_any_kind: ClassVar[bool] = True
@@ -34,21 +35,23 @@ class Stuck(AbstractErrorOnField):
     for_s: Annotated[Real, POSITIVE] | None = None
 
     @override
-    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Frozen:
+    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> StuckState:
         del key, dt_s
         numbers = [jnp.asarray(x) for x in self.numbers(first.measurement)]
-        return Frozen(numbers, jnp.asarray(0, jnp.int32))
+        return StuckState(numbers, jnp.asarray(0, jnp.int32))
 
     @override
     def step(
-        self, state: Frozen, sample: Sample, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Frozen, Sample]:
+        self, state: StuckState, sample: Sample, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[StuckState, Sample]:
         del key
         # half a period of margin against rounding
         time_s = (jnp.asarray(state.count, jnp.result_type(float)) + 0.5) * dt_s
         stuck = (time_s >= self.at_s) & (state.count > 0)
         if self.for_s is not None:
             stuck = stuck & (time_s < self.at_s + self.for_s)
-        said = self.changed(sample.measurement, lambda i, x: jnp.where(stuck, state.numbers[i], x))
-        later = Frozen([jnp.asarray(x) for x in self.numbers(said)], state.count + 1)
-        return later, replace(sample, measurement=said)
+        repeated = self.changed(
+            sample.measurement, lambda i, x: jnp.where(stuck, state.numbers[i], x)
+        )
+        next_state = StuckState([jnp.asarray(x) for x in self.numbers(repeated)], state.count + 1)
+        return next_state, replace(sample, measurement=repeated)

@@ -1,1 +1,1 @@
-"""The learning tasks, a file each, and what several of them share."""
+"""Learning tasks, one per module, and their shared parts."""

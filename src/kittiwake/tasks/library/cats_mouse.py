@@ -1,10 +1,10 @@
-"""QRSim's CatsMouse: three cats drive a mouse into a corner that they make themselves.
+"""QRSim's CatsMouse: three cats encircle a mouse that flees from them.
 
-The mouse flees at 3 m/s along ``sum_i (m - c_i) / |m - c_i|^2`` over the cats' places c_i, from its
-own m, where all of them believe to be. All cats have one reward, of where they are, in the last
-step: ``r = -sum_i max(0, |m - c_i| - 4 m)^2``, where two collision distances are 4 m. Source: QRSim
-(R. De Nardi, 2013), TaskCatsMouse; its loop over the cats is left after the first one, here all
-count. As there, everything is lost as soon as one of the four leaves the area or is within 2 m of
+The mouse flees at 3 m/s along ``sum_i (m - c_i) / |m - c_i|^2``, with its position m and the cats'
+positions c_i, all of them estimates. All cats share one reward, from true positions, in the last
+step: ``r = -sum_i max(0, |m - c_i| - 4 m)^2``, where 4 m are two collision distances. Source: QRSim
+(R. De Nardi, 2013), TaskCatsMouse; its loop over the cats ends after the first one, here all count.
+As in QRSim, the episode is lost as soon as one of the four leaves the area or is within 2 m of
 another.
 """
 
@@ -25,46 +25,46 @@ from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
-from kittiwake.tasks.library.motion import FAR, FAST, WorldMotion
-from kittiwake.tasks.library.other_agents import mates, rows, ways_to
+from kittiwake.tasks.library.motion import POSITION_BOUNDS, VELOCITY_BOUNDS, WorldMotion
+from kittiwake.tasks.library.other_agents import offsets_to, other_agents, rows
 from kittiwake.tasks.library.pelican import (
-    LEAST,
-    LOOK,
-    LOST,
-    level_velocities,
-    windy_from_anywhere,
+    EPSILON,
+    FACING_NORTH,
+    LOST_REWARD,
+    pelican_level_velocity_mapping,
+    wind_from_any_direction,
     without_noise,
 )
-from kittiwake.tasks.library.velocities import asking
+from kittiwake.tasks.library.velocities import velocity_action
 from kittiwake.tasks.requirements import Requirements
-from kittiwake.tasks.starts import TRIES, first_apart, placed
+from kittiwake.tasks.starts import TRIES, first_separated, place_starts
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 from kittiwake.world.world import World
 
 MOUSE = "mouse"
-# of the baseline: its ring, how far it looks ahead, how fast it makes up for what is missing, and
-# how far from the middle of the area it drives the mouse back
+# built-in policy: radius of the ring, prediction time, position gain, and distance from the center
+# of the area beyond which it drives the mouse back
 RING_M, AHEAD_S, GAIN_PER_S, HOME_M = 9.0, 1.0, 0.9, 40.0
-# how near others may come before it gives way, and how fast it does
+# distance below which a cat avoids others, and the gain of avoidance
 APART_M, APART_GAIN_PER_S = 7.0, 0.8
 
 
 class CatObservation(WorldMotion):
-    """What a cat knows, in axes of the world.
+    """Observation of a cat, in world axes.
 
     Attributes:
-        way_to_mouse_world_m: from where the cat believes to be to where the mouse does.
-        mouse_velocity_world_mps: over the ground.
-        ways_to_cats_world_m: to the other cats, the next one first.
+        way_to_mouse_world_m: offset from the cat's estimated position to the mouse's.
+        mouse_velocity_world_mps: velocity of the mouse over the ground.
+        ways_to_cats_world_m: offsets to the other cats, the next one first.
     """
 
-    way_to_mouse_world_m: Annotated[Vec3, FAR]
-    mouse_velocity_world_mps: Annotated[Vec3, FAST]
-    ways_to_cats_world_m: Annotated[Float[Array, "cats 3"], FAR]
+    way_to_mouse_world_m: Annotated[Vec3, POSITION_BOUNDS]
+    mouse_velocity_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
+    ways_to_cats_world_m: Annotated[Float[Array, "cats 3"], POSITION_BOUNDS]
 
 
 class CatsMouse(AbstractTask):
-    """Cats begin ``from_mouse_m`` from the mouse's start at (0, 0), ``apart_m`` from each other."""
+    """Cats that begin ``from_mouse_m`` from the mouse at (0, 0), ``apart_m`` from each other."""
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
     height_m: Annotated[Real, POSITIVE] = 10.0
@@ -78,10 +78,10 @@ class CatsMouse(AbstractTask):
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "noiseless": without_noise("cat", MOUSE),
         "noisy": {},
-        "windy": windy_from_anywhere(1.0),
+        "windy": wind_from_any_direction(1.0),
     }
     requirements: ClassVar[Requirements] = Requirements(vehicles=[MOUSE])
-    lost_reward: ClassVar[float] = LOST
+    lost_reward: ClassVar[float] = LOST_REWARD
     shared: ClassVar[bool] = True
 
     @override
@@ -90,26 +90,26 @@ class CatsMouse(AbstractTask):
         low, high = world.area.z_m
         if not low < self.height_m < high:
             message = (
-                f"height_m: {self.height_m:g} is not allowed; write a number between {low:g} and "
-                f"{high:g}, the limits of world.area"
+                f"height_m: got {self.height_m:g}; must be between {low:g} and {high:g}, the "
+                "limits of world.area"
             )
             raise ValueError(message)
         near_m, far_m = self.from_mouse_m
         if near_m > far_m:
-            message = f"from_mouse_m: [{near_m:g}, {far_m:g}] is not allowed; write the least first"
+            message = f"from_mouse_m: got [{near_m:g}, {far_m:g}]; must be [lowest, highest]"
             raise ValueError(message)
-        apart_m = 2.0 * far_m * sin(pi / agents) if agents > 1 else inf
-        if self.apart_m > apart_m:
+        largest_m = 2.0 * far_m * sin(pi / agents) if agents > 1 else inf
+        if self.apart_m > largest_m:
             message = (
-                f"apart_m: {self.apart_m:g} is not allowed; {agents} cats within {far_m:g} m of "
-                f"the mouse are at most {apart_m:.4g} m apart from each other"
+                f"apart_m: got {self.apart_m:g}; must be at most {largest_m:.4g} for {agents} cats "
+                f"within {far_m:g} m of the mouse"
             )
             raise ValueError(message)
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         del vehicle
-        return level_velocities(float(self.height_m))
+        return pelican_level_velocity_mapping(float(self.height_m))
 
     @override
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
@@ -117,17 +117,17 @@ class CatsMouse(AbstractTask):
         count = len(rows(given.position_world_m))
         draws = jax.random.uniform(key, (TRIES, 2, count), jnp.result_type(float))
         low, high = self.from_mouse_m
-        away, angle = low + (high - low) * draws[:, 0], 2.0 * pi * draws[:, 1]
-        level = away[..., None] * jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=-1)
-        return placed(given, first_apart(level, self.apart_m), self.height_m)
+        distance, angle = low + (high - low) * draws[:, 0], 2.0 * pi * draws[:, 1]
+        level = distance[..., None] * jnp.stack([jnp.cos(angle), jnp.sin(angle)], axis=-1)
+        return place_starts(given, first_separated(level, self.apart_m), self.height_m)
 
     @override
     def others(self, goal: Any, scene: TaskScene) -> dict[str, Any]:
         del goal
         mouse, cats = scene.others[MOUSE].estimate, scene.agents.estimate
         here = rows(mouse.position_world_m)[:2]
-        x, y = self._flight(here, rows(cats.position_world_m)[:, :2])
-        return {MOUSE: VelocityHeightYaw(x, y, self.height_m, LOOK["yaw_rad"])}
+        x, y = self._flight_velocity(here, rows(cats.position_world_m)[:, :2])
+        return {MOUSE: VelocityHeightYaw(x, y, self.height_m, FACING_NORTH["yaw_rad"])}
 
     @override
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> CatObservation:
@@ -138,7 +138,7 @@ class CatsMouse(AbstractTask):
             velocity_world_mps=own.velocity_world_mps,
             way_to_mouse_world_m=mouse.position_world_m - own.position_world_m,
             mouse_velocity_world_mps=mouse.velocity_world_mps,
-            ways_to_cats_world_m=ways_to(mates(scene, agent).estimate, own),
+            ways_to_cats_world_m=offsets_to(other_agents(scene, agent).estimate, own),
         )
 
     @override
@@ -146,11 +146,11 @@ class CatsMouse(AbstractTask):
         del goal, agent
         mouse = scene.others[MOUSE].truth.position_world_m
 
-        def missed(cat: Agent) -> Real:
-            away = (mouse - cat.truth.position_world_m).norm()
-            return jnp.maximum(away - self.caught_within_m, 0.0) ** 2
+        def squared_error(cat: Agent) -> Real:
+            distance = (mouse - cat.truth.position_world_m).norm()
+            return jnp.maximum(distance - self.caught_within_m, 0.0) ** 2
 
-        return -jnp.where(scene.last, scene.each(missed).sum(), 0.0)
+        return -jnp.where(scene.last, scene.each(squared_error).sum(), 0.0)
 
     @override
     def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
@@ -162,40 +162,45 @@ class CatsMouse(AbstractTask):
 
     @override
     def baseline(self, goal: Any, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        # Far out one of them is on the outer side of the mouse, which drives it back.
+        # Far from the center of the area one cat is on the outer side and drives the mouse back.
         del goal
         mouse, cats = scene.others[MOUSE].estimate, scene.agents.estimate
         here = rows(mouse.position_world_m)[:2]
-        fleeing = self._flight(here, rows(cats.position_world_m)[:, :2])
-        going = 0.5 * (rows(mouse.velocity_world_mps)[:2] + fleeing)
-        center = here + AHEAD_S * going
+        flight = self._flight_velocity(here, rows(cats.position_world_m)[:, :2])
+        mouse_mps = 0.5 * (rows(mouse.velocity_world_mps)[:2] + flight)
+        center = here + AHEAD_S * mouse_mps
         ahead = rows(cats.position_world_m) + AHEAD_S * rows(cats.velocity_world_mps)
-        there = ahead[:, :2] - center[None]
-        place = RING_M * _on_ring(there, center)[agent.number]
-        asked = going + GAIN_PER_S * (place - there[agent.number])
-        others = jnp.concatenate([ahead[:, :2], (here + AHEAD_S * going)[None]])
-        asked = asked + _keeping_apart(others, agent.number)
-        return asking(level_velocities(float(self.height_m)), Vec3(asked[0], asked[1], 0.0))
+        relative = ahead[:, :2] - center[None]
+        place = RING_M * _ring_directions(relative, center)[agent.number]
+        velocity = mouse_mps + GAIN_PER_S * (place - relative[agent.number])
+        others = jnp.concatenate([ahead[:, :2], (here + AHEAD_S * mouse_mps)[None]])
+        velocity = velocity + _avoidance_velocity(others, agent.number)
+        return velocity_action(
+            pelican_level_velocity_mapping(float(self.height_m)),
+            Vec3(velocity[0], velocity[1], 0.0),
+        )
 
-    def _flight(
+    def _flight_velocity(
         self, mouse_world_m: Float[Array, "2"], cats_world_m: Float[Array, "cats 2"]
     ) -> Float[Array, "2"]:
-        """The velocity with which the mouse flees from cats."""
-        ways = mouse_world_m[None] - cats_world_m
-        push = (ways / jnp.maximum((ways**2).sum(axis=1, keepdims=True), LEAST)).sum(axis=0)
-        return push * (self.mouse_speed_mps / jnp.sqrt(jnp.maximum((push**2).sum(), LEAST**2)))
+        """Return the velocity of the mouse's flight from the cats."""
+        offsets = mouse_world_m[None] - cats_world_m
+        push = (offsets / jnp.maximum((offsets**2).sum(axis=1, keepdims=True), EPSILON)).sum(axis=0)
+        return push * (self.mouse_speed_mps / jnp.sqrt(jnp.maximum((push**2).sum(), EPSILON**2)))
 
 
-def _keeping_apart(places_m: Float[Array, "vehicles 2"], number: Count) -> Float[Array, "2"]:
-    """A velocity away from all others that will be nearer than ``APART_M``."""
-    ways = places_m[number][None] - places_m
-    away = jnp.sqrt(jnp.maximum((ways**2).sum(axis=1, keepdims=True), LEAST))
-    short = jnp.maximum(APART_M - away, 0.0)
-    return (APART_GAIN_PER_S * short / away * ways).sum(axis=0)
+def _avoidance_velocity(places_m: Float[Array, "vehicles 2"], number: Count) -> Float[Array, "2"]:
+    """Return a velocity distance from all others that will be nearer than ``APART_M``."""
+    offsets = places_m[number][None] - places_m
+    distance = jnp.sqrt(jnp.maximum((offsets**2).sum(axis=1, keepdims=True), EPSILON))
+    shortfall = jnp.maximum(APART_M - distance, 0.0)
+    return (APART_GAIN_PER_S * shortfall / distance * offsets).sum(axis=0)
 
 
-def _on_ring(cats: Float[Array, "cats 2"], center_m: Float[Array, "2"]) -> Float[Array, "cats 2"]:
-    """Where each goes on a circle of radius 1, so that they keep their order about its center."""
+def _ring_directions(
+    cats: Float[Array, "cats 2"], center_m: Float[Array, "2"]
+) -> Float[Array, "cats 2"]:
+    """Return evenly spaced directions from the center, in the order of the cats around it."""
     angles = jnp.arctan2(cats[:, 1], cats[:, 0])
     ranks = (angles[:, None] > angles[None]).sum(axis=1)
     even = 2.0 * pi * ranks.astype(angles.dtype) / len(cats)

@@ -1,9 +1,8 @@
-"""QRSim's Complacs: waypoints one after another, for a reward of one's own.
+"""QRSim's Complacs: a sequence of waypoints, for a reward of your own.
 
-A Pelican begins at the first of 34 waypoints and flies to each in turn; the next one counts as soon
-as it believes to be within 0.4 m of the one before. As in the original a step is worth nothing, and
-only a loss counts. ``reward_per_waypoint`` is ours: what each waypoint that is reached is worth; 0
-unless it is set.
+A Pelican begins at the first of 34 waypoints and flies to each in turn; it advances to the next one
+as soon as its estimated position is within 0.4 m. As in the original the reward of a step is zero,
+and only a loss counts. ``reward_per_waypoint`` is ours: the reward for each waypoint, 0 by default.
 
 Source: QRSim (R. De Nardi, 2013), TaskComplacs, and its main program ``mainComplacs``, which holds
 the waypoints, the distance and the 30,000 steps of 0.02 s that it flies.
@@ -21,29 +20,65 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
-from kittiwake.tasks.library.motion import RelativeMotion, motion_about
-from kittiwake.tasks.library.pelican import LOOK, LOST, NATIVE_STICKS, NOISELESS_OR_GUSTY, STICKS
+from kittiwake.tasks.library.motion import RelativeMotion, relative_motion
+from kittiwake.tasks.library.pelican import (
+    FACING_NORTH,
+    LOST_REWARD,
+    NOISELESS_OR_GUSTY,
+    STICK_REQUIREMENTS,
+    STICKS,
+)
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import square
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
 HEIGHT_M = 9.0
-# of the original: north and east of each waypoint
+# north and east coordinates of each waypoint in the original
 NORTH_EAST_M = (
-    *((6, -8), (0, -8), (0, 0), (14, 0), (14, -8), (8, -8), (8, 0), (16, 0), (16, -8), (19, -4)),
-    *((22, -8), (22, 0), (24, 0), (24, -8), (30, -8), (30, -4), (24, -4), (24, 0), (32, 0)),
-    *((32, -8), (32, 0), (40, 0), (43, -8), (46, 0), (49, 0), (49, -8), (55, -8), (49, -8)),
-    *((49, 0), (63, 0), (63, -4), (57, -4), (57, -8), (63, -8)),
+    (6, -8),
+    (0, -8),
+    (0, 0),
+    (14, 0),
+    (14, -8),
+    (8, -8),
+    (8, 0),
+    (16, 0),
+    (16, -8),
+    (19, -4),
+    (22, -8),
+    (22, 0),
+    (24, 0),
+    (24, -8),
+    (30, -8),
+    (30, -4),
+    (24, -4),
+    (24, 0),
+    (32, 0),
+    (32, -8),
+    (32, 0),
+    (40, 0),
+    (43, -8),
+    (46, 0),
+    (49, 0),
+    (49, -8),
+    (55, -8),
+    (49, -8),
+    (49, 0),
+    (63, 0),
+    (63, -4),
+    (57, -4),
+    (57, -8),
+    (63, -8),
 )
 WAYPOINTS_WORLD_M = tuple(Vec3(float(east), float(north), HEIGHT_M) for north, east in NORTH_EAST_M)
 
 
-class Path(NamedTuple):
-    """How far along the path each agent is.
+class WaypointProgress(NamedTuple):
+    """Progress of each agent along the waypoints.
 
     Attributes:
-        reached: how many waypoints.
-        new: how many of them in the last step.
+        reached: number of waypoints reached.
+        new: number of them reached in the last step.
     """
 
     reached: Int[Array, " agents"]
@@ -51,7 +86,7 @@ class Path(NamedTuple):
 
 
 class Complacs(AbstractTask):
-    """One Pelican along ``waypoints_world_m``."""
+    """Flight of one Pelican along ``waypoints_world_m``."""
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
     waypoints_world_m: tuple[Vec3, ...] = WAYPOINTS_WORLD_M
@@ -61,8 +96,8 @@ class Complacs(AbstractTask):
     scenario: ClassVar[str] = "complacs"
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
-    requirements: ClassVar[Requirements] = NATIVE_STICKS
-    lost_reward: ClassVar[float] = LOST
+    requirements: ClassVar[Requirements] = STICK_REQUIREMENTS
+    lost_reward: ClassVar[float] = LOST_REWARD
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
@@ -70,40 +105,44 @@ class Complacs(AbstractTask):
         return STICKS
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Path:
+    def begin(
+        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+    ) -> WaypointProgress:
         del scene, key
-        none = jnp.zeros(len(vehicles), jnp.int32)
-        return Path(none, none)
+        zero = jnp.zeros(len(vehicles), jnp.int32)
+        return WaypointProgress(zero, zero)
 
     @override
-    def proceed(self, goal: Path, scene: TaskScene, key: PRNGKeyArray) -> Path:
+    def proceed(
+        self, goal: WaypointProgress, scene: TaskScene, key: PRNGKeyArray
+    ) -> WaypointProgress:
         del key
 
         def arrives(agent: Agent) -> Bool[Array, ""]:
-            away = square(self._waypoint(goal, agent) - agent.estimate.position_world_m)
+            distance_2 = square(self._waypoint(goal, agent) - agent.estimate.position_world_m)
             left = goal.reached[agent.number] < len(self.waypoints_world_m)
-            return left & (away < self.within_m**2)
+            return left & (distance_2 < self.within_m**2)
 
         new = scene.each(arrives).astype(jnp.int32)
-        return Path(goal.reached + new, new)
+        return WaypointProgress(goal.reached + new, new)
 
     @override
-    def observe(self, goal: Path, agent: Agent, scene: TaskScene) -> RelativeMotion:
+    def observe(self, goal: WaypointProgress, agent: Agent, scene: TaskScene) -> RelativeMotion:
         del scene
-        return motion_about(self._waypoint(goal, agent), LOOK["yaw_rad"], agent.estimate)
+        return relative_motion(self._waypoint(goal, agent), FACING_NORTH["yaw_rad"], agent.estimate)
 
     @override
-    def reward(self, goal: Path, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: WaypointProgress, agent: Agent, scene: TaskScene) -> Real:
         del scene
         return self.reward_per_waypoint * jnp.asarray(goal.new[agent.number], float)
 
     @override
-    def figures(self, goal: Path, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: WaypointProgress, scene: TaskScene) -> dict[str, Real]:
         count = len(jnp.asarray(scene.agents.number)) * len(self.waypoints_world_m)
         return {"waypoints_reached": goal.reached.astype(float).sum(), "waypoints": count}
 
-    def _waypoint(self, goal: Path, agent: Agent) -> Vec3:
-        """The next one of an agent, or the last."""
+    def _waypoint(self, goal: WaypointProgress, agent: Agent) -> Vec3:
+        """Return the next waypoint of an agent; the last one after all are reached."""
         places: Float[Array, "waypoints 3"] = jnp.asarray(
             [place.array for place in self.waypoints_world_m], jnp.result_type(float)
         )

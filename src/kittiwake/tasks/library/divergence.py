@@ -1,14 +1,14 @@
-"""How far what is told is from what is, as distributions, by nearest neighbors.
+"""Estimate of the divergence of reported from true samples by nearest neighbors.
 
-For n true samples x_i of one number and m told ones y_j, with rho_i the distance from x_i to the
-nearest other true sample and nu_i that to the nearest told one, the divergence of the told
-distribution Q from the true one P is estimated as
+For n true samples x_i of one number and m reported ones y_j, with rho_i the distance from x_i to
+the nearest other true sample and nu_i that to the nearest reported one, the Kullback-Leibler
+divergence of the reported distribution Q from the true one P is estimated as
 
     D(P || Q) = sum_i ln(nu_i / rho_i) / n + ln(m / (n - 1))
 
 Source: Wang, Kulkarni and Verdu (2009), Divergence estimation for multidimensional densities via
 k-nearest-neighbor distances, IEEE Trans. Inf. Theory 55(5), equation 5 with d = k = 1. Ours: a
-resolution is added to both distances, so that equal samples, as of clean air, are no singularity.
+resolution is added to both distances, so that equal samples, as in clean air, are not singular.
 """
 
 import equinox as eqx
@@ -19,30 +19,32 @@ from kittiwake.geometry.scalar import Count, Real
 
 
 class SampleSet(eqx.Module):
-    """True and told samples of several numbers, one after another, in blocks of equal length.
+    """True and reported samples of several numbers over time, in blocks of equal length.
 
     Attributes:
-        true: of each number, by their place in the block.
-        told: the same.
-        to_true: from each true sample to the nearest other true one.
-        to_told: from each true sample to the nearest told one.
-        count: how many samples there are in the block.
+        true: true samples of each number in the block.
+        reported: reported samples of each number in the block.
+        to_true: distance from each true sample to the nearest other true one.
+        to_reported: distance from each true sample to the nearest reported one.
+        count: number of samples in the block.
     """
 
     true: Float[Array, "numbers block"]
-    reports: Float[Array, "numbers block"]
+    reported: Float[Array, "numbers block"]
     to_true: Float[Array, "numbers block"]
     to_reported: Float[Array, "numbers block"]
     count: Count
 
     @classmethod
-    def none(cls, numbers: int, block: int) -> "SampleSet":
-        """An empty block."""
-        empty = jnp.zeros((numbers, block))
-        return cls(empty, empty, empty, empty, jnp.zeros((), jnp.int32))
+    def empty(cls, numbers: int, block: int) -> "SampleSet":
+        """Return an empty block."""
+        zeros = jnp.zeros((numbers, block))
+        return cls(zeros, zeros, zeros, zeros, jnp.zeros((), jnp.int32))
 
-    def joined(self, true: Float[Array, " numbers"], told: Float[Array, " numbers"]) -> "SampleSet":
-        """With one more sample of each; behind a full block another one begins."""
+    def append(
+        self, true: Float[Array, " numbers"], reported: Float[Array, " numbers"]
+    ) -> "SampleSet":
+        """Return the samples with one more of each; a full block is followed by a new one."""
         block = self.true.shape[1]
         place = jnp.asarray(self.count) % block
         places = jnp.arange(block, dtype=jnp.int32)[None]
@@ -51,29 +53,29 @@ class SampleSet(eqx.Module):
         def nearest(samples: Float[Array, "numbers block"], one: Float[Array, " numbers"]) -> Array:
             return jnp.where(before, jnp.abs(samples - one[:, None]), jnp.inf)
 
-        # of those before, and of the new one
-        true_apart = nearest(self.true, true)
-        told_apart, own_apart = nearest(self.true, told), nearest(self.reports, true)
-        own = jnp.minimum(own_apart.min(axis=1), jnp.abs(true - told))
-        to_true = jnp.minimum(self.to_true, true_apart)
-        to_told = jnp.minimum(self.to_reported, told_apart)
+        # distances of the earlier samples, and of the new one
+        true_distance = nearest(self.true, true)
+        reported_distance, own_distance = nearest(self.true, reported), nearest(self.reported, true)
+        own = jnp.minimum(own_distance.min(axis=1), jnp.abs(true - reported))
+        to_true = jnp.minimum(self.to_true, true_distance)
+        to_reported = jnp.minimum(self.to_reported, reported_distance)
         return SampleSet(
             jnp.where(here, true[:, None], self.true),
-            jnp.where(here, told[:, None], self.reports),
-            jnp.where(here, true_apart.min(axis=1)[:, None], to_true),
-            jnp.where(here, own[:, None], to_told),
+            jnp.where(here, reported[:, None], self.reported),
+            jnp.where(here, true_distance.min(axis=1)[:, None], to_true),
+            jnp.where(here, own[:, None], to_reported),
             place + 1,
         )
 
     def divergence(self, resolution: Real) -> Real:
-        """Of all numbers together, as if they were independent; 0 of less than two samples."""
-        there = jnp.arange(self.true.shape[1], dtype=jnp.int32)[None] < self.count
+        """Return the sum over all numbers, taken as independent; 0 for fewer than two samples."""
+        filled = jnp.arange(self.true.shape[1], dtype=jnp.int32)[None] < self.count
         enough = jnp.asarray(self.count) > 1
-        # a distance that there is not must not meet a logarithm, nor its slope
-        held = there & enough
+        # keeps unused distances out of the logarithm and its derivative
+        valid = filled & enough
         nu, rho = (
-            jnp.where(held, own, 1.0) + resolution for own in (self.to_reported, self.to_true)
+            jnp.where(valid, own, 1.0) + resolution for own in (self.to_reported, self.to_true)
         )
         n = jnp.maximum(self.count, 2).astype(nu.dtype)
-        each = jnp.where(held, jnp.log(nu / rho), 0.0).sum(axis=1) / n
+        each = jnp.where(valid, jnp.log(nu / rho), 0.0).sum(axis=1) / n
         return jnp.where(enough, (each + jnp.log(n / (n - 1.0))).sum(), 0.0)

@@ -1,12 +1,12 @@
-"""A drone that flies on over hills, at a wanted distance from them, by what it sees below.
+"""Task of a drone: fly over hills at a desired distance, by a lidar below.
 
-With d the distance of its center from the surface, d_w the wanted one, drawn for each episode from
+With d the distance of its center from the surface, d_w the desired one, drawn for each episode from
 ``distance_m``, v the horizontal velocity along x, and ``s(x; m)`` for ``tolerance`` of 1 at 0 that
 falls to 0.1 at m, the reward of a step is::
 
     r = dt s(d - d_w; 0.4 m) s(v - speed_mps; 0.6 m/s)
 
-at most the seconds flown. A drone that touches the surface is lost.
+so that the return is at most the flight time in seconds. A drone that touches the surface is lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,36 +26,36 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
-from kittiwake.tasks.library.motion import FAST
-from kittiwake.tasks.library.velocities import asking, velocities
-from kittiwake.tasks.library.winds import windy
+from kittiwake.tasks.library.motion import VELOCITY_BOUNDS
+from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
+from kittiwake.tasks.library.winds import wind_and_gusts
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import tolerance
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 from kittiwake.world.ray import nearest_obstacle
 
 RANGE = Bounds(0.0, 100.0)
-OFF_M, OFF_MPS = 0.4, 0.6
-# of the fan of rays below the drone, backward to forward
+DISTANCE_MARGIN_M, SPEED_MARGIN_MPS = 0.4, 0.6
+# opening angle of the fan of rays below the drone
 FAN_RAD = pi / 2
 
 
 class FollowSurfaceObservation(eqx.Module):
-    """What it sees below, how it believes to move, and what is wanted.
+    """Ranges below the drone, its estimated velocity, and the desired distance.
 
     Attributes:
-        ranges_m: from behind over below to ahead.
-        velocity_world_mps: over the ground.
-        wanted_m: the distance to keep.
+        ranges_m: ranges from backward over downward to forward.
+        velocity_world_mps: velocity over the ground.
+        wanted_m: desired distance.
     """
 
     ranges_m: Annotated[Float[Array, " beams"], RANGE]
-    velocity_world_mps: Annotated[Vec3, FAST]
+    velocity_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
     wanted_m: Annotated[Real, RANGE]
 
 
 class FollowSurfaceTask(AbstractTask):
-    """Along x over whatever obstacles there are, by the sensor ``lidar``, a fan below."""
+    """Flight along x over any obstacles, by the sensor ``lidar``, a fan of rays below."""
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
     distance_m: tuple[Real, Real] = (0.7, 1.5)
@@ -73,10 +73,10 @@ class FollowSurfaceTask(AbstractTask):
             "vehicles.drone.sensors.lidar.deviation_m": 0.05,
             "vehicles.drone.estimator": "noisy-truth",
         },
-        "windy": windy(3.0, 180.0),
+        "windy": wind_and_gusts(3.0, 180.0),
     }
 
-    _action_mapping: ClassVar[ActionMapping] = velocities(Vec3(2.0, 0.0, 1.5))
+    _action_mapping: ClassVar[ActionMapping] = velocity_mapping(Vec3(2.0, 0.0, 1.5))
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
@@ -103,10 +103,10 @@ class FollowSurfaceTask(AbstractTask):
     @override
     def reward(self, goal: Float[Array, ""], agent: Agent, scene: TaskScene) -> Real:
         truth = agent.truth
-        away = nearest_obstacle(scene.world.obstacles, truth.position_world_m).distance_m
-        kept = tolerance(away - goal, margin=OFF_M)
-        on_the_way = tolerance(truth.velocity_world_mps.x - self.speed_mps, margin=OFF_MPS)
-        return kept * on_the_way / jnp.asarray(self.rate_hz)
+        distance_m = nearest_obstacle(scene.world.obstacles, truth.position_world_m).distance_m
+        at_distance = tolerance(distance_m - goal, margin=DISTANCE_MARGIN_M)
+        at_speed = tolerance(truth.velocity_world_mps.x - self.speed_mps, margin=SPEED_MARGIN_MPS)
+        return at_distance * at_speed / jnp.asarray(self.rate_hz)
 
     @override
     def figures(self, goal: Float[Array, ""], scene: TaskScene) -> dict[str, Real]:
@@ -125,6 +125,6 @@ class FollowSurfaceTask(AbstractTask):
         along, up = ranges * jnp.sin(angles), -ranges * jnp.cos(angles)
         slope = (up[-1] - up[0]) / jnp.maximum(along[-1] - along[0], 0.1)
         across = 1.5 * (goal - ranges.min())
-        return asking(
+        return velocity_action(
             self._action_mapping, Vec3(self.speed_mps, 0.0, self.speed_mps * slope + across)
         )

@@ -1,15 +1,15 @@
-"""Drones that take up a formation around a moving center and hold it, apart from each other.
+"""Task of several drones: form up around a moving center and hold the formation.
 
-The center moves at a speed along a heading that turns, the formation is a ring of ``radius_m``
-about it; agent i of n has its place at the angle ``a + 2 pi i / n`` on it. What is not given is
-drawn for each episode. With e_i the distance of an agent from its place, w_i its speed against the
-center, d_i the distance of the nearest other one, ``s(x; m)`` for ``tolerance`` of 1 at 0 that
-falls to 0.1 at m, and n(d) = (1 - d / 0.5 m)^2 below 0.5 m and 0 beyond (``nearness``), the reward
-of an agent in a step is its own::
+The center moves at a speed along a heading that turns; the formation is a ring of ``radius_m``
+about it; agent i of n has its place at the angle ``a + 2 pi i / n``. Speed, heading, turn rate and
+the angle a are drawn for each episode. With e_i the distance of an agent from its place, w_i its
+speed relative to the center, d_i the distance of the nearest other agent, ``s(x; m)`` for
+``tolerance`` of 1 at 0 that falls to 0.1 at m, and n(d) = (1 - d / 0.5 m)^2 below 0.5 m and 0
+beyond (``nearness``), each agent has a reward of its own in each step::
 
     r_i = dt (s(e_i; 1 m) (0.8 + 0.2 s(w_i; 1 m/s)) - n(d_i))
 
-at most the seconds flown. Drones that collide are lost, and with them the episode of all.
+so that a return is at most the flight time in seconds. A collision ends the episode of all.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,39 +27,39 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
-from kittiwake.tasks.library.motion import FAR, FAST
-from kittiwake.tasks.library.other_agents import mates, rows, ways_to
-from kittiwake.tasks.library.velocities import asking, velocities
-from kittiwake.tasks.library.winds import windy
+from kittiwake.tasks.library.motion import POSITION_BOUNDS, VELOCITY_BOUNDS
+from kittiwake.tasks.library.other_agents import offsets_to, other_agents, rows
+from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
+from kittiwake.tasks.library.winds import wind_and_gusts
 from kittiwake.tasks.rewards import nearness, tolerance
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
-OFF_M, OFF_MPS, APART_M = 1.0, 1.0, 0.5
-IN_PLACE, IN_STEP = 0.8, 0.2
-# of the baseline: how it goes to its place, at most how fast; from where on it gives way, how fast
-GAIN_PER_S, HASTE_MPS, WAY_M, WAY_MPS = 1.5, 0.8, 1.1, 2.5
+POSITION_MARGIN_M, SPEED_MARGIN_MPS, NEAR_M = 1.0, 1.0, 0.5
+POSITION_SHARE, VELOCITY_SHARE = 0.8, 0.2
+# built-in policy: gain and limit of the approach, distance and speed of avoidance
+GAIN_PER_S, MAX_APPROACH_MPS, AVOID_M, AVOID_MPS = 1.5, 0.8, 1.1, 2.5
 
 
 class FormationObservation(eqx.Module):
-    """What it believes of itself and is told of the center and the others.
+    """Estimated motion of an agent and the others relative to the formation.
 
     Attributes:
-        offset_world_m: the way to its place.
-        velocity_world_mps: over the ground.
-        center_world_mps: the center's velocity.
-        others_world_m: the ways to the others, those after it first.
-        others_world_mps: their velocities, seen from it.
+        offset_world_m: offset to its place.
+        velocity_world_mps: velocity over the ground.
+        center_world_mps: velocity of the center.
+        others_world_m: offsets to the other agents, the next one first.
+        others_world_mps: their velocities relative to the agent.
     """
 
-    offset_world_m: Annotated[Vec3, FAR]
-    velocity_world_mps: Annotated[Vec3, FAST]
-    center_world_mps: Annotated[Vec3, FAST]
-    others_world_m: Annotated[Float[Array, "others 3"], FAR]
-    others_world_mps: Annotated[Float[Array, "others 3"], FAST]
+    offset_world_m: Annotated[Vec3, POSITION_BOUNDS]
+    velocity_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
+    center_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
+    others_world_m: Annotated[Float[Array, "others 3"], POSITION_BOUNDS]
+    others_world_mps: Annotated[Float[Array, "others 3"], VELOCITY_BOUNDS]
 
 
 class Center(NamedTuple):
-    """Where it is and how it moves, and how the formation is turned."""
+    """Center of the formation: position, motion and orientation of the ring."""
 
     x_m: Real
     y_m: Real
@@ -71,17 +71,17 @@ class Center(NamedTuple):
 
     @property
     def position_world_m(self) -> Vec3:
-        """Of the center."""
+        """Position of the center."""
         return Vec3(self.x_m, self.y_m, self.z_m)
 
     @property
     def velocity_world_mps(self) -> Vec3:
-        """Of the center."""
+        """Velocity of the center."""
         along, aside = jnp.cos(self.heading_rad), jnp.sin(self.heading_rad)
         return Vec3(self.speed_mps * along, self.speed_mps * aside, jnp.zeros_like(along))
 
     def later(self, dt_s: Real) -> "Center":
-        """After a step, flown along its chord."""
+        """Return the center after a step along the chord of its arc."""
         turn = self.turning_radps * dt_s
         chord = self._replace(heading_rad=self.heading_rad + 0.5 * turn)
         moved = chord.velocity_world_mps * dt_s
@@ -91,7 +91,7 @@ class Center(NamedTuple):
 
 
 class FormationTask(AbstractTask):
-    """A ring about a center that begins in the middle of the agents."""
+    """Formation on a ring about a center that begins at the mean position of the agents."""
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
     radius_m: Annotated[Real, POSITIVE] = 1.0
@@ -103,10 +103,10 @@ class FormationTask(AbstractTask):
     lost_reward: ClassVar[float] = -5.0
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "noisy": {"vehicles.crazyflie.estimator": "noisy-truth"},
-        "windy": windy(1.5, 45.0),
+        "windy": wind_and_gusts(1.5, 45.0),
     }
 
-    _action_mapping: ClassVar[ActionMapping] = velocities(Vec3(1.5, 1.5, 1.0))
+    _action_mapping: ClassVar[ActionMapping] = velocity_mapping(Vec3(1.5, 1.5, 1.0))
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
@@ -119,11 +119,13 @@ class FormationTask(AbstractTask):
         middle = jax.tree.map(jnp.mean, scene.agents.truth.position_world_m)
         speed, turning, heading, turned = jax.random.uniform(key, (4,), jnp.result_type(float))
         return Center(
-            *(middle.x, middle.y, middle.z),
-            self.max_speed_mps * speed,
-            2.0 * pi * heading,
-            self.max_turning_radps * (2.0 * turning - 1.0),
-            2.0 * pi * turned,
+            x_m=middle.x,
+            y_m=middle.y,
+            z_m=middle.z,
+            speed_mps=self.max_speed_mps * speed,
+            heading_rad=2.0 * pi * heading,
+            turning_radps=self.max_turning_radps * (2.0 * turning - 1.0),
+            turned_rad=2.0 * pi * turned,
         )
 
     @override
@@ -133,43 +135,48 @@ class FormationTask(AbstractTask):
 
     @override
     def observe(self, goal: Center, agent: Agent, scene: TaskScene) -> FormationObservation:
-        own, others = agent.estimate, mates(scene, agent).estimate
+        own, others = agent.estimate, other_agents(scene, agent).estimate
         count = len(jnp.asarray(scene.agents.number))
         return FormationObservation(
             offset_world_m=self._place(goal, agent, count) - own.position_world_m,
             velocity_world_mps=own.velocity_world_mps,
             center_world_mps=goal.velocity_world_mps,
-            others_world_m=ways_to(others, own),
+            others_world_m=offsets_to(others, own),
             others_world_mps=rows(others.velocity_world_mps) - rows(own.velocity_world_mps)[None],
         )
 
     @override
     def reward(self, goal: Center, agent: Agent, scene: TaskScene) -> Real:
         truth, count = agent.truth, rows(scene.agents.truth.position_world_m).shape[0]
-        away = (self._place(goal, agent, count) - truth.position_world_m).norm()
+        distance = (self._place(goal, agent, count) - truth.position_world_m).norm()
         drift = (goal.velocity_world_mps - truth.velocity_world_mps).norm()
-        held = IN_PLACE + IN_STEP * tolerance(drift, margin=OFF_MPS)
-        near = nearness(agent.surroundings.nearest_vehicle_m, APART_M)
-        return (tolerance(away, margin=OFF_M) * held - near) / jnp.asarray(self.rate_hz)
+        held = POSITION_SHARE + VELOCITY_SHARE * tolerance(drift, margin=SPEED_MARGIN_MPS)
+        near = nearness(agent.surroundings.nearest_vehicle_m, NEAR_M)
+        return (tolerance(distance, margin=POSITION_MARGIN_M) * held - near) / jnp.asarray(
+            self.rate_hz
+        )
 
     @override
     def figures(self, goal: Center, scene: TaskScene) -> dict[str, Real]:
         count = rows(scene.agents.truth.position_world_m).shape[0]
 
-        def away_m(agent: Agent) -> Real:
+        def distance_m(agent: Agent) -> Real:
             return (self._place(goal, agent, count) - agent.truth.position_world_m).norm()
 
-        return {"furthest_agent_m": jnp.asarray(scene.each(away_m)).max()}
+        return {"furthest_agent_m": jnp.asarray(scene.each(distance_m)).max()}
 
     @override
     def baseline(self, goal: Center, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        seen = self.observe(goal, agent, scene)
-        velocity = (seen.offset_world_m * GAIN_PER_S).shortened(HASTE_MPS) + seen.center_world_mps
-        for way in seen.others_world_m:
-            distance = jnp.maximum(jnp.linalg.norm(way), 1e-3)
-            pushed = WAY_MPS * jnp.clip(1.0 - distance / WAY_M, 0.0, 1.0) / distance
-            velocity = velocity - Vec3(way[0] - way[1], way[1] + way[0], way[2]) * pushed
-        return asking(self._action_mapping, velocity)
+        observation = self.observe(goal, agent, scene)
+        approach = (observation.offset_world_m * GAIN_PER_S).shortened(MAX_APPROACH_MPS)
+        velocity = approach + observation.center_world_mps
+        for offset in observation.others_world_m:
+            distance = jnp.maximum(jnp.linalg.norm(offset), 1e-3)
+            push = AVOID_MPS * jnp.clip(1.0 - distance / AVOID_M, 0.0, 1.0) / distance
+            velocity = (
+                velocity - Vec3(offset[0] - offset[1], offset[1] + offset[0], offset[2]) * push
+            )
+        return velocity_action(self._action_mapping, velocity)
 
     def _place(self, goal: Center, agent: Agent, count: int) -> Vec3:
         turn = 2.0 * pi / count

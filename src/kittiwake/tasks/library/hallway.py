@@ -1,12 +1,12 @@
-"""A drone that flies along a hallway, between pillars, by what it sees in front of it.
+"""Task of a drone: fly along a hallway between pillars, by a lidar.
 
-The hallway leads along x. With c the distance that is left between the drone and what it may touch,
-and n(c) = (1 - c / 0.4 m)^2 below 0.4 m and 0 beyond (``nearness``), the reward of a step is::
+The hallway leads along x. With c the clearance between the drone and the nearest obstacle, and
+n(c) = (1 - c / 0.4 m)^2 below 0.4 m and 0 beyond (``nearness``), the reward of a step is::
 
     r = (x - x_before) / 1 m - 2 n(c) dt / 1 s
         + 10    at the end
 
-Behind ``end_m`` the episode ends; a drone that touches anything is lost.
+The episode ends beyond ``end_m``; a drone that touches anything is lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,41 +25,41 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
-from kittiwake.tasks.library.motion import FAST
+from kittiwake.tasks.library.motion import VELOCITY_BOUNDS
 from kittiwake.tasks.library.other_agents import rows
-from kittiwake.tasks.library.velocities import asking, velocities
-from kittiwake.tasks.library.winds import windy
+from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
+from kittiwake.tasks.library.winds import wind_and_gusts
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import nearness
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
 RANGE = Bounds(0.0, 100.0)
 NEAR_M, NEAR_PER_S, ARRIVED = 0.4, 2.0, 10.0
-# of the baseline: how far it looks, how fast it flies, from where on it is pushed
-LOOK_M, SPEED_MPS, PUSHED_M = 3.0, 1.2, 1.0
+# built-in policy: range that it considers, speed, and distance below which it avoids obstacles
+LOOK_AHEAD_M, SPEED_MPS, AVOID_M = 3.0, 1.2, 1.0
 
 
 class HallwayObservation(eqx.Module):
-    """What it sees and how it believes to move.
+    """Ranges around the drone, and its estimated velocity.
 
     Attributes:
-        ranges_m: from its right over ahead to its left.
-        velocity_world_mps: over the ground.
+        ranges_m: ranges from the right over ahead to the left.
+        velocity_world_mps: velocity over the ground.
     """
 
     ranges_m: Annotated[Float[Array, " beams"], RANGE]
-    velocity_world_mps: Annotated[Vec3, FAST]
+    velocity_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
 
 
 class Progress(NamedTuple):
-    """How far each agent is, and how far it has come in the last step."""
+    """Position of each agent along the hallway, and its gain in the last step."""
 
     x_m: Float[Array, " agents"]
     gained_m: Float[Array, " agents"]
 
 
 class HallwayTask(AbstractTask):
-    """To ``end_m``, by the sensor ``lidar``."""
+    """Flight to ``end_m``, by the sensor ``lidar``."""
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
     end_m: Real = 24.0
@@ -76,10 +76,10 @@ class HallwayTask(AbstractTask):
             "vehicles.drone.sensors.lidar.deviation_m": 0.05,
             "vehicles.drone.estimator": "noisy-truth",
         },
-        "windy": windy(3.0, 90.0),
+        "windy": wind_and_gusts(3.0, 90.0),
     }
 
-    _action_mapping: ClassVar[ActionMapping] = velocities(Vec3(1.5, 1.5, 0.0))
+    _action_mapping: ClassVar[ActionMapping] = velocity_mapping(Vec3(1.5, 1.5, 0.0))
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
@@ -108,9 +108,9 @@ class HallwayTask(AbstractTask):
     @override
     def reward(self, goal: Progress, agent: Agent, scene: TaskScene) -> Real:
         del scene
-        free_m = agent.surroundings.nearest_obstacle_m
-        assert free_m is not None, "there is something in the way"
-        near = NEAR_PER_S * nearness(free_m, NEAR_M) / self.rate_hz
+        clearance_m = agent.surroundings.nearest_obstacle_m
+        assert clearance_m is not None, "the hallway has obstacles"
+        near = NEAR_PER_S * nearness(clearance_m, NEAR_M) / self.rate_hz
         arrived = jnp.where(goal.x_m[agent.number] >= self.end_m, ARRIVED, 0.0)
         return goal.gained_m[agent.number] - near + arrived
 
@@ -129,11 +129,11 @@ class HallwayTask(AbstractTask):
         ranges = self.observe(goal, agent, scene).ranges_m
         angles = jnp.linspace(-0.5, 0.5, ranges.size, dtype=ranges.dtype) * pi
         x, y = jnp.cos(angles), jnp.sin(angles)
-        beside = jnp.pad(ranges, 2, mode="edge")
-        free = jnp.stack([beside[i : i + ranges.size] for i in range(5)]).min(axis=0)
-        best = jnp.argmax(jnp.minimum(free, LOOK_M) + 2.0 * x)
+        padded = jnp.pad(ranges, 2, mode="edge")
+        free = jnp.stack([padded[i : i + ranges.size] for i in range(5)]).min(axis=0)
+        best = jnp.argmax(jnp.minimum(free, LOOK_AHEAD_M) + 2.0 * x)
         speed = jnp.clip(0.7 * free[best], 0.3, SPEED_MPS)
-        push = 0.8 * nearness(ranges, PUSHED_M)
+        push = 0.8 * nearness(ranges, AVOID_M)
         ahead = speed * x[best] - (push * x).sum()
         aside = speed * y[best] - (push * y).sum()
-        return asking(self._action_mapping, Vec3(ahead, aside, 0.0))
+        return velocity_action(self._action_mapping, Vec3(ahead, aside, 0.0))

@@ -1,7 +1,8 @@
-"""A Crazyflie that comes to its place from wherever it begins, by the speeds of its rotors.
+"""Task of a Crazyflie: hover at a position from a random start, by its rotor speeds.
 
 With ``s(x; m)`` for ``tolerance`` of 1 at 0 that falls to 0.1 at m, the reward of a step is ``r =
-dt s(|p|; 1 m) (0.6 + 0.2 s(|v|; 1 m/s) + 0.2 s(|omega|; 5 rad/s))``: at most the seconds flown.
+dt s(|p|; 1 m) (0.6 + 0.2 s(|v|; 1 m/s) + 0.2 s(|omega|; 5 rad/s))``, with the position error p, so
+that the return is at most the flight time in seconds.
 """
 
 from dataclasses import fields
@@ -16,20 +17,20 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping, Span
-from kittiwake.tasks.library.motion import RelativeMotion, motion_about
+from kittiwake.tasks.library.motion import RelativeMotion, relative_motion
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import tolerance
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
 
 class HoverObservation(RelativeMotion):
-    """The motion about the place, and the rotors."""
+    """Motion relative to the position, and rotor speeds."""
 
     speeds_radps: Annotated[tuple[Real, ...], Bounds(0.0, 5000.0)]
 
 
 class Hover(AbstractTask):
-    """The place is ``place_world_m``, looking east."""
+    """Hovering at ``place_world_m``, facing east."""
 
     rate_hz: Annotated[Real, POSITIVE] = 100.0
     place_world_m: Vec3 = Vec3(0.0, 0.0, 1.5)
@@ -49,7 +50,7 @@ class Hover(AbstractTask):
     @override
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> HoverObservation:
         del goal, scene
-        about = motion_about(self.place_world_m, 0.0, agent.estimate)
+        about = relative_motion(self.place_world_m, 0.0, agent.estimate)
         speeds = tuple(agent.actuators[name] for name in sorted(agent.actuators))
         own = {field.name: getattr(about, field.name) for field in fields(about)}
         return HoverObservation(**own, speeds_radps=speeds)
@@ -67,7 +68,7 @@ class Hover(AbstractTask):
     def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
         del goal
 
-        def away_m(agent: Agent) -> Real:
+        def distance_m(agent: Agent) -> Real:
             return (agent.truth.position_world_m - self.place_world_m).norm()
 
-        return {"distance_m": jnp.asarray(scene.each(away_m)).max()}
+        return {"distance_m": jnp.asarray(scene.each(distance_m)).max()}

@@ -1,8 +1,8 @@
-"""QRSim's KeepSpot: stay where you are, at little effort.
+"""QRSim's KeepSpot: keep the initial position at little effort.
 
 The reward of an agent is that of TaskKeepSpotWithReward (QRSim, 2013): ``r = -effort dt`` in each
-step, with the ``effort`` of its sticks, and ``-|p - p0|^2`` more in the last one, with its spot p0.
-Ours is ``-k |p - p0|^2 dt`` in each step, which makes it easier to learn; k is 0 unless it is set.
+step, with the ``effort`` of its sticks, plus ``-|p - p0|^2`` in the last one, with its initial
+position p0. Ours is ``-k |p - p0|^2 dt`` in each step, for easier learning; k is 0 by default.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,18 +17,24 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
-from kittiwake.tasks.library.motion import RelativeMotion, motion_about
-from kittiwake.tasks.library.pelican import LOST, NATIVE_STICKS, NOISELESS_OR_GUSTY, STICKS, effort
+from kittiwake.tasks.library.motion import RelativeMotion, relative_motion
+from kittiwake.tasks.library.pelican import (
+    LOST_REWARD,
+    NOISELESS_OR_GUSTY,
+    STICK_REQUIREMENTS,
+    STICKS,
+    effort,
+)
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import square
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
 
 class AbstractKeepSpot(AbstractTask):
-    """Every agent at the place where the scenario lets it start, looking where it looked.
+    """Base class: each agent keeps its start of the scenario, position and yaw.
 
     Attributes:
-        running_per_s: k, what a square meter away costs in a second.
+        running_per_s: k, the cost of a square meter of distance per second.
     """
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
@@ -36,7 +42,7 @@ class AbstractKeepSpot(AbstractTask):
 
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
-    requirements: ClassVar[Requirements] = NATIVE_STICKS
+    requirements: ClassVar[Requirements] = STICK_REQUIREMENTS
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
@@ -55,40 +61,40 @@ class AbstractKeepSpot(AbstractTask):
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> RelativeMotion:
         del scene
         spots, yaws = goal
-        return motion_about(Vec3.of(spots[agent.number]), yaws[agent.number], agent.estimate)
+        return relative_motion(Vec3.of(spots[agent.number]), yaws[agent.number], agent.estimate)
 
-    def staying(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        """The reward above."""
-        away = square(agent.truth.position_world_m - Vec3.of(goal[0][agent.number]))
-        running = effort(agent.command) + self.running_per_s * away
-        return -running / self.rate_hz - jnp.where(scene.last, away, 0.0)
+    def position_reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+        """Return the reward for effort and distance from the start."""
+        squared_distance = square(agent.truth.position_world_m - Vec3.of(goal[0][agent.number]))
+        running = effort(agent.command) + self.running_per_s * squared_distance
+        return -running / self.rate_hz - jnp.where(scene.last, squared_distance, 0.0)
 
     @override
     def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
         spots, _ = goal
 
-        def away_m(agent: Agent) -> Real:
+        def distance_m(agent: Agent) -> Real:
             return (agent.truth.position_world_m - Vec3.of(spots[agent.number])).norm()
 
-        return {"distance_m": jnp.asarray(scene.each(away_m)).max()}
+        return {"distance_m": jnp.asarray(scene.each(distance_m)).max()}
 
 
 class KeepSpot(AbstractKeepSpot):
-    """One Pelican."""
+    """QRSim's TaskKeepSpotWithReward: one Pelican."""
 
     scenario: ClassVar[str] = "keep-spot"
-    lost_reward: ClassVar[float] = LOST
+    lost_reward: ClassVar[float] = LOST_REWARD
 
     @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        return self.staying(goal, agent, scene)
+        return self.position_reward(goal, agent, scene)
 
 
 class KeepSpotWithoutReward(AbstractKeepSpot):
-    """QRSim's TaskKeepSpot, to be given a reward of one's own; only a loss counts."""
+    """QRSim's TaskKeepSpot, for a reward of your own; only a loss counts."""
 
     scenario: ClassVar[str] = "keep-spot-without-reward"
-    lost_reward: ClassVar[float] = LOST
+    lost_reward: ClassVar[float] = LOST_REWARD
 
     @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
@@ -97,15 +103,15 @@ class KeepSpotWithoutReward(AbstractKeepSpot):
 
 
 class KeepSpot10(AbstractKeepSpot):
-    """QRSim's TaskKeepSpot10: the reward of all is the sum of those of the ten.
+    """QRSim's TaskKeepSpot10: ten Pelicans, whose total reward is the sum over all.
 
-    A loss costs each its part of QRSim's penalty, which so is that of all.
+    Each gets an equal share of QRSim's penalty for a loss, which is that of all together.
     """
 
     scenario: ClassVar[str] = "keep-spot-10"
-    lost_reward: ClassVar[float] = LOST
+    lost_reward: ClassVar[float] = LOST_REWARD
     lost_together: ClassVar[bool] = True
 
     @override
     def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
-        return self.staying(goal, agent, scene)
+        return self.position_reward(goal, agent, scene)

@@ -1,7 +1,7 @@
-"""QRSim's KeepVel: fly with a velocity in wind, at little effort.
+"""QRSim's KeepVel: keep a velocity in wind at little effort.
 
 The reward is that of TaskKeepVel (QRSim, 2013): ``r = -(effort + |v - v_w|^2) dt`` with the
-``effort`` of the sticks and the wanted velocity v_w over the ground. Which one is wanted is ours.
+``effort`` of the sticks and the desired velocity v_w over the ground. Its value is ours.
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,17 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
-from kittiwake.tasks.library.motion import COMPONENT, FAST, SPINNING, motion_about
+from kittiwake.tasks.library.motion import (
+    RATE_BOUNDS,
+    UNIT_BOUNDS,
+    VELOCITY_BOUNDS,
+    relative_motion,
+)
 from kittiwake.tasks.library.pelican import (
-    LOOK,
-    LOST,
-    NATIVE_STICKS,
+    FACING_NORTH,
+    LOST_REWARD,
     NOISELESS_OR_GUSTY,
+    STICK_REQUIREMENTS,
     STICKS,
     effort,
 )
@@ -31,25 +36,25 @@ from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
 
 class VelocityObservation(eqx.Module):
-    """What a vehicle flies and is to fly, in axes that turn with it.
+    """Motion and velocity error of a vehicle, in body axes.
 
     Attributes:
-        velocity_error_body_mps: what is missing of the wanted velocity.
-        velocity_body_mps: over the ground.
-        up_body: the vertical.
-        ahead_body: where the vehicle is to look.
-        angular_velocity_body_radps: how it turns.
+        velocity_error_body_mps: desired minus estimated velocity.
+        velocity_body_mps: velocity over the ground.
+        up_body: vertical direction.
+        ahead_body: direction of the desired heading.
+        angular_velocity_body_radps: body rates.
     """
 
-    velocity_error_body_mps: Annotated[Vec3, FAST]
-    velocity_body_mps: Annotated[Vec3, FAST]
-    up_body: Annotated[Vec3, COMPONENT]
-    ahead_body: Annotated[Vec3, COMPONENT]
-    angular_velocity_body_radps: Annotated[Vec3, SPINNING]
+    velocity_error_body_mps: Annotated[Vec3, VELOCITY_BOUNDS]
+    velocity_body_mps: Annotated[Vec3, VELOCITY_BOUNDS]
+    up_body: Annotated[Vec3, UNIT_BOUNDS]
+    ahead_body: Annotated[Vec3, UNIT_BOUNDS]
+    angular_velocity_body_radps: Annotated[Vec3, RATE_BOUNDS]
 
 
 class KeepVelocity(AbstractTask):
-    """The wanted velocity is ``velocity_world_mps``, looking north."""
+    """Flight of a Pelican at ``velocity_world_mps``, facing north."""
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
     velocity_world_mps: Vec3 = Vec3(0.0, 1.0, 0.0)
@@ -57,8 +62,8 @@ class KeepVelocity(AbstractTask):
     scenario: ClassVar[str] = "keep-velocity"
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
-    requirements: ClassVar[Requirements] = NATIVE_STICKS
-    lost_reward: ClassVar[float] = LOST
+    requirements: ClassVar[Requirements] = STICK_REQUIREMENTS
+    lost_reward: ClassVar[float] = LOST_REWARD
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
@@ -69,10 +74,10 @@ class KeepVelocity(AbstractTask):
     def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> VelocityObservation:
         del goal, scene
         motion = agent.estimate
-        about = motion_about(motion.position_world_m, LOOK["yaw_rad"], motion)
-        missing = self.velocity_world_mps - motion.velocity_world_mps
+        about = relative_motion(motion.position_world_m, FACING_NORTH["yaw_rad"], motion)
+        error = self.velocity_world_mps - motion.velocity_world_mps
         return VelocityObservation(
-            velocity_error_body_mps=motion.q_world_from_body.inverse().rotate(missing),
+            velocity_error_body_mps=motion.q_world_from_body.inverse().rotate(error),
             velocity_body_mps=about.velocity_body_mps,
             up_body=about.up_body,
             ahead_body=about.ahead_body,

@@ -1,14 +1,14 @@
-"""A drone that lands on the deck of its partner, a vessel that sails, by velocities.
+"""Task of a drone: land on the deck of its partner, a moving vessel, by velocities.
 
-With d the distance from where it would stand on the middle of the deck, w its speed against the
-deck there, w_0 that speed at the end of the last control step before it touched the deck, and
+With d the distance from the standing position at the center of the deck, w the drone's speed
+relative to the deck there, w_0 that speed at the end of the last control step before touchdown, and
 ``s(x; m)`` for ``tolerance`` of 1 at 0 that falls to 0.1 at m, the reward of a step is::
 
     r = (d_before - d) / 5 m
-        + (5 + 5 s(w_0; 1 m/s))    once it stands
+        + (5 + 5 s(w_0; 1 m/s))    once it has landed
 
-It stands once w has been below ``rest_mps`` on the deck for ``settle_s``, and the episode ends.
-Below ``wet_m`` over the water it is lost.
+It has landed once w has been below ``rest_mps`` on the deck for ``settle_s``, which ends the
+episode. It is lost below a height of ``wet_m`` over the water.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,49 +26,49 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
-from kittiwake.tasks.library.motion import COMPONENT, FAST
-from kittiwake.tasks.library.velocities import asking, velocities
-from kittiwake.tasks.library.winds import windy
+from kittiwake.tasks.library.motion import UNIT_BOUNDS, VELOCITY_BOUNDS
+from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
+from kittiwake.tasks.library.winds import wind_and_gusts
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import tolerance
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
-NEAR = Bounds(-100.0, 100.0)
-# higher than this over where it would stand, it does not touch
+OFFSET_BOUNDS = Bounds(-100.0, 100.0)
+# height over the standing position up to which it touches the deck
 TOUCHING_M = 0.02
 APPROACH_SCALE_M, SOFT_MPS = 5.0, 1.0
 LANDED, LANDED_SOFTLY = 5.0, 5.0
-REACH_MPS = Vec3(2.0, 2.0, 1.0)
-VELOCITIES = velocities(REACH_MPS)
-# of the baseline: so near over the deck, and to its middle, it presses down
-PRESSED_M, ON_DECK_M = 0.01, 0.3
+LIMIT_MPS = Vec3(2.0, 2.0, 1.0)
+VELOCITY_MAPPING = velocity_mapping(LIMIT_MPS)
+# built-in policy: height over the deck and distance from its center at which it presses down
+PRESS_M, ON_DECK_M = 0.01, 0.3
 
 
 class LandOnDeckObservation(eqx.Module):
-    """What the beacon and the drone's own estimate say, in world axes.
+    """Observation of the deck, by the beacon and the drone's own estimate.
 
     Attributes:
-        offset_world_m: the way to where it would stand on the middle of the deck.
-        closing_world_mps: the velocity of the deck, seen from the drone.
-        deck_world_mps: the velocity of the deck over the ground.
-        up_body: the vertical in the drone's axes.
+        offset_world_m: offset to the standing position at the center of the deck.
+        closing_world_mps: velocity of the deck relative to the drone.
+        deck_world_mps: velocity of the deck over the ground.
+        up_body: vertical direction in body axes.
     """
 
-    offset_world_m: Annotated[Vec3, NEAR]
-    closing_world_mps: Annotated[Vec3, FAST]
-    deck_world_mps: Annotated[Vec3, FAST]
-    up_body: Annotated[Vec3, COMPONENT]
+    offset_world_m: Annotated[Vec3, OFFSET_BOUNDS]
+    closing_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
+    deck_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
+    up_body: Annotated[Vec3, UNIT_BOUNDS]
 
 
-class Landing(NamedTuple):
-    """What is remembered of each agent.
+class LandingProgress(NamedTuple):
+    """Progress of each agent's landing.
 
     Attributes:
-        standing_height_m: of its center of mass over the deck.
+        standing_height_m: height of its center of mass over the deck when it stands.
         away_m: d.
-        nearer_m: by how much that has shrunk in the last control step.
-        touch_mps: w_0, that of the last step while it is in the air.
-        stood_s: for how long it has been at rest on the deck.
+        nearer_m: decrease of d in the last control step.
+        touch_mps: w_0, in the air the speed of the last step.
+        stood_s: time at rest on the deck.
     """
 
     standing_height_m: Float[Array, " agents"]
@@ -78,8 +78,8 @@ class Landing(NamedTuple):
     stood_s: Float[Array, " agents"]
 
 
-class Against(NamedTuple):
-    """A drone and the deck: d, w, and whether it touches."""
+class DeckApproach(NamedTuple):
+    """Motion of a drone relative to the deck: d, w, and contact."""
 
     away_m: Real
     speed_mps: Real
@@ -87,7 +87,7 @@ class Against(NamedTuple):
 
 
 class LandOnDeck(AbstractTask):
-    """Onto the deck of the agent's partner, of which its sensor ``deck`` tells."""
+    """LandingProgress on the deck of the agent's partner, which its sensor ``deck`` measures."""
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
     rest_mps: Annotated[Real, POSITIVE] = 0.2
@@ -106,29 +106,33 @@ class LandOnDeck(AbstractTask):
             "vehicles.drone.sensors.deck.velocity_deviation_mps": 0,
             "vehicles.drone.sensors.deck.yaw_deviation_rad": 0,
         },
-        "windy": windy(3.0, 45.0),
-        # with short crests, so that the deck heaves, rolls and pitches on every executor
+        "windy": wind_and_gusts(3.0, 45.0),
+        # short-crested waves make the deck heave, roll and pitch with every executor
         "heaving-deck": {"world.waves": {"type": "jonswap", "sea_state": 2, "spreading": 5}},
     }
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         del vehicle
-        return VELOCITIES
+        return VELOCITY_MAPPING
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Landing:
+    def begin(
+        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+    ) -> LandingProgress:
         del key
         dtype = jnp.result_type(float)
         standing = jnp.asarray([v.dynamics.standing_height_m or 0.0 for v in vehicles], dtype)
-        against = scene.each(lambda agent: _against(standing[agent.number], agent))
+        approach = scene.each(lambda agent: _approach(standing[agent.number], agent))
         zero = jnp.zeros_like(standing)
-        return Landing(standing, against.away_m, zero, against.speed_mps, zero)
+        return LandingProgress(standing, approach.away_m, zero, approach.speed_mps, zero)
 
     @override
-    def proceed(self, goal: Landing, scene: TaskScene, key: PRNGKeyArray) -> Landing:
+    def proceed(
+        self, goal: LandingProgress, scene: TaskScene, key: PRNGKeyArray
+    ) -> LandingProgress:
         del key
-        now = scene.each(lambda agent: _against(goal.standing_height_m[agent.number], agent))
+        now = scene.each(lambda agent: _approach(goal.standing_height_m[agent.number], agent))
         rests = now.touches & (now.speed_mps < self.rest_mps)
         return goal._replace(
             away_m=now.away_m,
@@ -138,9 +142,11 @@ class LandOnDeck(AbstractTask):
         )
 
     @override
-    def observe(self, goal: Landing, agent: Agent, scene: TaskScene) -> LandOnDeckObservation:
+    def observe(
+        self, goal: LandingProgress, agent: Agent, scene: TaskScene
+    ) -> LandOnDeckObservation:
         del scene
-        own, deck = agent.estimate, _told(agent)
+        own, deck = agent.estimate, _deck_measurement(agent)
         up = Vec3(0.0, 0.0, 1.0)
         place = deck.position_world_m + up * goal.standing_height_m[agent.number]
         return LandOnDeckObservation(
@@ -151,7 +157,7 @@ class LandOnDeck(AbstractTask):
         )
 
     @override
-    def reward(self, goal: Landing, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: LandingProgress, agent: Agent, scene: TaskScene) -> Real:
         del scene
         number = agent.number
         soft = tolerance(goal.touch_mps[number], margin=SOFT_MPS)
@@ -160,46 +166,50 @@ class LandOnDeck(AbstractTask):
         return jnp.where(self._wet(agent), self.lost_reward, reward)
 
     @override
-    def ended(self, goal: Landing, scene: TaskScene) -> Flag:
+    def ended(self, goal: LandingProgress, scene: TaskScene) -> Flag:
         return self._stands(goal).all() | scene.each(self._wet).any()
 
     @override
-    def figures(self, goal: Landing, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: LandingProgress, scene: TaskScene) -> dict[str, Real]:
         del scene
         landed = self._stands(goal).astype(goal.away_m.dtype).sum()
         return {"landed": landed, "distance_m": goal.away_m.max()}
 
     @override
-    def baseline(self, goal: Landing, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        # On the deck it presses down, so that a deck that falls away does not throw it off.
-        told = self.observe(goal, agent, scene)
-        way, deck = told.offset_world_m, told.deck_world_mps
-        height, aside = -way.z, Vec3(way.x, way.y, 0.0).norm()
+    def baseline(
+        self, goal: LandingProgress, agent: Agent, scene: TaskScene
+    ) -> Float[Array, " numbers"]:
+        # On the deck it presses down, so that a falling deck does not throw it off.
+        observation = self.observe(goal, agent, scene)
+        offset, deck = observation.offset_world_m, observation.deck_world_mps
+        height, aside = -offset.z, Vec3(offset.x, offset.y, 0.0).norm()
         sinking = jnp.clip(0.15 + 0.5 * height, 0.15, 0.5)
         waiting = jnp.clip(height - 0.4, -0.5, 0.5)
         down = jnp.where(aside < 0.12 + 0.2 * height, sinking, waiting)
-        pressed = (height < PRESSED_M) & (aside < ON_DECK_M)
-        gain = jnp.where(pressed, 0.0, 1.5)
-        climb = jnp.where(pressed, -REACH_MPS.z, deck.z - down)
-        return asking(VELOCITIES, Vec3(deck.x + gain * way.x, deck.y + gain * way.y, climb))
+        pressing = (height < PRESS_M) & (aside < ON_DECK_M)
+        gain = jnp.where(pressing, 0.0, 1.5)
+        climb = jnp.where(pressing, -LIMIT_MPS.z, deck.z - down)
+        return velocity_action(
+            VELOCITY_MAPPING, Vec3(deck.x + gain * offset.x, deck.y + gain * offset.y, climb)
+        )
 
-    def _stands(self, goal: Landing) -> Array:
-        # sums of steps are never quite the time asked for
+    def _stands(self, goal: LandingProgress) -> Array:
+        # half a step of tolerance for the rounding of summed steps
         return goal.stood_s > self.settle_s - 0.5 / self.rate_hz
 
     def _wet(self, agent: Agent) -> Flag:
         return agent.surroundings.height_above_ground_m < self.wet_m
 
 
-def _told(agent: Agent) -> DeckMeasurement:
+def _deck_measurement(agent: Agent) -> DeckMeasurement:
     return agent.measurements["deck"]
 
 
-def _against(standing_height_m: Real, agent: Agent) -> Against:
+def _approach(standing_height_m: Real, agent: Agent) -> DeckApproach:
     deck, own = agent.surroundings.partner, agent.truth
     assert deck is not None, "a drone with a beacon has a partner"
-    there = deck.across(own.position_world_m)
-    away = Vec3(there.x, there.y, there.z - standing_height_m)
-    against = own.velocity_world_mps - deck.velocity_at(own.position_world_m)
-    touches = deck.covers(own.position_world_m) & (away.z < TOUCHING_M)
-    return Against(away.norm(), against.norm(), touches)
+    position = deck.to_deck_axes(own.position_world_m)
+    offset = Vec3(position.x, position.y, position.z - standing_height_m)
+    velocity = own.velocity_world_mps - deck.velocity_at(own.position_world_m)
+    touches = deck.covers(own.position_world_m) & (offset.z < TOUCHING_M)
+    return DeckApproach(offset.norm(), velocity.norm(), touches)

@@ -1,4 +1,4 @@
-"""How a vehicle moves about a place, as most agents see it."""
+"""Motion of a vehicle as an observation, relative to a place or in the world."""
 
 from typing import Annotated
 
@@ -10,32 +10,32 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
-FAR = Bounds(-1000.0, 1000.0)
-FAST = Bounds(-50.0, 50.0)
-SPINNING = Bounds(-50.0, 50.0)
-COMPONENT = Bounds(-1.0, 1.0)
+POSITION_BOUNDS = Bounds(-1000.0, 1000.0)
+VELOCITY_BOUNDS = Bounds(-50.0, 50.0)
+RATE_BOUNDS = Bounds(-50.0, 50.0)
+UNIT_BOUNDS = Bounds(-1.0, 1.0)
 
 
 class RelativeMotion(eqx.Module):
-    """Relative to a place and a heading; all in axes that turn with the vehicle.
+    """Motion relative to a place and a heading, in body axes.
 
     Attributes:
-        offset_body_m: the way to the place.
-        velocity_body_mps: over the ground.
-        up_body: the vertical.
-        ahead_body: where the vehicle is to look.
-        angular_velocity_body_radps: how it turns.
+        offset_body_m: offset to the place.
+        velocity_body_mps: velocity over the ground.
+        up_body: vertical direction.
+        ahead_body: direction of the desired heading.
+        angular_velocity_body_radps: body rates.
     """
 
-    offset_body_m: Annotated[Vec3, FAR]
-    velocity_body_mps: Annotated[Vec3, FAST]
-    up_body: Annotated[Vec3, COMPONENT]
-    ahead_body: Annotated[Vec3, COMPONENT]
-    angular_velocity_body_radps: Annotated[Vec3, SPINNING]
+    offset_body_m: Annotated[Vec3, POSITION_BOUNDS]
+    velocity_body_mps: Annotated[Vec3, VELOCITY_BOUNDS]
+    up_body: Annotated[Vec3, UNIT_BOUNDS]
+    ahead_body: Annotated[Vec3, UNIT_BOUNDS]
+    angular_velocity_body_radps: Annotated[Vec3, RATE_BOUNDS]
 
 
-def motion_about(place_world_m: Vec3, yaw_rad: Real, motion: Kinematics) -> RelativeMotion:
-    """The motion of a vehicle about a place, looking at which it is to look along a yaw."""
+def relative_motion(place_world_m: Vec3, yaw_rad: Real, motion: Kinematics) -> RelativeMotion:
+    """Return a vehicle's motion relative to a place and a desired yaw."""
     body_from_world = motion.q_world_from_body.inverse()
     return RelativeMotion(
         offset_body_m=body_from_world.rotate(place_world_m - motion.position_world_m),
@@ -47,17 +47,17 @@ def motion_about(place_world_m: Vec3, yaw_rad: Real, motion: Kinematics) -> Rela
 
 
 class WorldMotion(eqx.Module):
-    """How a vehicle moves over the world, as agents see it that choose velocities.
+    """Motion in world axes, as observed by agents that command velocities.
 
     Attributes:
-        position_world_m: where it is.
-        velocity_world_mps: over the ground.
+        position_world_m: position in the world.
+        velocity_world_mps: velocity over the ground.
     """
 
-    position_world_m: Annotated[Vec3, FAR]
-    velocity_world_mps: Annotated[Vec3, FAST]
+    position_world_m: Annotated[Vec3, POSITION_BOUNDS]
+    velocity_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
 
     @classmethod
     def of(cls, motion: Kinematics) -> "WorldMotion":
-        """That of a motion."""
+        """Return the observation of a motion."""
         return cls(motion.position_world_m, motion.velocity_world_mps)

@@ -1,4 +1,4 @@
-"""What QRSim's tasks share: the Pelican's sticks, its velocities, and its noise.
+"""Shared parts of QRSim's tasks: actions, effort, noise and wind of Pelicans.
 
 Source: QRSim (R. De Nardi, 2013).
 """
@@ -14,7 +14,7 @@ from kittiwake.tasks.library.velocities import AXES
 from kittiwake.tasks.requirements import Requirements
 
 HOVER_THROTTLE = 0.59
-# as in this wind, whatever the mean wind
+# those of this wind, independent of the mean wind
 GUSTS = {"world.turbulence": {"type": "dryden-first-order", "speed_at_6m_mps": 2}}
 STICKS = ActionMapping(
     AttitudeThrottle,
@@ -26,32 +26,34 @@ STICKS = ActionMapping(
     },
     {"battery_v": 12.0},
 )
-# for tasks that count how the sticks move
-NATIVE_STICKS = Requirements(command_type=AttitudeThrottle)
-# beyond it the velocity controller asks for no more
+# for tasks whose reward includes the effort of the sticks
+STICK_REQUIREMENTS = Requirements(command_type=AttitudeThrottle)
+# limit of the velocity controller along each axis
 MAX_SPEED_MPS = 3.0
-# to the north, as its yaw of zero
-LOOK = {"yaw_rad": pi / 2}
+# QRSim's yaw of zero
+FACING_NORTH = {"yaw_rad": pi / 2}
 _SPEED = Span(0.0, MAX_SPEED_MPS)
-# of squares and lengths that something is divided by
-LEAST = 1e-6
-# what those of its tasks get in which anything leaves its limits
-LOST = -1000.0
+# lower bound of squares and lengths in denominators
+EPSILON = 1e-6
+# penalty of QRSim's tasks for a lost vehicle
+LOST_REWARD = -1000.0
 
 
-def free_velocities(told: tuple[str, ...] = ()) -> ActionMapping:
-    """A velocity in all three axes of the world, looking north."""
-    return ActionMapping(VelocityYaw, {AXES[axis]: _SPEED for axis in "xyz"}, LOOK, told)
+def pelican_velocity_mapping(reported: tuple[str, ...] = ()) -> ActionMapping:
+    """Return the mapping to a velocity along all three world axes, facing north."""
+    return ActionMapping(
+        VelocityYaw, {AXES[axis]: _SPEED for axis in "xyz"}, FACING_NORTH, reported
+    )
 
 
-def level_velocities(height_m: float) -> ActionMapping:
-    """A horizontal velocity at a height, looking north."""
+def pelican_level_velocity_mapping(height_m: float) -> ActionMapping:
+    """Return the mapping to a horizontal velocity at a height, facing north."""
     spans = {AXES[axis]: _SPEED for axis in "xy"}
-    return ActionMapping(VelocityHeightYaw, spans, {"height_world_m": height_m, **LOOK})
+    return ActionMapping(VelocityHeightYaw, spans, {"height_world_m": height_m, **FACING_NORTH})
 
 
 def effort(sticks: AttitudeThrottle) -> Real:
-    """What moving the sticks u costs, in 1/s.
+    """Return the cost of the stick positions u, in 1/s.
 
     It is ``sum_i (R_i (u_i - u0_i))^2`` with u = (pitch, roll, throttle, yaw rate) in SI units,
     u0 = (0, 0, 0.59, 0) and R = (2/pi, 2/pi, 1/2, 1).
@@ -61,11 +63,11 @@ def effort(sticks: AttitudeThrottle) -> Real:
 
 
 def without_noise(*entries: str, sensors: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Changes to a scenario in which Pelicans know how they move, and no gusts shake them.
+    """Return the changes to a scenario for exact estimates and calm air without process noise.
 
     Args:
-        entries: of its vehicles.
-        sensors: what they have nevertheless.
+        entries: vehicle entries of the scenario.
+        sensors: sensors that remain.
     """
     each = {
         "sensors": dict(sensors or {}),
@@ -77,8 +79,8 @@ def without_noise(*entries: str, sensors: Mapping[str, Any] | None = None) -> di
     return {"world.turbulence": "none", **own}
 
 
-def windy_from_anywhere(speed_at_6m_mps: float) -> dict[str, Any]:
-    """Changes to a scenario that bring wind from anywhere, and gusts."""
+def wind_from_any_direction(speed_at_6m_mps: float) -> dict[str, Any]:
+    """Return the changes to a scenario for wind from a random direction, with gusts."""
     return {
         "world.wind": {"type": "shear", "speed_at_6m_mps": speed_at_6m_mps, "from_deg": 0},
         **GUSTS,
@@ -86,7 +88,7 @@ def windy_from_anywhere(speed_at_6m_mps: float) -> dict[str, Any]:
     }
 
 
-# what tasks of Pelicans alone know
+# conditions of tasks with Pelicans alone
 NOISELESS = {"noiseless": without_noise("pelican")}
-# and those among them that QRSim flies in gusts
+# conditions of those that QRSim flies in gusts
 NOISELESS_OR_GUSTY = {**NOISELESS, "gusty": GUSTS}

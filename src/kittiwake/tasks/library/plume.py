@@ -1,24 +1,23 @@
-"""QRSim's plumes: fly about in one, and say how dense it is at places that are given.
+"""QRSim's plume tasks: estimate the concentrations of a plume at reference locations.
 
-With each action an agent tells a number for each reference location: an action a from -1 to 1 says
-the concentration ``most ((1 + a) / 2)^4``, as most concentrations are small. What several agents
-tell counts as its mean q. The one reward of all comes in the last step. Of a plume that stays as it
-is, with true concentrations c_j:
+With each action an agent reports a number for each reference location: an action a from -1 to 1
+reports the concentration ``most ((1 + a) / 2)^4``, as most concentrations are small. The reports of
+several agents count as their mean q. All agents share one reward in the last step. For a steady
+plume with true concentrations c_j it is
 
-    r = -sum_j (q_j - c_j)^2            with what is told in the last step
+    r = -sum_j (q_j - c_j)^2            with the concentrations reported in the last step
 
-A plume in puffs is never twice the same. There the numbers told in the last ``window`` steps are
-samples of what an agent believes that the air holds at a location, one in each step, and
+A plume of puffs changes all the time. There the reports of the last ``window`` steps are samples of
+an agent's belief of the concentration at a location, one in each step, and
 
-    r = -sum_j D(P_j || Q_j)            of all c_j and q_j of these steps
+    r = -sum_j D(P_j || Q_j)            over all c_j and q_j of these steps
 
 with the divergence of ``divergence``. Source: QRSim (R. De Nardi, 2013), plume tasks: 1000 steps of
 1 s, 100 reference locations (25 for a single source of puffs), squared errors, and a divergence
-that is estimated by nearest neighbors. Ours: the scale of what is told, which ends at ``most``;
-which samples are compared; that the divergences of locations are summed as if these were
-independent (the original's is that of all of them together); that what a team tells is its mean.
-Steps are counted in blocks of ``window``, of which the last one counts: an episode should have a
-whole number of them.
+that is estimated by nearest neighbors. Ours: the scale of the reports, up to ``most``; the choice
+of samples; the sum of the divergences of locations, as if these were independent (the original
+takes one joint divergence); the mean of a team's reports. Steps are counted in blocks of
+``window``, of which the last one counts: an episode should have a whole number of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,13 +39,13 @@ from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sensors.plume_sensor import ConcentrationMeasurement
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.divergence import SampleSet
-from kittiwake.tasks.library.motion import FAR, FAST, WorldMotion
-from kittiwake.tasks.library.other_agents import mates, rows, ways_to
+from kittiwake.tasks.library.motion import POSITION_BOUNDS, VELOCITY_BOUNDS, WorldMotion
+from kittiwake.tasks.library.other_agents import offsets_to, other_agents, rows
 from kittiwake.tasks.library.pelican import (
-    LEAST,
-    LOST,
+    EPSILON,
+    LOST_REWARD,
     MAX_SPEED_MPS,
-    free_velocities,
+    pelican_velocity_mapping,
     without_noise,
 )
 from kittiwake.tasks.library.plume_sources import (
@@ -58,10 +57,10 @@ from kittiwake.tasks.library.plume_sources import (
     puff_pattern,
 )
 from kittiwake.tasks.library.reference_locations import reference_locations, region_of
-from kittiwake.tasks.library.separation import away_from_others_mps, whereabouts
-from kittiwake.tasks.library.velocities import asking
+from kittiwake.tasks.library.separation import avoidance_velocity_mps, current_positions
+from kittiwake.tasks.library.velocities import velocity_action
 from kittiwake.tasks.requirements import Requirements
-from kittiwake.tasks.starts import inside, scattered
+from kittiwake.tasks.starts import inner_area, scatter_starts
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 from kittiwake.world.plume import PLUME, WIND_HEIGHT_M, AbstractCloud
 from kittiwake.world.world import FlightArea, World
@@ -69,61 +68,64 @@ from kittiwake.world.world import FlightArea, World
 SMOKE, NOSE = "smoke", "nose"
 CONCENTRATION = Bounds(-10.0, 100.0)
 LOCATIONS, STEPS = Bounds(1.0, 1000.0), Bounds(0.0, 10000.0)
-# of what is told: it is near zero where actions are small
+# exponent of the reported concentration, for a fine resolution near zero
 STEEPNESS = 4
-# of a divergence: the nearest neighbor of a sample is another one
+# lowest number of samples of a divergence, as a nearest neighbor is another sample
 LEAST_SAMPLES = 2
-# of the baseline, in a cloud at rest: how far around itself it takes the air to be alike, and how
-# little of its own measurements makes it go to a location
-ALIKE_M, VISITED, GAIN_PER_S = 2.0, 0.5, 0.6
-# among sources: how long it stays near one, how long at each of some distances downwind of it, and
-# how far aside; who comes later stays farther away; and the wind in which it still holds a place
-DWELLS_S, PASSES_S, PASSES_M, ASIDE_M, BEHIND_M = 100.0, 10.0, (12.0, 6.0, 3.0, 1.5, 4.5), 1.0, 25.0
-HOLDS_MPS, LEVELS = 4.2, 40
-# how far from the limits the locations are that it goes to, from where it comes back, and how low
-KEPT_M, NEAR_M, SHELTERED_M = 12.0, 10.0, 8.0
-# at the tilt that its controller goes to it is 5.1 m/s
+# built-in policy in a cloud at rest: correlation length of the concentration, weight of
+# measurements below which a location is still to be visited, and position gain
+CORRELATION_M, VISITED_WEIGHT, GAIN_PER_S = 2.0, 0.5, 0.6
+# built-in policy among sources: time near a source, time at each of some distances downwind of it,
+# these distances, distance sideways, and additional distance of further agents at the same source;
+# then the wind speed in which an agent can hold a position, and the number of levels to search it
+SOURCE_S, POINT_S, DOWNWIND_M = 100.0, 10.0, (12.0, 6.0, 3.0, 1.5, 4.5)
+ASIDE_M, FOLLOWER_M = 1.0, 25.0
+HOLD_MPS, LEVELS = 4.2, 40
+# distance of target locations from the limits, distance from which it returns, and its height then
+EDGE_M, RETURN_M, SHELTER_M = 12.0, 10.0, 8.0
+# the largest tilt of the controller allows 5.1 m/s
 MAX_AIRSPEED_MPS = 4.6
 
 
 class PlumeObservation(WorldMotion):
-    """What an agent knows, in axes of the world.
+    """Observation of an agent, in world axes.
 
     Attributes:
-        concentration: what its sensor says.
-        ways_to_locations_world_m: to the reference locations.
-        ways_to_mates_world_m: to the other agents, the next one first.
-        wind_world_mps: 6 m over the ground.
+        concentration: measured concentration.
+        ways_to_locations_world_m: offsets to the reference locations.
+        ways_to_mates_world_m: offsets to the other agents, the next one first.
+        wind_world_mps: mean wind 6 m over the ground.
     """
 
     concentration: Annotated[Real, CONCENTRATION]
-    ways_to_locations_world_m: Annotated[Float[Array, "locations 3"], FAR]
-    ways_to_mates_world_m: Annotated[Float[Array, "mates 3"], FAR]
-    wind_world_mps: Annotated[Vec3, FAST]
+    ways_to_locations_world_m: Annotated[Float[Array, "locations 3"], POSITION_BOUNDS]
+    ways_to_mates_world_m: Annotated[Float[Array, "other_agents 3"], POSITION_BOUNDS]
+    wind_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
 
 
 class Findings(eqx.Module):
-    """What is remembered of an episode.
+    """Reference locations of an episode, reported concentrations, and the built-in policy's memory.
 
     Attributes:
-        locations_world_m: the reference locations.
-        weights: how much has been measured about each of them, for the baseline.
-        sums: what was measured, by its weight.
-        told: the concentrations that were told last.
-        samples: what was told and true; None where only the end counts.
-        sources: what is believed of them, for the baseline; None for a cloud at rest and learners.
+        locations_world_m: reference locations.
+        weights: total weight of the measurements near each location, for the built-in policy.
+        sums: weighted sum of these measurements.
+        reported: concentrations that were reported last.
+        samples: reported and true samples; None if only the last report counts.
+        sources: beliefs of the sources, for the built-in policy; None in a cloud at rest and for
+            learners.
     """
 
     locations_world_m: Float[Array, "locations 3"]
     weights: Float[Array, " locations"]
     sums: Float[Array, " locations"]
-    reports: Float[Array, " locations"]
+    reported: Float[Array, " locations"]
     samples: SampleSet | None
     sources: SourceBeliefs | None
 
 
 class AbstractPlumeTask(AbstractTask):
-    """Agents with velocities in three axes, who tell as many numbers as there are locations.
+    """Base class: flight by velocities along three axes, with a report for each location.
 
     ``resolution`` is that of the divergence; with a ``window`` of 0 squared errors count.
     """
@@ -133,7 +135,7 @@ class AbstractPlumeTask(AbstractTask):
     most: Annotated[Real, POSITIVE] = 2.0
     window: Annotated[int, STEPS] = eqx.field(static=True, default=0)
     resolution: Annotated[Real, POSITIVE] = 1e-4
-    # whether what is believed of sources is remembered, for the baseline
+    # True to keep the beliefs of sources that the built-in policy needs
     believing: bool = eqx.field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
@@ -145,9 +147,9 @@ class AbstractPlumeTask(AbstractTask):
         [RequiredSensor(NOSE, ConcentrationMeasurement, "plume")],
         {PLUME + SMOKE: f"plumes: {{{SMOKE}: gaussian}}"},
     )
-    lost_reward: ClassVar[float] = LOST
+    lost_reward: ClassVar[float] = LOST_REWARD
     shared: ClassVar[bool] = True
-    # what may leave a source; None for a cloud at rest
+    # prior of the emissions; None for a cloud at rest
     emissions: ClassVar[Emissions | None] = STEADY
 
     @override
@@ -158,49 +160,55 @@ class AbstractPlumeTask(AbstractTask):
         left = steps % self.window
         if not LEAST_SAMPLES <= self.window <= steps or 0 < left < LEAST_SAMPLES:
             message = (
-                f"window: {self.window} is not allowed; write {LEAST_SAMPLES} or more, best a "
-                f"divisor of the {steps} control steps of an episode, or 0 for squared errors at "
-                "the end"
+                f"window: got {self.window}; must be {LEAST_SAMPLES} or more, best a divisor of "
+                f"the {steps} control steps of an episode, or 0 for squared errors at the end"
             )
             raise ValueError(message)
 
     @override
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
-        return scattered(given, inside(world.area), world.collision_distance_m, key)
+        return scatter_starts(given, inner_area(world.area), world.collision_distance_m, key)
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         del vehicle
-        return free_velocities(tuple(f"concentration_{i}" for i in range(self.locations)))
+        return pelican_velocity_mapping(tuple(f"concentration_{i}" for i in range(self.locations)))
 
     @override
     def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Findings:
         del vehicles
         place_key, source_key = jax.random.split(key)
         places = reference_locations(_cloud(scene), scene.world.area, self.locations, place_key)
-        none = jnp.zeros(self.locations, places.dtype)
-        samples = SampleSet.none(self.locations, self.window) if self.window else None
+        zeros = jnp.zeros(self.locations, places.dtype)
+        samples = SampleSet.empty(self.locations, self.window) if self.window else None
         sources = None
         if self.believing and self.emissions is not None:
-            told = _wind(scene), scene.world.ground_z_m, self.emissions
-            sources = SourceBeliefs.begun(places, *told, source_key)
-        return Findings(places, none, none, none, samples, sources)
+            sources = SourceBeliefs.initial(
+                places, _wind(scene), scene.world.ground_z_m, self.emissions, source_key
+            )
+        return Findings(places, zeros, zeros, zeros, samples, sources)
 
     @override
     def proceed(self, goal: Findings, scene: TaskScene, key: PRNGKeyArray) -> Findings:
         sources = goal.sources
-        goal = replace(goal, reports=self._told(scene))
+        goal = replace(goal, reported=self._reported_concentrations(scene))
         if goal.samples is not None:
-            samples = goal.samples.joined(self._true(goal, scene), goal.reports)
+            samples = goal.samples.append(self._true_concentrations(goal, scene), goal.reported)
             goal = replace(goal, samples=samples)
         if sources is not None and self.emissions is not None:
-            here = whereabouts(scene.agents.estimate)
+            here = current_positions(scene.agents.estimate)
             measured = scene.agents.measurements[NOSE].concentration
             for i, own in enumerate(jax.random.split(key, len(here))):
-                told = _wind(scene), scene.world.ground_z_m, self.emissions
-                sources = sources.after(here[i], measured[i], *told, own)
+                sources = sources.update(
+                    here[i],
+                    measured[i],
+                    _wind(scene),
+                    scene.world.ground_z_m,
+                    self.emissions,
+                    own,
+                )
             return replace(goal, sources=sources)
-        weights, sums = scene.each(lambda agent: _measured(goal, agent))
+        weights, sums = scene.each(lambda agent: _weighted_measurement(goal, agent))
         return replace(
             goal,
             weights=goal.weights + weights.sum(axis=0),
@@ -215,7 +223,7 @@ class AbstractPlumeTask(AbstractTask):
             velocity_world_mps=own.velocity_world_mps,
             concentration=agent.measurements[NOSE].concentration,
             ways_to_locations_world_m=goal.locations_world_m - rows(own.position_world_m)[None],
-            ways_to_mates_world_m=ways_to(mates(scene, agent).estimate, own),
+            ways_to_mates_world_m=offsets_to(other_agents(scene, agent).estimate, own),
             wind_world_mps=_wind(scene),
         )
 
@@ -223,89 +231,96 @@ class AbstractPlumeTask(AbstractTask):
     def reward(self, goal: Findings, agent: Agent, scene: TaskScene) -> Real:
         del agent
         if goal.samples is None:
-            missed = ((goal.reports - self._true(goal, scene)) ** 2).sum()
+            error = ((goal.reported - self._true_concentrations(goal, scene)) ** 2).sum()
         else:
-            missed = goal.samples.divergence(self.resolution)
-        return -jnp.where(scene.last, missed, 0.0)
+            error = goal.samples.divergence(self.resolution)
+        return -jnp.where(scene.last, error, 0.0)
 
     @override
     def baseline(self, goal: Findings, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
-        # Who is blown to a limit goes to the middle of the locations and down, where there is less
-        # wind.
-        here, area = whereabouts(scene.agents.estimate), scene.world.area
+        # An agent that drifts to a limit returns to the middle of the locations at low height,
+        # where the wind is weaker.
+        here, area = current_positions(scene.agents.estimate), scene.world.area
         own, height = here[agent.number], here[agent.number, 2] - scene.world.ground_z_m
         if goal.sources is None:
-            goal_m, goes_on = self._next_location(goal, agent, scene)
-            expected = goal.sums / (goal.weights + 0.1 * VISITED)
+            target_m, goes_on = self._next_location(goal, agent, scene)
+            expected = goal.sums / (goal.weights + 0.1 * VISITED_WEIGHT)
         else:
-            goal_m, goes_on = _place_by_source(goal.sources, agent.number, scene), True
+            target_m, goes_on = _place_by_source(goal.sources, agent.number, scene), True
             expected = self._expected(goal, goal.sources, scene)
-        inside = _inside_by(goal.locations_world_m, area) > KEPT_M
-        share = inside.astype(own.dtype) / jnp.maximum(inside.astype(own.dtype).sum(), 1.0)
-        middle = (share @ goal.locations_world_m).at[2].set(own[2] + SHELTERED_M - height)
-        goes_on = goes_on & (_inside_by(own[None], area)[0] > NEAR_M)
-        asked = GAIN_PER_S * (jnp.where(goes_on, goal_m, middle) - own)
-        asked = asked + away_from_others_mps(agent.number, here)
+        usable = _distance_from_limits_m(goal.locations_world_m, area) > EDGE_M
+        share = usable.astype(own.dtype) / jnp.maximum(usable.astype(own.dtype).sum(), 1.0)
+        middle = (share @ goal.locations_world_m).at[2].set(own[2] + SHELTER_M - height)
+        goes_on = goes_on & (_distance_from_limits_m(own[None], area)[0] > RETURN_M)
+        velocity = GAIN_PER_S * (jnp.where(goes_on, target_m, middle) - own)
+        velocity = velocity + avoidance_velocity_mps(agent.number, here)
         x, y, z = _attainable(
-            asked, rows(scene.world.wind.velocity_world_mps(height, scene.time_s))
+            velocity, rows(scene.world.wind.velocity_world_mps(height, scene.time_s))
         )
-        told = 2.0 * jnp.clip(expected / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
-        return asking(free_velocities(tuple(map(str, range(self.locations)))), Vec3(x, y, z), told)
+        reported = 2.0 * jnp.clip(expected / self.most, 0.0, 1.0) ** (1.0 / STEEPNESS) - 1.0
+        mapping = pelican_velocity_mapping(tuple(map(str, range(self.locations))))
+        return velocity_action(mapping, Vec3(x, y, z), reported)
 
     @override
     def with_beliefs(self) -> "AbstractPlumeTask":
-        there = self.believing or self.emissions is None
-        return self if there else replace(self, believing=True)
+        complete = self.believing or self.emissions is None
+        return self if complete else replace(self, believing=True)
 
     @override
     def figures(self, goal: Findings, scene: TaskScene) -> dict[str, Real]:
-        # Among puffs it is that of which most has been told on average in the present window.
-        told = goal.reports
+        # The estimated source is the location of the largest report, among puffs on average over
+        # the current window.
+        reported = goal.reported
         if goal.samples is None:
-            wrong = {"squared_error": ((told - self._true(goal, scene)) ** 2).sum()}
+            errors = {
+                "squared_error": ((reported - self._true_concentrations(goal, scene)) ** 2).sum()
+            }
         else:
-            there = jnp.arange(self.window, dtype=jnp.int32)[None] < goal.samples.count
-            told = jnp.where(there, goal.samples.reports, 0.0).sum(axis=1)
-            wrong = {"divergence": goal.samples.divergence(self.resolution)}
-        place = goal.locations_world_m[jnp.argmax(told)]
-        away_m = region_of(_cloud(scene)).away_m(place)
-        return {"distance_from_source_m": away_m, **wrong}
+            filled = jnp.arange(self.window, dtype=jnp.int32)[None] < goal.samples.count
+            reported = jnp.where(filled, goal.samples.reported, 0.0).sum(axis=1)
+            errors = {"divergence": goal.samples.divergence(self.resolution)}
+        place = goal.locations_world_m[jnp.argmax(reported)]
+        distance_m = region_of(_cloud(scene)).distance_m(place)
+        return {"distance_from_source_m": distance_m, **errors}
 
     def _next_location(
         self, goal: Findings, agent: Agent, scene: TaskScene
     ) -> tuple[Float[Array, "3"], Bool[Array, ""]]:
-        """The nearest of one's locations that nobody was at, and whether there is one.
+        """Return an agent's nearest unvisited location, and True if there is one.
 
-        Each agent has as many of them, from west to east, and leaves out what is near the limits.
+        The locations are divided among the agents from west to east; those near the limits are
+        skipped.
         """
         places, here = goal.locations_world_m, rows(agent.estimate.position_world_m)
         count = len(jnp.asarray(scene.agents.number))
         ranks = jnp.argsort(jnp.argsort(places[:, 0])).astype(jnp.int32)
         own = (ranks * count) // self.locations == agent.number
-        own = own & (_inside_by(places, scene.world.area) > KEPT_M)
-        ways = places - here[None]
-        apart = jnp.where(own & (goal.weights < VISITED), (ways**2).sum(axis=1), jnp.inf)
-        nearest = jnp.argmin(apart)
-        return places[nearest], jnp.isfinite(apart[nearest])
+        own = own & (_distance_from_limits_m(places, scene.world.area) > EDGE_M)
+        offsets = places - here[None]
+        squared = jnp.where(
+            own & (goal.weights < VISITED_WEIGHT), (offsets**2).sum(axis=1), jnp.inf
+        )
+        nearest = jnp.argmin(squared)
+        return places[nearest], jnp.isfinite(squared[nearest])
 
     def _expected(
         self, goal: Findings, sources: SourceBeliefs, scene: TaskScene
     ) -> Float[Array, " locations"]:
-        """What the locations hold as believed of the sources; among puffs a sample of it."""
+        """Return the expected concentrations at the locations; among puffs a sample of them."""
         places, wind = goal.locations_world_m, _wind(scene)
         each = sources.concentrations(places, wind, scene.world.ground_z_m)
         if goal.samples is not None:
-            at = sources.sources_world_m()
-            each = each * puff_pattern(Axes.of(wind), at, places, scene.time_s)
+            positions = sources.sources_world_m()
+            each = each * puff_pattern(Axes.of(wind), positions, places, scene.time_s)
         return each.sum(axis=0)
 
-    def _true(self, goal: Findings, scene: TaskScene) -> Float[Array, " locations"]:
+    def _true_concentrations(self, goal: Findings, scene: TaskScene) -> Float[Array, " locations"]:
         cloud, time_s = _cloud(scene), scene.time_s
-        dense = jax.vmap(lambda place: cloud.concentration(Vec3.of(place), time_s))
-        return jnp.asarray(dense(goal.locations_world_m))
+        concentration = jax.vmap(lambda place: cloud.concentration(Vec3.of(place), time_s))
+        return jnp.asarray(concentration(goal.locations_world_m))
 
-    def _told(self, scene: TaskScene) -> Float[Array, " locations"]:
-        share = 0.5 * (1.0 + scene.agents.reports)
+    def _reported_concentrations(self, scene: TaskScene) -> Float[Array, " locations"]:
+        share = 0.5 * (1.0 + scene.agents.reported)
         return self.most * (share**STEEPNESS).mean(axis=0)
 
 
@@ -314,72 +329,72 @@ def _cloud(scene: TaskScene) -> AbstractCloud:
 
 
 def _wind(scene: TaskScene) -> Vec3:
-    """As agents are told it."""
+    """Return the mean wind that agents observe."""
     return scene.world.wind.velocity_world_mps(WIND_HEIGHT_M, scene.time_s)
 
 
 def _place_by_source(sources: SourceBeliefs, number: Any, scene: TaskScene) -> Float[Array, "3"]:
-    """Where an agent is to measure: nearer to a source and farther away, around its middle line.
+    """Return an agent's measuring position: at varying distances downwind, around a plume's axis.
 
-    Where there are more sources than agents, these take them in turn. The place is never so high
-    that it could not be held in the wind.
+    If there are more sources than agents, each agent visits several in turn. The height is limited
+    to where the position can be held in the wind.
     """
     count, time_s = len(jnp.asarray(scene.agents.number)), scene.time_s
-    turn = jnp.floor(time_s / DWELLS_S).astype(jnp.int32)
-    there = jnp.maximum(sources.there.sum(), 1).astype(jnp.int32)
-    turn = jnp.where(there > count, turn, 0)
-    # those that there are come first
-    order = jnp.argsort(~sources.there)
-    source = sources.sources_world_m()[order[(number + turn * count) % there]]
-    step = jnp.floor(time_s / PASSES_S)
-    behind = BEHIND_M * jnp.asarray(number // there, source.dtype)
-    ahead = jnp.asarray(PASSES_M, source.dtype)[step.astype(jnp.int32) % len(PASSES_M)] + behind
+    turn = jnp.floor(time_s / SOURCE_S).astype(jnp.int32)
+    existing = jnp.maximum(sources.exists.sum(), 1).astype(jnp.int32)
+    turn = jnp.where(existing > count, turn, 0)
+    # existing sources first
+    order = jnp.argsort(~sources.exists)
+    source = sources.sources_world_m()[order[(number + turn * count) % existing]]
+    step = jnp.floor(time_s / POINT_S)
+    behind = FOLLOWER_M * jnp.asarray(number // existing, source.dtype)
+    ahead = jnp.asarray(DOWNWIND_M, source.dtype)[step.astype(jnp.int32) % len(DOWNWIND_M)] + behind
     axes = Axes.of(_wind(scene))
     around = ASIDE_M * jnp.stack([jnp.cos(2.4 * step), jnp.sin(2.4 * step)])
     x, y = axes.east * ahead - axes.north * around[0], axes.north * ahead + axes.east * around[0]
     place = source + jnp.stack([x, y, around[1]])
     area, ground = scene.world.area, scene.world.ground_z_m
-    levels = jnp.linspace(SHELTERED_M, area.z_m[1] - ground - NEAR_M, LEVELS, dtype=place.dtype)
+    levels = jnp.linspace(SHELTER_M, area.z_m[1] - ground - RETURN_M, LEVELS, dtype=place.dtype)
     speeds = jax.vmap(lambda z: scene.world.wind.velocity_world_mps(z, scene.time_s).norm())(levels)
-    highest = jnp.max(jnp.where(speeds < HOLDS_MPS, levels, SHELTERED_M))
+    highest = jnp.max(jnp.where(speeds < HOLD_MPS, levels, SHELTER_M))
     low, high = jnp.asarray([area.x_m, area.y_m], place.dtype).T
-    level = jnp.clip(place[:2], low + KEPT_M, high - KEPT_M)
-    return jnp.append(level, ground + jnp.clip(place[2] - ground, 0.5 * SHELTERED_M, highest))
+    level = jnp.clip(place[:2], low + EDGE_M, high - EDGE_M)
+    return jnp.append(level, ground + jnp.clip(place[2] - ground, 0.5 * SHELTER_M, highest))
 
 
-def _inside_by(
+def _distance_from_limits_m(
     places_world_m: Float[Array, "places 3"], area: FlightArea
 ) -> Float[Array, " places"]:
-    """How far each is from the nearest side of the area."""
+    """Return the distance of each position from the nearest side of the area."""
     low, high = jnp.asarray([area.x_m, area.y_m], places_world_m.dtype).T
     level = places_world_m[:, :2]
     return jnp.minimum(level - low[None], high[None] - level).min(axis=1)
 
 
-def _attainable(asked: Float[Array, "3"], wind: Float[Array, "3"]) -> Float[Array, "3"]:
-    """As much of a velocity as can be flown in a wind.
+def _attainable(velocity: Float[Array, "3"], wind: Float[Array, "3"]) -> Float[Array, "3"]:
+    """Return a velocity, shortened to what can be flown in a wind.
 
-    What cannot be flown would be summed up by the controller, which then takes long to forget it.
+    A velocity that cannot be reached would wind up the controller's integral.
     """
-    fastest = jnp.minimum(1.0, MAX_SPEED_MPS / jnp.maximum(jnp.abs(asked).max(), LEAST))
-    square = jnp.maximum((asked**2).sum(), LEAST)
-    along = (asked * wind).sum()
+    fastest = jnp.minimum(1.0, MAX_SPEED_MPS / jnp.maximum(jnp.abs(velocity).max(), EPSILON))
+    square = jnp.maximum((velocity**2).sum(), EPSILON)
+    along = (velocity * wind).sum()
     spare = jnp.maximum(along**2 + square * (MAX_AIRSPEED_MPS**2 - (wind**2).sum()), 0.0)
     share = (along + jnp.sqrt(spare)) / square
-    return asked * jnp.clip(share, 0.0, fastest)
+    return velocity * jnp.clip(share, 0.0, fastest)
 
 
-def _measured(
+def _weighted_measurement(
     goal: Findings, agent: Agent
 ) -> tuple[Float[Array, " locations"], Float[Array, " locations"]]:
-    """By its nearness how much a measurement says of each location, and what."""
-    ways = goal.locations_world_m - rows(agent.estimate.position_world_m)[None]
-    weights = jnp.exp(-0.5 * (ways**2).sum(axis=1) / ALIKE_M**2)
+    """Return the weight of a measurement for each location, and the weighted measurement."""
+    offsets = goal.locations_world_m - rows(agent.estimate.position_world_m)[None]
+    weights = jnp.exp(-0.5 * (offsets**2).sum(axis=1) / CORRELATION_M**2)
     return weights, weights * agent.measurements[NOSE].concentration
 
 
 class PlumeGaussian(AbstractPlumeTask):
-    """A cloud at rest, whose middle holds 1."""
+    """Cloud at rest, with a concentration of 1 at its center."""
 
     most: Annotated[Real, POSITIVE] = 1.0
 
@@ -388,25 +403,25 @@ class PlumeGaussian(AbstractPlumeTask):
 
 
 class PlumeDispersion(AbstractPlumeTask):
-    """A source in the wind."""
+    """One source in the wind."""
 
     scenario: ClassVar[str] = "plume-dispersion"
 
 
 class PlumeMultiSource(AbstractPlumeTask):
-    """One to five of them."""
+    """One to five sources in the wind."""
 
     scenario: ClassVar[str] = "plume-multi-source"
 
 
 class PlumeTeam(AbstractPlumeTask):
-    """One to five of them, for three agents."""
+    """One to five sources in the wind, for three agents."""
 
     scenario: ClassVar[str] = "plume-team"
 
 
 class AbstractPuffTask(AbstractPlumeTask):
-    """Where the air is never twice the same."""
+    """Base class of tasks with puffs."""
 
     most: Annotated[Real, POSITIVE] = 1.0
     window: Annotated[int, STEPS] = eqx.field(static=True, default=100)
@@ -415,7 +430,7 @@ class AbstractPuffTask(AbstractPlumeTask):
 
 
 class PlumePuff(AbstractPuffTask):
-    """A source of puffs."""
+    """One source of puffs."""
 
     locations: Annotated[int, LOCATIONS] = eqx.field(static=True, default=25)
 
@@ -423,12 +438,12 @@ class PlumePuff(AbstractPuffTask):
 
 
 class PlumeMultiPuff(AbstractPuffTask):
-    """One to four of them."""
+    """One to four sources of puffs."""
 
     scenario: ClassVar[str] = "plume-multi-puff"
 
 
 class PlumeTeamPuff(AbstractPuffTask):
-    """One to four of them, for three agents."""
+    """One to four sources of puffs, for three agents."""
 
     scenario: ClassVar[str] = "plume-team-puff"

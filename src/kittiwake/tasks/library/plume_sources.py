@@ -1,19 +1,18 @@
-"""Where agents without learning believe the sources of a plume in the wind to be.
+"""Built-in policy's estimate of the sources of a plume in the wind.
 
-What is believed follows from the reference locations and the mean wind, which agents are told, and
-from what their own sensors say at the places that they estimate; besides, the plume's equations
-(those of ``dispersion``) and the ranges that a scenario draws its sources from are known. Where the
-sources are is not, nor how many, nor how much leaves each.
+Known are the reference locations, the mean wind, the agents' own measurements at their estimated
+positions, the plume's equations (those of ``dispersion``) and the ranges from which a scenario
+draws its sources. Unknown are the positions, the number and the emissions of the sources.
 
-Most reference locations lie in the plume, so that those behind one source fill a tube along the
-wind whose upwind end the source is. Each of these tubes gets particles: places where its source may
-be. To each of them belongs a Kalman filter of the emission Q, with the concentration ``Q g`` that
-the equations give,
+Most reference locations lie in the plume, so that those downwind of one source fill a tube along
+the wind with the source at its upwind end. Each of these tubes gets particles: possible positions
+of its source. Each particle has a Kalman filter of the emission Q, with the concentration ``Q g``
+of the equations,
 
     z = Q g + noise,    m += K (z - m g),    P -= K g P,    K = P g / (g^2 P + R)
 
-of which the innovations weigh the particles. Neglected: what is believed of one source while the
-others are looked for counts as known.
+whose innovations weight the particles. Neglected: the uncertainty of the other sources in the
+update of one source.
 """
 
 from dataclasses import replace
@@ -29,61 +28,61 @@ from kittiwake.core.keys import seed_key
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
-# tubes that are looked for, and how many locations one has at least
+# largest number of tubes, and lowest number of locations in a tube
 SOURCES, LEAST_LOCATIONS = 5, 6
 PARTICLES = 64
-# locations that lie in the line of a tube by chance
-BY_CHANCE_PER_M = 1e-3
-# of the equations: a and b
+# density of locations that lie in line with a tube by chance
+OUTLIERS_PER_M = 1e-3
+# a and b of the equations
 SPREAD, EXPONENT = 0.33, 0.86
-# of the sensor; and of what the equations give, for errors of the place
+# noise of the sensor; relative error of the equations due to position errors
 NOISE, MODEL_ERROR = 0.01, 0.2
-# particles are drawn anew when no more than so many of them count, and then so far apart
-FEWEST, JITTER_M = 0.4, 0.3
-# the singular source itself is as far away as this
+# effective share of particles below which they are resampled, and the jitter of new ones
+MIN_EFFECTIVE_SHARE, JITTER_M = 0.4, 0.3
+# lower bound of the distance from the source, which is singular
 NEAREST_M = 0.3
-# of what a location holds, where the tube ends
+# concentration at which the support of the plume ends
 THRESHOLD = 1e-3
-# of puffs: what one holds, the time between two on average, and how many there are in a pattern
+# puffs: range of amounts, mean interval, and number in a pattern
 AMOUNTS, INTERVAL_S, PATTERN = (0.1, 2.5), 5.0, 40
 MEAN_AMOUNT = 0.5 * (AMOUNTS[0] + AMOUNTS[1])
 
 
 class Emissions(NamedTuple):
-    """What may leave a source in a second on average, before anything is measured.
+    """Prior of the mean emission of a source per second.
 
-    ``fluctuating`` is the share by which a measurement differs from the mean: that of puffs.
+    ``fluctuation`` is the relative deviation of a measurement from the mean, due to puffs.
     """
 
     mean: float
     deviation: float
-    fluctuating: float
+    fluctuation: float
 
 
-# Q from 0.1 to 2.5 without a pause; puffs of as much, of which Q / 2^(3/2) counts
+# continuous Q from 0.1 to 2.5; puffs of the same amounts, of which Q / 2^(3/2) counts
 STEADY = Emissions(MEAN_AMOUNT, (AMOUNTS[1] - AMOUNTS[0]) / sqrt(12.0), 0.0)
 PUFFS = Emissions(MEAN_AMOUNT / INTERVAL_S / 2.0**1.5, 0.02, 2.0)
 
 
 class SourceBeliefs(eqx.Module):
-    """Particles of each tube.
+    """Particle filter of the source of each tube.
 
     Attributes:
-        places_world_m: of the sources.
-        log_weights: of these places.
-        emissions: the mean Q of each.
-        variances: of Q.
-        there: whether there is such a tube.
+        places_world_m: position of each particle.
+        log_weights: log weight of each particle.
+        emissions: mean of Q for each particle.
+        variances: variance of Q for each particle.
+        exists: True for each tube that exists.
     """
 
     places_world_m: Float[Array, "sources particles 3"]
     log_weights: Float[Array, "sources particles"]
     emissions: Float[Array, "sources particles"]
     variances: Float[Array, "sources particles"]
-    there: Bool[Array, " sources"]
+    exists: Bool[Array, " sources"]
 
     @classmethod
-    def begun(
+    def initial(
         cls,
         locations_world_m: Float[Array, "locations 3"],
         wind: Vec3,
@@ -91,11 +90,11 @@ class SourceBeliefs(eqx.Module):
         prior: Emissions,
         key: PRNGKeyArray,
     ) -> "SourceBeliefs":
-        """By the reference locations alone."""
+        """Return the beliefs from the reference locations alone."""
         axes = Axes.of(wind)
-        places, there = _tubes(axes.along(locations_world_m), _widest_m2(axes, prior), key)
+        places, exists = _tubes(axes.to_wind_axes(locations_world_m), _widest_m2(axes, prior), key)
         low = jnp.asarray(ground_m, places.dtype) + 0.5
-        world = axes.world(places.reshape(-1, 3)).reshape(places.shape)
+        world = axes.to_world_axes(places.reshape(-1, 3)).reshape(places.shape)
         world = world.at[..., 2].max(low)
         count = places.shape[:2]
         return cls(
@@ -103,29 +102,31 @@ class SourceBeliefs(eqx.Module):
             jnp.full(count, -log(PARTICLES), places.dtype),
             jnp.full(count, prior.mean, places.dtype),
             jnp.full(count, prior.deviation**2, places.dtype),
-            there,
+            exists,
         )
 
     def shares(self) -> Float[Array, "sources particles"]:
-        """How much each particle counts; nothing where there is no tube."""
-        return jnp.where(self.there[:, None], jax.nn.softmax(self.log_weights, axis=1), 0.0)
+        """Return the weight of each particle; 0 without a tube."""
+        return jnp.where(self.exists[:, None], jax.nn.softmax(self.log_weights, axis=1), 0.0)
 
     def sources_world_m(self) -> Float[Array, "sources 3"]:
-        """The mean place of each."""
+        """Return the mean position of each source."""
         return (self.shares()[..., None] * self.places_world_m).sum(axis=1)
 
     def concentrations(
         self, places_world_m: Float[Array, "places 3"], wind: Vec3, ground_m: Real
     ) -> Float[Array, "sources places"]:
-        """What is expected of each source at some places."""
+        """Return the expected concentration from each source at some positions."""
         axes, weights = Axes.of(wind), self.shares() * self.emissions
 
         def of(place: Float[Array, "3"]) -> Float[Array, " sources"]:
-            return (weights * carried(axes, self.places_world_m, place, ground_m)).sum(axis=1)
+            return (weights * mean_concentration(axes, self.places_world_m, place, ground_m)).sum(
+                axis=1
+            )
 
         return jax.vmap(of)(places_world_m).T
 
-    def after(
+    def update(
         self,
         place_world_m: Float[Array, "3"],
         measured: Real,
@@ -134,57 +135,57 @@ class SourceBeliefs(eqx.Module):
         prior: Emissions,
         key: PRNGKeyArray,
     ) -> "SourceBeliefs":
-        """With a measurement at a place."""
+        """Return the beliefs after a measurement at a position."""
         axes = Axes.of(wind)
-        gains = carried(axes, self.places_world_m, place_world_m, ground_m)
+        gains = mean_concentration(axes, self.places_world_m, place_world_m, ground_m)
         expected = (self.shares() * self.emissions * gains).sum(axis=1)
         others = expected.sum() - expected
         own = self.emissions * gains
-        spread = MODEL_ERROR**2 + prior.fluctuating**2
+        spread = MODEL_ERROR**2 + prior.fluctuation**2
         noise = NOISE**2 + spread * (own**2 + (others**2)[:, None])
         variance = gains**2 * self.variances + noise
-        missing = measured - others[:, None] - own
-        weights = self.log_weights - 0.5 * (missing**2 / variance + jnp.log(variance))
+        innovation = measured - others[:, None] - own
+        weights = self.log_weights - 0.5 * (innovation**2 / variance + jnp.log(variance))
         gain = self.variances * gains / variance
         later = replace(
             self,
             log_weights=weights - jax.nn.logsumexp(weights, axis=1, keepdims=True),
-            emissions=jnp.maximum(self.emissions + gain * missing, 0.0),
+            emissions=jnp.maximum(self.emissions + gain * innovation, 0.0),
             variances=self.variances * (1.0 - gain * gains),
         )
-        return later._drawn_anew(key)
+        return later._resampled(key)
 
-    def _drawn_anew(self, key: PRNGKeyArray) -> "SourceBeliefs":
-        """Of each tube in which few particles count, others near those that do."""
+    def _resampled(self, key: PRNGKeyArray) -> "SourceBeliefs":
+        """Resample each tube with few effective particles, with jitter."""
         pick_key, jitter_key = jax.random.split(key)
         weights = jax.nn.softmax(self.log_weights, axis=1)
-        few = 1.0 / (weights**2).sum(axis=1) < FEWEST * PARTICLES
+        few = 1.0 / (weights**2).sum(axis=1) < MIN_EFFECTIVE_SHARE * PARTICLES
         start = jax.random.uniform(pick_key, (len(weights), 1), weights.dtype)
         steps = (jnp.arange(PARTICLES, dtype=weights.dtype)[None] + start) / PARTICLES
         picks = jax.vmap(jnp.searchsorted)(jnp.cumsum(weights, axis=1), steps)
         picks = jnp.minimum(picks, PARTICLES - 1).astype(jnp.int32)
 
-        def picked(leaf: Any) -> Any:
+        def pick_rows(leaf: Any) -> Any:
             return jax.vmap(lambda row, pick: row[pick])(leaf, picks)
 
-        places = picked(self.places_world_m)
+        places = pick_rows(self.places_world_m)
         jitter = jax.random.normal(jitter_key, places.shape, places.dtype)
-        anew = SourceBeliefs(
+        resampled = SourceBeliefs(
             places + JITTER_M * jitter,
             jnp.full_like(weights, -log(PARTICLES)),
-            picked(self.emissions),
-            picked(self.variances),
-            self.there,
+            pick_rows(self.emissions),
+            pick_rows(self.variances),
+            self.exists,
         )
 
-        def chosen(new: Any, old: Any) -> Any:
+        def where_few(new: Any, old: Any) -> Any:
             return jnp.where(jnp.reshape(few, (-1,) + (1,) * (new.ndim - 1)), new, old)
 
-        return replace(jax.tree.map(chosen, anew, self), there=self.there)
+        return replace(jax.tree.map(where_few, resampled, self), exists=self.exists)
 
 
 class Axes(NamedTuple):
-    """Along the wind and across it."""
+    """Directions along and across the wind."""
 
     east: Any
     north: Any
@@ -192,25 +193,25 @@ class Axes(NamedTuple):
 
     @classmethod
     def of(cls, wind: Vec3) -> "Axes":
-        """Those of a wind."""
+        """Return the axes of a wind."""
         speed = jnp.maximum(jnp.hypot(jnp.asarray(wind.x), jnp.asarray(wind.y)), 1e-3)
         return cls(wind.x / speed, wind.y / speed, speed)
 
-    def along(self, world_m: Float[Array, "places 3"]) -> Float[Array, "places 3"]:
-        """Downwind, across, and up."""
+    def to_wind_axes(self, world_m: Float[Array, "places 3"]) -> Float[Array, "places 3"]:
+        """Return positions in axes of the wind: downwind, across, up."""
         x, y, z = world_m.T
         return jnp.stack([self.east * x + self.north * y, self.east * y - self.north * x, z], -1)
 
-    def world(self, along_m: Float[Array, "places 3"]) -> Float[Array, "places 3"]:
-        """And back."""
+    def to_world_axes(self, along_m: Float[Array, "places 3"]) -> Float[Array, "places 3"]:
+        """Return positions in world axes from axes of the wind."""
         x, y, z = along_m.T
         return jnp.stack([self.east * x - self.north * y, self.north * x + self.east * y, z], -1)
 
 
-def carried(
+def mean_concentration(
     axes: Axes, sources_world_m: Float[Array, "*n 3"], place: Float[Array, "3"], ground_m: Real
 ) -> Float[Array, "*n"]:
-    """The mean concentration at a place of sources from which one leaves in a second."""
+    """Return the mean concentration at a position from sources of unit emission per second."""
     x, y, z = (place[i] - sources_world_m[..., i] for i in range(3))
     ahead, aside = axes.east * x + axes.north * y, axes.east * y - axes.north * x
     mirrored = place[2] + sources_world_m[..., 2] - 2.0 * ground_m
@@ -226,10 +227,10 @@ def puff_pattern(
     places_world_m: Float[Array, "places 3"],
     time_s: Real,
 ) -> Float[Array, "sources places"]:
-    """By how much the air at places differs from its mean, in puffs that may have left sources.
+    """Return samples of the ratio of concentration to its mean, for puffs of random times.
 
-    They leave at times that are drawn once and for all, each source at others, and come again and
-    again; the mean over all of them is 1 on the middle of a tube.
+    The puffs of each source form a fixed random pattern that repeats; on the axis of a tube its
+    mean over time is 1.
     """
     gap_key, amount_key = jax.random.split(seed_key(0))
     gaps = INTERVAL_S * jax.random.exponential(gap_key, (SOURCES, PATTERN), places_world_m.dtype)
@@ -238,8 +239,8 @@ def puff_pattern(
     mean = amounts.sum(axis=1) / period_s
 
     def of(place: Float[Array, "3"]) -> Float[Array, " sources"]:
-        ways = place[None] - sources_world_m
-        ahead = axes.east * ways[:, 0] + axes.north * ways[:, 1]
+        offsets = place[None] - sources_world_m
+        ahead = axes.east * offsets[:, 0] + axes.north * offsets[:, 1]
         v = 2.0 * SPREAD * jnp.maximum(ahead, NEAREST_M) ** EXPONENT
         late = ahead / axes.speed_mps - time_s
         behind = (late[:, None] + left_s) / period_s[:, None]
@@ -251,8 +252,8 @@ def puff_pattern(
 
 
 def _widest_m2(axes: Axes, prior: Emissions) -> Real:
-    """V where the plume's support ends."""
-    if prior.fluctuating:
+    """Return the v at which the plume's support ends."""
+    if prior.fluctuation:
         return THRESHOLD ** (-2.0 / 3.0) / (2.0 * jnp.pi)
     return 1.0 / (jnp.pi * axes.speed_mps * THRESHOLD)
 
@@ -260,34 +261,34 @@ def _widest_m2(axes: Axes, prior: Emissions) -> Real:
 def _tubes(
     locations: Float[Array, "locations 3"], widest_m2: Real, key: PRNGKeyArray
 ) -> tuple[Float[Array, "sources particles 3"], Bool[Array, " sources"]]:
-    """Particles of the source of each tube, in axes of the wind."""
+    """Return particles of the source of each tube, in axes of the wind."""
     radius = jnp.sqrt(widest_m2 / jnp.e)
     free = jnp.ones(len(locations), bool)
-    found, there = [], []
+    found, exists = [], []
     for own in jax.random.split(key, SOURCES):
         inside = _densest(locations, free, radius)
         found.append(_upwind_of(locations, inside, widest_m2, own))
-        there.append(inside.sum() >= LEAST_LOCATIONS)
+        exists.append(inside.sum() >= LEAST_LOCATIONS)
         free = free & ~inside
-    return jnp.stack(found), jnp.stack(there)
+    return jnp.stack(found), jnp.stack(exists)
 
 
 def _densest(
     locations: Float[Array, "locations 3"], free: Bool[Array, " locations"], radius_m: Real
 ) -> Bool[Array, " locations"]:
-    """The locations in the tube that holds most of those that are in none yet."""
+    """Return the locations in the tube with most of the free locations."""
     middles = locations[:, 1:]
 
     def near(middles: Array, radius_m: Real) -> Array:
-        apart = ((middles[:, None] - locations[None, :, 1:]) ** 2).sum(axis=2)
-        return (apart < radius_m**2) & free[None]
+        squared = ((middles[:, None] - locations[None, :, 1:]) ** 2).sum(axis=2)
+        return (squared < radius_m**2) & free[None]
 
     for _ in range(3):
         members = near(middles, radius_m)
         share = members.astype(locations.dtype)
         share = share / jnp.maximum(share.sum(axis=1, keepdims=True), 1.0)
         middles = jnp.where(members.any(axis=1)[:, None], share @ locations[:, 1:], middles)
-    # a little wider, as the middle of few locations is not that of the tube
+    # slightly wider, as the mean of few locations is not on the axis of the tube
     members = near(middles, 1.3 * radius_m)
     counts = jnp.where(free, members.sum(axis=1), 0)
     return members[jnp.argmax(counts)]
@@ -296,10 +297,10 @@ def _densest(
 def _ends(
     ahead_m: Float[Array, " locations"], inside: Bool[Array, " locations"]
 ) -> tuple[Real, Real]:
-    """Where the locations in a tube begin and end.
+    """Return the first and the last position of the locations in a tube, downwind.
 
-    Some lie in its line by chance. As many of the first ones are left out as makes all of them most
-    likely: points at random, n / L in each meter for the n behind, and few in each before.
+    Some lie in line by chance. The first location is the one of largest likelihood: random points
+    of density n / L for the n from there on, and of density ``OUTLIERS_PER_M`` before.
     """
     count = inside.sum().astype(ahead_m.dtype)
     places = jnp.sort(jnp.where(inside, ahead_m, jnp.inf))
@@ -307,7 +308,7 @@ def _ends(
     before = jnp.arange(len(places), dtype=ahead_m.dtype)
     behind = jnp.maximum(count - before, 1.0)
     length = jnp.maximum(last - places, 1.0)
-    score = behind * (jnp.log(behind / length) - 1.0) + before * log(BY_CHANCE_PER_M)
+    score = behind * (jnp.log(behind / length) - 1.0) + before * log(OUTLIERS_PER_M)
     first = places[jnp.argmax(jnp.where(before < count - 1.0, score, -jnp.inf))]
     return jnp.where(count > 0.0, first, 1e3), last
 
@@ -318,10 +319,10 @@ def _upwind_of(
     widest_m2: Real,
     key: PRNGKeyArray,
 ) -> Float[Array, "particles 3"]:
-    """Where the source of such a tube may be.
+    """Return possible positions of the source of a tube.
 
-    Locations fill a tube evenly, so that the volume upwind of the first one is exponential, with
-    the mean of what there is of the tube for each location.
+    Locations fill a tube uniformly, so that the volume upwind of the first one is exponentially
+    distributed, with the tube's volume per location as its mean.
     """
     ahead_key, aside_key = jax.random.split(key)
     dtype = locations.dtype

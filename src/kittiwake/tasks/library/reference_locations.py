@@ -1,11 +1,11 @@
-"""Places at which somebody is to say how dense a plume is: most of them where there is some of it.
+"""Reference locations for estimates of a plume's concentration, most of them in its support.
 
-``SHARE`` of them are drawn evenly from the plume's support, where a source could be noticed: its
-concentration is above a thousandth of its peak for a cloud at rest, of what leaves it per second
-for one that the wind draws out, and of what a puff holds at some time for puffs. The others are
-drawn evenly from the rest of the area. Source: QRSim (R. De Nardi, 2013), plume tasks, as far as
-the share and the threshold go. Ours: all keep away from the limits, so that one can fly there; the
-original draws the others from the whole area, and takes the mean of puffs for their support.
+A share ``SHARE`` of them is drawn uniformly from the plume's support, where the concentration is
+above ``THRESHOLD``, a thousandth: of the peak for a cloud at rest, of the emission per second for a
+steady plume, and at some time of the amount of a puff for puffs. The others are drawn uniformly
+from the rest of the area. Source: QRSim (R. De Nardi, 2013), plume tasks, for the share and the
+threshold. Ours: all keep a distance from the limits, so that they can be flown to; the original
+draws the others from the whole area, and takes the mean of puffs for their support.
 """
 
 from abc import abstractmethod
@@ -29,9 +29,9 @@ from kittiwake.tasks.library.other_agents import rows
 from kittiwake.world.world import FlightArea
 
 SHARE, THRESHOLD = 0.8, 1e-3
-# from the limits of the area
+# distance from the limits of the area
 MARGIN_M = 2.0
-# so many draws for each place
+# number of draws for each location
 DRAWS = 16
 
 Places = Float[Array, "places 3"]
@@ -40,37 +40,37 @@ Corner = Float[Array, "3"]
 
 
 class AbstractPlumeRegion(eqx.Module):
-    """Where a plume is to be noticed."""
+    """Support of a plume, in which it can be detected."""
 
     @abstractmethod
-    def holds(self, place: Corner) -> Bool[Array, ""]:
-        """Whether a place is in it."""
+    def contains(self, position: Corner) -> Bool[Array, ""]:
+        """Return True if a position is in the region."""
 
     @abstractmethod
-    def away_m(self, place: Corner) -> Float[Array, ""]:
-        """How far a place is from the nearest source."""
+    def distance_m(self, position: Corner) -> Float[Array, ""]:
+        """Return the distance of a position from the nearest source."""
 
     @abstractmethod
-    def drawn(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
-        """So many places, some of them in it, and those as far as possible between two corners."""
+    def draw(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
+        """Draw positions in a box around the region, as far as possible between two corners."""
 
 
-class StillRegion(AbstractPlumeRegion):
-    """That of a Gaussian: an ellipsoid."""
+class GaussianRegion(AbstractPlumeRegion):
+    """Region of a Gaussian cloud: an ellipsoid."""
 
     cloud: GaussianCloud
 
     @override
-    def holds(self, place: Corner) -> Bool[Array, ""]:
-        dense = self.cloud.concentration(Vec3.of(place), 0.0)
-        return jnp.asarray(dense > THRESHOLD * self.cloud.peak)
+    def contains(self, position: Corner) -> Bool[Array, ""]:
+        concentration = self.cloud.concentration(Vec3.of(position), 0.0)
+        return jnp.asarray(concentration > THRESHOLD * self.cloud.peak)
 
     @override
-    def away_m(self, place: Corner) -> Float[Array, ""]:
-        return jnp.sqrt(((place - rows(self.cloud.position_world_m)) ** 2).sum())
+    def distance_m(self, position: Corner) -> Float[Array, ""]:
+        return jnp.sqrt(((position - rows(self.cloud.position_world_m)) ** 2).sum())
 
     @override
-    def drawn(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
+    def draw(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
         del low, high
         reach = sqrt(-2.0 * log(THRESHOLD))
         box = jax.random.uniform(key, (count, 3), jnp.result_type(float), -reach, reach)
@@ -81,14 +81,14 @@ class StillRegion(AbstractPlumeRegion):
 
 
 class WindborneRegion(AbstractPlumeRegion):
-    """That of sources in the wind, in which v = 2 a x^b grows with the way x.
+    """Region of sources in the wind, with v = 2 a x^b at the distance x downwind.
 
     Attributes:
-        sources_world_m: where they are.
-        there: which of them there are.
-        wind: what carries what leaves them.
-        volume: by v what it is diluted in, along the middle of the plume.
-        widest_m2: v where that is all too much, so that the support ends.
+        sources_world_m: positions of the sources.
+        there: True for each source that exists.
+        wind: dispersion of the sources' emissions downwind.
+        volume: function of v for the volume of dilution, on the plume's axis.
+        widest_m2: v at which the concentration falls to the threshold, where the support ends.
     """
 
     sources_world_m: Float[Array, "sources 3"]
@@ -98,21 +98,25 @@ class WindborneRegion(AbstractPlumeRegion):
     widest_m2: Real
 
     @override
-    def holds(self, place: Corner) -> Bool[Array, ""]:
-        seen = self.wind.seen_from(self.sources_world_m, Vec3.of(place))
-        v = seen.twice_variance_m2
-        share = jnp.exp(-seen.aside_m * seen.aside_m / v) * seen.height_share / self.volume(v)
-        return (self.there & (seen.ahead_m > 0.0) & (share > THRESHOLD)).any()
+    def contains(self, position: Corner) -> Bool[Array, ""]:
+        relative = self.wind.relative_to_sources(self.sources_world_m, Vec3.of(position))
+        v = relative.twice_variance_m2
+        share = (
+            jnp.exp(-relative.aside_m * relative.aside_m / v)
+            * relative.height_share
+            / self.volume(v)
+        )
+        return (self.there & (relative.ahead_m > 0.0) & (share > THRESHOLD)).any()
 
     @override
-    def away_m(self, place: Corner) -> Float[Array, ""]:
-        ways = jnp.sqrt(((place[None] - self.sources_world_m) ** 2).sum(axis=1))
-        return jnp.min(jnp.where(self.there, ways, jnp.inf))
+    def distance_m(self, position: Corner) -> Float[Array, ""]:
+        distances = jnp.sqrt(((position[None] - self.sources_world_m) ** 2).sum(axis=1))
+        return jnp.min(jnp.where(self.there, distances, jnp.inf))
 
     @override
-    def drawn(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
-        # the region reaches sqrt(v ln(v_1 / v)) aside with the widest v_1, as dilution goes with v;
-        # for puffs a box is a little too wide; it is widest as v = v_1 / e
+    def draw(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
+        # with the widest v_1 the region extends to sqrt(v ln(v_1 / v)) sideways, as dilution is
+        # proportional to v; this is widest at v = v_1 / e; for puffs the box is slightly too wide
         source_key, place_key = jax.random.split(key)
         odds = jnp.where(self.there, 0.0, -jnp.inf)
         of = self.sources_world_m[jax.random.categorical(source_key, odds, shape=(count,))]
@@ -130,13 +134,13 @@ class WindborneRegion(AbstractPlumeRegion):
 
 
 def region_of(cloud: Any) -> AbstractPlumeRegion:
-    """That of a cloud.
+    """Return the support of a cloud.
 
     Raises:
-        TypeError: for one of a kind of which it is not known.
+        TypeError: for a kind of cloud without a known support.
     """
     if isinstance(cloud, GaussianCloud):
-        return StillRegion(cloud)
+        return GaussianRegion(cloud)
     if isinstance(cloud, DispersedCloud):
         wind, there = cloud.downwind, cloud.emissions_per_s > 0.0
         widest = 1.0 / (pi * wind.speed_mps * THRESHOLD)
@@ -145,31 +149,38 @@ def region_of(cloud: Any) -> AbstractPlumeRegion:
         )
     if isinstance(cloud, PuffCloud):
         widest = THRESHOLD ** (-2.0 / 3.0) / (2.0 * pi)
-        where = cloud.sources_world_m, cloud.there, cloud.downwind
-        return WindborneRegion(*where, lambda v: (2.0 * pi * v) ** 1.5, widest)
-    message = f"no support is known of a {type(cloud).__name__}"
+        return WindborneRegion(
+            cloud.sources_world_m,
+            cloud.there,
+            cloud.downwind,
+            lambda v: (2.0 * pi * v) ** 1.5,
+            widest,
+        )
+    message = f"cloud: got a {type(cloud).__name__}, whose support is not known"
     raise TypeError(message)
 
 
 def reference_locations(cloud: Any, area: FlightArea, count: int, key: PRNGKeyArray) -> Places:
-    """So many places about a plume."""
+    """Draw the reference locations of a plume."""
     support = region_of(cloud)
     near_key, far_key = jax.random.split(key)
     low, high = jnp.asarray([area.x_m, area.y_m, area.z_m], jnp.result_type(float)).T
     low, high = low + MARGIN_M, high - MARGIN_M
-    near = support.drawn(low, high, count * DRAWS, near_key)
+    near = support.draw(low, high, count * DRAWS, near_key)
     anywhere = jax.random.uniform(far_key, (count * DRAWS, 3), low.dtype)
     far = low[None] + (high - low)[None] * anywhere
     in_area = ((near >= low[None]) & (near <= high[None])).all(axis=1)
     inside = round(SHARE * count)
     return jnp.concatenate(
         [
-            _first(near, jax.vmap(support.holds)(near) & in_area, inside),
-            _first(far, ~jax.vmap(support.holds)(far), count - inside),
+            _first(near, jax.vmap(support.contains)(near) & in_area, inside),
+            _first(far, ~jax.vmap(support.contains)(far), count - inside),
         ]
     )
 
 
-def _first(places: Places, wanted: Bool[Array, " places"], count: int) -> Float[Array, "first 3"]:
-    """The first of those that are wanted; others where there are too few."""
-    return places[jnp.argsort(~wanted)[:count]]
+def _first(
+    places: Places, preferred: Bool[Array, " places"], count: int
+) -> Float[Array, "first 3"]:
+    """Return the first preferred places; others if there are too few."""
+    return places[jnp.argsort(~preferred)[:count]]

@@ -1,10 +1,10 @@
-"""QRSim's SearchRescue: find persons on the ground with a camera, and stop beside each of them.
+"""QRSim's SearchRescue: find persons on the ground with a camera and stop beside each of them.
 
 A person is found when an agent is within 5 m of it at 0.1 m/s or less at the end of a control step.
-All agents have one reward: in each step the number of persons found in it, and -1/200 in a step
-without. Episodes go on when all are found. Source: QRSim (R. De Nardi, 2013), TaskSearchRescue; its
-starts are drawn from a generator that nobody seeds. There each keeps a heading that is drawn, here
-all look north.
+All agents share one reward: the number of persons found in a step, or -1/200 in a step without.
+Episodes continue after all are found. Source: QRSim (R. De Nardi, 2013), TaskSearchRescue; its
+starts are drawn from an unseeded generator. There each agent keeps a random heading, here all face
+north.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,19 +25,19 @@ from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
 from kittiwake.tasks.action_mapping import ActionMapping
-from kittiwake.tasks.library.motion import COMPONENT, FAR, WorldMotion
-from kittiwake.tasks.library.other_agents import mates, ways_to
+from kittiwake.tasks.library.motion import POSITION_BOUNDS, UNIT_BOUNDS, WorldMotion
+from kittiwake.tasks.library.other_agents import offsets_to, other_agents
 from kittiwake.tasks.library.pelican import (
-    LOST,
-    free_velocities,
-    windy_from_anywhere,
+    LOST_REWARD,
+    pelican_velocity_mapping,
+    wind_from_any_direction,
     without_noise,
 )
-from kittiwake.tasks.library.person_search import Beliefs
-from kittiwake.tasks.library.separation import whereabouts
-from kittiwake.tasks.library.velocities import asking
+from kittiwake.tasks.library.person_search import SearchBeliefs
+from kittiwake.tasks.library.separation import current_positions
+from kittiwake.tasks.library.velocities import velocity_action
 from kittiwake.tasks.requirements import Requirements
-from kittiwake.tasks.starts import inside, scattered
+from kittiwake.tasks.starts import inner_area, scatter_starts
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 from kittiwake.world.terrain import TERRAIN, Terrain
 from kittiwake.world.world import World
@@ -47,103 +47,109 @@ EVIDENCE = Bounds(-200.0, 200.0)
 
 
 class SearchObservation(WorldMotion):
-    """What a searcher knows.
+    """Observation of a searcher.
 
     Attributes:
-        up_body: the vertical in its own axes, by which an image can be laid on the ground.
-        evidence: by row and column of the image how much likelier a person is than none.
-        ways_to_mates_world_m: to the other searchers, the next one first.
+        up_body: vertical direction in body axes, for the projection of the image.
+        evidence: log-likelihood ratio of a person to none, by row and column of the image.
+        ways_to_mates_world_m: offsets to the other searchers, the next one first.
     """
 
-    up_body: Annotated[Vec3, COMPONENT]
+    up_body: Annotated[Vec3, UNIT_BOUNDS]
     evidence: Annotated[Float[Array, "rows columns"], EVIDENCE]
-    ways_to_mates_world_m: Annotated[Float[Array, "mates 3"], FAR]
+    ways_to_mates_world_m: Annotated[Float[Array, "other_agents 3"], POSITION_BOUNDS]
 
 
-class Search(eqx.Module):
-    """What is remembered of an episode.
+class SearchProgress(eqx.Module):
+    """Persons found in an episode, and the built-in policy's beliefs.
 
     Attributes:
-        found: which persons have been found.
-        new: how many of them in the last step.
-        beliefs: of the searchers without learning, by estimates and images alone; None for others.
+        found: True for each person that has been found.
+        new: number of persons found in the last step.
+        beliefs: beliefs of the built-in policy, from estimates and images alone; None for learners.
     """
 
     found: Bool[Array, " persons"]
     new: Count
-    beliefs: Beliefs | None
+    beliefs: SearchBeliefs | None
 
 
 def _conditions(east_m: int) -> dict[str, dict[str, Any]]:
-    """Those of searchers of which the first begins so far in the east; without noise higher up."""
+    """Return the conditions; ``east_m`` is the first searcher's start in ``noiseless``."""
     return {
         "noiseless": {
             **without_noise("pelican", sensors={CAMERA: "person-camera"}),
             "vehicles.pelican.start.position_world_m": [east_m, 0, 45],
         },
         "noisy": {},
-        "windy": windy_from_anywhere(2.0),
+        "windy": wind_from_any_direction(2.0),
     }
 
 
 class AbstractSearchRescue(AbstractTask):
-    """Searchers with velocities in three axes."""
+    """Base class: search by velocities along three axes."""
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
     within_m: Annotated[Real, POSITIVE] = 5.0
     slower_than_mps: Annotated[Real, POSITIVE] = 0.1
     cost_of_a_step: Annotated[Real, NOT_NEGATIVE] = 0.005
-    # whether what searchers believe is remembered, for the baseline
+    # True to keep the beliefs that the built-in policy needs
     believing: bool = eqx.field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
     requirements: ClassVar[Requirements] = Requirements(
         [RequiredSensor(CAMERA, PersonsMeasurement, "person-camera")], {TERRAIN: "terrain: pour"}
     )
-    lost_reward: ClassVar[float] = LOST
+    lost_reward: ClassVar[float] = LOST_REWARD
     shared: ClassVar[bool] = True
 
     @override
     def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
-        return scattered(given, inside(world.area), world.collision_distance_m, key)
+        return scatter_starts(given, inner_area(world.area), world.collision_distance_m, key)
 
     @override
     def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
         del vehicle
-        return free_velocities()
+        return pelican_velocity_mapping()
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Search:
+    def begin(
+        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+    ) -> SearchProgress:
         del key
         ground: Terrain = scene.processes[TERRAIN]
         beliefs = None
         if self.believing:
             camera = vehicles[0].sensors[CAMERA].component.sensor
-            assert isinstance(camera, PersonCamera), "nothing else measures persons"
-            beliefs = Beliefs.begun(camera, scene.agents.estimate, scene.world.area)
-        nobody = jnp.zeros_like(ground.there)
-        return Search(nobody, jnp.zeros((), jnp.int32), beliefs)
+            assert isinstance(camera, PersonCamera), "no other sensor measures persons"
+            beliefs = SearchBeliefs.initial(camera, scene.agents.estimate, scene.world.area)
+        found = jnp.zeros_like(ground.there)
+        return SearchProgress(found, jnp.zeros((), jnp.int32), beliefs)
 
     @override
-    def proceed(self, goal: Search, scene: TaskScene, key: PRNGKeyArray) -> Search:
+    def proceed(self, goal: SearchProgress, scene: TaskScene, key: PRNGKeyArray) -> SearchProgress:
         del key
         ground: Terrain = scene.processes[TERRAIN]
 
         def stands_beside(agent: Agent) -> Bool[Array, " persons"]:
-            away = jax.vmap(lambda person: self._away_m(agent.truth, person, scene))
+            distance_m = jax.vmap(lambda person: self._distance_m(agent.truth, person, scene))
             slow = agent.truth.velocity_world_mps.norm() <= self.slower_than_mps
-            return jnp.asarray(away(ground.persons_world_m) <= self.within_m) & slow
+            return jnp.asarray(distance_m(ground.persons_world_m) <= self.within_m) & slow
 
         beside = jnp.asarray(scene.each(stands_beside)).any(axis=0) & ground.there
         new = jnp.sum(beside & ~goal.found, dtype=jnp.int32)
         own, beliefs = scene.agents, goal.beliefs
         if beliefs is not None:
-            seen = own.estimate, own.measurements[CAMERA]
-            beliefs = beliefs.after(*seen, scene.world.ground_z_m, 1.0 / self.rate_hz)
-        return Search(goal.found | beside, new, beliefs)
+            beliefs = beliefs.update(
+                own.estimate,
+                own.measurements[CAMERA],
+                scene.world.ground_z_m,
+                1.0 / self.rate_hz,
+            )
+        return SearchProgress(goal.found | beside, new, beliefs)
 
     @override
-    def observe(self, goal: Search, agent: Agent, scene: TaskScene) -> SearchObservation:
+    def observe(self, goal: SearchProgress, agent: Agent, scene: TaskScene) -> SearchObservation:
         del goal
         own = agent.estimate
         return SearchObservation(
@@ -151,33 +157,35 @@ class AbstractSearchRescue(AbstractTask):
             velocity_world_mps=own.velocity_world_mps,
             up_body=own.q_world_from_body.inverse().rotate(Vec3(0.0, 0.0, 1.0)),
             evidence=agent.measurements[CAMERA].evidence,
-            ways_to_mates_world_m=ways_to(mates(scene, agent).estimate, own),
+            ways_to_mates_world_m=offsets_to(other_agents(scene, agent).estimate, own),
         )
 
     @override
-    def reward(self, goal: Search, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: SearchProgress, agent: Agent, scene: TaskScene) -> Real:
         del agent, scene
         found = jnp.asarray(goal.new, jnp.result_type(float))
         return jnp.where(goal.new > 0, found, -self.cost_of_a_step)
 
     @override
-    def baseline(self, goal: Search, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
+    def baseline(
+        self, goal: SearchProgress, agent: Agent, scene: TaskScene
+    ) -> Float[Array, " numbers"]:
         assert goal.beliefs is not None, "only a task with beliefs has a baseline"
-        here = whereabouts(scene.agents.estimate)
+        here = current_positions(scene.agents.estimate)
         velocity = goal.beliefs.velocity_world_mps(agent.number, here, scene.world.ground_z_m)
-        return asking(free_velocities(), Vec3.of(velocity))
+        return velocity_action(pelican_velocity_mapping(), Vec3.of(velocity))
 
     @override
     def with_beliefs(self) -> "AbstractSearchRescue":
         return self if self.believing else replace(self, believing=True)
 
     @override
-    def figures(self, goal: Search, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: SearchProgress, scene: TaskScene) -> dict[str, Real]:
         ground: Terrain = scene.processes[TERRAIN]
         counts = {"persons_found": goal.found, "persons": ground.there}
-        return {name: who.astype(float).sum() for name, who in counts.items()}
+        return {name: flags.astype(float).sum() for name, flags in counts.items()}
 
-    def _away_m(self, motion: Kinematics, person: Float[Array, "2"], scene: TaskScene) -> Real:
+    def _distance_m(self, motion: Kinematics, person: Float[Array, "2"], scene: TaskScene) -> Real:
         place = Vec3(person[0], person[1], scene.world.ground_z_m)
         return (motion.position_world_m - place).norm()
 

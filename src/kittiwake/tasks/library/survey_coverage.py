@@ -1,14 +1,14 @@
-"""Vessels that pass all of an area, by their rudders and thrust.
+"""Task of vessels: cover all cells of an area, by rudder and thrust.
 
-The area is a rectangle of N square cells; a cell is covered as soon as a vessel was within
-``swath_m`` of its middle at the end of a control step. With k_i the cells that agent i has newly
-covered, of which one that several come upon at once counts for the first of them, its own reward of
-a step is::
+The area is a rectangle of N square cells; a cell is covered as soon as a vessel is within
+``swath_m`` of its center at the end of a control step. With k_i the number of cells that agent i
+has newly covered (a cell that several cover at once counts for the first of them), each agent has a
+reward of its own in each step::
 
     r_i = 10 k_i / N - 0.01 dt / 1 s
 
-The episode ends once all cells are covered; cells that are near a vessel where it begins count for
-nobody. A vessel that leaves ``world.area`` is lost.
+The episode ends once all cells are covered; cells near the start of a vessel do not count. A vessel
+that leaves ``world.area`` is lost.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,50 +29,55 @@ from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping, Span
-from kittiwake.tasks.library.motion import COMPONENT, FAR, FAST, SPINNING
+from kittiwake.tasks.library.motion import (
+    POSITION_BOUNDS,
+    RATE_BOUNDS,
+    UNIT_BOUNDS,
+    VELOCITY_BOUNDS,
+)
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
 WHOLE_AREA, TIME_PER_S = 10.0, 0.01
 HELM = ActionMapping(RudderThrust, {"rudder_rad": Span(0.0, 0.6), "thrust_n": Span(0.0, 1.0)})
-# where an agent looks, in cells from itself: so far ahead, and to the left
+# observed places around an agent, in cells ahead of it and to its left
 LOOKS_AHEAD, LOOKS_ASIDE = (-1, 0, 1, 2, 3), (-2, -1, 0, 1, 2)
-# what the whole area is seen in, along each side
+# number of observed blocks along each side of the area
 BLOCKS = 4
 
 
 class SurveyCoverageObservation(eqx.Module):
-    """How it believes to move, and what has been covered.
+    """Estimated motion of a vessel, and the coverage of the area.
 
     Attributes:
-        offset_world_m: the way to the middle of the area.
-        ahead_world: where it heads.
-        velocity_body_mps: over the ground.
-        yaw_rate_radps: how it turns.
-        near: of places around it, in rows from behind to ahead and in them from right to left,
-            whether there is nothing to cover any more.
-        blocks: of the whole area, in ``BLOCKS`` parts along each side, how much is covered.
+        offset_world_m: offset to the center of the area.
+        ahead_world: direction of its heading.
+        velocity_body_mps: velocity over the ground.
+        yaw_rate_radps: yaw rate.
+        near: 1 for each place around it that is covered or outside, else 0, in rows from behind
+            to ahead, each from right to left.
+        blocks: covered share of each of ``BLOCKS`` times ``BLOCKS`` parts of the area.
     """
 
-    offset_world_m: Annotated[Vec3, FAR]
-    ahead_world: Annotated[Vec3, COMPONENT]
-    velocity_body_mps: Annotated[Vec3, FAST]
-    yaw_rate_radps: Annotated[Real, SPINNING]
+    offset_world_m: Annotated[Vec3, POSITION_BOUNDS]
+    ahead_world: Annotated[Vec3, UNIT_BOUNDS]
+    velocity_body_mps: Annotated[Vec3, VELOCITY_BOUNDS]
+    yaw_rate_radps: Annotated[Real, RATE_BOUNDS]
     near: Annotated[Float[Array, "looks"], FRACTION]
     blocks: Annotated[Float[Array, "blocks"], FRACTION]
 
 
-class Survey(NamedTuple):
-    """What has been covered, and how many cells each agent has in the last step."""
+class Coverage(NamedTuple):
+    """Covered cells, and the number of cells newly covered by each agent in the last step."""
 
     covered: Bool[Array, "columns rows"]
     newly: Int[Array, " agents"]
 
 
 class SurveyCoverage(AbstractTask):
-    """A rectangle from ``corner_world_m`` on, along x and y, in cells of ``cell_m``.
+    """Coverage of a rectangle from ``corner_world_m`` along x and y, in cells of ``cell_m``.
 
     Attributes:
-        cells: how many there are along x, and along y; multiples of ``BLOCKS``.
+        cells: number of cells along x and along y; multiples of ``BLOCKS``.
     """
 
     rate_hz: Annotated[Real, POSITIVE] = 4.0
@@ -91,9 +96,9 @@ class SurveyCoverage(AbstractTask):
     }
 
     def __check_init__(self) -> None:
-        """Refuses an area that is not made of whole blocks."""
+        """Check that the area consists of whole blocks."""
         if any(count < BLOCKS or count % BLOCKS for count in self.cells):
-            message = f"cells: {self.cells} is not allowed; write multiples of {BLOCKS}"
+            message = f"cells: got {self.cells}; must be multiples of {BLOCKS}"
             raise ValueError(message)
 
     @override
@@ -102,21 +107,21 @@ class SurveyCoverage(AbstractTask):
         return HELM
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Survey:
+    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Coverage:
         del vehicles, key
-        passed = scene.each(lambda agent: self._passed(agent.truth))
-        return Survey(passed.any(axis=0), jnp.zeros(passed.shape[0], jnp.int32))
+        passed = scene.each(lambda agent: self._cells_near(agent.truth))
+        return Coverage(passed.any(axis=0), jnp.zeros(passed.shape[0], jnp.int32))
 
     @override
-    def proceed(self, goal: Survey, scene: TaskScene, key: PRNGKeyArray) -> Survey:
+    def proceed(self, goal: Coverage, scene: TaskScene, key: PRNGKeyArray) -> Coverage:
         del key
-        passed = scene.each(lambda agent: self._passed(agent.truth))
+        passed = scene.each(lambda agent: self._cells_near(agent.truth))
         first = passed & (jnp.cumsum(passed, axis=0, dtype=jnp.int32) == 1)
         newly = (first & ~goal.covered[None]).sum(axis=(1, 2), dtype=jnp.int32)
-        return Survey(goal.covered | passed.any(axis=0), newly)
+        return Coverage(goal.covered | passed.any(axis=0), newly)
 
     @override
-    def observe(self, goal: Survey, agent: Agent, scene: TaskScene) -> SurveyCoverageObservation:
+    def observe(self, goal: Coverage, agent: Agent, scene: TaskScene) -> SurveyCoverageObservation:
         del scene
         own = agent.estimate
         columns, rows = self.cells
@@ -131,39 +136,39 @@ class SurveyCoverage(AbstractTask):
             ahead_world=Vec3(cosine, sine, 0.0),
             velocity_body_mps=own.velocity_body_mps,
             yaw_rate_radps=own.angular_velocity_body_radps.z,
-            near=self._near(goal, own.position_world_m, cosine, sine),
+            near=self._covered_around(goal, own.position_world_m, cosine, sine),
             blocks=blocks.mean(axis=(1, 3)).reshape(-1),
         )
 
     @override
-    def reward(self, goal: Survey, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: Coverage, agent: Agent, scene: TaskScene) -> Real:
         del scene
         newly = goal.newly[agent.number].astype(jnp.result_type(float))
         return WHOLE_AREA * newly / goal.covered.size - TIME_PER_S / self.rate_hz
 
     @override
-    def figures(self, goal: Survey, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: Coverage, scene: TaskScene) -> dict[str, Real]:
         del scene
         return {"covered": goal.covered.mean(dtype=jnp.result_type(float))}
 
     @override
-    def ended(self, goal: Survey, scene: TaskScene) -> Flag:
+    def ended(self, goal: Coverage, scene: TaskScene) -> Flag:
         del scene
         return goal.covered.all()
 
-    def _passed(self, truth: Kinematics) -> Bool[Array, "columns rows"]:
-        """The cells near a vessel."""
+    def _cells_near(self, truth: Kinematics) -> Bool[Array, "columns rows"]:
+        """Return True for each cell within ``swath_m`` of a vessel."""
         columns, rows = self.cells
         dtype = jnp.result_type(float)
-        away = truth.position_world_m - self.corner_world_m
-        x = (jnp.arange(columns, dtype=dtype) + 0.5) * self.cell_m - away.x
-        y = (jnp.arange(rows, dtype=dtype) + 0.5) * self.cell_m - away.y
+        offset = truth.position_world_m - self.corner_world_m
+        x = (jnp.arange(columns, dtype=dtype) + 0.5) * self.cell_m - offset.x
+        y = (jnp.arange(rows, dtype=dtype) + 0.5) * self.cell_m - offset.y
         return (x**2)[:, None] + (y**2)[None] <= self.swath_m**2
 
-    def _near(
-        self, goal: Survey, position_world_m: Vec3, cosine: Real, sine: Real
+    def _covered_around(
+        self, goal: Coverage, position_world_m: Vec3, cosine: Real, sine: Real
     ) -> Float[Array, "looks"]:
-        """What is covered, or outside, at places around a vessel."""
+        """Return 1 for each place around a vessel that is covered or outside, else 0."""
         dtype = jnp.result_type(float)
         ahead, aside = np.meshgrid(LOOKS_AHEAD, LOOKS_ASIDE, indexing="ij")
         own = (position_world_m - self.corner_world_m) / self.cell_m

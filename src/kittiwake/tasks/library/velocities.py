@@ -1,4 +1,4 @@
-"""Acting by velocities over the ground."""
+"""Actions that command velocities over the ground."""
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -11,17 +11,19 @@ from kittiwake.tasks.action_mapping import ActionMapping, Span
 AXES = {axis: axis_column("velocity_world_mps", axis) for axis in "xyz"}
 
 
-def velocities(reach_mps: Vec3) -> ActionMapping:
-    """Looking east, up to so fast each way; an axis without any reach is never asked for."""
-    reaches = {axis: float(getattr(reach_mps, axis)) for axis in AXES}
+def velocity_mapping(limit_mps: Vec3) -> ActionMapping:
+    """Return the mapping up to a limit along each axis, with yaw 0; axes of limit 0 are fixed."""
+    limits = {axis: float(getattr(limit_mps, axis)) for axis in AXES}
     return ActionMapping(
-        VelocityYaw, {AXES[axis]: Span(0.0, reach) for axis, reach in reaches.items() if reach}
+        VelocityYaw, {AXES[axis]: Span(0.0, limit) for axis, limit in limits.items() if limit}
     )
 
 
-def asking(
-    mapping: ActionMapping, velocity_world_mps: Vec3, told: Float[Array, " told"] | None = None
+def velocity_action(
+    mapping: ActionMapping,
+    velocity_world_mps: Vec3,
+    reported: Float[Array, " reported"] | None = None,
 ) -> Float[Array, " numbers"]:
-    """The action that asks for a velocity, and tells what is told."""
-    wanted = {column: getattr(velocity_world_mps, axis) for axis, column in AXES.items()}
-    return mapping.action({name: jnp.asarray(wanted[name]) for name in mapping.spans}, told)
+    """Return the action that commands a velocity, with the reported numbers."""
+    values = {column: getattr(velocity_world_mps, axis) for axis, column in AXES.items()}
+    return mapping.action({name: jnp.asarray(values[name]) for name in mapping.spans}, reported)

@@ -1,10 +1,10 @@
-"""Changes to a scenario that several tasks know under the same name."""
+"""Wind conditions that several tasks share."""
 
 from typing import Any
 
 
-def windy(speed_at_6m_mps: float, from_deg: float) -> dict[str, Any]:
-    """Wind that grows with height, and the gusts that come with it."""
+def wind_and_gusts(speed_at_6m_mps: float, from_deg: float) -> dict[str, Any]:
+    """Return the changes for a wind that grows with height, with the matching gusts."""
     return {
         "world.wind": {
             "type": "shear",

@@ -43,7 +43,7 @@ def following(**parameters):
 
 
 def seeing(guidance, start, reading, *, fresh=True):
-    """The next state and what is asked for after one reading."""
+    """Return the next state and the command after one measurement."""
     inputs = inputs_at(PLACE, measurements={"head": reading}, fresh={"head": jnp.asarray(fresh)})
     inputs = dataclasses.replace(inputs, estimate=start.kinematics())
     return guidance.step(guidance.init(KEY), inputs, DT_S, KEY)
@@ -64,9 +64,9 @@ def flown(guidance, valid, velocity=STILL):
             measurements={"head": reading},
             fresh={"head": jnp.asarray(True)},
         )
-        later, asked = guidance.step(state, inputs, DT_S, KEY)
-        along, still = asked.commands
-        row = (later.part, asked.place, along.speed_along_mps, still.position_world_m.x)
+        later, command = guidance.step(state, inputs, DT_S, KEY)
+        along, still = command.commands
+        row = (later.part, command.place, along.speed_along_mps, still.position_world_m.x)
         return match_dtypes(later, state), as_arrays((*row, guidance.finished(later)))
 
     seen = (jnp.arange(len(valid), dtype=float), jnp.asarray(valid))
@@ -74,11 +74,11 @@ def flown(guidance, valid, velocity=STILL):
     return map(np.asarray, eqx.filter_jit(lambda state: jax.lax.scan(once, state, seen)[1])(begun))
 
 
-def test_normal_and_distance_are_those_of_the_reading_and_the_attitude():
+def test_normal_and_distance_follow_from_range_and_attitude():
     start = Start(PLACE, roll_rad=0.1, pitch_rad=-0.2, yaw_rad=0.5)
-    _, asked = seeing(following(), start, HeadMeasurement(0.8, jnp.asarray(True), 0.9, -0.3))
-    along, _ = asked.commands
-    assert int(asked.place) == 0
+    _, command = seeing(following(), start, HeadMeasurement(0.8, jnp.asarray(True), 0.9, -0.3))
+    along, _ = command.commands
+    assert int(command.place) == 0
     look = np.array([math.cos(0.3) * math.cos(0.9), -math.sin(0.3), -math.cos(0.3) * math.sin(0.9)])
     q = start.kinematics().q_world_from_body
     normal = -np.asarray(q.rotate(Vec3.of(look.tolist())).array)
@@ -87,29 +87,29 @@ def test_normal_and_distance_are_those_of_the_reading_and_the_attitude():
     assert float(along.wanted_distance_m) == 1.0
 
 
-def test_distance_of_the_vehicle_is_that_of_a_plane_below_it_whatever_its_tilt():
+def test_distance_is_independent_of_the_tilt():
     # 1.4 m under the center of mass; the head looks straight down at every pitch
     for pitch in (-0.2, 0.0, 0.3):
         low = 0.215 * math.sin(pitch) + 0.01 * math.cos(pitch)
         reading = HeadMeasurement(1.4 - low, jnp.asarray(True), math.pi / 2 - pitch, 0.0)
-        _, asked = seeing(following(), Start(PLACE, pitch_rad=pitch), reading)
-        assert float(asked.commands[0].distance_m) == pytest.approx(1.4, abs=1e-12)
-        np.testing.assert_allclose(asked.commands[0].normal_world.array, [0, 0, 1], atol=1e-12)
+        _, command = seeing(following(), Start(PLACE, pitch_rad=pitch), reading)
+        assert float(command.commands[0].distance_m) == pytest.approx(1.4, abs=1e-12)
+        np.testing.assert_allclose(command.commands[0].normal_world.array, [0, 0, 1], atol=1e-12)
 
 
 @pytest.mark.parametrize(("valid", "fresh"), [(False, True), (True, False)])
-def test_without_a_new_and_valid_reading_it_looks_from_where_it_is(valid, fresh):
+def test_vehicle_holds_without_a_valid_measurement(valid, fresh):
     start = Start(PLACE, yaw_rad=0.5)
     reading = HeadMeasurement(0.8, jnp.asarray(valid), 0.9, 0.0)
-    state, asked = seeing(following(), start, reading, fresh=fresh)
+    state, command = seeing(following(), start, reading, fresh=fresh)
     assert int(state.part) == LOOKING
-    assert int(asked.place) == 1
-    still = asked.commands[1]
+    assert int(command.place) == 1
+    still = command.commands[1]
     np.testing.assert_allclose(still.position_world_m.array, PLACE.array)
     assert float(still.yaw_rad) == 0.5
 
 
-def test_out_of_sight_the_last_reading_counts_a_while_then_it_stays_and_then_goes_on():
+def test_last_measurement_is_used_for_a_while_before_holding():
     guidance = following(hold_s=0.35, give_up_s=2.0)
     valid = [False] * 2 + [True] * 3 + [False] * 7 + [True] * 3
     part, place, _, stays_at, finished = flown(guidance, valid)
@@ -124,7 +124,7 @@ def test_out_of_sight_the_last_reading_counts_a_while_then_it_stays_and_then_goe
 
 
 @pytest.mark.parametrize("seen_first", [True, False])
-def test_a_surface_that_stays_out_of_sight_is_lost_for_good(seen_first):
+def test_surface_out_of_sight_is_lost_for_good(seen_first):
     guidance = following(hold_s=0.15, give_up_s=0.55)
     valid = [seen_first] + [False] * 7 + [True] * 2
     part, place, *_, finished = flown(guidance, valid)
@@ -136,14 +136,14 @@ def test_a_surface_that_stays_out_of_sight_is_lost_for_good(seen_first):
     assert guidance.phases()[LOST] == "lost the surface"
 
 
-def test_speed_goes_from_the_present_one_to_the_wanted_one_evenly():
+def test_speed_changes_linearly_to_the_desired_one():
     guidance = following(speed_mps=0.5, acceleration_mps2=2.0)
     # over a floor ahead is along
     *_, speed, _, _ = flown(guidance, [True] * 6, Vec3(-0.3, 0.0, 0.0))
     np.testing.assert_allclose(speed, [-0.1, 0.1, 0.3, 0.5, 0.5, 0.5], atol=1e-12)
 
 
-def test_after_its_way_it_is_done_and_comes_to_rest():
+def test_task_is_done_at_rest_after_its_path_length():
     guidance = following(speed_mps=0.5, acceleration_mps2=2.0, way_m=0.18)
     part, place, speed, _, finished = flown(guidance, [True] * 9, Vec3(0.5, 0.1, 0.0))
     # four steps make 0.2 m ahead; what goes aside does not count
@@ -153,13 +153,13 @@ def test_after_its_way_it_is_done_and_comes_to_rest():
     assert (place == 0).all()
 
 
-def test_a_way_is_counted_downhill_too():
+def test_path_length_is_counted_downhill_too():
     guidance = following(speed_mps=-0.5, way_m=0.18)
     part, *_ = flown(guidance, [True] * 6, Vec3(-0.5, 0.0, 0.0))
     np.testing.assert_array_equal(part, [FOLLOWING] * 4 + [DONE] * 2)
 
 
-def test_after_its_time_it_is_done_even_if_the_surface_goes_then():
+def test_task_is_done_after_its_time_even_without_the_surface():
     guidance = following(speed_mps=0.0, duration_s=0.25, hold_s=0.0, give_up_s=0.25)
     part, place, *_, finished = flown(guidance, [True] * 5 + [False] * 5)
     np.testing.assert_array_equal(part, [FOLLOWING] * 3 + [DONE] * 7)
@@ -167,7 +167,7 @@ def test_after_its_time_it_is_done_even_if_the_surface_goes_then():
     assert finished[3:].all()
 
 
-def test_following_without_an_end_is_what_it_is_to_do():
+def test_task_without_an_end_has_no_final_phase():
     assert following().phases()[-1] == "following the surface"
     assert following(way_m=3.0).phases()[DONE] == "at rest before the surface"
 
@@ -175,12 +175,12 @@ def test_following_without_an_end_is_what_it_is_to_do():
 @pytest.mark.parametrize(
     ("given", "sensors", "message"),
     [
-        ({}, {}, "sensor: 'head' is no head.*write sensors: {head: ultrasonic-head}"),
-        ({}, {"head": Ultrasonic(), "nose": HEAD}, "'head' is no head.*; write nose"),
-        ({"distance_m": 6.0}, {"head": HEAD}, "distance_m: 6 is out of .*between 0 and 5"),
+        ({}, {}, "`sensor`: 'head' is not a surface head.*write sensors: {head: ultrasonic-head}"),
+        ({}, {"head": Ultrasonic(), "nose": HEAD}, "'head' is not a surface head; write nose"),
+        ({"distance_m": 6.0}, {"head": HEAD}, "`distance_m`: got 6; must be between 0 and 5"),
     ],
 )
-def test_what_the_vehicle_cannot_do_is_refused(given, sensors, message):
+def test_unsuitable_vehicles_are_refused(given, sensors, message):
     with pytest.raises(ScenarioError, match=message):
         FollowSurface("head", **given).prepare(context(**sensors))
 
@@ -188,10 +188,10 @@ def test_what_the_vehicle_cannot_do_is_refused(given, sensors, message):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"speed_mps": 0.0, "way_m": 2.0}, "way_m is never made.*write duration_s"),
-        ({"hold_s": 5.0}, "give_up_s: 5 is not above hold_s, 5"),
+        ({"speed_mps": 0.0, "way_m": 2.0}, "`way_m`: not reached .*write duration_s"),
+        ({"hold_s": 5.0}, "`give_up_s`: got 5; must be above hold_s, 5"),
     ],
 )
-def test_numbers_that_contradict_each_other_are_refused(given, message):
+def test_contradictory_parameters_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         FollowSurface("head", **given)

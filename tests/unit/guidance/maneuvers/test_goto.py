@@ -23,22 +23,23 @@ def set_points(guidance, times):
         )
 
 
-def test_without_a_speed_the_place_is_asked_for_at_once():
-    _, asked = Goto(PLACE).step(Goto(PLACE).init(KEY), inputs_at(START), DT_S, KEY)
-    assert asked.position_world_m == PLACE
+def test_goto_without_a_speed_commands_the_position_at_once():
+    _, setpoint = Goto(PLACE).step(Goto(PLACE).init(KEY), inputs_at(START), DT_S, KEY)
+    assert setpoint.position_world_m == PLACE
 
 
-def test_the_way_is_the_motion_of_least_jerk_with_its_derivatives():
+def test_goto_with_a_speed_is_the_minimum_jerk_motion():
     # 10 m at 2 m/s: the time is 15 d / (8 v)
     duration_s, times = 9.375, np.linspace(0.0, 9.375, 41)
-    asked = set_points(Goto(PLACE, speed_mps=2.0, acceleration_mps2=5.0), times)
+    setpoint = set_points(Goto(PLACE, speed_mps=2.0, acceleration_mps2=5.0), times)
     t = times / duration_s
     share = 10 * t**3 - 15 * t**4 + 6 * t**5
-    np.testing.assert_allclose(asked.position_world_m.x, 1 + 8 * share, rtol=0, atol=1e-9)
-    np.testing.assert_allclose(asked.position_world_m.y, 2 - 6 * share, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(setpoint.position_world_m.x, 1 + 8 * share, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(setpoint.position_world_m.y, 2 - 6 * share, rtol=0, atol=1e-9)
     derivative = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])
     for order, vector in enumerate(
-        (asked.velocity_world_mps, asked.acceleration_world_mps2, asked.jerk_world_mps3), start=1
+        (setpoint.velocity_world_mps, setpoint.acceleration_world_mps2, setpoint.jerk_world_mps3),
+        start=1,
     ):
         expected = derivative.deriv(order)(t) * 8 / duration_s**order
         inside = slice(1, -1)  # at its ends the jerk jumps to zero
@@ -46,18 +47,18 @@ def test_the_way_is_the_motion_of_least_jerk_with_its_derivatives():
 
 
 @pytest.mark.parametrize(("speed", "acceleration"), [(2.0, 100.0), (100.0, 0.5), (1.0, 1.0)])
-def test_neither_limit_is_passed_and_one_is_reached(speed, acceleration):
+def test_neither_limit_is_exceeded_and_one_is_reached(speed, acceleration):
     guidance = Goto(PLACE, speed_mps=speed, acceleration_mps2=acceleration)
-    asked = set_points(guidance, np.linspace(0.0, 30.0, 3001))
-    fastest = float(jnp.max(jax.vmap(Vec3.norm)(asked.velocity_world_mps)))
-    hardest = float(jnp.max(jax.vmap(Vec3.norm)(asked.acceleration_world_mps2)))
+    setpoint = set_points(guidance, np.linspace(0.0, 30.0, 3001))
+    fastest = float(jnp.max(jax.vmap(Vec3.norm)(setpoint.velocity_world_mps)))
+    hardest = float(jnp.max(jax.vmap(Vec3.norm)(setpoint.acceleration_world_mps2)))
     # of the peaks, a grid of 10 ms misses less than a thousandth
     assert fastest <= speed * (1 + 1e-9)
     assert hardest <= acceleration * (1 + 1e-9)
     assert max(fastest / speed, hardest / acceleration) > 0.999
 
 
-def test_it_has_arrived_inside_the_radius_and_not_before():
+def test_goto_is_finished_inside_the_radius_only():
     guidance = Goto(PLACE, radius_m=0.5)
     state = guidance.init(KEY)
     for place, arrived in [(START, False), (PLACE + Vec3(0.6, 0.0, 0.0), False), (PLACE, True)]:
@@ -65,7 +66,7 @@ def test_it_has_arrived_inside_the_radius_and_not_before():
         assert bool(guidance.finished(state)) is arrived
 
 
-def test_it_keeps_the_yaw_that_it_began_with():
+def test_goto_keeps_the_initial_yaw():
     state = Goto(PLACE).init(KEY)
     state, first = Goto(PLACE).step(state, inputs_at(START), DT_S, KEY)
     assert isinstance(first, PositionYaw)
@@ -74,8 +75,8 @@ def test_it_keeps_the_yaw_that_it_began_with():
 
 
 @pytest.mark.parametrize(("height", "flown"), [(None, 3.0), (12.0, 12.0)])
-def test_home_is_where_it_is_told_at_the_height_asked_for(height, flown):
+def test_return_home_flies_to_the_given_position_and_height(height, flown):
     guidance = ReturnHome(Vec3(7.0, 8.0, 0.0), height)
-    _, asked = guidance.step(guidance.init(KEY), inputs_at(START), DT_S, KEY)
-    place = asked.position_world_m
+    _, setpoint = guidance.step(guidance.init(KEY), inputs_at(START), DT_S, KEY)
+    place = setpoint.position_world_m
     assert (float(place.x), float(place.y), float(place.z)) == (7.0, 8.0, flown)

@@ -51,7 +51,7 @@ def sailed(guidance, places, steps, current=(0.0, 0.0)):
 
 
 @pytest.mark.parametrize("beside_m", [3.0, -10.0])
-def test_the_cross_track_error_decays_as_the_law_says(beside_m):
+def test_cross_track_error_decays_by_the_law(beside_m):
     look_ahead = 4.0
     guidance = LineOfSight((Vec3(1e4, 0.0, 0.0),), speed_mps=1.5, look_ahead_m=look_ahead)
     places, _, _ = sailed(guidance, ((0.0, 0.0), (0.0, beside_m)), 2001)
@@ -69,7 +69,7 @@ def test_the_cross_track_error_decays_as_the_law_says(beside_m):
         )
 
 
-def test_a_leg_of_any_direction_is_steered_alike():
+def test_law_is_equal_for_legs_of_any_direction():
     turned = LineOfSight((Vec3(-600.0, 800.0, 0.0),))
     straight = LineOfSight((Vec3(1000.0, 0.0, 0.0),))
     along, left = np.array([-0.6, 0.8]), np.array([-0.8, -0.6])
@@ -78,7 +78,7 @@ def test_a_leg_of_any_direction_is_steered_alike():
     np.testing.assert_allclose(np.stack([one @ along, one @ left], 1), other, atol=1e-9)
 
 
-def test_a_current_leaves_an_error_that_the_integral_takes_away():
+def test_integral_removes_the_error_of_a_current():
     current, look_ahead = (0.0, 0.3), 3.0
     far = (Vec3(1e4, 0.0, 0.0),)
     ends = {}
@@ -91,7 +91,7 @@ def test_a_current_leaves_an_error_that_the_integral_takes_away():
     assert abs(ends[0.3]) < 1e-3
 
 
-def test_places_are_reached_in_turn_and_the_vessel_stops_at_the_last():
+def test_waypoints_are_reached_in_sequence_and_the_vessel_stops_at_the_last():
     guidance = LineOfSight(SQUARE)
     places, states, wanted = sailed(guidance, ((0.0, 0.0), (0.0, 0.0)), 10_000)
     reached = np.asarray(jax.vmap(guidance.legs)(states))
@@ -106,7 +106,7 @@ def test_places_are_reached_in_turn_and_the_vessel_stops_at_the_last():
         assert away < 1.6
 
 
-def test_a_round_goes_on_for_ever():
+def test_loop_has_no_end():
     guidance = LineOfSight(SQUARE, loop=True)
     _, states, wanted = sailed(guidance, ((0.0, 0.0), (0.0, 0.0)), 20_000)
     assert int(states.reached[-1]) >= 8
@@ -115,13 +115,13 @@ def test_a_round_goes_on_for_ever():
     assert float(wanted.speed_mps[-1]) == 1.0
 
 
-def test_a_leg_is_done_also_when_its_end_is_passed_beside():
+def test_leg_is_done_when_its_end_is_passed_at_a_distance():
     guidance = LineOfSight((Vec3(5.0, 0.0, 0.0), Vec3(5.0, 50.0, 0.0)), look_ahead_m=1e4)
     _, states, _ = sailed(guidance, ((0.0, 0.0), (0.0, 10.0)), 1000)
     assert int(states.reached[-1]) == 1
 
 
-def test_pursuit_heads_for_the_place_itself():
+def test_pursuit_heads_for_the_waypoint():
     guidance = LineOfSight((Vec3(10.0, 0.0, 0.0),), heading="pursuit")
     places, _, wanted = sailed(guidance, ((0.0, 0.0), (3.0, 4.0)), 1500)
     expected = np.arctan2(-np.asarray(places)[:500, 1], 10.0 - np.asarray(places)[:500, 0])
@@ -138,20 +138,20 @@ def test_the_lanes_of_a_sweep_cover_the_rectangle():
     np.testing.assert_allclose(places, expected, atol=1e-12)
 
 
-def test_a_course_lies_along_its_heading():
+def test_pattern_lies_along_its_heading():
     pattern = SurveyPattern("box", Vec3(1.0, 2.0, 0.0), 10.0, 4.0, heading_rad=math.pi / 2.0)
     places = [(p.x, p.y) for p in pattern.positions_world_m()]
     np.testing.assert_allclose(places, [(1, 2), (1, 12), (-3, 12), (-3, 2), (1, 2)], atol=1e-12)
 
 
-def test_a_width_of_whole_spacings_has_no_lane_too_many():
+def test_width_of_whole_spacings_has_no_extra_lane():
     for lanes in range(1, 40):
         pattern = SurveyPattern("sweep", Vec3.zero(), 1.0, 0.1 * lanes, 0.1)
         assert len(pattern.positions_world_m()) == 2 * (lanes + 1)
 
 
 @pytest.mark.parametrize("kind", [LineOfSight, Waypoints])
-def test_a_course_is_flown_as_its_places(kind):
+def test_pattern_is_flown_as_its_positions(kind):
     pattern = SurveyPattern("box", Vec3.zero(), 10.0, 4.0)
     places = pattern.positions_world_m()
     assert kind(pattern=pattern).prepare(ANYWHERE) == kind(places)
@@ -160,21 +160,21 @@ def test_a_course_is_flown_as_its_places(kind):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: SurveyPattern("sweep", Vec3.zero(), 1.0, 1.0), "a sweep needs lane_spacing_m"),
+        (lambda: SurveyPattern("sweep", Vec3.zero(), 1.0, 1.0), "a sweep requires lane_spacing_m"),
         (lambda: SurveyPattern("box", Vec3.zero(), 1.0, 1.0, 1.0), "a box has no lanes"),
         (
             lambda: SurveyPattern("sweep", Vec3.zero(), 1.0, 1e6, 1e-3).positions_world_m(),
-            "at most 1000 are sailed, so write at least 1e\\+03",
+            "must be 1000 lanes at most: write at least 1e\\+03",
         ),
-        (LineOfSight, "at least one place, .* or pattern"),
+        (LineOfSight, "at least one position, .* pattern"),
         (
             lambda: LineOfSight(SQUARE, SurveyPattern("box", Vec3.zero(), 1.0, 1.0)),
-            "both given; leave one of them out",
+            "not allowed with pattern; omit one of them",
         ),
-        (lambda: LineOfSight(SQUARE[:1], loop=True), "loop needs at least two"),
+        (lambda: LineOfSight(SQUARE[:1], loop=True), "`loop`: requires at least two"),
     ],
 )
-def test_what_is_no_course_is_refused(make, message):
+def test_invalid_patterns_are_refused(make, message):
     with pytest.raises((ValueError, ScenarioError), match=message):
         make()
 

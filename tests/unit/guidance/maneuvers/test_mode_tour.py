@@ -24,7 +24,7 @@ STAGES = (
 )
 
 
-def asked(tour, time_s):
+def command_at(tour, time_s):
     inputs = GuidanceInputs(time_s, jnp.asarray(0, jnp.int32), Start().kinematics())
     return tour.step((), inputs, 0.01, jax.random.key(0))[1]
 
@@ -41,8 +41,8 @@ def asked(tour, time_s):
         (9.0, 0, "position rates attitude torque"),
     ],
 )
-def test_each_mode_begins_at_its_time_and_the_last_commands_stay(time_s, mode, given):
-    found = asked(ModeTour(STAGES), time_s)
+def test_each_mode_begins_at_its_time_and_keeps_the_last_commands(time_s, mode, given):
+    found = command_at(ModeTour(STAGES), time_s)
     assert float(found.mode) == mode
     names = ("position", "velocity", "attitude", "rates", "torque")
     assert [n for n in names if bool(getattr(found, f"{n}_given"))] == [
@@ -50,8 +50,8 @@ def test_each_mode_begins_at_its_time_and_the_last_commands_stay(time_s, mode, g
     ]
 
 
-def test_the_last_command_of_a_mode_counts():
-    found = asked(ModeTour(STAGES), 9.0)
+def test_last_command_of_a_mode_is_active():
+    found = command_at(ModeTour(STAGES), 9.0)
     np.testing.assert_array_equal(found.position.position_world_m.array, [4.0, 5.0, 6.0])
     assert float(found.position.yaw_rad) == 0.0
     angles = found.attitude.q_world_from_body.to_euler()
@@ -61,29 +61,32 @@ def test_the_last_command_of_a_mode_counts():
     np.testing.assert_array_equal(found.torque.torque_body_nm.array, [0.1, 0.2, 0.3])
 
 
-def test_every_mode_of_the_signal_can_be_written():
+def test_every_mode_can_be_scheduled():
     assert ("inactive", *FIELDS) == ModeCommand.MODES
 
 
 @pytest.mark.parametrize(
     ("stages", "message"),
     [
-        ([], "stages must hold at least one"),
+        ([], "`stages`: got none; must be at least one"),
         (
             [{"at_s": 2, "mode": "inactive"}, {"at_s": 1, "mode": "inactive"}],
-            "at_s 1 follows 2; write them in order",
+            "got at_s 1 after 2; must be in order of time",
         ),
-        ([{"at_s": 0, "mode": "inactive", "thrust_n": 1}], "inactive takes no command; leave thr"),
+        ([{"at_s": 0, "mode": "inactive", "thrust_n": 1}], "`thrust_n`: not allowed with mode ina"),
         (
             [{"at_s": 0, "mode": "thrust-rates", "thrust_n": 1, "yaw_deg": 1}],
-            "thrust-rates has no yaw_rad; its command takes thrust_n, angular_velocity_body_radps",
+            "`yaw_rad`: not allowed with mode thrust-rates. Allowed: thrust_n, angular_velocity_",
         ),
-        ([{"at_s": 0, "mode": "position-yaw", "yaw_deg": 1}], "needs position_world_m as well"),
+        (
+            [{"at_s": 0, "mode": "position-yaw", "yaw_deg": 1}],
+            "`yaw_rad`: requires position_world_m",
+        ),
         ([{"at_s": -1, "mode": "inactive"}], "at_s: -1 is not allowed; must be at least 0"),
         ([{"at_s": 0, "mode": "hover"}], "mode: .*hover.*thrust-torque"),
     ],
 )
-def test_a_schedule_that_is_none_is_refused_with_what_to_write(stages, message):
+def test_invalid_schedules_are_refused_with_a_hint(stages, message):
     changes = {"vehicles.drone.guidance.stages": stages}
     with pytest.raises(ScenarioError, match=message):
         kw.load("mode-tour", changes)

@@ -1,4 +1,4 @@
-"""Recorded set points: which signal a file's columns are, and what is said of those of none."""
+"""Recorded commands: command types of a file's columns, and errors of unknown columns."""
 
 import numpy as np
 import pytest
@@ -22,11 +22,11 @@ def refusal(columns):
 
 
 @pytest.mark.parametrize("kind", [AttitudeThrottle, PositionYaw, VelocityYaw])
-def test_columns_in_any_order_name_their_signal(kind):
+def test_columns_in_any_order_select_their_command_type(kind):
     assert Playback(recorded(column_names(kind)[::-1])).command_types() == (kind,)
 
 
-def test_a_misspelt_column_is_answered_with_the_nearest_that_is_lacking():
+def test_misspelled_column_gives_the_nearest_missing_one():
     columns = ["throtle" if name == "throttle" else name for name in STICKS]
     assert refusal(columns) == (
         "inputs.csv:1: AttitudeThrottle has no column 'throtle'. "
@@ -34,36 +34,36 @@ def test_a_misspelt_column_is_answered_with_the_nearest_that_is_lacking():
     )
 
 
-def test_columns_without_frame_or_unit_are_answered_with_the_full_names():
+def test_columns_without_frame_or_unit_give_the_full_names():
     message = refusal(["position_x_m", "position_y_m", "position_z_m", "yaw"])
     assert "PositionYaw has no column 'position_x_m'" in message
     assert "Did you mean 'position_x_world_m'?" in message
 
 
-def test_lacking_columns_are_named():
+def test_missing_columns_are_named():
     assert refusal(STICKS[:-2]) == (
-        "inputs.csv:1: the columns of AttitudeThrottle lack yaw_rate_radps, battery_v"
+        "inputs.csv:1: missing columns of AttitudeThrottle: yaw_rate_radps, battery_v"
     )
 
 
-def test_a_column_too_many_is_to_be_taken_out():
+def test_extra_column_gives_a_hint_to_remove_it():
     assert refusal([*STICKS, "rpm"]) == (
-        "inputs.csv:1: AttitudeThrottle has no column 'rpm'. Take it out."
+        "inputs.csv:1: AttitudeThrottle has no column 'rpm'. Remove it."
     )
 
 
-def test_columns_like_no_signals_are_answered_with_an_example():
+def test_unknown_columns_give_an_example():
     message = refusal(["a", "b"])
-    assert message.startswith("inputs.csv:1: no signal has columns a, b. ")
+    assert message.startswith("inputs.csv:1: no command type has columns a, b. ")
     assert all(name in message for name in required_columns(PositionYaw))
 
 
-def test_whatever_a_file_holds_is_answered_in_a_readable_line():
+def test_error_is_a_printable_line_for_any_file():
     message = refusal([f"\x1b{n}" * 1000 for n in range(5000)])
     assert message.isprintable()
     assert len(message) < 2000
 
 
-def test_axes_of_the_body_are_refused_for_a_signal_without_them():
-    with pytest.raises(ValueError, match=r"inputs\.csv holds PositionYaw; leave it out"):
+def test_body_axes_are_refused_for_a_command_without_them():
+    with pytest.raises(ValueError, match=r"inputs\.csv holds PositionYaw; omit it"):
         Playback(recorded(column_names(PositionYaw)), body_axes="frd")

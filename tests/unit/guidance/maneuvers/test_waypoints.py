@@ -26,17 +26,17 @@ def ticks_until_reached(guidance, places):
 
 
 @pytest.mark.parametrize(("wait_s", "tick"), [(0.0, 0), (0.02, 1), (0.05, 3), (1.0, 50)])
-def test_the_waiting_counts_from_the_step_that_arrived(wait_s, tick):
+def test_waiting_time_counts_from_the_step_of_arrival(wait_s, tick):
     guidance = Waypoints((HERE, FAR), wait_s=wait_s)
     assert ticks_until_reached(guidance, [HERE] * 60) == tick
 
 
-def test_leaving_the_place_begins_the_waiting_again():
+def test_leaving_the_waypoint_restarts_the_waiting_time():
     guidance = Waypoints((HERE, FAR), wait_s=0.1)
     assert ticks_until_reached(guidance, [HERE, HERE, FAR, *[HERE] * 20]) == 3 + 5
 
 
-def test_the_next_place_is_asked_for_at_once():
+def test_next_waypoint_is_commanded_at_once():
     guidance = Waypoints((HERE, FAR))
     state = guidance.init(jax.random.key(0))
     inputs = GuidanceInputs(0.0, 0, Start(HERE).kinematics())

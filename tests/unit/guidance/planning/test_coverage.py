@@ -69,7 +69,7 @@ def line(pattern):
     st.floats(3.0, 15.0),
     st.sampled_from([None, 0.0, 1.1]),
 )
-def test_all_water_is_passed_within_half_a_spacing_and_no_leg_leaves_it(
+def test_all_water_is_within_half_a_spacing_and_no_leg_leaves_it(
     seed, corners, islands, margin, spacing, heading
 ):
     random = Random(seed)
@@ -125,17 +125,17 @@ def test_lanes_are_counted_by_hand_in_an_l_with_an_island():
     assert lane_count(lake(L_SHAPE, 3.0, (island,)).water(), 3.0, 0.0) == 14
 
 
-def test_the_way_round_an_island_is_the_shortest():
+def test_path_around_an_island_is_the_shortest():
     """Round a square of 2 m from one side to the other: twice the hypotenuse and a side."""
     hole = ((9.0, 9.0), (11.0, 9.0), (11.0, 11.0), (9.0, 11.0))
-    ways = OpenWater(lake(SQUARE, 3.0, (hole,)).water())
-    way = ways.way((5.0, 10.0), (15.0, 10.0))
-    assert len(way) == 3
-    assert length_m((5.0, 10.0), way) == pytest.approx(2.0 * math.hypot(4.0, 1.0) + 2.0, rel=1e-12)
-    assert ways.way((5.0, 5.0), (15.0, 5.0)) == [(15.0, 5.0)]
+    water = OpenWater(lake(SQUARE, 3.0, (hole,)).water())
+    path = water.path((5.0, 10.0), (15.0, 10.0))
+    assert len(path) == 3
+    assert length_m((5.0, 10.0), path) == pytest.approx(2.0 * math.hypot(4.0, 1.0) + 2.0, rel=1e-12)
+    assert water.path((5.0, 5.0), (15.0, 5.0)) == [(15.0, 5.0)]
 
 
-def test_a_shore_on_the_earth_is_laid_out_from_the_origin():
+def test_shore_on_the_earth_is_converted_relative_to_the_origin():
     """A minute of latitude at 45 degrees is 1852.2 m long (WGS-84), one of longitude 1314.2 m."""
     minute = math.radians(1.0 / 60.0)
     latitude, longitude = math.radians(45.0), math.radians(8.0)
@@ -150,7 +150,7 @@ def test_a_shore_on_the_earth_is_laid_out_from_the_origin():
     assert (edge, top) == pytest.approx((131.42, 185.22), abs=0.05)
 
 
-def test_a_course_is_at_its_height():
+def test_pattern_is_at_its_height():
     assert {p.z for p in lake(SQUARE, 5.0, height_world_m=12.0).positions_world_m()} == {12.0}
 
 
@@ -172,43 +172,46 @@ STRAIT = (
     [
         (
             lambda: SurveyPattern("coverage", polygon_world_m=SQUARE),
-            "coverage needs lane_spacing_m, such",
+            "coverage requires lane_spacing_m, such",
         ),
         (
             lambda: SurveyPattern("coverage", lane_spacing_m=5.0),
-            "needs either polygon_world_m, such as",
+            "requires either polygon_world_m, such as",
         ),
-        (lambda: lake(SQUARE, 5.0, length_m=3.0), "a coverage takes no length_m"),
+        (lambda: lake(SQUARE, 5.0, length_m=3.0), "`length_m`: not allowed for a coverage"),
         (
             lambda: SurveyPattern("sweep", Vec3.zero(), 1.0, 1.0, 1.0, margin_m=1.0),
-            "takes no margin_m",
+            "`margin_m`: not allowed for a sweep",
         ),
-        (lambda: SurveyPattern("box", length_m=1.0), "a box needs corner_world_m and width_m"),
-        (lambda: lake(SQUARE[:2], 5.0).water(), "2 places are no polygon; write three or more"),
+        (lambda: SurveyPattern("box", length_m=1.0), "a box requires corner_world_m and width_m"),
+        (lambda: lake(SQUARE[:2], 5.0).water(), "got 2 points; a polygon must have at least three"),
         (lambda: lake(BOW_TIE, 5.0).water(), r"each other; they cross at \(5, 5\) m"),
-        (lambda: lake(SQUARE, 5.0, (L_SHAPE, BOW_TIE)).water(), r"islands_world_m\[1\]: its sides"),
-        (lambda: lake(SQUARE, 5.0, margin_m=11.0).water(), "leaves no water; write less than 10"),
+        (lambda: lake(SQUARE, 5.0, (L_SHAPE, BOW_TIE)).water(), r"islands_world_m\[1\]: sides"),
+        (lambda: lake(SQUARE, 5.0, margin_m=11.0).water(), "leaves no water; must be below 10"),
         (lambda: lake(STRAIT, 5.0, margin_m=1.0).water(), "into 2 parts, of 64 and 64 m2; write"),
         (lambda: lake(SQUARE, 5.0, (SQUARE,)).water(), "cover all of its water; write smaller"),
         (lambda: lake(SQUARE, 5.0, (FAR_SHORE,), margin_m=1.0).water(), "polygon_world_m: islands"),
-        (lambda: lake(SQUARE, 1e-3).positions_world_m(), "over a width of 20 m; at most 1000 are"),
+        (
+            lambda: lake(SQUARE, 1e-3).positions_world_m(),
+            "over a width of 20 m; must be 1000 lanes",
+        ),
     ],
 )
-def test_what_covers_no_water_is_refused(make, message):
+def test_invalid_coverages_are_refused(make, message):
     with pytest.raises((ValueError, ScenarioError), match=message):
         make()
 
 
-def test_an_island_that_reaches_out_is_remarked_on():
+def test_island_outside_the_polygon_gives_a_warning():
     inside = ((1.0, 1.0), (3.0, 1.0), (2.0, 3.0))
     beyond = ((15.0, 5.0), (25.0, 5.0), (25.0, 10.0))
     assert lake(SQUARE, 5.0, (inside, SQUARE)).warnings() == ()
-    (said,) = lake(SQUARE, 5.0, (inside, beyond)).warnings()
-    assert said.startswith("pattern.islands_world_m[1] reaches out of the polygon")
+    (warning,) = lake(SQUARE, 5.0, (inside, beyond)).warnings()
+    assert warning.startswith("pattern.islands_world_m[1] reaches out of the polygon")
     assert SurveyPattern("box", Vec3.zero(), 1.0, 1.0).warnings() == ()
 
 
-def test_a_file_far_from_the_origin_asks_for_the_order_of_its_numbers():
+def test_file_far_from_the_origin_gives_a_hint_on_coordinate_order():
     ring = np.radians([[47.2, 8.7], [47.2, 8.8], [47.3, 8.75]])
     pattern = SurveyPattern("coverage", lane_spacing_m=5.0, file=Shore("lake.geojson", (ring,)))
     with pytest.raises(ScenarioError, match=r"lake.geojson: lies .* km from.*longitude before lat"):
@@ -219,7 +222,7 @@ def test_a_file_far_from_the_origin_asks_for_the_order_of_its_numbers():
 @pytest.mark.parametrize(
     ("given", "key"), [("pattern", "pattern"), ("places", "positions_world_m")]
 )
-def test_a_place_that_is_refused_is_called_by_the_key_that_gave_it(guidance, given, key):
+def test_refused_position_is_named_by_its_key(guidance, given, key):
     pattern = lake(SQUARE, 5.0, height_world_m=-1.0)
     places = pattern.positions_world_m()
     made = guidance(pattern=pattern) if given == "pattern" else guidance(places)
@@ -227,21 +230,21 @@ def test_a_place_that_is_refused_is_called_by_the_key_that_gave_it(guidance, giv
         made.prepare(AT_SEA)
 
 
-def test_more_than_can_be_gone_round_is_refused(monkeypatch):
-    monkeypatch.setattr(open_water, "MOST_CORNERS", 3)
-    with pytest.raises(ScenarioError, match="4 corners; at most 3 are gone round"):
+def test_too_large_patterns_are_refused(monkeypatch):
+    monkeypatch.setattr(open_water, "MAX_CORNERS", 3)
+    with pytest.raises(ScenarioError, match="got 4 corners; must be 3 at most"):
         lake(SQUARE, 5.0).water()
     monkeypatch.undo()
-    monkeypatch.setattr(open_water, "MOST_BENDS", 3)
+    monkeypatch.setattr(open_water, "MAX_BENDS", 3)
     hole = ((9.0, 9.0), (11.0, 9.0), (11.0, 11.0), (9.0, 11.0))
-    with pytest.raises(ScenarioError, match="4 corners stick out into the water"):
+    with pytest.raises(ScenarioError, match="got 4 reflex corners of the water; must be 3"):
         lake(SQUARE, 3.0, (hole,)).positions_world_m()
     monkeypatch.undo()
-    monkeypatch.setattr(survey_pattern, "MOST_PLACES", 3)
-    with pytest.raises(ScenarioError, match="10 places; at most 3 are visited"):
+    monkeypatch.setattr(survey_pattern, "MAX_PLACES", 3)
+    with pytest.raises(ScenarioError, match="got 10 positions; must be 3 at most"):
         lake(SQUARE, 5.0).positions_world_m()
 
 
-def test_the_same_course_is_found_again():
+def test_coverage_is_reproducible():
     outline = star(Random(3), 15, 40.0)
     assert lake(outline, 4.0).positions_world_m() == lake(outline, 4.0).positions_world_m()

@@ -16,7 +16,7 @@ from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.environment.obstacles.sheets import Plane
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.planning.free_space import FreeSpace
-from kittiwake.guidance.planning.path_search import length_m, shortest_way
+from kittiwake.guidance.planning.path_search import length_m, shortest_path
 from kittiwake.guidance.planning.plan_path import PlanPath
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.scenario.load import load_scenario
@@ -97,10 +97,10 @@ def taut_m(corners, clearance_m):
 
 
 @pytest.mark.parametrize(("obstacles", "corners"), [(GAP, [(5.0, 1.0)]), (MAZE, ENDS)])
-def test_a_way_is_as_short_as_a_taut_thread(os4, obstacles, corners):
+def test_path_is_as_short_as_a_taut_thread(os4, obstacles, corners):
     ends = np.array([[0.0, 0.0, 1.5], [10.0, 0.0, 1.5]])
     space = FreeSpace.around(context(os4, obstacles).world, ends, CLEARANCE_M)
-    way = shortest_way(space, ends, CLEARANCE_M, 0.25)
+    way = shortest_path(space, ends, CLEARANCE_M, 0.25)
     expected = taut_m(corners, CLEARANCE_M)
     # corners stand outside of the arcs that a thread would make
     assert expected < length_m(way) < 1.01 * expected
@@ -115,7 +115,7 @@ def test_a_way_is_as_short_as_a_taut_thread(os4, obstacles, corners):
     ],
     ids=["gap", "maze", "boxes", "other boxes"],
 )
-def test_a_trajectory_keeps_the_clearance_and_the_area_all_along(os4, obstacles):
+def test_trajectory_keeps_clearance_and_area(os4, obstacles):
     there = context(os4, obstacles)
     guidance = PlanPath(THERE, clearance_m=CLEARANCE_M).prepare(there)
     places = flown(guidance)
@@ -125,7 +125,7 @@ def test_a_trajectory_keeps_the_clearance_and_the_area_all_along(os4, obstacles)
     assert (places <= [11.0, 6.0, 4.0]).all()
     speeds = np.linalg.norm(guidance.plan.pieces.sampled(np.linspace(0, 1, 300), 1), axis=-1)
     assert speeds.max() <= 3.0
-    straight = shortest_way(
+    straight = shortest_path(
         FreeSpace.around(there.world, places[[0, -1]], CLEARANCE_M),
         *(places[[0, -1]], CLEARANCE_M, 0.2),
     )
@@ -133,21 +133,21 @@ def test_a_trajectory_keeps_the_clearance_and_the_area_all_along(os4, obstacles)
     assert length_m(places) < 1.08 * length_m(straight)
 
 
-def test_without_anything_in_the_way_it_is_straight(os4):
+def test_path_without_obstacles_is_straight(os4):
     guidance = PlanPath(THERE).prepare(context(os4, {}))
     places = flown(guidance)
     assert np.abs(places[:, 1]).max() < 1e-9
     assert length_m(places) == pytest.approx(10.0, abs=1e-6)
 
 
-def test_a_vehicle_on_the_ground_climbs_before_it_goes_ahead(os4):
+def test_vehicle_on_the_ground_climbs_first(os4):
     start = Vec3(0.0, 0.0, 0.1)
     guidance = PlanPath(THERE, clearance_m=0.8).prepare(context(os4, {}, start))
     named = [tuple(round(float(n), 6) for n in p.array) for p in guidance.positions_world_m]
     assert named == [(0.0, 0.0, 0.1), (0.0, 0.0, 0.8), (10.0, 0.0, 1.5)]
 
 
-def test_the_way_may_begin_elsewhere(os4):
+def test_path_may_begin_elsewhere(os4):
     begin = Vec3(5.0, 5.0, 2.0)
     guidance = PlanPath(THERE, from_world_m=begin).prepare(context(os4, {}))
     np.testing.assert_allclose(flown(guidance)[0], [5.0, 5.0, 2.0], atol=1e-9)
@@ -161,7 +161,7 @@ def refused(os4, obstacles, goal=THERE, **given):
     return str(error.value)
 
 
-def test_goals_that_cannot_be_are_refused_with_what_is_there(os4):
+def test_invalid_goals_are_refused_with_the_obstacle(os4):
     inside = refused(os4, GAP, Vec3(5.0, -2.0, 1.5))
     assert "goal_world_m: [5, -2, 1.5] is inside of world.obstacles.south, 0.1 m deep" in inside
     near = refused(os4, GAP, Vec3(5.4, -2.0, 1.5))
@@ -172,25 +172,25 @@ def test_goals_that_cannot_be_are_refused_with_what_is_there(os4):
     assert "goal_world_m: [5, 0, 0.5] is below the ground, which is at z = 1" in below
 
 
-def test_a_goal_behind_a_closed_wall_is_refused_with_its_name(os4):
-    said = refused(os4, {"curtain": Plane(Vec3(5.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))})
-    assert "no way leads there that keeps 0.7 m clear" in said
-    assert "first in the straight way is world.obstacles.curtain" in said
+def test_goal_behind_a_closed_wall_is_refused_with_its_name(os4):
+    message = refused(os4, {"curtain": Plane(Vec3(5.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))})
+    assert "no path keeps a clearance of 0.7 m" in message
+    assert "the first obstacle on the straight line is world.obstacles.curtain" in message
     # a gap of 2 m lets nothing pass that wants 1.2 m on both sides
     assert "world.obstacles.south" in refused(os4, GAP, clearance_m=1.2)
 
 
-def test_numbers_that_cannot_be_are_refused_with_others(os4):
-    assert "write at least 0.55" in refused(os4, GAP, clearance_m=0.3)
+def test_invalid_parameters_are_refused_with_valid_ones(os4):
+    assert "must be at least 0.55" in refused(os4, GAP, clearance_m=0.3)
     assert "write less" in refused(os4, {}, clearance_m=2.5)
     fine = refused(os4, GAP, resolution_m=0.02)
-    assert "at most 300,000 are searched: write 0." in fine
+    assert "must be 300,000 at most: write 0." in fine
     coarse = float(fine.split("write ")[1].split(" ")[0])
     PlanPath(THERE, resolution_m=coarse).prepare(context(os4, GAP))
     assert "the start" in refused(os4, GAP, start=Vec3(4.6, -1.0, 1.5))
 
 
-def test_the_fleet_knows_of_no_way_that_enters_between_two_places_of_a_grid(os4):
+def test_segment_through_a_thin_sheet_is_not_clear(os4):
     # a sheet without thickness between two points of the grid
     space = FreeSpace.around(
         context(os4, {"sheet": Box(Vec3(5.0, 0.0, 2.0), Vec3(1e-6, 4.0, 4.0))}).world,
@@ -228,10 +228,10 @@ def arrives(places, free_m):
 
 
 @pytest.mark.slow
-def test_the_course_of_three_hallways_is_flown_in_a_tenth_of_the_published_time():
+def test_three_hallways_are_flown_in_a_tenth_of_the_published_time():
     arrives(*rolled_course([0]))
 
 
 @pytest.mark.slow
-def test_it_is_flown_so_with_every_gust():
+def test_three_hallways_are_flown_with_every_gust_seed():
     arrives(*rolled_course(range(50)))

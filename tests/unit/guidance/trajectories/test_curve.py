@@ -1,4 +1,4 @@
-"""Curves: the place, its derivatives, and how many of them are told."""
+"""Curves: position, derivatives, and feed-forward levels."""
 
 import jax
 import jax.numpy as jnp
@@ -22,16 +22,16 @@ HELIX = Curve(
 )
 
 
-def asked(curve, time_s):
+def setpoint_at(curve, time_s):
     inputs = GuidanceInputs(time_s, 0, Start().kinematics())
     return curve.step((), inputs, 0.01, KEY)[1]
 
 
 def place(time_s):
-    return asked(HELIX, time_s).position_world_m.array
+    return setpoint_at(HELIX, time_s).position_world_m.array
 
 
-def test_the_place_is_the_sum_of_center_drift_and_harmonics():
+def test_position_is_the_sum_of_center_drift_and_harmonics():
     expected = [
         1.0 + 2.0 * np.sin(0.7 * 2.5 + 1.5),
         -2.0 + 0.2 * 2.5 + 1.5 * np.sin(0.7 * 2.5 + 0.1),
@@ -41,36 +41,36 @@ def test_the_place_is_the_sum_of_center_drift_and_harmonics():
 
 
 @pytest.mark.parametrize("time_s", [0.0, 1.3, 40.0])
-def test_feed_forward_is_what_the_place_s_derivatives_are(time_s):
-    told = asked(HELIX, jnp.asarray(time_s))
+def test_feed_forward_equals_the_derivatives_of_the_position(time_s):
+    setpoint = setpoint_at(HELIX, jnp.asarray(time_s))
     velocity = jax.jacfwd(place)
     acceleration = jax.jacfwd(velocity)
     for found, derivative in (
-        (told.velocity_world_mps, velocity),
-        (told.acceleration_world_mps2, acceleration),
-        (told.jerk_world_mps3, jax.jacfwd(acceleration)),
+        (setpoint.velocity_world_mps, velocity),
+        (setpoint.acceleration_world_mps2, acceleration),
+        (setpoint.jerk_world_mps3, jax.jacfwd(acceleration)),
     ):
         np.testing.assert_allclose(found.array, derivative(time_s), rtol=0, atol=1e-12)
 
 
-def test_yaw_goes_round_without_end_and_stays_an_angle():
-    yaws = np.array([float(asked(HELIX, t).yaw_rad) for t in np.linspace(0.0, 40.0, 81)])
+def test_yaw_turns_endlessly_and_stays_wrapped():
+    yaws = np.array([float(setpoint_at(HELIX, t).yaw_rad) for t in np.linspace(0.0, 40.0, 81)])
     assert (np.abs(yaws) <= np.pi).all()
     np.testing.assert_allclose(np.diff(np.unwrap(yaws)), 0.25, atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("told", "known"), [("position", 0), ("velocity", 1), ("acceleration", 2), ("jerk", 3)]
+    ("level", "known"), [("position", 0), ("velocity", 1), ("acceleration", 2), ("jerk", 3)]
 )
-def test_no_more_derivatives_are_told_than_asked_for(told, known):
-    signal = asked(
+def test_feed_forward_contains_only_the_selected_derivatives(level, known):
+    signal = setpoint_at(
         Curve(
             Vec3(0.0, 0.0, 1.0),
             Vec3(1.0, 1.0, 1.0),
             Vec3(1.0, 1.0, 1.0),
             Vec3(0.4, 0.4, 0.4),
             yaw_rate_radps=1.0,
-            feed_forward=told,
+            feed_forward=level,
         ),
         1.0,
     )

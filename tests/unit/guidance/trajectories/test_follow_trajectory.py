@@ -46,7 +46,7 @@ def columns(vector):
     return np.stack([vector.x, vector.y, vector.z], axis=-1)
 
 
-def test_the_way_to_the_first_place_begins_at_the_estimate_and_is_straight():
+def test_lead_in_begins_at_the_estimate_and_is_straight():
     times_s = np.linspace(0.0, 20.0, 2001)
     guidance = prepared()
     states, signals, _ = flown(guidance, times_s)
@@ -61,7 +61,7 @@ def test_the_way_to_the_first_place_begins_at_the_estimate_and_is_straight():
     assert leading.sum() * 0.01 == pytest.approx(35.0 / 16.0 * math.sqrt(5.0), abs=0.02)
 
 
-def test_nothing_jumps_where_the_trajectory_is_joined():
+def test_setpoint_is_continuous_at_the_end_of_the_lead_in():
     times_s = np.linspace(0.0, 15.0, 15_001)
     _, signals, _ = flown(prepared(), times_s)
     for vector, most in (
@@ -75,14 +75,14 @@ def test_nothing_jumps_where_the_trajectory_is_joined():
     assert np.abs(np.diff(np.unwrap(signals.yaw_rad))).max() < 0.01
 
 
-def test_a_vehicle_at_the_first_place_begins_at_once():
+def test_vehicle_at_the_first_waypoint_begins_at_once():
     start = Start(PLACES[0], yaw_rad=float(prepared().plan.first_yaw_rad))
     states, signals, _ = flown(prepared(), [0.0], start)
     assert float(states.time_s[0]) == 0.0
     np.testing.assert_allclose(columns(signals.position_world_m)[0], [1.0, 2.0, 3.0], atol=1e-12)
 
 
-def test_the_yaw_looks_along_the_velocity_with_its_rate():
+def test_yaw_follows_the_velocity_with_its_rate():
     times_s = np.linspace(0.0, 12.0, 12_001)
     states, signals, _ = flown(prepared(), times_s)
     velocity = columns(signals.velocity_world_mps)
@@ -98,7 +98,7 @@ def test_the_yaw_looks_along_the_velocity_with_its_rate():
     )
 
 
-def test_given_yaws_are_passed_with_the_places_the_short_way_round():
+def test_given_yaws_are_passed_with_the_waypoints_by_the_shorter_turn():
     guidance = prepared(yaws_rad=(3.0, -3.0, 1.0), times_s=(0.0, 4.0, 8.0))
     start = Start(PLACES[0], yaw_rad=3.0)
     _, signals, _ = flown(guidance, [0.0, 4.0, 8.0], start)
@@ -108,7 +108,7 @@ def test_given_yaws_are_passed_with_the_places_the_short_way_round():
     assert (np.abs(signals.yaw_rad) > 2.5).all()
 
 
-def test_legs_and_the_end_are_told():
+def test_legs_and_the_end_are_reported():
     guidance = prepared(times_s=(10.0, 12.0, 15.0), max_acceleration_mps2=30.0, yaws_rad=(0.0,))
     states, _, finished = flown(guidance, [0.0, 1.9, 2.1, 4.9, 5.1], Start(PLACES[0]))
     assert guidance.planned_legs() == 3
@@ -117,7 +117,7 @@ def test_legs_and_the_end_are_told():
     assert jax.vmap(guidance.phase)(states).tolist() == [1, 1, 1, 1, 2]
 
 
-def test_before_its_first_step_nothing_has_been_reached():
+def test_initial_state_has_reached_nothing():
     guidance = prepared()
     state = guidance.init(KEY)
     assert int(guidance.legs(state)) == int(guidance.phase(state)) == 0
@@ -127,18 +127,18 @@ def test_before_its_first_step_nothing_has_been_reached():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"places": PLACES[:1]}, "needs at least two places"),
-        ({"places": ()}, "needs at least two places"),
-        ({"places": (*PLACES, PLACES[-1])}, "given twice, as entries 2 and 3"),
-        ({"places": (*PLACES, Vec3(math.nan, 0.0, 0.0))}, "entry 3, .* must be finite"),
-        ({"yaws_rad": (0.0, 1.0)}, "2 given for 3 places; write one for each, or one for all"),
-        ({"times_s": (0.0, 1.0)}, "2 given for 3 places"),
-        ({"times_s": (0.0, 2.0, 2.0)}, "grow from each to the next"),
+        ({"places": PLACES[:1]}, "must be at least two positions"),
+        ({"places": ()}, "must be at least two positions"),
+        ({"places": (*PLACES, PLACES[-1])}, "twice, in entries 2 and 3"),
+        ({"places": (*PLACES, Vec3(math.nan, 0.0, 0.0))}, "in entry 3; must be finite"),
+        ({"yaws_rad": (0.0, 1.0)}, "got 2 for 3 positions; must be one for each, or one for all"),
+        ({"times_s": (0.0, 1.0)}, "got 2 for 3 positions"),
+        ({"times_s": (0.0, 2.0, 2.0)}, "must be finite and increasing"),
         ({"times_s": (0.0, math.inf, 2.0)}, "must be finite"),
-        ({"times_s": (0.0, 0.5, 1.0)}, "make all times .* times as long, or allow more"),
+        ({"times_s": (0.0, 0.5, 1.0)}, "multiply all times by .*, or raise the limits"),
     ],
 )
-def test_what_is_no_trajectory_is_refused(parameters, message):
+def test_invalid_trajectories_are_refused(parameters, message):
     with pytest.raises((ValueError, ScenarioError), match=message):
         prepared(**parameters)
 
@@ -146,7 +146,7 @@ def test_what_is_no_trajectory_is_refused(parameters, message):
 def test_the_advised_stretch_of_the_times_is_accepted():
     with pytest.raises(ScenarioError) as refused:
         prepared(times_s=(0.0, 0.5, 1.0))
-    stretch = float(str(refused.value).split("make all times ")[1].split()[0])
+    stretch = float(str(refused.value).split("multiply all times by ")[1].split(",")[0])
     prepared(times_s=tuple(1.01 * stretch * t for t in (0.0, 0.5, 1.0)))
 
 
@@ -181,7 +181,7 @@ def test_the_profiles_are_those_of_the_source():
     assert finished.tolist() == (times_s >= 20.0).tolist()
 
 
-def test_the_profiles_derivatives_are_those_of_the_place():
+def test_profile_derivatives_match_the_position():
     times_s = np.linspace(0.0, 21.0, 21_001)
     _, signals, _ = flown(AccelerationProfile(), times_s)
     chain = [
@@ -204,10 +204,10 @@ def off_course_m(name, vehicle):
 
 
 @pytest.mark.slow
-def test_the_librarys_helix_is_flown_within_5_cm():
+def test_library_helix_is_flown_within_5_cm():
     assert off_course_m("helix", "ar-drone").max() < 0.05
 
 
 @pytest.mark.slow
-def test_the_librarys_minimum_snap_is_flown_within_5_cm():
+def test_library_minimum_snap_is_flown_within_5_cm():
     assert off_course_m("minimum-snap", "ar-drone").max() < 0.05

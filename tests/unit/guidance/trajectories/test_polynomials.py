@@ -78,7 +78,7 @@ def test_one_piece_from_rest_to_rest_is_the_closed_form(shape, duration_s):
 
 
 @shapes
-def test_pieces_through_places_are_those_of_a_quadratic_program(shape):
+def test_pieces_through_waypoints_solve_the_quadratic_program(shape):
     m = DERIVATIVE[shape]
     found = spline(TIMES_S, PLACES, shape)
     by_time = found.coefficients / np.diff(TIMES_S)[:, None, None] ** np.arange(2 * m)[:, None]
@@ -123,7 +123,7 @@ def test_derivatives_are_continuous_up_to_two_m_less_two(shape):
 
 
 @shapes
-def test_what_is_flown_is_what_was_planned_with_its_true_derivatives(shape):
+def test_setpoints_are_the_planned_ones_with_true_derivatives(shape):
     pieces = spline(TIMES_S, PLACES, shape)
     times_s = np.array([0.1, 1.29, 1.31, 3.0, 5.1])
     flown = jax.jit(jax.vmap(lambda t: pieces.at(t, 3)))(times_s)
@@ -135,7 +135,7 @@ def test_what_is_flown_is_what_was_planned_with_its_true_derivatives(shape):
 
 
 @pytest.mark.parametrize("time_s", [-3.0, -1e7, 5.2, 1e7])
-def test_before_and_after_it_the_place_is_at_rest(time_s):
+def test_position_is_at_rest_before_and_after(time_s):
     place, *rates = spline(TIMES_S, PLACES, "cubic-spline").at(jnp.asarray(time_s), 3)
     np.testing.assert_allclose(place, PLACES[0 if time_s < 0.0 else -1], atol=1e-12)
     assert not any(np.any(rate) for rate in rates)
@@ -156,7 +156,7 @@ def test_single_precision_holds_a_long_trajectory():
 
 
 @shapes
-def test_the_slopes_of_the_cost_are_those_of_differences(shape):
+def test_cost_gradient_matches_finite_differences(shape):
     durations = np.diff(TIMES_S)
     _, slopes = cost_and_slopes(durations, PLACES, shape)
     step = 1e-5
@@ -170,7 +170,7 @@ def test_the_slopes_of_the_cost_are_those_of_differences(shape):
 
 
 @shapes
-def test_no_other_shares_of_the_time_cost_less(shape):
+def test_no_other_time_shares_cost_less(shape):
     lengths = np.linalg.norm(np.diff(PLACES, axis=0), axis=1)
     first = leg_times(lengths, 3.0, 2.0)
     best = best_shares(first, PLACES, shape)
@@ -195,13 +195,13 @@ def test_limits_hold_and_one_of_them_is_reached(shape, limits):
     assert peaks(curve) == pytest.approx((speed, acceleration), rel=1e-4)
 
 
-def test_legs_take_as_long_as_a_trapezoid_of_speed():
+def test_legs_have_trapezoidal_speed_profiles():
     # speeding up to 2 m/s and braking takes 4 m and 4 s at 1 m/s^2
     times_s = leg_times(np.array([1.0, 4.0, 10.0]), 2.0, 1.0)
     np.testing.assert_allclose(times_s, [2.0, 4.0, 4.0 + 6.0 / 2.0], rtol=1e-12)
 
 
-def test_the_program_of_this_test_is_that_of_the_closed_form():
+def test_quadratic_program_of_this_test_matches_the_closed_form():
     cost, _, _ = program(np.array([0.0, 1.0]), np.zeros(2), 2)
     coefficients = np.array([0.0, 0.0, 3.0, -2.0])
     # the integral of (6 - 12 s)^2

@@ -69,9 +69,9 @@ def ported(guidance, places, speed):
         new = samples.positions_world_m[index] - place
         rate = np.zeros(3) if error is None else (new - error) / DT_S
         acceleration = samples.accelerations_world_mps2[index]
-        asked = 1.2 * new + 1e-4 * rate + 0.1 * acceleration * DT_S
-        asked *= min(1.0, 12.0 / np.linalg.norm(asked))
-        change = asked - velocity
+        desired = 1.2 * new + 1e-4 * rate + 0.1 * acceleration * DT_S
+        desired *= min(1.0, 12.0 / np.linalg.norm(desired))
+        change = desired - velocity
         velocity = velocity + change * min(1.0, 2.0 / np.linalg.norm(change))
         turn = math.atan2(new[1], new[0])
         growth = 0.0 if yaw_error is None else (turn - yaw_error) / DT_S
@@ -95,7 +95,7 @@ def test_the_law_is_that_of_the_source(speed):
     np.testing.assert_allclose(found, ported(guidance, places, speed), rtol=0, atol=1e-9)
 
 
-def test_the_command_keeps_its_limits_wherever_the_vehicle_is_thrown():
+def test_command_keeps_its_limits_for_any_position():
     rng = np.random.default_rng(3)
     places = rng.normal(0.0, 200.0, (300, 3))
     _, signals = followed(prepared(integral_gain_per_s2=5.0), places, yaw_rad=2.0)
@@ -106,7 +106,7 @@ def test_the_command_keeps_its_limits_wherever_the_vehicle_is_thrown():
     assert np.abs(np.diff(signals.yaw_rate_radps)).max() <= math.pi / 2.0 + 1e-12
 
 
-def test_the_point_never_goes_back():
+def test_pursued_point_never_goes_back():
     rng = np.random.default_rng(4)
     states, _ = followed(prepared(), rng.normal(20.0, 20.0, (200, 3)))
     assert (np.diff(states.point) >= 0).all()
@@ -125,7 +125,7 @@ def test_the_integral_is_held_within_its_limit():
         ({"look": "movement"}, math.pi / 2.0),
     ],
 )
-def test_it_turns_to_where_it_is_to_look(parameters, yaw_rad):
+def test_yaw_turns_to_the_desired_direction(parameters, yaw_rad):
     _, signals = followed(prepared(**parameters), np.array([[0.0, 0.0, 6.0]]))
     # 1.0 per second; the first pursued point is to the north, but for the bend of the curve
     assert float(signals.yaw_rate_radps[0]) == pytest.approx(yaw_rad, abs=0.3)
@@ -133,7 +133,7 @@ def test_it_turns_to_where_it_is_to_look(parameters, yaw_rad):
         assert float(signals.yaw_rate_radps[0]) == pytest.approx(yaw_rad, abs=1e-12)
 
 
-def test_places_count_in_order_and_the_last_one_only_at_the_end():
+def test_waypoints_count_in_order_and_the_last_one_only_at_the_end():
     guidance = prepared()
     states, _ = followed(guidance, [PLACES[3], PLACES[0], PLACES[2], PLACES[1], PLACES[2]])
     assert jax.vmap(guidance.legs)(states).tolist() == [0, 1, 1, 2, 3]
@@ -148,21 +148,21 @@ def test_places_count_in_order_and_the_last_one_only_at_the_end():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({}, "0 places are no path"),
-        ({"positions_world_m": (Vec3.zero(),)}, "1 places are no path"),
+        ({}, "got 0; must be at least two"),
+        ({"positions_world_m": (Vec3.zero(),)}, "got 1; must be at least two"),
         (
             {"positions_world_m": (Vec3.zero(),) * 2, "file": Route("a.json", PLACES)},
-            "both given; leave one of them out",
+            "not allowed with positions_world_m; omit one of them",
         ),
         ({"positions_world_m": (Vec3.zero(), Vec3(math.inf, 0.0, 0.0))}, "must be finite"),
     ],
 )
-def test_what_is_no_path_is_refused(parameters, message):
+def test_invalid_paths_are_refused(parameters, message):
     with pytest.raises((ValueError, ScenarioError), match=message):
         Pursue(**parameters).prepare(ANYWHERE)
 
 
-def test_the_librarys_pursuit_visits_its_ten_places():
+def test_library_pursuit_visits_its_ten_waypoints():
     log = kw.load("pursuit").run()
     assert log.summary["metrics"]["waypoints"]["uav-gazebo"] == {"reached": 10, "planned": 10}
     frame = log.frame("uav-gazebo")

@@ -1,4 +1,4 @@
-"""Maps by cells from files: what is read of them, and what is said of those that cannot be."""
+"""Grid files: content, and error messages for invalid files."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,10 @@ def test_a_cell_without_data_takes_its_neighbors(tmp_path):
     [
         ("", r"map\.asc:1: ncols is missing; an ASCII grid begins with"),
         (HEADER.replace("cellsize 2\n", "") + ROWS, r"map\.asc:5: cellsize is missing"),
-        (HEADER.replace("xllcorner -5\n", "") + ROWS, "xllcorner is missing; write where the map"),
+        (
+            HEADER.replace("xllcorner -5\n", "") + ROWS,
+            "xllcorner is missing; write the origin of the map",
+        ),
         (HEADER.replace("ncols 3", "ncols 3.5") + ROWS, r"map\.asc:1: ncols: '3.5' is not allowed"),
         (HEADER.replace("nrows 2", "nrows 0") + ROWS, r"map\.asc:2: nrows: '0' is not allowed"),
         (HEADER.replace("cellsize 2", "cellsize -2") + ROWS, "cellsize: -2 is not allowed"),
@@ -57,25 +60,25 @@ def test_a_cell_without_data_takes_its_neighbors(tmp_path):
         (HEADER + "1 2 3\n4 6\n", r"map\.asc:7: 2 numbers instead of 3"),
         (HEADER + "1 2 3\n4 x 8\n", r"map\.asc:7: 'x' is not allowed; write a finite number"),
         (HEADER + "1 inf 3\n4 5 8\n", r"map\.asc:6: 'inf' is not allowed"),
-        (HEADER + "NODATA_value 7\n7 7 7\n7 7 7\n", "holds no cell with a value"),
+        (HEADER + "NODATA_value 7\n7 7 7\n7 7 7\n", "has no cell with a value"),
         ("x_m,y_m,heat\n0,0,1\n1,0,2\n", "the first line is x_m,y_m,value"),
         ("x_m,y_m,value\n0,0,1\n", "1 cells; from 2 to 4000000 are read"),
-        (TABLE + "0.5,13,1\n", r"map\.asc:8: \(0.5, 13\) lies beside the grid of cells of 2 m"),
+        (TABLE + "0.5,13,1\n", r"map\.asc:8: \(0.5, 13\) is not on the grid with cells of 2 m"),
         (TABLE + "0,13,1\n", r"map\.asc:8: \(0, 13\) is given twice"),
         (TABLE.replace("6\n", "six\n"), r"map\.asc:3: 'six' is not allowed"),
     ],
 )
-def test_what_is_no_map_is_answered_with_the_line_of_the_fault(tmp_path, text, message):
+def test_invalid_grid_is_refused_with_its_line(tmp_path, text, message):
     with pytest.raises(ScenarioError, match=message) as refused:
         read(tmp_path, text)
     assert len(str(refused.value)) < 300
 
 
-def test_what_cannot_be_read_is_named(tmp_path, monkeypatch):
+def test_unreadable_file_is_named(tmp_path, monkeypatch):
     with pytest.raises(ScenarioError, match="cannot read '.*none"):
         read_grid(tmp_path / "none.asc")
     (tmp_path / "bytes.asc").write_bytes(b"\xff\xfe")
-    with pytest.raises(ScenarioError, match=r"bytes\.asc: is no text"):
+    with pytest.raises(ScenarioError, match=r"bytes\.asc: is not text"):
         read_grid(tmp_path / "bytes.asc")
     monkeypatch.setattr(grids, "MAX_BYTES", 5)
     with pytest.raises(ScenarioError, match="larger than 0 MiB"):

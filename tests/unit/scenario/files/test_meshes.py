@@ -1,4 +1,4 @@
-"""Files of triangles: what is read, and what is refused with which sentence."""
+"""Mesh files: content, and error messages."""
 
 import struct
 
@@ -58,13 +58,17 @@ def test_same_ramp_is_read_from_every_kind_of_file(name, tmp_path):
     ("name", "content", "sentence"),
     [
         ("m.ply", QUAD, r"m\.ply: a mesh is read from a file that ends in \.stl or \.obj"),
-        ("empty.stl", "", "no triangle that has an area"),
-        ("empty.obj", "", "no triangle that has an area"),
-        ("points.obj", VERTICES, "no triangle that has an area"),
-        ("flat.obj", VERTICES + "f 1 2 2\n", "no triangle that has an area"),
-        ("nan.obj", QUAD + "v 0 0 nan\nf 1 2 5\n", "triangle 3 has a coordinate that is no number"),
+        ("empty.stl", "", "no triangle with an area"),
+        ("empty.obj", "", "no triangle with an area"),
+        ("points.obj", VERTICES, "no triangle with an area"),
+        ("flat.obj", VERTICES + "f 1 2 2\n", "no triangle with an area"),
+        (
+            "nan.obj",
+            QUAD + "v 0 0 nan\nf 1 2 5\n",
+            "triangle 3 has a coordinate that is not a number",
+        ),
         ("far.obj", QUAD + "v 0 0 1e30\nf 1 2 5\n", "from -1,000,000 to 1,000,000"),
-        ("words.obj", "v a b c\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "no OBJ file that can be read"),
+        ("words.obj", "v a b c\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "not a readable OBJ file"),
         ("short.obj", VERTICES + "f 1 2 9\n", r"short\.obj:5: there is no vertex 9; .* 1 to 4"),
         ("back.obj", VERTICES + "\nf -3 -2 -1\n", r"back\.obj:6: there is no vertex -3"),
         ("zero.obj", VERTICES + "f 0 1 2\n", r"zero\.obj:5: there is no vertex 0"),
@@ -86,7 +90,7 @@ def test_large_files_and_many_triangles_are_refused(tmp_path, monkeypatch):
     (tmp_path / "ramp.obj").write_text(QUAD)
     monkeypatch.setattr(meshes, "MAX_TRIANGLES", 1)
     with pytest.raises(
-        ScenarioError, match="holds 2 triangles or more, 1 are allowed; write a coarser"
+        ScenarioError, match="has 2 triangles or more; at most 1 are allowed; write a coarser"
     ):
         read_mesh(tmp_path / "ramp.obj")
     monkeypatch.setattr(meshes, "MAX_BYTES", 10)
@@ -97,8 +101,8 @@ def test_large_files_and_many_triangles_are_refused(tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", [binary_stl()[:150], binary_stl() + b"\0\0"])
 def test_binary_file_of_another_length_is_refused_with_both(content, tmp_path):
     (tmp_path / "ramp.stl").write_bytes(content)
-    said = f"has {len(content)} bytes and announces 2 triangles, which take 184"
-    with pytest.raises(ScenarioError, match=said):
+    expected = f"has {len(content)} bytes but states 2 triangles, which take 184"
+    with pytest.raises(ScenarioError, match=expected):
         read_mesh(tmp_path / "ramp.stl")
 
 
@@ -131,5 +135,5 @@ def test_a_mesh_of_too_many_lines_is_refused_before_they_are_looked_at(
     monkeypatch.setattr(meshes, "MAX_TRIANGLES", 100)
     monkeypatch.setattr(meshes, "_face", lambda *_: pytest.fail("it looks at faces"))
     (tmp_path / "large.obj").write_text(text)
-    with pytest.raises(ScenarioError, match=f"holds {what} or more, [13]00 are allowed"):
+    with pytest.raises(ScenarioError, match=f"has {what} or more; at most [13]00 are allowed"):
         read_mesh(tmp_path / "large.obj")

@@ -1,4 +1,4 @@
-"""Trained policies from files: what they compute, and what is refused."""
+"""Trained policies from files: outputs, and error messages."""
 
 import pickle
 import zipfile
@@ -33,7 +33,7 @@ def refusal(path):
     return str(refused.value)
 
 
-def test_it_computes_what_its_layers_say(tmp_path):
+def test_output_follows_from_the_layers(tmp_path):
     network = read_network(written(tmp_path, task="hover"))
     given = np.array([2.0, -1.2])
     scaled = (given - LAYERS["mean"]) / LAYERS["deviation"]
@@ -52,7 +52,7 @@ def test_between_layers_it_may_have_another_activation(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arrays", "said"),
+    ("arrays", "expected"),
     [
         ({"bias_1": np.array([0.2, 0.3])}, "weight_1 is 1 by 3 and bias_1 has 2 numbers"),
         ({"weight_0": np.ones((3, 4))}, "weight_0 is 3 by 4"),
@@ -67,8 +67,8 @@ def test_between_layers_it_may_have_another_activation(tmp_path):
         ({"task": np.ones(2)}, "task must be a word"),
     ],
 )
-def test_what_is_no_network_is_refused(arrays, said, tmp_path):
-    assert said in refusal(written(tmp_path, **arrays))
+def test_file_that_is_not_a_network_is_refused(arrays, expected, tmp_path):
+    assert expected in refusal(written(tmp_path, **arrays))
 
 
 def test_objects_are_never_read(tmp_path):
@@ -112,14 +112,14 @@ def test_an_archive_that_is_damaged_or_encrypted_is_refused(kind, tmp_path):
     whole = path.read_bytes()
     name_ends = whole.index(b"weight_0.npy") + len(b"weight_0.npy")
     path.write_bytes(whole[:name_ends] + b"\xff" * 20 + whole[name_ends + 20 :])
-    said = refusal(path)
-    assert "not an archive of plain arrays" in said or "Invalid data stream" in said
+    message = refusal(path)
+    assert "not an archive of plain arrays" in message or "Invalid data stream" in message
     flags = whole.index(b"PK\x01\x02") + 8
     path.write_bytes(whole[:6] + b"\x01" + whole[7:flags] + b"\x01" + whole[flags + 1 :])
     assert "not an archive of plain arrays" in refusal(path)
 
 
-def test_what_would_fill_the_memory_is_not_unpacked(tmp_path, monkeypatch):
+def test_file_beyond_the_memory_limit_is_not_unpacked(tmp_path, monkeypatch):
     path = tmp_path / "policy.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("weight_0.npy", bytes(2**20))
@@ -127,5 +127,5 @@ def test_what_would_fill_the_memory_is_not_unpacked(tmp_path, monkeypatch):
     assert "1 arrays of 1048576 bytes" in refusal(path)
 
 
-def test_a_missing_file_is_told(tmp_path):
+def test_missing_file_is_reported(tmp_path):
     assert "cannot read" in refusal(tmp_path / "none.npz")

@@ -1,4 +1,4 @@
-"""Files of places: what is read of them, and what is said of those that cannot be."""
+"""Route files: content, and error messages for invalid files."""
 
 import json
 
@@ -32,9 +32,9 @@ def test_the_places_of_a_file_are_read_in_order(tmp_path):
     [
         ("", r"path\.json:1: not JSON"),
         ('{"poses": [\n{"pose": }]}', r"path\.json:2: not JSON: .* \(column 10\)"),
-        ("[]", r"holds no list 'poses'; write such as"),
-        ('{"poses": []}', r"holds no list 'poses'"),
-        ('{"poses": 3}', r"holds no list 'poses'"),
+        ("[]", r"has no list 'poses'; write for example"),
+        ('{"poses": []}', r"has no list 'poses'"),
+        ('{"poses": 3}', r"has no list 'poses'"),
         (json.dumps({"poses": [posed(), {}]}), r"poses\[1\]\.pose\.position: is missing"),
         (json.dumps({"poses": [7]}), r"poses\[0\]\.pose\.position: is missing"),
         (json.dumps({"poses": [posed(y=None)]}), r"poses\[0\]\.pose\.position\.y: is missing"),
@@ -47,7 +47,7 @@ def test_the_places_of_a_file_are_read_in_order(tmp_path):
         ("[" * 200_000, r"cannot be read as JSON"),
     ],
 )
-def test_what_holds_no_places_is_answered_with_the_place_of_the_fault(tmp_path, text, message):
+def test_file_without_positions_is_refused_with_the_path_of_the_mistake(tmp_path, text, message):
     with pytest.raises(ScenarioError, match=message) as refused:
         read(tmp_path, text)
     assert len(str(refused.value)) < 300
@@ -67,7 +67,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 def test_too_much_is_not_read(tmp_path, monkeypatch):
     text = json.dumps({"poses": [posed()] * 5})
     monkeypatch.setattr(routes, "MAX_PLACES", 4)
-    with pytest.raises(ScenarioError, match="5 of them; at most 4 are read"):
+    with pytest.raises(ScenarioError, match="got 5; at most 4 are read"):
         read(tmp_path, text)
     monkeypatch.setattr(routes, "MAX_BYTES", 0)
     with pytest.raises(ScenarioError, match="larger than"):
@@ -84,7 +84,7 @@ vehicles:
     guidance: {type: pursue, file: path.json}
 """)
     (tmp_path / "path.json").write_text('{"poses": 3}')
-    with pytest.raises(ScenarioError, match=r"there\.yaml:7: .*guidance\.file: path\.json: holds"):
+    with pytest.raises(ScenarioError, match=r"there\.yaml:7: .*guidance\.file: path\.json: has"):
         kw.load(tmp_path / "there.yaml")
     (tmp_path / "path.json").write_text(json.dumps({"poses": [posed(), posed(x=9)]}))
     assert kw.load(tmp_path / "there.yaml").scenario.tables

@@ -1,4 +1,4 @@
-"""GeoJSON files of shores: what is read of them, and what is said of those that cannot be."""
+"""GeoJSON files of shores: content, and error messages for invalid files."""
 
 import json
 
@@ -43,12 +43,15 @@ def polygon(*rings):
         ("", r"lake\.geojson:1: not JSON"),
         ('{"type":\n\n ?}', r"lake\.geojson:3: not JSON"),
         ("[" * 200_000, "cannot be read as JSON"),
-        ("[]", r"lake\.geojson:1: holds no Polygon; write such as"),
-        ({"type": "Point", "coordinates": [8, 47]}, "holds no Polygon but 'Point'"),
-        ({"type": "FeatureCollection", "features": []}, "holds no Polygon; write"),
-        ({"type": "Polygon"}, "holds no coordinates; write such as"),
-        (polygon(RING[:-1]), r"coordinates\[0\]: a ring is four places or more, the last one"),
-        (polygon(RING, [RING[0]]), r"coordinates\[1\]: a ring is four places"),
+        ("[]", r"lake\.geojson:1: has no Polygon; write for example"),
+        ({"type": "Point", "coordinates": [8, 47]}, "has no Polygon but 'Point'"),
+        ({"type": "FeatureCollection", "features": []}, "has no Polygon; write"),
+        ({"type": "Polygon"}, "has no coordinates; write for example"),
+        (
+            polygon(RING[:-1]),
+            r"coordinates\[0\]: a ring has four positions or more, and the last one",
+        ),
+        (polygon(RING, [RING[0]]), r"coordinates\[1\]: a ring has four positions"),
         (polygon([*RING[:2], [8.7], RING[0]]), r"coordinates\[0\]\[2\]: write longitude and lat"),
         (polygon([*RING[:2], [8.7, 90.1], RING[0]]), "90.1 is not allowed; write the latitude"),
         (polygon([*RING[:2], ["8", 47], RING[0]]), "'8' is not allowed; write the longitude in"),
@@ -56,13 +59,13 @@ def polygon(*rings):
         ('{"type": "Polygon", "coordinates": [[[1e999, 2], 1, 1, [1e999, 2]]]}', "inf is not all"),
     ],
 )
-def test_what_holds_no_polygon_is_answered_with_the_fault(tmp_path, content, message):
+def test_file_without_a_polygon_is_refused_with_the_reason(tmp_path, content, message):
     with pytest.raises(ScenarioError, match=message) as refused:
         read(tmp_path, content)
     assert len(str(refused.value)) < 300
 
 
-def test_the_line_of_a_wrong_place_is_told(tmp_path):
+def test_invalid_position_is_refused_with_its_line(tmp_path):
     places = ["[8.7, 47.2]", "[8.8, 47.2]", "[8.75, 147.3]", "[8.7, 47.2]"]
     text = '{"type": "Feature", "geometry": {"type": "Polygon",\n"coordinates": [[\n'
     with pytest.raises(ScenarioError, match=r"lake\.geojson:5: coordinates\[0\]\[2\]: 147.3"):
@@ -71,7 +74,7 @@ def test_the_line_of_a_wrong_place_is_told(tmp_path):
 
 def test_too_much_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(shores, "MAX_PLACES", 5)
-    with pytest.raises(ScenarioError, match="6 places; at most 5 are read"):
+    with pytest.raises(ScenarioError, match="6 positions; at most 5 are read"):
         read(tmp_path, POLYGON)
     monkeypatch.setattr(shores, "MAX_BYTES", 5)
     with pytest.raises(ScenarioError, match="larger than 0 MiB"):
@@ -94,5 +97,5 @@ def test_a_scenario_names_the_file_and_says_what_is_wrong_with_it(tmp_path):
         "      pattern: {shape: coverage, lane_spacing_m: 5, file: lake.geojson}\n",
         encoding="utf-8",
     )
-    with pytest.raises(ScenarioError, match=r"my\.yaml:8: .*pattern\.file: lake\.geojson:1: holds"):
+    with pytest.raises(ScenarioError, match=r"my\.yaml:8: .*pattern\.file: lake\.geojson:1: has"):
         kw.load(str(tmp_path / "my.yaml"))

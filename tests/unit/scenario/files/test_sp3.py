@@ -1,4 +1,4 @@
-"""SP3 files: what is read of them, and what is refused with its line."""
+"""SP3 files: content, and error messages with lines."""
 
 import numpy as np
 import pytest
@@ -76,30 +76,30 @@ def test_a_position_of_zeros_is_none(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("start", "line", "said"),
+    ("start", "line", "expected"),
     [
         ("#", "made by hand", "an SP3 file begins with #a, #b, #c or #d, then P or V"),
-        ("%c G", "%c R  cc GLO ccc cccc", "its times are those of 'GLO'; only those of GPS"),
-        ("*", "*  2026  3 32  6  0  0.0", "is no time such as 2010  8 31 15  0  0.00000000"),
-        ("*", "*  2026  3", "is no time such as"),
-        ("*", "*  2026  3  1  6  0  nan", "is no time such as"),
-        ("PG05", "PG05  12000.000000", "is no position; write P, G and the number, then x, y"),
-        ("PG05", "PG05" + 3 * "       12,5000", "is no position"),
-        ("PG05", "PG-5" + 3 * f"{15000.0:14.6f}", "is no position"),
+        ("%c G", "%c R  cc GLO ccc cccc", "its time scale is 'GLO'; only GPS time"),
+        ("*", "*  2026  3 32  6  0  0.0", "is not a time such as 2010  8 31 15  0  0.00000000"),
+        ("*", "*  2026  3", "is not a time such as"),
+        ("*", "*  2026  3  1  6  0  nan", "is not a time such as"),
+        ("PG05", "PG05  12000.000000", "is not a position; write P, G and the number, then x, y"),
+        ("PG05", "PG05" + 3 * "       12,5000", "is not a position"),
+        ("PG05", "PG-5" + 3 * f"{15000.0:14.6f}", "is not a position"),
         ("PG05", "PG05" + 3 * f"{15000e3:14.3f}", "2.59808e+07 km from the Earth's center is no"),
         ("PG05", "PG05" + 3 * f"{float('nan'):14.6f}", "nan km from the Earth's center is no"),
         ("PG05", "PG05" + 3 * f"{float('inf'):14.6f}", "inf km from the Earth's center is no"),
         ("PG05", "PG02" + 3 * f"{15000.0:14.6f}", "satellite 2 has two positions at one time"),
-        ("PG05", "hello", "'hello' is no line of an SP3 file"),
+        ("PG05", "hello", "'hello' is not a line of an SP3 file"),
     ],
 )
-def test_a_broken_line_is_refused_with_file_and_number(tmp_path, start, line, said):
+def test_a_broken_line_is_refused_with_file_and_number(tmp_path, start, line, expected):
     lines = sp3_lines()
     at = place_of(lines, start)
     lines[at] = line
     message = refusal(tmp_path, lines)
     assert message.startswith(f"made.sp3:{at + 1}: ")
-    assert said in message
+    assert expected in message
 
 
 def test_times_that_do_not_grow_are_refused(tmp_path):
@@ -114,25 +114,28 @@ def test_times_that_do_not_grow_are_refused(tmp_path):
 def test_a_position_before_the_first_time_is_refused(tmp_path):
     lines = sp3_lines()
     del lines[place_of(lines, "*")]
-    assert "made.sp3:8: a position before the first time" in refusal(tmp_path, lines)
+    assert "made.sp3:8: there is no time before the first position" in refusal(tmp_path, lines)
 
 
 @pytest.mark.parametrize(
-    ("shape", "said"),
+    ("shape", "expected"),
     [
-        ({"times": 12}, "holds positions at 12 times; 13 at least are needed"),
-        ({"interval_s": 1800}, "1800 s lie between two of its times; at most 900 s"),
+        ({"times": 12}, "got positions at 12 times; must be at least 13"),
+        (
+            {"interval_s": 1800},
+            "got an interval of 1800 s between two times; must be at most 900 s",
+        ),
     ],
 )
-def test_a_file_too_short_or_too_coarse_is_refused(tmp_path, shape, said):
-    assert said in refusal(tmp_path, sp3_lines(**shape))
+def test_a_file_too_short_or_too_coarse_is_refused(tmp_path, shape, expected):
+    assert expected in refusal(tmp_path, sp3_lines(**shape))
 
 
 def test_files_without_content_are_refused(tmp_path):
     assert "made.sp3:1: an SP3 file begins" in refusal(tmp_path, [""])
-    assert "holds no time" in refusal(tmp_path, sp3_lines()[:7])
+    assert "has no epoch" in refusal(tmp_path, sp3_lines()[:7])
     others = [line for line in sp3_lines() if not line.startswith("PG")]
-    assert "holds no position of a GPS satellite" in refusal(tmp_path, others)
+    assert "has no position of a GPS satellite" in refusal(tmp_path, others)
     with pytest.raises(ScenarioError, match="cannot read '.*none.sp3': No such file"):
         read_sp3(tmp_path / "none.sp3")
 
@@ -149,7 +152,8 @@ def test_files_beyond_the_limits_are_refused(tmp_path, monkeypatch):
     lines = sp3_lines()
     at = place_of(lines, "*", 20)
     assert (
-        refusal(tmp_path, lines) == f"made.sp3:{at + 1}: more than 20 times, the most that are read"
+        refusal(tmp_path, lines)
+        == f"made.sp3:{at + 1}: more than 20 times, the limit of the reader"
     )
     monkeypatch.setattr(sp3, "MAX_BYTES", 1000)
     assert "larger than 0 MiB" in refusal(tmp_path, lines)
@@ -178,7 +182,7 @@ def test_a_broken_file_is_refused_with_its_line_and_that_of_the_scenario(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "expected"),
     [
         (
             {"world.start_utc": "2026-03-02"},
@@ -186,32 +190,30 @@ def test_a_broken_file_is_refused_with_its_line_and_that_of_the_scenario(tmp_pat
         ),
         ({"world.satellites.numbers": [2, 3]}, "made.sp3 has no satellite 3; allowed: 1, 2, 5, 9"),
         ({"world.satellites.file": 3}, "world.satellites.file: 3 is not allowed; must be the name"),
-        ({"world.satellites.errors": "second"}, "there is no error of ranges 'second'."),
+        ({"world.satellites.errors": "second"}, "there is no range error 'second'."),
         (
             {"world.satellites": "sp4"},
-            "there is no kind of satellites 'sp4'. Did you mean 'sp3'? Allowed: nominal, sp3",
+            "there is no satellite constellation 'sp4'. Did you mean 'sp3'? Allowed: nominal, sp3",
         ),
         ({"world.satellites.rate_hz": 7}, "rate_hz 7 does not divide the physics rate 50 Hz"),
     ],
 )
-def test_satellites_that_cannot_be_are_refused(tmp_path, changes, said):
+def test_satellites_that_cannot_be_are_refused(tmp_path, changes, expected):
     with pytest.raises(ScenarioError) as refused:
         scenario(tmp_path, sp3_lines(), changes)
-    assert said in str(refused.value)
+    assert expected in str(refused.value)
 
 
 def test_a_flight_longer_than_its_file_is_refused_with_the_time_that_is_left(tmp_path):
     # to an hour before the last of 24 positions, 10:45 less 18 s, from 8:00
     loaded = scenario(tmp_path, sp3_lines())
     with pytest.raises(
-        ScenarioError, match=r"world\.satellites: is known for 9882 s from start_utc"
+        ScenarioError, match=r"world\.satellites: the data end 9882 s after start_utc"
     ):
         loaded.run(9900)
 
 
 def test_a_receiver_in_a_world_without_satellites_is_refused(tmp_path):
     (tmp_path / "sky.yaml").write_text(SCENARIO.replace("  satellites", "  # "), encoding="utf-8")
-    with pytest.raises(
-        ScenarioError, match=r"sensors\.gnss: the world has no satellites to receive"
-    ):
+    with pytest.raises(ScenarioError, match=r"sensors\.gnss: the world has no satellites"):
         kw.load(tmp_path / "sky.yaml")

@@ -1,4 +1,4 @@
-"""Recorded files: when each row holds, where they end, and what is refused."""
+"""Recorded tables: times of the rows, end of the file, and error messages."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ def test_a_mark_of_byte_order_is_passed_over(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("header", "said"),
+    ("header", "expected"),
     [
         ("a,time_s", "the first column must be named 'time_s'; it is 'a'"),
         ("time_s", "there must be a column beside 'time_s'"),
@@ -63,13 +63,13 @@ def test_a_mark_of_byte_order_is_passed_over(tmp_path):
         ("", "the first column must be named 'time_s'; the line is empty"),
     ],
 )
-def test_names_other_than_time_first_and_each_once_are_refused(header, said, tmp_path):
+def test_names_other_than_time_first_and_each_once_are_refused(header, expected, tmp_path):
     row = ",".join("0" for _ in header.split(",")) if header else "0"
-    assert refusal(tmp_path, f"{header}\n{row}\n") == f"inputs.csv:1: {said}"
+    assert refusal(tmp_path, f"{header}\n{row}\n") == f"inputs.csv:1: {expected}"
 
 
 @pytest.mark.parametrize(
-    ("rows", "place", "said"),
+    ("rows", "place", "expected"),
     [
         ("0,1\n1,x\n", "inputs.csv:3", "a: 'x' is not a number"),
         ("0,1\nnoon,2\n", "inputs.csv:3", "time_s: 'noon' is not a number"),
@@ -78,16 +78,16 @@ def test_names_other_than_time_first_and_each_once_are_refused(header, said, tmp
         ("0,nan\n1,2\n", "inputs.csv:2", "a must be a finite number"),
         ("0,1\n1,inf\n2,3\n", "inputs.csv:3", "finite"),
         ("0,1\n1,\n2,3\n", "inputs.csv:3", "finite"),
-        ("0,1\n2,1\n1,1\n", "inputs.csv:4", "grow"),
-        ("0,1\n0,1\n", "inputs.csv:3", "grow"),
+        ("0,1\n2,1\n1,1\n", "inputs.csv:4", "increase"),
+        ("0,1\n0,1\n", "inputs.csv:3", "increase"),
         ("nan,1\n", "inputs.csv:2", "time_s must be a finite number"),
-        ("0,1\n2,1\n1,\n", "inputs.csv:4", "grow"),
+        ("0,1\n2,1\n1,\n", "inputs.csv:4", "increase"),
     ],
 )
-def test_a_bad_row_is_refused_with_its_line(rows, place, said, tmp_path):
+def test_a_bad_row_is_refused_with_its_line(rows, place, expected, tmp_path):
     message = refusal(tmp_path, f"time_s,a\n{rows}")
     assert message.startswith(f"{place}: ")
-    assert said in message
+    assert expected in message
 
 
 def test_empty_lines_do_not_shift_the_line_of_a_bad_value(tmp_path):
@@ -125,19 +125,21 @@ def test_a_header_of_many_names_is_looked_through_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "expected"),
     [
         ("0.5,nan", "3: x_m must be a finite number"),
         ("0.5,", "3: x_m must be a finite number"),
         ("nan,1", "3: time_s must be a finite number"),
-        ("-1,1", "3: time_s must grow from row to row"),
+        ("-1,1", "3: time_s must increase from row to row"),
     ],
 )
-def test_a_fault_is_told_before_the_rest_of_a_long_file_is_read(line, said, tmp_path, monkeypatch):
+def test_mistake_is_reported_before_the_rest_of_a_long_file_is_read(
+    line, expected, tmp_path, monkeypatch
+):
     monkeypatch.setattr(tables, "BLOCK_CELLS", 20)
     rows = "".join(f"{number},1\n" for number in range(1, 100))
     (tmp_path / "long.csv").write_text(f"time_s,x_m\n0,1\n{line}\n{rows}100,no number\n")
-    with pytest.raises(ScenarioError, match=said):
+    with pytest.raises(ScenarioError, match=expected):
         read_table(tmp_path / "long.csv")
 
 

@@ -1,4 +1,4 @@
-"""URDF files: what a link's mass and inertia become, and what is refused."""
+"""URDF files: mass and inertia of links, and error messages."""
 
 import dataclasses
 import re
@@ -162,7 +162,7 @@ def test_the_named_link_is_taken_where_several_have_mass(tmp_path):
     assert read_mass_properties(path, "base_link").mass_kg == 1.4
 
 
-def test_what_stands_elsewhere_in_the_file_is_passed_over(tmp_path):
+def test_other_elements_of_the_file_are_ignored(tmp_path):
     inside = '<link name="base_link"><inertial><mass value="9"/></inertial></link>'
     text = spoiled("</robot>", f"<gazebo><robot>{inside}</robot></gazebo><!-- {inside} --></robot>")
     assert read_mass_properties(body(tmp_path, text), None).mass_kg == 1.4
@@ -184,7 +184,7 @@ def test_the_encodings_of_xml_are_read(encoding, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "expected"),
     [
         ('value="1.4"', 'value="0"', ":11: <mass>: value: 0 is not allowed; must be above 0"),
         ('value="1.4"', 'value="-1"', ":11: <mass>: value: -1 is not allowed; must be above 0"),
@@ -207,7 +207,11 @@ def test_the_encodings_of_xml_are_read(encoding, tmp_path):
         ('xyz="0 0 0"', 'xyz="0 0 1e200"', ":10: <origin>: xyz: 1e+200 is not allowed; must be"),
         ('xyz="0 0 0"', 'xyz="0 0"', ":10: <origin>: xyz: '0 0' is not allowed; must be 3 finite"),
         (RPY, 'rpy="0 0 nan"', ":10: <origin>: rpy: '0 0 nan' is not allowed; must be 3 finite"),
-        (RPY, 'quat_xyzw="0 0 1 0"', ":10: <origin>: there is no 'quat_xyzw'; write the place as"),
+        (
+            RPY,
+            'quat_xyzw="0 0 1 0"',
+            ":10: <origin>: there is no 'quat_xyzw'; write the position as",
+        ),
         ("<robot", "<mujoco", ":2: <mujoco>: a URDF file begins with <robot>"),
         ('"1.4"', '"${mass}"', ":11: <mass>: value: '${mass}': there is no property 'mass'."),
         ('"world"', '"$(arg world)"', ":3: <link>: name: the argument 'world' has no default"),
@@ -220,20 +224,20 @@ def test_the_encodings_of_xml_are_read(encoding, tmp_path):
         ),
         ("</link>", "", ":15: not XML (mismatched tag)"),
         ("</robot>", "", ":16: not XML (no element found)"),
-        ("UTF-8", "utf-7", "not text that can be read (multi-byte encodings are not supported)"),
-        ("UTF-8", "klingon", "not text that can be read (unknown encoding: klingon); save it as"),
+        ("UTF-8", "utf-7", "not readable text (multi-byte encodings are not supported)"),
+        ("UTF-8", "klingon", "not readable text (unknown encoding: klingon); save it as"),
     ],
 )
-def test_a_bad_file_is_refused_with_line_and_element(old, new, said, tmp_path):
+def test_a_bad_file_is_refused_with_line_and_element(old, new, expected, tmp_path):
     message = refusal_of_file(tmp_path, spoiled(old, new))
     assert message.startswith("body.urdf:")
-    assert said in message
+    assert expected in message
 
 
 def test_links_with_mass_that_nothing_joins_are_refused_with_their_names(tmp_path):
     message = refusal_of_file(tmp_path, spoiled("</robot>\n", ARM))
-    assert "no joint joins 'base_link' and 'arm', which both have an <inertial>" in message
-    assert message.endswith("take one link alone, as in {file: body.urdf, link: base_link}")
+    assert "no joint connects 'base_link' and 'arm', which both have an <inertial>" in message
+    assert message.endswith("name a single link, as in {file: body.urdf, link: base_link}")
 
 
 @pytest.mark.parametrize(
@@ -246,7 +250,7 @@ def test_a_link_without_mass_is_refused_with_those_that_have_one(link, hint, tmp
 
 def test_a_file_without_mass_is_refused(tmp_path):
     message = refusal_of_file(tmp_path, '<robot name="ghost"><link name="base_link"/></robot>')
-    assert message == "body.urdf: no link has an <inertial>, which would give mass and inertia"
+    assert message == "body.urdf: no link has an <inertial> with mass and inertia"
 
 
 def test_a_document_type_is_refused_before_its_entities_grow(tmp_path):
@@ -255,7 +259,7 @@ def test_a_document_type_is_refused_before_its_entities_grow(tmp_path):
     )
     text = spoiled("<robot", f"<!DOCTYPE robot [{entities}]><robot").replace("heron", "&i;")
     message = refusal_of_file(tmp_path, text)
-    assert message == "body.urdf: a document type is not allowed; take <!DOCTYPE ...> out"
+    assert message == "body.urdf: a document type is not allowed; remove <!DOCTYPE ...>"
 
 
 def test_a_file_larger_than_the_limit_is_refused_unparsed(tmp_path, monkeypatch):
@@ -266,9 +270,7 @@ def test_a_file_larger_than_the_limit_is_refused_unparsed(tmp_path, monkeypatch)
 
 def test_a_file_nested_too_deeply_is_refused(tmp_path):
     message = refusal_of_file(tmp_path, "<robot>" * 101)
-    assert message == (
-        "body.urdf:1: <robot>: lies inside 100 others; no robot is described so deeply"
-    )
+    assert message == ("body.urdf:1: <robot>: is inside 100 other elements, the limit of nesting")
 
 
 def test_a_file_that_is_missing_or_a_folder_is_refused(tmp_path):
@@ -279,9 +281,7 @@ def test_a_file_that_is_missing_or_a_folder_is_refused(tmp_path):
 
 
 @given(place=st.integers(0, len(HERON)), length=st.integers(0, 20), new=st.binary(max_size=20))
-def test_whatever_is_written_is_read_or_refused_as_the_users_mistake(
-    tmp_path_factory, place, length, new
-):
+def test_any_content_is_read_or_refused_with_a_scenario_error(tmp_path_factory, place, length, new):
     path = tmp_path_factory.mktemp("any") / "body.urdf"
     path.write_bytes(HERON[:place].encode() + new + HERON[place + length :].encode())
     try:
@@ -345,7 +345,7 @@ def test_mass_and_inertia_beside_a_urdf_file_are_refused_each_with_its_line(tmp_
     ]
 
 
-def test_mistakes_in_the_file_and_beside_it_are_told_at_once(tmp_path):
+def test_mistakes_in_file_and_scenario_are_reported_at_once(tmp_path):
     body(tmp_path, spoiled('value="1.4"', 'value="-1"'))
     message = refusal(tmp_path, parameters="      integrator: rk5\n")
     assert message.splitlines()[0] == (
@@ -356,7 +356,7 @@ def test_mistakes_in_the_file_and_beside_it_are_told_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "expected"),
     [
         ("5", "urdf.file: 5 is not allowed; must be text"),
         ("{link: base_link}", "urdf.file is missing"),
@@ -366,16 +366,16 @@ def test_mistakes_in_the_file_and_beside_it_are_told_at_once(tmp_path):
         (f"{'a' * 5000}", "urdf: a file's name of 5000 characters"),
     ],
 )
-def test_an_entry_that_names_no_file_is_refused(entry, said, tmp_path):
+def test_an_entry_that_names_no_file_is_refused(entry, expected, tmp_path):
     body(tmp_path)
     text = SCENARIO.replace("MODEL", "rigid-body").replace("body.urdf", entry)
     with pytest.raises(ScenarioError) as refused:
         build(parse_document(text, "test.yaml"), tmp_path)
-    assert str(refused.value).startswith(f"test.yaml:7: vehicles.gull.parameters.{said}")
+    assert str(refused.value).startswith(f"test.yaml:7: vehicles.gull.parameters.{expected}")
 
 
 @pytest.mark.parametrize("entry", ["body.urdf", "{file: body.urdf, link: base_link}"])
-def test_what_a_run_leaves_flies_again_without_the_file_it_was_given(entry, tmp_path):
+def test_run_folder_flies_again_without_the_original_file(entry, tmp_path):
     path = body(tmp_path)
     scenario = tmp_path / "given.yaml"
     text = SCENARIO.replace("MODEL", "rigid-body").replace("body.urdf", entry)

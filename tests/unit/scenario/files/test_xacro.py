@@ -1,4 +1,4 @@
-"""Xacro files: what they become, against the package of ROS, and what is refused."""
+"""Xacro files: expansion compared with the ROS package, and error messages."""
 
 import math
 import xml.etree.ElementTree as ET
@@ -181,7 +181,7 @@ def test_mass_and_inertia_are_those_of_the_macros(drone):
     assert whole.link == "gull_body"
 
 
-def test_what_a_run_leaves_flies_again_without_the_files_that_were_included(drone):
+def test_run_folder_flies_again_without_the_included_files(drone):
     text = (
         "name: xacro\ntime: {rate_hz: 100, duration_s: 0.1}\n"
         "vehicles: {gull: {model: rigid-body, parameters: {urdf: drone.xacro}}}\n"
@@ -189,7 +189,7 @@ def test_what_a_run_leaves_flies_again_without_the_files_that_were_included(dron
     (drone.parent / "given.yaml").write_text(text)
     simulation = kw.load(drone.parent / "given.yaml")
     given = simulation.scenario.vehicles["gull"]
-    assert any("center of mass lies" in said for said in simulation.scenario.warnings())
+    assert any("center of mass lies" in warning for warning in simulation.scenario.warnings())
     folder = drone.parent / "run"
     folder.mkdir()
     fly_into(simulation, simulation.flight(), folder)
@@ -220,39 +220,42 @@ def test_arithmetic_is_that_of_python(text, value, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("inside", "said"),
+    ("inside", "expected"),
     [
         ('<a b="${__import__(1)}"/>', ":2: <a>: b: '${__import__(1)}': there is no function"),
         ('<a b="${(1).real}"/>', "Attribute is not known in expressions"),
         ('<a b="${[1][0]}"/>', "Subscript is not known in expressions"),
-        ('<a b="${1 +}"/>', "is no expression"),
+        ('<a b="${1 +}"/>', "is not an expression"),
         ('<a b="${1 / 0}"/>', "division by zero"),
         ('<a b="${9.0 ** 9999}"/>', "9.0 ** 9999 is too large; numbers reach up to 1.8e+308"),
-        ("<a b=\"${'a' * 1000000}\"/>", "words cannot be computed with"),
+        ("<a b=\"${'a' * 1000000}\"/>", "arithmetic needs numbers, not text"),
         ('<a b="${mass}"/>', "there is no property 'mass'"),
         ('<a b="$(find pkg)/x"/>', "'$(find pkg)' is not allowed"),
         ('<a b="$(eval 1)"/>', "'$(eval 1)' is not allowed"),
         ('<a b="$(arg x)"/>', "the argument 'x' has no default"),
-        ('<xacro:property name="a" value="${a}"/><a b="${a}"/>', "'a' is made of itself"),
-        ("<xacro:wing/>", "<xacro:wing>: is neither known nor a macro"),
-        ('<xacro:element xacro:name="a"/>', "<xacro:element>: is neither known nor a macro"),
-        ('<xacro:include filename="../a.xacro"/>', "lies outside the first file's folder"),
-        ('<xacro:include filename="/etc/passwd"/>', "lies outside the first file's folder"),
+        ('<xacro:property name="a" value="${a}"/><a b="${a}"/>', "'a' refers to itself"),
+        ("<xacro:wing/>", "<xacro:wing>: is neither a xacro element nor a macro"),
+        (
+            '<xacro:element xacro:name="a"/>',
+            "<xacro:element>: is neither a xacro element nor a macro",
+        ),
+        ('<xacro:include filename="../a.xacro"/>', "is outside the first file's folder"),
+        ('<xacro:include filename="/etc/passwd"/>', "is outside the first file's folder"),
         ('<xacro:include filename="a.xacro" ns="b"/>', "'ns' is not known here"),
-        ('<xacro:include filename="drone.xacro"/>', "50 in each other"),
+        ('<xacro:include filename="drone.xacro"/>', "50 nested ones"),
         ('<xacro:insert_block name="a"/>', "there is no block 'a'"),
         ('<xacro:if value="maybe"/>', "'maybe' is neither true nor false"),
         ('<xacro:macro name="m" params="a"/><xacro:m/>', "<xacro:m>: a is missing"),
         ('<xacro:macro name="m" params="a"/><xacro:m a="1" b="2"/>', "'b' is not known here"),
         ('<xacro:macro name="m" params="*a"/><xacro:m/>', "the block 'a' is missing"),
-        ('<xacro:macro name="m"/><xacro:m><a/></xacro:m>', "one block more than the macro m"),
+        ('<xacro:macro name="m"/><xacro:m><a/></xacro:m>', "one block too many for the macro m"),
         ('<xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/>', "50 other calls"),
     ],
 )
-def test_what_is_not_known_or_does_not_fit_is_refused_with_its_line(inside, said, tmp_path):
+def test_unknown_or_invalid_element_is_refused_with_its_line(inside, expected, tmp_path):
     message = refusal(tmp_path, inside)
     assert message.startswith("drone.xacro:2: <")
-    assert said in message
+    assert expected in message
 
 
 @pytest.mark.usefixtures("few_steps")
@@ -279,25 +282,25 @@ def test_a_file_that_is_nested_too_deeply_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("inside", "said"),
+    ("inside", "expected"),
     [
         ('<a b="${10 ** 9 ** 9}"/>', "10 ** 387420489 is too large; numbers reach up to 1.8e+308"),
         ('<a b="${10 ** 400}"/>', "10 ** 400 is too large; numbers reach up to 1.8e+308"),
         ('<a b="${exp(1000)}"/>', "exp(1000) is too large; numbers reach up to 1.8e+308"),
-        (f'<a b="${{1{"0" * 400}}}"/>', "a number of so many digits is too large"),
+        (f'<a b="${{1{"0" * 400}}}"/>', "a number with so many digits is too large"),
         ("<a b=\"${max('abc')}\"/>", "max takes two numbers or more"),
         ('<xacro:if value="0.5"><a/></xacro:if>', "'0.5' is neither true nor false; write true"),
         ('<xacro:if value="1.0"><a/></xacro:if>', "'1.0' is neither true nor false; write true"),
-        ("<xacro:f/>", "is neither known nor a macro of this file. Allowed: "),
+        ("<xacro:f/>", "is neither a xacro element nor a macro of this file. Allowed: "),
         ('<xacro:include filename="loop.xacro"/>', "loop.xacro"),
     ],
 )
-def test_what_cannot_be_computed_is_refused_in_words(inside, said, tmp_path):
+def test_invalid_expression_is_refused_with_the_reason(inside, expected, tmp_path):
     (tmp_path / "loop.xacro").symlink_to(tmp_path / "loop.xacro")
-    assert said in refusal(tmp_path, inside)
+    assert expected in refusal(tmp_path, inside)
 
 
-MUCH = "grows beyond 2000 elements, values and names, the most that is expanded"
+MUCH = "grows beyond 2000 elements, values and names, the limit of expansion"
 
 
 @pytest.fixture
@@ -313,7 +316,7 @@ def test_parameters_that_multiply_are_refused(tmp_path):
     assert MUCH in refusal(tmp_path, macro + "<xacro:m/>" * 20)
     many = " ".join(f"p{n}" for n in range(101))
     message = refusal(tmp_path, f'<xacro:macro name="m" params="{many}"/>')
-    assert "params: more than 100, the most that a macro has" in message
+    assert "params: more than 100, the limit of a macro" in message
 
 
 def macro_with(inside, calls):
@@ -335,7 +338,7 @@ def macro_with(inside, calls):
     ],
     ids=["expressions", "names", "pieces", "attributes", "declarations", "texts"],
 )
-def test_what_is_long_to_compute_counts_by_its_length(inside, tmp_path):
+def test_steps_of_an_expression_grow_with_its_length(inside, tmp_path):
     assert MUCH in refusal(tmp_path, inside)
 
 
@@ -352,20 +355,20 @@ def test_text_that_grows_by_many_pieces_is_refused_before_it_is_joined(tmp_path)
 
 
 def test_a_constant_is_found_without_a_look_at_all_names(tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(xacro, "did_you_mean", lambda *given: asked.append(given))
+    calls = []
+    monkeypatch.setattr(xacro, "did_you_mean", lambda *given: calls.append(given))
     path = tmp_path / "drone.xacro"
     path.write_text(f'{HEAD}<xacro:property name="pip" value="1"/><a b="${{pi}}"/></robot>')
     expanded(read_elements(path, path.name), path)
-    assert asked == []
+    assert calls == []
 
 
 def test_a_name_that_was_meant_is_looked_for_among_the_first(tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(xacro, "did_you_mean", lambda given, names: asked.append(names) or "")
+    calls = []
+    monkeypatch.setattr(xacro, "did_you_mean", lambda given, names: calls.append(names) or "")
     names = "".join(f'<xacro:property name="wing_{n}" value="1"/>' for n in range(1500))
     refusal(tmp_path, f'{names}<a b="${{wing_x}}"/>')
-    assert [len(known) for known in asked] == [1000]
+    assert [len(known) for known in calls] == [1000]
 
 
 def test_an_expression_that_is_nested_too_deeply_is_refused(tmp_path):
@@ -376,10 +379,10 @@ def test_an_expression_that_is_nested_too_deeply_is_refused(tmp_path):
 def test_a_file_of_too_many_elements_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(xml_elements, "MAX_ELEMENTS", 1000)
     message = refusal(tmp_path, "<a/>" * 1000)
-    assert "comes after 1000 others, the most that are read" in message
+    assert "is beyond the limit of 1000 elements" in message
 
 
 def test_a_block_that_inserts_itself_is_refused(tmp_path):
     block = '<xacro:property name="b"><xacro:insert_block name="b"/></xacro:property>'
     message = refusal(tmp_path, f'{block}<xacro:insert_block name="b"/>')
-    assert "lies in 50 other calls" in message
+    assert "is inside 50 other calls" in message

@@ -25,7 +25,7 @@ def scene(*, last):
     return scenes.scene(cats, others={"mouse": scenes.agent(MOUSE)}, last=last)
 
 
-def test_all_cats_count_at_the_end():
+def test_final_reward_counts_all_cats():
     away = np.linalg.norm(np.array(PLACES) - MOUSE, axis=1)
     wanted = -(np.maximum(away - 4.0, 0.0) ** 2).sum()
     for own in (scenes.agent(place) for place in PLACES):
@@ -33,11 +33,11 @@ def test_all_cats_count_at_the_end():
         assert float(got) == pytest.approx(wanted, abs=1e-9)
 
 
-def test_before_the_end_nothing_counts():
+def test_reward_is_zero_before_the_end():
     assert float(CatsMouse().reward(None, scenes.agent(PLACES[0]), scene(last=False))) == 0.0
 
 
-def test_the_mouse_flees_from_near_cats_more_than_from_far_ones():
+def test_mouse_flees_more_from_near_cats_than_from_far_ones():
     ways = (np.array(MOUSE) - PLACES)[:, :2]
     push = (ways / (ways**2).sum(axis=1, keepdims=True)).sum(axis=0)
     signal = CatsMouse().others(None, scene(last=False))["mouse"]
@@ -47,7 +47,7 @@ def test_the_mouse_flees_from_near_cats_more_than_from_far_ones():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
-def test_cats_begin_round_the_mouse_and_apart(flights):
+def test_cats_begin_around_the_mouse_and_apart(flights):
     starts = flights.begun(200)
     motions = flights.env.fleet
     places = np.asarray(jax.vmap(lambda s: scenes.positions(motions, s))(starts.fleet))

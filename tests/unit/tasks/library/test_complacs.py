@@ -9,7 +9,7 @@ import pytest
 from tests.unit.tasks import scenes
 
 from kittiwake.scenario.load import load_scenario
-from kittiwake.tasks.library.complacs import WAYPOINTS_WORLD_M, Complacs, Path
+from kittiwake.tasks.library.complacs import WAYPOINTS_WORLD_M, Complacs, WaypointProgress
 
 # the second waypoint and the third, 8 m to the east of it
 SECOND, THIRD = WAYPOINTS_WORLD_M[1], WAYPOINTS_WORLD_M[2]
@@ -20,27 +20,27 @@ def after(place_m, reached, task=None):
     task = task or Complacs()
     own = scenes.agent(place_m)
     world = scenes.scene([own])
-    goal = Path(jnp.asarray([reached], jnp.int32), jnp.zeros(1, jnp.int32))
+    goal = WaypointProgress(jnp.asarray([reached], jnp.int32), jnp.zeros(1, jnp.int32))
     goal = task.proceed(goal, world, scenes.keys(1)[0])
     return int(goal.reached[0]), float(task.reward(goal, own, world)), task, goal, world
 
 
 @pytest.mark.parametrize(("away_m", "counts"), [(0.39, True), (0.41, False)])
-def test_a_waypoint_counts_from_four_tenths_of_a_meter_on(away_m, counts):
+def test_waypoint_counts_within_four_tenths_of_a_meter(away_m, counts):
     reached, worth, *_ = after((SECOND.x + away_m, SECOND.y, SECOND.z), 1)
     assert reached == (2 if counts else 1)
     assert worth == 0.0
 
 
-def test_it_counts_where_the_vehicle_believes_to_be():
+def test_estimated_position_counts_for_waypoints():
     task, own = Complacs(), scenes.agent((50.0, 50.0, 5.0))
     own = replace(own, estimate=scenes.motion(SECOND.array))
-    goal = Path(jnp.asarray([1], jnp.int32), jnp.zeros(1, jnp.int32))
+    goal = WaypointProgress(jnp.asarray([1], jnp.int32), jnp.zeros(1, jnp.int32))
     goal = task.proceed(goal, scenes.scene([own]), scenes.keys(1)[0])
     assert int(goal.reached[0]) == 2
 
 
-def test_waypoints_count_one_after_another_and_the_last_one_once():
+def test_waypoints_count_in_order_and_the_last_one_once():
     assert after(THIRD.array, 1)[0] == 1
     last = WAYPOINTS_WORLD_M[-1]
     assert after(last.array, 33)[0] == 34
@@ -52,19 +52,19 @@ def test_waypoints_count_one_after_another_and_the_last_one_once():
     }
 
 
-def test_a_waypoint_is_worth_what_is_set():
+def test_reward_per_waypoint_is_configurable():
     assert after(SECOND.array, 1, Complacs(reward_per_waypoint=2.5))[1] == 2.5
 
 
-def test_the_way_to_the_next_waypoint_is_seen():
+def test_observation_holds_the_offset_to_the_next_waypoint():
     task, own = Complacs(), scenes.agent(SECOND.array)
-    goal = Path(jnp.asarray([2], jnp.int32), jnp.zeros(1, jnp.int32))
+    goal = WaypointProgress(jnp.asarray([2], jnp.int32), jnp.zeros(1, jnp.int32))
     # it looks east, as the third one lies
     seen = task.observe(goal, own, scenes.scene([own]))
     np.testing.assert_allclose(seen.offset_body_m.array, [8.0, 0.0, 0.0], atol=1e-9)
 
 
-def test_the_guidance_flies_the_waypoints_of_the_task():
+def test_guidance_of_the_scenario_flies_the_waypoints_of_the_task():
     scenario = load_scenario("complacs")
     places = scenario.vehicles["pelican"].guidance.component.positions_world_m
     assert len(places) == len(WAYPOINTS_WORLD_M) == 34

@@ -35,7 +35,7 @@ def towards(angle_rad, z_m):
 @pytest.mark.parametrize(
     ("x_m", "z_m", "vx_mps"), [(2.0, 3.0, 1.0), (6.0, 2.0, 0.6), (12.5, 4.0, 1.4), (14.0, 1.7, 2.0)]
 )
-def test_the_reward_counts_the_distance_and_the_speed(setting, x_m, z_m, vx_mps):
+def test_reward_follows_distance_and_speed(setting, x_m, z_m, vx_mps):
     task, world, _ = setting
     agent = over(x_m, z_m, vx_mps)
     scene = scene_of(world, agent)
@@ -47,7 +47,7 @@ def test_the_reward_counts_the_distance_and_the_speed(setting, x_m, z_m, vx_mps)
     assert float(task.reward(goal, agent, scene)) == pytest.approx(expected, rel=0, abs=1e-9)
 
 
-def test_the_wanted_distance_is_drawn_between_its_ends_and_seen(setting):
+def test_desired_distance_is_drawn_in_its_range_and_observed(setting):
     task, world, _ = setting
     agent = over(2.0, 3.0)
     scene = scene_of(world, agent)
@@ -57,7 +57,7 @@ def test_the_wanted_distance_is_drawn_between_its_ends_and_seen(setting):
     assert task.observe(drawn[0], agent, scene).wanted_m == drawn[0]
 
 
-def test_the_baseline_rises_where_the_ground_does_and_where_it_is_too_low(setting):
+def test_baseline_climbs_on_rising_ground_and_when_too_low(setting):
     task, world, _ = setting
     angles = np.linspace(-np.pi / 4, np.pi / 4, 7)
 

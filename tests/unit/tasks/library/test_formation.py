@@ -43,7 +43,7 @@ def slots():
 
 
 @pytest.mark.parametrize("nearest_m", [2.0, 0.3])
-def test_each_is_rewarded_for_its_own_place(setting, nearest_m):
+def test_each_agent_is_rewarded_for_its_own_place(setting, nearest_m):
     task, world, _ = setting
     agents = drones(nearest_m)
     scene = scene_of(world, *agents)
@@ -57,7 +57,7 @@ def test_each_is_rewarded_for_its_own_place(setting, nearest_m):
     np.testing.assert_allclose(got, expected, rtol=0, atol=1e-9)
 
 
-def test_the_center_goes_on_along_chords_of_its_circle(setting):
+def test_center_moves_along_chords_of_its_circle(setting):
     task, world, _ = setting
     scene = scene_of(world, *drones())
     center = jax.tree.map(float, CENTER)
@@ -70,7 +70,7 @@ def test_the_center_goes_on_along_chords_of_its_circle(setting):
     assert float(center.heading_rad) == pytest.approx(1.3, abs=1e-9)
 
 
-def test_the_center_begins_in_the_middle_within_its_limits(setting):
+def test_center_begins_at_the_mean_position_within_its_limits(setting):
     task, world, _ = setting
     scene = scene_of(world, *drones())
     begun = [task.begin(scene, [], key) for key in jax.random.split(jax.random.key(2), 20)]
@@ -83,7 +83,7 @@ def test_the_center_begins_in_the_middle_within_its_limits(setting):
     assert np.std([center.turned_rad for center in begun]) > 1.0
 
 
-def test_each_sees_its_place_and_the_others_as_they_believe_to_be(setting):
+def test_observation_holds_offsets_to_place_and_other_estimates(setting):
     task, world, _ = setting
     believed = PLACES + np.array([0.1, -0.2, 0.05])
     agents = [

@@ -21,7 +21,7 @@ def flights():
         return scenes.Flights(env)
 
 
-def test_only_the_last_step_costs_the_way_that_is_left(flights):
+def test_only_the_last_step_costs_the_squared_distance(flights):
     state, _ = flights.reset(scenes.keys(1)[0])
     for number, action in enumerate(ACTIONS):
         step = flights.step(scenes.keys(1)[0], state, action)
@@ -33,7 +33,7 @@ def test_only_the_last_step_costs_the_way_that_is_left(flights):
     assert bool(step.truncated)
 
 
-def test_the_way_to_the_waypoint_is_seen_in_the_axes_of_the_body(flights):
+def test_observation_holds_the_offset_in_body_axes(flights):
     _, seen = flights.reset(scenes.keys(1)[0])
     # it looks north: west is to its left, south behind it
     np.testing.assert_allclose(seen[:3], [-50.0, 50.0, 0.0], atol=1e-9)

@@ -33,20 +33,20 @@ def stepped(setting, before, after):
 
 
 @pytest.mark.parametrize(("x_m", "free_m"), [(3.1, 1.0), (2.9, 0.3), (3.2, 0.0)])
-def test_the_way_made_counts_less_what_is_near(setting, x_m, free_m):
+def test_reward_is_progress_minus_nearness(setting, x_m, free_m):
     reward, ended = stepped(setting, at(3.0, 1.0), at(x_m, free_m))
     near = max(0.0, 1.0 - free_m / 0.4) ** 2
     assert reward == pytest.approx(x_m - 3.0 - 2.0 * near / 10.0, rel=0, abs=1e-9)
     assert not ended
 
 
-def test_the_end_counts_ten_and_ends_it(setting):
+def test_arrival_gives_ten_and_ends_the_episode(setting):
     reward, ended = stepped(setting, at(23.9, 1.0), at(24.05, 1.0))
     assert reward == pytest.approx(10.15, rel=0, abs=1e-9)
     assert ended
 
 
-def test_it_sees_what_its_sensor_says(setting):
+def test_observation_holds_the_measured_ranges(setting):
     task, world, _ = setting
     told = list(np.linspace(0.5, 4.5, 13))
     agent = at(3.0, 1.0, told)
@@ -57,7 +57,7 @@ def test_it_sees_what_its_sensor_says(setting):
 
 
 @pytest.mark.parametrize(("blocked", "aside"), [(slice(0, 8), 1.0), (slice(5, 13), -1.0)])
-def test_the_baseline_turns_to_the_side_that_is_free(setting, blocked, aside):
+def test_baseline_turns_to_the_free_side(setting, blocked, aside):
     task, world, _ = setting
     told = np.full(13, 5.0)
     told[blocked] = 1.0

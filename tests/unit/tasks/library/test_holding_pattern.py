@@ -22,7 +22,7 @@ def rewards(places, velocities):
     return np.asarray(world.each(lambda own: HoldingPattern().reward(None, own, world)))
 
 
-def test_all_together_get_what_the_original_gives():
+def test_total_reward_equals_the_original():
     """Speeds, distances from the landing place, and each pair once."""
     cost = 0.0
     for place, velocity in zip(PLACES, VELOCITIES, strict=True):
@@ -35,7 +35,7 @@ def test_all_together_get_what_the_original_gives():
     assert got[2] < -np.exp(10) < -100 < min(got[:2])
 
 
-def test_a_pair_is_shared_by_its_two():
+def test_cost_of_a_pair_is_shared_equally():
     near = [[0.0, 0.0, 10.0], [0.0, 0.001, 10.0], [0.0, 50.0, 10.0]]
     speeds = np.tile([2.5, 0.0, 0.0], (3, 1))
     alone = rewards([[0.0, 0.0, 10.0], [20.0, 0.0, 10.0], [0.0, 50.0, 10.0]], speeds)
@@ -43,14 +43,14 @@ def test_a_pair_is_shared_by_its_two():
 
 
 @pytest.mark.usefixtures("single_precision")
-def test_a_corner_of_the_area_costs_what_single_precision_holds():
+def test_reward_in_a_corner_is_finite_in_single_precision():
     corner = [[140.0, 140.0, 10.0], [0.0, 0.0, 10.0], [0.0, 30.0, 10.0]]
     assert np.isfinite(rewards(corner, np.zeros((3, 3)))).all()
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
-def test_each_begins_anywhere_about_the_landing_place():
+def test_starts_are_uniform_about_the_landing_site():
     flights = scenes.Flights(make("holding-pattern"))
     states = flights.begun(200)
     places = np.asarray(jax.vmap(lambda s: scenes.positions(flights.env.fleet, s))(states.fleet))

@@ -25,7 +25,7 @@ def falling(value, margin):
 
 
 @pytest.mark.parametrize(("place", "velocity", "rates"), MOTIONS)
-def test_a_step_is_worth_how_near_still_and_calm_it_is(place, velocity, rates):
+def test_reward_follows_distance_speed_and_body_rate(place, velocity, rates):
     start = Start(
         Vec3.of(place),
         velocity_world_mps=Vec3.of(velocity),
@@ -43,7 +43,7 @@ def test_a_step_is_worth_how_near_still_and_calm_it_is(place, velocity, rates):
     assert float(reward) == pytest.approx(0.01 * falling(away, 1.0) * held, rel=0, abs=1e-9)
 
 
-def test_its_actions_are_the_speeds_of_four_rotors():
+def test_actions_are_the_speeds_of_four_rotors():
     env = make("hover")
     assert env.action_size == 4
     assert [name for name in env.space.names if name.startswith("speeds")] == [

@@ -37,7 +37,7 @@ def ten(running_per_s):
 
 
 @pytest.mark.slow
-def test_ten_get_the_sum_of_what_each_costs(ten, running_per_s):
+def test_total_reward_of_ten_is_the_sum_of_their_costs(ten, running_per_s):
     """Effort in each step; how far off they are once, in the last of three."""
     state, _ = ten.reset(scenes.keys(1)[0])
     spots = [start[0] for start in ten.truths(state).values()]
@@ -55,7 +55,7 @@ def test_ten_get_the_sum_of_what_each_costs(ten, running_per_s):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [2, 3])
-def test_a_loss_costs_all_together_the_penalty_of_one(count):
+def test_penalty_of_a_loss_is_shared(count):
     overrides = {"vehicles.pelican.count": count, "world.area.z_m": [9.99, 20]}
     env = make("keep-spot-10", conditions="noiseless", overrides=overrides)
     falling = jnp.tile(jnp.asarray([0.0, 0.0, -1.0, 0.0], jnp.float32), count)
@@ -72,14 +72,14 @@ def test_a_loss_costs_all_together_the_penalty_of_one(count):
     assert together[first] == pytest.approx(-1000, rel=1e-6)
 
 
-def test_without_reward_nothing_is_gained():
+def test_variant_without_reward_gives_zero():
     task = KeepSpotWithoutReward()
     own = scenes.agent((1.0, 2.0, 3.0), command=scenes.sticks(pitch=0.5))
     world = scenes.scene([own])
     assert task.reward(None, own, world) == 0.0
 
 
-def test_ten_begin_in_a_row_and_see_themselves_at_their_spots(ten):
+def test_ten_begin_in_a_row_with_zero_offsets(ten):
     state, seen = ten.reset(scenes.keys(1)[0])
     places = [place for place, _ in ten.truths(state).values()]
     np.testing.assert_allclose(places, [(0, y, 10) for y in range(-80, 101, 20)], atol=1e-9)

@@ -15,7 +15,7 @@ def flights():
         return scenes.Flights(make("keep-velocity", conditions="noiseless", precision="float64"))
 
 
-def test_effort_and_error_are_paid_for_by_the_time(flights):
+def test_reward_is_effort_and_squared_error_times_the_step(flights):
     state, _ = flights.reset(scenes.keys(1)[0])
     for action in ACTIONS:
         step = flights.step(scenes.keys(1)[0], state, action)
@@ -25,6 +25,6 @@ def test_effort_and_error_are_paid_for_by_the_time(flights):
         assert float(step.reward) == pytest.approx(-(cost(action) + error) * 0.02, abs=1e-9)
 
 
-def test_what_is_missing_of_the_velocity_is_seen(flights):
+def test_observation_holds_the_velocity_error(flights):
     _, seen = flights.reset(scenes.keys(1)[0])
     np.testing.assert_allclose(seen[:6], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0], atol=1e-9)

@@ -63,7 +63,7 @@ def stepped(setting, *agents):
     return rewards, [bool(task.ended(goal, s)) for goal, s in zip(goals, scenes, strict=True)]
 
 
-def test_coming_nearer_is_worth_the_way_made(setting):
+def test_approach_reward_is_the_decrease_of_distance(setting):
     ways = np.array([[3.0, -1.0, 2.0], [2.5, -1.0, 1.7], [2.6, -1.2, 1.9]])
     rewards, ended = stepped(setting, *(over_deck(way, (0.0, 0.0, 0.0)) for way in ways))
     away = np.linalg.norm(ways, axis=1)
@@ -71,7 +71,7 @@ def test_coming_nearer_is_worth_the_way_made(setting):
     assert not any(ended)
 
 
-def test_standing_is_worth_more_the_softer_the_touch(setting):
+def test_landing_reward_increases_for_softer_touchdown(setting):
     at_last = []
     for touch in (0.1, 0.8):
         resting = over_deck((0.05, 0.0, 0.01), (0.0, 0.1, 0.0))
@@ -93,27 +93,27 @@ def test_standing_is_worth_more_the_softer_the_touch(setting):
         ((0.4, 0.0, 0.0), (0.0, 0.0, 0.0)),  # beside it
     ],
 )
-def test_only_rest_on_the_deck_counts_as_standing(setting, way_m, closing_mps):
+def test_only_rest_on_the_deck_counts_as_landed(setting, way_m, closing_mps):
     moments = [over_deck(way_m, closing_mps)] * 6
     rewards, ended = stepped(setting, *moments)
     assert not any(ended)
     assert max(rewards) == 0.0
 
 
-def test_rest_has_to_last(setting):
+def test_landing_requires_continuous_rest(setting):
     rest, slide = (over_deck((0.0, 0.0, 0.0), (speed, 0.0, 0.0)) for speed in (0.0, 0.5))
     _, ended = stepped(setting, rest, rest, rest, slide, rest, rest, rest)
     assert ended == [False] * 6 + [True]
 
 
-def test_the_water_ends_it_like_a_loss(setting):
+def test_ditching_ends_the_episode_with_the_penalty(setting):
     afloat = over_deck((1.0, 0.0, 0.08 - DECK_M - STANDING_M), (0.0, 0.0, 0.0))
     rewards, ended = stepped(setting, over_deck((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)), afloat)
     assert rewards == [-2.0]
     assert ended == [False, True]
 
 
-def test_it_sees_the_deck_as_it_was_told_and_not_as_it_is(setting):
+def test_observation_uses_the_measured_deck(setting):
     task, world, vehicles = setting
     agent = over_deck((1.0, 2.0, 3.0), (0.1, 0.0, -0.2), told_off_m=0.5)
     scene = scene_of(world, agent)

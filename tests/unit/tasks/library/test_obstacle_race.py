@@ -40,7 +40,7 @@ def gates_and_fronts(setting):
     return gates, legs / np.linalg.norm(legs, axis=1, keepdims=True)
 
 
-def test_coming_nearer_counts_and_time_costs(setting):
+def test_reward_is_approach_minus_time(setting):
     gates, _ = gates_and_fronts(setting)
     before, after = np.array([1.0, 0.3, 1.6]), np.array([1.4, -0.1, 1.5])
     rewards, goal, ended = raced(setting, before, after)
@@ -60,7 +60,7 @@ def test_coming_nearer_counts_and_time_costs(setting):
         (0.0, 0.1, False),
     ],
 )
-def test_a_gate_is_passed_through_its_ring_from_behind(setting, aside_m, way_m, passes):
+def test_gate_is_passed_through_its_ring_from_behind(setting, aside_m, way_m, passes):
     gates, fronts = gates_and_fronts(setting)
     side = np.cross([0.0, 0.0, 1.0], fronts[0])
     before = gates[0] + aside_m * side - 0.5 * way_m * fronts[0]
@@ -72,7 +72,7 @@ def test_a_gate_is_passed_through_its_ring_from_behind(setting, aside_m, way_m, 
     assert (rewards[0] > 4.0) == passes
 
 
-def test_a_gate_counts_once_and_the_last_one_ends_it(setting):
+def test_gate_counts_once_and_the_last_one_ends_the_episode(setting):
     gates, fronts = gates_and_fronts(setting)
     way = []
     for gate, front in zip(gates, fronts, strict=True):
@@ -87,7 +87,7 @@ def test_a_gate_counts_once_and_the_last_one_ends_it(setting):
     assert rewards[-1] == pytest.approx(4.95, rel=0, abs=1e-9)
 
 
-def test_it_sees_the_next_two_gates(setting):
+def test_observation_holds_the_next_two_gates(setting):
     task, world, vehicles = setting
     gates, fronts = gates_and_fronts(setting)
     agent = at([1.0, 0.0, 1.5])

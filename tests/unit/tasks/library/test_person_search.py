@@ -8,17 +8,24 @@ from tests.unit.tasks import scenes
 
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
 from kittiwake.sensors.view import view_of
-from kittiwake.tasks.library.person_search import APART_M, CLEAR, LANES, SWEEP_M, Beliefs, lanes
+from kittiwake.tasks.library.person_search import (
+    DESCEND_EVIDENCE,
+    LANE_SPACING_M,
+    LANES,
+    SWEEP_M,
+    SearchBeliefs,
+    lanes,
+)
 from kittiwake.world.world import FlightArea
 
 AREA = FlightArea((-120.0, 120.0), (-120.0, 120.0), (0.0, 80.0))
 LOW, HIGH = np.array([-90.0, -90.0]), np.array([90.0, 90.0])
 CAMERA = PersonCamera()
-after = jax.jit(lambda beliefs, estimates, seen: beliefs.after(estimates, seen, 0.0, 1.0))
+after = jax.jit(lambda beliefs, estimates, seen: beliefs.update(estimates, seen, 0.0, 1.0))
 
 
 @pytest.mark.parametrize("start", [(0.0, 0.0), (60.0, -20.0), (-85.0, 88.0), (110.0, 3.0)])
-def test_lanes_lie_beside_each_other_in_the_rectangle(start):
+def test_lanes_are_parallel_and_in_the_rectangle(start):
     corners = np.asarray(lanes(jnp.asarray(start), jnp.asarray(LOW), jnp.asarray(HIGH)))
     assert corners.shape == (2 * LANES, 2)
     assert (corners >= LOW - 1e-9).all()
@@ -30,14 +37,14 @@ def test_lanes_lie_beside_each_other_in_the_rectangle(start):
     np.testing.assert_allclose(np.abs(ways[:, 0]), np.abs(ways[:, 1]), atol=1e-9)
     along = np.sign(ways[long][0])
     across = corners[0::2][long] @ [along[1], -along[0]] / np.sqrt(2.0)
-    np.testing.assert_allclose(np.abs(np.diff(across)), APART_M, atol=1e-9)
+    np.testing.assert_allclose(np.abs(np.diff(across)), LANE_SPACING_M, atol=1e-9)
     assert (np.sign(ways[long][:-1]) == -np.sign(ways[long][1:])).all()
 
 
 def searching(*places):
     """Estimates of searchers that hover at these places, and what they believe to begin with."""
     estimates = jax.tree.map(lambda *own: jnp.stack(own), *[scenes.motion(p) for p in places])
-    return estimates, Beliefs.begun(CAMERA, estimates, AREA)
+    return estimates, SearchBeliefs.initial(CAMERA, estimates, AREA)
 
 
 def images(estimates, person, evidence, others=-4.0):
@@ -46,8 +53,8 @@ def images(estimates, person, evidence, others=-4.0):
     def of(estimate):
         seen = CAMERA.patches(view_of(estimate, CAMERA.mount), 0.0)
         away = jnp.maximum(jnp.abs(seen.x_world_m - person[0]), jnp.abs(seen.y_world_m - person[1]))
-        told = jnp.where(away < 0.6, evidence, others)
-        return PersonsMeasurement(told, seen.x_world_m, seen.y_world_m, seen.valid)
+        evidence_of_cells = jnp.where(away < 0.6, evidence, others)
+        return PersonsMeasurement(evidence_of_cells, seen.x_world_m, seen.y_world_m, seen.valid)
 
     return jax.jit(jax.vmap(of))(estimates)
 
@@ -58,7 +65,7 @@ def asked(beliefs, estimates, number=0):
     return np.asarray(beliefs.velocity_world_mps(number, here, 0.0))
 
 
-def test_evidence_adds_up_until_a_searcher_goes_down_beside_a_person():
+def test_evidence_accumulates_until_a_searcher_descends():
     estimates, beliefs = searching((0.0, 0.0, SWEEP_M))
     assert asked(beliefs, estimates)[2] == pytest.approx(0.0, abs=1e-9)
     sums = []
@@ -66,14 +73,14 @@ def test_evidence_adds_up_until_a_searcher_goes_down_beside_a_person():
         beliefs = after(beliefs, estimates, images(estimates, (3.0, 2.0), 4.0))
         sums.append(float(beliefs.evidence.max()))
     assert sums[0] == 4.0
-    assert sums[1] <= CLEAR < sums[2]
+    assert sums[1] <= DESCEND_EVIDENCE < sums[2]
     x, y, z = asked(beliefs, estimates)
     assert z == -3.0
     # towards it, as far as a cell tells where it is
     assert (x, y) == pytest.approx((0.45 * 3.0, 0.45 * 2.0), abs=0.45 * 0.6)
 
 
-def test_evidence_against_a_candidate_makes_it_forgotten():
+def test_negative_evidence_removes_a_candidate():
     estimates, beliefs = searching((0.0, 0.0, SWEEP_M))
     beliefs = after(beliefs, estimates, images(estimates, (3.0, 2.0), 4.0))
     assert jnp.isfinite(beliefs.evidence).any()
@@ -81,7 +88,7 @@ def test_evidence_against_a_candidate_makes_it_forgotten():
     assert not jnp.isfinite(beliefs.evidence).any()
 
 
-def test_who_has_stood_beside_a_candidate_long_enough_goes_on_and_does_not_come_back():
+def test_searcher_continues_after_a_stop_and_does_not_return():
     estimates, beliefs = searching((0.0, 0.0, SWEEP_M))
     for _ in range(3):
         beliefs = after(beliefs, estimates, images(estimates, (0.2, 0.2), 4.0))
@@ -98,7 +105,7 @@ def test_who_has_stood_beside_a_candidate_long_enough_goes_on_and_does_not_come_
     assert not jnp.isfinite(again.evidence).any()
 
 
-def test_the_nearest_searcher_goes_and_the_other_one_searches_on():
+def test_nearest_searcher_takes_a_candidate_and_the_other_continues():
     estimates, beliefs = searching((0.0, 0.0, SWEEP_M), (40.0, 0.0, SWEEP_M + 3.0))
     for _ in range(3):
         beliefs = after(beliefs, estimates, images(estimates, (3.0, 2.0), 4.0))

@@ -29,11 +29,11 @@ PLACES = np.array([[1.0, 2.0, 10.0], [5.0, 2.0, 10.0], [1.0, 10.0, 7.0], [60.0, 
 TRUE = np.exp(-0.5 * (((PLACES - [1.0, 2.0, 10.0]) / [4.0, 8.0, 3.0]) ** 2).sum(axis=1))
 
 
-def scene(told, *, last):
+def scene(reported, *, last):
     nose = {"nose": ConcentrationMeasurement(jnp.asarray(0.25))}
     agents = [
-        scenes.agent((3.0 * i, 0.0, 10.0), reports=own, measurements=nose)
-        for i, own in enumerate(told)
+        scenes.agent((3.0 * i, 0.0, 10.0), reported=own, measurements=nose)
+        for i, own in enumerate(reported)
     ]
     smoke = {"plumes.smoke": CLOUD}
     return scenes.scene(agents, processes=smoke, last=last, world="plume-gaussian"), agents
@@ -44,58 +44,58 @@ def begun(samples=None):
     return Findings(jnp.asarray(PLACES), none, none, none, samples, None)
 
 
-def test_at_the_end_the_squares_of_what_is_told_wrongly_are_lost():
-    told = [np.array([0.9, -0.2, -1.0, 1.0])]
-    wanted = -((((told[0] + 1) / 2) ** 4 - TRUE) ** 2).sum()
+def test_final_reward_is_minus_the_squared_errors():
+    reported = [np.array([0.9, -0.2, -1.0, 1.0])]
+    wanted = -((((reported[0] + 1) / 2) ** 4 - TRUE) ** 2).sum()
     task = PlumeGaussian(locations=4)
     for last, worth in ((True, wanted), (False, 0.0)):
-        world, (own,) = scene(told, last=last)
+        world, (own,) = scene(reported, last=last)
         goal = task.proceed(begun(), world, scenes.keys(1)[0])
         assert float(task.reward(goal, own, world)) == pytest.approx(worth, abs=1e-9)
 
 
-def test_what_a_team_tells_is_its_mean():
-    told = np.random.default_rng(0).uniform(-1, 1, (3, 4))
-    wanted = -((2.0 * (((told + 1) / 2) ** 4).mean(axis=0) - TRUE) ** 2).sum()
-    world, agents = scene(told, last=True)
+def test_reports_of_a_team_are_averaged():
+    reported = np.random.default_rng(0).uniform(-1, 1, (3, 4))
+    wanted = -((2.0 * (((reported + 1) / 2) ** 4).mean(axis=0) - TRUE) ** 2).sum()
+    world, agents = scene(reported, last=True)
     task = PlumeTeam(locations=4)
     goal = task.proceed(begun(), world, scenes.keys(1)[0])
     for own in agents:
         assert float(task.reward(goal, own, world)) == pytest.approx(wanted, abs=1e-9)
 
 
-def test_among_puffs_the_last_samples_are_compared():
+def test_last_samples_are_compared_among_puffs():
     rng = np.random.default_rng(0)
     task = PlumeTeamPuff(locations=4, window=5)
-    goal, told = begun(SampleSet.none(4, 5)), rng.uniform(-1, 1, (10, 3, 4))
-    for number, own in enumerate(told):
+    goal, reported = begun(SampleSet.empty(4, 5)), rng.uniform(-1, 1, (10, 3, 4))
+    for number, own in enumerate(reported):
         world, agents = scene(own, last=number == 9)
         goal = task.proceed(goal, world, scenes.keys(1)[0])
-    samples = (((told[5:] + 1) / 2) ** 4).mean(axis=1).T
+    samples = (((reported[5:] + 1) / 2) ** 4).mean(axis=1).T
     wanted = -by_the_formula(np.tile(TRUE[:, None], (1, 5)), samples, 1e-4)
     assert float(task.reward(goal, agents[0], world)) == pytest.approx(wanted, abs=1e-9)
 
 
-def test_the_rungs_have_as_many_numbers_to_tell_as_there_are_locations():
+def test_actions_report_one_number_per_location():
     pelican = load_scenario("keep-spot").vehicles["pelican"]
-    assert len(PlumePuff().action_mapping(pelican).reports) == 25
+    assert len(PlumePuff().action_mapping(pelican).reported) == 25
     assert PlumeGaussian(locations=3).action_mapping(pelican).names[3:] == tuple(
         f"concentration_{i}" for i in range(3)
     )
 
 
-def test_the_baseline_tells_what_it_met_and_goes_where_it_was_not():
+def test_baseline_reports_its_measurements_and_flies_to_unvisited_locations():
     task = PlumeGaussian(locations=4)
     world, (own,) = scene([np.zeros(4)], last=False)
     goal = begun()
     goal = replace(goal, weights=jnp.asarray([2.0, 0.0, 0.0, 0.0]), sums=goal.sums.at[0].set(0.8))
-    x, y, z, *told = task.baseline(goal, own, world).tolist()
+    x, y, z, *reported = task.baseline(goal, own, world).tolist()
     assert (x, y, z) == pytest.approx((0.6 * 5 / 3, 0.6 * 2 / 3, 0.0))
-    np.testing.assert_allclose(told, [2 * (0.8 / 2.05) ** 0.25 - 1, -1, -1, -1], atol=1e-9)
+    np.testing.assert_allclose(reported, [2 * (0.8 / 2.05) ** 0.25 - 1, -1, -1, -1], atol=1e-9)
 
 
 @pytest.mark.parametrize("weights", [[2.0, 2.0, 2.0, 2.0], [2.0, 2.0, 2.0, 0.0]])
-def test_the_baseline_waits_in_the_middle_of_the_locations_that_are_not_near_the_limits(weights):
+def test_baseline_waits_in_the_middle_of_the_inner_locations(weights):
     task = PlumeGaussian(locations=4)
     world, (own,) = scene([np.zeros(4)], last=False)
     far = PLACES.copy()
@@ -106,10 +106,10 @@ def test_the_baseline_waits_in_the_middle_of_the_locations_that_are_not_near_the
     np.testing.assert_allclose([3 * x, 3 * y, 3 * z], 0.6 * np.array(way))
 
 
-def test_the_baseline_comes_back_low_from_the_limits():
+def test_baseline_returns_from_the_limits_at_low_height():
     task = PlumeGaussian(locations=4)
     world, (own,) = scene([np.zeros(4)], last=False)
-    blown = scenes.agent((138.0, 0.0, 60.0), reports=np.zeros(4), measurements=own.measurements)
+    blown = scenes.agent((138.0, 0.0, 60.0), reported=np.zeros(4), measurements=own.measurements)
     world = replace(world, agents=jax.tree.map(lambda leaf: leaf[None], blown))
     x, _, z = task.baseline(begun(), blown, world)[:3]
     assert x < 0
@@ -123,7 +123,7 @@ def three():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
-def test_each_begins_anywhere_in_wind_from_anywhere(three):
+def test_starts_and_wind_directions_are_uniform(three):
     states = three.begun(64)
     places = np.asarray(jax.vmap(lambda s: scenes.positions(three.env.fleet, s))(states.fleet))
     np.testing.assert_allclose(places[..., 2], 10.0, atol=1e-4)
@@ -139,7 +139,7 @@ def test_each_begins_anywhere_in_wind_from_anywhere(three):
 
 
 @pytest.mark.usefixtures("single_precision")
-def test_wind_and_the_ways_to_the_locations_are_seen(three):
+def test_observation_holds_wind_and_offsets_to_the_locations(three):
     key = scenes.keys(1)[0]
     state, seen = three.reset(key)
     names = three.env.space.names
@@ -153,6 +153,6 @@ def test_wind_and_the_ways_to_the_locations_are_seen(three):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("window", [1, 11, 9])
-def test_samples_have_to_be_enough_to_be_compared(window):
+def test_window_of_wrong_length_is_refused(window):
     with pytest.raises(ScenarioError, match=r"task: window: .* divisor of the 10 control steps"):
         make("plume-puff", overrides={"time.duration_s": 10, "task.window": window})

@@ -15,7 +15,7 @@ from kittiwake.tasks.library.plume_sources import (
     STEADY,
     Axes,
     SourceBeliefs,
-    carried,
+    mean_concentration,
     puff_pattern,
 )
 from kittiwake.tasks.library.reference_locations import reference_locations
@@ -34,60 +34,60 @@ def cloud(sources, emissions):
 
 def believed(true):
     places = reference_locations(true, AREA, 100, KEY)
-    return places, SourceBeliefs.begun(places, WIND, 0.0, STEADY, KEY)
+    return places, SourceBeliefs.initial(places, WIND, 0.0, STEADY, KEY)
 
 
-def test_the_mean_concentration_is_that_of_the_plume():
+def test_mean_concentration_equals_that_of_the_plume():
     true = cloud([[10.0, -20.0, 15.0]], [1.0])
     places = jnp.asarray([[14.0, -17.0, 15.5], [40.0, 4.0, 12.0], [0.0, -20.0, 15.0]])
     for place in places:
         wanted = true.concentration(Vec3.of(place), 0.0)
-        own = carried(Axes.of(WIND), true.sources_world_m, place, 0.0)[0]
+        own = mean_concentration(Axes.of(WIND), true.sources_world_m, place, 0.0)[0]
         assert float(own) == pytest.approx(float(wanted), rel=1e-12)
 
 
-def test_the_reference_locations_tell_how_many_sources_there_are_and_about_where():
+def test_reference_locations_give_number_and_rough_positions_of_sources():
     true = cloud([[10.0, -20.0, 15.0], [-60.0, 30.0, 40.0]], [1.0, 2.0])
     _, beliefs = believed(true)
-    assert int(beliefs.there.sum()) == 2
+    assert int(beliefs.exists.sum()) == 2
     axes = Axes.of(WIND)
-    found = np.asarray(axes.along(beliefs.sources_world_m()[np.asarray(beliefs.there)]))
-    for source in np.asarray(axes.along(true.sources_world_m)):
+    found = np.asarray(axes.to_wind_axes(beliefs.sources_world_m()[np.asarray(beliefs.exists)]))
+    for source in np.asarray(axes.to_wind_axes(true.sources_world_m)):
         nearest = found[np.argmin(((found - source) ** 2).sum(axis=1))]
         # along the wind only the first location bounds it; across, the mean of some forty
         assert abs(nearest[0] - source[0]) < 20.0
         assert np.abs(nearest[1:] - source[1:]).max() < 2.5
 
 
-def test_measurements_tell_how_much_leaves_a_source():
+def test_measurements_give_the_emission_of_a_source():
     true = cloud([[10.0, -20.0, 15.0]], [2.0])
     places, beliefs = believed(true)
     axes, rng = Axes.of(WIND), np.random.default_rng(0)
-    after = jax.jit(lambda b, place, z, key: b.after(place, z, WIND, 0.0, STEADY, key))
+    after = jax.jit(lambda b, place, z, key: b.update(place, z, WIND, 0.0, STEADY, key))
 
     def wrong(beliefs):
-        told = beliefs.concentrations(places, WIND, 0.0).sum(axis=0)
-        return float(((told - dense) ** 2).sum())
+        expected = beliefs.concentrations(places, WIND, 0.0).sum(axis=0)
+        return float(((expected - dense) ** 2).sum())
 
     dense = jax.vmap(lambda place: true.concentration(Vec3.of(place), 0.0))(places)
     before = wrong(beliefs)
-    start = axes.along(true.sources_world_m)[0]
+    start = axes.to_wind_axes(true.sources_world_m)[0]
     for key in scenes.keys(60):
         off = np.array([rng.uniform(2.0, 12.0), *rng.normal(0.0, 1.0, 2)])
-        place = axes.world((start + off)[None])[0]
+        place = axes.to_world_axes((start + off)[None])[0]
         measured = true.concentration(Vec3.of(place), 0.0) + 0.01 * rng.normal()
         beliefs = after(beliefs, place, measured, key)
     weights = beliefs.shares()
-    own = int(np.argmax(beliefs.there))
+    own = int(np.argmax(beliefs.exists))
     assert float((weights * beliefs.emissions).sum(axis=1)[own]) == pytest.approx(2.0, rel=0.2)
     np.testing.assert_allclose(beliefs.sources_world_m()[own], true.sources_world_m[0], atol=1.5)
-    # before, the prior mean of the emission is told, and the places are a guess
+    # before, the prior mean of the emission is expected, and the places are a guess
     assert wrong(beliefs) < 0.25 * before
 
 
-def test_puffs_that_may_be_are_on_average_the_mean():
+def test_sampled_puffs_average_to_the_mean_concentration():
     axes, sources = Axes.of(WIND), jnp.zeros((SOURCES, 3))
-    places = axes.world(jnp.asarray([[5.0, 0.0, 0.0], [30.0, 0.0, 0.0]]))
+    places = axes.to_world_axes(jnp.asarray([[5.0, 0.0, 0.0], [30.0, 0.0, 0.0]]))
     times = jnp.linspace(0.0, 5000.0, 40001)
     seen = jax.vmap(lambda time_s: puff_pattern(axes, sources, places, time_s))(times)
     np.testing.assert_allclose(seen.mean(axis=0), 1.0, rtol=0.1)

@@ -7,8 +7,8 @@ import pytest
 from tests.unit.tasks import scenes
 
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
-from kittiwake.tasks.library.person_search import Beliefs
-from kittiwake.tasks.library.search_rescue import Search, SearchRescue, SearchRescue3
+from kittiwake.tasks.library.person_search import SearchBeliefs
+from kittiwake.tasks.library.search_rescue import SearchProgress, SearchRescue, SearchRescue3
 from kittiwake.tasks.make import make
 from kittiwake.world.terrain import Terrain
 from kittiwake.world.world import FlightArea
@@ -31,8 +31,10 @@ def found(agents, before=(False, False, False), there=(True, True, True)):
     seekers = [scenes.agent(*own, measurements={"camera": blind}) for own in agents]
     world = scenes.scene(seekers, processes={"terrain": ground})
     task = SearchRescue3()
-    beliefs = Beliefs.begun(PersonCamera(columns=2, rows=2), world.agents.estimate, FlightArea())
-    goal = Search(jnp.asarray(before), jnp.zeros((), jnp.int32), beliefs)
+    beliefs = SearchBeliefs.initial(
+        PersonCamera(columns=2, rows=2), world.agents.estimate, FlightArea()
+    )
+    goal = SearchProgress(jnp.asarray(before), jnp.zeros((), jnp.int32), beliefs)
     goal = task.proceed(goal, world, scenes.keys(1)[0])
     figures = task.figures(goal, world)
     assert figures == {"persons_found": sum(goal.found.tolist()), "persons": sum(there)}
@@ -43,7 +45,7 @@ STILL = (0.0, 0.0, 0.0)
 
 
 @pytest.mark.slow
-def test_who_stops_within_five_meters_finds_all_that_are_so_near():
+def test_stop_finds_all_persons_within_five_meters():
     assert found([((3.0, 0.0, 3.9), STILL)]) == ([True, True, False], 2, 2.0)
 
 
@@ -56,18 +58,18 @@ def test_who_stops_within_five_meters_finds_all_that_are_so_near():
         ((0.0, 0.0, 4.0), (0.06, 0.06, 0.06), False),
     ],
 )
-def test_near_and_slow_are_both_needed(place, velocity, finds):
+def test_finding_requires_low_distance_and_low_speed(place, velocity, finds):
     wanted = ([True, False, False], 1, 1.0) if finds else ([False] * 3, 0, -1 / 200)
     assert found([(place, velocity)]) == wanted
 
 
-def test_a_person_is_found_once_and_by_one_of_several():
+def test_persons_are_found_once_by_any_of_several_searchers():
     both = [((0.0, 0.0, 3.0), STILL), ((0.5, 0.0, 3.0), STILL), ((39.0, 0.0, 2.0), STILL)]
     assert found(both) == ([True, False, True], 2, 2.0)
     assert found(both, before=(True, False, True)) == ([True, False, True], 0, -1 / 200)
 
 
-def test_who_is_not_there_is_not_found():
+def test_absent_persons_are_not_found():
     assert found([((0.0, 0.0, 3.0), STILL)], there=(False, True, True))[1] == 0
 
 
@@ -78,7 +80,7 @@ def three():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
-def test_each_begins_somewhere_in_the_area_looking_north(three):
+def test_searchers_begin_anywhere_in_the_area_facing_north(three):
     states = three.begun(64)
     places = np.asarray(jax.vmap(lambda s: scenes.positions(three.env.fleet, s))(states.fleet))
     np.testing.assert_allclose(places[..., 2], 25.0, atol=1e-4)
@@ -94,7 +96,7 @@ def test_each_begins_somewhere_in_the_area_looking_north(three):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
-def test_without_noise_it_begins_higher_and_sees_what_the_camera_says():
+def test_noiseless_episode_begins_higher_and_observes_the_evidence():
     env = make("search-rescue", conditions="noiseless")
     assert [name for name in env.space.names if name.startswith("evidence")][-1] == "evidence_11_15"
     state, seen = jax.jit(env.reset)(scenes.keys(1)[0])

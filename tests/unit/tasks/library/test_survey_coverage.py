@@ -5,7 +5,7 @@ from tests.unit.tasks.episodes import flown
 from tests.unit.tasks.moments import agent_of, moving, scene_of, task_in
 
 from kittiwake.core.keys import seed_key
-from kittiwake.tasks.library.survey_coverage import Survey, SurveyCoverage
+from kittiwake.tasks.library.survey_coverage import Coverage, SurveyCoverage
 from kittiwake.tasks.make import make
 
 MIDDLES_M = -7.0 + 2.0 * np.arange(8)
@@ -57,7 +57,7 @@ def test_cells_count_once(setting):
     assert not ended
 
 
-def test_a_cell_that_two_come_upon_counts_for_the_first(setting):
+def test_cell_covered_by_two_vessels_counts_for_the_first(setting):
     far = vessels((-7.0, -7.0), (-7.0, -7.0))
     rewards, _, _ = sailed(setting, far, vessels((3.0, 3.0), (3.0, 4.2)))
     first = near(3.0, 3.0)
@@ -66,20 +66,20 @@ def test_a_cell_that_two_come_upon_counts_for_the_first(setting):
     np.testing.assert_allclose(rewards, [expected], rtol=0, atol=1e-9)
 
 
-def test_all_covered_is_the_end(setting):
+def test_episode_ends_when_all_cells_are_covered(setting):
     task, world, _ = setting
     scene = scene_of(world, *vessels((7.0, 7.0)))
     covered = jnp.ones((8, 8), bool).at[7, 7].set(False)
-    goal = Survey(covered, jnp.zeros(1, jnp.int32))
+    goal = Coverage(covered, jnp.zeros(1, jnp.int32))
     assert not bool(task.ended(goal, scene))
     assert bool(task.ended(task.proceed(goal, scene, seed_key(0)), scene))
 
 
-def test_it_sees_what_is_covered_around_it_and_as_a_whole(setting):
+def test_observation_holds_local_and_global_coverage(setting):
     task, world, _ = setting
     covered = np.zeros((8, 8), bool)
     covered[5, 3] = covered[0, 7] = True
-    goal = Survey(jnp.asarray(covered), jnp.zeros(1, jnp.int32))
+    goal = Coverage(jnp.asarray(covered), jnp.zeros(1, jnp.int32))
     # in cell (3, 3), heading along x: cell (5, 3) is two cells ahead
     (agent,) = vessels((-1.0, -1.0))
     seen = task.observe(goal, agent, scene_of(world, agent))
@@ -97,22 +97,22 @@ def test_it_sees_what_is_covered_around_it_and_as_a_whole(setting):
     assert looks.sum() == 1.0
 
 
-def test_nothing_is_left_outside(setting):
+def test_places_outside_count_as_covered(setting):
     task, world, _ = setting
     (agent,) = vessels((7.0, 0.0))
-    goal = Survey(jnp.zeros((8, 8), bool), jnp.zeros(1, jnp.int32))
+    goal = Coverage(jnp.zeros((8, 8), bool), jnp.zeros(1, jnp.int32))
     looks = np.asarray(task.observe(goal, agent, scene_of(world, agent)).near).reshape(5, 5)
     assert (looks[:2] == 0.0).all()
     assert (looks[2:] == 1.0).all()
 
 
-def test_cells_have_to_make_whole_blocks():
+def test_cells_that_make_no_whole_blocks_are_refused():
     with pytest.raises(ValueError, match="multiples of 4"):
         SurveyCoverage(cells=(6, 8))
 
 
 @pytest.mark.slow
-def test_the_lanes_cover_most_in_half_the_time_and_random_rudders_do_not(episodes):
+def test_baseline_covers_most_in_half_the_time_and_random_rudders_do_not(episodes):
     led, wild = episodes
     assert led.returned.min() > 4.0
     assert led.returned.min() > wild.returned.max() + 3.0

@@ -1,1 +1,1 @@
-"""Flights as messages, without any library of ROS."""
+"""Conversion of flights to messages, without any ROS library."""

@@ -1,6 +1,6 @@
-"""Plain messages as bytes, by the definitions of messages that the library rosbags has.
+"""Serialization of plain messages, with the message definitions of the library rosbags.
 
-What a message leaves out is zero, empty or false.
+Fields left out are zero, empty or false.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,21 +13,25 @@ from kittiwake.core.extras import optional
 
 EXTRA = "bags"
 TIME = "builtin_interfaces/msg/Time"
-SPANS = {TIME, "builtin_interfaces/msg/Duration"}
-# which ROS 1 has in a package of its own, and the library has not for it
+TIME_TYPES = {TIME, "builtin_interfaces/msg/Duration"}
+# missing among the library's definitions for ROS 1
 TF_DEFINITION = "geometry_msgs/TransformStamped[] transforms\n"
 
-Maker = Callable[[Any], Any]
+Converter = Callable[[Any], Any]
 
 
 def full_kind(kind: str) -> str:
-    """The name of a kind as ROS 2 and the library write it."""
+    """Return a type name as ROS 2 and the library write it."""
     package, name = kind.split("/")
     return f"{package}/msg/{name}"
 
 
 class Encoding:
-    """The definitions of one version of ROS; ``ros`` is 1, or 2 for those of Jazzy."""
+    """Serialization for one version of ROS.
+
+    Args:
+        ros: 1 for Noetic or 2 for Jazzy.
+    """
 
     def __init__(self, ros: int) -> None:
         typesys = optional("rosbags.typesys", EXTRA)
@@ -41,59 +45,62 @@ class Encoding:
             self.store.register(types)
 
     def encoder(self, kind: str) -> Callable[[PlainMessage], Any]:
-        """What makes bytes of messages of a kind."""
+        """Return a function that serializes messages of a type."""
         name = full_kind(kind)
-        make = self._record(name)
+        convert = self._message_converter(name)
         encode = self.store.serialize_ros1 if self._ros == 1 else self.store.serialize_cdr
-        return lambda message: encode(make(message), name)
+        return lambda message: encode(convert(message), name)
 
-    def _record(self, name: str) -> Maker:
-        """What makes the library's own message of a mapping, or its time of nanoseconds."""
+    def _message_converter(self, name: str) -> Converter:
+        """Return a function from a mapping, or a time in nanoseconds, to the library's message."""
         kind = self.store.types[name]
-        if name in SPANS:
+        if name in TIME_TYPES:
             return lambda ns: kind(*divmod(ns or 0, SECOND_NS))
         fields = self.store.fielddefs[name][1]
-        # a few fields of ROS 1 have large letters
-        makers: list[tuple[str, str, Maker]] = [
-            (field, field.lower(), self._field(*how)) for field, how in fields
+        # a few fields of ROS 1 have upper-case names
+        converters: list[tuple[str, str, Converter]] = [
+            (field, field.lower(), self._field_converter(*definition))
+            for field, definition in fields
         ]
-        known = {called for _, called, _ in makers}
+        known = {plain for _, plain, _ in converters}
 
-        def record(message: Mapping[str, Any] | None) -> Any:
+        def convert_message(message: Mapping[str, Any] | None) -> Any:
             given = message or {}
             assert given.keys() <= known, f"{name} has no field {given.keys() - known}"
-            return kind(**{field: make(given.get(called)) for field, called, make in makers})
+            return kind(
+                **{field: convert(given.get(plain)) for field, plain, convert in converters}
+            )
 
-        return record
+        return convert_message
 
-    def _field(self, node: int, how: Any) -> Maker:
-        """What makes a field of a value, or of None."""
+    def _field_converter(self, node: int, definition: Any) -> Converter:
+        """Return a function from a value, or None, to a field."""
         nodes = optional("rosbags.interfaces", EXTRA).Nodetype
         if node == nodes.BASE:
-            return _base(how[0])
+            return _scalar_converter(definition[0])
         if node == nodes.NAME:
-            return self._record(how)
-        (of, what), count = how
+            return self._message_converter(definition)
+        (element_node, element), count = definition
         fixed = count if node == nodes.ARRAY else 0
-        if of == nodes.NAME:
-            make = self._record(what)
-            return lambda values: [make(value) for value in values or [None] * fixed]
-        return _numbers(what[0], fixed)
+        if element_node == nodes.NAME:
+            convert = self._message_converter(element)
+            return lambda values: [convert(value) for value in values or [None] * fixed]
+        return _array_converter(element[0], fixed)
 
 
-def _base(kind: str) -> Maker:
-    """Of a single value."""
+def _scalar_converter(kind: str) -> Converter:
+    """Return a function from a value, or None, to a scalar or string."""
     if kind == "string":
         return lambda value: value or ""
-    return {"bool": bool, "float32": _real, "float64": _real}.get(kind, lambda n: int(n or 0))
+    return {"bool": bool, "float32": _float, "float64": _float}.get(kind, lambda n: int(n or 0))
 
 
-def _real(value: float | None) -> float:
+def _float(value: float | None) -> float:
     return 0.0 if value is None else float(value)
 
 
-def _numbers(kind: str, count: int) -> Maker:
-    """Of many; so many zeros where there are none."""
+def _array_converter(kind: str, count: int) -> Converter:
+    """Return a function from values to an array; None becomes ``count`` zeros."""
     if kind == "string":
         return lambda values: list(values or [""] * count)
 

@@ -1,7 +1,7 @@
-"""Pictures, depths and the points that they show, and the geometry of the camera beside them.
+"""Images, depth images, point clouds and camera parameters.
 
-A depth image has depths along the optical axis in meters as 32FC1, and infinity where nothing was
-seen, as REP 118 has it. Images are told in the axes of the picture, points in those of the camera.
+A depth image has depths along the optical axis in meters as 32FC1, and infinity for pixels without
+a return (REP 118). Images are in the optical frame, points in the frame of the camera.
 """
 
 from math import tan
@@ -17,57 +17,57 @@ from kittiwake.sensors.range_camera import RangeCamera
 
 IMAGE, POINT_CLOUD = "sensor_msgs/Image", "sensor_msgs/PointCloud2"
 CAMERA_INFO = "sensor_msgs/CameraInfo"
-UNTURNED = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+IDENTITY_MATRIX = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 FLOAT32, FLOAT_BYTES = 7, 4
 
 
-def picture_topics(carried: MountedSensor) -> list[Topic]:
-    """Of a camera: its picture and geometry, and its depths if it tells them."""
-    camera = carried.sensor
+def image_topics(mounted: MountedSensor) -> list[Topic]:
+    """Return the image and camera parameters of a camera, and its depths if it measures them."""
+    camera = mounted.sensor
     assert isinstance(camera, Camera)
     size = (camera.height, camera.width)
-    color, frame = carried.array("color", *size, COLORS), carried.part(OPTICAL)
+    color, frame = mounted.array_columns("color", *size, COLORS), mounted.part_frame(OPTICAL)
 
-    def picture(row: Row, ns: int) -> PlainMessage:
+    def image(row: Row, ns: int) -> PlainMessage:
         pixels = np.rint(row[color] * WHITE).astype(np.uint8)
         return _image(ns, frame, "rgb8", pixels.reshape(*size, COLORS))
 
-    told = [Topic(f"{carried.name}/image_raw", IMAGE, picture)]
-    return told + (depth_topics(carried) if camera.depth else [_geometry(carried)])
+    topics = [Topic(f"{mounted.name}/image_raw", IMAGE, image)]
+    return topics + (depth_topics(mounted) if camera.depth else [_camera_info(mounted)])
 
 
-def depth_topics(carried: MountedSensor) -> list[Topic]:
-    """Of what tells depths: an image, the points in space, and its geometry."""
-    camera = carried.sensor
+def depth_topics(mounted: MountedSensor) -> list[Topic]:
+    """Return the depth image, point cloud and camera parameters of a depth camera."""
+    camera = mounted.sensor
     assert isinstance(camera, Camera | RangeCamera)
     size = (camera.height, camera.width)
-    depth, valid = carried.array("depth_m", *size), carried.array("valid", *size)
+    depth, valid = mounted.array_columns("depth_m", *size), mounted.array_columns("valid", *size)
     rays = _rays(camera)
     along_ray = isinstance(camera, RangeCamera) and camera.along == "ray"
-    share = 1.0 / np.linalg.norm(rays, axis=1) if along_ray else np.ones(len(rays))
+    depth_per_reading = 1.0 / np.linalg.norm(rays, axis=1) if along_ray else np.ones(len(rays))
 
     def depths_m(row: Row) -> Any:
-        return np.where(row[valid] > 0.0, row[depth] * share, np.inf)
+        return np.where(row[valid] > 0.0, row[depth] * depth_per_reading, np.inf)
 
     def image(row: Row, ns: int) -> PlainMessage:
         pixels = depths_m(row).astype("<f4").reshape(size)
-        return _image(ns, carried.part(OPTICAL), "32FC1", pixels)
+        return _image(ns, mounted.part_frame(OPTICAL), "32FC1", pixels)
 
     def points(row: Row, ns: int) -> PlainMessage:
-        far = depths_m(row)
-        there = np.where(np.isfinite(far), far, np.nan)[:, None] * rays
-        return point_cloud(ns, carried.frame, there, size)
+        depths = depths_m(row)
+        points_m = np.where(np.isfinite(depths), depths, np.nan)[:, None] * rays
+        return point_cloud(ns, mounted.frame, points_m, size)
 
-    name = carried.name
+    name = mounted.name
     return [
         Topic(f"{name}/depth", IMAGE, image),
         Topic(f"{name}/points", POINT_CLOUD, points),
-        _geometry(carried),
+        _camera_info(mounted),
     ]
 
 
 def point_cloud(ns: int, frame: str, points_m: Any, size: tuple[int, int]) -> PlainMessage:
-    """``sensor_msgs/PointCloud2`` of so many rows and columns; NaN where there is no point."""
+    """Return a ``sensor_msgs/PointCloud2`` of ``size`` (rows, columns); NaN for no point."""
     rows, columns = size
     return {
         "header": header(ns, frame),
@@ -97,38 +97,41 @@ def _image(ns: int, frame: str, encoding: str, pixels: Any) -> PlainMessage:
     }
 
 
-def _geometry(carried: MountedSensor) -> Topic:
-    """``sensor_msgs/CameraInfo``: a pinhole without distortion; pixels count at their middles."""
-    camera = carried.sensor
+def _camera_info(mounted: MountedSensor) -> Topic:
+    """Return the ``sensor_msgs/CameraInfo`` of a pinhole without distortion.
+
+    Pixel centers have integer coordinates.
+    """
+    camera = mounted.sensor
     assert isinstance(camera, Camera | RangeCamera)
-    focal, frame = _focal_length(camera), carried.part(OPTICAL)
-    middle = 0.5 * (camera.width - 1), 0.5 * (camera.height - 1)
-    above = [[focal, 0.0, middle[0]], [0.0, focal, middle[1]], [0.0, 0.0, 1.0]]
-    fixed = {
+    focal, frame = _focal_length(camera), mounted.part_frame(OPTICAL)
+    center = 0.5 * (camera.width - 1), 0.5 * (camera.height - 1)
+    intrinsics = [[focal, 0.0, center[0]], [0.0, focal, center[1]], [0.0, 0.0, 1.0]]
+    fields = {
         "height": camera.height,
         "width": camera.width,
         "distortion_model": "plumb_bob",
         "d": [0.0] * 5,
-        "k": [number for row in above for number in row],
-        "r": list(UNTURNED),
-        "p": [number for row in above for number in (*row, 0.0)],
+        "k": [number for row in intrinsics for number in row],
+        "r": list(IDENTITY_MATRIX),
+        "p": [number for row in intrinsics for number in (*row, 0.0)],
     }
 
     def info(_: Row, ns: int) -> PlainMessage:
-        return {"header": header(ns, frame), **fixed}
+        return {"header": header(ns, frame), **fields}
 
-    return Topic(f"{carried.name}/camera_info", CAMERA_INFO, info)
+    return Topic(f"{mounted.name}/camera_info", CAMERA_INFO, info)
 
 
 def _focal_length(camera: Camera | RangeCamera) -> float:
-    """In pixels."""
+    """Return the focal length in pixels."""
     return 0.5 * camera.width / tan(0.5 * float(camera.horizontal_field_of_view_rad))
 
 
 def _rays(camera: Camera | RangeCamera) -> Any:
-    """Through the pixels, row by row, to a meter along the optical axis: x ahead, y to the left."""
+    """Return the vectors through all pixels, row by row, at 1 m depth: x ahead, y left, z up."""
     focal = _focal_length(camera)
     left = (0.5 * camera.width - np.arange(camera.width) - 0.5) / focal
     up = (0.5 * camera.height - np.arange(camera.height) - 0.5) / focal
-    aside, above = np.meshgrid(left, up)
-    return np.column_stack([np.ones(aside.size), aside.ravel(), above.ravel()])
+    y, z = np.meshgrid(left, up)
+    return np.column_stack([np.ones(y.size), y.ravel(), z.ravel()])

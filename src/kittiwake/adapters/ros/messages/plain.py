@@ -1,8 +1,8 @@
-"""Messages as nested mappings of field names to plain values, without any library of ROS.
+"""Messages as nested mappings of field names to plain values, without any ROS library.
 
-A time is a number of nanoseconds, bytes are what ROS has as arrays of uint8, and what a mapping
-leaves out is zero or empty. Field names are those that ROS 1 and ROS 2 share; kinds are written as
-in ROS 1. World is ENU and body FLU, as REP 103 has them.
+A time is an integer of nanoseconds, bytes stand for arrays of uint8, and fields left out are zero
+or empty. Field names are those common to ROS 1 and ROS 2; type names are written as in ROS 1. World
+axes are ENU and body axes FLU (REP 103).
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, TypeAlias
 
 PlainMessage: TypeAlias = dict[str, Any]
 Triple: TypeAlias = tuple[float, float, float]
-# as (w, x, y, z)
+# a quaternion as w, x, y, z
 Attitude: TypeAlias = tuple[float, float, float, float]
 
 SECOND_NS = 1_000_000_000
-# ROS 1 takes a time of zero for one that is not known: its clock has not begun, tf has the latest,
-# and its bags refuse it
+# the time of the first instant: in ROS 1 a time of zero means an unknown time (the clock has not
+# started, tf returns the latest transform), and its bags reject it
 FIRST_NS = 1
-UPRIGHT: Attitude = (1.0, 0.0, 0.0, 0.0)
+IDENTITY: Attitude = (1.0, 0.0, 0.0, 0.0)
 
 CLOCK = "rosgraph_msgs/Clock"
 TRANSFORM = "geometry_msgs/TransformStamped"
@@ -26,55 +26,58 @@ TRANSFORMS = "tf2_msgs/TFMessage"
 
 
 class Placement(NamedTuple):
-    """Where something is in another frame, and how its axes lie there."""
+    """Position and attitude of a frame in another frame."""
 
-    place_m: Triple = (0.0, 0.0, 0.0)
-    attitude: Attitude = UPRIGHT
+    position_m: Triple = (0.0, 0.0, 0.0)
+    attitude: Attitude = IDENTITY
 
 
 def stamp_ns(time_s: float) -> int:
-    """A simulated time as messages tell it; the very first instant is a nanosecond late."""
+    """Return a simulation time in nanoseconds, at least 1 ns."""
     return max(round(time_s * SECOND_NS), FIRST_NS)
 
 
 def clock(time_s: float) -> PlainMessage:
-    """``rosgraph_msgs/Clock``."""
+    """Return a ``rosgraph_msgs/Clock``."""
     return {"clock": stamp_ns(time_s)}
 
 
 def header(ns: int, frame: str) -> PlainMessage:
-    """``std_msgs/Header``, but for the count that libraries fill in."""
+    """Return a ``std_msgs/Header``; the client library fills in the sequence number."""
     return {"stamp": ns, "frame_id": frame}
 
 
 def xyz(numbers: Sequence[float]) -> PlainMessage:
-    """A vector or a point."""
+    """Return a vector or a point."""
     x, y, z = numbers
     return {"x": x, "y": y, "z": z}
 
 
 def xyzw(attitude: Attitude) -> PlainMessage:
-    """A quaternion in the order of ROS."""
+    """Return a quaternion in the order of ROS."""
     w, x, y, z = attitude
     return {"x": x, "y": y, "z": z, "w": w}
 
 
-def pose(where: Placement) -> PlainMessage:
-    """``geometry_msgs/Pose``."""
-    return {"position": xyz(where.place_m), "orientation": xyzw(where.attitude)}
+def pose(placement: Placement) -> PlainMessage:
+    """Return a ``geometry_msgs/Pose``."""
+    return {"position": xyz(placement.position_m), "orientation": xyzw(placement.attitude)}
 
 
-def transform(ns: int, frame: str, child: str, where: Placement) -> PlainMessage:
-    """``geometry_msgs/TransformStamped``: where a child frame is in another."""
+def transform(ns: int, frame: str, child: str, placement: Placement) -> PlainMessage:
+    """Return a ``geometry_msgs/TransformStamped`` with the placement of a child frame."""
     return {
         "header": header(ns, frame),
         "child_frame_id": child,
-        "transform": {"translation": xyz(where.place_m), "rotation": xyzw(where.attitude)},
+        "transform": {
+            "translation": xyz(placement.position_m),
+            "rotation": xyzw(placement.attitude),
+        },
     }
 
 
-def rotated(q: Attitude, v: Sequence[float]) -> Triple:
-    """A vector turned: v + 2 w (u x v) + 2 u x (u x v)."""
+def rotate(q: Attitude, v: Sequence[float]) -> Triple:
+    """Rotate a vector: v + 2 w (u x v) + 2 u x (u x v), with q = (w, u)."""
     w, a, b, c = q
     x, y, z = v
     tx, ty, tz = 2.0 * (b * z - c * y), 2.0 * (c * x - a * z), 2.0 * (a * y - b * x)
@@ -86,15 +89,15 @@ def rotated(q: Attitude, v: Sequence[float]) -> Triple:
 
 
 def inverse(q: Attitude) -> Attitude:
-    """The opposite turn."""
+    """Return the inverse rotation."""
     w, x, y, z = q
     return (w, -x, -y, -z)
 
 
-def composed(one: Attitude, other: Attitude) -> Attitude:
-    """First the other, then the one."""
-    aw, ax, ay, az = one
-    bw, bx, by, bz = other
+def multiply(a: Attitude, b: Attitude) -> Attitude:
+    """Return the quaternion product a b: rotation b, then a."""
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
     return (
         aw * bw - ax * bx - ay * by - az * bz,
         aw * bx + ax * bw + ay * bz - az * by,
@@ -103,27 +106,27 @@ def composed(one: Attitude, other: Attitude) -> Attitude:
     )
 
 
-def turned(roll_rad: float, pitch_rad: float, yaw_rad: float) -> Attitude:
-    """ZYX angles as a quaternion."""
+def quaternion_from_euler(roll_rad: float, pitch_rad: float, yaw_rad: float) -> Attitude:
+    """Return the quaternion of ZYX angles."""
     about_x = (cos(0.5 * roll_rad), sin(0.5 * roll_rad), 0.0, 0.0)
     about_y = (cos(0.5 * pitch_rad), 0.0, sin(0.5 * pitch_rad), 0.0)
     about_z = (cos(0.5 * yaw_rad), 0.0, 0.0, sin(0.5 * yaw_rad))
-    return composed(about_z, composed(about_y, about_x))
+    return multiply(about_z, multiply(about_y, about_x))
 
 
 def diagonal(*variances: float) -> list[float]:
-    """A covariance of errors that know nothing of each other, row by row."""
+    """Return a diagonal covariance matrix, row by row."""
     count = len(variances)
     return [variances[i] if i == j else 0.0 for i in range(count) for j in range(count)]
 
 
 def legal_names(names: Iterable[str]) -> dict[str, str]:
-    """By name a different one of letters, digits and underscores, which is all that ROS allows."""
+    """Return a unique legal ROS name for each name: letters, digits and underscores."""
     found: dict[str, str] = {}
     for name in names:
-        legal = wanted = name.replace("-", "_")
+        legal = base = name.replace("-", "_")
         number = 2
         while legal in found.values():
-            legal, number = f"{wanted}_{number}", number + 1
+            legal, number = f"{base}_{number}", number + 1
         found[name] = legal
     return found

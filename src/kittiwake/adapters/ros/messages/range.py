@@ -1,6 +1,6 @@
-"""Distances: of one direction, of several, and of a lidar.
+"""Range messages of single-beam and multi-beam sensors and of lidars.
 
-Where nothing answered they are infinite, as REP 117 has it.
+A range without a return is infinite (REP 117).
 """
 
 from collections.abc import Sequence
@@ -19,43 +19,45 @@ from kittiwake.sensors.sonar_cone import SonarCone
 from kittiwake.sensors.ultrasonic_fan import UltrasonicFan
 
 RANGE, SCAN = "sensor_msgs/Range", "sensor_msgs/LaserScan"
-# all that tell single ranges are heard
+# radiation type of all sensors with single ranges
 ULTRASOUND = 0
 
 
-def range_topics(carried: MountedSensor) -> list[Topic]:
-    """Of one direction."""
-    return [_range(carried, "", carried.place("range_m"), carried.place("valid"))]
+def single_range_topics(mounted: MountedSensor) -> list[Topic]:
+    """Return the topic of a sensor with one beam."""
+    return [_range(mounted, "", mounted.column("range_m"), mounted.column("valid"))]
 
 
-def turn_topics(carried: MountedSensor) -> list[Topic]:
-    """Of sensors that take turns, each of those that have measured anew."""
-    return _ranges(carried, SENSORS, "active")
+def round_robin_topics(mounted: MountedSensor) -> list[Topic]:
+    """Return a topic for each sensor of a round-robin array; inactive ones publish nothing."""
+    return _ranges(mounted, SENSORS, "active")
 
 
-def ranges_topics(carried: MountedSensor) -> list[Topic]:
-    """A scan of a lidar, else a topic for each direction."""
-    if isinstance(carried.sensor, Lidar2D):
-        return [_scan(carried, carried.sensor)]
-    count = len(carried.sensor.looks_body() or ())
-    return _ranges(carried, [fan_name(number) for number in range(count)])
+def multi_range_topics(mounted: MountedSensor) -> list[Topic]:
+    """Return the scan of a lidar, or a topic for each beam of any other sensor."""
+    if isinstance(mounted.sensor, Lidar2D):
+        return [_scan(mounted, mounted.sensor)]
+    count = len(mounted.sensor.beam_directions_body() or ())
+    return _ranges(mounted, [fan_name(number) for number in range(count)])
 
 
-def _ranges(carried: MountedSensor, names: Sequence[str], active: str | None = None) -> list[Topic]:
-    ranges, valid = (carried.array(field, len(names)).start for field in ("ranges_m", "valid"))
-    active_at = None if active is None else carried.array(active, len(names)).start
+def _ranges(mounted: MountedSensor, names: Sequence[str], active: str | None = None) -> list[Topic]:
+    ranges, valid = (
+        mounted.array_columns(field, len(names)).start for field in ("ranges_m", "valid")
+    )
+    active_at = None if active is None else mounted.array_columns(active, len(names)).start
     return [
-        _range(carried, name, ranges + i, valid + i, None if active_at is None else active_at + i)
+        _range(mounted, name, ranges + i, valid + i, None if active_at is None else active_at + i)
         for i, name in enumerate(names)
     ]
 
 
 def _range(
-    carried: MountedSensor, part: str, place: int, valid: int, active: int | None = None
+    mounted: MountedSensor, part: str, reading: int, valid: int, active: int | None = None
 ) -> Topic:
-    frame, sensor = carried.part(part), carried.sensor
+    frame, sensor = mounted.part_frame(part), mounted.sensor
     nearest, farthest = (float(getattr(sensor, f"{end}_range_m")) for end in ("min", "max"))
-    wide_rad = _wide_rad(sensor)
+    field_of_view_rad = _field_of_view_rad(sensor)
 
     def message(row: Row, ns: int) -> PlainMessage | None:
         if active is not None and not row[active] > 0.0:
@@ -63,18 +65,18 @@ def _range(
         return {
             "header": header(ns, frame),
             "radiation_type": ULTRASOUND,
-            "field_of_view": wide_rad,
+            "field_of_view": field_of_view_rad,
             "min_range": nearest,
             "max_range": farthest,
-            "range": float(row[place]) if row[valid] > 0.0 else inf,
+            "range": float(row[reading]) if row[valid] > 0.0 else inf,
         }
 
-    return Topic(f"{carried.name}/{part}" if part else carried.name, RANGE, message)
+    return Topic(f"{mounted.name}/{part}" if part else mounted.name, RANGE, message)
 
 
-def _scan(carried: MountedSensor, lidar: Lidar2D) -> Topic:
-    ranges, valid = (carried.array(field, lidar.beams) for field in ("ranges_m", "valid"))
-    # in full precision, whatever the flight has
+def _scan(mounted: MountedSensor, lidar: Lidar2D) -> Topic:
+    ranges, valid = (mounted.array_columns(field, lidar.beams) for field in ("ranges_m", "valid"))
+    # in double precision, whatever the precision of the flight
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         angles = np.asarray(lidar.angles_rad())
     first, last = float(angles[0]), float(angles[-1])
@@ -83,24 +85,24 @@ def _scan(carried: MountedSensor, lidar: Lidar2D) -> Topic:
 
     def message(row: Row, ns: int) -> PlainMessage:
         return {
-            "header": header(ns, carried.frame),
+            "header": header(ns, mounted.frame),
             "angle_min": first,
             "angle_max": last,
             "angle_increment": step,
-            # all beams are taken at one instant
+            # all beams measure at the same instant
             "time_increment": 0.0,
-            "scan_time": carried.period_s,
+            "scan_time": mounted.period_s,
             "range_min": nearest,
             "range_max": farthest,
             "ranges": np.where(row[valid] > 0.0, row[ranges], inf).tolist(),
             "intensities": [],
         }
 
-    return Topic(carried.name, SCAN, message)
+    return Topic(mounted.name, SCAN, message)
 
 
-def _wide_rad(sensor: AbstractSensor) -> float:
-    """The opening of what it hears; a line has none."""
+def _field_of_view_rad(sensor: AbstractSensor) -> float:
+    """Return the opening angle of a sensor's cone; 0 for a line."""
     if isinstance(sensor, SonarCone):
         return 2.0 * float(sensor.half_angle_rad)
     if isinstance(sensor, UltrasonicFan):

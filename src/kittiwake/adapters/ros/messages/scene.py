@@ -1,7 +1,7 @@
-"""What stands in the world as ``visualization_msgs/MarkerArray``, for RViz.
+"""Obstacles and platforms of a world as a ``visualization_msgs/MarkerArray``, for RViz.
 
-Boxes, balls and cylinders are such markers; what has another form is triangles. Hallways can be
-seen through, as in the cockpit. Platforms are where they begin.
+Boxes, spheres and cylinders have markers of these types; other shapes are triangle lists. Hallways
+are translucent, as in the cockpit. Platforms are at their initial positions.
 """
 
 from collections.abc import Iterable, Iterator
@@ -38,74 +38,74 @@ WHITE = 255.0
 
 
 def obstacles(world: World, settings: RosSettings) -> PlainMessage:
-    """All obstacles and platforms of a world, each in its own namespace of markers."""
+    """Return the markers of all obstacles and platforms, each with its name as namespace."""
     found: list[PlainMessage] = []
     for number, obstacle in enumerate(world.obstacles):
         name = world.obstacle_called(number).removeprefix("world.obstacles.")
         rgb = OBSTACLES_RGB[number % len(OBSTACLES_RGB)]
         opacity = WALLS_OPACITY if isinstance(obstacle, Hallway) else 1.0
-        found += _numbered(name, _color(rgb, opacity), _forms(obstacle))
+        found += _numbered(name, _color(rgb, opacity), _markers(obstacle))
     names = world.platform_names or [f"platform {n + 1}" for n in range(len(world.platforms))]
     for name, platform in zip(names, world.platforms, strict=True):
-        found += _numbered(name, _color(PLATFORM_RGB, 1.0), [_plate(platform)])
-    top = header(FIRST_NS, settings.world_frame)
-    return {"markers": [{"header": top, **marker} for marker in found]}
+        found += _numbered(name, _color(PLATFORM_RGB, 1.0), [_platform_marker(platform)])
+    world_header = header(FIRST_NS, settings.world_frame)
+    return {"markers": [{"header": world_header, **marker} for marker in found]}
 
 
 def _numbered(
-    name: str, color: PlainMessage, forms: Iterable[PlainMessage]
+    name: str, color: PlainMessage, markers: Iterable[PlainMessage]
 ) -> Iterator[PlainMessage]:
-    for number, form in enumerate(forms):
-        yield {"ns": name, "id": number, "action": 0, "color": color, **form}
+    for number, marker in enumerate(markers):
+        yield {"ns": name, "id": number, "action": 0, "color": color, **marker}
 
 
-def _forms(obstacle: AbstractObstacle) -> Iterator[PlainMessage]:
-    """Its markers without names and colors; none of what no solids stand for."""
+def _markers(obstacle: AbstractObstacle) -> Iterator[PlainMessage]:
+    """Yield an obstacle's markers, without name and color; none if it has no solids."""
     if isinstance(obstacle, Mesh):
-        yield _triangles(mesh_shape(obstacle))
+        yield _triangle_list(mesh_shape(obstacle))
         return
     try:
         solids = obstacle.solids_world()
     except ScenarioError:
         return
     for solid in solids:
-        yield _form(solid)
+        yield _marker(solid)
 
 
-def _form(solid: Solid) -> PlainMessage:
+def _marker(solid: Solid) -> PlainMessage:
     match solid.kind, solid.sizes_m:
         case "box", (x, y, z):
-            return _simple(CUBE, solid, (2.0 * x, 2.0 * y, 2.0 * z))
+            return _primitive(CUBE, solid, (2.0 * x, 2.0 * y, 2.0 * z))
         case "sphere", (radius,):
-            return _simple(SPHERE, solid, (2.0 * radius,) * 3)
+            return _primitive(SPHERE, solid, (2.0 * radius,) * 3)
         case "cylinder", (radius, half):
-            return _simple(CYLINDER, solid, (2.0 * radius, 2.0 * radius, 2.0 * half))
+            return _primitive(CYLINDER, solid, (2.0 * radius, 2.0 * radius, 2.0 * half))
         case _:
-            return _triangles(shape_of(solid))
+            return _triangle_list(shape_of(solid))
 
 
-def _simple(kind: int, solid: Solid, sizes_m: tuple[float, ...]) -> PlainMessage:
-    where = Placement(solid.place_m, solid.attitude)
-    return {"type": kind, "pose": pose(where), "scale": xyz(sizes_m), "points": []}
+def _primitive(marker_type: int, solid: Solid, sizes_m: tuple[float, ...]) -> PlainMessage:
+    placement = Placement(solid.place_m, solid.attitude)
+    return {"type": marker_type, "pose": pose(placement), "scale": xyz(sizes_m), "points": []}
 
 
-def _triangles(shape: Shape) -> PlainMessage:
-    """In the world's axes, corner by corner."""
-    corners: Any = np.asarray(shape.vertices_m, float)[np.asarray(shape.faces).ravel()]
+def _triangle_list(shape: Shape) -> PlainMessage:
+    """Return a marker of triangles, vertex by vertex in world axes."""
+    vertices: Any = np.asarray(shape.vertices_m, float)[np.asarray(shape.faces).ravel()]
     return {
         "type": TRIANGLE_LIST,
         "pose": pose(Placement()),
         "scale": xyz((1.0, 1.0, 1.0)),
-        "points": [xyz(corner) for corner in corners.tolist()],
+        "points": [xyz(vertex) for vertex in vertices.tolist()],
     }
 
 
-def _plate(platform: AbstractPlatform) -> PlainMessage:
-    """Its upper side is where things stand."""
+def _platform_marker(platform: AbstractPlatform) -> PlainMessage:
+    """Return a box whose upper face is the deck."""
     support = platform.support(0.0)
     below = support.q_world_from_deck.rotate(Vec3(0.0, 0.0, -0.5 * THICK_M))
     half = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * THICK_M)
-    return _form(Solid.at("box", half, support.center_world_m + below, support.q_world_from_deck))
+    return _marker(Solid.at("box", half, support.center_world_m + below, support.q_world_from_deck))
 
 
 def _color(rgb: Rgb, opacity: float) -> PlainMessage:

@@ -1,11 +1,11 @@
-"""What sensors say, as the messages of ROS for it, by what they measure.
+"""Messages of sensors, by the type of their measurements.
 
-``SAID`` is the table: a measurement's type, and what makes its topics of a sensor that is carried.
-What has no message of its own in ROS is not there: heights, anchors, concentrations, classes of
-ground.
+``TOPIC_FACTORIES`` maps a measurement type to a function that returns the topics of a mounted
+sensor. Measurements without a standard message are not published: altimeters, anchors,
+concentrations, ground classes.
 
-Covariances are those of the white noise that a sensor is set up with, as far as it has one; zeros
-are unknown, and of what a message holds and the sensor does not measure the first one is -1.
+Covariances are those of a sensor's configured white noise, if it has any. Zeros mean unknown; -1 as
+the first element means that the sensor does not measure the quantity.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,20 +15,24 @@ from typing import Any
 
 import numpy as np
 
-from kittiwake.adapters.ros.messages.image import depth_topics, picture_topics
+from kittiwake.adapters.ros.messages.image import depth_topics, image_topics
 from kittiwake.adapters.ros.messages.plain import (
-    UPRIGHT,
+    IDENTITY,
     Attitude,
     Placement,
     PlainMessage,
     diagonal,
     header,
     pose,
-    turned,
+    quaternion_from_euler,
     xyz,
     xyzw,
 )
-from kittiwake.adapters.ros.messages.range import range_topics, ranges_topics, turn_topics
+from kittiwake.adapters.ros.messages.range import (
+    multi_range_topics,
+    round_robin_topics,
+    single_range_topics,
+)
 from kittiwake.adapters.ros.messages.sensor_frames import MountedSensor
 from kittiwake.adapters.ros.messages.topic import Columns, Row, Topic
 from kittiwake.core.measurements import (
@@ -66,18 +70,18 @@ NO_FIX, FIX_FOUND, GPS = -1, 0, 1
 APPROXIMATED, NOT_KNOWN = 1, 0
 UNKNOWN = [0.0] * 9
 NOT_MEASURED = [-1.0, *[0.0] * 8]
-# the deviation of what is evenly spread within a bound, over the bound
-EVENLY_SPREAD = 1.0 / sqrt(3.0)
+# standard deviation of a uniform distribution within a bound, over the bound
+UNIFORM_DEVIATION = 1.0 / sqrt(3.0)
 
 
 @dataclass(frozen=True)
-class Known:
-    """What messages of a sensor need of what is around it.
+class SensorContext:
+    """Surroundings of a sensor that its messages depend on.
 
     Attributes:
-        world: in which it measures.
-        earth: the world's axes on the Earth.
-        orientation: the one of the same vehicle that measures it, if there is one.
+        world: the world it measures in.
+        earth: the world's local frame on the Earth.
+        orientation: the orientation sensor of the same vehicle, if it has one.
     """
 
     world: World
@@ -85,40 +89,40 @@ class Known:
     orientation: MountedSensor | None = None
 
 
-def sensor_topics(carried: MountedSensor, known: Known) -> list[Topic]:
-    """All that is told of a sensor; nothing of one for which ROS has no message."""
-    said = SAID.get(carried.sensor.measures)
-    return [] if said is None else said(carried, known)
+def sensor_topics(mounted: MountedSensor, context: SensorContext) -> list[Topic]:
+    """Return the topics of a sensor; none if ROS has no message for its measurements."""
+    factory = TOPIC_FACTORIES.get(mounted.sensor.measures)
+    return [] if factory is None else factory(mounted, context)
 
 
-def orientation_among(sensors: Iterable[MountedSensor]) -> MountedSensor | None:
-    """The first that measures the orientation."""
+def orientation_sensor(sensors: Iterable[MountedSensor]) -> MountedSensor | None:
+    """Return the first sensor that measures the orientation."""
     return next((one for one in sensors if one.sensor.measures is OrientationMeasurement), None)
 
 
-def _inertial(carried: MountedSensor, known: Known) -> list[Topic]:
-    columns = carried.vectors("specific_force_body_mps2", "angular_velocity_body_radps")
-    force, rate = (diagonal(*[d * d] * 3) for d in _inertial_deviations(carried))
-    attitude, spread = _attitude(known.orientation)
+def _inertial(mounted: MountedSensor, context: SensorContext) -> list[Topic]:
+    columns = mounted.vector_columns("specific_force_body_mps2", "angular_velocity_body_radps")
+    force, rate = (diagonal(*[d * d] * 3) for d in _inertial_deviations(mounted))
+    attitude, covariance = _attitude(context.orientation)
 
     def message(row: Row, ns: int) -> PlainMessage:
         fx, fy, fz, wx, wy, wz = row.take(columns).tolist()
         return {
-            "header": header(ns, carried.frame),
+            "header": header(ns, mounted.frame),
             "orientation": xyzw(attitude(row)),
-            "orientation_covariance": spread,
+            "orientation_covariance": covariance,
             "angular_velocity": xyz((wx, wy, wz)),
             "angular_velocity_covariance": rate,
             "linear_acceleration": xyz((fx, fy, fz)),
             "linear_acceleration_covariance": force,
         }
 
-    return [Topic(carried.name, IMU, message)]
+    return [Topic(mounted.name, IMU, message)]
 
 
-def _inertial_deviations(carried: MountedSensor) -> tuple[float, float]:
-    """Of the white noise of a sample: of the force in m/s^2 and of the rate in rad/s."""
-    sensor, period_s = carried.sensor, carried.period_s
+def _inertial_deviations(mounted: MountedSensor) -> tuple[float, float]:
+    """Return the standard deviations of a sample's white noise, in m/s^2 and rad/s."""
+    sensor, period_s = mounted.sensor, mounted.period_s
     if isinstance(sensor, Imu):
         densities = (
             sensor.accelerometer.noise_mps2_per_rthz,
@@ -130,76 +134,77 @@ def _inertial_deviations(carried: MountedSensor) -> tuple[float, float]:
         return float(sensor.force_deviation_mps2), float(sensor.rate_deviation_radps)
     if isinstance(sensor, MicklischImu):
         bounds = float(sensor.force_bound_mps2), float(sensor.rate_bound_radps)
-        return EVENLY_SPREAD * bounds[0], EVENLY_SPREAD * bounds[1]
+        return UNIFORM_DEVIATION * bounds[0], UNIFORM_DEVIATION * bounds[1]
     return 0.0, 0.0
 
 
-def _attitude(carried: MountedSensor | None) -> tuple[Callable[[Row], Attitude], list[float]]:
-    """What a sensor says of the attitude, and its covariance."""
-    if carried is None:
-        return lambda _: UPRIGHT, NOT_MEASURED
-    columns = carried.numbers("roll_rad", "pitch_rad", "yaw_rad")
-    deviation = float(getattr(carried.sensor, "deviation_rad", 0.0))
-    spread = diagonal(*[deviation * deviation] * 3)
-    return lambda row: turned(*row.take(columns).tolist()), spread
+def _attitude(mounted: MountedSensor | None) -> tuple[Callable[[Row], Attitude], list[float]]:
+    """Return the function that reads the measured attitude, and its covariance."""
+    if mounted is None:
+        return lambda _: IDENTITY, NOT_MEASURED
+    columns = mounted.columns("roll_rad", "pitch_rad", "yaw_rad")
+    deviation = float(getattr(mounted.sensor, "deviation_rad", 0.0))
+    covariance = diagonal(*[deviation * deviation] * 3)
+    return lambda row: quaternion_from_euler(*row.take(columns).tolist()), covariance
 
 
-def _orientation(carried: MountedSensor, _: Known) -> list[Topic]:
-    attitude, spread = _attitude(carried)
+def _orientation(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
+    attitude, covariance = _attitude(mounted)
 
     def message(row: Row, ns: int) -> PlainMessage:
-        nothing = xyz((0.0, 0.0, 0.0))
+        zero = xyz((0.0, 0.0, 0.0))
         return {
-            "header": header(ns, carried.frame),
+            "header": header(ns, mounted.frame),
             "orientation": xyzw(attitude(row)),
-            "orientation_covariance": spread,
-            "angular_velocity": nothing,
+            "orientation_covariance": covariance,
+            "angular_velocity": zero,
             "angular_velocity_covariance": NOT_MEASURED,
-            "linear_acceleration": nothing,
+            "linear_acceleration": zero,
             "linear_acceleration_covariance": NOT_MEASURED,
         }
 
-    return [Topic(carried.name, IMU, message)]
+    return [Topic(mounted.name, IMU, message)]
 
 
-def _gnss(carried: MountedSensor, known: Known) -> list[Topic]:
-    place = carried.vectors("position_world_m")
-    columns = np.concatenate([place, carried.numbers("hdop", "vdop", "valid")])
-    velocity = carried.vectors("velocity_world_mps")
-    range_variance = _range_variance(carried, known.world)
+def _gnss(mounted: MountedSensor, context: SensorContext) -> list[Topic]:
+    position = mounted.vector_columns("position_world_m")
+    columns = np.concatenate([position, mounted.columns("hdop", "vdop", "valid")])
+    velocity = mounted.vector_columns("velocity_world_mps")
+    range_variance = _range_variance(mounted, context.world)
 
     def fix(row: Row, ns: int) -> PlainMessage:
         x, y, z, hdop, vdop, valid = row.take(columns).tolist()
-        there = geodetic_from_ecef(known.earth.ecef_from_local(Vec3(x, y, z)))
-        across = 0.5 * hdop * hdop * range_variance
-        told = bool(valid) and range_variance > 0.0
-        spread = diagonal(across, across, vdop * vdop * range_variance) if told else UNKNOWN
+        geodetic = geodetic_from_ecef(context.earth.ecef_from_local(Vec3(x, y, z)))
+        horizontal = 0.5 * hdop * hdop * range_variance
+        known = bool(valid) and range_variance > 0.0
+        vertical = vdop * vdop * range_variance
+        covariance = diagonal(horizontal, horizontal, vertical) if known else UNKNOWN
         return {
-            "header": header(ns, carried.frame),
+            "header": header(ns, mounted.frame),
             "status": {"status": FIX_FOUND if valid else NO_FIX, "service": GPS},
-            "latitude": _degrees(there.latitude_rad),
-            "longitude": _degrees(there.longitude_rad),
-            "altitude": there.altitude_m,
-            "position_covariance": spread,
-            "position_covariance_type": APPROXIMATED if told else NOT_KNOWN,
+            "latitude": _degrees(geodetic.latitude_rad),
+            "longitude": _degrees(geodetic.longitude_rad),
+            "altitude": geodetic.altitude_m,
+            "position_covariance": covariance,
+            "position_covariance_type": APPROXIMATED if known else NOT_KNOWN,
         }
 
     return [
-        Topic(carried.name, FIX, fix),
-        Topic(f"{carried.name}/velocity", TWIST, _velocity(carried.world_frame, velocity)),
+        Topic(mounted.name, FIX, fix),
+        Topic(f"{mounted.name}/velocity", TWIST, _velocity(mounted.world_frame, velocity)),
     ]
 
 
-def _range_variance(carried: MountedSensor, world: World) -> float:
-    """Of the distance of a satellite: the error that all receivers share and the own noise."""
+def _range_variance(mounted: MountedSensor, world: World) -> float:
+    """Return the variance of a pseudorange: the error common to all receivers and own noise."""
     sky = world.processes[SKY].component if SKY in world.processes else None
     shared = getattr(sky.errors, "deviation_m", 0.0) if isinstance(sky, SatelliteProcess) else 0.0
-    own = carried.sensor.noise_m if isinstance(carried.sensor, Gnss) else 0.0
+    own = mounted.sensor.noise_m if isinstance(mounted.sensor, Gnss) else 0.0
     return float(shared) ** 2 + float(own) ** 2
 
 
 def _velocity(frame: str, columns: Columns) -> Callable[[Row, int], PlainMessage]:
-    """``geometry_msgs/TwistStamped`` of a velocity alone."""
+    """Return a function that makes a ``geometry_msgs/TwistStamped`` of a linear velocity."""
 
     def message(row: Row, ns: int) -> PlainMessage:
         twist = {"linear": xyz(row.take(columns).tolist()), "angular": xyz((0.0, 0.0, 0.0))}
@@ -208,93 +213,97 @@ def _velocity(frame: str, columns: Columns) -> Callable[[Row, int], PlainMessage
     return message
 
 
-def _pressure(carried: MountedSensor, _: Known) -> list[Topic]:
-    place, sensor = carried.place("pressure_pa"), carried.sensor
+def _pressure(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
+    reading, sensor = mounted.column("pressure_pa"), mounted.sensor
     deviation = 0.0
     if isinstance(sensor, Barometer):
         deviation = float(sensor.noise_pa)
     elif isinstance(sensor, MicklischBarometer):
-        deviation = EVENLY_SPREAD * float(sensor.bound_pa)
+        deviation = UNIFORM_DEVIATION * float(sensor.bound_pa)
 
     def message(row: Row, ns: int) -> PlainMessage:
-        pascal = float(row[place])
+        pascal = float(row[reading])
         variance = deviation * deviation
-        return {"header": header(ns, carried.frame), "fluid_pressure": pascal, "variance": variance}
+        return {"header": header(ns, mounted.frame), "fluid_pressure": pascal, "variance": variance}
 
-    return [Topic(carried.name, PRESSURE, message)]
+    return [Topic(mounted.name, PRESSURE, message)]
 
 
-def _magnetic(carried: MountedSensor, _: Known) -> list[Topic]:
-    columns, sensor = carried.vectors("magnetic_field_body_t"), carried.sensor
+def _magnetic(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
+    columns, sensor = mounted.vector_columns("magnetic_field_body_t"), mounted.sensor
     deviation = float(sensor.noise_t) if isinstance(sensor, Magnetometer) else 0.0
-    spread = diagonal(*[deviation * deviation] * 3)
+    covariance = diagonal(*[deviation * deviation] * 3)
 
     def message(row: Row, ns: int) -> PlainMessage:
         return {
-            "header": header(ns, carried.frame),
+            "header": header(ns, mounted.frame),
             "magnetic_field": xyz(row.take(columns).tolist()),
-            "magnetic_field_covariance": spread,
+            "magnetic_field_covariance": covariance,
         }
 
-    return [Topic(carried.name, FIELD, message)]
+    return [Topic(mounted.name, FIELD, message)]
 
 
-def _marker(carried: MountedSensor, _: Known) -> list[Topic]:
-    columns = np.append(carried.vectors("position_body_m"), carried.place("yaw_body_rad"))
-    valid = carried.place("valid")
+def _marker(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
+    columns = np.append(mounted.vector_columns("position_body_m"), mounted.column("yaw_body_rad"))
+    valid = mounted.column("valid")
 
     def message(row: Row, ns: int) -> PlainMessage | None:
         if not row[valid] > 0.0:
             return None
-        return _pose(ns, carried.body_frame, row.take(columns).tolist(), [0.0] * 36)
+        return _pose(ns, mounted.body_frame, row.take(columns).tolist(), [0.0] * 36)
 
-    return [Topic(carried.name, POSE, message)]
+    return [Topic(mounted.name, POSE, message)]
 
 
-def _deck(carried: MountedSensor, _: Known) -> list[Topic]:
-    columns = np.append(carried.vectors("position_world_m"), carried.place("yaw_rad"))
-    spread, sensor = [0.0] * 36, carried.sensor
+def _deck(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
+    columns = np.append(mounted.vector_columns("position_world_m"), mounted.column("yaw_rad"))
+    covariance, sensor = [0.0] * 36, mounted.sensor
     if isinstance(sensor, Beacon):
-        along = float(sensor.position_deviation_m) ** 2
-        spread = diagonal(along, along, along, 0.0, 0.0, float(sensor.yaw_deviation_rad) ** 2)
+        position = float(sensor.position_deviation_m) ** 2
+        yaw = float(sensor.yaw_deviation_rad) ** 2
+        covariance = diagonal(position, position, position, 0.0, 0.0, yaw)
 
     def message(row: Row, ns: int) -> PlainMessage:
-        return _pose(ns, carried.world_frame, row.take(columns).tolist(), spread)
+        return _pose(ns, mounted.world_frame, row.take(columns).tolist(), covariance)
 
-    velocity = _velocity(carried.world_frame, carried.vectors("velocity_world_mps"))
-    return [Topic(carried.name, POSE, message), Topic(f"{carried.name}/velocity", TWIST, velocity)]
+    velocity = _velocity(mounted.world_frame, mounted.vector_columns("velocity_world_mps"))
+    return [Topic(mounted.name, POSE, message), Topic(f"{mounted.name}/velocity", TWIST, velocity)]
 
 
-def _pose(ns: int, frame: str, numbers: list[float], spread: list[float]) -> PlainMessage:
-    """``geometry_msgs/PoseWithCovarianceStamped`` of a place and a yaw."""
+def _pose(ns: int, frame: str, numbers: list[float], covariance: list[float]) -> PlainMessage:
+    """Return a ``geometry_msgs/PoseWithCovarianceStamped`` of a position and a yaw."""
     x, y, z, yaw_rad = numbers
-    where = Placement((x, y, z), turned(0.0, 0.0, yaw_rad))
-    return {"header": header(ns, frame), "pose": {"pose": pose(where), "covariance": spread}}
+    placement = Placement((x, y, z), quaternion_from_euler(0.0, 0.0, yaw_rad))
+    return {
+        "header": header(ns, frame),
+        "pose": {"pose": pose(placement), "covariance": covariance},
+    }
 
 
 def _degrees(angle_rad: float) -> float:
     return angle_rad / DEGREE_RAD
 
 
-def _alone(
+def _without_context(
     topics: Callable[[MountedSensor], list[Topic]],
-) -> Callable[[MountedSensor, Known], list[Topic]]:
-    """Of what needs to know nothing of what is around it."""
-    return lambda carried, _: topics(carried)
+) -> Callable[[MountedSensor, SensorContext], list[Topic]]:
+    """Return a factory that ignores the context."""
+    return lambda mounted, _: topics(mounted)
 
 
-SAID: dict[Any, Callable[[MountedSensor, Known], list[Topic]]] = {
+TOPIC_FACTORIES: dict[Any, Callable[[MountedSensor, SensorContext], list[Topic]]] = {
     InertialMeasurement: _inertial,
     OrientationMeasurement: _orientation,
     GnssMeasurement: _gnss,
     PressureMeasurement: _pressure,
     MagneticMeasurement: _magnetic,
-    RangeMeasurement: _alone(range_topics),
-    HeadMeasurement: _alone(range_topics),
-    RangesMeasurement: _alone(ranges_topics),
-    TurnsMeasurement: _alone(turn_topics),
-    DepthMeasurement: _alone(depth_topics),
-    ImageMeasurement: _alone(picture_topics),
+    RangeMeasurement: _without_context(single_range_topics),
+    HeadMeasurement: _without_context(single_range_topics),
+    RangesMeasurement: _without_context(multi_range_topics),
+    TurnsMeasurement: _without_context(round_robin_topics),
+    DepthMeasurement: _without_context(depth_topics),
+    ImageMeasurement: _without_context(image_topics),
     MarkerMeasurement: _marker,
     DeckMeasurement: _deck,
 }

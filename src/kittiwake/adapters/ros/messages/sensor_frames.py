@@ -1,10 +1,10 @@
-"""Where sensors are on their vehicles, as frames of tf.
+"""Frames of sensors in tf.
 
-A sensor's frame is that in which its readings are told. An inertial unit and a magnetometer tell
-them in the body's axes, however they are mounted: their frames are not turned. What measures along
-a line has its x axis there, and a camera a second frame with the axes of its picture (z along the
-optical axis, x to the right, y downwards). Frames that turn in flight are those of heads, and of
-cameras on a gimbal.
+The readings of a sensor are given in its frame. Inertial units and magnetometers report in body
+axes, however they are mounted: their frames have the axes of the body. A sensor that measures along
+a line has its x axis along that line. A camera has a second, optical frame with the axes of its
+image (z along the optical axis, x to the right, y down). The frames of heads, and of cameras on a
+gimbal, move in flight.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,15 +14,15 @@ from math import atan2
 import numpy as np
 
 from kittiwake.adapters.ros.messages.plain import (
-    UPRIGHT,
+    IDENTITY,
     Attitude,
     Placement,
     PlainMessage,
     Triple,
-    composed,
     inverse,
+    multiply,
+    quaternion_from_euler,
     transform,
-    turned,
 )
 from kittiwake.adapters.ros.messages.topic import Columns, Row
 from kittiwake.core.columns import axis_column
@@ -38,25 +38,25 @@ from kittiwake.sensors.round_robin import SENSORS
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 from kittiwake.sensors.ultrasonic_fan import UltrasonicFan
 
-# of a camera: that of its picture
+# suffix of a camera's optical frame
 OPTICAL = "optical"
-# x to the right, y downwards, z ahead
-AS_A_PICTURE: Attitude = (0.5, -0.5, 0.5, -0.5)
+# attitude of the optical frame in the camera's: x to the right, y down, z ahead
+OPTICAL_ATTITUDE: Attitude = (0.5, -0.5, 0.5, -0.5)
 
 
 @dataclass(frozen=True)
 class MountedSensor:
-    """A sensor on its vehicle, and where its numbers stand in a row.
+    """Sensor of a vehicle, with its frames and its columns in a row.
 
     Attributes:
-        name: that of ROS.
-        frame: its own.
-        body_frame: the vehicle's.
-        world_frame: the world's.
-        sensor: itself, without what goes wrong behind it.
-        period_s: from one sample to the next.
+        name: its name in ROS.
+        frame: its frame.
+        body_frame: the vehicle's frame.
+        world_frame: the world's frame.
+        sensor: the sensor, without simulated transmission errors.
+        period_s: time between two samples.
         prefix: of its columns.
-        places: of all columns of a row, by name.
+        column_index: index of each column in a row, by name.
     """
 
     name: str
@@ -66,134 +66,140 @@ class MountedSensor:
     sensor: AbstractSensor
     period_s: float
     prefix: str
-    places: Mapping[str, int]
+    column_index: Mapping[str, int]
 
-    def place(self, field: str) -> int:
-        """The column of a number."""
-        return self.places[self.prefix + field]
+    def column(self, field: str) -> int:
+        """Return the column of a scalar field."""
+        return self.column_index[self.prefix + field]
 
-    def numbers(self, *fields: str) -> Columns:
-        """The columns of some numbers."""
-        return np.array([self.place(field) for field in fields])
+    def columns(self, *fields: str) -> Columns:
+        """Return the columns of scalar fields."""
+        return np.array([self.column(field) for field in fields])
 
-    def vectors(self, *fields: str) -> Columns:
-        """The columns of some vectors."""
-        return self.numbers(*(axis_column(field, axis) for field in fields for axis in "xyz"))
+    def vector_columns(self, *fields: str) -> Columns:
+        """Return the columns of vector fields, three for each."""
+        return self.columns(*(axis_column(field, axis) for field in fields for axis in "xyz"))
 
-    def array(self, field: str, *shape: int) -> slice:
-        """The columns of an array, which stand beside each other."""
-        first = self.place(axis_column(field, "_".join("0" for _ in shape)))
+    def array_columns(self, field: str, *shape: int) -> slice:
+        """Return the contiguous columns of an array field."""
+        first = self.column(axis_column(field, "_".join("0" for _ in shape)))
         return slice(first, first + int(np.prod(shape)))
 
-    def part(self, suffix: str) -> str:
-        """The frame of a part of it."""
+    def part_frame(self, suffix: str) -> str:
+        """Return the frame of a part of the sensor; an empty suffix stands for the sensor."""
         return f"{self.frame}/{suffix}" if suffix else self.frame
 
 
-def frames_of(sensor: AbstractSensor) -> dict[str, Placement]:
-    """Where a sensor is in its vehicle, and where its parts are, by what their frames end in."""
+def sensor_placements(sensor: AbstractSensor) -> dict[str, Placement]:
+    """Return the placements of a sensor and its parts in the body, by suffix of their frames."""
     if isinstance(sensor, UltrasonicArray):
         lines = ((name, getattr(sensor, name)) for name in SENSORS)
-        return {n: _along(_numbers(o.position_body_m), o.direction_body) for n, o in lines}
+        return {n: _facing(_floats(o.position_body_m), o.direction_body) for n, o in lines}
     if isinstance(sensor, UltrasonicFan):
-        center, out = sensor.mount.position_body_m, float(sensor.ring_radius_m)
-        looks = sensor.looks_body() or ()
-        return {fan_name(i): _along(_numbers(center + a * out), a) for i, a in enumerate(looks)}
-    own = _mounted(sensor)
+        center, radius_m = sensor.mount.position_body_m, float(sensor.ring_radius_m)
+        axes = sensor.beam_directions_body() or ()
+        return {fan_name(i): _facing(_floats(center + a * radius_m), a) for i, a in enumerate(axes)}
+    own = _placement(sensor)
     if isinstance(sensor, Camera | RangeCamera):
-        return {"": own, OPTICAL: Placement(own.place_m, composed(own.attitude, AS_A_PICTURE))}
+        optical = Placement(own.position_m, multiply(own.attitude, OPTICAL_ATTITUDE))
+        return {"": own, OPTICAL: optical}
     return {"": own}
 
 
 def fan_name(number: int) -> str:
-    """What a fan of a ring is called, which in ROS must not begin with a digit."""
+    """Return the name of a fan of a ring; names in ROS must not begin with a digit."""
     return f"fan_{number}"
 
 
-def static_frames(carried: MountedSensor, ns: int) -> list[PlainMessage]:
-    """Its frames that stay where they are, as ``geometry_msgs/TransformStamped``."""
-    if _turns(carried.sensor):
+def static_frames(mounted: MountedSensor, ns: int) -> list[PlainMessage]:
+    """Return the fixed frames of a sensor, as ``geometry_msgs/TransformStamped``."""
+    if _moves(mounted.sensor):
         return []
     return [
-        transform(ns, carried.body_frame, carried.part(suffix), where)
-        for suffix, where in frames_of(carried.sensor).items()
+        transform(ns, mounted.body_frame, mounted.part_frame(suffix), placement)
+        for suffix, placement in sensor_placements(mounted.sensor).items()
     ]
 
 
-def turning_frames(
-    carried: MountedSensor, attitude: Callable[[Row], Attitude]
+def moving_frames(
+    mounted: MountedSensor, vehicle_attitude: Callable[[Row], Attitude]
 ) -> Callable[[Row, int], list[PlainMessage]] | None:
-    """What gives its frames that turn in flight, of a row; None if it has none.
+    """Return a function that makes the transforms of a sensor's moving frames, None without any.
 
     Args:
-        carried: the sensor.
-        attitude: the vehicle's, of a row.
+        mounted: the sensor.
+        vehicle_attitude: returns the vehicle's attitude in a row.
     """
-    if not _turns(carried.sensor):
+    if not _moves(mounted.sensor):
         return None
-    look = _look(carried, attitude)
-    frames = frames_of(carried.sensor)
-    middle = frames[""].attitude
+    attitude = _moving_attitude(mounted, vehicle_attitude)
+    placements = sensor_placements(mounted.sensor)
+    fixed = placements[""].attitude
 
-    def at(row: Row, ns: int) -> list[PlainMessage]:
-        now = look(row)
+    def transforms(row: Row, ns: int) -> list[PlainMessage]:
+        now = attitude(row)
         return [
             transform(
                 ns,
-                carried.body_frame,
-                carried.part(suffix),
-                Placement(where.place_m, composed(now, composed(inverse(middle), where.attitude))),
+                mounted.body_frame,
+                mounted.part_frame(suffix),
+                Placement(
+                    placement.position_m,
+                    multiply(now, multiply(inverse(fixed), placement.attitude)),
+                ),
             )
-            for suffix, where in frames.items()
+            for suffix, placement in placements.items()
         ]
 
-    return at
+    return transforms
 
 
-def _turns(sensor: AbstractSensor) -> bool:
+def _moves(sensor: AbstractSensor) -> bool:
     return isinstance(sensor, AbstractHead) or getattr(sensor, "gimbal", "fixed") == "stabilised"
 
 
-def _look(carried: MountedSensor, attitude: Callable[[Row], Attitude]) -> Callable[[Row], Attitude]:
-    """How its axes lie in the body, of a row."""
-    if isinstance(carried.sensor, AbstractHead):
-        pitch, yaw = carried.place("pitch_rad"), carried.place("yaw_rad")
+def _moving_attitude(
+    mounted: MountedSensor, vehicle_attitude: Callable[[Row], Attitude]
+) -> Callable[[Row], Attitude]:
+    """Return a function that computes the attitude of a moving sensor in the body."""
+    if isinstance(mounted.sensor, AbstractHead):
+        pitch, yaw = mounted.column("pitch_rad"), mounted.column("yaw_rad")
 
-        def turned_to(row: Row) -> Attitude:
-            about_y = turned(0.0, float(row[pitch]), 0.0)
-            return composed(about_y, turned(0.0, 0.0, float(row[yaw])))
+        def head_attitude(row: Row) -> Attitude:
+            about_y = quaternion_from_euler(0.0, float(row[pitch]), 0.0)
+            return multiply(about_y, quaternion_from_euler(0.0, 0.0, float(row[yaw])))
 
-        return turned_to
-    mounted = _mounted(carried.sensor).attitude
+        return head_attitude
+    mount_attitude = _placement(mounted.sensor).attitude
 
-    def held_level(row: Row) -> Attitude:
-        w, x, y, z = attitude(row)
+    def gimbal_attitude(row: Row) -> Attitude:
+        w, x, y, z = vehicle_attitude(row)
         yaw_rad = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-        level = composed(turned(0.0, 0.0, yaw_rad), mounted)
-        return composed(inverse((w, x, y, z)), level)
+        level = multiply(quaternion_from_euler(0.0, 0.0, yaw_rad), mount_attitude)
+        return multiply(inverse((w, x, y, z)), level)
 
-    return held_level
+    return gimbal_attitude
 
 
-def _mounted(sensor: AbstractSensor) -> Placement:
-    """By its mount, by its place and direction, or in the center of mass."""
+def _placement(sensor: AbstractSensor) -> Placement:
+    """Return a sensor's placement, from its mount or position and direction, or the origin."""
     mount = getattr(sensor, "mount", None)
     if isinstance(mount, Mount):
         q = mount.q_body_from_sensor
-        as_body = sensor.measures is InertialMeasurement
-        attitude = UPRIGHT if as_body else (float(q.w), float(q.x), float(q.y), float(q.z))
-        return Placement(_numbers(mount.position_body_m), attitude)
-    place_m = _numbers(getattr(sensor, "position_body_m", Vec3(0.0, 0.0, 0.0)))
+        body_axes = sensor.measures is InertialMeasurement
+        attitude = IDENTITY if body_axes else (float(q.w), float(q.x), float(q.y), float(q.z))
+        return Placement(_floats(mount.position_body_m), attitude)
+    position_m = _floats(getattr(sensor, "position_body_m", Vec3(0.0, 0.0, 0.0)))
     direction = getattr(sensor, "direction_body", None)
-    return Placement(place_m) if direction is None else _along(place_m, direction)
+    return Placement(position_m) if direction is None else _facing(position_m, direction)
 
 
-def _along(place_m: Triple, direction: Vec3) -> Placement:
-    """With its x axis along a direction of any length."""
-    numbers = np.array(_numbers(direction))
+def _facing(position_m: Triple, direction: Vec3) -> Placement:
+    """Return a placement with its x axis along a direction of any length."""
+    numbers = np.array(_floats(direction))
     w, x, y, z = from_x_to(numbers[None] / np.linalg.norm(numbers))[0].tolist()
-    return Placement(place_m, (w, x, y, z))
+    return Placement(position_m, (w, x, y, z))
 
 
-def _numbers(vector: Vec3) -> Triple:
+def _floats(vector: Vec3) -> Triple:
     return float(vector.x), float(vector.y), float(vector.z)

@@ -1,8 +1,8 @@
-"""What a vehicle tells ROS of its flight: its rows as plain messages.
+"""Telemetry of a vehicle: its rows as plain messages.
 
-A vehicle tells ``odometry`` of what it believes and ``ground_truth/odometry`` of how it truly
-moves, ``path`` of where it has been, ``battery`` if it has one, and of each sensor what that says,
-once for each new sample, under the sensor's name.
+A vehicle publishes ``odometry`` (its estimate), ``ground_truth/odometry`` (its true motion),
+``path`` (its past positions), ``battery`` if it has one, and each new sample of each sensor under
+the sensor's name.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,22 +14,22 @@ from jaxtyping import Float64
 
 from kittiwake.adapters.ros.messages.motion import (
     BATTERY,
-    BELIEF,
+    ESTIMATE,
     ODOMETRY,
     PATH,
     TRUTH,
     Battery,
     MotionMessages,
-    Trail,
+    PathHistory,
 )
 from kittiwake.adapters.ros.messages.plain import FIRST_NS, PlainMessage, legal_names, stamp_ns
-from kittiwake.adapters.ros.messages.sensor import Known, orientation_among, sensor_topics
+from kittiwake.adapters.ros.messages.sensor import SensorContext, orientation_sensor, sensor_topics
 from kittiwake.adapters.ros.messages.sensor_frames import (
     MountedSensor,
+    moving_frames,
     static_frames,
-    turning_frames,
 )
-from kittiwake.adapters.ros.messages.topic import Rhythm, Row, Topic
+from kittiwake.adapters.ros.messages.topic import RateLimiter, Row, Topic
 from kittiwake.geometry.geodesy import Geodetic, LocalFrame, tangent_plane
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.ros_settings import RosSettings
@@ -37,8 +37,8 @@ from kittiwake.world.world import Origin, World
 
 GROUND_TRUTH = "ground_truth/odometry"
 BATTERY_HZ = 1.0
-# topics that no sensor may have
-OWN_TOPICS = {
+# names in a vehicle's namespace that no sensor may have
+RESERVED_NAMES = {
     "odometry",
     "ground_truth",
     "path",
@@ -46,22 +46,26 @@ OWN_TOPICS = {
     "switch_mode",
     "get_mode",
     "takeoff",
-} | {
-    *("land", "gains", "position_yaw", "velocity_yawrate"),
-    *("thrust_attitude", "thrust_velocity", "thrust_torque"),
+    "land",
+    "gains",
+    "position_yaw",
+    "velocity_yawrate",
+    "thrust_attitude",
+    "thrust_velocity",
+    "thrust_torque",
 }
 
 
 class Telemetry:
-    """All that one vehicle tells, out of the rows of its flight.
+    """Messages of one vehicle, from the rows of its flight.
 
     Args:
-        name: of its namespace, and of its frame.
-        vehicle: itself.
-        columns: of its rows, the time first.
-        world: in which it flies.
-        settings: of the scenario.
-        rate_hz: physics steps a second, in which the periods of sensors are counted.
+        name: the name of its namespace and its frame.
+        vehicle: the vehicle.
+        columns: column names of its rows, the time first.
+        world: the world it flies in.
+        settings: ROS settings of the scenario.
+        rate_hz: rate of the physics, in steps of which the periods of sensors are counted.
     """
 
     def __init__(
@@ -73,91 +77,95 @@ class Telemetry:
         settings: RosSettings,
         rate_hz: float,
     ) -> None:
-        places = {column: place for place, column in enumerate(columns)}
+        column_index = {column: index for index, column in enumerate(columns)}
         frame, world_frame = settings.frame_of(name), settings.world_frame
         in_body = settings.twist_in == "body"
-        self._belief = MotionMessages(places, BELIEF, (world_frame, frame), in_body=in_body)
+        frames = world_frame, frame
+        self._estimate = MotionMessages(column_index, ESTIMATE, frames, in_body=in_body)
         truth_frames = world_frame, f"{frame}/ground_truth"
-        self._truth = MotionMessages(places, TRUTH, truth_frames, in_body=in_body)
+        self._truth = MotionMessages(column_index, TRUTH, truth_frames, in_body=in_body)
         self._settings = settings
         capacity_c = _capacity_c(vehicle)
-        has_battery = Battery.there_is(places)
-        self._battery = Battery(places, frame, capacity_c) if has_battery else None
-        # vehicles that told their long paths all at once would make each other's odometry late
-        self._share = crc32(name.encode()) % 1000 / 1000.0
-        carried = carried_by(name, vehicle, settings, rate_hz, places)
-        known = Known(world, earth_of(world, settings), orientation_among(carried))
-        told = [(one, sensor_topics(one, known)) for one in carried]
-        self._fresh = np.array([one.place("fresh") for one, topics in told if topics], int)
-        self._sensors = [topics for _, topics in told if topics]
-        turning = (
-            turning_frames(one, lambda row: self._truth.placement(row)[1]) for one in carried
+        has_battery = Battery.is_logged(column_index)
+        self._battery = Battery(column_index, frame, capacity_c) if has_battery else None
+        # long paths of all vehicles at the same instant would delay the odometry
+        self._path_phase = crc32(name.encode()) % 1000 / 1000.0
+        sensors = mounted_sensors(name, vehicle, settings, rate_hz, column_index)
+        context = SensorContext(world, local_frame(world, settings), orientation_sensor(sensors))
+        topics_of = [(sensor, sensor_topics(sensor, context)) for sensor in sensors]
+        self._fresh = np.array(
+            [sensor.column("fresh") for sensor, topics in topics_of if topics], int
         )
-        self._turning = [frames for frames in turning if frames is not None]
-        self._begin()
+        self._sensors = [topics for _, topics in topics_of if topics]
+        moving = (
+            moving_frames(sensor, lambda row: self._truth.placement(row)[1]) for sensor in sensors
+        )
+        self._moving_frames = [frames for frames in moving if frames is not None]
+        self._reset()
 
     @property
     def topics(self) -> Mapping[str, str]:
-        """The kinds of all that it ever tells, by topics relative to its namespace."""
-        own = [topic for topic, _ in self._rhythms]
+        """Message type of each topic, by its name relative to the vehicle's namespace."""
+        own = [topic for topic, _ in self._periodic]
         return {t.name: t.kind for t in (*own, *(t for each in self._sensors for t in each))}
 
     def messages(
         self, rows: Float64[np.ndarray, "_rows _columns"], *, live: bool = False
     ) -> list[tuple[str, PlainMessage]]:
-        """What is told of the rows of a block, in order of time, by topic.
+        """Return the topics and messages of a block of rows, in order of time.
 
-        A flight whose time goes back begins anew. Of a live one only the last row's motion is told,
-        which already shows what was commanded at the first.
+        When the time goes back, a new flight has begun. In a live flight only the motion in the
+        last row is published, which shows the effect of a command at the first row.
         """
         times = rows[:, 0].tolist()
         if not times:
             return []
         if times[0] <= self._last_s:
-            self._begin()
+            self._reset()
         self._last_s = times[-1]
         found: list[tuple[str, PlainMessage]] = []
         for row, time_s in zip(rows, times, strict=True):
             topics: list[Topic] = []
             if not live or time_s == self._last_s:
-                topics = [topic for topic, rhythm in self._rhythms if rhythm.due(time_s)]
+                topics = [topic for topic, limiter in self._periodic if limiter.due(time_s)]
             if self._sensors:
                 new = (row.take(self._fresh) > 0.0).nonzero()[0]
-                topics += [topic for place in new.tolist() for topic in self._sensors[place]]
-            if self._trail is not None:
-                self._trail.follow(row, time_s)
+                topics += [topic for index in new.tolist() for topic in self._sensors[index]]
+            if self._path is not None:
+                self._path.append(row, time_s)
             if topics:
-                found += _told(topics, row, stamp_ns(time_s))
+                found += _messages(topics, row, stamp_ns(time_s))
         return found
 
     def transforms(self, row: Row) -> list[PlainMessage]:
-        """Where the vehicle believes to be, and its frames that turn, at the time of a row."""
+        """Return the transform of the vehicle's estimate and of its moving frames, for a row."""
         ns = stamp_ns(float(row[0]))
-        turning = [one for frames in self._turning for one in frames(row, ns)]
-        return [self._belief.transform(row, ns), *turning]
+        moving = [one for frames in self._moving_frames for one in frames(row, ns)]
+        return [self._estimate.transform(row, ns), *moving]
 
-    def _begin(self) -> None:
-        """As before the first row."""
+    def _reset(self) -> None:
+        """Return to the state before the first row."""
         settings = self._settings
         self._last_s = -inf
-        believed = Topic("odometry", ODOMETRY, self._belief.odometry)
-        self._rhythms = [(believed, Rhythm(float(settings.odometry_hz)))]
-        self._trail: Trail | None = None
+        topic = Topic("odometry", ODOMETRY, self._estimate.odometry)
+        self._periodic = [(topic, RateLimiter(float(settings.odometry_hz)))]
+        self._path: PathHistory | None = None
         if settings.ground_truth_hz > 0.0:
-            told, hz = Topic(GROUND_TRUTH, ODOMETRY, self._truth.odometry), settings.ground_truth_hz
-            self._rhythms.append((told, Rhythm(float(hz))))
+            topic = Topic(GROUND_TRUTH, ODOMETRY, self._truth.odometry)
+            self._periodic.append((topic, RateLimiter(float(settings.ground_truth_hz))))
         if settings.path_hz > 0.0:
-            trail = Trail(self._truth, settings.world_frame, settings.path_points)
-            told = Topic("path", PATH, trail.message)
-            self._rhythms.append((told, Rhythm(float(settings.path_hz), self._share)))
-            self._trail = trail
+            path = PathHistory(self._truth, settings.world_frame, settings.path_points)
+            topic = Topic("path", PATH, path.message)
+            limiter = RateLimiter(float(settings.path_hz), self._path_phase)
+            self._periodic.append((topic, limiter))
+            self._path = path
         if self._battery is not None:
-            told = Topic("battery", BATTERY, self._battery.message)
-            self._rhythms.append((told, Rhythm(BATTERY_HZ)))
+            topic = Topic("battery", BATTERY, self._battery.message)
+            self._periodic.append((topic, RateLimiter(BATTERY_HZ)))
 
 
-def _told(topics: Iterable[Topic], row: Row, ns: int) -> Iterator[tuple[str, PlainMessage]]:
-    """What there is to tell of a row."""
+def _messages(topics: Iterable[Topic], row: Row, ns: int) -> Iterator[tuple[str, PlainMessage]]:
+    """Yield the messages of a row."""
     for topic in topics:
         message = topic.message(row, ns)
         if message is not None:
@@ -167,40 +175,49 @@ def _told(topics: Iterable[Topic], row: Row, ns: int) -> Iterator[tuple[str, Pla
 def static_transforms(
     name: str, vehicle: Vehicle, settings: RosSettings, columns: Sequence[str], rate_hz: float
 ) -> list[PlainMessage]:
-    """Where a vehicle's sensors are on it, as ``geometry_msgs/TransformStamped``; for tf_static."""
-    places = {column: place for place, column in enumerate(columns)}
-    carried = carried_by(name, vehicle, settings, rate_hz, places)
-    return [one for each in carried for one in static_frames(each, FIRST_NS)]
+    """Return the ``geometry_msgs/TransformStamped`` of a vehicle's fixed sensors, for tf_static."""
+    column_index = {column: index for index, column in enumerate(columns)}
+    sensors = mounted_sensors(name, vehicle, settings, rate_hz, column_index)
+    return [one for sensor in sensors for one in static_frames(sensor, FIRST_NS)]
 
 
-def carried_by(
-    name: str, vehicle: Vehicle, settings: RosSettings, rate_hz: float, places: Mapping[str, int]
+def mounted_sensors(
+    name: str,
+    vehicle: Vehicle,
+    settings: RosSettings,
+    rate_hz: float,
+    column_index: Mapping[str, int],
 ) -> list[MountedSensor]:
-    """A vehicle's sensors; those of which its rows say nothing are left out."""
+    """Return a vehicle's sensors that are logged in its rows."""
     frame, found = settings.frame_of(name), list[MountedSensor]()
     for sensor, legal in legal_names(vehicle.sensors).items():
         scheduled, prefix = vehicle.sensors[sensor], f"sensor.{sensor}."
-        if f"{prefix}fresh" not in places:
+        if f"{prefix}fresh" not in column_index:
             continue
-        own = f"{legal}_sensor" if legal in OWN_TOPICS else legal
-        instrument, period_s = scheduled.component, scheduled.every / rate_hz
+        topic = f"{legal}_sensor" if legal in RESERVED_NAMES else legal
         found.append(
             MountedSensor(
-                *(own, f"{frame}/{own}", frame, settings.world_frame),
-                *(instrument.sensor, period_s, prefix, places),
+                name=topic,
+                frame=f"{frame}/{topic}",
+                body_frame=frame,
+                world_frame=settings.world_frame,
+                sensor=scheduled.component.sensor,
+                period_s=scheduled.every / rate_hz,
+                prefix=prefix,
+                column_index=column_index,
             )
         )
     return found
 
 
-def earth_of(world: World, settings: RosSettings) -> LocalFrame:
-    """The world's axes on the Earth: by the world's origin, if that is not the usual one."""
+def local_frame(world: World, settings: RosSettings) -> LocalFrame:
+    """Return the local frame of a world: at its own origin, or the ROS origin if it has none."""
     origin = settings.origin if world.origin == Origin() else world.origin
     numbers = (origin.latitude_rad, origin.longitude_rad, origin.altitude_m)
     return tangent_plane(Geodetic(*map(float, numbers)))
 
 
 def _capacity_c(vehicle: Vehicle) -> float | None:
-    """Of its battery, if that has one."""
+    """Return the capacity of a vehicle's battery in coulombs, if it is known."""
     capacity_c = getattr(getattr(vehicle.dynamics, "battery", None), "capacity_c", None)
     return None if capacity_c is None else float(capacity_c)

@@ -1,4 +1,4 @@
-"""A topic of a vehicle: what is said on it, and how often."""
+"""Topics of a vehicle and their rates."""
 
 from collections.abc import Callable
 from math import floor
@@ -10,19 +10,19 @@ from jaxtyping import Float64, Int64
 from kittiwake.adapters.ros.messages.plain import PlainMessage
 
 Row: TypeAlias = Float64[np.ndarray, " columns"]
-# where in a row some numbers stand
+# column indices in a row
 Columns: TypeAlias = Int64[np.ndarray, " numbers"]
-# for rounding, so that a moment that is due is not missed
-SLACK = 1e-6
+# share of a period that absorbs rounding errors of times
+TOLERANCE = 1e-6
 
 
 class Topic(NamedTuple):
-    """Something that a vehicle tells.
+    """Topic of a vehicle.
 
     Attributes:
-        name: relative to its namespace.
-        kind: of its messages.
-        message: of a row and its time in nanoseconds; None where there is nothing to tell.
+        name: relative to the vehicle's namespace.
+        kind: type of its messages.
+        message: returns the message of a row and its time in nanoseconds, or None for no message.
     """
 
     name: str
@@ -30,16 +30,21 @@ class Topic(NamedTuple):
     message: Callable[[Row, int], PlainMessage | None]
 
 
-class Rhythm:
-    """So often, from a share of the first period on."""
+class RateLimiter:
+    """Limit of a topic's rate.
 
-    def __init__(self, rate_hz: float, share: float = 0.0) -> None:
-        self._rate_hz, self._late = rate_hz, SLACK - share
+    Args:
+        rate_hz: the rate.
+        phase: delay of the first message, as a share of a period.
+    """
+
+    def __init__(self, rate_hz: float, phase: float = 0.0) -> None:
+        self._rate_hz, self._offset = rate_hz, TOLERANCE - phase
         self._period = -1
 
     def due(self, time_s: float) -> bool:
-        """Whether a new period has begun since it was asked last."""
-        period = floor(time_s * self._rate_hz + self._late)
+        """Return True if a new period has begun since the last call."""
+        period = floor(time_s * self._rate_hz + self._offset)
         if period == self._period:
             return False
         self._period = period

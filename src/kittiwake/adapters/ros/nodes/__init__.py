@@ -1,1 +1,1 @@
-"""Programs that are nodes themselves: ``python -m kittiwake.adapters.ros.nodes.NAME``."""
+"""Programs that run as nodes: ``python -m kittiwake.adapters.ros.nodes.NAME``."""

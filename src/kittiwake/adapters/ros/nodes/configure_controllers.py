@@ -1,8 +1,9 @@
-"""Changes the gains of many drones at once.
+"""Node that changes the gains of several drones at once.
 
-Offers the gains of the first drone under its own name; each change goes on to all of them. They
-are looked for at ``base_ns``/DRONE/``servers_ns``, two private parameters of the node, which are
-nothing and "gains" otherwise: ``configure_controllers drone1 drone2 _servers_ns:=controller``.
+It offers the gains of the first drone under its own name and forwards each change to all drones.
+Their gains are expected at ``base_ns``/DRONE/``servers_ns``, with two private parameters of the
+node, by default empty and "gains":
+``configure_controllers drone1 drone2 _servers_ns:=controller``.
 """
 
 import sys
@@ -21,53 +22,56 @@ class Changeable(Protocol):
     """Gains of another node."""
 
     def change(self, values: Mapping[str, float]) -> dict[str, float]:
-        """Asks for other values; returns those that hold then."""
+        """Request other values; return the values that the node has then."""
         ...
 
 
-def place_of(drone: str, base: str = "", servers: str = "gains") -> str:
-    """Where a drone's gains stand."""
+def gains_namespace(drone: str, base: str = "", servers: str = "gains") -> str:
+    """Return the namespace of a drone's gains."""
     return "/" + "/".join(part.strip("/") for part in (base, drone, servers) if part.strip("/"))
 
 
-def forwarding(
+def forward_changes(
     drones: Mapping[str, Changeable], warn: Callable[[str], None]
 ) -> Callable[[dict[str, float]], dict[str, float]]:
-    """What changes the gains of all drones; the first one says which values hold then."""
+    """Return a function that changes the gains of all drones.
+
+    It returns the values that the first reachable drone has then.
+    """
 
     def change(values: dict[str, float]) -> dict[str, float]:
-        answers: list[dict[str, float]] = []
+        results: list[dict[str, float]] = []
         for name, drone in drones.items():
             try:
-                answer = drone.change(values)
+                result = drone.change(values)
             except KittiwakeError as error:
                 warn(f"{name}: {error}")
                 continue
-            answers.append({gain: answer[gain] for gain in values})
-            if answers[-1] != values:
-                warn(f"{name} was told {_said(values)} and has {_said(answers[-1])}")
-        return answers[0] if answers else {}
+            results.append({gain: result[gain] for gain in values})
+            if results[-1] != values:
+                warn(f"{name}: requested {_text(values)}, has {_text(results[-1])}")
+        return results[0] if results else {}
 
     return change
 
 
 def configure(node: Ros1Node, options: Namespace) -> None:
-    """Forwards changes until the node leaves."""
+    """Forward changes until the node is shut down."""
     base, servers = node.parameter("base_ns", ""), node.parameter("servers_ns", "gains")
-    places = {drone: place_of(drone, base, servers) for drone in options.drones}
-    drones = {drone: RemoteGains(place) for drone, place in places.items()}
+    namespaces = {drone: gains_namespace(drone, base, servers) for drone in options.drones}
+    drones = {drone: RemoteGains(namespace) for drone, namespace in namespaces.items()}
     first = next(iter(drones.values()))
-    node.offer_gains(node.name, first.gains, forwarding(drones, node.warn))
-    node.inform(f"changes at {node.name} go to {', '.join(places.values())}")
-    node.left.wait()
+    node.create_gain_server(node.name, first.gains, forward_changes(drones, node.warn))
+    node.info(f"changes at {node.name} are forwarded to {', '.join(namespaces.values())}")
+    node.stopped.wait()
 
 
-def _said(values: Mapping[str, float]) -> str:
+def _text(values: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in values.items())
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser("configure_controllers", description="Changes gains of many drones.")
+    parser = ArgumentParser("configure_controllers", description="Change gains of several drones.")
     parser.add_argument("drones", nargs="+", metavar="DRONE", help="namespace of a drone")
     return parser
 

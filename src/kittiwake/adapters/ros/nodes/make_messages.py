@@ -1,8 +1,8 @@
-"""Makes messages for Python programs of ROS 1 where nobody has built or installed them.
+"""Generator of message classes for Python programs of ROS 1, without a catkin workspace.
 
-``make_messages FOLDER`` writes uav_gazebo_msgs there, and what Kittiwake takes of gazebo_msgs if
-that is not installed; whoever has the folder on PYTHONPATH can import them, also ``rosservice
-call`` and ``rostopic pub``.
+``make_messages FOLDER`` writes uav_gazebo_msgs to a folder, and the part of gazebo_msgs that
+Kittiwake uses unless gazebo_msgs is installed. With the folder on PYTHONPATH, programs can import
+them, and so can ``rosservice call`` and ``rostopic pub``.
 """
 
 import logging
@@ -10,27 +10,27 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
-from kittiwake.adapters.ros.ros1.definitions import is_there, make
+from kittiwake.adapters.ros.ros1.definitions import generate, is_installed
 from kittiwake.core.errors import KittiwakeError
 
 logger = logging.getLogger(__name__)
 
 
 def main() -> int:
-    """Makes them; returns what the process is to end with."""
+    """Generate the packages; return the exit status of the process."""
     parser = ArgumentParser(
         "make_messages",
-        description="Makes uav_gazebo_msgs for Python, and gazebo_msgs unless it is installed.",
+        description="Generate uav_gazebo_msgs for Python, and gazebo_msgs unless it is installed.",
     )
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they are to be")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where they are written")
     folder: Path = parser.parse_args().folder
     try:
-        make("uav_gazebo_msgs", folder)
-        # a whole one may be installed, and ours has only what is needed
-        if is_there("gazebo_msgs"):
-            sys.stderr.write("gazebo_msgs is there already, and was left as it is\n")
+        generate("uav_gazebo_msgs", folder)
+        # an installed package is complete; ours has only the types that Kittiwake uses
+        if is_installed("gazebo_msgs"):
+            sys.stderr.write("gazebo_msgs is already installed and was not generated\n")
         else:
-            make("gazebo_msgs", folder)
+            generate("gazebo_msgs", folder)
     except KittiwakeError as error:
         logger.error("%s", error)
         return 1

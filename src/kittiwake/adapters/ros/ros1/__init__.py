@@ -1,1 +1,1 @@
-"""A node of ROS 1, by rospy."""
+"""ROS 1 node, based on rospy."""

@@ -1,8 +1,7 @@
-"""Python classes of the kinds of messages and services in ROS 1.
+"""Python classes of ROS 1 message and service types.
 
-uav_gazebo's messages and two of Gazebo's come with this package as definitions. Where nobody has
-built them, their classes are made when they are first asked for, by the generator that catkin
-calls, too.
+The definitions of uav_gazebo's messages and of some of Gazebo's come with this package. Where they
+have not been built, their classes are generated at first use, by the generator that catkin uses.
 """
 
 import sys
@@ -13,52 +12,55 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
-from kittiwake.adapters.ros.kinds import found_class
+from kittiwake.adapters.ros.kinds import find_class
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import MissingExtraError
 
 PACKAGES = Path(__file__).parents[1] / "packages"
-# what the definitions of a package are made of, itself included
-PARTS = {
+# packages with the definitions that a package refers to, itself included
+DEPENDENCIES = {
     "uav_gazebo_msgs": ("geometry_msgs", "std_msgs", "uav_gazebo_msgs"),
     "gazebo_msgs": ("gazebo_msgs", "geometry_msgs", "std_msgs"),
 }
 
 
 def message_class(kind: str) -> Any:
-    """The class of messages of a kind, such as "nav_msgs/Odometry".
+    """Return the class of a message type, such as "nav_msgs/Odometry".
 
     Raises:
         MissingExtraError: if its package is not installed.
-        RosError: if there is no such kind.
+        RosError: if there is no such type.
     """
     return _class(kind, "msg")
 
 
 def service_class(kind: str) -> Any:
-    """The class of services of a kind, such as "std_srvs/Empty"; raises as ``message_class``."""
+    """Return the class of a service type, such as "std_srvs/Empty"; raises as ``message_class``."""
     return _class(kind, "srv")
 
 
 @cache
-def _class(kind: str, what: str) -> Any:
-    return found_class(
-        kind, what, lambda package: _module(package, what), lambda one: hasattr(one, "_md5sum")
+def _class(kind: str, interface: str) -> Any:
+    return find_class(
+        kind,
+        interface,
+        lambda package: _module(package, interface),
+        lambda one: hasattr(one, "_md5sum"),
     )
 
 
-def _module(package: str, what: str) -> ModuleType:
+def _module(package: str, interface: str) -> ModuleType:
     try:
-        return library(f"{package}.{what}")
+        return library(f"{package}.{interface}")
     except MissingExtraError:
-        if package not in PARTS:
+        if package not in DEPENDENCIES:
             raise
-        _make_here(package)
-        return import_module(f"{package}.{what}")
+        _generate_and_import(package)
+        return import_module(f"{package}.{interface}")
 
 
-def is_there(package: str) -> bool:
-    """Whether a package of messages is installed, or has been made."""
+def is_installed(package: str) -> bool:
+    """Return True if a package of messages is installed or has been generated."""
     try:
         library(f"{package}.msg")
     except MissingExtraError:
@@ -66,34 +68,34 @@ def is_there(package: str) -> bool:
     return True
 
 
-def make(package: str, folder: Path) -> None:
-    """Makes one of our packages of classes in a folder, for whoever has it on PYTHONPATH."""
+def generate(package: str, folder: Path) -> None:
+    """Generate the classes of one of our packages in a folder, to be put on PYTHONPATH."""
     generator, modules = library("genpy.generator"), library("genpy.generate_initpy")
-    makers = {"msg": generator.MsgGenerator(), "srv": generator.SrvGenerator()}
-    parts = {name: [str(_definitions(name))] for name in PARTS[package]}
+    generators = {"msg": generator.MsgGenerator(), "srv": generator.SrvGenerator()}
+    search_path = {name: [str(_definitions(name))] for name in DEPENDENCIES[package]}
     root = folder / package
-    for what, maker in makers.items():
-        files = sorted(str(file) for file in (PACKAGES / package / what).iterdir())
-        assert maker.generate_messages(package, files, str(root / what), parts) == 0
-        modules.write_modules(str(root / what))
+    for interface, one in generators.items():
+        files = sorted(str(file) for file in (PACKAGES / package / interface).iterdir())
+        assert one.generate_messages(package, files, str(root / interface), search_path) == 0
+        modules.write_modules(str(root / interface))
     (root / "__init__.py").touch()
 
 
-def _make_here(package: str) -> None:
-    """Makes a package and imports it; its files are not needed after that."""
+def _generate_and_import(package: str) -> None:
+    """Generate a package and import it; its files are not needed after that."""
     with TemporaryDirectory(prefix="kittiwake-") as folder:
-        make(package, Path(folder))
+        generate(package, Path(folder))
         sys.path.insert(0, folder)
         try:
-            for what in ("msg", "srv"):
-                import_module(f"{package}.{what}")
+            for interface in ("msg", "srv"):
+                import_module(f"{package}.{interface}")
         finally:
             sys.path.remove(folder)
 
 
 def _definitions(package: str) -> Path:
-    """The folder with a package's messages."""
-    if package in PARTS:
+    """Return the folder with a package's message definitions."""
+    if package in DEPENDENCIES:
         return PACKAGES / package / "msg"
     rospkg = library("rospkg")
     try:

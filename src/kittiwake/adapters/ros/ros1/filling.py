@@ -1,4 +1,4 @@
-"""Plain messages as messages of ROS 1, fast: what can be prepared is prepared once for a kind."""
+"""Fast conversion of plain messages to ROS 1 messages, prepared once for each type."""
 
 from collections.abc import Callable, Mapping
 from functools import cache, partial
@@ -14,20 +14,24 @@ Filler = Callable[[Mapping[str, Any]], Any]
 
 
 class Slot(NamedTuple):
-    """A field: how what is given goes into it, unless just as it is, and what it is otherwise.
+    """Field of a message class.
 
-    ``plain`` is its name in plain messages, which have small letters only, as ROS 2 has them.
+    Attributes:
+        name: in the class.
+        plain_name: in plain messages, which have lower-case names as in ROS 2.
+        convert: converts a plain value; None to store it unchanged.
+        default: returns the value of a field left out.
     """
 
     name: str
-    plain: str
-    put: Callable[[Any], Any] | None
-    left_out: Callable[[], Any]
+    plain_name: str
+    convert: Callable[[Any], Any] | None
+    default: Callable[[], Any]
 
 
 @cache
 def filler(kind: Any) -> Filler:
-    """What makes messages of a class out of plain ones.
+    """Return a function that converts plain messages to messages of a class.
 
     It raises ``RosError`` for fields that the class does not have.
     """
@@ -40,15 +44,15 @@ def filler(kind: Any) -> Filler:
 
     def fill(plain: Mapping[str, Any]) -> Any:
         message, given = new(kind), 0
-        for name, called, put, left_out in slots:
-            value = plain.get(called)
+        for name, plain_name, convert, default in slots:
+            value = plain.get(plain_name)
             if value is None:
-                setattr(message, name, left_out())
+                setattr(message, name, default())
             else:
                 given += 1
-                setattr(message, name, value if put is None else put(value))
+                setattr(message, name, value if convert is None else convert(value))
         if given < len(plain):
-            _refuse(kind, plain)
+            _refuse_unknown_fields(kind, plain)
         return message
 
     return fill
@@ -56,33 +60,33 @@ def filler(kind: Any) -> Filler:
 
 def _slot(name: str, type_name: str, blank: Any) -> Slot:
     element, bracket, _ = type_name.partition("[")
-    put = _putting(element)
+    convert = _converter(element)
     if bracket:
-        many = None if put is None else partial(_each, put)
+        convert_all = None if convert is None else partial(_convert_each, convert)
         copy = bytes if isinstance(blank, bytes) else list[Any]
-        return Slot(name, name.lower(), many, partial(copy, blank))
-    if put is None:
+        return Slot(name, name.lower(), convert_all, partial(copy, blank))
+    if convert is None:
         return Slot(name, name.lower(), None, lambda: blank)
-    nothing = 0 if element in {"time", "duration"} else dict[str, Any]()
-    return Slot(name, name.lower(), put, partial(put, nothing))
+    empty = 0 if element in {"time", "duration"} else dict[str, Any]()
+    return Slot(name, name.lower(), convert, partial(convert, empty))
 
 
-def _putting(type_name: str) -> Callable[[Any], Any] | None:
+def _converter(type_name: str) -> Callable[[Any], Any] | None:
     if type_name in {"time", "duration"}:
         genpy = library("genpy")
-        return partial(_moment, genpy.Time if type_name == "time" else genpy.Duration)
+        return partial(_time, genpy.Time if type_name == "time" else genpy.Duration)
     return filler(message_class(type_name)) if "/" in type_name else None
 
 
-def _each(put: Callable[[Any], Any], values: Any) -> list[Any]:
-    return [put(value) for value in values]
+def _convert_each(convert: Callable[[Any], Any], values: Any) -> list[Any]:
+    return [convert(value) for value in values]
 
 
-def _moment(kind: Any, time_ns: int) -> Any:
+def _time(kind: Any, time_ns: int) -> Any:
     return kind(*divmod(time_ns, NANOSECONDS))
 
 
-def _refuse(kind: Any, plain: Mapping[str, Any]) -> None:
+def _refuse_unknown_fields(kind: Any, plain: Mapping[str, Any]) -> None:
     known = [name.lower() for name in kind.__slots__]
     unknown = [name for name in plain if name not in known]
     if unknown:

@@ -1,4 +1,4 @@
-"""Gains by dynamic_reconfigure, as a server and for others to be changed."""
+"""Server and client of gains, based on dynamic_reconfigure."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -10,89 +10,91 @@ from kittiwake.adapters.ros.gains import Gain
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import KittiwakeError, RosError
 
-# how long a server may take to say what it has
-PATIENCE_S = 5.0
+# how long a server may take to respond
+RESPONSE_TIMEOUT_S = 5.0
 
 
-def offer(
+def start_server(
     namespace: str,
     gains: Sequence[Gain],
-    changed: Callable[[dict[str, float]], dict[str, float]],
+    on_change: Callable[[dict[str, float]], dict[str, float]],
 ) -> Callable[[Mapping[str, float]], None]:
-    """Starts a server that keeps gains within their ranges and passes changes on.
+    """Start a server that keeps gains within their ranges and passes changes to a callback.
 
     Returns:
-        What has it show other values.
+        A function that displays values changed elsewhere.
     """
-    holding = {gain.name: gain.value for gain in gains}
+    current = {gain.name: gain.value for gain in gains}
 
-    def decide(wanted: Any, level: int) -> Any:
+    def reconfigure(config: Any, level: int) -> Any:
         del level
-        new = {name: float(wanted[name]) for name in holding}
-        new = {name: value for name, value in new.items() if _differs(value, holding[name])}
+        new = {name: float(config[name]) for name in current}
+        new = {name: value for name, value in new.items() if _differs(value, current[name])}
         if new:
-            # what is refused stays as it was
+            # rejected values stay as they were
             with suppress(KittiwakeError):
-                holding.update({name: float(value) for name, value in changed(new).items()})
-        wanted.update(holding)
-        return wanted
+                current.update({name: float(value) for name, value in on_change(new).items()})
+        config.update(current)
+        return config
 
-    server = library("dynamic_reconfigure.server").Server(_described(gains), decide, namespace)
+    server = library("dynamic_reconfigure.server").Server(
+        _description(gains), reconfigure, namespace
+    )
     return lambda values: server.update_configuration(dict(values))
 
 
 class RemoteGains:
-    """The gains of another node.
+    """Gains of another node.
 
     Attributes:
-        gains: what there is, with the values of the moment it was asked.
+        gains: their names, ranges and values at the time of construction.
     """
 
     def __init__(self, namespace: str) -> None:
-        """Asks for them; raises ``RosError`` if nobody offers any there."""
+        """Request the gains; raises ``RosError`` if no server responds."""
         client = _client(namespace)
-        values = client.get_configuration(timeout=PATIENCE_S)
-        described = client.get_parameter_descriptions(timeout=PATIENCE_S)
-        if values is None or described is None:
-            raise _nobody(namespace)
+        values = client.get_configuration(timeout=RESPONSE_TIMEOUT_S)
+        descriptions = client.get_parameter_descriptions(timeout=RESPONSE_TIMEOUT_S)
+        if values is None or descriptions is None:
+            raise _no_server_error(namespace)
         self._client = client
         self.gains = [
             Gain(one["name"], values[one["name"]], one["min"], one["max"], one["description"])
-            for one in described
+            for one in descriptions
             if one["type"] == "double"
         ]
 
     def change(self, values: Mapping[str, float]) -> dict[str, float]:
-        """Asks for other values; returns those that hold then."""
-        answer = self._client.update_configuration(dict(values))
-        return {gain.name: answer[gain.name] for gain in self.gains}
+        """Request other values; return the values that the server has then."""
+        response = self._client.update_configuration(dict(values))
+        return {gain.name: response[gain.name] for gain in self.gains}
 
 
 def _client(namespace: str) -> Any:
     rospy = library("rospy")
     try:
-        return library("dynamic_reconfigure.client").Client(namespace, timeout=PATIENCE_S)
+        return library("dynamic_reconfigure.client").Client(namespace, timeout=RESPONSE_TIMEOUT_S)
     except rospy.ROSException:
-        raise _nobody(namespace) from None
+        raise _no_server_error(namespace) from None
 
 
-def _nobody(namespace: str) -> RosError:
-    message = f"nobody offers gains at {namespace}; is a drone of this name flown with --ros1?"
+def _no_server_error(namespace: str) -> RosError:
+    message = f"no gains at {namespace}; is a drone of this name served with --ros1?"
     return RosError(message)
 
 
-def _differs(value: float, former: float) -> bool:
-    return math.isfinite(value) and value != former
+def _differs(value: float, current: float) -> bool:
+    return math.isfinite(value) and value != current
 
 
-def _described(gains: Sequence[Gain]) -> Any:
-    """What the generator of dynamic_reconfigure would make of a file of parameters."""
+def _description(gains: Sequence[Gain]) -> Any:
+    """Return the module that dynamic_reconfigure would generate from a .cfg file."""
     parameters = [
         {
             "name": gain.name,
             "type": "double",
             "level": 0,
-            "description": gain.said,
+            "description": gain.description,
             "edit_method": "",
             "min": float(gain.low),
             "max": float(gain.high),

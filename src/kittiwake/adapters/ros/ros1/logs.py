@@ -1,4 +1,4 @@
-"""Where rospy's words go: to its log file, what matters to the terminal, and nowhere else."""
+"""Logging of rospy: to its log file, and warnings of the node to the terminal."""
 
 import logging
 import os
@@ -7,29 +7,29 @@ from contextlib import contextmanager
 from pathlib import Path
 
 CONFIGURATION = Path(__file__).with_suffix(".yaml")
-CONFIGURED_BY = "ROS_PYTHON_LOG_CONFIG_FILE"
-# rospy's own words, and those that its node says
+CONFIGURATION_VARIABLE = "ROS_PYTHON_LOG_CONFIG_FILE"
+# the logger of rospy itself, and that of the node
 LOGGERS = ("rospy", "rosout")
 
 
 @contextmanager
-def keep_to_itself() -> Generator[None]:
-    """While a node starts within it, rospy leaves the root logger and other loggers alone."""
-    before = os.environ.get(CONFIGURED_BY)
-    os.environ[CONFIGURED_BY] = str(CONFIGURATION)
+def isolated_logging() -> Generator[None]:
+    """Keep rospy from configuring other loggers while a node starts in this context."""
+    before = os.environ.get(CONFIGURATION_VARIABLE)
+    os.environ[CONFIGURATION_VARIABLE] = str(CONFIGURATION)
     for name in LOGGERS:
         logging.getLogger(name).propagate = False
     try:
         yield
     finally:
-        os.environ.pop(CONFIGURED_BY)
+        os.environ.pop(CONFIGURATION_VARIABLE)
         if before is not None:
-            os.environ[CONFIGURED_BY] = before
-    _write_down()
+            os.environ[CONFIGURATION_VARIABLE] = before
+    _add_handlers()
 
 
-def _write_down() -> None:
-    # rospy has named its file; it does not where it could not make the folder
+def _add_handlers() -> None:
+    # rospy sets the name of its log file unless it could not create the folder
     file = os.environ.get("ROS_LOG_FILENAME")
     log = logging.FileHandler(file, delay=True) if file else logging.NullHandler()
     log.setFormatter(logging.Formatter("[%(name)s][%(levelname)s] %(asctime)s: %(message)s"))

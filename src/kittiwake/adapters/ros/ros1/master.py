@@ -1,4 +1,4 @@
-"""Whether a ROS 1 master can be joined."""
+"""Checks of the ROS 1 master: before a node starts, and while it runs."""
 
 import sys
 import threading
@@ -14,85 +14,88 @@ from kittiwake.core.errors import RosError
 if TYPE_CHECKING:
     from kittiwake.adapters.ros.ros1.node import Ros1Node
 
-# how long a master may take to answer
-PATIENCE_S = 2.0
-# how often it is looked whether it is still there
-LOOKS_S = 1.0
-# when it counts as dead: if it cannot be reached so often in a row, or does not answer in time
-MISSES, LATE_MISSES = 2, 10
+# how long a master may take to respond
+RESPONSE_TIMEOUT_S = 2.0
+# time between two checks of the master
+CHECK_PERIOD_S = 1.0
+# it counts as dead after so many refused connections, or so many timeouts, in a row
+MAX_REFUSALS, MAX_TIMEOUTS = 2, 10
 
 
-def check_place(name: str) -> None:
-    """Raises ``RosError`` unless a master answers that has no living node of this name."""
+def check_master(name: str) -> None:
+    """Raise ``RosError`` unless a master responds that has no living node of this name."""
     rosgraph = library("rosgraph")
     own_name = rosgraph.names.load_mappings(sys.argv).get("__name", name)
     full_name = rosgraph.names.get_ros_namespace() + own_name
     uri = rosgraph.get_master_uri()
-    said = _Answers(uri, full_name)
-    if not said.master:
-        message = f"no ROS master answers at {uri} (ROS_MASTER_URI). Start one with: roscore"
+    probe = _MasterProbe(uri, full_name)
+    if not probe.master:
+        message = f"no ROS master at {uri} (ROS_MASTER_URI). Start one with: roscore"
         raise RosError(message)
-    if said.namesake:
+    if probe.namesake:
         message = (
-            f"the master at {uri} has a node {full_name}, which a second one of this name would "
-            f"end. End it yourself with: rosnode kill {full_name}"
+            f"the master at {uri} already has a node {full_name}, which a second node of this name "
+            f"would shut down. End it first: rosnode kill {full_name}"
         )
         raise RosError(message)
 
 
-class MasterWatch(threading.Thread):
-    """Asks the master again and again whether it is there, as no node of ROS 1 does by itself.
+class MasterMonitor(threading.Thread):
+    """Thread that checks whether the master is alive, which nodes of ROS 1 do not do themselves.
 
     Args:
-        node: which says what happens, and has its publishers, subscribers and services registered
-            again at another master.
-        waits: whether to wait for another master; the node leaves ROS otherwise.
+        node: logs what happens; its publishers, subscribers and services are registered again at a
+            new master.
+        reconnect: if True, wait for a new master; otherwise stop the node.
     """
 
-    def __init__(self, node: "Ros1Node", *, waits: bool) -> None:
-        super().__init__(name="watch of the ROS master", daemon=True)
-        self._node, self._waits = node, waits
+    def __init__(self, node: "Ros1Node", *, reconnect: bool) -> None:
+        super().__init__(name="ROS master monitor", daemon=True)
+        self._node, self._reconnect = node, reconnect
         self._uri = library("rosgraph").get_master_uri()
-        # before anything else can happen to it; None if it answers late
-        self._known = self._answers().pid
+        # the first master's process, recorded at once; None if it responds late
+        self._known_pid = self._probe().pid
 
     @override
     def run(self) -> None:
-        known = self._known
-        is_there, missed, late = True, 0, 0
-        while not self._node.left.wait(LOOKS_S):
-            answers = self._answers()
-            pid = answers.pid
-            missed = missed + 1 if answers.refused else 0
-            late = 0 if pid is not None else late + 1
-            known = pid if known is None else known
-            # another one has no node registered, also where nobody missed the one before
-            is_gone = missed >= MISSES or late >= LATE_MISSES or pid not in (None, known)
-            if is_gone and is_there:
-                is_there = False
+        known_pid = self._known_pid
+        is_alive, refusals, timeouts = True, 0, 0
+        while not self._node.stopped.wait(CHECK_PERIOD_S):
+            probe = self._probe()
+            pid = probe.pid
+            refusals = refusals + 1 if probe.refused else 0
+            timeouts = 0 if pid is not None else timeouts + 1
+            known_pid = pid if known_pid is None else known_pid
+            # a new master has no nodes registered, even if the end of the old one went unnoticed
+            is_replaced = pid not in (None, known_pid)
+            is_gone = refusals >= MAX_REFUSALS or timeouts >= MAX_TIMEOUTS or is_replaced
+            if is_gone and is_alive:
+                is_alive = False
                 died = f"the ROS master at {self._uri} has died"
-                self._node.error(f"{died}; {self._what_now()}")
-                if not self._waits:
-                    self._node.left_because = died
-                    self._node.left.set()
+                self._node.error(f"{died}; {self._consequence()}")
+                if not self._reconnect:
+                    self._node.stop_reason = died
+                    self._node.stopped.set()
                     return
-            if not is_there and pid is not None:
-                is_there, known = True, pid
+            if not is_alive and pid is not None:
+                is_alive, known_pid = True, pid
                 try:
                     self._register()
                 except (OSError, library("rosgraph").MasterException):
-                    is_there = False  # it has died again
+                    is_alive = False  # it has died again
                     continue
-                self._node.warn(f"registered at the ROS master that answers at {self._uri} now")
+                self._node.warn(f"registered at the new ROS master at {self._uri}")
 
-    def _what_now(self) -> str:
-        return "the flight goes on, and waits for another" if self._waits else "the flight ends"
+    def _consequence(self) -> str:
+        if self._reconnect:
+            return "the flight continues and waits for another master"
+        return "the flight ends"
 
-    def _answers(self) -> "_Answers":
-        return _Answers(self._uri, self._node.name)
+    def _probe(self) -> "_MasterProbe":
+        return _MasterProbe(self._uri, self._node.name)
 
     def _register(self) -> None:
-        """Tells the master of all that the node has, and the node of those who publish for it."""
+        """Register all topics and services of the node, and connect it to publishers."""
         rosgraph, rospy = library("rosgraph"), library("rospy")
         registration = library("rospy.impl.registration")
         master, uri = rosgraph.Master(self._node.name, self._uri), rospy.get_node_uri()
@@ -108,8 +111,15 @@ class MasterWatch(threading.Thread):
         self._node.store_gains()
 
 
-class _Answers(threading.Thread):
-    """Who answered in time. Looking names up and connecting may take minutes by itself."""
+class _MasterProbe(threading.Thread):
+    """Query of a master, in a thread, since looking up names and connecting may take minutes.
+
+    Attributes:
+        master: True if the master responded in time.
+        namesake: True if a living node of the same name responded in time.
+        refused: True if the connection was refused.
+        pid: process of the master; None without a response.
+    """
 
     def __init__(self, uri: str, node: str) -> None:
         super().__init__(daemon=True)
@@ -118,11 +128,11 @@ class _Answers(threading.Thread):
         self.pid: int | None = None
         self._uri, self._node = uri, node
         self.start()
-        self.join(PATIENCE_S)
+        self.join(RESPONSE_TIMEOUT_S)
 
     @override
     def run(self) -> None:
-        # whatever goes wrong, it is not a master that answers
+        # any error means that no master responds
         with suppress(Exception):
             with ServerProxy(self._uri) as master:
                 try:

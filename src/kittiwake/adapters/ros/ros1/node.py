@@ -1,4 +1,4 @@
-"""A node of ROS 1, by rospy. A process can have one, once."""
+"""ROS 1 node, based on rospy. A process can have one node, once."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -8,137 +8,144 @@ from typing import Any
 from kittiwake.adapters.ros.gains import Gain
 from kittiwake.adapters.ros.ros1.definitions import message_class, service_class
 from kittiwake.adapters.ros.ros1.filling import filler
-from kittiwake.adapters.ros.ros1.gains import offer
+from kittiwake.adapters.ros.ros1.gains import start_server
 from kittiwake.adapters.ros.ros1.library import library
-from kittiwake.adapters.ros.ros1.logs import keep_to_itself
-from kittiwake.adapters.ros.ros1.master import MasterWatch, check_place
+from kittiwake.adapters.ros.ros1.logs import isolated_logging
+from kittiwake.adapters.ros.ros1.master import MasterMonitor, check_master
 from kittiwake.core.errors import RosError
 
-# messages that wait for a listener which takes them slower than they come
-WAITING = 20
+# messages queued for a subscriber that is slower than the publisher
+QUEUE_SIZE = 20
 
 
 class Ros1Node:
-    """A node that ``rosnode list`` shows; implements ``RosNode``.
+    """Node of ROS 1 that implements ``RosNode``.
 
     Attributes:
-        left: set when the node has left ROS, also when somebody else told it to.
-        left_because: why.
-        name: in full.
+        stopped: set when the node has been shut down, by this process or from outside.
+        stop_reason: why it was shut down.
+        name: with its namespace.
     """
 
     def __init__(self, name: str = "kittiwake") -> None:
-        """Joins ROS, with the arguments for it (NAME:=VALUE) that the process has.
+        """Start the node, with the remapping arguments (NAME:=VALUE) of the process.
 
         Raises:
             MissingExtraError: if ROS 1 is not installed.
             RosError: if there is no master, if it has a node of this name, or if the process has
-                had a node already.
+                had a node before.
         """
         self._rospy = rospy = library("rospy")
         if rospy.core.is_initialized():
-            message = "this process has had a node of ROS 1, and there can be no other"
+            message = "this process has had a ROS 1 node already and cannot start another"
             raise RosError(message)
-        check_place(name)
-        self.left = threading.Event()
-        self.left_because = "the ROS node was shut down"
-        self._offered: dict[str, Callable[[Mapping[str, float]], None]] = {}
-        rospy.on_shutdown(self.left.set)
-        with keep_to_itself():
+        check_master(name)
+        self.stopped = threading.Event()
+        self.stop_reason = "the ROS node was shut down"
+        self._gain_servers: dict[str, Callable[[Mapping[str, float]], None]] = {}
+        rospy.on_shutdown(self.stopped.set)
+        with isolated_logging():
             rospy.init_node(
                 name,
                 anonymous=False,
                 log_level=rospy.INFO,
-                # whoever makes the time does not follow it
+                # this node publishes /clock and does not follow it
                 disable_rostime=True,
                 disable_signals=True,
             )
         self.name: str = rospy.get_name()
 
-    def publisher(
+    def create_publisher(
         self, topic: str, kind: str, *, latched: bool = False
     ) -> Callable[[Mapping[str, Any]], None]:
-        """What publishes plain messages on a topic; a latched one tells late listeners its last."""
+        """Return a function that publishes plain messages on a topic.
+
+        A latched topic delivers its last message to late subscribers.
+        """
         rospy, message_type = self._rospy, message_class(kind)
         fill = filler(message_type)
-        topic_publisher = rospy.Publisher(
-            topic, message_type, latch=latched, tcp_nodelay=True, queue_size=WAITING
+        publisher = rospy.Publisher(
+            topic, message_type, latch=latched, tcp_nodelay=True, queue_size=QUEUE_SIZE
         )
 
         def publish(plain: Mapping[str, Any]) -> None:
-            if not latched and topic_publisher.get_num_connections() == 0:
+            if not latched and publisher.get_num_connections() == 0:
                 return
             try:
-                topic_publisher.publish(fill(plain))
+                publisher.publish(fill(plain))
             except rospy.ROSException:
-                # the topic closes when the node leaves, at any moment
+                # the topic is closed when the node is shut down, at any moment
                 if not rospy.is_shutdown():
                     raise
 
         return publish
 
-    def subscribe(self, topic: str, kind: str, heard: Callable[[Any], None]) -> None:
-        """Passes each message of a topic on; of those that come faster than that, the latest."""
-        self._rospy.Subscriber(topic, message_class(kind), heard, queue_size=1, tcp_nodelay=True)
+    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+        """Pass each message of a topic to a callback; a slow callback receives the latest one."""
+        self._rospy.Subscriber(topic, message_class(kind), callback, queue_size=1, tcp_nodelay=True)
 
-    def serve(self, name: str, kind: str, answer: Callable[[Any], Mapping[str, Any]]) -> None:
-        """Answers requests, each caller in a thread of its own."""
+    def create_service(
+        self, name: str, kind: str, callback: Callable[[Any], Mapping[str, Any]]
+    ) -> None:
+        """Advertise a service; each client is served in its own thread."""
         service = service_class(kind)
         fill = filler(service._response_class)
-        self._rospy.Service(name, service, lambda request: fill(answer(request)))
+        self._rospy.Service(name, service, lambda request: fill(callback(request)))
 
-    def offer_gains(
+    def create_gain_server(
         self,
         namespace: str,
         gains: Sequence[Gain],
-        changed: Callable[[dict[str, float]], dict[str, float]],
+        on_change: Callable[[dict[str, float]], dict[str, float]],
     ) -> Callable[[Mapping[str, float]], None]:
-        """Lets others change gains, by a server of dynamic_reconfigure.
+        """Offer gains by a server of dynamic_reconfigure.
 
-        Values that ``changed`` does not give back stay as they were. What stands on the parameter
-        server already counts from the start.
+        Values that ``on_change`` does not return stay as they were. Values that the parameter
+        server already has are applied at the start.
         """
-        self._offered[namespace] = offer(namespace, gains, changed)
-        return self._offered[namespace]
+        self._gain_servers[namespace] = start_server(namespace, gains, on_change)
+        return self._gain_servers[namespace]
 
     def store_gains(self) -> None:
-        """Writes the gains that hold to the parameter server, which forgets with its master."""
-        for show in self._offered.values():
-            show({})
+        """Write the current gains to the parameter server, which a new master starts empty."""
+        for display in self._gain_servers.values():
+            display({})
 
-    def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
-        """What publishes transforms on /tf; those that stay as they are, on /tf_static, once."""
-        topic = "/tf_static" if still else "/tf"
-        publish = self.publisher(topic, "tf2_msgs/TFMessage", latched=still)
+    def create_transform_broadcaster(
+        self, *, static: bool = False
+    ) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """Return a function that publishes transforms on /tf, or once on /tf_static."""
+        topic = "/tf_static" if static else "/tf"
+        publish = self.create_publisher(topic, "tf2_msgs/TFMessage", latched=static)
         return lambda transforms: publish({"transforms": transforms})
 
-    def watch_master(self, *, waits: bool) -> None:
-        """Notices from now on when the master dies, and says so.
+    def watch_master(self, *, reconnect: bool) -> None:
+        """Start to check whether the master is alive.
 
-        The node then leaves ROS, or waits for another master, where it registers again.
+        When it dies, the node logs an error; it stops, or registers again at the next master.
         """
-        MasterWatch(self, waits=waits).start()
+        MasterMonitor(self, reconnect=reconnect).start()
 
-    def parameter(self, name: str, otherwise: str) -> str:
-        """A private parameter of the node."""
-        return str(self._rospy.get_param(f"~{name}", otherwise))
+    def parameter(self, name: str, default: str) -> str:
+        """Return a private parameter of the node."""
+        return str(self._rospy.get_param(f"~{name}", default))
 
-    def inform(self, words: str) -> None:
-        """Says something on /rosout and in the node's log."""
-        self._rospy.loginfo("%s", words)
+    def info(self, text: str) -> None:
+        """Log an information on /rosout and in the node's log."""
+        self._rospy.loginfo("%s", text)
 
-    def warn(self, words: str) -> None:
-        """Says what somebody should look at, there and on the terminal."""
-        self._rospy.logwarn("%s", words)
+    def warn(self, text: str) -> None:
+        """Log a warning there and on the terminal."""
+        self._rospy.logwarn("%s", text)
 
-    def error(self, words: str) -> None:
-        """Says what went wrong, there and on the terminal."""
-        self._rospy.logerr("%s", words)
+    def error(self, text: str) -> None:
+        """Log an error there and on the terminal."""
+        self._rospy.logerr("%s", text)
 
     def close(self) -> None:
-        """Leaves ROS; gains of this flight are not those of the next one."""
-        for namespace in self._offered:
-            # where the master has gone nothing is left to take away
+        """Shut the node down, and delete its gains from the parameter server."""
+        for namespace in self._gain_servers:
+            # without a master there is nothing to delete
             with suppress(self._rospy.ROSException, KeyError, OSError):
                 self._rospy.delete_param(namespace)
-        self._rospy.signal_shutdown("the simulator has closed it")
+        self._rospy.signal_shutdown("the simulator has shut it down")

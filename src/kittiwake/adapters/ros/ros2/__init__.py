@@ -1,1 +1,1 @@
-"""A node of ROS 2, by rclpy."""
+"""ROS 2 node, based on rclpy."""

@@ -1,8 +1,8 @@
 """Gains as parameters of ROS 2.
 
-A namespace such as /drone/gains becomes a node of that name, as dynamic_reconfigure has a server
-there: ``ros2 param set /drone/gains Wp 0.8``. Each parameter tells its range. A whole number counts
-as the number that it is, and values that belong together can be set atomically.
+A namespace such as /drone/gains becomes a node of that name, where ROS 1 has a dynamic_reconfigure
+server: ``ros2 param set /drone/gains Wp 0.8``. Each parameter describes its range. Integers are
+accepted as well, and several values can be set atomically.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,72 +12,80 @@ from kittiwake.adapters.ros.gains import Gain
 from kittiwake.adapters.ros.ros2.library import library
 from kittiwake.core.errors import KittiwakeError
 
-# gains are told as 64-bit numbers, and may be kept as 32-bit ones
+# gains are requested in double precision and may be stored in single precision
 TOLERANCE = 1e-6
 
 
-def offer(
+def create_gain_node(
     context: Any,
     namespace: str,
     gains: Sequence[Gain],
-    changed: Callable[[dict[str, float]], dict[str, float]],
+    on_change: Callable[[dict[str, float]], dict[str, float]],
 ) -> tuple[Any, Callable[[Mapping[str, float]], None]]:
-    """A node with gains as its parameters, in a context, and what has it show other values.
+    """Create a node with gains as its parameters.
 
-    ``changed`` is told values that are within their ranges and says which hold then; if it raises
-    a ``KittiwakeError``, they are refused with its words.
+    Args:
+        context: of rclpy.
+        namespace: becomes the node's name.
+        gains: their names, values and ranges.
+        on_change: receives values within their ranges and returns the accepted ones, or raises a
+            ``KittiwakeError``, whose text becomes the reason of the rejection.
+
+    Returns:
+        The node, and a function that displays values changed elsewhere.
     """
     path, _, name = namespace.rpartition("/")
     node = library("rclpy").create_node(name, context=context, namespace=path or "/")
     node.declare_parameters(
-        "", [(gain.name, float(gain.value), _described(gain)) for gain in gains]
+        "", [(gain.name, float(gain.value), _descriptor(gain)) for gain in gains]
     )
     names = {gain.name for gain in gains}
     result = library("rcl_interfaces.msg").SetParametersResult
 
-    def take(parameters: Sequence[Any]) -> Any:
-        wanted = {one.name: float(one.value) for one in parameters if one.name in names}
-        refusal = _tried(wanted, changed) if wanted else ""
-        return result(successful=not refusal, reason=refusal)
+    def on_set_parameters(parameters: Sequence[Any]) -> Any:
+        requested = {one.name: float(one.value) for one in parameters if one.name in names}
+        reason = _rejection(requested, on_change) if requested else ""
+        return result(successful=not reason, reason=reason)
 
-    node.add_pre_set_parameters_callback(_as_reals)
-    node.add_on_set_parameters_callback(take)
+    node.add_pre_set_parameters_callback(_integers_as_doubles)
+    node.add_on_set_parameters_callback(on_set_parameters)
     parameter = library("rclpy.parameter").Parameter
 
-    def show(values: Mapping[str, float]) -> None:
+    def display(values: Mapping[str, float]) -> None:
         node.set_parameters_atomically(
             [parameter(name, value=float(value)) for name, value in values.items()]
         )
 
-    return node, show
+    return node, display
 
 
-def _described(gain: Gain) -> Any:
+def _descriptor(gain: Gain) -> Any:
     messages = library("rcl_interfaces.msg")
-    span = messages.FloatingPointRange(from_value=float(gain.low), to_value=float(gain.high))
-    return messages.ParameterDescriptor(description=gain.said, floating_point_range=[span])
+    limits = messages.FloatingPointRange(from_value=float(gain.low), to_value=float(gain.high))
+    return messages.ParameterDescriptor(description=gain.description, floating_point_range=[limits])
 
 
-def _as_reals(parameters: Sequence[Any]) -> list[Any]:
-    """With whole numbers as real ones."""
-    kind = library("rclpy.parameter").Parameter
-    whole, real = kind.Type.INTEGER, kind.Type.DOUBLE
+def _integers_as_doubles(parameters: Sequence[Any]) -> list[Any]:
+    """Return the parameters with integer values converted to doubles."""
+    parameter = library("rclpy.parameter").Parameter
+    integer, double = parameter.Type.INTEGER, parameter.Type.DOUBLE
     return [
-        kind(one.name, real, float(one.value)) if one.type_ == whole else one for one in parameters
+        parameter(one.name, double, float(one.value)) if one.type_ == integer else one
+        for one in parameters
     ]
 
 
-def _tried(
-    wanted: dict[str, float], changed: Callable[[dict[str, float]], dict[str, float]]
+def _rejection(
+    requested: dict[str, float], on_change: Callable[[dict[str, float]], dict[str, float]]
 ) -> str:
-    """Why values are refused; nothing if they are not."""
+    """Return the reason why values are rejected; empty if they are accepted."""
     try:
-        held = changed(wanted)
+        accepted = on_change(requested)
     except KittiwakeError as error:
         return str(error)
-    others = [
-        f"{name} is {held[name]:g}, not {value:g}"
-        for name, value in wanted.items()
-        if name in held and abs(held[name] - value) > TOLERANCE * max(1.0, abs(value))
+    differences = [
+        f"{name} is {accepted[name]:g}, not {value:g}"
+        for name, value in requested.items()
+        if name in accepted and abs(accepted[name] - value) > TOLERANCE * max(1.0, abs(value))
     ]
-    return "; ".join(others)
+    return "; ".join(differences)

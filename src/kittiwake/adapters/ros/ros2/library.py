@@ -1,23 +1,23 @@
-"""The Python libraries of ROS 2, which come with a ROS 2 or from wheels.
+"""Import of the ROS 2 Python libraries, from a ROS 2 installation or from wheels.
 
-``kittiwake.core.extras.optional`` names an extra of pip; there is none that brings ROS 2.
+``kittiwake.core.extras.optional`` is not used, since no extra of pip installs ROS 2.
 """
 
 from importlib import import_module
 from typing import Any
 
-from kittiwake.adapters.ros.kinds import found_class
+from kittiwake.adapters.ros.kinds import find_class
 from kittiwake.core.errors import MissingExtraError
 
-# packages whose definitions come with this one, since few systems have them
+# packages whose definitions come with this package, since few systems have them
 OWN_PACKAGES = ("gazebo_msgs", "uav_gazebo_msgs")
 
 
 def library(module: str) -> Any:
-    """A module of ROS 2.
+    """Import a module of ROS 2.
 
     Raises:
-        MissingExtraError: if it is not installed; the message says what brings it.
+        MissingExtraError: if it is not installed, with a hint how to install it.
     """
     try:
         return import_module(module)
@@ -25,27 +25,27 @@ def library(module: str) -> Any:
         package = module.partition(".")[0]
         if error.name is None or error.name.partition(".")[0] != package:
             raise
-        message = f"this needs {package} of ROS 2. {_bringing(package)}"
+        message = f"this needs {package} of ROS 2. {_install_hint(package)}"
         raise MissingExtraError(message) from None
 
 
 def message_class(kind: str) -> Any:
-    """The class of messages of a kind written as in ROS 1, such as "nav_msgs/Odometry".
+    """Return the class of a message type, written as in ROS 1, such as "nav_msgs/Odometry".
 
     Raises:
         MissingExtraError: if its package is not installed.
-        RosError: if there is no such kind.
+        RosError: if there is no such type.
     """
     return _class(kind, "msg")
 
 
 def service_class(kind: str) -> Any:
-    """The class of services of a kind, such as "std_srvs/Empty"; raises as ``message_class``."""
+    """Return the class of a service type, such as "std_srvs/Empty"; raises as ``message_class``."""
     return _class(kind, "srv")
 
 
-def is_there(kind: str) -> bool:
-    """Whether the package of a kind of messages or services is installed."""
+def is_installed(kind: str) -> bool:
+    """Return True if the package of a message or service type is installed."""
     try:
         library(kind.partition("/")[0])
     except MissingExtraError:
@@ -53,19 +53,22 @@ def is_there(kind: str) -> bool:
     return True
 
 
-def _bringing(package: str) -> str:
+def _install_hint(package: str) -> str:
     if package in OWN_PACKAGES:
         return (
             f"Build it with colcon from adapters/ros/packages/{package} of Kittiwake's source, "
-            "or take the environment that scripts/ros2-setup makes."
+            "or use the environment that scripts/ros2-setup creates."
         )
     return (
-        "Start from a shell in which ROS 2 was sourced, or take the environment that "
-        "scripts/ros2-setup makes."
+        "Source a ROS 2 installation before the start, or use the environment that "
+        "scripts/ros2-setup creates."
     )
 
 
-def _class(kind: str, what: str) -> Any:
-    return found_class(
-        kind, what, lambda package: library(f"{package}.{what}"), lambda one: isinstance(one, type)
+def _class(kind: str, interface: str) -> Any:
+    return find_class(
+        kind,
+        interface,
+        lambda package: library(f"{package}.{interface}"),
+        lambda one: isinstance(one, type),
     )

@@ -1,11 +1,11 @@
-"""A node of ROS 2, by rclpy.
+"""ROS 2 node, based on rclpy.
 
-**It stays on this machine unless asked otherwise.** Before rclpy starts, and unless the environment
-has one of these variables or ROS_LOCALHOST_ONLY already, ROS_AUTOMATIC_DISCOVERY_RANGE becomes
-LOCALHOST, and FASTRTPS_DEFAULT_PROFILES_FILE, since the first alone lets Fast DDS listen to all the
-network, ``loopback.xml``. To let other machines take part, start with
-``ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET``. Other variables of ROS 2, such as ROS_DOMAIN_ID, work as
-ever.
+**By default the node is reachable from this machine only.** Before rclpy starts,
+ROS_AUTOMATIC_DISCOVERY_RANGE is set to LOCALHOST and FASTRTPS_DEFAULT_PROFILES_FILE to
+``loopback.xml``, unless the environment already has one of these variables or ROS_LOCALHOST_ONLY.
+The profile is needed since with the first variable alone Fast DDS still listens to the network. To
+admit other machines, start with ``ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET``. Other variables of ROS 2,
+such as ROS_DOMAIN_ID, work as usual.
 
 | quality of service | reliability | durability | depth |
 |---|---|---|---|
@@ -13,11 +13,11 @@ ever.
 | latched topics | reliable | transient local | 1 |
 | /tf | reliable | volatile | 100 |
 
-A reliable publisher serves subscribers of both sorts; one that publishes commands has to be
-reliable, too.
+A reliable publisher serves reliable and best-effort subscribers. A node that publishes commands
+must be reliable, too.
 
-Beside uav_gazebo's own messages, which it takes where uav_gazebo_msgs is installed, it always takes
-the standard ones of ``kittiwake.adapters.ros.ros2.standard``.
+The node accepts uav_gazebo's messages if uav_gazebo_msgs is installed, and always the standard
+messages of ``kittiwake.adapters.ros.ros2.standard``.
 """
 
 import os
@@ -28,60 +28,60 @@ from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
 from kittiwake.adapters.ros.ros2 import standard
-from kittiwake.adapters.ros.ros2.filling import filler, made
-from kittiwake.adapters.ros.ros2.gains import offer
-from kittiwake.adapters.ros.ros2.library import is_there, library, message_class, service_class
+from kittiwake.adapters.ros.ros2.filling import filler, make_message
+from kittiwake.adapters.ros.ros2.gains import create_gain_node
+from kittiwake.adapters.ros.ros2.library import is_installed, library, message_class, service_class
 from kittiwake.core.errors import KittiwakeError
 
 DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 PROFILES = "FASTRTPS_DEFAULT_PROFILES_FILE"
-# whoever sets one of these has chosen
-CHOICES = (DISCOVERY, "ROS_LOCALHOST_ONLY", PROFILES, "FASTDDS_DEFAULT_PROFILES_FILE")
+# if one of these variables is set, none is changed
+NETWORK_VARIABLES = (DISCOVERY, "ROS_LOCALHOST_ONLY", PROFILES, "FASTDDS_DEFAULT_PROFILES_FILE")
 LOOPBACK = Path(__file__).with_name("loopback.xml")
 TRANSFORMS = "tf2_msgs/TFMessage"
 TRIGGER = "std_srvs/Trigger"
 DEPTH = 10
 TRANSFORMS_DEPTH = 100
-# how long a thread takes to notice that it is to end, and may take to do so
-SLICE_S = 0.1
-ENDS_S = 5.0
+# how often a thread checks whether to stop, and how long it may take to do so
+SPIN_TIMEOUT_S = 0.1
+JOIN_TIMEOUT_S = 5.0
 
 
-def stay_on_this_machine() -> None:
-    """Has ROS 2 talk to this machine alone, by the environment, unless somebody has chosen."""
-    if not any(name in os.environ for name in CHOICES):
+def restrict_to_localhost() -> None:
+    """Restrict ROS 2 to this machine, unless the environment already configures its network."""
+    if not any(name in os.environ for name in NETWORK_VARIABLES):
         os.environ[DISCOVERY] = "LOCALHOST"
         os.environ[PROFILES] = str(LOOPBACK)
 
 
 class Ros2Node:
-    """A ``RosNode`` of ROS 2, with threads of its own, in a context of its own.
+    """Node of ROS 2 that implements ``RosNode``, with its own context and threads.
 
-    Topics and services are heard in one thread, gains in a second; what a service does runs in a
-    thread of its own, so that one that takes long keeps nobody waiting.
+    One thread receives topics and services, a second one gains. Each service callback runs in its
+    own thread, so that a long one delays no other.
     """
 
     def __init__(self, name: str = "kittiwake", world_frame: str = "world") -> None:
-        """Starts it.
+        """Start the node.
 
         Args:
-            name: what it is called.
-            world_frame: what standard messages may call the frame of the world.
+            name: of the node.
+            world_frame: name of the world's frame in standard messages.
 
         Raises:
             MissingExtraError: if rclpy is not installed.
         """
         rclpy = library("rclpy")
-        stay_on_this_machine()
+        restrict_to_localhost()
         self._world_frame = world_frame
-        self.left = threading.Event()
-        self.left_because = "the ROS node was shut down"
+        self.stopped = threading.Event()
+        self.stop_reason = "the ROS node was shut down"
         self._context = rclpy.Context()
         no_signals = library("rclpy.signals").SignalHandlerOptions.NO
         rclpy.init(args=[], context=self._context, signal_handler_options=no_signals)
         self._node = rclpy.create_node(name, context=self._context)
         self._nodes = [self._node]
-        self._executors = [self._executor() for _ in range(2)]
+        self._executors = [self._create_executor() for _ in range(2)]
         self._executors[0].add_node(self._node)
         self._threads = [
             threading.Thread(target=self._spin, args=(executor,), daemon=True, name="ROS 2")
@@ -90,34 +90,40 @@ class Ros2Node:
         for thread in self._threads:
             thread.start()
 
-    def publisher(
+    def create_publisher(
         self, topic: str, kind: str, *, latched: bool = False
     ) -> Callable[[Mapping[str, Any]], None]:
-        """What publishes plain messages on a topic; a latched one tells late listeners its last.
+        """Return a function that publishes plain messages on a topic.
+
+        A latched topic delivers its last message to late subscribers.
 
         Raises:
-            MissingExtraError: if the package of the kind is not installed.
-            RosError: if there is no such kind.
+            MissingExtraError: if the package of the type is not installed.
+            RosError: if there is no such type.
         """
         depth = 1 if latched else DEPTH
-        return self._publisher(topic, kind, self._quality(depth, latched=latched))
+        return self._create_publisher(topic, kind, self._qos_profile(depth, latched=latched))
 
-    def transforms(self, *, still: bool = False) -> Callable[[Sequence[Mapping[str, Any]]], None]:
-        """What publishes transforms on /tf; those that stay as they are, on /tf_static, once."""
-        topic, depth = ("/tf_static", 1) if still else ("/tf", TRANSFORMS_DEPTH)
-        publish = self._publisher(topic, TRANSFORMS, self._quality(depth, latched=still))
+    def create_transform_broadcaster(
+        self, *, static: bool = False
+    ) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+        """Return a function that publishes transforms on /tf, or once on /tf_static."""
+        topic, depth = ("/tf_static", 1) if static else ("/tf", TRANSFORMS_DEPTH)
+        publish = self._create_publisher(
+            topic, TRANSFORMS, self._qos_profile(depth, latched=static)
+        )
         return lambda transforms: publish({"transforms": transforms})
 
-    def subscribe(self, topic: str, kind: str, heard: Callable[[Any], None]) -> None:
-        """Passes each message of a topic on as the library's own.
+    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+        """Pass each message of a topic to a callback.
 
-        Of uav_gazebo's commands those on standard messages are passed on, too, with the same
-        attributes. One that cannot be read is told by a warning, and a topic whose package is not
+        A command of uav_gazebo is also accepted on standard messages, and passed on with the same
+        attributes. An invalid one is logged as a warning, and so is a topic whose package is not
         installed.
         """
         namespace = standard.namespace_of(topic, kind)
-        if is_there(kind):
-            self._subscribe(topic, message_class(kind), heard)
+        if is_installed(kind):
+            self._subscribe(topic, message_class(kind), callback)
         elif namespace is None:
             self._warn_of_missing(topic, kind)
         if namespace is None:
@@ -125,56 +131,62 @@ class Ros2Node:
         frames = standard.Frames(self._world_frame, namespace.strip("/"))
         for other in standard.ORIGINALS[kind].topics:
             name = f"{namespace}/{other.name}"
-            read = self._reading(name, other.read, frames, heard)
-            self._subscribe(name, message_class(other.kind), read)
+            convert = self._converting_callback(name, other.convert, frames, callback)
+            self._subscribe(name, message_class(other.kind), convert)
 
-    def serve(self, name: str, kind: str, answer: Callable[[Any], Mapping[str, Any]]) -> None:
-        """Answers the library's request by a plain response, each in a thread of its own.
+    def create_service(
+        self, name: str, kind: str, callback: Callable[[Any], Mapping[str, Any]]
+    ) -> None:
+        """Advertise a service; each request is served in its own thread.
 
-        uav_gazebo's services are offered as std_srvs/Trigger as well. A service whose package is
-        not installed and for which nothing stands is told by a warning.
+        A service of uav_gazebo is offered as std_srvs/Trigger as well. A service that has no such
+        alternative, and whose package is not installed, is logged as a warning.
         """
         namespace = standard.namespace_of(name, kind)
-        if is_there(kind):
-            self._serve(name, kind, answer)
+        if is_installed(kind):
+            self._create_service(name, kind, callback)
         elif namespace is None:
             self._warn_of_missing(name, kind)
         if namespace is None:
             return
         for other in standard.ORIGINALS[kind].services:
-            self._serve(f"{namespace}/{other.name}", TRIGGER, _triggering(other, answer))
+            trigger = _trigger_callback(other, callback)
+            self._create_service(f"{namespace}/{other.name}", TRIGGER, trigger)
 
-    def offer_gains(
+    def create_gain_server(
         self,
         namespace: str,
         gains: Sequence[Gain],
-        changed: Callable[[dict[str, float]], dict[str, float]],
+        on_change: Callable[[dict[str, float]], dict[str, float]],
     ) -> Callable[[Mapping[str, float]], None]:
-        """Offers gains as the parameters of a node that is called as the namespace is."""
-        node, show = offer(self._context, namespace, gains, changed)
+        """Offer gains as the parameters of a node named like the namespace."""
+        node, display = create_gain_node(self._context, namespace, gains, on_change)
         self._nodes.append(node)
         self._executors[1].add_node(node)
-        return show
+        return display
 
-    def inform(self, words: str) -> None:
-        """Says something, here and on /rosout."""
-        self._node.get_logger().info(words)
+    def info(self, text: str) -> None:
+        """Log an information on the terminal and on /rosout."""
+        self._node.get_logger().info(text)
 
-    def warn(self, words: str) -> None:
-        """Says what somebody should look at."""
-        self._node.get_logger().warning(words)
+    def warn(self, text: str) -> None:
+        """Log a warning."""
+        self._node.get_logger().warning(text)
 
-    def error(self, words: str) -> None:
-        """Says what went wrong."""
-        self._node.get_logger().error(words)
+    def error(self, text: str) -> None:
+        """Log an error."""
+        self._node.get_logger().error(text)
 
     def close(self) -> None:
-        """Leaves ROS; what comes later is not published. Answers under way are not waited for."""
-        if self.left.is_set():
+        """Shut the node down without waiting for running services.
+
+        Later messages are not published.
+        """
+        if self.stopped.is_set():
             return
-        self.left.set()
+        self.stopped.set()
         for thread in self._threads:
-            thread.join(ENDS_S)
+            thread.join(JOIN_TIMEOUT_S)
         for executor in self._executors:
             executor.shutdown()
         for node in self._nodes:
@@ -183,10 +195,10 @@ class Ros2Node:
 
     def _warn_of_missing(self, name: str, kind: str) -> None:
         package = kind.partition("/")[0]
-        self.warn(f"{name} is not offered, since {package} is not installed")
+        self.warn(f"{name} is not available, since {package} is not installed")
 
-    def _executor(self) -> Any:
-        """One that costs nothing while nothing comes, if this rclpy has it."""
+    def _create_executor(self) -> Any:
+        """Create an event-driven executor if this rclpy has one, which is idle without events."""
         try:
             events = library("rclpy.experimental.events_executor")
         except ModuleNotFoundError:
@@ -194,98 +206,100 @@ class Ros2Node:
         return events.EventsExecutor(context=self._context)
 
     def _spin(self, executor: Any) -> None:
-        # in slices: while an EventsExecutor spins for good, nothing can be added to its nodes
-        while not self.left.is_set():
+        # with a timeout: while an EventsExecutor spins forever, its nodes cannot be extended
+        while not self.stopped.is_set():
             try:
-                executor.spin_once(SLICE_S)
-            # what goes wrong with one message is no reason to hear no other
+                executor.spin_once(SPIN_TIMEOUT_S)
+            # an error of one message must not end the thread
             except Exception as error:
-                if not self.left.is_set():
+                if not self.stopped.is_set():
                     self.error(f"ROS 2: {error!r}")
 
-    def _quality(self, depth: int, *, latched: bool = False) -> Any:
+    def _qos_profile(self, depth: int, *, latched: bool = False) -> Any:
         qos = library("rclpy.qos")
-        kinds = qos.DurabilityPolicy
-        durability = kinds.TRANSIENT_LOCAL if latched else kinds.VOLATILE
+        policies = qos.DurabilityPolicy
+        durability = policies.TRANSIENT_LOCAL if latched else policies.VOLATILE
         return qos.QoSProfile(depth=depth, durability=durability)
 
-    def _publisher(
-        self, topic: str, kind: str, quality: Any
+    def _create_publisher(
+        self, topic: str, kind: str, qos_profile: Any
     ) -> Callable[[Mapping[str, Any]], None]:
-        message_kind = message_class(kind)
-        publisher = self._node.create_publisher(message_kind, topic, quality)
-        message, fill, lock = message_kind(), filler(message_kind), threading.Lock()
+        message_type = message_class(kind)
+        publisher = self._node.create_publisher(message_type, topic, qos_profile)
+        message, fill, lock = message_type(), filler(message_type), threading.Lock()
 
         def publish(plain: Mapping[str, Any]) -> None:
             with lock:
-                if self.left.is_set():
+                if self.stopped.is_set():
                     return
                 fill(message, plain)
                 try:
                     publisher.publish(message)
                 except Exception:
-                    # it may have been closed meanwhile
-                    if not self.left.is_set():
+                    # the node may have been closed meanwhile
+                    if not self.stopped.is_set():
                         raise
 
         return publish
 
-    def _subscribe(self, topic: str, kind: Any, heard: Callable[[Any], None]) -> None:
-        def hear(message: Any) -> None:
+    def _subscribe(self, topic: str, message_type: Any, callback: Callable[[Any], None]) -> None:
+        def on_message(message: Any) -> None:
             try:
-                heard(message)
-            # what escapes here would end the thread that hears
+                callback(message)
+            # an exception would end the executor's thread
             except Exception as error:
                 self.error(f"{topic}: {error!r}")
 
-        self._node.create_subscription(kind, topic, hear, self._quality(DEPTH))
+        self._node.create_subscription(message_type, topic, on_message, self._qos_profile(DEPTH))
 
-    def _reading(
+    def _converting_callback(
         self,
         topic: str,
-        read: standard.Reader,
+        convert: standard.Converter,
         frames: standard.Frames,
-        heard: Callable[[Any], None],
+        callback: Callable[[Any], None],
     ) -> Callable[[Any], None]:
-        def hear(message: Any) -> None:
+        def on_message(message: Any) -> None:
             try:
-                command = read(message, frames)
+                command = convert(message, frames)
             except KittiwakeError as error:
                 self.warn(f"{topic}: {error}")
             else:
-                heard(command)
+                callback(command)
 
-        return hear
+        return on_message
 
-    def _serve(self, name: str, kind: str, answer: Callable[[Any], Mapping[str, Any]]) -> None:
-        service_kind = service_class(kind)
+    def _create_service(
+        self, name: str, kind: str, callback: Callable[[Any], Mapping[str, Any]]
+    ) -> None:
+        service_type = service_class(kind)
         lock = threading.Lock()
 
-        def reply(request: Any, header: Any) -> None:
+        def respond(request: Any, header: Any) -> None:
             try:
-                response = made(service_kind.Response, answer(request))
-            # somebody waits for an answer whatever happens
+                response = make_message(service_type.Response, callback(request))
+            # the client needs a response even after an unexpected error
             except Exception as error:
                 self.error(f"{name}: {error!r}")
-                response = service_kind.Response()
+                response = service_type.Response()
             with lock:
-                if not self.left.is_set():
+                if not self.stopped.is_set():
                     send(response, header)
 
-        def begin(request: Any, header: Any) -> None:
-            threading.Thread(target=reply, args=(request, header), daemon=True, name=name).start()
+        def start(request: Any, header: Any) -> None:
+            threading.Thread(target=respond, args=(request, header), daemon=True, name=name).start()
 
-        # An executor sends what the callback returns at once, and would wait for it. So the
-        # callback hands the request on, and what should send it begins to work on it instead.
-        service = self._node.create_service(service_kind, name, lambda request, _: request)
-        send, service.send_response = service.send_response, begin
+        # An executor waits for the callback and sends its result at once. To keep it free, the
+        # callback returns the request, and send_response is replaced by the start of a thread.
+        service = self._node.create_service(service_type, name, lambda request, _: request)
+        send, service.send_response = service.send_response, start
 
 
-def _triggering(
-    service: standard.StandardService, answer: Callable[[Any], Mapping[str, Any]]
+def _trigger_callback(
+    service: standard.StandardService, callback: Callable[[Any], Mapping[str, Any]]
 ) -> Callable[[Any], Mapping[str, Any]]:
     def trigger(request: Any) -> Mapping[str, Any]:
         del request
-        return standard.trigger_response(service, answer(service.request))
+        return standard.trigger_response(service, callback(service.request))
 
     return trigger

@@ -1,7 +1,7 @@
-"""Orientations of messages, quaternions with x, y, z and w, as angles of uav_gazebo.
+"""Conversion of quaternions in messages to the angles of uav_gazebo.
 
-Its angles are those of R = Rx Ry Rz, turns about the body's own axes; their rates follow from an
-angular velocity in the axes of the world by omega = D rates.
+Its angles are those of R = Rx Ry Rz, rotations about the body's own axes. Their rates follow from
+the angular velocity in world axes: omega = D rates.
 """
 
 from math import asin, atan2, cos, sin, tan
@@ -10,27 +10,27 @@ from typing import Any
 from kittiwake.adapters.ros.ros2.original import Vector
 from kittiwake.core.errors import RosError
 
-# what is read as a unit quaternion differs from one by less
+# greatest deviation of a unit quaternion's norm from 1
 UNIT_TOLERANCE = 1e-3
-# beyond this pitch an angular velocity has no rates of angles
-STEEPEST_COSINE = 0.01
+# below this cosine of the pitch the rates of the angles are undefined
+MIN_PITCH_COSINE = 0.01
 
 
 def _check_unit(q: Any) -> None:
     norm = (q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ** 0.5
     if not abs(norm - 1.0) <= UNIT_TOLERANCE:
-        message = f"an orientation has length {norm:g}; write a quaternion of length 1"
+        message = f"orientation: got norm {norm:g}; must be a unit quaternion"
         raise RosError(message)
 
 
 def heading_rad(q: Any) -> float:
-    """Where x points, seen from above; raises ``RosError`` for what is no rotation."""
+    """Return the heading of the x axis; raises ``RosError`` without a unit quaternion."""
     _check_unit(q)
     return atan2(2.0 * (q.w * q.z + q.x * q.y), 1.0 - 2.0 * (q.y * q.y + q.z * q.z))
 
 
 def xyz_angles(q: Any) -> Vector:
-    """The angles of R = Rx Ry Rz; raises ``RosError`` for what is no rotation."""
+    """Return the angles of R = Rx Ry Rz; raises ``RosError`` without a unit quaternion."""
     _check_unit(q)
     sine = 2.0 * (q.x * q.z + q.w * q.y)
     return Vector(
@@ -40,15 +40,18 @@ def xyz_angles(q: Any) -> Vector:
     )
 
 
-def rates_of(angles: Vector, omega: Any) -> Vector:
-    """How those angles change at an angular velocity in the axes of the world.
+def xyz_angle_rates(angles: Vector, omega: Any) -> Vector:
+    """Return the rates of the angles from an angular velocity in world axes.
 
     Raises:
-        RosError: where they have no rates, with x straight up or down.
+        RosError: if they are undefined, with x straight up or down.
     """
     cosine = cos(angles.y)
-    if abs(cosine) < STEEPEST_COSINE:
-        message = f"with a pitch of {angles.y:.2f} rad angles have no rates; leave out the twist"
+    if abs(cosine) < MIN_PITCH_COSINE:
+        message = (
+            f"the rates of the angles are undefined at a pitch of {angles.y:.2f} rad; leave out "
+            "the twist"
+        )
         raise RosError(message)
     about_y = cos(angles.x) * omega.y + sin(angles.x) * omega.z
     about_z = cos(angles.x) * omega.z - sin(angles.x) * omega.y

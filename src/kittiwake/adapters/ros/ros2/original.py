@@ -1,14 +1,14 @@
-"""Commands and requests with the fields of uav_gazebo's own, for systems without its messages."""
+"""Commands and requests with the fields of uav_gazebo's types, for systems without them."""
 
 from typing import NamedTuple
 
 TAKEOFF_HEIGHT_M = 6.0
-SETTLES_S = 5.0
-LANDED_WITHIN_M = 0.1
+LANDING_IDLE_S = 5.0
+MAX_LANDING_RESIDUAL_M = 0.1
 
 
 class Vector(NamedTuple):
-    """As geometry_msgs/Vector3."""
+    """Vector with the fields of geometry_msgs/Vector3."""
 
     x: float = 0.0
     y: float = 0.0
@@ -16,7 +16,7 @@ class Vector(NamedTuple):
 
 
 class PositionYawControl(NamedTuple):
-    """A place in the world and how it moves."""
+    """Position and yaw in the world, with their derivatives as feed-forward."""
 
     position: Vector
     yaw: float
@@ -26,7 +26,7 @@ class PositionYawControl(NamedTuple):
 
 
 class VelocityYawRateControl(NamedTuple):
-    """A velocity in the axes of the world or the body, and a turn."""
+    """Velocity in world or body axes, and a yaw rate."""
 
     velocity: Vector
     yaw_rate: float
@@ -35,7 +35,7 @@ class VelocityYawRateControl(NamedTuple):
 
 
 class ThrustAttitudeControl(NamedTuple):
-    """A thrust, angles about x, y and z that turn one after another, and their rates."""
+    """Thrust, successive angles about x, y and z, and their rates."""
 
     thrust: float
     attitude: Vector
@@ -43,7 +43,7 @@ class ThrustAttitudeControl(NamedTuple):
 
 
 class ThrustVelocityControl(NamedTuple):
-    """A thrust and an angular velocity in the axes of the world."""
+    """Thrust and angular velocity in world axes."""
 
     thrust: float
     velocity: Vector
@@ -51,30 +51,30 @@ class ThrustVelocityControl(NamedTuple):
 
 
 class ThrustTorqueControl(NamedTuple):
-    """A thrust and a torque in the axes of the world."""
+    """Thrust and torque in world axes."""
 
     thrust: float
     torque: Vector
 
 
 class ControlMode(NamedTuple):
-    """The number of a mode."""
+    """Number of a mode."""
 
     mode: int
 
 
 class SwitchMode(NamedTuple):
-    """A request for a mode."""
+    """Request to switch to a mode."""
 
     mode: ControlMode
 
 
 class GetMode(NamedTuple):
-    """A request for the name of the mode."""
+    """Request for the current mode."""
 
 
 class TakeoffRequest(NamedTuple):
-    """A request to rise."""
+    """Request to take off."""
 
     height: float = TAKEOFF_HEIGHT_M
     takeoff_time: float = 0.0
@@ -83,9 +83,9 @@ class TakeoffRequest(NamedTuple):
 
 
 class LandRequest(NamedTuple):
-    """A request to go down, with time to settle before it is judged."""
+    """Request to land, with an idle time before the residual is measured."""
 
     land_time: float = 0.0
-    idle_time: float = SETTLES_S
-    maximum_residual: float = LANDED_WITHIN_M
+    idle_time: float = LANDING_IDLE_S
+    maximum_residual: float = MAX_LANDING_RESIDUAL_M
     force_landing: bool = False

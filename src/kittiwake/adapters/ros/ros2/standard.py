@@ -1,33 +1,33 @@
 """Commands and services on standard messages, for ROS 2 nodes without uav_gazebo_msgs.
 
-| original, in a drone's namespace | standard | as |
+| original, in a drone's namespace | standard | type |
 |---|---|---|
-| position_yaw/command | position_yaw/pose | geometry_msgs/PoseStamped: place, and heading |
-| | position_yaw/trajectory_point | trajectory_msgs/MultiDOFJointTrajectoryPoint: its first |
-| velocity_yawrate/command | velocity_yawrate/twist | geometry_msgs/TwistStamped: linear, about z |
-| | cmd_vel | geometry_msgs/Twist, in the axes of the body |
+| position_yaw/command | position_yaw/pose | geometry_msgs/PoseStamped: position, heading |
+| | position_yaw/trajectory_point | trajectory_msgs/MultiDOFJointTrajectoryPoint: one |
+| velocity_yawrate/command | velocity_yawrate/twist | geometry_msgs/TwistStamped: linear, yaw rate |
+| | cmd_vel | geometry_msgs/Twist, in body axes |
 | thrust_attitude/command | thrust_attitude/state | sensor_msgs/MultiDOFJointState: see below |
 | thrust_velocity/command | thrust_velocity/state | sensor_msgs/MultiDOFJointState: see below |
 | thrust_torque/command | thrust_torque/wrench | geometry_msgs/WrenchStamped: force.z, torque |
 | switch_mode, a topic | switch_mode/number | std_msgs/UInt8 |
 | switch_mode, a service | switch_mode/inactive, .../position_yaw and so on | std_srvs/Trigger |
-| get_mode | get_mode/trigger | std_srvs/Trigger, which answers by the name |
+| get_mode | get_mode/trigger | std_srvs/Trigger, with the name as message |
 | takeoff, land | takeoff/trigger, land/trigger | std_srvs/Trigger, with defaults of ``original`` |
 
-A MultiDOFJointState holds one joint: its wrench has the thrust as force.z; its transform the
-attitude, which only the mode of that name takes; its twist, which may be left out, the angular
-velocity. A force in x or y cannot be had and is refused. Vectors are in the axes of the world (the
-frame "world", or none named); only a twist may be in those of the body (named as the drone is, or
-base_link). What the standard message has no field for is zero.
+A MultiDOFJointState holds one joint. Its wrench has the thrust as force.z. Its transform has the
+attitude, which only the mode thrust_attitude uses. Its twist, which thrust_attitude may leave out,
+has the angular velocity. A force in x or y is rejected. Vectors are in world axes (frame "world" or
+an empty frame); only a twist may be in body axes (frame named like the drone, or base_link). Fields
+that the standard message does not have are zero.
 
-``read`` functions give objects with the fields of uav_gazebo's own messages.
+Converters return objects with the fields of uav_gazebo's messages.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from kittiwake.adapters.ros.node import RefusedResponse
-from kittiwake.adapters.ros.ros2.orientations import heading_rad, rates_of, xyz_angles
+from kittiwake.adapters.ros.ros2.orientations import heading_rad, xyz_angle_rates, xyz_angles
 from kittiwake.adapters.ros.ros2.original import (
     ControlMode,
     GetMode,
@@ -55,48 +55,54 @@ BODY_FRAME = "base_link"
 
 
 class Frames(NamedTuple):
-    """What messages may call the axes of the world and of a drone's body."""
+    """Names of the world's and the body's frame in messages."""
 
     world: str = "world"
     body: str = ""
 
     def is_body(self, frame: str) -> bool:
-        """Whether the frame is that of the body.
+        """Return True for the frame of the body, False for that of the world.
 
         Raises:
-            RosError: if it is that of the world neither.
+            RosError: for any other frame.
         """
         name = frame.strip("/")
         if name in {"", self.world}:
             return False
         bodies = (self.body, BODY_FRAME, f"{self.body}/{BODY_FRAME}")
         if name not in bodies:
-            message = f"the frame '{frame}' is not known; write {self.world}, or one of "
+            message = f"frame '{frame}' is unknown; must be {self.world}, or one of "
             raise RosError(message + ", ".join(dict.fromkeys(filter(None, bodies))))
         return True
 
 
-Reader: TypeAlias = Callable[[Any, Frames], Any]
+Converter: TypeAlias = Callable[[Any, Frames], Any]
 
 
 class StandardTopic(NamedTuple):
-    """A topic in a drone's namespace, and how its messages are read."""
+    """Topic in a drone's namespace, and the converter of its messages."""
 
     name: str
     kind: str
-    read: Reader
+    convert: Converter
 
 
 class StandardService(NamedTuple):
-    """A std_srvs/Trigger in a drone's namespace, what it asks for, and what is answered."""
+    """Service of type std_srvs/Trigger in a drone's namespace.
+
+    Attributes:
+        name: in the namespace.
+        request: the request of uav_gazebo's service that it stands for.
+        text: returns the message of a response.
+    """
 
     name: str
     request: Any
-    words: Callable[[Mapping[str, Any]], str]
+    text: Callable[[Mapping[str, Any]], str]
 
 
 class Original(NamedTuple):
-    """Where the original's messages or services of one kind are, and what may stand for them."""
+    """Topic or service of uav_gazebo, and the standard ones that stand for it."""
 
     name: str
     topics: Sequence[StandardTopic] = ()
@@ -104,70 +110,70 @@ class Original(NamedTuple):
 
 
 def pose(message: Any, frames: Frames) -> PositionYawControl:
-    """Reads geometry_msgs/PoseStamped."""
-    _in_world(message.header.frame_id, frames)
+    """Convert a geometry_msgs/PoseStamped."""
+    _require_world(message.header.frame_id, frames)
     return PositionYawControl(_vector(message.pose.position), heading_rad(message.pose.orientation))
 
 
 def trajectory_point(message: Any, frames: Frames) -> PositionYawControl:
-    """Reads the first of trajectory_msgs/MultiDOFJointTrajectoryPoint; it names no frame."""
+    """Convert the joint of a trajectory_msgs/MultiDOFJointTrajectoryPoint; it has no frame."""
     del frames
-    transform = _only(message.transforms, "transforms")
-    twist = _one_at_most(message.velocities, "velocities")
-    change = _one_at_most(message.accelerations, "accelerations")
+    transform = _single(message.transforms, "transforms")
+    twist = _single_or_none(message.velocities, "velocities")
+    acceleration = _single_or_none(message.accelerations, "accelerations")
     return PositionYawControl(
         _vector(transform.translation),
         heading_rad(transform.rotation),
         Vector() if twist is None else _vector(twist.linear),
-        Vector() if change is None else _vector(change.linear),
+        Vector() if acceleration is None else _vector(acceleration.linear),
         0.0 if twist is None else twist.angular.z,
     )
 
 
 def twist_stamped(message: Any, frames: Frames) -> VelocityYawRateControl:
-    """Reads geometry_msgs/TwistStamped."""
+    """Convert a geometry_msgs/TwistStamped."""
     in_body = frames.is_body(message.header.frame_id)
     return VelocityYawRateControl(_vector(message.twist.linear), message.twist.angular.z, in_body)
 
 
 def twist(message: Any, frames: Frames) -> VelocityYawRateControl:
-    """Reads geometry_msgs/Twist, which drivers of robots give in the axes of the body."""
+    """Convert a geometry_msgs/Twist, which is in body axes by convention."""
     del frames
     return VelocityYawRateControl(_vector(message.linear), message.angular.z, body_frame=True)
 
 
 def thrust_attitude(message: Any, frames: Frames) -> ThrustAttitudeControl:
-    """Reads sensor_msgs/MultiDOFJointState."""
-    _in_world(message.header.frame_id, frames)
-    thrust = _thrust_n(_only(message.wrench, "wrench").force)
-    angles = xyz_angles(_only(message.transforms, "transforms").rotation)
-    spin = _one_at_most(message.twist, "twist")
-    rates = Vector() if spin is None else rates_of(angles, spin.angular)
+    """Convert a sensor_msgs/MultiDOFJointState."""
+    _require_world(message.header.frame_id, frames)
+    thrust = _thrust_n(_single(message.wrench, "wrench").force)
+    angles = xyz_angles(_single(message.transforms, "transforms").rotation)
+    twist = _single_or_none(message.twist, "twist")
+    rates = Vector() if twist is None else xyz_angle_rates(angles, twist.angular)
     return ThrustAttitudeControl(thrust, angles, rates)
 
 
 def thrust_velocity(message: Any, frames: Frames) -> ThrustVelocityControl:
-    """Reads sensor_msgs/MultiDOFJointState."""
-    _in_world(message.header.frame_id, frames)
-    thrust = _thrust_n(_only(message.wrench, "wrench").force)
-    return ThrustVelocityControl(thrust, _vector(_only(message.twist, "twist").angular))
+    """Convert a sensor_msgs/MultiDOFJointState."""
+    _require_world(message.header.frame_id, frames)
+    thrust = _thrust_n(_single(message.wrench, "wrench").force)
+    return ThrustVelocityControl(thrust, _vector(_single(message.twist, "twist").angular))
 
 
 def wrench(message: Any, frames: Frames) -> ThrustTorqueControl:
-    """Reads geometry_msgs/WrenchStamped."""
-    _in_world(message.header.frame_id, frames)
+    """Convert a geometry_msgs/WrenchStamped."""
+    _require_world(message.header.frame_id, frames)
     return ThrustTorqueControl(_thrust_n(message.wrench.force), _vector(message.wrench.torque))
 
 
 def mode_number(message: Any, frames: Frames) -> ControlMode:
-    """Reads std_msgs/UInt8."""
+    """Convert a std_msgs/UInt8."""
     del frames
     return ControlMode(message.data)
 
 
-def _in_world(frame: str, frames: Frames) -> None:
+def _require_world(frame: str, frames: Frames) -> None:
     if frames.is_body(frame):
-        message = f"the frame '{frame}' is that of the body; these vectors are in {frames.world}"
+        message = f"frame '{frame}' is that of the body; this message must be in {frames.world}"
         raise RosError(message)
 
 
@@ -177,39 +183,37 @@ def _vector(given: Any) -> Vector:
 
 def _thrust_n(force: Any) -> float:
     if force.x != 0.0 or force.y != 0.0:
-        message = (
-            f"a force of ({force.x:g}, {force.y:g}) N to the sides cannot be had; write (0, 0)"
-        )
+        message = f"lateral force: got ({force.x:g}, {force.y:g}) N; must be (0, 0)"
         raise RosError(message)
     return force.z
 
 
-def _only(items: Sequence[Any], name: str) -> Any:
+def _single(items: Sequence[Any], name: str) -> Any:
     if len(items) != 1:
-        message = f"{name} has {len(items)} entries; write one"
+        message = f"{name}: got {len(items)} entries; must be one"
         raise RosError(message)
     return items[0]
 
 
-def _one_at_most(items: Sequence[Any], name: str) -> Any:
-    return _only(items, name) if len(items) else None
+def _single_or_none(items: Sequence[Any], name: str) -> Any:
+    return _single(items, name) if len(items) else None
 
 
-def _switched(_: Mapping[str, Any]) -> str:
+def _switch_mode_text(_: Mapping[str, Any]) -> str:
     return ""
 
 
-def _landed(response: Mapping[str, Any]) -> str:
-    far = "too far from where it should be to switch its motors off"
-    return "" if response.get("success") else far
+def _land_text(response: Mapping[str, Any]) -> str:
+    too_far = "too far from the landing position to stop the motors"
+    return "" if response.get("success") else too_far
 
 
-def _mode_name(response: Mapping[str, Any]) -> str:
+def _get_mode_text(response: Mapping[str, Any]) -> str:
     return MODES[response["mode"]["mode"]]
 
 
-def _risen(response: Mapping[str, Any]) -> str:
-    return f"{response['residual']:.2f} m from where it should be"
+def _takeoff_text(response: Mapping[str, Any]) -> str:
+    return f"{response['residual']:.2f} m from the commanded position"
 
 
 ORIGINALS: dict[str, Original] = {
@@ -257,24 +261,26 @@ ORIGINALS: dict[str, Original] = {
     "uav_gazebo_msgs/SwitchMode": Original(
         "switch_mode",
         services=tuple(
-            StandardService(f"switch_mode/{name}", SwitchMode(ControlMode(number)), _switched)
+            StandardService(
+                f"switch_mode/{name}", SwitchMode(ControlMode(number)), _switch_mode_text
+            )
             for number, name in enumerate(MODES)
         ),
     ),
     "uav_gazebo_msgs/GetMode": Original(
-        "get_mode", services=(StandardService("get_mode/trigger", GetMode(), _mode_name),)
+        "get_mode", services=(StandardService("get_mode/trigger", GetMode(), _get_mode_text),)
     ),
     "uav_gazebo_msgs/Takeoff": Original(
-        "takeoff", services=(StandardService("takeoff/trigger", TakeoffRequest(), _risen),)
+        "takeoff", services=(StandardService("takeoff/trigger", TakeoffRequest(), _takeoff_text),)
     ),
     "uav_gazebo_msgs/Land": Original(
-        "land", services=(StandardService("land/trigger", LandRequest(), _landed),)
+        "land", services=(StandardService("land/trigger", LandRequest(), _land_text),)
     ),
 }
 
 
 def namespace_of(name: str, kind: str) -> str | None:
-    """The namespace of a topic or service of uav_gazebo's: "/drone" for "/drone/takeoff"."""
+    """Return the namespace of a topic or service of uav_gazebo: "/drone" for "/drone/takeoff"."""
     original = ORIGINALS.get(kind)
     if original is None or not name.endswith(f"/{original.name}"):
         return None
@@ -282,10 +288,10 @@ def namespace_of(name: str, kind: str) -> str | None:
 
 
 def trigger_response(service: StandardService, response: Mapping[str, Any]) -> dict[str, Any]:
-    """A response of the original as one of std_srvs/Trigger."""
+    """Convert a response of uav_gazebo's service to one of std_srvs/Trigger."""
     if isinstance(response, RefusedResponse):
         return {"success": False, "message": response.reason}
     if not response:
-        return {"success": False, "message": "another order came between"}
-    done = bool(response.get("success", "mode" in response))
-    return {"success": done, "message": service.words(response)}
+        return {"success": False, "message": "replaced by another command"}
+    success = bool(response.get("success", "mode" in response))
+    return {"success": success, "message": service.text(response)}

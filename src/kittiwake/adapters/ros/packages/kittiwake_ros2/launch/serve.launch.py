@@ -1,8 +1,8 @@
-"""Flies a scenario for the nodes of ROS 2.
+"""Launch file that serves a scenario to ROS 2 nodes.
 
 ros2 launch kittiwake_ros2 serve.launch.py scenario:=ros-drone rviz:=true
 
-ROS 2 stays on this machine, RViz included, unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise.
+Unless ROS_AUTOMATIC_DISCOVERY_RANGE is set, all nodes, RViz included, stay on this machine.
 """
 
 import os
@@ -21,12 +21,12 @@ from launch.substitutions import LaunchConfiguration, PathJoinSubstitution, This
 from launch_ros.actions import Node
 
 DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"
-# of the drone in the configuration of RViz
-SHOWN = ("odometry", "path", "lidar", "ultrasonic", "camera/points")
+# topics of the drone in the RViz configuration
+DISPLAYED_TOPICS = ("odometry", "path", "lidar", "ultrasonic", "camera/points")
 
 
 def generate_launch_description() -> LaunchDescription:
-    """The simulator, and RViz if it is asked for; the launch ends with the simulator."""
+    """Return the simulator, and RViz if requested; the launch ends with the simulator."""
     namespace = LaunchConfiguration("namespace")
     configuration = PathJoinSubstitution([ThisLaunchFileDir(), "..", "rviz", "drone.rviz"])
     return LaunchDescription(
@@ -35,14 +35,14 @@ def generate_launch_description() -> LaunchDescription:
                 "scenario", default_value="ros-drone", description="name or file of a scenario"
             ),
             DeclareLaunchArgument(
-                "namespace", default_value="drone", description="the vehicle that RViz shows"
+                "namespace",
+                default_value="drone",
+                description="namespace of the vehicle that RViz shows",
             ),
             DeclareLaunchArgument(
-                "options", default_value="", description="more options of kittiwake serve"
+                "options", default_value="", description="further options of kittiwake serve"
             ),
-            DeclareLaunchArgument(
-                "rviz", default_value="false", description="whether to open RViz"
-            ),
+            DeclareLaunchArgument("rviz", default_value="false", description="true to start RViz"),
             SetEnvironmentVariable(DISCOVERY, os.environ.get(DISCOVERY, "LOCALHOST")),
             OpaqueFunction(function=serve),
             Node(
@@ -50,7 +50,9 @@ def generate_launch_description() -> LaunchDescription:
                 executable="rviz2",
                 arguments=["-d", configuration],
                 parameters=[{"use_sim_time": True}],
-                remappings=[(f"/drone/{topic}", ["/", namespace, f"/{topic}"]) for topic in SHOWN],
+                remappings=[
+                    (f"/drone/{topic}", ["/", namespace, f"/{topic}"]) for topic in DISPLAYED_TOPICS
+                ],
                 condition=IfCondition(LaunchConfiguration("rviz")),
             ),
         ]
@@ -58,7 +60,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def serve(context: LaunchContext) -> list[ExecuteProcess]:
-    """The simulator, with its options taken apart as a shell would."""
+    """Return the process of the simulator, with its options split as by a shell."""
     scenario = LaunchConfiguration("scenario").perform(context)
     options = shlex.split(LaunchConfiguration("options").perform(context))
     command = ["kittiwake", "serve", scenario, "--ros2", *options]
