@@ -159,7 +159,7 @@ def test_the_library_is_listed_in_full():
 
 def test_it_is_said_of_every_kind_where_it_goes():
     families = {registry.family for registry in REGISTRIES}
-    assert first_cells("What `kittiwake list` shows, and where it goes") == families
+    assert first_cells("Component types and their keys") == families
 
 
 def test_every_sensor_is_listed():

@@ -134,7 +134,7 @@ def test_a_survey_is_drawn(run):
 def test_fill_for_csv_is_refused(run):
     status, _, output = kittiwake_does("export", run, "--to", "csv", "--fill")
     assert status == 2
-    assert "--to csv has no cells. Leave them out." in output
+    assert "`--cell` and `--fill`: only allowed with --to geotiff, not with --to csv" in output
 
 
 @pytest.mark.slow

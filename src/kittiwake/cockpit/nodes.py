@@ -11,7 +11,7 @@ from kittiwake.rendering.rotation import UPRIGHT
 from kittiwake.rendering.shapes import Rgb, is_closed
 
 # batches with more triangles get levels of detail
-LOD_TRIANGLES = 100_000
+LARGE_TRIANGLES = 100_000
 # larger meshes cast no shadow, which would blur all other shadows
 MAX_SHADOW_M = 60.0
 
@@ -27,6 +27,7 @@ class Nodes:
     def batch(self, name: str, look: Look, instances: int, **more: Any) -> viser.BatchedMeshHandle:
         """Add instances of a look, initially at the origin."""
         translucent = look.opacity < 1.0
+        is_large = instances * len(look.faces) > LARGE_TRIANGLES
         return self.scene.add_batched_meshes_simple(
             f"{self.prefix}/{name}",
             look.vertices_m,
@@ -37,9 +38,7 @@ class Nodes:
             opacity=more.pop("opacity", look.opacity if translucent else None),
             flat_shading=True,
             side=_side(look),
-            lod="auto"
-            if instances * len(look.faces) > LOD_TRIANGLES
-            else "off",  # codespell:ignore lod
+            lod="auto" if is_large else "off",  # codespell:ignore lod
             cast_shadow=not translucent,
             receive_shadow=not translucent,
             **more,

@@ -501,7 +501,7 @@ def test_reset_world_returns_when_the_next_flight_is_ready(mixed):
     with ThreadPoolExecutor(1) as pool:
         try:
             answer = pool.submit(mixed.call, "/gazebo/reset_world")
-            assert session._again.wait(10.0)
+            assert session._restart.wait(10.0)
             time.sleep(0.1)
             assert not answer.done()
             session.prepare_restart()
