@@ -184,10 +184,10 @@ def test_too_many_puffs_per_step_are_refused():
     ],
 )
 def test_puffs_that_are_dropped_in_the_area_are_warned_of(interval_s, remembered, message):
-    remarks = puffs(interval_s, 25, remembered).warnings()
-    assert [remark for remark in remarks if message is None or message not in remark] == []
-    assert len(remarks) == (message is not None)
-    assert all(remark.startswith("world.plumes.leak: its puffs are") for remark in remarks)
+    warnings = puffs(interval_s, 25, remembered).warnings()
+    assert [warning for warning in warnings if message is None or message not in warning] == []
+    assert len(warnings) == (message is not None)
+    assert all(warning.startswith("world.plumes.leak: its puffs are") for warning in warnings)
 
 
 def test_puffs_that_have_left_the_area_may_be_forgotten():
