@@ -205,7 +205,7 @@ def test_string_fields_are_static() -> None:
 
 
 def test_no_example_of_a_component_has_a_string_among_its_leaves() -> None:
-    from tests.contract.examples import cases
+    from tests.contract.cases import cases
 
     found = {str(case): jax.tree.leaves(case.make()) for case in cases()}
     assert found

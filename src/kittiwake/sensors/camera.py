@@ -140,6 +140,14 @@ class Camera(AbstractSensor):
         valid = (measured >= self.min_range_m) & (measured <= self.max_range_m)
         return jnp.where(valid, measured, self.max_range_m), valid
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Camera"]:
+        return {
+            "with depth": cls(width=4, height=3, depth=True, intensity_deviation=0.1),
+            "held by a gimbal": cls(Mount(), "stabilised", 3, 2),
+        }
+
 
 def _render(
     frame: ImageFormat, renderer: AbstractRenderer, viewpoint: Viewpoint, poses: BodyPoses

@@ -189,6 +189,11 @@ class Marker(AbstractSensor):
         yaw = jnp.arctan2(jnp.where(level, along_body.y, 0.0), jnp.where(level, along_body.x, 1.0))
         return MarkerMeasurement(_where(valid, away_body_m), jnp.where(valid, yaw, 0.0), valid)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Marker"]:
+        return {"modeled": cls(rendered=False), "in pictures": cls(width=8, height=6)}
+
 
 def _where(valid: Flag, v: Vec3) -> Vec3:
     """Return the vector if valid, else zero."""

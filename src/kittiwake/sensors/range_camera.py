@@ -88,3 +88,11 @@ class RangeCamera(AbstractOptical):
         factor = rays[:, 0] if self.along == "axis" else 1.0
         depth = jnp.where(hit, jnp.where(hit, distance, 0.0) * factor, jnp.inf)
         return self.detection_limits().within_m(depth).reshape(self.height, self.width)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "RangeCamera"]:
+        return {
+            "upwards": cls(width=4, height=3, deviation_m=0.01),
+            "along the rays": cls(width=3, height=2, along="ray", max_range_m=100.0),
+        }

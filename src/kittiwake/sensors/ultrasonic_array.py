@@ -153,3 +153,11 @@ class UltrasonicArray(AbstractUltrasonic):
     def _beams(self) -> tuple[UltrasonicBeam, ...]:
         """Return the beams in the order of a reading."""
         return (self.front, self.bottom, self.left, self.right, self.back)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "UltrasonicArray"]:
+        return {
+            "by name": cls("back", noise_bound_m=0.01, max_range_m=20.0),
+            "of one's own": cls(slots=(("bottom",), ("left", "back"))),
+        }

@@ -145,3 +145,13 @@ class UltrasonicHead(AbstractHead):
             jnp.where(known, jnp.clip(gain * error, -max_step, max_step), 0.0) for error in errors
         )
         return HeadAngles(wrap_angle(state.pitch_rad + pitch_by), state.yaw_rad + yaw_by)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "UltrasonicHead"]:
+        return {
+            "ahead": cls(),
+            "aside": cls(
+                start_pitch_rad=1.0, start_yaw_rad=0.5, noise_bound_m=0.01, max_range_m=20.0
+            ),
+        }

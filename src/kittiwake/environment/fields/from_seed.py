@@ -58,3 +58,8 @@ class SeededField(AbstractField):
         angles = sample.east_radpm * east_m + sample.north_radpm * north_m + sample.phases_rad
         amplitude = self.deviation * math.sqrt(2.0 / self.waves)
         return self.mean + amplitude * jnp.cos(angles).sum()
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "SeededField"]:
+        return {"drifting": cls("K", 288.0, 2.0, 9.0, 8, 0.3, Vec3(0.1, 0.2, 0.0))}

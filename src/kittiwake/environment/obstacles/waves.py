@@ -160,6 +160,11 @@ class WavySheet(AbstractPlaced):
 
         return _bisect(before, jnp.minimum(one, other), jnp.maximum(one, other))
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "WavySheet"]:
+        return {"sea": cls(Vec3(4.0, 2.0, 10.0), 0.4, 3.0, 20.0, 20.0, 0.3, 0.1)}
+
 
 def _inside(ray: Ray, half_m: Vec3) -> tuple[Real, Real]:
     """Return where a ray enters a box about the origin, or begins in it, and where it leaves."""
