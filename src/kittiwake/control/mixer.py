@@ -89,4 +89,5 @@ class Mixer(AbstractController):
             Vec3(-0.2, 0.0, 0.0),
             Vec3(0.0, 0.2, 0.0),
         )
-        return {"plus": cls(allocation_rows(hubs, (1.0, -1.0, 1.0, -1.0), 0.02), 1e-5, 800.0)}
+        rows: Any = allocation_rows(hubs, (1.0, -1.0, 1.0, -1.0), 0.02)
+        return {"plus": cls(rows, 1e-5, 800.0)}

@@ -126,7 +126,7 @@ class StepWind(AbstractDirectedWind):
     @classmethod
     @override
     def examples(cls) -> dict[str, "StepWind"]:
-        return {"begun": cls(0.01, Vec3(4.0, 2.0, 10.0))}
+        return {"begun": cls(start_s=0.01, wind_world_mps=Vec3(4.0, 2.0, 10.0))}
 
 
 class CosineGust(AbstractDirectedWind):
@@ -171,8 +171,8 @@ class CosineGust(AbstractDirectedWind):
     @override
     def examples(cls) -> dict[str, "CosineGust"]:
         return {
-            "rising": cls(0.01, 9.0, wind_world_mps=Vec3(4.0, 2.0, 10.0)),
-            "staying": cls(0.0, 0.02, None, speed_mps=3.0, from_rad=0.5),
+            "rising": cls(start_s=0.01, rise_s=9.0, wind_world_mps=Vec3(4.0, 2.0, 10.0)),
+            "staying": cls(start_s=0.0, rise_s=0.02, hold_s=None, speed_mps=3.0, from_rad=0.5),
         }
 
 
@@ -211,7 +211,7 @@ class SinusoidalWind(AbstractDirectedWind):
     @classmethod
     @override
     def examples(cls) -> dict[str, "SinusoidalWind"]:
-        return {"swinging": cls(9.0, 0.3, Vec3(4.0, 2.0, 10.0))}
+        return {"swinging": cls(period_s=9.0, phase_rad=0.3, wind_world_mps=Vec3(4.0, 2.0, 10.0))}
 
 
 class RecordedWind(AbstractWind):

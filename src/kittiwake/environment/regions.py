@@ -140,7 +140,11 @@ class WindRegion(AbstractBox):
     @override
     def examples(cls) -> dict[str, "WindRegion"]:
         return {
-            "at the edge": cls(Vec3(1.1, -5.0, -5.0), Vec3(9.0, 5.0, 50.0), Vec3(1.0, 2.0, 3.0))
+            "at the edge": cls(
+                from_world_m=Vec3(1.1, -5.0, -5.0),
+                to_world_m=Vec3(9.0, 5.0, 50.0),
+                wind_world_mps=Vec3(1.0, 2.0, 3.0),
+            )
         }
 
 
@@ -166,7 +170,11 @@ class ForceRegion(AbstractBox):
     @override
     def examples(cls) -> dict[str, "ForceRegion"]:
         return {
-            "at the edge": cls(Vec3(1.1, -5.0, -5.0), Vec3(9.0, 5.0, 50.0), Vec3(1.0, 2.0, 3.0))
+            "at the edge": cls(
+                from_world_m=Vec3(1.1, -5.0, -5.0),
+                to_world_m=Vec3(9.0, 5.0, 50.0),
+                force_world_n=Vec3(1.0, 2.0, 3.0),
+            )
         }
 
 

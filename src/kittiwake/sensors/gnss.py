@@ -180,6 +180,12 @@ class Gnss(AbstractSensor):
         before = seen[None, :] & (draws[None, :] < draws[:, None])
         return seen & (before.sum(axis=1, dtype=jnp.int32) < state.channels)
 
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        # for a dilution of precision of 1
+        return {"position_world_m": self.noise_m}
+
     @classmethod
     @override
     def examples(cls) -> dict[str, "Gnss"]:

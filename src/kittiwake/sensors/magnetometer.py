@@ -90,6 +90,11 @@ class Magnetometer(AbstractSensor):
             field_t = jnp.round(field_t / self.quantum_t) * self.quantum_t
         return jnp.clip(field_t, -self.range_t, self.range_t)
 
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        return {"magnetic_field_body_t": self.noise_t}
+
     @classmethod
     @override
     def examples(cls) -> dict[str, "Magnetometer"]:

@@ -67,6 +67,9 @@ class Ultrasonic(AbstractUltrasonic):
         return {
             "ahead": cls(noise_bound_m=0.01),
             "downwards": cls(
-                Vec3(0.1, 0.0, -0.1), Vec3(0.1, 0.0, -2.0), max_range_m=20.0, max_range_rate_mps=3.0
+                position_body_m=Vec3(0.1, 0.0, -0.1),
+                direction_body=Vec3(0.1, 0.0, -2.0),
+                max_range_m=20.0,
+                max_range_rate_mps=3.0,
             ),
         }

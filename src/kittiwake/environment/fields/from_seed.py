@@ -62,4 +62,14 @@ class SeededField(AbstractField):
     @classmethod
     @override
     def examples(cls) -> dict[str, "SeededField"]:
-        return {"drifting": cls("K", 288.0, 2.0, 9.0, 8, 0.3, Vec3(0.1, 0.2, 0.0))}
+        return {
+            "drifting": cls(
+                unit="K",
+                mean=288.0,
+                deviation=2.0,
+                length_scale_m=9.0,
+                waves=8,
+                trend_per_m=0.3,
+                drift_world_mps=Vec3(0.1, 0.2, 0.0),
+            )
+        }

@@ -45,13 +45,13 @@ class Patches(AbstractField):
     def examples(cls) -> dict[str, "Patches"]:
         return {
             "two": cls(
-                "ug/l",
-                5.0,
-                (
+                unit="ug/l",
+                background=5.0,
+                patches=(
                     FieldPatch(Vec3(4.0, 2.0, 10.0), 9.0, 4.0),
                     FieldPatch(Vec3(0.0, 5.0, 0.0), 3.0, -1.0),
                 ),
-                0.1,
+                trend_per_m=0.1,
             )
         }
 

@@ -55,7 +55,7 @@ class Raster(AbstractField):
     @override
     def examples(cls) -> dict[str, "Raster"]:
         grid = Grid("six.asc", (-3.0, -4.0), 5.0, np.array([[1.0, 2.0, 3.0], [4.0, 6.0, 8.0]]))
-        return {"of six cells": cls(grid, trend_per_m=0.1)}
+        return {"of six cells": cls(file=grid, trend_per_m=0.1)}
 
 
 def _between(offset_m: Real, cell_m: Real, count: int) -> tuple[Array, Array]:

@@ -56,7 +56,15 @@ class Box(AbstractPlaced):
     @classmethod
     @override
     def examples(cls) -> dict[str, "Box"]:
-        return {"turned": cls(Vec3(4.0, 2.0, 10.0), Vec3(1.0, 2.0, 3.0), 0.3, 0.2, 0.1)}
+        return {
+            "turned": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0),
+                sides_m=Vec3(1.0, 2.0, 3.0),
+                yaw_rad=0.3,
+                pitch_rad=0.2,
+                roll_rad=0.1,
+            )
+        }
 
 
 class Platform(AbstractObstacle):
@@ -155,7 +163,11 @@ class Slab(AbstractPlaced):
     @classmethod
     @override
     def examples(cls) -> dict[str, "Slab"]:
-        return {"leaning": cls(Vec3(4.0, 2.0, 10.0), Vec3(4.0, 0.5, 4.0), 0.5)}
+        return {
+            "leaning": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0), sides_m=Vec3(4.0, 0.5, 4.0), lean_rad=0.5
+            )
+        }
 
 
 def _face_normal(point_m: Vec3, half_m: Vec3) -> Vec3:

@@ -104,7 +104,11 @@ class Cylinder(AbstractPlaced):
     @classmethod
     @override
     def examples(cls) -> dict[str, "Cylinder"]:
-        return {"pole": cls(Vec3(4.0, 2.0, 10.0), 0.8, 4.0, 0.2)}
+        return {
+            "pole": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0), radius_m=0.8, height_m=4.0, yaw_rad=0.2
+            )
+        }
 
 
 class Capsule(AbstractPlaced):
@@ -157,4 +161,8 @@ class Capsule(AbstractPlaced):
     @classmethod
     @override
     def examples(cls) -> dict[str, "Capsule"]:
-        return {"pill": cls(Vec3(4.0, 2.0, 10.0), 0.8, 4.0, 0.2)}
+        return {
+            "pill": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0), radius_m=0.8, height_m=4.0, yaw_rad=0.2
+            )
+        }

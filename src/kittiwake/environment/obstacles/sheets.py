@@ -109,4 +109,8 @@ class ParabolicSheet(AbstractPlaced):
     @classmethod
     @override
     def examples(cls) -> dict[str, "ParabolicSheet"]:
-        return {"bowl": cls(Vec3(4.0, 2.0, 10.0), 0.3, 4.0, 4.0)}
+        return {
+            "bowl": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0), curvature_pm=0.3, length_m=4.0, width_m=4.0
+            )
+        }

@@ -163,7 +163,17 @@ class WavySheet(AbstractPlaced):
     @classmethod
     @override
     def examples(cls) -> dict[str, "WavySheet"]:
-        return {"sea": cls(Vec3(4.0, 2.0, 10.0), 0.4, 3.0, 20.0, 20.0, 0.3, 0.1)}
+        return {
+            "sea": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0),
+                amplitude_m=0.4,
+                wavelength_m=3.0,
+                length_m=20.0,
+                width_m=20.0,
+                yaw_rad=0.3,
+                pitch_rad=0.1,
+            )
+        }
 
 
 def _inside(ray: Ray, half_m: Vec3) -> tuple[Real, Real]:

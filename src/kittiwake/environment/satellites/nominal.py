@@ -115,4 +115,4 @@ class NominalConstellation(AbstractConstellation):
     @classmethod
     @override
     def examples(cls) -> dict[str, "NominalConstellation"]:
-        return {"all": cls(), "five": cls((1, 7, 12, 18, 24), FirstOrderError())}
+        return {"all": cls(), "five": cls(numbers=(1, 7, 12, 18, 24), errors=FirstOrderError())}

@@ -164,7 +164,7 @@ class PreciseConstellation(AbstractConstellation):
         )
         begins_gps = datetime(2026, 1, 1, 10, tzinfo=UTC)
         table = OrbitTable("circles.sp3", begins_gps, (1, 2, 3, 5, 8), time_s, 2.66e7 * circles)
-        return {"circles": cls(table)}
+        return {"circles": cls(file=table)}
 
 
 def _used(table: OrbitTable, begins_s: float, ends_s: float) -> slice:
