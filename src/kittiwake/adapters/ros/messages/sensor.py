@@ -87,7 +87,9 @@ def sensor_topics(mounted: MountedSensor, context: SensorContext) -> list[Topic]
 
 
 def _numbers(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
-    """Return the topic of a measurement without a message of its own: its numbers by name."""
+    """Return the topic of the numbers of a measurement without a message; none of an image."""
+    if mounted.sensor.numbers:
+        return []
     start = len(mounted.prefix)
     names = [name[start:] for name in mounted.column_index if name.startswith(mounted.prefix)]
     names = [name for name in names if name != "fresh"]
