@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,8 @@ def copy(tmp_path_factory):
         if registry:
             text = path.read_text(encoding="utf-8")
             start = text.index("    {\n", text.index(f"{registry} = ")) + len("    {\n")
-            path.write_text(text[:start] + block + text[start:], encoding="utf-8")
+            entry = textwrap.indent(block, 8 * " ")
+            path.write_text(text[:start] + entry + text[start:], encoding="utf-8")
         else:
             assert not path.exists(), f"{name} is no new file"
             path.write_text(block, encoding="utf-8")

@@ -80,5 +80,5 @@ class FollowDeck(AbstractGuidance):
     def examples(cls) -> dict[str, "FollowDeck"]:
         return {
             "over a deck": cls("beacon"),
-            "as told": cls("beacon", 2.0, smoothing_s=0.0, yaw_rad=0.3),
+            "at a yaw": cls("beacon", 2.0, smoothing_s=0.0, yaw_rad=0.3),
         }
