@@ -35,12 +35,24 @@ class FieldOfView(NamedTuple):
         position_body_m: position of the camera.
         q_body_from_camera: rotation of its axes, of which x is the optical axis and y the left.
         half_width: half the width of the image at a distance of 1 m.
-        half_height: half the height there.
+        width: pixels in a row.
+        height: pixels in a column.
         stabilised: True for a gimbal that keeps the camera level.
     """
 
     position_body_m: Vec3
     q_body_from_camera: Quaternion
     half_width: float
-    half_height: float
+    width: int
+    height: int
     stabilised: bool = False
+
+    @property
+    def half_height(self) -> float:
+        """Half the height of the image at a distance of 1 m."""
+        return self.half_width * self.height / self.width
+
+    @property
+    def focal_length_px(self) -> float:
+        """Focal length in pixels."""
+        return 0.5 * self.width / self.half_width

@@ -99,9 +99,9 @@ class AbstractSensor(AbstractComponent):
         return None
 
     def noise_deviations(self, period_s: float) -> dict[str, Real]:
-        """Return the standard deviations of a sample's white noise by field of the measurement.
+        """Return the standard deviations of a sample's noise by field of the measurement.
 
-        Fields whose noise is unknown, or is not white, are left out.
+        They do not include biases and drifts. Fields whose noise is unknown are left out.
         """
         del period_s
         return {}

@@ -194,7 +194,7 @@ class Marker(AbstractSensor):
     def field_of_view(self) -> FieldOfView:
         stabilised = self.gimbal == "stabilised"
         return self.mount.field_of_view(
-            self.horizontal_field_of_view_rad, self.height / self.width, stabilised=stabilised
+            self.horizontal_field_of_view_rad, self.width, self.height, stabilised=stabilised
         )
 
     @classmethod

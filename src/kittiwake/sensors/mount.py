@@ -29,11 +29,10 @@ class Mount(eqx.Module):
         return Quaternion.from_euler(EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad))
 
     def field_of_view(
-        self, horizontal_rad: Real, aspect: float, *, stabilised: bool = False
+        self, horizontal_rad: Real, width: int, height: int, *, stabilised: bool = False
     ) -> FieldOfView:
-        """Return the field of view of a camera here, whose images are ``aspect`` times as high."""
+        """Return the field of view of a camera here with images of this size in pixels."""
         half_width = tan(0.5 * float(horizontal_rad))
-        q_body_from_camera = self.q_body_from_sensor
         return FieldOfView(
-            self.position_body_m, q_body_from_camera, half_width, half_width * aspect, stabilised
+            self.position_body_m, self.q_body_from_sensor, half_width, width, height, stabilised
         )

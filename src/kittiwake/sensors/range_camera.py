@@ -109,8 +109,7 @@ class RangeCamera(AbstractOptical):
 
     @override
     def field_of_view(self) -> FieldOfView:
-        aspect = self.height / self.width
-        return self.mount.field_of_view(self.horizontal_field_of_view_rad, aspect)
+        return self.mount.field_of_view(self.horizontal_field_of_view_rad, self.width, self.height)
 
     @classmethod
     @override

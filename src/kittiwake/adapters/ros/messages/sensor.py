@@ -135,7 +135,7 @@ def _variances(mounted: MountedSensor, field: str) -> list[float]:
 
 
 def _variance(mounted: MountedSensor, field: str) -> float:
-    """Return the variance of a field's white noise; 0 if it is unknown."""
+    """Return the variance of a field's noise; 0 if it is unknown."""
     deviation = float(mounted.sensor.noise_deviations(mounted.period_s).get(field, 0.0))
     return deviation * deviation
 
