@@ -121,7 +121,7 @@ def parse_document(text: str, name: str) -> Document:
         ScenarioError: if the text is invalid; the message has the line.
     """
     source = YamlSource(name)
-    data, lines = plain_yaml.expand(plain_yaml.compose(text, source), source)
+    data, lines = plain_yaml.read(text, source)
     if data is None:
         message = "is empty; a scenario is a mapping (key: value)"
         raise source.error(1, message)
@@ -163,8 +163,7 @@ def _apply_override(document: Document, item: str, words: str) -> Document:
         message = f"the path has {len(segments)} parts; at most {MAX_DEPTH}"
         raise source.error(1, message)
     path, existing = _resolve_path(document, segments, source)
-    entry = plain_yaml.compose(text, source, flow_only=True)
-    value, _ = plain_yaml.expand(entry, source, path)
+    value, _ = plain_yaml.read(text, source, path, flow_only=True)
     created = [path[:n] for n in range(existing + 1, len(path) + 1)]
     return replace(
         document,
