@@ -168,7 +168,7 @@ class _Composer(Composer):
         self._depth -= 1
         return node
 
-    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: object) -> None:
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> None:
         """Leave nodes without a tag; ``compose_node`` resolves their values."""
 
     def _count(self, place: yaml.Event | yaml.Node, values: int) -> None:
@@ -259,7 +259,7 @@ class _Composer(Composer):
             raise self._source.error(_line(event), f"the tag {shortened(tag)} is not allowed")
 
 
-def _size(content: object) -> int:
+def _size(content: Plain) -> int:
     """Return the size of one value; long text counts as several, as aliases can repeat it."""
     return 1 + len(content) // CHARACTERS_PER_VALUE if isinstance(content, str) else 1
 

@@ -304,7 +304,7 @@ LUMPED = {
 @pytest.mark.parametrize(
     ("rotor", "sentence"),
     [
-        ({"type": "lumpt"}, ": there is no rotor 'lumpt'. Did you mean 'lumped'?"),
+        ({"type": "lumpd"}, ": there is no rotor 'lumpd'. Did you mean 'lumped'?"),
         ({"thrust_ns2": 1}, ": type is missing; write one of blade-element, lumped"),
         (LUMPED | {"thrust_ns2": "x"}, ".thrust_ns2: 'x' is not allowed; must be"),
         (
