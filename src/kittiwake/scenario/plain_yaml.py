@@ -104,7 +104,7 @@ def read(
 
 
 def dump(data: Plain) -> str:
-    """Return plain values as YAML that ``compose`` reads back equal; keys keep their order."""
+    """Return plain values as YAML that ``read`` reads back equal; keys keep their order."""
     return yaml.dump(
         data,
         Dumper=_Dumper,
@@ -116,7 +116,7 @@ def dump(data: Plain) -> str:
 
 
 class _Composer(Composer):
-    """PyYAML's composer on the events of its fast parser, with limits.
+    """PyYAML's composer on the events of its fast parser, with limits; anchors may repeat.
 
     ``value`` of a scalar node is its Python value; of a mapping node, the values by key, each with
     the line of its key.
