@@ -117,13 +117,8 @@ class _Builder:
             and any(one.requires_radio for one in _guidances(vehicles))
         ):
             world = replace(world, radio=self.components.scheduled(RADIOS, "ideal", RADIO_KEY))
-        joystick = JoystickSettings()
-        with self.problems.noting(("joystick",), placed=True):
-            where = self.document.where
-            joystick = build_component(JoystickSettings, schema.joystick, where, ("joystick",))
-        ros = RosSettings()
-        with self.problems.noting(("ros",), placed=True):
-            ros = build_component(RosSettings, schema.ros, self.document.where, ("ros",))
+        joystick = self.components.settings(JoystickSettings, schema.joystick, ("joystick",))
+        ros = self.components.settings(RosSettings, schema.ros, ("ros",))
         policy = self._policy(schema)
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)
