@@ -257,7 +257,7 @@ class VehicleBuilder:
                 if fault is not None:
                     _refuse_unfit(fault, kind)
                     if dynamics is not None:
-                        fault.check(dynamics.command_bounds)
+                        fault.check(dynamics)
 
     def _check_sensors(
         self,

@@ -1,4 +1,4 @@
-"""Vehicles that are rigid bodies, with four rotors or with commanded thrust and torque."""
+"""Vehicles that are rigid bodies, with rotors or with commanded thrust and torque."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ DATA = Path(__file__).with_name("data")
 
 
 def multirotor(data: Path) -> VehicleModel:
-    """Return the four-rotor vehicle model of a data file."""
+    """Return the vehicle model of a body with rotors of a data file."""
     return VehicleModel(Multirotor, data, ("acceleration", "attitude", "mixer"), "position")
 
 
