@@ -173,7 +173,7 @@ def _flat(value: Any) -> list[float]:
 class _Part(NamedTuple):
     """A command's field: name, type, count of numbers and their bounds.
 
-    The count is None for a number for each actuator of the vehicle.
+    ``length`` is None for one number for each actuator of the vehicle.
     """
 
     field: str
