@@ -25,6 +25,7 @@ from kittiwake.scenario.parameters import build_component
 
 AIR = around()
 ROTOR = LumpedRotor(1e-5, 1.6e-7, radius_m=0.12, max_speed_radps=900.0, inertia_kgm2=3e-5)
+PLACE = Start(Vec3(0.0, 0.0, 50.0)).kinematics()
 counts = pytest.mark.parametrize("count", [3, 4, 6, 8])
 controllable_counts = pytest.mark.parametrize("count", [4, 6, 8])
 
@@ -47,7 +48,7 @@ def mixer_of(dynamics):
 
 def hovering(dynamics):
     """Return the state of a level vehicle whose rotors carry the weight."""
-    return as_arrays(dynamics.init(Start(Vec3(0.0, 0.0, 50.0)).kinematics(), AIR))
+    return as_arrays(dynamics.init(PLACE, AIR))
 
 
 @eqx.filter_jit
@@ -112,10 +113,9 @@ def test_speeds_of_another_number_of_rotors_are_refused(count):
 def test_the_mixer_gives_the_commanded_wrench(count):
     dynamics = ring(count)
     command = ThrustTorque(15.0, Vec3(0.2, -0.3, 0.02))
-    state, speeds = mixer_of(dynamics).step((), (command, None), 0.002, KEY)
+    state, speeds = mixer_of(dynamics).step((), (command, PLACE), 0.002, KEY)
     assert state == ()
-    pose = Start(Vec3(0.0, 0.0, 50.0)).kinematics()
-    flow = Flow(Vec3.zero(), Vec3.zero(), pose.q_world_from_body, AIR)
+    flow = Flow(Vec3.zero(), Vec3.zero(), PLACE.q_world_from_body, AIR)
     wrench = dynamics._wrench(flow, speeds.speeds_radps)
     np.testing.assert_allclose(wrench.force_body_n.z, 15.0, rtol=1e-9)
     torque = wrench.torque_body_nm
@@ -130,7 +130,7 @@ def test_the_derivatives_of_a_flight_are_finite(count):
 
     def climb_rate(thrust, torque, mass):
         heavier = eqx.tree_at(lambda own: own.mass_kg, dynamics, mass)
-        _, speeds = mixer.step((), (ThrustTorque(thrust, torque), None), 0.002, KEY)
+        _, speeds = mixer.step((), (ThrustTorque(thrust, torque), PLACE), 0.002, KEY)
         limited = heavier.limit_command(speeds)
         state = heavier.step(hovering(heavier), limited, AIR, 0.002, KEY)
         return heavier.kinematics(state).velocity_world_mps.z

@@ -56,6 +56,13 @@ class Mixer(AbstractController):
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | {"thrusts_from_wrench": rows}
 
     @override
+    def check(self, dynamics: AbstractDynamics) -> None:
+        given, rotors = len(self.thrusts_from_wrench), dynamics.actuator_count
+        if given != rotors:
+            message = f"thrusts_from_wrench: got {given} rows; must be {rotors}, one for each rotor"
+            raise ScenarioError(message)
+
+    @override
     def step(
         self,
         state: tuple[()],

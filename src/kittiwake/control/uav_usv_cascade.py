@@ -115,6 +115,15 @@ class UavUsvCascade(AbstractController):
         }
 
     @override
+    def check(self, dynamics: AbstractDynamics) -> None:
+        given, rotors = len(self.percent_from_outputs), dynamics.actuator_count
+        if given != rotors:
+            message = (
+                f"percent_from_outputs: got {given} rows; must be {rotors}, one for each rotor"
+            )
+            raise ScenarioError(message)
+
+    @override
     def init(self, key: PRNGKeyArray) -> UavUsvCascadeState:
         del key
         position, velocity = self.position.begin(), self.velocity.begin()

@@ -340,7 +340,10 @@ class VehicleBuilder:
                     dynamics, self.settings.gravity_mps2
                 )
             known = merged(defaults, model.gains(name))
-            return self.components.scheduled(CONTROLLERS, merged(known, given), path)
+            built = self.components.scheduled(CONTROLLERS, merged(known, given), path)
+            if built is not None:
+                built.component.check(dynamics)
+            return built
         return None
 
     def _check_cascade(
