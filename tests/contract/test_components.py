@@ -293,7 +293,9 @@ def test_output_has_the_declared_type(case):
     elif case.family in OUTPUTS:
         assert type(output) is OUTPUTS[case.family]
     elif case.family == "dynamics":
-        assert set(component.command_bounds) <= set(column_names(component.command_type))
+        assert set(component.command_bounds) <= set(
+            column_names(component.command_type, component.actuator_count)
+        )
         assert type(output[0]) is Kinematics
     elif case.family == "rotors":
         assert [type(wrench) for wrench in output[0]] == [Wrench, Wrench]

@@ -10,7 +10,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
 from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.geometry.scalar import Real
-from kittiwake.interfaces.dynamics import AbstractFault
+from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 
 
 class ShaftFault(AbstractFault):
@@ -24,7 +24,8 @@ class ShaftFault(AbstractFault):
 
     @classmethod
     @override
-    def for_each_part(cls, at_s: float) -> tuple["ShaftFault", ...]:
+    def for_each_part(cls, at_s: float, dynamics: AbstractDynamics) -> tuple["ShaftFault", ...]:
+        del dynamics
         return cls(at_s=at_s, side="left"), cls(at_s=at_s, side="right")
 
     @override

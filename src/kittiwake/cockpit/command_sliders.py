@@ -202,8 +202,7 @@ def _rotor_speeds(context: SliderContext) -> CommandSliders:
     low, high = bounds.get("speeds_0_radps", (0.0, MAX_SPEED_RADPS))
 
     def command(v: Sequence[float]) -> RotorSpeeds:
-        one, two, three, four = v
-        return RotorSpeeds((one, two, three, four))
+        return RotorSpeeds(tuple(v))
 
     lowest, highest = float(low), float(high)
     sliders = [
@@ -213,7 +212,7 @@ def _rotor_speeds(context: SliderContext) -> CommandSliders:
             highest,
             context.last_value(f"cmd_speeds_{i}_radps", lowest),
         )
-        for i in range(4)
+        for i in range(dynamics.actuator_count)
     ]
     return CommandSliders("rotor speeds", sliders, command)
 

@@ -22,7 +22,7 @@ from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.commands import Command, CommandChoice, zero_command
+from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.component import kind_of
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.tree_where import tree_where
@@ -377,7 +377,8 @@ class Mission(AbstractGuidance):
             return later, as_arrays(command)
         choice = command if isinstance(command, CommandChoice) else CommandChoice((command,), 0)
         by_kind = {type(one): one for one in choice.commands}
-        commands = tuple(by_kind.get(kind, zero_command(kind)) for kind in kinds)
+        zeros = {type(zero): zero for step in self.steps for zero in step.do.zero_commands()}
+        commands = tuple((zeros | by_kind)[kind] for kind in kinds)
         places = _integers([kinds.index(type(one)) for one in choice.commands])
         return later, as_arrays(CommandChoice(commands, places[choice.place]))
 

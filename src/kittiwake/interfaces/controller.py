@@ -35,6 +35,10 @@ class AbstractController(AbstractComponent):
         parameters = dynamics.vehicle_parameters(gravity_mps2)
         return {name: value for name, value in parameters.items() if name in names}
 
+    def check(self, dynamics: "AbstractDynamics") -> None:
+        """Raise ScenarioError for parameters that do not fit the vehicle."""
+        del dynamics
+
     @abstractmethod
     def step(
         self, state: Any, inputs: tuple[Any, Kinematics], dt_s: Real, key: PRNGKeyArray

@@ -11,8 +11,9 @@ from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import Collider, ContactMotion
 from kittiwake.contact.ground_contact import GroundContact
 from kittiwake.core.columns import from_columns, to_columns
+from kittiwake.core.commands import zero_command
 from kittiwake.core.component import AbstractModel
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import CommandError, ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
 from kittiwake.geometry.scalar import Flag, Real
@@ -39,6 +40,11 @@ class AbstractDynamics(AbstractModel):
 
     size_body_m: eqx.AbstractVar[Vec3]
     deck: eqx.AbstractVar[Deck | None]
+
+    @property
+    def actuator_count(self) -> int:
+        """Number of actuators, if the actuator command has one number for each; else 0."""
+        return 0
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
@@ -74,6 +80,8 @@ class AbstractDynamics(AbstractModel):
 
     def off(self) -> Any:
         """Return the actuator command of a vehicle that is switched off."""
+        if self.actuator_count:
+            return zero_command(self.command_type, self.actuator_count)
         return self.command_type.off()
 
     @abstractmethod
@@ -91,12 +99,19 @@ class AbstractDynamics(AbstractModel):
         """Return the position, attitude, velocities and specific force of a state."""
 
     def limit_command(self, command: Any) -> Any:
-        """Return the actuator command clipped to ``command_bounds``."""
-        bounds = self.command_bounds
-        if not bounds:
-            return command
+        """Return the actuator command clipped to ``command_bounds``.
+
+        Raises:
+            CommandError: if it has a number too many or too few for the actuators.
+        """
         numbers = to_columns(command)
-        for name, (low, high) in bounds.items():
+        if self.actuator_count not in (0, len(numbers)):
+            message = (
+                f"{type(command).__name__}: got {len(numbers)} numbers; must be "
+                f"{self.actuator_count}, one for each actuator of the vehicle"
+            )
+            raise CommandError(message)
+        for name, (low, high) in self.command_bounds.items():
             numbers[name] = jnp.clip(numbers[name], low, high)
         return from_columns(type(command), numbers)
 
@@ -157,8 +172,9 @@ class AbstractFault(AbstractModel):
     at_s: eqx.AbstractVar[Real]
 
     @classmethod
-    def for_each_part(cls, at_s: float) -> "tuple[AbstractFault, ...]":
+    def for_each_part(cls, at_s: float, dynamics: AbstractDynamics) -> "tuple[AbstractFault, ...]":
         """Return a fault of each part that can fail in this way; each loses its whole output."""
+        del dynamics
         return (cls(at_s=at_s),)
 
     def part(self) -> str:
@@ -169,9 +185,9 @@ class AbstractFault(AbstractModel):
         """Return True if the fault has begun."""
         return time_s >= self.at_s
 
-    def check(self, bounds: dict[str, tuple[Real, Real]]) -> None:
-        """Raise ScenarioError for a fault that contradicts the bounds of the actuator command."""
-        del bounds
+    def check(self, dynamics: AbstractDynamics) -> None:
+        """Raise ScenarioError for a fault of a part, or of a kind, that the vehicle cannot have."""
+        del dynamics
 
     @abstractmethod
     def apply(self, command: Any, time_s: Real) -> Any:

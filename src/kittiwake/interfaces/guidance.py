@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.commands import Command, CommandChoice
+from kittiwake.core.commands import Command, CommandChoice, zero_command
 from kittiwake.core.component import AbstractComponent
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Kinematics
@@ -76,6 +76,10 @@ class AbstractGuidance(AbstractComponent):
     @abstractmethod
     def command_types(self) -> tuple[type[Command], ...]:
         """Return the setpoint types; if there are several, ``step`` returns a ``CommandChoice``."""
+
+    def zero_commands(self) -> tuple[Command, ...]:
+        """Return a command of zeros of each of ``command_types``."""
+        return tuple(map(zero_command, self.command_types()))
 
     @abstractmethod
     def step(

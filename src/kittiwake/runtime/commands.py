@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from functools import cache
 from math import inf, isfinite
+from types import MappingProxyType
 from typing import (
     Annotated,
     Any,
@@ -21,9 +22,9 @@ from kittiwake.core.columns import column_names, from_columns
 from kittiwake.core.commands import Command
 from kittiwake.core.errors import CascadeError, CommandError
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.cascade import cascade_path
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.vehicle import Vehicle
 
 UNIT_TOLERANCE = 1e-3
@@ -52,18 +53,24 @@ def command_values(commands: object, vehicles: Mapping[str, Vehicle]) -> list[fl
     for name, command in commands.items():
         given = _numbers(name, command)
         if name in vehicles and type(command) is vehicles[name].dynamics.command_type:
-            _check_bounds(name, type(command), given, vehicles[name].dynamics.command_bounds)
+            _check_actuators(name, type(command), given, vehicles[name].dynamics)
         numbers += given
     return numbers
 
 
-def commands_from_values(kinds: Kinds, numbers: Iterable[Any]) -> dict[str, Any]:
+def commands_from_values(
+    kinds: Kinds,
+    numbers: Iterable[Any],
+    vehicles: Mapping[str, Vehicle] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Return commands from their numbers, inside a compiled function."""
     remaining = iter(numbers)
-    return {
-        name: from_columns(kind, {column: next(remaining) for column in column_names(kind)})
-        for name, kind in kinds
-    }
+    commands: dict[str, Any] = {}
+    for name, kind in kinds:
+        count = vehicles[name].dynamics.actuator_count if name in vehicles else 0
+        columns = column_names(kind, count)
+        commands[name] = from_columns(kind, {column: next(remaining) for column in columns})
+    return commands
 
 
 def require_cascade(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
@@ -119,7 +126,8 @@ def _numbers_inside(command: Any, whole: str, name: str, prefix: str = "") -> li
             given = _flat(value)
         except (TypeError, ValueError):
             given = []
-        if len(given) != part.length or not all(map(isfinite, given)):
+        fits = bool(given) if part.length is None else len(given) == part.length
+        if not fits or not all(map(isfinite, given)):
             raise _refusal(path, whole, value, _finite_numbers(part.length))
         if part.bounds is not None and not all(map(part.bounds.hold, given)):
             raise _refusal(path, whole, value, str(part.bounds))
@@ -134,10 +142,17 @@ def _numbers_inside(command: Any, whole: str, name: str, prefix: str = "") -> li
     return numbers
 
 
-def _check_bounds(
-    name: str, kind: type, numbers: list[float], bounds: Mapping[str, tuple[Real, Real]]
+def _check_actuators(
+    name: str, kind: type, numbers: list[float], dynamics: AbstractDynamics
 ) -> None:
-    for column, number in zip(column_names(kind), numbers, strict=True):
+    count, bounds = dynamics.actuator_count, dynamics.command_bounds
+    if count not in (0, len(numbers)):
+        message = (
+            f"the {kind.__name__} for '{name}': got {len(numbers)} numbers; must be {count}, one "
+            "for each actuator of the vehicle"
+        )
+        raise CommandError(message)
+    for column, number in zip(column_names(kind, count), numbers, strict=True):
         low, high = bounds.get(column, (-inf, inf))
         bound = Bounds(float(low), float(high))
         if not bound.hold(number):
@@ -156,11 +171,14 @@ def _flat(value: Any) -> list[float]:
 
 
 class _Part(NamedTuple):
-    """A command's field: name, type, count of numbers and their bounds."""
+    """A command's field: name, type, count of numbers and their bounds.
+
+    ``length`` is None for one number for each actuator of the vehicle.
+    """
 
     field: str
     kind: Any
-    length: int
+    length: int | None
     bounds: Bounds | None
 
 
@@ -176,13 +194,15 @@ def _part(field: str, hint: Any) -> _Part:
         hint, *notes = get_args(hint)
         bounds = next((note for note in notes if isinstance(note, Bounds)), None)
     if get_origin(hint) is tuple:
-        return _Part(field, hint, len(get_args(hint)), bounds)
+        items = get_args(hint)
+        return _Part(field, hint, None if ... in items else len(items), bounds)
     length = {Vec3: len("xyz"), Quaternion: len("wxyz")}.get(hint, 1)
     return _Part(field, hint, length, bounds)
 
 
-def _finite_numbers(length: int) -> str:
-    return {1: "one finite number", 3: "three finite numbers", 4: "four finite numbers"}[length]
+def _finite_numbers(length: int | None) -> str:
+    numbers = {None: "finite numbers", 1: "one finite number", 3: "three finite numbers"}
+    return numbers.get(length, "four finite numbers")
 
 
 def _refusal(field: str, whole: str, value: Any, allowed: str) -> CommandError:

@@ -193,7 +193,9 @@ class Stepper:
         state = self._packing.unpack(floats, words)
         if not kinds:
             return self._packing.pack(self._step(cascades, state)[0])
-        later = self._with(cascades).advance(state, commands_from_values(kinds, numbers))
+        later = self._with(cascades).advance(
+            state, commands_from_values(kinds, numbers, self._vehicles)
+        )
         return self._packing.pack(later)
 
 

@@ -163,7 +163,7 @@ class LiveProgram:
         command_rows = [
             [
                 CommandRows(
-                    np.tile(np.asarray(_zero_values(kind), dtype), (len(group.names), 1)),
+                    np.tile(_zero_values(kind, group.vehicle), (len(group.names), 1)).astype(dtype),
                     np.zeros(len(group.names), bool),
                 )
                 for kind in kinds
@@ -191,13 +191,13 @@ def accepted_commands(vehicle: Vehicle) -> tuple[type, ...]:
 
 def _command_of(kind: type, numbers: jax.Array) -> Any:
     """Return a command from its numbers."""
-    return from_columns(kind, dict(zip(column_names(kind), numbers, strict=True)))
+    return from_columns(kind, dict(zip(column_names(kind, len(numbers)), numbers, strict=True)))
 
 
-def _zero_values(kind: type) -> list[float]:
+def _zero_values(kind: type, vehicle: Vehicle) -> list[float]:
     """Return the numbers of a zero command."""
-    columns = to_columns(zero_command(kind))
-    return [float(columns[name]) for name in column_names(kind)]
+    zero = zero_command(kind, vehicle.dynamics.actuator_count)
+    return [float(number) for number in to_columns(zero).values()]
 
 
 def _tunable_parts(fleet: Fleet) -> Any:

@@ -256,7 +256,7 @@ class VehicleBuilder:
                 if fault is not None:
                     _refuse_unfit(fault, kind)
                     if dynamics is not None:
-                        fault.check(dynamics.command_bounds)
+                        fault.check(dynamics)
 
     def _check_sensors(
         self,
@@ -339,7 +339,10 @@ class VehicleBuilder:
                     dynamics, self.settings.gravity_mps2
                 )
             known = merged(defaults, model.gains(name))
-            return self.components.scheduled(CONTROLLERS, merged(known, given), path)
+            built = self.components.scheduled(CONTROLLERS, merged(known, given), path)
+            if built is not None:
+                built.component.check(dynamics)
+            return built
         return None
 
     def _check_cascade(
