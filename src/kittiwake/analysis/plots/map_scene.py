@@ -27,7 +27,7 @@ REACH = 2.0
 LEAST_SPAN_M = 0.5
 # number of positions of each path at which the surface below is computed
 SURFACE_SAMPLES = 100
-MARGIN, LEAST_SHARE = 1.1, 0.3
+MARGIN, LEAST_SHARE = 1.15, 0.3
 
 Points = Float64[np.ndarray, "rows 3"]
 

@@ -266,8 +266,9 @@ class SpacePanel(AbstractPanel):
             axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
             axis.set_label_text(label)
             axis.line.set_color(GRAY)
-            axis.set_tick_params(pad=0)
-            axis.labelpad = 2.0
+            # labels of the vertical axis are centered beside it
+            axis.set_tick_params(pad=4.0 if name == "z" else 0.0)
+            axis.labelpad = 7.0 if name == "z" else 2.0
         axes.patch.set_alpha(0.0)
         for surface in surfaces_in(self.scene.large, low, high):
             axes.add_collection3d(Poly3DCollection([*surface.cells_world_m], **SURFACE))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
@@ -87,8 +88,19 @@ def compose(page: PlotPage, style: PlotStyle) -> PageFigure:
         figure.draw_without_rendering()
         for panel, axes in drawn:
             panel.finish(axes)
+        _freeze(figure)
         figure.draw_without_rendering()
     return figure
+
+
+def _freeze(figure: PageFigure) -> None:
+    """Fix the layout, without the last digits, in which the solver is not reproducible."""
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    engine.execute(figure)
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())
 
 
 def _stacked(columns: Sequence[PanelColumn], *, in_rows: bool) -> PanelColumn:

@@ -180,7 +180,9 @@ def draw_legend(axes: Axes, entries: Sequence[Artist], style: PlotStyle) -> None
         return
     labels = [fill(str(entry.get_label()), WRAP) for entry in entries]
     where: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
-    if not style.wide:
+    if not style.wide and axes.get_title(loc="left"):
+        where = {"loc": "best"}
+    elif not style.wide:
         columns = fitting_columns(labels, PANEL_SHARE * style.width_in)
         where = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": columns}
     legend = axes.legend(entries, labels, **where, markerscale=2.0)

@@ -146,9 +146,10 @@ def _span_s(shown: Sequence[SensorQuantity]) -> tuple[float, float]:
 
 
 def _measured_panel(quantity: SensorQuantity) -> AbstractPanel:
-    title = shortened(quantity.title + _mismatch_text(quantity), MAX_TITLE)
+    never = " (never valid)" if np.isnan(quantity.series[0]).all() else ""
+    title = shortened(quantity.title + _mismatch_text(quantity) + never, MAX_TITLE)
     if not quantity.time_s.size:
-        return TextPanel(f"{title}: nothing was measured")
+        return TextPanel(f"{quantity.title}: nothing was measured")
     if quantity.shape is None and len(quantity.parts) <= MAX_CURVES:
         return _curves_panel(quantity, title)
     scale = ColorScale.of(quantity.measured)
@@ -176,7 +177,6 @@ def _curves_panel(quantity: SensorQuantity, title: str) -> TimePanel:
         "",
         tuple(lines),
         title=title,
-        notes=("never valid",) if np.isnan(quantity.series[0]).all() else (),
         listed=not stacked,
         ticks=ticks,
         whole=quantity.whole,

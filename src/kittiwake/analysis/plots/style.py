@@ -142,12 +142,12 @@ class PageFigure(Figure):
         self.plot_style = plot_style
 
     def save(self, path: Path) -> None:
-        """Write the page in the format that the file name ends with.
+        """Write the page in the format that the file name ends with, or as PNG.
 
         Raises:
             LogError: if it cannot be written.
         """
-        kind = path.suffix.removeprefix(".")
+        kind = path.suffix.removeprefix(".") or "png"
         undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
         with output_file(path) as unfinished, self.plot_style.context():
             self.savefig(unfinished, dpi=DPI, format=kind, metadata=undated.get(kind))

@@ -62,7 +62,7 @@ def draw_survey(
 ) -> PageFigure:
     """Draw the map of the samples of probes of one field."""
     tracks = {probe.vehicle: _track(log, probe.vehicle) for probe in probes}
-    shores = _shores(scenario)
+    shores = shore_paths(scenario)
     outlines = [shore.points_world_m for shore in shores]
     low, high = map_limits(np.concatenate([*tracks.values(), *outlines]))
     truth = _truth(log, scenario, probes, low, high)
@@ -90,14 +90,15 @@ def draw_survey(
     )
 
 
-def _shores(scenario: Scenario) -> list[MapPath]:
+def shore_paths(scenario: Scenario) -> list[MapPath]:
     """Return the shores of all covered waters, and their borders at the margin from these."""
     origin = scenario.world.origin
     paths: list[MapPath] = []
     for pattern in coverages(scenario).values():
-        shore = replace(pattern, margin_m=0.0).water(origin)
-        margin = (pattern.water(origin), WATER, "shore, less the margin")
-        for water, looks, label in ((shore, SHORE, "shore"), margin):
+        waters = [(replace(pattern, margin_m=0.0).water(origin), SHORE, "shore")]
+        if float(pattern.margin_m) > 0.0:
+            waters.append((pattern.water(origin), WATER, "shore, less the margin"))
+        for water, looks, label in waters:
             rings = (water.exterior, *water.interiors)
             paths += [MapPath(np.asarray(ring.coords)[:, :2], looks, label) for ring in rings]
     return paths
