@@ -1150,7 +1150,7 @@ def test_a_far_set_point_does_not_open_the_map():
     log = Log({"otter": table({"x_m": np.linspace(0.0, 10.0, rows)} | far, rows)})
     figure = draw_overview(log)
     assert figure.axes[1].get_xlim()[1] < 12.0
-    assert "outside the map: 1 set points" in words(figure)[2]
+    assert "set points outside the map: 1" in words(figure)[2]
 
 
 def test_important_events_are_named_however_many_others_there_are():

@@ -18,6 +18,7 @@ from kittiwake.analysis.plots.style import (
     INK,
     POINTS_PER_INCH,
     ROW_FACTOR,
+    Looks,
     PlotStyle,
     shortened,
 )
@@ -35,7 +36,9 @@ FAILURES = (" fails", " jams")
 # ranks of the other events, and of those that are named only if all others are
 ORDINARY, LAST = 2, 3
 # rows of names, and rows that only important events may open
-MAX_ROWS, MORE_ROWS = 4, 20
+MAX_ROWS, MORE_ROWS = 4, 12
+# number of events of which names are tried
+MAX_NAMES = 200
 MAX_CHARACTERS = 70
 # pixels between names in a row
 GAP = 8.0
@@ -127,13 +130,13 @@ class EventPanel(AbstractPanel):
         shown = [moment for moment in self.moments if low <= moment.time_s <= high]
         placed: list[tuple[Text, float]] = []
         spans: list[tuple[float, float, int]] = []
-        for moment in shown:
+        for place, moment in enumerate(shown[:MAX_NAMES]):
             text = self._text(axes, moment)
             mast = (moment.time_s - low) / (high - low) * width
             length = _cut(text, width)
-            start = mast if mast + length <= width else max(mast - length, 0.0)
+            start = max(min(mast, width - length), 0.0)
             row = free_row((start, start + length), spans)
-            unfinished = moment.rank == LAST and len(placed) < shown.index(moment)
+            unfinished = moment.rank == LAST and len(placed) < place
             if unfinished or row >= (MORE_ROWS if moment.rank < ORDINARY else MAX_ROWS):
                 text.remove()
                 continue
@@ -142,13 +145,9 @@ class EventPanel(AbstractPanel):
         rows = 1 + max((row for *_, row in spans), default=0)
         for (text, mast), (start, _, row) in zip(placed, spans, strict=True):
             text.set_position((start / width, (row + 0.5) / rows))
-            axes.plot(
-                *([mast, mast], [0.0, (row + 0.9) / rows]),
-                color=GRAY,
-                linewidth=0.6,
-                transform=axes.transAxes,
-                clip_on=False,
-            )
+            top = (row + 0.9) / rows
+            looks: Looks = {"color": GRAY, "linewidth": 0.6, "clip_on": False}
+            axes.plot([mast, mast], [0.0, top], transform=axes.transAxes, **looks)
         _make_room(axes, rows)
         if len(placed) < len(shown):
             title = f"{len(placed):,} of {len(shown):,} events named"

@@ -351,7 +351,8 @@ def _ends(trace: Trace, color: str, *, few: bool) -> list[MapPath]:
         looks = START | {"markeredgecolor": color, "color": color, "zorder": 4.0}
         marks.append(MapPath(known[:1], looks, "start"))
     if len(known) and trace.loss is None:
-        looks = END | {"color": color, "zorder": 4.1} | ({} if few else {"markersize": 2.0})
+        looks = END | {"markeredgecolor": color, "color": color, "zorder": 4.1}
+        looks |= {} if few else {"markersize": 2.0}
         marks.append(MapPath(known[-1:], looks, "end"))
     if trace.loss is not None:
         looks = LOST | {"color": INK, "zorder": 4.5} | ({} if few else {"markersize": 6.0})
