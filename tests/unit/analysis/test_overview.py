@@ -361,7 +361,7 @@ def test_one_vehicle_is_shown_with_all_its_state_and_inputs(figures):
     space, plan = figures["tour"].axes[:2]
     assert isinstance(space, Axes3D)
     assert (plan.get_xlabel(), plan.get_ylabel()) == ("east x (m)", "north y (m)")
-    assert listed(axes_labeled(figures["tour"], "position\n(m)")) == ["x", "y", "set point"]
+    assert listed(axes_labeled(figures["tour"], "position\n(m)")) == ["x", "y", "setpoint"]
 
 
 def test_time_series_share_one_axis_over_the_whole_flight(figures):
@@ -516,7 +516,7 @@ def test_many_waypoints_are_counted_and_not_marked():
 
 
 @pytest.mark.parametrize(
-    ("command", "names"), [("cmd_left_radps", []), ("cmd_thrust_n", ["yaw", "set point"])]
+    ("command", "names"), [("cmd_left_radps", []), ("cmd_thrust_n", ["yaw", "setpoint"])]
 )
 def test_setpoint_position_has_no_speed_and_for_a_vessel_no_yaw(command, names):
     setpoints = {f"setpoint.position_{axis}_world_m": 5.0 for axis in "xyz"}
@@ -529,7 +529,7 @@ def test_setpoint_position_has_no_speed_and_for_a_vessel_no_yaw(command, names):
     assert listed(axes_labeled(figure, "speed\n(m/s)")) == []
     moving = setpoints | {"setpoint.velocity_x_world_mps": 1.0}
     figure = draw_overview(Log({"a": table(moving, 50)}))
-    assert listed(axes_labeled(figure, "speed\n(m/s)")) == ["speed", "set point"]
+    assert listed(axes_labeled(figure, "speed\n(m/s)")) == ["speed", "setpoint"]
 
 
 @pytest.mark.parametrize(
@@ -911,7 +911,7 @@ def test_set_points_are_numbered_in_the_order_of_the_tour(figures):
         (0.0, 0.0, 10.0): [3],
     }
     assert [text.get_text() for text in figures["tour"].axes[1].texts] == ["1", "2", "3"]
-    assert "set point" in in_key(figures["tour"])
+    assert "setpoint" in in_key(figures["tour"])
 
 
 def test_a_moving_set_point_is_a_line():
@@ -1150,7 +1150,7 @@ def test_a_far_set_point_does_not_open_the_map():
     log = Log({"otter": table({"x_m": np.linspace(0.0, 10.0, rows)} | far, rows)})
     figure = draw_overview(log)
     assert figure.axes[1].get_xlim()[1] < 12.0
-    assert "set points outside the map: 1" in words(figure)[2]
+    assert "setpoints outside the map: 1" in words(figure)[2]
 
 
 def test_important_events_are_named_however_many_others_there_are():

@@ -92,7 +92,7 @@ def _time_panels(trials: Sequence[Trial], colors: dict[str, str]) -> list[TimePa
     tables = [trial.table for trial in trials]
     quantities: dict[str, Quantity] = {}
     if any(np.isfinite(_errors_m(table)).any() for table in tables):
-        quantities["to set point\n(m)"] = _errors_m
+        quantities["to setpoint\n(m)"] = _errors_m
     spans = [np.ptp(_known(table.part(POSITION_WORLD_M)), axis=0) for table in tables]
     most = np.max(spans, axis=0)
     for axis, name in enumerate("xyz"):
@@ -106,7 +106,7 @@ def _time_panels(trials: Sequence[Trial], colors: dict[str, str]) -> list[TimePa
             setpoint = tables[0].part((SETPOINT_WORLD_M["xyz".index(label[0])],))[:, 0]
             if np.isfinite(setpoint).any():
                 time_s = tables[0].part(("time_s",))[:, 0]
-                lines.append(PlotLine("set point", time_s, setpoint, INK, "setpoint"))
+                lines.append(PlotLine("setpoint", time_s, setpoint, INK, "setpoint"))
         panels.append(TimePanel(label, tuple(lines), listed=False))
     return panels
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -36,7 +36,7 @@ FAILURES = (" fails", " jams")
 # ranks of the other events, and of those that are named only if all others are
 ORDINARY, LAST = 2, 3
 # rows of names, and rows that only important events may open
-MAX_ROWS, MORE_ROWS = 4, 12
+MAX_ROWS, MORE_ROWS = 5, 12
 # number of events of which names are tried
 MAX_NAMES = 200
 MAX_CHARACTERS = 70
@@ -113,7 +113,7 @@ class EventPanel(AbstractPanel):
     over_time: ClassVar[bool] = True
 
     moments: tuple[Moment, ...]
-    names: tuple[str, ...] = field(default=("events",))
+    names: tuple[str, ...] = ("events",)
 
     @override
     def height_in(self, style: PlotStyle) -> float:

@@ -1,7 +1,7 @@
 """Panels of paths: from above with north up, and in 3D."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import cos, degrees, radians, sin
 from typing import Any, ClassVar, Literal
 
@@ -28,7 +28,7 @@ from kittiwake.analysis.plots.style import CURVES, GRAY, HALO, INK, SECOND_RUN, 
 from kittiwake.analysis.plots.traces import Trace
 
 # labels of paths and marks in the order of the key
-ENTRIES = ("start", "end", "follows a deck", "set point")
+ENTRIES = ("start", "end", "follows a deck", "setpoint")
 MAX_STOPS = 40
 # maximum number of waypoint numbers beside a position
 MAX_NUMBERS = 3
@@ -233,7 +233,7 @@ class SpacePanel(AbstractPanel):
     paths: tuple[MapPath, ...]
     shadows: tuple[Points, ...]
     scene: MapScene
-    names: tuple[str, ...] = field(default=("3d",))
+    names: tuple[str, ...] = ("3d",)
 
     @override
     def height_in(self, style: PlotStyle) -> float:
@@ -323,7 +323,7 @@ def _setpoint_paths(trace: Trace, color: str, scene: MapScene, *, numbered: bool
     if not places:
         return []
     if len(places) > MAX_STOPS:
-        return [MapPath(wanted, MOVING | {"zorder": 2.8}, "set point")]
+        return [MapPath(wanted, MOVING | {"zorder": 2.8}, "setpoint")]
     looks = STOP | {"markeredgecolor": color, "color": color, "zorder": 3.2}
     numbers: tuple[str, ...] = ()
     # those above each other share their numbers
@@ -332,10 +332,10 @@ def _setpoint_paths(trace: Trace, color: str, scene: MapScene, *, numbered: bool
         points = np.array([[*place, np.nan] for place in level])
         numbers = tuple(_numbers(found) for found in level.values())
         return [
-            MapPath(np.array([*places]), looks, "set point"),
+            MapPath(np.array([*places]), looks, "setpoint"),
             MapPath(points, {"linestyle": ""}, numbers=numbers),
         ]
-    return [MapPath(np.array([*places]), looks, "set point")]
+    return [MapPath(np.array([*places]), looks, "setpoint")]
 
 
 def _numbers(found: Sequence[int]) -> str:

@@ -202,7 +202,7 @@ def _notes(log: Log, traces: Sequence[Trace], scene: MapScene, waypoints: int) -
         count: len(traces) < len(log.names),
         f"one row in {step:,} drawn": step > 1,
         f"not drawn: {names}, whose file is not in the folder": bool(names),
-        f"set points outside the map: {scene.beyond:,}": scene.beyond > 0,
+        f"setpoints outside the map: {scene.beyond:,}": scene.beyond > 0,
         f"{waypoints} waypoints reached": waypoints > 0,
     }
     line = " · ".join(note for note, applies in notes.items() if applies)

@@ -50,7 +50,7 @@ class AbstractPanel:
 
     projection: ClassVar[str | None] = None
     over_time: ClassVar[bool] = False
-    names: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
     def height_in(self, style: PlotStyle) -> float:
         """Return the height of the axes."""
@@ -195,7 +195,6 @@ class TextPanel(AbstractPanel):
     """Short text in place of axes, empty where there is nothing to draw."""
 
     text: str = ""
-    names: tuple[str, ...] = ()
 
     @override
     def draw(self, axes: Axes, style: PlotStyle) -> None:
@@ -263,7 +262,6 @@ class HeatmapPanel(AbstractPanel):
     time_s: Series
     values: Float64[np.ndarray, "rows parts"]
     colors: ColorScale
-    names: tuple[str, ...] = ()
 
     @override
     def draw(self, axes: Axes, style: PlotStyle) -> None:
@@ -289,7 +287,6 @@ class FramesPanel(AbstractPanel):
     time_s: Series
     images: Sequence[Float64[np.ndarray, "..."]]
     colors: ColorScale
-    names: tuple[str, ...] = ()
 
     @override
     def draw(self, axes: Axes, style: PlotStyle) -> None:
@@ -331,7 +328,6 @@ class BarPanel(AbstractPanel):
     title: str
     bars: tuple[Bar, ...]
     labeled: bool = True
-    names: tuple[str, ...] = ()
 
     @override
     def height_in(self, style: PlotStyle) -> float:

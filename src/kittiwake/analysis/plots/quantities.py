@@ -20,7 +20,7 @@ from kittiwake.analysis.table import (
 )
 from kittiwake.core.units import UNIT_SYMBOLS
 
-SETPOINT, COMMAND_LABEL = "set point", "command"
+SETPOINT, COMMAND_LABEL = "setpoint", "command"
 SETPOINT_YAW = "setpoint.yaw_rad"
 SETPOINT_HEIGHT = "setpoint.height_world_m"
 SURFACE_DISTANCE = "setpoint.distance_m"
