@@ -676,6 +676,25 @@ def test_plot_draws_the_picture_again(spot):
     assert picture.read_bytes() == before
 
 
+def test_plot_writes_only_named_panels_in_the_given_format_and_style(spot):
+    folder, _ = spot
+    options = ("--format", "pdf", "--style", "paper", "--only", "position,speed")
+    answer = kittiwake_does("plot", folder, *options)
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out == f"The picture is {folder / 'overview.pdf'}\n"
+    assert (folder / "overview.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_plot_draws_a_second_run_over_the_first_one(spot, row):
+    folder, _ = spot
+    answer = kittiwake_does("plot", folder, folder)
+    assert (answer.status, answer.err) == (0, "")
+    assert (folder / f"overview-with-{folder.name}.png").read_bytes().startswith(PNG)
+    answer = kittiwake_does("plot", folder, row[0])
+    assert (answer.status, answer.out) == (2, "")
+    assert f"{folder} has pelican; {row[0]} has pelican-1, pelican-2" in answer.err
+
+
 def test_plot_refuses_a_sensor_that_the_log_does_not_have(spot):
     answer = kittiwake_does("plot", spot[0], "--sensor", "imuu")
     assert (answer.status, answer.out) == (2, "")

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.overview.inputs import UNITS
+from kittiwake.analysis.plots.quantities import UNITS
 from kittiwake.analysis.probed import field_of
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.sensors.round_robin import SENSORS
@@ -28,7 +28,7 @@ Samples = Float64[np.ndarray, "samples parts"]
 
 
 @dataclass(frozen=True, eq=False)
-class Quantity:
+class SensorQuantity:
     """Samples of one quantity of a sensor, in the unit of the plot.
 
     It has the rows of the log with a new sample. ``parts`` are the names of its numbers, one empty
@@ -95,7 +95,7 @@ def check_sensors(log: Log, wanted: Collection[str]) -> None:
             raise LogError(message)
 
 
-def quantities(log: Log, vehicle: str, wanted: Collection[str] = ()) -> list[Quantity]:
+def quantities(log: Log, vehicle: str, wanted: Collection[str] = ()) -> list[SensorQuantity]:
     """Return the quantities of a vehicle's sensors, or of the wanted ones, in column order."""
     # a dictionary, as a camera has thousands of columns
     places = {column: place for place, column in enumerate(log.columns(vehicle))}
@@ -108,7 +108,7 @@ def quantities(log: Log, vehicle: str, wanted: Collection[str] = ()) -> list[Qua
     return [_uniform_as_flag(quantity) for quantity in found]
 
 
-def _uniform_as_flag(quantity: Quantity) -> Quantity:
+def _uniform_as_flag(quantity: SensorQuantity) -> SensorQuantity:
     """Return an image of flags as one flag over time if all pixels always agree."""
     if quantity.shape is None or not quantity.flag:
         return quantity
@@ -141,7 +141,7 @@ def _grouped(columns: Collection[str]) -> dict[str, dict[str, list[str]]]:
 
 def _quantity(
     log: Log, vehicle: str, places: Mapping[str, int], which: tuple[str, str], names: list[str]
-) -> Quantity:
+) -> SensorQuantity:
     sensor, base = which
     values = log.values(vehicle)
     fresh: Bool[np.ndarray, " rows"] = values[:, places[f"sensor.{sensor}.{FRESH}"]] > 0.0
@@ -163,7 +163,7 @@ def _quantity(
             return np.ones((int(fresh.sum()), len(names)), bool)
         return values[:, [places[f"{kind}.{sensor}.{flag}"] for flag in flags]][fresh] > 0.0
 
-    return Quantity(
+    return SensorQuantity(
         title=f"{sensor}: {label.replace('_', ' ')}",
         parts=_parts(names, numbers, _kind(log.scenario, vehicle, sensor)),
         time_s=values[fresh, places["time_s"]],

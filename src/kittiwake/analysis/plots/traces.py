@@ -1,14 +1,16 @@
 """Selection of vehicles and rows of a log for drawing, and of losses."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.overview.partner import partner_of
+from kittiwake.analysis.probed import mapping_in
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
     LEGS,
@@ -18,7 +20,6 @@ from kittiwake.analysis.table import (
     VELOCITY_WORLD_MPS,
     Event,
     Table,
-    roll_pitch_yaw_deg,
 )
 
 MAX_VEHICLES = 100
@@ -32,11 +33,10 @@ DIVERGED_LEAST = 10.0
 
 WIND_WORLD_MPS = ("wind_x_world_mps", "wind_y_world_mps", "wind_z_world_mps")
 
-COMMANDED_ATTITUDE = tuple(f"cmd_q_world_from_body_{part}" for part in "wxyz")
-
-PHASE = "guidance.phase"
 # share of rows with a new setpoint above which it counts as moving
 MOVING_SHARE = 0.2
+
+COUNTED = re.compile(r"(?P<entry>.+)-(?P<number>\d+)")
 
 LOSSES = ("lost", "diverged")
 
@@ -89,60 +89,22 @@ class Trace:
         return self.table.part(SETPOINT_WORLD_M)
 
     @property
-    def speed_mps(self) -> Series:
-        """Speeds of the vehicle."""
-        return np.linalg.norm(self.table.part(VELOCITY_WORLD_MPS), axis=1)
-
-    @property
-    def wind_world_mps(self) -> Rows:
-        """Total velocity of the air at the vehicle."""
-        return self.table.part(WIND_WORLD_MPS)
-
-    @property
-    def partner_distance_m(self) -> Series | None:
-        """Horizontal distance to the partner; None without one."""
-        if self.partner_world_m is None:
-            return None
-        return np.linalg.norm((self.position_world_m - self.partner_world_m)[:, :2], axis=1)
-
-    @property
-    def cross_track_m(self) -> Series | None:
-        """Distance to the leg from the previous setpoint to this one; None without legs.
+    def cross_track_m(self) -> Series:
+        """Distance to the leg from the previous setpoint to this one; NaN without legs.
 
         The first leg starts at the vehicle's first position. Only guidance with a waypoint counter
         and without a moving setpoint has legs.
         """
-        if not np.nan_to_num(self.table.part((LEGS,))[:, 0]).any():
-            return None
         ends = self.setpoint_world_m
-        known = np.flatnonzero(np.isfinite(ends).all(axis=1))
-        if not len(known):
-            return None
-        new = np.any(np.diff(ends[known], axis=0, prepend=np.nan) != 0.0, axis=1)
-        if np.count_nonzero(new) > MOVING_SHARE * len(known) + 1:
-            return None
-        places = np.concatenate([self.position_world_m[known[:1]], ends[known[new]]])
-        leg = np.cumsum(new)
         distance_m = np.full(len(ends), np.nan)
-        distance_m[known] = _distance_to_leg(
-            self.position_world_m[known], places[leg - 1], places[leg]
-        )
+        known = np.flatnonzero(np.isfinite(ends).all(axis=1))
+        new = np.any(np.diff(ends[known], axis=0, prepend=np.nan) != 0.0, axis=1)
+        moving = np.count_nonzero(new) > MOVING_SHARE * len(known) + 1
+        if len(known) and not moving and np.nan_to_num(self.table.part((LEGS,))).any():
+            places = np.concatenate([self.position_world_m[known[:1]], ends[known[new]]])
+            leg, at = np.cumsum(new), self.position_world_m[known]
+            distance_m[known] = _distance_to_leg(at, places[leg - 1], places[leg])
         return distance_m
-
-    @property
-    def phase(self) -> Series:
-        """Number of the task phase; NaN for a task without phases."""
-        return self.table.part((PHASE,))[:, 0]
-
-    @property
-    def commanded_roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
-        """Commanded attitude in ZYX angles; NaN without one."""
-        return roll_pitch_yaw_deg(self.table.part(COMMANDED_ATTITUDE))
-
-    @property
-    def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
-        """Attitude in ZYX angles, yaw between -180 and 180."""
-        return self.table.roll_pitch_yaw_deg
 
     def has(self, columns: Iterable[str]) -> bool:
         """Return True if each of these columns has a finite number."""
@@ -207,6 +169,19 @@ def _with_partner(trace: Trace, log: Log) -> Trace:
     return replace(trace, partner_world_m=np.where(known[:, None], found, np.nan))
 
 
+def partner_of(name: str, log: Log) -> str | None:
+    """Return the vehicle whose deck a vehicle follows; None without one or for a platform."""
+    vehicles: Mapping[str, Any] = mapping_in(log.scenario, "vehicles")
+    counted = COUNTED.fullmatch(name)
+    key, number = name, ""
+    if name not in vehicles and counted is not None:
+        key, number = counted["entry"], counted["number"]
+    given = mapping_in(vehicles, key).get("partner")
+    if not isinstance(given, str):
+        return None
+    return next((other for other in (given, f"{given}-{number}") if other in log.tables), None)
+
+
 def _spread(count: int, wanted: int) -> list[int]:
     """Return at most ``wanted`` of the numbers below ``count``, from the first to the last."""
     return np.linspace(0, count - 1, min(count, wanted)).round().astype(int).tolist()
@@ -231,18 +206,12 @@ def _trace(name: str, place: int, table: Table, loss: Loss | None) -> Trace:
 def _far(table: Table) -> Bool[np.ndarray, " rows"]:
     """Return the rows in which a diverging vehicle is far from its median state."""
     position_m = table.part(POSITION_WORLD_M)
-    known = position_m[np.isfinite(position_m).all(axis=1)]
-    if not len(known):
-        return np.zeros(len(position_m), bool)
-    distance_m = np.linalg.norm(position_m - known[0], axis=1)
-    speed_mps = np.linalg.norm(table.part(VELOCITY_WORLD_MPS), axis=1)
-    return _excessive(distance_m) | _excessive(speed_mps)
-
-
-def _excessive(values: Series) -> Bool[np.ndarray, " rows"]:
-    known = values[np.isfinite(values)]
-    usual = float(np.median(known)) if known.size else 0.0
-    return values > max(DIVERGED_FACTOR * usual, DIVERGED_LEAST)
+    far = np.zeros(len(position_m), bool)
+    for vectors in (position_m - np.nan_to_num(position_m[:1]), table.part(VELOCITY_WORLD_MPS)):
+        sizes = np.linalg.norm(vectors, axis=1)
+        usual = float(np.median(sizes[np.isfinite(sizes)])) if np.isfinite(sizes).any() else 0.0
+        far |= sizes > max(DIVERGED_FACTOR * usual, DIVERGED_LEAST)
+    return far
 
 
 def _loss(table: Table, event: Event | None) -> Loss | None:
