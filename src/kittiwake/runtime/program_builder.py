@@ -1,4 +1,4 @@
-"""Builder of live programs for changed scenarios, in a thread beside the flight."""
+"""Builder of a flight's first program, and of those for changed scenarios beside the flight."""
 
 import ctypes
 import threading
@@ -44,20 +44,18 @@ class BuildRequest:
     """Settings that all programs of a flight share.
 
     Attributes:
-        single_precision: True for float32.
         steps: physics steps in a block.
         seed: seed of the random streams.
         former: live program of an earlier flight; if it still fits, nothing is compiled again.
     """
 
-    single_precision: bool
     steps: int
     seed: int
     former: LiveProgram | None
 
 
 class ProgramBuilder:
-    """Builder of programs in a thread of its own; of changes with one key only the newest counts.
+    """Builder of programs; of changes with one key only the newest counts.
 
     Attributes:
         scenario: the scenario with all changes that have been built.
@@ -66,7 +64,7 @@ class ProgramBuilder:
     def __init__(
         self, scenario: Scenario, problems: SimpleQueue[str], built: Callable[[Built], None]
     ) -> None:
-        """Prepare to build; ``open`` starts the first program.
+        """Prepare to build; ``open`` builds the first program.
 
         Args:
             scenario: the initial scenario.
@@ -86,14 +84,9 @@ class ProgramBuilder:
         self._lock = threading.RLock()
         # compiling cannot be interrupted, so a process ends only after it
         self._thread = ThreadPoolExecutor(1, "program-builder")
-        self._closed, self._tried = False, False
+        self._closed = False
         # identifier of the thread while it builds
         self._thread_id: int | None = None
-
-    @property
-    def tried(self) -> bool:
-        """True once the first program was built or has failed to build."""
-        return self._tried
 
     @property
     def latest(self) -> LiveProgram | None:
@@ -118,10 +111,17 @@ class ProgramBuilder:
             scenario, changes = self.scenario, {**self._building, **self._changes}
         return self._with_changes(scenario, changes)[0]
 
-    def open(self, request: BuildRequest) -> None:
-        """Start to build, first the program of the initial scenario."""
+    def open(self, request: BuildRequest) -> LiveProgram:
+        """Build the first program; changes from now on are built in the thread of the builder.
+
+        Raises:
+            KittiwakeError: if the scenario cannot be built.
+        """
+        program = self._build(request)
         self._request = request
+        # for what was requested meanwhile
         self._schedule_update()
+        return program
 
     def close(self) -> None:
         """Build nothing more and discard the program that is being built."""
@@ -148,18 +148,17 @@ class ProgramBuilder:
             self._changes[key] = change
         self._schedule_update()
 
-    def fail(self, vehicle: str, part: str, at_s: float, *, failed: bool) -> bool:
-        """Make a part fail, or work again; return False if it already does."""
+    def fail(self, vehicle: str, part: str, at_s: float, *, failed: bool) -> None:
+        """Make a part fail, or work again."""
         with self._lock:
             parts = self._failing.setdefault(vehicle, {})
             if failed == (part in parts):
-                return False
+                return
             if failed:
                 parts[part] = at_s
             else:
                 del parts[part]
         self._schedule_update()
-        return True
 
     def _schedule_update(self) -> None:
         """Let the thread build what is requested, while there is a flight."""
@@ -181,23 +180,25 @@ class ProgramBuilder:
         finally:
             with self._lock:
                 self._building, self._thread_id = {}, None
-            self._tried = True
 
     def _update(self, request: BuildRequest) -> None:
-        """Build the program of the scenario as requested now."""
+        """Build the program of the scenario as requested now, unless nothing has changed."""
+        with self._lock:
+            if not self._changes and self._latest_failing == self.failing:
+                return
+        try:
+            self._build(request)
+        except KittiwakeError as error:
+            self._problems.put(str(error))
+
+    def _build(self, request: BuildRequest) -> LiveProgram:
         with self._lock:
             failing, latest = self.failing, self._latest
-            if not self._changes and latest is not None and self._latest_failing == failing:
-                return
             self._building, self._changes = self._changes, {}
         scenario, self._building = self._with_changes(self.scenario, self._building)
         ready = with_dormant_faults(scenario, failing)
-        try:
-            fleet = fleet_of(ready, single_precision=request.single_precision, live_parameters=True)
-            program = self._program(request, fleet, ready)
-        except KittiwakeError as error:
-            self._problems.put(str(error))
-            return
+        fleet = fleet_of(ready, live_parameters=True, scored=True)
+        program = self._program(request, fleet, ready)
         notices = [(change.subject, change.description) for change in self._building.values()]
         notices += _fault_notices(self._latest_failing, failing)
         tune = (lambda: program.tune(fleet, ready.vehicles)) if program is latest else None
@@ -207,6 +208,7 @@ class ProgramBuilder:
         # before other threads can see the new program
         self._built(Built(program, is_new, tune, notices))
         self._latest, self._latest_failing = program, failing
+        return program
 
     def _program(self, request: BuildRequest, fleet: Any, ready: Scenario) -> LiveProgram:
         if self._latest is not None and self._latest.fits(fleet):

@@ -89,10 +89,9 @@ class Session:
     def _begin(self, scenario: Scenario, seed: int, former: LiveProgram | None = None) -> None:
         self.seed = seed
         self.simulation = Simulation(scenario)
-        program = self.simulation.program
         self.executor = LiveExecutor(
             scenario,
-            program,
+            self.simulation.program.layout,
             self.clock,
             self._watch,
             # shared, since a wrong change may only be found in the flight that applies it

@@ -241,7 +241,9 @@ def _initial_state(
 def _structure_of(fleet: Fleet) -> Any:
     """Return the tree structure, shapes and types of the arrays that a program is compiled for."""
     shapes = [(np.shape(leaf), jnp.result_type(leaf)) for leaf in jax.tree.leaves(_numbers(fleet))]
-    return jax.tree.structure(fleet), shapes
+    # a commander keeps the numbers of the vehicles for which it was built
+    commander = None if fleet.commander is None else fleet.commander.identity
+    return jax.tree.structure(replace(fleet, commander=None)), commander, shapes
 
 
 def _equal_constants(one: Fleet, other: Fleet) -> bool:

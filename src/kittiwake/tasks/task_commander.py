@@ -62,14 +62,20 @@ class TaskState(eqx.Module):
 class TaskCommander(AbstractCommander):
     """Commander of a task's agents, which observe and act at the task's rate as in ``Env``."""
 
-    def __init__(self, env: Env, policy: Policy | None) -> None:
+    def __init__(self, env: Env, policy: Policy | None, identity: str) -> None:
         """Create the commander of a task's agents.
 
         Args:
             env: the task in its scenario.
             policy: policy of the agents; None if the scenario's guidance flies them.
+            identity: the task and the policy as written in the scenario.
         """
-        self._env, self._policy = env, policy
+        self._env, self._policy, self._identity = env, policy, identity
+
+    @property
+    @override
+    def identity(self) -> str:
+        return self._identity
 
     @override
     def begin(
@@ -185,7 +191,8 @@ def fleet_of(
             return fleet
         raise
     policy = _policy(scenario, env) if flown else None
-    return replace(fleet, commander=TaskCommander(env, policy))
+    identity = repr([scenario.document.data.get(key) for key in (KEY, "policy")])
+    return replace(fleet, commander=TaskCommander(env, policy, identity))
 
 
 def check_task(scenario: Scenario) -> None:
