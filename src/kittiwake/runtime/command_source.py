@@ -1,8 +1,6 @@
 """External command source, polled between compiled blocks of a few steps."""
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -48,20 +46,3 @@ class CommandSource(Protocol):
     def notices(self) -> Sequence[Notice]:
         """Return what has happened since the last call."""
         ...
-
-
-@dataclass
-class Pace:
-    """Pacing of simulated time by the wall clock; ``speed`` 2 is twice real time."""
-
-    speed: float = 1.0
-    _began_s: float | None = field(default=None, init=False)
-
-    def wait(self, time_s: float) -> None:
-        """Wait until a simulated time has come; a late flight catches up."""
-        now_s = time.monotonic()
-        if self._began_s is None:
-            self._began_s = now_s - time_s / self.speed
-        left_s = self._began_s + time_s / self.speed - now_s
-        if left_s > 0.0:
-            time.sleep(left_s)

@@ -6,7 +6,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from kittiwake.runtime.command_source import CommandSource, Notice, Pace
+from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.command_source import CommandSource, Notice
 from kittiwake.runtime.commands import command_values
 from kittiwake.runtime.program import Accelerations, Program, RunBlock, RunCommanded
 from kittiwake.runtime.watch import Block, RowLayout, Violation
@@ -53,11 +54,11 @@ class FlightExecutor(Protocol):
 
 @dataclass
 class CompiledExecutor:
-    """Executor of a compiled program, with optional external commands and real-time pacing."""
+    """Executor of a compiled program, with optional external commands, as fast as possible without a clock."""
 
     program: Program
     source: CommandSource | None = None
-    pace: Pace | None = None
+    clock: RealTimeClock | None = None
     _block: RunBlock = field(init=False)
     _commanded: RunCommanded = field(init=False)
     _accelerations: Accelerations = field(init=False)
@@ -84,10 +85,8 @@ class CompiledExecutor:
         return self.program.start(seed)
 
     def due(self, tick: int) -> bool:
-        """Return True, with a pace as soon as the wall clock allows the block."""
-        if self.pace is not None:
-            self.pace.wait(tick / self.rate_hz)
-        return True
+        """Return True if the clock lets the block through; waits a moment for it."""
+        return self.clock is None or self.clock.wait(tick / self.rate_hz)
 
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
         """Fly the next block."""
