@@ -54,6 +54,7 @@ def fly_by_hub(
     """
     from kittiwake.adapters.hub.command_source import HubCommandSource
     from kittiwake.runtime.clock import RealTimeClock
+    from kittiwake.runtime.command_source import reports_of
     from kittiwake.runtime.flight_executor import CompiledExecutor
     from kittiwake.runtime.run_folder import fly_into
     from kittiwake.runtime.simulation import Simulation
@@ -73,7 +74,7 @@ def fly_by_hub(
             name: stack.enter_context(_member(scenario, port, name, hub.host, token))
             for port, name in _ports_and_names(scenario, hub.base_port)
         }
-        source.attach(members, simulation.program.reports(flight.state))
+        source.attach(members, reports_of(simulation.fleet, flight.state))
         return fly_into(simulation, flight, folder, follow(flight))
 
 

@@ -77,11 +77,11 @@ def require_cascade(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
             continue  # the fleet refuses it
         vehicle = vehicles[name]
         if not accepts_command(kind, vehicle):
-            accepted = [one for one in COMMAND_TYPES if accepts_command(one, vehicle)]
+            accepted = ", ".join(f"kw.{one.__name__}" for one in accepted_commands(vehicle))
             message = (
                 f"the command for '{name}' cannot be followed: no controller leads from "
                 f"{kind.__name__} to {vehicle.dynamics.command_type.__name__}, which the vehicle "
-                f"takes; give one of {', '.join(f'kw.{one.__name__}' for one in accepted)}"
+                f"takes; give one of {accepted}"
             )
             raise CascadeError(message, kind.__name__)
 
@@ -94,6 +94,11 @@ def accepts_command(kind: type, vehicle: Vehicle) -> bool:
     except CascadeError:
         return False
     return True
+
+
+def accepted_commands(vehicle: Vehicle) -> tuple[type, ...]:
+    """Return the command types that a vehicle accepts, from high to low."""
+    return tuple(kind for kind in COMMAND_TYPES if accepts_command(kind, vehicle))
 
 
 def _numbers(name: str, command: Any) -> list[float]:

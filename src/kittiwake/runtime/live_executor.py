@@ -1,6 +1,6 @@
 """Interactive flight: pause, command, change parameters and inject faults at run time.
 
-It flies a program whose parameters and commands are arguments (``LiveProgram``), so most requests
+It flies a program whose parameters and commands are arguments (``Program``), so most requests
 take effect with the next block. Other changes need another program, which ``ProgramBuilder`` builds
 in a thread of its own, so the flight never waits: they take effect with the first block after that
 program is ready.
@@ -23,8 +23,10 @@ from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
 from kittiwake.core.kinematics import Start, motion_columns
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
-from kittiwake.runtime.commands import command_values, require_cascade
+from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
+from kittiwake.runtime.live_parameters import placed
 from kittiwake.runtime.maneuvers import (
     ESTIMATE_COLUMNS,
     Capabilities,
@@ -34,6 +36,7 @@ from kittiwake.runtime.maneuvers import (
     capabilities_of,
     estimate_from_row,
 )
+from kittiwake.runtime.program import Program
 from kittiwake.runtime.program_builder import (
     BuildRequest,
     Built,
@@ -42,7 +45,6 @@ from kittiwake.runtime.program_builder import (
     ProgramBuilder,
 )
 from kittiwake.runtime.state_transfer import transfer_state
-from kittiwake.runtime.tunable import LiveProgram, accepted_commands
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
@@ -77,7 +79,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         watch: Callable[[Block], None] = lambda _: None,
         problems: SimpleQueue[str] | None = None,
         blocks_hz: float = BLOCKS_HZ,
-        former: LiveProgram | None = None,
+        former: Program | None = None,
     ) -> None:
         """Prepare a flight; ``former`` is the live program of an earlier flight, for reuse."""
         self.layout, self.clock, self.watch = layout, clock, watch
@@ -94,7 +96,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         }
         # by vehicle, the description of the maneuver that was logged last
         self._logged: dict[str, str] = {}
-        self._program: LiveProgram | None = None
+        self._program: Program | None = None
         # by vehicle, the index of each log column in the program's rows, -1 for none
         self._sources: dict[str, np.ndarray] = {}
         self._own_faults = {name: v.faults for name, v in scenario.vehicles.items()}
@@ -130,7 +132,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         return self._builder.closed
 
     @property
-    def latest(self) -> LiveProgram | None:
+    def latest(self) -> Program | None:
         """The newest program; None before the first one is built."""
         return self._builder.latest
 
@@ -153,9 +155,10 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Build the program, unless the former one fits, and return the initial state."""
         del steps
         self._steps = max(1, round(self.rate_hz / self.blocks_hz))
+        self._seed = seed
         program = self._builder.open(BuildRequest(self._steps, seed, self._former))
         self._use(program)
-        return program.fresh
+        return program.start(seed)
 
     def due(self, tick: int) -> bool:
         """Return True if the clock lets the next block through; waits a moment for it."""
@@ -166,9 +169,9 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self.time_s = tick / self.rate_hz
         for request in _drain(self._requests):
             state = request(state)
-        program = self._flown_program
-        state, arrays = program.fly(state, self._commands(program))
-        block = self._log_block(program, tick, arrays)
+        state, arrays, _ = self._block(state, self._commands())
+        times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
+        block = self._log_block(self._flown_program.by_vehicle(times, arrays))
         self._rows = {name: rows[-1] for name, rows in block.items()}
         self.watch(block)
         return state, block
@@ -301,16 +304,17 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             rows[name] = np.array([[float(known.get(column, np.nan)) for column in columns]])
         return rows
 
-    def _commands(self, program: LiveProgram) -> dict[str, Any]:
+    def _commands(self) -> dict[str, Any]:
         """Return the commands of all active maneuvers for the next block."""
-        commands = {}
+        inputs, commands = self._flown_program.inputs, {}
+        assert isinstance(inputs, CommandSlots)
         for name, maneuver in self.maneuvers.items():
             now = self.estimate(name)
             if now is None:
                 continue  # maneuvers start after the first block
             command = maneuver.command(now, self.capabilities(name))
             try:
-                program.check(name, command)
+                inputs.check(name, command, self._flown_program.vehicles)
             except KittiwakeError as error:
                 self.problems.put(str(error))
                 if self._maneuvers.get(name) is maneuver:
@@ -325,7 +329,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     def _place(self, state: FleetState, vehicle: str, start: Start) -> FleetState:
         self._notices.put((vehicle, f"placed at {_format_position(start.position_world_m)} m"))
         self._overwrite_estimate(vehicle, start)
-        return self._flown_program.placed(state, vehicle, start)
+        return placed(self._flown_program, state, vehicle, start, self._seed)
 
     def _overwrite_estimate(self, vehicle: str, start: Start) -> None:
         """Let the commands of the next block start from the new pose."""
@@ -345,7 +349,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         return estimate_from_row({column: float(value) for column, value in known.items()})
 
     @property
-    def _flown_program(self) -> LiveProgram:
+    def _flown_program(self) -> Program:
         assert self._program is not None, "the flight has begun"
         return self._program
 
@@ -382,12 +386,12 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Queue a built program for the next block; runs in the builder's thread."""
 
         def begin(state: FleetState) -> FleetState:
-            if built.tune is not None:
-                built.tune()
-            if built.is_new:
-                before, program = self._flown_program.fleet, built.program
-                self._use(program)
-                state = transfer_state(before, state, program.fleet, program.fresh)
+            if built.fresh is None:
+                built.program.tune(built.fleet, built.vehicles)
+            else:
+                before = self._flown_program.fleet
+                self._use(built.program)
+                state = transfer_state(before, state, built.fleet, built.fresh)
             for notice in built.notices:
                 self._notices.put(notice)
             return state
@@ -396,27 +400,26 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         # those of the vehicles before the change
         self._capabilities = {}
 
-    def _use(self, program: LiveProgram) -> None:
+    def _use(self, program: Program) -> None:
         """Fly another program from now on."""
-        self._program = program
+        self._program, self._block = program, program.block(self._steps)
         for name, columns in self.layout.columns.items():
             indices = {column: index for index, column in enumerate(program.columns[name])}
             self._sources[name] = np.array([indices.get(column, -1) for column in columns])
 
-    def _log_block(self, program: LiveProgram, tick: int, arrays: list[np.ndarray]) -> Block:
-        """Return the rows by vehicle; NaN in columns that only the first program had."""
-        times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
-        missing = np.full(len(times), np.nan)
+    def _log_block(self, flown: Block) -> Block:
+        """Return the rows with the columns of the log; NaN where the program has none."""
         block: Block = {}
-        for group, array in zip(program.fleet.groups, arrays, strict=True):
-            for index, name in enumerate(group.names):
-                rows = np.column_stack([times, array[:, index], missing])[:, self._sources[name]]
-                if FAULTS in self.layout.columns[name]:
-                    # without those that a user may inject, which are events of their own
-                    active = [times >= float(fault.at_s) for fault in self._own_faults[name]]
-                    rows[:, self.layout.columns[name].index(FAULTS)] = np.sum(active, axis=0)
-                block[name] = rows
-        return {name: block[name] for name in self.layout.columns}
+        for name, columns in self.layout.columns.items():
+            times = flown[name][:, 0]
+            missing = np.full(len(times), np.nan)
+            rows = np.column_stack([flown[name], missing])[:, self._sources[name]]
+            if FAULTS in columns:
+                # without those that a user may inject, which are events of their own
+                active = [times >= float(fault.at_s) for fault in self._own_faults[name]]
+                rows[:, columns.index(FAULTS)] = np.sum(active, axis=0)
+            block[name] = rows
+        return block
 
 
 def _as_estimate(motion: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from kittiwake.cockpit.command_sliders import SliderContext, command_sliders
-from kittiwake.runtime.commands import command_values, require_cascade
+from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
 from kittiwake.runtime.maneuvers import VehicleEstimate, capabilities_of
-from kittiwake.runtime.tunable import accepted_commands
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
 from kittiwake.vehicles import VEHICLES

@@ -99,7 +99,7 @@ def plain(flight, seconds):
     """Return the rows of the same flight by ``run``."""
     program = Simulation(flight.scenario).program
     steps = round(seconds * flight.executor.rate_hz)
-    _, arrays = program.block(steps)(program.start(flight.scenario.seed))
+    _, arrays, _ = program.block(steps)(program.start(flight.scenario.seed))
     return program.by_vehicle(np.arange(steps) / flight.executor.rate_hz, arrays)
 
 
@@ -397,7 +397,7 @@ def busy(one, monkeypatch):
 
     executor = LiveExecutor(one.scenario, one.executor.layout, RealTimeClock(inf))
     executor._builder.open(BuildRequest(steps=4, seed=0, former=one.executor.latest))
-    monkeypatch.setattr(program_builder, "LiveProgram", compiling)
+    monkeypatch.setattr(program_builder, "Program", compiling)
     executor.change("world.gravity_mps2", "9.7")
     assert started.wait(30.0)
     yield executor, go_on
