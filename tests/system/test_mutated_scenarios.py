@@ -84,7 +84,7 @@ MUTATIONS = {
     "no vehicles": ("keep-spot", "vehicles:", "vehicles: {}\nx:", "vehicles"),
     "no model": ("keep-spot", "    model: pelican\n", "", "vehicles.pelican.model is missing"),
     "no duration": ("keep-spot", ", duration_s: 60", "", "time.duration_s: is missing"),
-    "no places to go": ("goto-waypoint", GOALS, "", "at least one place"),
+    "no places to go": ("goto-waypoint", GOALS, "", "at least one position"),
     "no wind speed": ("keep-velocity", "speed_at_6m_mps: 2.5, ", "", "speed_at_6m_mps is missing"),
     "nothing to play back": ("pelican-playback", f", {INPUTS}", "", "guidance.file is missing"),
     # names
@@ -252,12 +252,12 @@ RECORDINGS = {
     "time standing": (f"{COLUMNS}\n0,{ROW}\n0,{ROW}\n", "inputs.csv:3: time_s must increase"),
     "time without end": (f"{COLUMNS}\n0,{ROW}\ninf,{ROW}\n", "time_s must be a finite number"),
     "time unknown": (f"{COLUMNS}\nnan,{ROW}\n", "inputs.csv:2: time_s must be"),
-    "a throttle past full": (f"{COLUMNS}\n0,0,0,1.01,0,11\n", "takes 0 to 1"),
+    "a throttle past full": (f"{COLUMNS}\n0,0,0,1.01,0,11\n", "must be from 0 to 1"),
     "a pitch past the stick": (
         f"{COLUMNS}\n0,1.2,0,0.5,0,11\n",
-        "pitch_rad = 1.2 at time_s = 0 is not allowed",
+        "`pitch_rad`: got 1.2 at time_s = 0",
     ),
-    "an empty battery": (f"{COLUMNS}\n0,0,0,0.5,0,3\n", "the vehicle takes 9 to 12"),
+    "an empty battery": (f"{COLUMNS}\n0,0,0,0.5,0,3\n", "must be from 9 to 12"),
     "bytes": ("\udcff\udcfe\udcfd", "not a table of comma-separated numbers"),
 }
 

@@ -14,10 +14,24 @@ FAILED = 1
 ERROR_CHARACTERS = 2000
 # repeated from runtime.benchmark, which the help must not import
 NAMES = (
-    *("python-loop", "rollout-1", "rollout-100", "rollout-1000", "rollout-10000", "noisy-10000"),
-    *("ar-drone-10000", "crazyflie-10000", "os4-10000", "grounded-10000"),
-    *("deck-landing", "deck-landing-mujoco", "flock-1000", "flock-10000"),
-    *("learn-keep-spot", "learn-keep-spot-noisy", "learn-hover", "learn-hover-10"),
+    "python-loop",
+    "rollout-1",
+    "rollout-100",
+    "rollout-1000",
+    "rollout-10000",
+    "noisy-10000",
+    "ar-drone-10000",
+    "crazyflie-10000",
+    "os4-10000",
+    "grounded-10000",
+    "deck-landing",
+    "deck-landing-mujoco",
+    "flock-1000",
+    "flock-10000",
+    "learn-keep-spot",
+    "learn-keep-spot-noisy",
+    "learn-hover",
+    "learn-hover-10",
 )
 
 

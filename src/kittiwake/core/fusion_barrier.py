@@ -12,6 +12,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from kittiwake.core.trace_once import trace_once
+
 
 def fusion_barrier(function: Callable[..., Any], *arguments: Any) -> Any:
     """Return ``function(*arguments)``, on a CPU compiled separately from the surrounding code.
@@ -21,8 +23,9 @@ def fusion_barrier(function: Callable[..., Any], *arguments: Any) -> Any:
     platforms this is a plain call.
     """
 
+    # a wrapper: the function itself may hold values by which JAX differentiates
+    @trace_once
     def plain(*given: Any) -> Any:
-        # a wrapper: the function itself may hold values by which JAX differentiates
         return function(*given)
 
     def branch(*given: Any) -> Any:

@@ -328,7 +328,8 @@ class Mission(AbstractGuidance):
         ends, rules = self._split(met)
         ended = [
             _any(
-                *(step.do.finished(own), until),
+                step.do.finished(own),
+                until,
                 *(_past(limit_s, time_in_step_s) for limit_s in (step.for_s, step.do.end_s())),
             )
             for step, own, until in zip(self.steps, state.steps, ends, strict=True)

@@ -16,6 +16,7 @@ from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 import equinox as eqx
 import jax
 
+from kittiwake.core.trace_once import trace_once
 from kittiwake.geometry.scalar import Real
 
 Q = TypeVar("Q")
@@ -58,9 +59,10 @@ class Tableau:
 
     def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
         """Return the phase after a step of ``dt_s``."""
+        slope = trace_once(derivative)
         slopes: list[Phase[Q, M]] = []
         for row in self.a:
-            slopes.append(derivative(_advance(phase, row, slopes, dt_s), sum(row) * dt_s))
+            slopes.append(slope(_advance(phase, row, slopes, dt_s), sum(row) * dt_s))
         return _advance(phase, self.b, slopes, dt_s)
 
 

@@ -49,7 +49,7 @@ class CameraView(eqx.Module):
         return cls(position, q_world_from_camera, q_world_from_body.inverse() * q_world_from_camera)
 
     def viewpoint_row(self, field_rad: Real, inputs: SensorInputs) -> jnp.ndarray:
-        """Return the renderer's description of this view (``viewpoint_row``)."""
+        """Return this view as a row of numbers for the renderer."""
         own = inputs.surroundings.body
         assert own is not None, "rendered bodies have numbers"
         return viewpoint_row(self.position_world_m, self.q_world_from_camera, field_rad, own)

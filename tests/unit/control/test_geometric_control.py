@@ -64,7 +64,7 @@ class PaperLaw:
         return -self.pull(t, x, v) @ (self.r @ expm(hat(self.omega) * t))[:, 2]
 
     def moved(self, t, steps=20):
-        """Return position and velocity after a short time with constant body rates (Runge-Kutta)."""
+        """Return position and velocity after a short time with constant rates (Runge-Kutta)."""
         h, y = t / steps, np.concatenate([self.x, self.v])
 
         def rate(t, y):
@@ -204,7 +204,7 @@ def test_the_elliptic_helix_is_followed_within_what_the_missing_snap_leaves():
 @pytest.mark.slow
 def test_a_loop_is_flown_through_the_vertical_without_turning_round():
     error, frame = errors("mellinger", LOOP, LOOP_START)
-    # a snap of 1.5 5^4 m/s^4 is not fed forward: attitude and position lag, by a fifth of the radius
+    # a snap of 1.5 5^4 m/s^4 is not fed forward: the position lags by a fifth of the radius
     assert error.max() < 0.3
     # the left side stays the left side
     assert attitudes(frame)[:, 1, 1].min() > 0.99
@@ -238,7 +238,7 @@ def test_near_free_fall_the_torque_is_bounded(beside_m, speed_mps):
 
 
 def tilted(pitch_rad, yaw_error_rad=0.0):
-    """Return a body whose thrust has the commanded direction, also at a pitch beyond the vertical."""
+    """Return a body whose thrust has the commanded direction, also beyond the vertical."""
     half, turn = 0.5 * pitch_rad, 0.5 * yaw_error_rad
     q = Quaternion(math.cos(half), 0.0, math.sin(half), 0.0)
     q = q * Quaternion(math.cos(turn), 0.0, 0.0, math.sin(turn))

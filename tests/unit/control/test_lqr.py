@@ -190,7 +190,7 @@ def test_gains_of_other_weights_are_rejected():
 
 def test_an_uncontrollable_vehicle_is_rejected():
     rows = ((0.0,) * 4,) * 12
-    with pytest.raises(ValueError, match="no feedback holds a vehicle that moves so"):
+    with pytest.raises(ValueError, match="no feedback stabilizes such a vehicle"):
         Lqr(MASS, INERTIA, 60.0, input_rows=rows)
 
 
@@ -248,7 +248,7 @@ def test_exact_tracking_leaves_only_the_feed_forward():
 
 
 def test_a_vehicle_that_is_no_rigid_body_is_rejected():
-    with pytest.raises(ScenarioError, match="AttitudeResponse. is not one; take a rigid body"):
+    with pytest.raises(ScenarioError, match="AttitudeResponse. is not; use a rigid body"):
         kw.load("hover-pelican", {"vehicles.pelican.controller": "lqr"})
 
 

@@ -198,7 +198,7 @@ def test_without_a_direction_the_lock_goes_straight_to_the_surface():
 
 
 def test_a_zero_direction_is_rejected():
-    with pytest.raises(ValueError, match=r"is no direction.*write \[1, 15, 2\]"):
+    with pytest.raises(ValueError, match=r"is no direction.*Write \[1, 15, 2\]"):
         lock(direction_world=Vec3.zero())
 
 

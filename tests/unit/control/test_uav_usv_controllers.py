@@ -177,17 +177,17 @@ def test_roll_loop_has_the_sources_frequency_and_damping():
     ("name", "said"),
     [
         ("crazyflie", "a rotor on each half of the body's x and y axes"),
-        ("uav-gazebo", "tells of none"),
-        ("pelican", "tells of none"),
+        ("uav-gazebo", "this vehicle has none"),
+        ("pelican", "this vehicle has none"),
     ],
 )
-def test_vehicles_without_rotors_on_the_axes_are_refused(name, said):
+def test_vehicles_without_rotors_on_the_axes_are_rejected(name, said):
     with pytest.raises(ScenarioError, match=said):
         UavUsvCascade.with_vehicle_defaults(dynamics(name), GRAVITY)
 
 
-def test_a_weightless_vehicle_is_refused():
-    with pytest.raises(ScenarioError, match="weighs nothing"):
+def test_a_weightless_vehicle_is_rejected():
+    with pytest.raises(ScenarioError, match="requires a vehicle with weight"):
         UavUsvCascade.with_vehicle_defaults(dynamics("ar-drone"), 0.0)
 
 

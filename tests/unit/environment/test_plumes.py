@@ -175,15 +175,19 @@ def test_too_many_puffs_per_step_are_refused():
     [
         (1.0, 50, None),
         # of 60 s in which the wind crosses the area, the 50 s of the flight
-        (1.0, 49, "forgotten 49 s after they left, still in the area; remembered: 50 keeps them"),
+        (
+            1.0,
+            49,
+            "dropped 49 s after their emission, still in the area; remembered: 50 keeps them",
+        ),
         (0.04, 1000, "remembered: 1000 and a mean_interval_s above 0.05 keep them for the 50 s"),
     ],
 )
-def test_puffs_that_are_forgotten_before_their_end_are_remarked_on(interval_s, remembered, message):
-    remarks = puffs(interval_s, 25, remembered).warnings()
-    assert [remark for remark in remarks if message is None or message not in remark] == []
-    assert len(remarks) == (message is not None)
-    assert all(remark.startswith("world.plumes.leak: its puffs are") for remark in remarks)
+def test_puffs_that_are_dropped_in_the_area_are_warned_of(interval_s, remembered, message):
+    warnings = puffs(interval_s, 25, remembered).warnings()
+    assert [warning for warning in warnings if message is None or message not in warning] == []
+    assert len(warnings) == (message is not None)
+    assert all(warning.startswith("world.plumes.leak: its puffs are") for warning in warnings)
 
 
 def test_puffs_that_have_left_the_area_may_be_forgotten():

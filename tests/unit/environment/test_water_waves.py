@@ -363,7 +363,7 @@ def test_invalid_waves_are_refused_with_advice(entry, message):
         load_scenario("keep-spot", [f"world.waves={entry}"])
 
 
-def test_a_sea_steeper_than_seas_are_is_remarked():
+def test_an_unusually_steep_sea_is_warned_of():
     entry = "{type: jonswap, significant_height_m: 0.5, peak_period_s: 2}"
     message = load_scenario("keep-spot", [f"world.waves={entry}"]).warnings()
     assert any(

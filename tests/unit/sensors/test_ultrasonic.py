@@ -191,7 +191,7 @@ def test_single_precision_reads_the_same(single_precision):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"direction_body": [0, 0, 0]}, "write \\[1, 0, 0\\] to look ahead"),
+        ({"direction_body": [0, 0, 0]}, "Write \\[1, 0, 0\\] to look ahead"),
         (
             {"min_range_m": 5, "max_range_m": 5},
             "got 5; must be below max_range_m, 5. Write a smaller",

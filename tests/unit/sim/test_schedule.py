@@ -197,7 +197,7 @@ def test_the_two_proposed_rates_are_valid(physics_hz, wanted_hz):
 
 @pytest.mark.parametrize("physics_hz", [1.0, 50.0, 480.0, 1000.0])
 def test_too_low_a_rate_is_rejected_with_the_lowest_valid_one(physics_hz):
-    with pytest.raises(ScenarioError, match=r"1e-10 is too low beside .* write \S+ or more$") as no:
+    with pytest.raises(ScenarioError, match=r"1e-10 is too low for .* write \S+ or more$") as no:
         steps_between(physics_hz, 1e-10)
     lowest_hz = float(str(no.value).rpartition("write ")[2].split()[0])
     # a power of ten, at most ten times what can just be counted

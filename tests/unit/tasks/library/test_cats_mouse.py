@@ -1,4 +1,4 @@
-"""CatsMouse: who is where at the start, how the mouse flees, and that all cats count."""
+"""CatsMouse: starts, flight of the mouse, and reward of all cats."""
 
 from itertools import combinations
 

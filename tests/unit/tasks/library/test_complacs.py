@@ -1,4 +1,4 @@
-"""Complacs: which waypoint counts, what is seen of it, and what reaching it is worth."""
+"""Complacs: progress along the waypoints, observations and rewards."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ SECOND, THIRD = WAYPOINTS_WORLD_M[1], WAYPOINTS_WORLD_M[2]
 
 
 def after(place_m, reached, task=None):
-    """What is remembered after a step that ends at a place, and what that step was worth."""
+    """Return the progress after a step that ends at a position, and its reward."""
     task = task or Complacs()
     own = scenes.agent(place_m)
     world = scenes.scene([own])

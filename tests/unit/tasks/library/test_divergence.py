@@ -1,4 +1,4 @@
-"""The divergence of samples: against the formula, against known distributions, and its limits."""
+"""Divergence of samples: the formula, known distributions, and limits."""
 
 import jax
 import jax.numpy as jnp

@@ -28,7 +28,7 @@ def over(x_m, z_m, vx_mps=1.0, ranges=(3.0,) * 7):
 
 
 def towards(angle_rad, z_m):
-    """The range of a ray over level ground at z = 0."""
+    """Return the range of a ray over level ground at z = 0."""
     return z_m / np.cos(angle_rad)
 
 

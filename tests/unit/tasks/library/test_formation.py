@@ -85,19 +85,19 @@ def test_center_begins_at_the_mean_position_within_its_limits(setting):
 
 def test_observation_holds_offsets_to_place_and_other_estimates(setting):
     task, world, _ = setting
-    believed = PLACES + np.array([0.1, -0.2, 0.05])
+    estimated = PLACES + np.array([0.1, -0.2, 0.05])
     agents = [
         replace(agent, estimate=moving(place, velocity))
-        for agent, place, velocity in zip(drones(), believed, SPEEDS, strict=True)
+        for agent, place, velocity in zip(drones(), estimated, SPEEDS, strict=True)
     ]
     scene = scene_of(world, *agents)
     for number, agent in enumerate(agents):
         seen = task.observe(CENTER, agent, scene)
         order = [(number + 1 + i) % 4 for i in range(3)]
-        offset = slots()[number] - believed[number]
+        offset = slots()[number] - estimated[number]
         np.testing.assert_allclose(seen.offset_world_m.array, offset, atol=1e-9)
         np.testing.assert_allclose(
-            seen.others_world_m, believed[order] - believed[number], atol=1e-9
+            seen.others_world_m, estimated[order] - estimated[number], atol=1e-9
         )
         np.testing.assert_allclose(seen.others_world_mps, SPEEDS[order] - SPEEDS[number], atol=1e-9)
 

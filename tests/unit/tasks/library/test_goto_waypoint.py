@@ -1,4 +1,4 @@
-"""GotoWP: the effort in each step, and in the last one the square of what is missing."""
+"""GotoWP: effort in each step, and the squared distance in the last one."""
 
 import jax
 import numpy as np

@@ -48,20 +48,20 @@ def test_arrival_gives_ten_and_ends_the_episode(setting):
 
 def test_observation_holds_the_measured_ranges(setting):
     task, world, _ = setting
-    told = list(np.linspace(0.5, 4.5, 13))
-    agent = at(3.0, 1.0, told)
+    ranges = list(np.linspace(0.5, 4.5, 13))
+    agent = at(3.0, 1.0, ranges)
     scene = scene_of(world, agent)
     seen = task.observe(task.begin(scene, [], seed_key(0)), agent, scene)
-    np.testing.assert_allclose(seen.ranges_m, told)
+    np.testing.assert_allclose(seen.ranges_m, ranges)
     np.testing.assert_allclose(seen.velocity_world_mps.array, [1.0, 0.2, 0.0])
 
 
 @pytest.mark.parametrize(("blocked", "aside"), [(slice(0, 8), 1.0), (slice(5, 13), -1.0)])
 def test_baseline_turns_to_the_free_side(setting, blocked, aside):
     task, world, _ = setting
-    told = np.full(13, 5.0)
-    told[blocked] = 1.0
-    agent = at(3.0, 1.0, list(told))
+    ranges = np.full(13, 5.0)
+    ranges[blocked] = 1.0
+    agent = at(3.0, 1.0, list(ranges))
     scene = scene_of(world, agent)
     action = task.baseline(task.begin(scene, [], seed_key(0)), agent, scene)
     assert np.sign(action[1]) == aside

@@ -1,4 +1,4 @@
-"""HoldingPattern: the reward by its formula, and who begins where."""
+"""HoldingPattern: the formula of the reward, and the starts."""
 
 from itertools import combinations
 
@@ -15,7 +15,7 @@ VELOCITIES = np.array([[0.0, 2.5, 0.1], [-1.0, -1.0, 0.0], [3.0, 0.2, -0.2]])
 
 
 def rewards(places, velocities):
-    """Of each agent."""
+    """Return the reward of each agent."""
     pairs = zip(places, velocities, strict=True)
     agents = [scenes.agent(tuple(map(float, p)), tuple(map(float, v))) for p, v in pairs]
     world = scenes.scene(agents)
@@ -23,7 +23,7 @@ def rewards(places, velocities):
 
 
 def test_total_reward_equals_the_original():
-    """Speeds, distances from the landing place, and each pair once."""
+    """The cost contains speeds, distances from the landing site, and each pair once."""
     cost = 0.0
     for place, velocity in zip(PLACES, VELOCITIES, strict=True):
         speed, away = np.linalg.norm(velocity), np.linalg.norm(place)

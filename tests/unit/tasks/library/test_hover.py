@@ -1,4 +1,4 @@
-"""Hovering: what a step is worth, and what is seen of the rotors."""
+"""Hover: the reward, and the actions and observations of the rotors."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ MOTIONS = [
 
 
 def falling(value, margin):
-    """To a tenth at the margin, as a Gaussian does."""
+    """Return a Gaussian that is a tenth at the margin."""
     return 0.1 ** ((value / margin) ** 2)
 
 

@@ -1,4 +1,4 @@
-"""KeepSpot and its relatives: rewards as the fact sheet of QRSim has them."""
+"""KeepSpot and its variants: rewards of QRSim."""
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ ACTIONS = np.array([[0.1, -0.2, 0.05, 0.3], [-0.1, 0.2, 0.0, -2.0], [0.02, 0.0, 
 
 
 def cost(action):
-    """The control cost of an action in 1/s."""
+    """Return the control cost of an action in 1/s."""
     u = np.clip(action, -1, 1) * np.array([0.9, 0.9, 0.59, 4.5]) + REST
     return ((WEIGHTS * (u - REST)) ** 2).sum()
 
@@ -38,7 +38,7 @@ def ten(running_per_s):
 
 @pytest.mark.slow
 def test_total_reward_of_ten_is_the_sum_of_their_costs(ten, running_per_s):
-    """Effort in each step; how far off they are once, in the last of three."""
+    """Effort counts in each step; the squared distance in the last of three steps."""
     state, _ = ten.reset(scenes.keys(1)[0])
     spots = [start[0] for start in ten.truths(state).values()]
     for number, action in enumerate(ACTIONS):

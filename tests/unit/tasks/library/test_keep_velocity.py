@@ -1,4 +1,4 @@
-"""KeepVel: effort and the square of the velocity's error, each for as long as a step."""
+"""KeepVel: effort and squared velocity error, times the length of a step."""
 
 import jax
 import numpy as np

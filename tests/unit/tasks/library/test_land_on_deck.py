@@ -26,8 +26,8 @@ def episodes():
     return flown(make("land-on-deck"))
 
 
-def over_deck(way_m, closing_mps, deck_mps=(0.5, 0.2, 0.0), told_off_m=0.0):
-    """A drone so far from where it would stand, and its velocity against the deck."""
+def over_deck(way_m, closing_mps, deck_mps=(0.5, 0.2, 0.0), measurement_error_m=0.0):
+    """Return a drone at an offset from its standing position, with a velocity over the deck."""
     deck_m = np.array([2.0, -1.0, DECK_M])
     place = deck_m + np.array([0.0, 0.0, STANDING_M]) + np.array(way_m)
     velocity = np.array(deck_mps) + np.array(closing_mps)
@@ -39,16 +39,18 @@ def over_deck(way_m, closing_mps, deck_mps=(0.5, 0.2, 0.0), told_off_m=0.0):
         0.6,
         0.6,
     )
-    told = DeckMeasurement(Vec3.of(deck_m + told_off_m), Vec3.of(np.array(deck_mps)), 0.0)
+    measured = DeckMeasurement(
+        Vec3.of(deck_m + measurement_error_m), Vec3.of(np.array(deck_mps)), 0.0
+    )
     return agent_of(
         moving(place, velocity),
         surroundings=around(float(place[2]), partner=deck),
-        measurements={"deck": told},
+        measurements={"deck": measured},
     )
 
 
 def stepped(setting, *agents):
-    """The goals from the beginning on, as a drone is at one moment after another."""
+    """Return the rewards and ends of the steps between the moments of a drone."""
     task, world, vehicles = setting
     scenes = [scene_of(world, agent) for agent in agents]
     goal = task.begin(scenes[0], [vehicles["drone"]], seed_key(0))
@@ -115,7 +117,7 @@ def test_ditching_ends_the_episode_with_the_penalty(setting):
 
 def test_observation_uses_the_measured_deck(setting):
     task, world, vehicles = setting
-    agent = over_deck((1.0, 2.0, 3.0), (0.1, 0.0, -0.2), told_off_m=0.5)
+    agent = over_deck((1.0, 2.0, 3.0), (0.1, 0.0, -0.2), measurement_error_m=0.5)
     scene = scene_of(world, agent)
     goal = task.begin(scene, [vehicles["drone"]], seed_key(0))
     seen = task.observe(goal, agent, scene)

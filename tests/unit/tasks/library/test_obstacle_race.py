@@ -22,7 +22,7 @@ def at(place_m, ranges=(5.0,) * 20):
 
 
 def raced(setting, *places_m):
-    """The rewards on a way, the goal behind it, and whether that is the end."""
+    """Return the rewards along positions, the final goal, and True at the end of the episode."""
     task, world, vehicles = setting
     agents = [at(place) for place in places_m]
     scenes = [scene_of(world, agent) for agent in agents]
@@ -82,7 +82,7 @@ def test_gate_counts_once_and_the_last_one_ends_the_episode(setting):
     assert ended
     assert int(goal.passed[0]) == len(gates)
     assert sum(reward > 4.0 for reward in rewards) == len(gates)
-    # through the first one again the way to the second one counts
+    # the second pass of the first gate counts as approach to the second one
     assert abs(rewards[1]) < 1.0
     assert rewards[-1] == pytest.approx(4.95, rel=0, abs=1e-9)
 

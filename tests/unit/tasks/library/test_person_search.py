@@ -1,4 +1,4 @@
-"""Searching persons: lanes, what images tell of candidates, and when a searcher goes down."""
+"""Search of persons: lanes, evidence of candidates in images, and stops."""
 
 import jax
 import jax.numpy as jnp
@@ -42,13 +42,13 @@ def test_lanes_are_parallel_and_in_the_rectangle(start):
 
 
 def searching(*places):
-    """Estimates of searchers that hover at these places, and what they believe to begin with."""
+    """Return estimates of searchers that hover at these positions, and their initial beliefs."""
     estimates = jax.tree.map(lambda *own: jnp.stack(own), *[scenes.motion(p) for p in places])
     return estimates, SearchBeliefs.initial(CAMERA, estimates, AREA)
 
 
 def images(estimates, person, evidence, others=-4.0):
-    """Of each searcher: so much for the cells that show a place, and against the others."""
+    """Return an image of each searcher with evidence for the cells at a position."""
 
     def of(estimate):
         seen = CAMERA.patches(view_of(estimate, CAMERA.mount), 0.0)
@@ -59,7 +59,7 @@ def images(estimates, person, evidence, others=-4.0):
     return jax.jit(jax.vmap(of))(estimates)
 
 
-def asked(beliefs, estimates, number=0):
+def velocity_of(beliefs, estimates, number=0):
     place = estimates.position_world_m
     here = jnp.stack([place.x, place.y, place.z], axis=-1)
     return np.asarray(beliefs.velocity_world_mps(number, here, 0.0))
@@ -67,14 +67,14 @@ def asked(beliefs, estimates, number=0):
 
 def test_evidence_accumulates_until_a_searcher_descends():
     estimates, beliefs = searching((0.0, 0.0, SWEEP_M))
-    assert asked(beliefs, estimates)[2] == pytest.approx(0.0, abs=1e-9)
+    assert velocity_of(beliefs, estimates)[2] == pytest.approx(0.0, abs=1e-9)
     sums = []
     for _ in range(3):
         beliefs = after(beliefs, estimates, images(estimates, (3.0, 2.0), 4.0))
         sums.append(float(beliefs.evidence.max()))
     assert sums[0] == 4.0
     assert sums[1] <= DESCEND_EVIDENCE < sums[2]
-    x, y, z = asked(beliefs, estimates)
+    x, y, z = velocity_of(beliefs, estimates)
     assert z == -3.0
     # towards it, as far as a cell tells where it is
     assert (x, y) == pytest.approx((0.45 * 3.0, 0.45 * 2.0), abs=0.45 * 0.6)
@@ -97,10 +97,10 @@ def test_searcher_continues_after_a_stop_and_does_not_return():
     for _ in range(2):
         beliefs = after(beliefs, low, none)
         # it stands, but for what the vertical loop still has to forget
-        assert np.abs(asked(beliefs, low)).max() < 0.2
+        assert np.abs(velocity_of(beliefs, low)).max() < 0.2
     beliefs = after(beliefs, low, none)
     assert int(beliefs.stops) == 1
-    assert asked(beliefs, low)[2] > 1.0
+    assert velocity_of(beliefs, low)[2] > 1.0
     again = after(beliefs, estimates, images(estimates, (0.2, 0.2), 4.0))
     assert not jnp.isfinite(again.evidence).any()
 
@@ -109,5 +109,5 @@ def test_nearest_searcher_takes_a_candidate_and_the_other_continues():
     estimates, beliefs = searching((0.0, 0.0, SWEEP_M), (40.0, 0.0, SWEEP_M + 3.0))
     for _ in range(3):
         beliefs = after(beliefs, estimates, images(estimates, (3.0, 2.0), 4.0))
-    assert asked(beliefs, estimates, 0)[2] < -2.0
-    assert asked(beliefs, estimates, 1)[2] == pytest.approx(0.0, abs=1e-6)
+    assert velocity_of(beliefs, estimates, 0)[2] < -2.0
+    assert velocity_of(beliefs, estimates, 1)[2] == pytest.approx(0.0, abs=1e-6)

@@ -1,4 +1,4 @@
-"""Plume tasks: what telling is worth at the end, alone and in a team, and what is seen."""
+"""Plume tasks: final rewards of reports, alone and in a team, and observations."""
 
 from dataclasses import replace
 

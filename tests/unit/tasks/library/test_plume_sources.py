@@ -1,4 +1,4 @@
-"""What agents believe of a plume's sources: by the reference locations, and by measurements."""
+"""Beliefs of a plume's sources, from the reference locations and from measurements."""
 
 import jax
 import jax.numpy as jnp
@@ -32,7 +32,7 @@ def cloud(sources, emissions):
     return DispersedCloud(jnp.asarray(sources), jnp.asarray(emissions), downwind)
 
 
-def believed(true):
+def initial_beliefs(true):
     places = reference_locations(true, AREA, 100, KEY)
     return places, SourceBeliefs.initial(places, WIND, 0.0, STEADY, KEY)
 
@@ -48,7 +48,7 @@ def test_mean_concentration_equals_that_of_the_plume():
 
 def test_reference_locations_give_number_and_rough_positions_of_sources():
     true = cloud([[10.0, -20.0, 15.0], [-60.0, 30.0, 40.0]], [1.0, 2.0])
-    _, beliefs = believed(true)
+    _, beliefs = initial_beliefs(true)
     assert int(beliefs.exists.sum()) == 2
     axes = Axes.of(WIND)
     found = np.asarray(axes.to_wind_axes(beliefs.sources_world_m()[np.asarray(beliefs.exists)]))
@@ -61,7 +61,7 @@ def test_reference_locations_give_number_and_rough_positions_of_sources():
 
 def test_measurements_give_the_emission_of_a_source():
     true = cloud([[10.0, -20.0, 15.0]], [2.0])
-    places, beliefs = believed(true)
+    places, beliefs = initial_beliefs(true)
     axes, rng = Axes.of(WIND), np.random.default_rng(0)
     after = jax.jit(lambda b, place, z, key: b.update(place, z, WIND, 0.0, STEADY, key))
 

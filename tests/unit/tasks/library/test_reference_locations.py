@@ -1,4 +1,4 @@
-"""Reference locations: most in the plume's support, all where one can fly."""
+"""Reference locations: most in the plume's support, all away from the limits."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""SearchRescue: who is found when, by whom, and what a step is worth."""
+"""SearchRescue: persons found, and rewards."""
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,7 @@ PERSONS = [(0.0, 0.0), (6.0, 0.0), (40.0, 0.0)]
 
 
 def found(agents, before=(False, False, False), there=(True, True, True)):
-    """What of three persons is known after a step that ends with agents at places and speeds."""
+    """Return persons found, new ones, and the reward after a step of agents near three persons."""
     ground = Terrain(
         classes=jnp.zeros((4, 4), jnp.int8),
         area=FlightArea(),

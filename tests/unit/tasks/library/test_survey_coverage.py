@@ -30,7 +30,7 @@ def vessels(*places_m, yaw_rad=0.0):
 
 
 def sailed(setting, *moments):
-    """The rewards of all vessels at one moment after another, and the map behind them."""
+    """Return the rewards of all vessels over several moments, the final goal, and the end."""
     task, world, _ = setting
     scenes = [scene_of(world, *agents) for agents in moments]
     goal = task.begin(scenes[0], [], seed_key(0))
@@ -42,7 +42,7 @@ def sailed(setting, *moments):
 
 
 def near(x_m, y_m):
-    """The cells within the swath of a place."""
+    """Return the cells within the swath of a position."""
     return np.hypot(MIDDLES_M[:, None] - x_m, MIDDLES_M[None] - y_m) <= 1.5
 
 
