@@ -65,12 +65,16 @@ def commands_from_values(
 ) -> dict[str, Any]:
     """Return commands from their numbers, inside a compiled function."""
     remaining = iter(numbers)
-    commands: dict[str, Any] = {}
-    for name, kind in kinds:
-        count = vehicles[name].dynamics.actuator_count if name in vehicles else 0
-        columns = column_names(kind, count)
-        commands[name] = from_columns(kind, {column: next(remaining) for column in columns})
-    return commands
+    return {
+        name: from_columns(kind, {column: next(remaining) for column in columns})
+        for (name, kind), columns in zip(kinds, command_columns(kinds, vehicles), strict=True)
+    }
+
+
+def command_columns(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> list[list[str]]:
+    """Return the column names of each command, with one for each actuator where it has them."""
+    counts = {name: vehicle.dynamics.actuator_count for name, vehicle in vehicles.items()}
+    return [column_names(kind, counts.get(name, 0)) for name, kind in kinds]
 
 
 def require_cascade(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
@@ -84,11 +88,11 @@ def require_cascade(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
             continue  # the fleet refuses it
         vehicle = vehicles[name]
         if not accepts_command(kind, vehicle):
-            accepted = [one for one in COMMAND_TYPES if accepts_command(one, vehicle)]
+            accepted = ", ".join(f"kw.{one.__name__}" for one in accepted_commands(vehicle))
             message = (
                 f"the command for '{name}' cannot be followed: no controller leads from "
                 f"{kind.__name__} to {vehicle.dynamics.command_type.__name__}, which the vehicle "
-                f"takes; give one of {', '.join(f'kw.{one.__name__}' for one in accepted)}"
+                f"takes; give one of {accepted}"
             )
             raise CascadeError(message, kind.__name__)
 
@@ -101,6 +105,11 @@ def accepts_command(kind: type, vehicle: Vehicle) -> bool:
     except CascadeError:
         return False
     return True
+
+
+def accepted_commands(vehicle: Vehicle) -> tuple[type, ...]:
+    """Return the command types that a vehicle accepts, from high to low."""
+    return tuple(kind for kind in COMMAND_TYPES if accepts_command(kind, vehicle))
 
 
 def _numbers(name: str, command: Any) -> list[float]:

@@ -9,9 +9,8 @@ import pytest
 from kittiwake.cockpit import command_sliders as sliders
 from kittiwake.cockpit.command_sliders import SliderContext, command_sliders
 from kittiwake.core.commands import RotorSpeeds
-from kittiwake.runtime.commands import command_values, require_cascade
+from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
 from kittiwake.runtime.maneuvers import VehicleEstimate, capabilities_of
-from kittiwake.runtime.tunable import accepted_commands
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
 from kittiwake.vehicles import VEHICLES
