@@ -8,10 +8,10 @@ import pytest
 
 from kittiwake.core.registry import RegistryEntry
 from kittiwake.vehicles import VEHICLES
-from kittiwake.vehicles.rigid_bodies import multirotor
+from kittiwake.vehicles.model import VehicleModel
 
 ROTORS = 6
-HEXACOPTER = multirotor(Path(__file__).with_suffix(".toml"))
+HEXACOPTER = VehicleModel(Path(__file__).with_suffix(".toml"))
 
 
 @contextmanager

@@ -49,3 +49,8 @@ class MotorFault(AbstractFault):
     @override
     def event(self) -> str:
         return f"motor {int(self.rotor)} fails: it keeps {float(self.keeps):.0%} of its speed"
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "MotorFault"]:
+        return {"begun": cls(0.01, 1, 0.3)}

@@ -45,3 +45,8 @@ class RudderFault(AbstractFault):
     @override
     def event(self) -> str:
         return f"rudder jams at {float(self.stuck_rad):.3g} rad"
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "RudderFault"]:
+        return {"begun": cls(0.01, 0.3)}

@@ -37,3 +37,8 @@ class ShaftFault(AbstractFault):
     @override
     def event(self) -> str:
         return f"{self.side} shaft fails: it keeps {float(self.keeps):.0%} of its speed"
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "ShaftFault"]:
+        return {"begun": cls(0.01, "left", 0.3)}

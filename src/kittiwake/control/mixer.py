@@ -86,3 +86,15 @@ class Mixer(AbstractController):
         turning = square > ROUNDING * self.max_speed_radps**2
         # the square root is not differentiable for a rotor at rest
         return jnp.where(turning, jnp.sqrt(jnp.where(turning, square, 1.0)), 0.0)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Mixer"]:
+        hubs = (
+            Vec3(0.2, 0.0, 0.0),
+            Vec3(0.0, -0.2, 0.0),
+            Vec3(-0.2, 0.0, 0.0),
+            Vec3(0.0, 0.2, 0.0),
+        )
+        rows: Any = allocation_rows(hubs, (1.0, -1.0, 1.0, -1.0), 0.02)
+        return {"plus": cls(rows, 1e-5, 800.0)}

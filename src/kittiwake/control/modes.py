@@ -36,6 +36,7 @@ from kittiwake.core.commands import (
 )
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.tree_where import tree_where
+from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
@@ -150,6 +151,14 @@ class Modes(AbstractController):
         output = tree_where(mode == TORQUE, command.torque, by_attitude)
         output = tree_where(mode == RATES, by_rates, output)
         return position, tree_where(mode == VELOCITY, by_velocity, output)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Modes"]:
+        inertia = Inertia(0.02, 0.03, 0.04, 0.001)
+        attitude = EulerAttitude(inertia)
+        velocity = UavGazeboVelocity(1.5, attitude)
+        return {"of 1.5 kg": cls(Acceleration(1.5, 28.8), velocity, attitude, Rates(inertia))}
 
 
 def _velocity_in_world(command: ModeCommand, estimate: Kinematics) -> VelocityYawRate:

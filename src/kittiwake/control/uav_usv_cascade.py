@@ -188,6 +188,13 @@ class UavUsvCascade(AbstractController):
         percent = sum(share * output for share, output in zip(row, outputs, strict=True))
         return self.max_speed_radps * jnp.clip(percent / 100.0, 0.0, 1.0)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "UavUsvCascade"]:
+        rotors = ((1.0, 0.0, 1.0), (0.0, -1.0, -1.0), (-1.0, 0.0, 1.0), (0.0, 1.0, -1.0))
+        rows: Any = tuple((1.0, y, -x, -spin) for x, y, spin in rotors)
+        return {"ar-drone": cls(rows, 523.6)}
+
 
 def scaled_mixer(parameters: dict[str, Any]) -> tuple[Row, ...]:
     """Return the mixer rows of a vehicle, from its parameters, which must be plain numbers.

@@ -12,6 +12,7 @@ from kittiwake.contact.engine import Collider, ContactMotion
 from kittiwake.contact.ground_contact import GroundContact
 from kittiwake.core.columns import from_columns, to_columns
 from kittiwake.core.commands import zero_command
+from kittiwake.core.component import AbstractModel
 from kittiwake.core.errors import CommandError, ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
@@ -21,7 +22,7 @@ from kittiwake.world.interaction_input import NO_WAKE, Wake
 from kittiwake.world.surroundings import Surroundings
 
 
-class AbstractDynamics(eqx.Module):
+class AbstractDynamics(AbstractModel):
     """Vehicle dynamics: actuators, equations of motion and contact with surfaces.
 
     ``init`` and ``step`` define the model; everything else describes the vehicle to controllers,
@@ -156,7 +157,7 @@ class AbstractDynamics(eqx.Module):
         return ()
 
 
-class AbstractFault(eqx.Module):
+class AbstractFault(AbstractModel):
     """An actuator fault: changes the actuator command from ``at_s`` on.
 
     A vehicle's faults are sorted by ``at_s``, so that the number of active faults identifies them.

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.arrays import as_arrays
-from kittiwake.core.component import AbstractComponent
+from kittiwake.core.component import AbstractComponent, AbstractModel
 from kittiwake.core.keys import named
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag, Real
@@ -30,7 +30,7 @@ class Sample(eqx.Module):
     fresh: Flag
 
 
-class AbstractSensorError(eqx.Module):
+class AbstractSensorError(AbstractModel):
     """A sensor error: transforms samples, for example by a bias, a delay or dropouts."""
 
     def check(self, measurement: type, period_s: Real) -> None:

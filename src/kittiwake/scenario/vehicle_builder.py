@@ -28,8 +28,7 @@ from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
-from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.problems import KeyPath
+from kittiwake.scenario.problems import KeyPath, ProblemList
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, member_names
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.sensors import SENSORS

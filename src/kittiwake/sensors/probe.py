@@ -147,6 +147,14 @@ class Probe(AbstractSensor):
         kind = inputs.world.processes[name].component.kind
         return kind.value(inputs.processes[name], position_world_m, inputs.time_s)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Probe"]:
+        return {
+            "in the water": cls("algae", Vec3(0.1, 0.0, -30.0), (-9.0, 99.0), None, 2.0),
+            "from above": cls("algae", footprint=ViewBelow(0.2)),
+        }
+
 
 def _names(world: Any) -> list[str]:
     return [name.removeprefix(FIELD) for name in world.processes if name.startswith(FIELD)]

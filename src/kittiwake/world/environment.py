@@ -3,12 +3,11 @@
 from abc import abstractmethod
 from typing import Any
 
-import equinox as eqx
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.contact.deck import DeckState
-from kittiwake.core.component import AbstractComponent
+from kittiwake.core.component import AbstractComponent, AbstractModel
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -26,7 +25,7 @@ class AbstractTurbulence(AbstractComponent):
         """Return the next state and the gust velocity in the world, added to the mean wind."""
 
 
-class AbstractWind(eqx.Module):
+class AbstractWind(AbstractModel):
     """Mean wind as a field; turbulence is added to it."""
 
     @property
@@ -68,7 +67,7 @@ class SumOfWinds(AbstractWind):
         return sum(each, start=Vec3.zero())
 
 
-class AbstractCurrent(eqx.Module):
+class AbstractCurrent(AbstractModel):
     """Velocity of the water as a field."""
 
     @abstractmethod
@@ -76,7 +75,7 @@ class AbstractCurrent(eqx.Module):
         """Return the velocity of the water at a position on its surface."""
 
 
-class AbstractAtmosphere(eqx.Module):
+class AbstractAtmosphere(AbstractModel):
     """State of still air as a field."""
 
     @abstractmethod
@@ -84,7 +83,7 @@ class AbstractAtmosphere(eqx.Module):
         """Return temperature, pressure and density at an altitude above mean sea level."""
 
 
-class AbstractInteraction(eqx.Module):
+class AbstractInteraction(AbstractModel):
     """Interaction between vehicles: called once per world on the gathered vehicles.
 
     All arguments have one leading axis over all vehicles of the world.
@@ -95,7 +94,7 @@ class AbstractInteraction(eqx.Module):
         """Return the surroundings with the other vehicles' effect added."""
 
 
-class AbstractRegion(eqx.Module):
+class AbstractRegion(AbstractModel):
     """Part of the world with a force or a wind."""
 
     @abstractmethod
@@ -105,7 +104,7 @@ class AbstractRegion(eqx.Module):
         """Return the surroundings with the region's effect on a vehicle of this size added."""
 
 
-class AbstractPlatform(eqx.Module):
+class AbstractPlatform(AbstractModel):
     """Surface of the world on which vehicles can land."""
 
     @abstractmethod

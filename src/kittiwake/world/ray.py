@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.contact.solid import Solid
+from kittiwake.core.component import AbstractModel
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Count, Flag, Real, namespace
 from kittiwake.geometry.vec3 import Vec3
@@ -92,7 +93,7 @@ class Hit(eqx.Module):
         return -self.normal_world.dot(ray.direction)
 
 
-class AbstractObstacle(eqx.Module):
+class AbstractObstacle(AbstractModel):
     """Obstacle in the world, for rays and collisions."""
 
     @abstractmethod

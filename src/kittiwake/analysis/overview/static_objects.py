@@ -186,7 +186,7 @@ def _built(given: dict[str, Any], flown: FlightConditions, rate_hz: float = 1.0)
     # imported here, as it takes a second and most pictures do not need it
     from kittiwake.scenario.components import ComponentBuilder
     from kittiwake.scenario.document import Document
-    from kittiwake.scenario.problem_list import ProblemList
+    from kittiwake.scenario.problems import ProblemList
     from kittiwake.scenario.world_builder import WorldBuilder
 
     document = Document(given, {}, "scenario")

@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
@@ -101,6 +102,14 @@ class Playback(AbstractGuidance):
             yaw_rate_radps=-command.yaw_rate_radps,
             battery_v=command.battery_v,
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Playback"]:
+        columns = tuple(column_names(AttitudeThrottle))
+        values = np.array([[0.1, -0.1, 0.6, 0.2, 11.0], [0.2, 0.1, 0.5, -0.3, 11.5]])
+        sticks = Recording(columns, "recording.csv", 0.04, np.array([0.0, 0.02]), values)
+        return {"flu": cls(sticks), "frd": cls(sticks, body_axes="frd")}
 
 
 def _column_problem(columns: Sequence[str]) -> str:
