@@ -1,9 +1,8 @@
 """External commands as arguments of compiled functions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
@@ -51,7 +50,7 @@ class FixedCommands:
     """Commands of one type to each of some vehicles; the others follow their guidance."""
 
     kinds: Kinds = ()
-    recipients: Mapping[str, Vehicle] = MappingProxyType({})
+    recipients: Mapping[str, Vehicle] = field(default_factory=dict)
 
     def zeros(self) -> Any:
         """Return zeros for all numbers."""
