@@ -1131,6 +1131,13 @@ def test_a_second_run_is_dashed_in_the_colors_of_the_first_one():
     assert 7.0 in west
 
 
+def test_maps_contain_the_paths_of_both_runs():
+    far = SecondRun(Log({"pelican": changed(tour(), "x_m", slice(None), 70.0)}), ("near", "far"))
+    left, right = draw_overview(tour_log(), second=far, only=["map"]).axes[0].get_xlim()
+    assert left < tour_log().column("pelican", "x_m").min()
+    assert right > 70.0
+
+
 def test_vehicles_of_two_runs_are_compared_by_name():
     first, second = fleet_log(3), fleet_log(5)
     figure = first.plot(second)

@@ -60,12 +60,15 @@ class MapScene:
 
 
 def build_map_scene(
-    traces: Sequence[Trace], scenario: Mapping[str, Any], flown: FlightConditions | None = None
+    traces: Sequence[Trace],
+    scenario: Mapping[str, Any],
+    flown: FlightConditions | None = None,
+    overlaid: Sequence[Trace] = (),
 ) -> MapScene:
-    """Return the scene for the maps of these vehicles."""
+    """Return the scene for the maps of these vehicles; ``overlaid`` are those of a second run."""
     world = mapping_in(scenario, "world")
     ground_m = _number(world.get("ground_z_m"), 0.0)
-    low, high = limits_of(_paths(traces))
+    low, high = limits_of(_paths([*traces, *overlaid]))
     setpoints = _setpoints(traces, ground_m)
     # the nearest ones first, so that a far one leaves out no near one
     away = np.maximum(np.maximum(low - setpoints, setpoints - high), 0.0).max(axis=1)

@@ -98,7 +98,7 @@ def draw_overview(
     span_s = _span_s([*traces, *seconds.values()])
     single = in_single_precision(traces, log.summary)
     flown = FlightConditions(span_s, _seed(log) or 0, single, folder)
-    scene = build_map_scene(traces, log.scenario, flown)
+    scene = build_map_scene(traces, log.scenario, flown, tuple(seconds.values()))
     paths = tuple(map_paths(traces, colors, scene, list(seconds.values())))
     few = len(traces) <= MANY_CURVES
     shadows = tuple(trace.position_world_m for trace in traces) if few else ()
