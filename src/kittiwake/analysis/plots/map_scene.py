@@ -167,7 +167,7 @@ def _setpoints(traces: Sequence[Trace], ground_m: float) -> Points:
     )
 
 
-def _known(parts: Iterable[Points]) -> Points:
+def _known(parts: Iterable[Float64[np.ndarray, "_rows 3"]]) -> Points:
     points = np.concatenate([np.empty((0, 3)), *parts])
     return points[np.isfinite(points).all(axis=1)]
 

@@ -151,7 +151,7 @@ def _position_error_m(trace: Trace) -> Rows:
     return np.where(np.isfinite(trace.cross_track_m).any(), np.nan, error_m)
 
 
-def _size(vectors: Rows) -> Rows:
+def _size(vectors: Rows) -> Float64[np.ndarray, "rows 1"]:
     return np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
