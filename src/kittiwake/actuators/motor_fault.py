@@ -13,7 +13,7 @@ from kittiwake.interfaces.dynamics import AbstractFault
 ROTORS = Bounds(0.0, 3.0)
 
 
-class MotorFault(AbstractFault):
+class MotorFault(AbstractFault[RotorSpeeds]):
     """A motor that follows only the fraction ``keeps`` of its commanded speed from ``at_s`` on.
 
     Its lag still applies, so that a motor without power coasts down. ``rotor`` counts from 0, as in

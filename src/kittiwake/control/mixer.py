@@ -5,7 +5,7 @@ Each rotor's thrust T_i = k_T Omega_i^2 contributes the thrust T_i and the torqu
 then thrust, then tilt, as described in ``allocation``.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -16,6 +16,7 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import RotorSpeeds, ThrustTorque
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
@@ -25,7 +26,7 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 ROUNDING = 1e-12
 
 
-class Mixer(AbstractController):
+class Mixer(AbstractController[tuple[()], ThrustTorque, RotorSpeeds]):
     """Allocation to four rotors of equal coefficients.
 
     ``thrusts_from_wrench`` are the rows of ``allocation_rows``.
@@ -40,9 +41,7 @@ class Mixer(AbstractController):
 
     @classmethod
     @override
-    def with_vehicle_defaults(
-        cls, dynamics: AbstractDynamics, gravity_mps2: Real
-    ) -> dict[str, Any]:
+    def with_vehicle_defaults(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> Parameters:
         parameters = dynamics.vehicle_parameters(gravity_mps2)
         if "hubs_body_m" not in parameters:
             message = (

@@ -81,7 +81,7 @@ class AltitudeFusionState(eqx.Module):
     initialized: Flag
 
 
-class AltitudeFusion(AbstractEstimator):
+class AltitudeFusion(AbstractEstimator[AltitudeFusionState]):
     """Height and vertical velocity from two sensors; all else from a base estimator.
 
     Attributes:

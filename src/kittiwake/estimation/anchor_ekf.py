@@ -62,7 +62,7 @@ class AnchorEkfState(eqx.Module):
     initialized: Flag
 
 
-class AnchorEkf(AbstractEstimator):
+class AnchorEkf(AbstractEstimator[AnchorEkfState]):
     """Position and velocity from ranges to anchors; all else from a base estimator.
 
     Attributes:

@@ -95,7 +95,7 @@ class MissionState(eqx.Module):
     steps: tuple[Any, ...]
 
 
-class Mission(AbstractGuidance):
+class Mission(AbstractGuidance[MissionState]):
     """Runs its steps in sequence, and applies its rules."""
 
     tracked: ClassVar[bool] = False

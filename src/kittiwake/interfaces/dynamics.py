@@ -1,26 +1,32 @@
 """Vehicle dynamics interface, and the interface of actuator faults."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import TypeVar
 
 from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import Collider, ContactMotion
 from kittiwake.contact.ground_contact import GroundContact
 from kittiwake.core.columns import from_columns, to_columns
+from kittiwake.core.component import State
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.interaction_input import NO_WAKE, Wake
 from kittiwake.world.surroundings import Surroundings
 
+# class of an actuator command
+ActuatorCommand = TypeVar("ActuatorCommand", bound=eqx.Module, default=Any)
 
-class AbstractDynamics(eqx.Module):
+
+class AbstractDynamics(eqx.Module, Generic[State, ActuatorCommand]):
     """Vehicle dynamics: actuators, equations of motion and contact with surfaces.
 
     ``init`` and ``step`` define the model; everything else describes the vehicle to controllers,
@@ -44,7 +50,7 @@ class AbstractDynamics(eqx.Module):
         """Lower and upper bound of each number of the actuator command, by column name."""
         return {}
 
-    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:
         """Return what controllers may know of the vehicle, by the names of their parameters."""
         return {"gravity_mps2": gravity_mps2}
 
@@ -71,25 +77,30 @@ class AbstractDynamics(eqx.Module):
         """Height above the water at which the wind is taken; None to take it at the vehicle."""
         return None
 
-    def off(self) -> Any:
+    def off(self) -> ActuatorCommand:
         """Return the actuator command of a vehicle that is switched off."""
         return self.command_type.off()
 
     @abstractmethod
-    def init(self, start: Kinematics, surroundings: Surroundings) -> Any:
+    def init(self, start: Kinematics, surroundings: Surroundings) -> State:
         """Return the initial state, with the actuators in balance with gravity."""
 
     @abstractmethod
     def step(
-        self, state: Any, command: Any, surroundings: Surroundings, dt_s: Real, key: PRNGKeyArray
-    ) -> Any:
+        self,
+        state: State,
+        command: ActuatorCommand,
+        surroundings: Surroundings,
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> State:
         """Return the state after a physics step of length ``dt_s``."""
 
     @abstractmethod
-    def kinematics(self, state: Any) -> Kinematics:
+    def kinematics(self, state: State) -> Kinematics:
         """Return the position, attitude, velocities and specific force of a state."""
 
-    def limit_command(self, command: Any) -> Any:
+    def limit_command(self, command: ActuatorCommand) -> ActuatorCommand:
         """Return the actuator command clipped to ``command_bounds``."""
         bounds = self.command_bounds
         if not bounds:
@@ -99,12 +110,12 @@ class AbstractDynamics(eqx.Module):
             numbers[name] = jnp.clip(numbers[name], low, high)
         return from_columns(type(command), numbers)
 
-    def actuators(self, state: Any) -> dict[str, Real]:
+    def actuators(self, state: State) -> dict[str, Real]:
         """Return the actuators' measured values for the log, by name with unit."""
         del state
         return {}
 
-    def wake(self, state: Any) -> Wake:
+    def wake(self, state: State) -> Wake:
         """Return the downwash of the vehicle; none by default."""
         del state
         return NO_WAKE
@@ -114,7 +125,7 @@ class AbstractDynamics(eqx.Module):
         """Distance from the center of mass to the farthest foot; None without landing gear."""
         return None
 
-    def ground_contact(self, state: Any) -> GroundContact | None:
+    def ground_contact(self, state: State) -> GroundContact | None:
         """Return the state of the ground contact; None for a vehicle without landing gear."""
         del state
         return None
@@ -131,17 +142,17 @@ class AbstractDynamics(eqx.Module):
         )
         raise ScenarioError(message)
 
-    def apply_contact(self, state: Any, contact: ContactMotion) -> Any:
+    def apply_contact(self, state: State, contact: ContactMotion) -> State:
         """Return the state after a step in which a contact engine moved the body."""
         raise NotImplementedError
 
-    def limits(self, state: Any) -> tuple[Limit, ...]:
+    def limits(self, state: State) -> tuple[Limit, ...]:
         """Return the limits of this model's validity, in the order in which they are checked."""
         del state
         return ()
 
 
-class AbstractFault(eqx.Module):
+class AbstractFault(eqx.Module, Generic[ActuatorCommand]):
     """An actuator fault: changes the actuator command from ``at_s`` on.
 
     A vehicle's faults are sorted by ``at_s``, so that the number of active faults identifies them.
@@ -173,7 +184,7 @@ class AbstractFault(eqx.Module):
         del bounds
 
     @abstractmethod
-    def apply(self, command: Any, time_s: Real) -> Any:
+    def apply(self, command: ActuatorCommand, time_s: Real) -> ActuatorCommand:
         """Return the command as the faulty actuators execute it."""
 
     @abstractmethod

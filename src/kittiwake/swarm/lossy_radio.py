@@ -54,7 +54,7 @@ class MessageHistory(eqx.Module):
     latency_steps: int = eqx.field(static=True)
 
 
-class LossyRadio(AbstractRadio):
+class LossyRadio(AbstractRadio[MessageHistory]):
     """Radio that delivers messages of the nearest vehicles and of the leader, with losses.
 
     Attributes:

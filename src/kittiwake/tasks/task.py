@@ -14,10 +14,12 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.measurements import Measurements
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.requirements import Requirements
+from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.world import World
 
@@ -39,7 +41,7 @@ class Agent(eqx.Module):
 
     truth: Kinematics
     estimate: Kinematics
-    measurements: dict[str, Any]
+    measurements: Measurements
     command: Any
     reported: Float[Array, " reported"]
     actuators: dict[str, Real]
@@ -63,7 +65,7 @@ class TaskScene(eqx.Module):
     agents: Agent
     others: dict[str, Agent]
     world: World
-    processes: dict[str, Any]
+    processes: ProcessOutputs
     last: Flag
 
     def each(self, function: Callable[[Agent], Any]) -> Any:

@@ -1,13 +1,12 @@
 """Vehicle model: dynamics, parameters and default controllers."""
 
 import tomllib
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from kittiwake.core.parameters import Parameters
 from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
@@ -31,19 +30,19 @@ class VehicleModel:
     bridges: tuple[str, ...]
     default_controller: str
 
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Parameters:
         """Return the parameters of the dynamics from the data file."""
         return self._section("parameters")
 
-    def gains(self, controller: str) -> Mapping[str, Any]:
+    def gains(self, controller: str) -> Parameters:
         """Return the gains of a controller from the data file; empty if it has none."""
         return self._section("controllers").get(controller, {})
 
-    def _section(self, name: str) -> dict[str, Any]:
+    def _section(self, name: str) -> Parameters:
         return deepcopy(_tables(self.data).get(name, {}))
 
 
 @cache
-def _tables(path: Path) -> dict[str, Any]:
+def _tables(path: Path) -> Parameters:
     """Return the contents of a data file of the package."""
     return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ class FieldPatch(eqx.Module):
     amount: Real
 
 
-class Patches(AbstractField):
+class Patches(AbstractField[tuple[()]]):
     """Gaussian patches on a background."""
 
     unit: str = eqx.field(static=True, default="")

@@ -28,7 +28,7 @@ class Grid(eqx.Module):
     values: Float[Array | np.ndarray, "north east"]
 
 
-class Raster(AbstractField):
+class Raster(AbstractField[tuple[()]]):
     """Field from a file; ``offset_world_m`` is the position of the file's origin in the world."""
 
     file: Grid

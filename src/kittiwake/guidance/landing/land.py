@@ -58,7 +58,7 @@ class LandState(eqx.Module):
     pressed_m: Real
 
 
-class Land(AbstractGuidance):
+class Land(AbstractGuidance[LandState]):
     """Descends vertically, and switches the motors off when it stands.
 
     Attributes:

@@ -14,7 +14,7 @@ from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
-class Hold(AbstractGuidance):
+class Hold(AbstractGuidance[InitialPose]):
     """Gives a constant setpoint.
 
     With a velocity this is that velocity, and with a height the horizontal velocity at that height.

@@ -134,7 +134,7 @@ class ModeStage(eqx.Module):
         return ThrustTorque(thrust_n, _or_zero(self.torque_body_nm))
 
 
-class ModeTour(AbstractGuidance):
+class ModeTour(AbstractGuidance[tuple[()]]):
     """Runs through a schedule of modes with their commands; inactive before the first one."""
 
     tracked: ClassVar[bool] = False

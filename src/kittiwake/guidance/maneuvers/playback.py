@@ -22,7 +22,7 @@ from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 MAX_COLUMNS, MAX_CHARACTERS = 16, 60
 
 
-class Playback(AbstractGuidance):
+class Playback(AbstractGuidance[tuple[()]]):
     """Gives the values of the latest row, held until the next one; the last row holds forever.
 
     The columns after ``time_s`` are the fields of one command type, which need not be the actuator

@@ -43,7 +43,7 @@ class RampState(eqx.Module):
     part: Int[Array, ""]
 
 
-class RampTakeoff(AbstractGuidance):
+class RampTakeoff(AbstractGuidance[RampState]):
     """Climbs linearly by a height, and stays there.
 
     Attributes:
@@ -111,7 +111,7 @@ class RampTakeoff(AbstractGuidance):
         return state.part
 
 
-class RampLand(AbstractGuidance):
+class RampLand(AbstractGuidance[RampState]):
     """Sinks linearly to the height of the start, and switches the motors off there.
 
     Attributes:

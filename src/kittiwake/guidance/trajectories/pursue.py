@@ -76,7 +76,7 @@ class PursuitState(eqx.Module):
     yaw_rate_radps: Real
 
 
-class Pursue(AbstractGuidance):
+class Pursue(AbstractGuidance[PursuitState]):
     """Commands velocity and yaw rate towards a point ahead on a curve through waypoints."""
 
     default_rate_hz: ClassVar[float | None] = 50.0

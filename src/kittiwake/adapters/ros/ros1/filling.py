@@ -1,16 +1,19 @@
 """Fast conversion of plain messages to ROS 1 messages, prepared once for each type."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from kittiwake.adapters.ros.message_types import FieldValue, Message, MessageClass, MessageFields
+from kittiwake.adapters.ros.messages.plain import PlainMessage
 from kittiwake.adapters.ros.ros1.definitions import message_class
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import RosError, did_you_mean
 
 NANOSECONDS = 1_000_000_000
 
-Filler = Callable[[Mapping[str, Any]], Any]
+Filler: TypeAlias = Callable[[MessageFields], Message]
+Converter: TypeAlias = Callable[[FieldValue], FieldValue]
 
 
 class Slot(NamedTuple):
@@ -25,12 +28,12 @@ class Slot(NamedTuple):
 
     name: str
     plain_name: str
-    convert: Callable[[Any], Any] | None
-    default: Callable[[], Any]
+    convert: Converter | None
+    default: Callable[[], FieldValue]
 
 
 @cache
-def filler(kind: Any) -> Filler:
+def filler(kind: MessageClass) -> Filler:
     """Return a function that converts plain messages to messages of a class.
 
     It raises ``RosError`` for fields that the class does not have.
@@ -42,7 +45,7 @@ def filler(kind: Any) -> Filler:
     )
     new = kind.__new__
 
-    def fill(plain: Mapping[str, Any]) -> Any:
+    def fill(plain: MessageFields) -> Message:
         message, given = new(kind), 0
         for name, plain_name, convert, default in slots:
             value = plain.get(plain_name)
@@ -58,35 +61,35 @@ def filler(kind: Any) -> Filler:
     return fill
 
 
-def _slot(name: str, type_name: str, blank: Any) -> Slot:
+def _slot(name: str, type_name: str, blank: FieldValue) -> Slot:
     element, bracket, _ = type_name.partition("[")
     convert = _converter(element)
     if bracket:
         convert_all = None if convert is None else partial(_convert_each, convert)
-        copy = bytes if isinstance(blank, bytes) else list[Any]
+        copy = bytes if isinstance(blank, bytes) else list[FieldValue]
         return Slot(name, name.lower(), convert_all, partial(copy, blank))
     if convert is None:
         return Slot(name, name.lower(), None, lambda: blank)
-    empty = 0 if element in {"time", "duration"} else dict[str, Any]()
+    empty = 0 if element in {"time", "duration"} else PlainMessage()
     return Slot(name, name.lower(), convert, partial(convert, empty))
 
 
-def _converter(type_name: str) -> Callable[[Any], Any] | None:
+def _converter(type_name: str) -> Converter | None:
     if type_name in {"time", "duration"}:
         genpy = library("genpy")
         return partial(_time, genpy.Time if type_name == "time" else genpy.Duration)
     return filler(message_class(type_name)) if "/" in type_name else None
 
 
-def _convert_each(convert: Callable[[Any], Any], values: Any) -> list[Any]:
+def _convert_each(convert: Converter, values: Iterable[FieldValue]) -> list[FieldValue]:
     return [convert(value) for value in values]
 
 
-def _time(kind: Any, time_ns: int) -> Any:
+def _time(kind: MessageClass, time_ns: int) -> Message:
     return kind(*divmod(time_ns, NANOSECONDS))
 
 
-def _refuse_unknown_fields(kind: Any, plain: Mapping[str, Any]) -> None:
+def _refuse_unknown_fields(kind: MessageClass, plain: MessageFields) -> None:
     known = [name.lower() for name in kind.__slots__]
     unknown = [name for name in plain if name not in known]
     if unknown:
