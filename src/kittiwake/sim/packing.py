@@ -11,8 +11,8 @@ from math import prod
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, UInt32
-from numpy.typing import DTypeLike
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.keys import GENERATOR

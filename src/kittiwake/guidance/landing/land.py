@@ -24,7 +24,7 @@ not reduce its offsets either.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -180,5 +180,5 @@ class Land(AbstractGuidance[LandState]):
         return ("descending", "slowing down", "flaring", "touching down", "motors off")
 
     @override
-    def phase(self, state: Any) -> Int[Array, ""]:
+    def phase(self, state: LandState) -> Int[Array, ""]:
         return state.phase

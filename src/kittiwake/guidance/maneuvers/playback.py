@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -60,7 +60,7 @@ class Playback(AbstractGuidance[tuple[()]]):
     @override
     def step(
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[tuple[()], Any]:
+    ) -> tuple[tuple[()], Command]:
         del key
         now = elapsed_s(inputs.time_s, dt_s)
         row = jnp.searchsorted(self.file.time_s, now, side="right") - 1
@@ -73,9 +73,10 @@ class Playback(AbstractGuidance[tuple[()]]):
     def end_s(self) -> float:
         return self.file.end_s
 
-    def _to_flu(self, command: Any) -> Any:
+    def _to_flu(self, command: Command) -> Command:
         if self.body_axes == "flu":
             return command
+        assert isinstance(command, AttitudeThrottle), "prepare() refuses other commands"
         return AttitudeThrottle(
             pitch_rad=-command.pitch_rad,
             roll_rad=command.roll_rad,

@@ -11,7 +11,7 @@ can be forced.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -184,7 +184,7 @@ class RampLand(AbstractGuidance[RampState]):
         return ("on the ramp down", "at its end", refused, "motors off")
 
     @override
-    def phase(self, state: Any) -> Int[Array, ""]:
+    def phase(self, state: RampState) -> Int[Array, ""]:
         return state.part
 
 
