@@ -3,12 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, pi, radians
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kittiwake.core.commands import (
     AccelerationYaw,
     AttitudeThrottle,
     BodyVelocityYawRate,
+    Command,
     HeadingSpeed,
     ModeCommand,
     PositionYaw,
@@ -52,7 +53,7 @@ class CommandSliders(NamedTuple):
 
     title: str
     sliders: Sequence[Slider]
-    command: Callable[[Sequence[float]], Any]
+    command: Callable[[Sequence[float]], Command]
 
 
 class SliderContext(NamedTuple):

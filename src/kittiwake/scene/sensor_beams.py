@@ -6,12 +6,14 @@ that are modeled as a line, and the length of camera frustums.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from jaxtyping import Float, Int
 
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.rendering.look import Look
 from kittiwake.rendering.rotation import about, composed, from_x_to, rotated, yaws_rad
 from kittiwake.rendering.shapes import Shape, revolved
@@ -249,7 +251,7 @@ def cone_look() -> Look:
     return Shape(upright.vertices_m[:, [2, 0, 1]], upright.faces).look(ECHO_RGB, ECHO_OPACITY)
 
 
-def _cones(vehicle: int, sensor: Any, prefix: str) -> list[_Cone]:
+def _cones(vehicle: int, sensor: AbstractSensor, prefix: str) -> list[_Cone]:
     single = f"{prefix}range_m", f"{prefix}valid"
     match sensor:
         case Ultrasonic():
@@ -282,7 +284,12 @@ def _cones(vehicle: int, sensor: Any, prefix: str) -> list[_Cone]:
 
 
 def _array_cones(
-    vehicle: int, sensor: Any, prefix: str, places: Sequence[Any], half_rad: float, active: str
+    vehicle: int,
+    sensor: UltrasonicArray | UltrasonicFan,
+    prefix: str,
+    places: Sequence[Direction],
+    half_rad: float,
+    active: str,
 ) -> list[_Cone]:
     return [
         _Cone(
@@ -299,7 +306,7 @@ def _array_cones(
     ]
 
 
-def _rays(vehicle: int, sensor: Any, prefix: str) -> list[_Ray]:
+def _rays(vehicle: int, sensor: AbstractSensor, prefix: str) -> list[_Ray]:
     match sensor:
         case Lidar2D():
             position = _triple(sensor.mount.position_body_m)
@@ -344,11 +351,11 @@ def _camera_field(vehicle: int, sensor: Camera | Marker | RangeCamera) -> _Field
     return _Field(vehicle, sensor.mount, stabilised, half_width, half_height)
 
 
-def _directions(sensor: Any) -> list[Direction]:
-    return [_triple(direction) for direction in sensor.beam_directions_body()]
+def _directions(sensor: AbstractSensor) -> list[Direction]:
+    return [_triple(direction) for direction in sensor.beam_directions_body() or ()]
 
 
-def _triple(vector: Any) -> Direction:
+def _triple(vector: Vec3) -> Direction:
     return float(vector.x), float(vector.y), float(vector.z)
 
 

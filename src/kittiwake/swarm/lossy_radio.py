@@ -15,13 +15,13 @@ Whether a message arrives is drawn once for each receiver.
 """
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError
@@ -36,6 +36,8 @@ from kittiwake.world.radio import AbstractRadio, Broadcast
 # largest number of remembered messages per vehicle
 MAX_MESSAGES = 256
 BITS_PER_BYTE = 8
+
+Tree = TypeVar("Tree")
 
 
 class MessageHistory(eqx.Module):
@@ -187,7 +189,7 @@ class LossyRadio(AbstractRadio[MessageHistory]):
         )
 
 
-def _push(history: Any, newest: Any) -> Any:
+def _push(history: Tree, newest: Tree) -> Tree:
     """Return the history with the newest entry first, and without the oldest one."""
     return jax.tree.map(
         lambda old, new: jnp.concatenate([new[None].astype(old.dtype), old[:-1]]), history, newest

@@ -3,8 +3,6 @@
 Beyond the centers of its outermost cells the map is constant.
 """
 
-from typing import Any
-
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -38,7 +36,7 @@ class Raster(AbstractField[tuple[()]]):
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
     @override
-    def at_surface(self, sample: Any, east_m: Real, north_m: Real) -> Real:
+    def at_surface(self, sample: tuple[()], east_m: Real, north_m: Real) -> Real:
         del sample
         values = jnp.asarray(self.file.values, jnp.result_type(float))
         west, south = self.file.middle_m

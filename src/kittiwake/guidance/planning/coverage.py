@@ -13,7 +13,7 @@ The shortest path through the water leads from one cell or shore to the nearest 
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
