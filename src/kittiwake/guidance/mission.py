@@ -330,7 +330,8 @@ class Mission(AbstractGuidance[MissionState]):
             _any(
                 step.do.finished(own),
                 until,
-                *(_past(limit_s, time_in_step_s) for limit_s in (step.for_s, step.do.end_s())),
+                _past(step.for_s, time_in_step_s),
+                _past(step.do.end_s(), time_in_step_s),
             )
             for step, own, until in zip(self.steps, state.steps, ends, strict=True)
         ]

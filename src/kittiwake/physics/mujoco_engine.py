@@ -115,7 +115,9 @@ class MujocoEngine(AbstractContactEngine):
         bits, *each = numbers[0].shape[1:]
         form = (
             jax.ShapeDtypeStruct((count, bits + RATES, *each), numbers[0].dtype),
-            *(flag, whole, whole),
+            flag,
+            whole,
+            whole,
         )
         run = partial(self.machine.moved, ceil(dt_s / self.substep_s - ROUNDING), dt_s, real)
         found, *met = jax.pure_callback(run, form, *numbers, present, vmap_method="sequential")
