@@ -1,7 +1,7 @@
 """Flight of a rigid body: state, external forces, and the base class of such dynamics."""
 
 from abc import abstractmethod
-from typing import Any, Generic, Protocol
+from typing import Any, Generic, Protocol, runtime_checkable
 
 import equinox as eqx
 from typing_extensions import TypeVar, override
@@ -68,6 +68,7 @@ class ExternalForces(eqx.Module):
         return push if self.contact is None else push + self.contact.wrench(pose, twist, elapsed_s)
 
 
+@runtime_checkable
 class HasFlight(Protocol):
     """State of dynamics whose body flies."""
 
