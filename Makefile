@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 PYTEST := $(BIN)/python -m pytest --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all coverage check docs bench lock clean
+.PHONY: help demo test test-all release coverage check docs bench lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -25,12 +25,15 @@ test: $(VENV)/.test  ## Run the tests, the slow ones left out (ARGS="..." goes t
 	@VENV=$(VENV) JOBS=$(JOBS) scripts/test $(ARGS)
 
 test-all: $(VENV)/.learners  ## Run all tests, compiled as users compile them
-	@$(PYTEST) -n $(JOBS) $(ARGS)
+	@$(PYTEST) -n $(JOBS) -m "not release" $(ARGS)
+
+release: $(VENV)/.test  ## Test what has to hold before a release only
+	@$(PYTEST) -m release $(ARGS) tests/contract
 
 coverage: $(VENV)/.test  ## Run the tests and fail when too few branches are reached
-	@$(PYTEST) -n $(JOBS) -m "not slow" --cov --cov-report=term $(ARGS)
+	@$(PYTEST) -n $(JOBS) -m "not slow and not release" --cov --cov-report=term $(ARGS)
 
-check: $(VENV)/.test  ## Check format, lint, types, import contracts, spelling, dependencies
+check: $(VENV)/.test  ## Check format, lint, types, import contracts, spelling, vocabulary, dependencies
 	@VENV=$(VENV) scripts/check
 
 docs: $(VENV)/.docs  ## Build the documentation into site/

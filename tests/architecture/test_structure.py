@@ -20,9 +20,12 @@ import jax
 import pytest
 
 from kittiwake.core.registry import Registry
+from kittiwake.vehicles import VEHICLES
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
+# of a vehicle, which is data
+DATA_FILE = ".toml"
 NAMELESS = {"utils", "util", "helpers", "helper", "misc", "common", "tools"}
 
 
@@ -55,6 +58,7 @@ def targets(package: str) -> set[str]:
         for name, registry in registries().items()
         if family_of(name) == package
         for entry in registry.builtin.values()
+        if not entry.target.endswith(DATA_FILE)
     }
 
 
@@ -146,6 +150,8 @@ def test_all_registries_of_scenarios_are_listed() -> None:
 def test_registered_names_lead_to_files_of_their_family() -> None:
     for name, registry in registries().items():
         for key, entry in registry.builtin.items():
+            if entry.target.endswith(DATA_FILE):
+                continue
             thing = resolve(entry.target)
             module, _, attribute = entry.target.partition(":")
             assert module.startswith(family_of(name) + "."), f"{name}['{key}'] is elsewhere"
@@ -154,6 +160,11 @@ def test_registered_names_lead_to_files_of_their_family() -> None:
                 assert home == entry.target, f"{name}['{key}'] is written in {home}"
             else:
                 assert attribute.isupper(), f"{name}['{key}'] is data and wants a constant's name"
+
+
+def test_every_data_file_of_a_vehicle_is_registered() -> None:
+    files = {path.name for path in (SOURCE / "kittiwake/vehicles/data").iterdir()}
+    assert {entry.target for entry in VEHICLES.builtin.values()} == files
 
 
 def test_registered_entries_have_a_docstring() -> None:
@@ -196,6 +207,7 @@ def test_string_fields_are_static() -> None:
         f"{name}['{key}']": resolve(entry.target)
         for name, registry in registries().items()
         for key, entry in registry.builtin.items()
+        if not entry.target.endswith(DATA_FILE)
     }
     declared = {
         place: words_declared(kind) for place, kind in things.items() if isinstance(kind, type)
@@ -205,7 +217,7 @@ def test_string_fields_are_static() -> None:
 
 
 def test_no_example_of_a_component_has_a_string_among_its_leaves() -> None:
-    from tests.contract.examples import cases
+    from tests.contract.cases import cases
 
     found = {str(case): jax.tree.leaves(case.make()) for case in cases()}
     assert found

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.contract.examples import forms_of
+from tests.contract.cases import forms_of
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.columns import to_columns
@@ -87,7 +87,7 @@ def _seen_from(given, from_rad):
 
 @pytest.mark.parametrize("name", CONTROLLERS.names())
 def test_a_controller_has_the_same_output_where_yaw_wraps(name):
-    controller = next(iter(forms_of("controllers", name, CONTROLLERS.find(name)).values()))()
+    controller = next(iter(forms_of("controllers", CONTROLLERS.find(name)).values()))()
     columns, expected = flown(controller, 0.0)
     for from_rad in ELSEWHERE_RAD:
         _, found = flown(controller, from_rad)

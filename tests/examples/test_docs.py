@@ -93,8 +93,8 @@ def test_a_run_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
 
 PACKAGE = """
 from pathlib import Path
-from kittiwake.vehicles.rigid_bodies import multirotor
-MINE = multirotor(Path(__file__).with_name("mine.toml"))
+from kittiwake.vehicles.model import VehicleModel
+MINE = VehicleModel(Path(__file__).with_name("mine.toml"))
 """
 MINE = """
 name: mine

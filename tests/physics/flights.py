@@ -14,7 +14,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.attitude_response import AttitudeResponse
 from kittiwake.scenario.parameters import build_component
-from kittiwake.vehicles.pelican import PELICAN
+from kittiwake.vehicles import VEHICLES
 from kittiwake.world.surroundings import Air, Surroundings
 
 DT_S = 0.02
@@ -26,7 +26,7 @@ ALOFT = Vec3(0.0, 0.0, 500.0)
 def pelican(**parameters: float) -> AttitudeResponse:
     """The Pelican without process noise, with parameters changed."""
     noise_free = {"linear_noise_mps2": 0.0, "angular_noise_radps2": 0.0}
-    given = {**PELICAN.parameters(), **noise_free, **parameters}
+    given = {**VEHICLES.find("pelican").parameters(), **noise_free, **parameters}
     return build_component(AttitudeResponse, given, str)
 
 

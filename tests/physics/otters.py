@@ -20,7 +20,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.physics.marine_vessel import MarineVessel
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.vehicle_builder import merged
-from kittiwake.vehicles.otter import OTTER
+from kittiwake.vehicles import VEHICLES
 from kittiwake.world.surroundings import Surroundings
 
 DT_S = 0.02
@@ -41,7 +41,7 @@ UNDAMPED: dict[str, Any] = {
 
 @cache
 def _parameters() -> Any:
-    return OTTER.parameters()
+    return VEHICLES.find("otter").parameters()
 
 
 def otter(**parameters: Any) -> MarineVessel:

@@ -21,7 +21,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.angle_velocity import AngleVelocity
 from kittiwake.scenario.parameters import build_component
-from kittiwake.vehicles.angle_velocity import ANGLE_VELOCITY
+from kittiwake.vehicles import VEHICLES
 
 DT_S = 0.005
 TAU_S = 0.0474561
@@ -32,7 +32,9 @@ DEGREE = math.pi / 180.0
 @cache
 def drone(**parameters):
     """The drone of the data file, with parameters changed."""
-    return build_component(AngleVelocity, {**ANGLE_VELOCITY.parameters(), **parameters}, str)
+    return build_component(
+        AngleVelocity, {**VEHICLES.find("angle-velocity").parameters(), **parameters}, str
+    )
 
 
 @eqx.filter_jit

@@ -21,7 +21,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import Flow
 from kittiwake.physics.multirotor import Multirotor
 from kittiwake.scenario.parameters import build_component
-from kittiwake.vehicles.rigid_bodies import OS4
+from kittiwake.vehicles import VEHICLES
 from kittiwake.world.surroundings import Air, Surroundings
 
 GRAVITY, SEA_LEVEL = 9.81, 1.225
@@ -46,7 +46,7 @@ each_inflow = pytest.mark.parametrize("rotor", [FINAL, BALANCED], ids=lambda rot
 
 @cache
 def os4(**parameters):
-    model = build_component(Multirotor, OS4.parameters(), str)
+    model = build_component(Multirotor, VEHICLES.find("os4").parameters(), str)
     return dataclasses.replace(model, **parameters)
 
 

@@ -9,11 +9,12 @@ import mujoco
 import numpy as np
 import pytest
 import yaml
-from tests.contract.examples import AHEAD, EXAMPLES, world
+from tests.contract.surroundings import AHEAD, world
 
 import kittiwake as kw
 from kittiwake.contact.solid import THICKNESS_M
 from kittiwake.core.errors import MissingExtraError, ScenarioError
+from kittiwake.environment import OBSTACLES
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.mujoco_engine import Mujoco
 from kittiwake.scenario.build import build
@@ -26,7 +27,6 @@ LEGS = [[x, y, -HALF_M] for x in (HALF_M, -HALF_M) for y in (HALF_M, -HALF_M)]
 STOPPED = "time_s,left_radps,right_radps\n0,0,0\n"
 AREA = {"x_m": [-50, 50], "y_m": [-50, 50], "z_m": [-1, 50]}
 TINY = {"xx": 1e-17, "yy": 1e-17, "zz": 1e-17}
-OBSTACLES = sorted(name.partition("/")[2] for name in EXAMPLES if name.startswith("obstacles/"))
 
 
 def block(place, friction=0.7, velocity=(0, 0, 0), *, feet=True, **more):
@@ -179,10 +179,9 @@ def test_an_obstacle_stops_a_block_that_would_be_lost_otherwise(flown):
     assert not lost.summary["vehicles"]["thrown"]["valid"]
 
 
-@pytest.mark.parametrize("name", OBSTACLES)
+@pytest.mark.parametrize("name", OBSTACLES.names())
 def test_solids_are_where_rays_meet_the_obstacle(name):
-    for make in EXAMPLES[f"obstacles/{name}"].values():
-        obstacle = make()
+    for obstacle in OBSTACLES.find(name).examples().values():
         there = dataclasses.replace(world(), ground_z_m=-1e4, obstacles=(obstacle,))
         model = Mujoco().engine(there, {}).machine.model
         data = mujoco.MjData(model)

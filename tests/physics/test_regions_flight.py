@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.contract.examples import CRUISING, command
+from tests.contract.circumstances import CRUISING, command
 from tests.physics.bodies import KEY, airborne, around, body
 
 from kittiwake.core.arrays import as_arrays, match_dtypes

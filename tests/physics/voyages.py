@@ -15,7 +15,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.surface_vessel import SurfaceVessel
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.vehicle_builder import merged
-from kittiwake.vehicles.strider import STRIDER
+from kittiwake.vehicles import VEHICLES
 from kittiwake.world.surroundings import Air, Surroundings
 
 DT_S = 0.01
@@ -23,7 +23,7 @@ DT_S = 0.01
 
 @cache
 def _strider() -> Any:
-    return STRIDER.parameters()
+    return VEHICLES.find("strider").parameters()
 
 
 def strider(**parameters: Any) -> SurfaceVessel:

@@ -10,15 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from matplotlib import image, style
+from matplotlib import image
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from rich.console import Console
 
 import kittiwake.cli.compare
 from kittiwake.analysis.comparison import summaries
-from kittiwake.analysis.comparison_picture import draw_comparison
-from kittiwake.analysis.overview import look
+from kittiwake.analysis.plots.comparison import draw_comparison
 from kittiwake.analysis.response import ResponseMetrics, Trial
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import STATE_COLUMNS, Table
@@ -152,9 +151,7 @@ def test_narrow_tables_break_no_numbers_and_count_the_flights(many):
 
 
 def test_texts_of_a_picture_do_not_overlap(many):
-    with style.context(["default", look.SETTINGS]):
-        figure = draw_comparison(many)
-        figure.canvas.draw()
+    figure = draw_comparison(many)
     drawn = figure.canvas.get_renderer()
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     boxes = [(text.get_text(), text.get_window_extent(drawn)) for text in texts]

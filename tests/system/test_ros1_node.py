@@ -11,7 +11,7 @@ import pytest
 from tests.system.ros1_master import ROOT, needs_ros1, running_master
 
 from kittiwake.adapters.ros.ros1.definitions import PACKAGES, message_class, service_class
-from kittiwake.adapters.ros.ros1.filling import filler
+from kittiwake.adapters.ros.ros1.filling import make_message
 from kittiwake.core.errors import KittiwakeError
 
 pytestmark = [pytest.mark.ros, needs_ros1]
@@ -346,26 +346,29 @@ def test_make_messages_generates_importable_classes(ros, tmp_path):
 )
 def test_empty_plain_message_gives_the_default_message(kind):
     message_type = message_class(kind)
-    assert filler(message_type)({}) == message_type()
+    assert make_message(message_type, {}) == message_type()
 
 
 def test_every_type_of_field_is_filled():
-    scan = filler(message_class("sensor_msgs/LaserScan"))({"ranges": [1.0, 2.0], "range_max": 9.0})
+    scan = make_message(
+        message_class("sensor_msgs/LaserScan"), {"ranges": [1.0, 2.0], "range_max": 9.0}
+    )
     assert (scan.ranges, scan.intensities, scan.range_max) == ([1.0, 2.0], [], 9.0)
-    marker = filler(message_class("visualization_msgs/Marker"))(
-        {"lifetime": -500_000_000, "points": [{"x": 1.0}, {}], "text": "deck"}
+    marker = make_message(
+        message_class("visualization_msgs/Marker"),
+        {"lifetime": -500_000_000, "points": [{"x": 1.0}, {}], "text": "deck"},
     )
     assert marker.lifetime.to_sec() == -0.5
     assert [point.x for point in marker.points] == [1.0, 0.0]
     assert marker.text == "deck"
-    first, second = (filler(message_class("nav_msgs/Odometry"))({}) for _ in range(2))
+    first, second = (make_message(message_class("nav_msgs/Odometry"), {}) for _ in range(2))
     assert first.pose.covariance is not second.pose.covariance
 
 
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        (lambda: filler(message_class("nav_msgs/Odometry"))({"poze": {}}), "mean 'pose'"),
+        (lambda: make_message(message_class("nav_msgs/Odometry"), {"poze": {}}), "mean 'pose'"),
         (lambda: message_class("nav_msgs/Odometri"), "mean 'Odometry'"),
         (lambda: message_class("Odometry"), "write the package"),
         (lambda: message_class("no_such_msgs/Odometry"), "scripts/ros1-setup"),

@@ -10,8 +10,8 @@ from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.plots.survey import draw_survey, shore_paths
 from kittiwake.analysis.survey import TrueField, probe_samples
-from kittiwake.analysis.survey_maps import draw_survey
 from kittiwake.scenario.load import load_scenario
 
 SCENARIO = """\
@@ -52,10 +52,22 @@ def test_a_map_says_whose_samples_it_shows_and_where_the_shore_is(run):
     figure = draw_survey(log, load_scenario(str(run / "scenario.yaml")), probe_samples(log))
     (legend,) = figure.legends
     labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["boat-1", "boat-2", "track", "shore, less the margin"]
-    one, other = legend.legend_handles[:2]
+    assert labels == ["shore", "track", "boat-1", "boat-2"]
+    one, other = legend.legend_handles[2:]
     assert one.get_marker() != other.get_marker()
-    assert legend.legend_handles[3].get_linestyle() == "--"
+    assert legend.legend_handles[0].get_linestyle() == "-"
+
+
+def test_the_water_within_the_margin_is_dashed_inside_the_shore():
+    paths = shore_paths(load_scenario("survey-lake"))
+    shores = [path for path in paths if path.label == "shore"]
+    waters = [path for path in paths if path.label == "shore, less the margin"]
+    # shore and island of the Strider and of the drone, which has no margin
+    assert (len(shores), len(waters)) == (4, 2)
+    assert waters[0].looks["linestyle"] != "-"
+    np.testing.assert_array_less(
+        shores[0].points_world_m.min(axis=0), waters[0].points_world_m.min(axis=0)
+    )
 
 
 def test_a_survey_is_exported_as_points_and_as_a_map(run):

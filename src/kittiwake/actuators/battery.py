@@ -109,3 +109,11 @@ class LithiumPolymer(AbstractBattery[LithiumPolymerState]):
         cell_v = -1.031 * jnp.exp(-35.0 * charge) + 3.685
         cell_v = cell_v + charge * (0.2156 + charge * (-0.1178 + charge * 0.3201))
         return float(self.cells) * cell_v
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "LithiumPolymer"]:
+        return {
+            "full": cls(3, 3600.0, 0.06, 0.7, 3.0),
+            "nearly empty": cls(1, 900.0, 0.1, charge=1e-6),
+        }

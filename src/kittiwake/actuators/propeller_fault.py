@@ -27,3 +27,8 @@ class PropellerFault(AbstractFault[RudderThrust]):
     @override
     def event(self) -> str:
         return f"propeller fails: it keeps {float(self.keeps):.0%} of its thrust"
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "PropellerFault"]:
+        return {"begun": cls(0.01, 0.3)}

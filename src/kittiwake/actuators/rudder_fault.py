@@ -10,7 +10,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
 from kittiwake.core.commands import RudderThrust
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Real
-from kittiwake.interfaces.dynamics import AbstractFault
+from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 
 ANGLES = Bounds(-math.pi / 2.0, math.pi / 2.0)
 
@@ -28,8 +28,8 @@ class RudderFault(AbstractFault[RudderThrust]):
         return "rudder"
 
     @override
-    def check(self, bounds: dict[str, tuple[Real, Real]]) -> None:
-        low, high = bounds["rudder_rad"]
+    def check(self, dynamics: AbstractDynamics) -> None:
+        low, high = dynamics.command_bounds["rudder_rad"]
         if not low <= self.stuck_rad <= high:
             message = (
                 f"stuck_rad: {self.stuck_rad:.3g} is beyond the rudder's stops; must be from "
@@ -45,3 +45,8 @@ class RudderFault(AbstractFault[RudderThrust]):
     @override
     def event(self) -> str:
         return f"rudder jams at {float(self.stuck_rad):.3g} rad"
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "RudderFault"]:
+        return {"begun": cls(0.01, 0.3)}

@@ -10,7 +10,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
 from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.geometry.scalar import Real
-from kittiwake.interfaces.dynamics import AbstractFault
+from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 
 
 class ShaftFault(AbstractFault[PropellerSpeeds]):
@@ -24,7 +24,8 @@ class ShaftFault(AbstractFault[PropellerSpeeds]):
 
     @classmethod
     @override
-    def for_each_part(cls, at_s: float) -> tuple["ShaftFault", ...]:
+    def for_each_part(cls, at_s: float, dynamics: AbstractDynamics) -> tuple["ShaftFault", ...]:
+        del dynamics
         return cls(at_s=at_s, side="left"), cls(at_s=at_s, side="right")
 
     @override
@@ -36,3 +37,8 @@ class ShaftFault(AbstractFault[PropellerSpeeds]):
     @override
     def event(self) -> str:
         return f"{self.side} shaft fails: it keeps {float(self.keeps):.0%} of its speed"
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "ShaftFault"]:
+        return {"begun": cls(0.01, "left", 0.3)}

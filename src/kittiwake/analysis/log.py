@@ -1,7 +1,7 @@
 """Log of a run: made in memory by a flight, or read from a run folder."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,15 +148,25 @@ class Log:
             return None
         return f"the run ended early: {reason or status}"
 
-    def plot(self) -> "Figure":
+    def plot(
+        self, other: "Log | None" = None, *, style: str = "report", only: Sequence[str] = ()
+    ) -> "Figure":
         """Return the overview picture as a Matplotlib figure.
 
-        Raises:
-            LogError: if there are no rows to draw.
-        """
-        from kittiwake.analysis.overview import draw_overview
+        Args:
+            other: a second run, whose vehicles of the same names are drawn dashed.
+            style: ``report``, or ``paper`` for a column of 3.5 inches without a title.
+            only: the names of the panels to draw, such as ``["position", "speed"]``; all if empty.
 
-        return draw_overview(self)
+        Raises:
+            LogError: if there are no rows to draw, a name is unknown, or the runs have no vehicle
+                in common.
+        """
+        from kittiwake.analysis.plots.overview import SecondRun, draw_overview
+        from kittiwake.analysis.plots.style import find_style
+
+        second = None if other is None else SecondRun(other)
+        return draw_overview(self, style=find_style(style), only=only, second=second)
 
     def _table(self, name: str) -> Table:
         if name not in self.tables:

@@ -30,14 +30,14 @@ def check(scenario: Scenario, overrides: Overrides = None) -> None:
     """Check a scenario: names, values, rates and command types, each error with its line."""
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.randomization import Randomization
-    from kittiwake.tasks.task_commander import check_task, fleet_of
+    from kittiwake.tasks.task_commander import check_task, commander_of
 
     loaded = load_scenario(scenario, overrides or [], logged=True)
     loaded.check_flight()
     check_task(loaded)
     Randomization.of(loaded)
     if loaded.policy is not None:
-        fleet_of(loaded)
+        commander_of(loaded)
     count = len(loaded.vehicles)
     show(
         f"{loaded.name}: can be flown. {count} vehicle{'s' if count > 1 else ''}, "

@@ -52,7 +52,7 @@ def compare(
     from rich.console import Console
 
     from kittiwake.analysis.comparison import figures, save_table, summaries
-    from kittiwake.analysis.comparison_picture import save_pictures
+    from kittiwake.analysis.plots.comparison import save_pictures
     from kittiwake.cli.comparison_table import comparison_tables
     from kittiwake.runtime.comparison import fly
     from kittiwake.runtime.run_folder import default_folder, results_folder

@@ -43,7 +43,8 @@ class FilmOptions(NamedTuple):
         }
         with_still = {"--width": self.width, "--follow": self.follow}
         for option, value in {**only_film, **({} if still else with_still)}.items():
-            if value is not None:
+            pictured = option == "--format" and value not in FORMATS
+            if value is not None and not pictured:
                 message = f"`{option}`: requires --film"
                 raise ScenarioError(message)
 

@@ -66,8 +66,9 @@ def live(
         optional("pygame", "gamepad")
     buffers: list[FrameBuffer] = []
     session = Session(scenario, RealTimeClock(speed), lambda block: buffers[0].post(block))
-    columns = session.simulation.program.layout.columns
-    buffers.append(FrameBuffer(columns))
+    columns = session.executor.layout.columns
+    # the vehicles at their starts, until the program is compiled
+    buffers.append(FrameBuffer(columns, session.executor.start_rows()))
     flight = FlightInfo(scenario, scenario.seed, columns)
 
     def build(server: "PageServer") -> Cockpit:

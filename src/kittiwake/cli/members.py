@@ -53,7 +53,8 @@ def fly_by_hub(
         progress: display of the progress, from when the flight is compiled.
     """
     from kittiwake.adapters.hub.command_source import HubCommandSource
-    from kittiwake.runtime.command_source import Pace
+    from kittiwake.runtime.clock import RealTimeClock
+    from kittiwake.runtime.command_source import reports_of
     from kittiwake.runtime.flight_executor import CompiledExecutor
     from kittiwake.runtime.run_folder import fly_into
     from kittiwake.runtime.simulation import Simulation
@@ -65,14 +66,15 @@ def fly_by_hub(
         source = HubCommandSource(scenario, _hub_rate_hz(scenario, hub, token))
         follow = stack.enter_context(progress)
         simulation = Simulation(scenario)
-        # compiled before the members join, since the hub does not wait
-        clock = None if speed == inf else Pace(speed)
+        # the hub does not wait, so a late flight catches up
+        clock = RealTimeClock(speed, late_s=inf)
+        # compiled before the members join
         flight = simulation.flight(executor=CompiledExecutor(simulation.program, source, clock))
         members = {
             name: stack.enter_context(_member(scenario, port, name, hub.host, token))
             for port, name in _ports_and_names(scenario, hub.base_port)
         }
-        source.attach(members, simulation.program.reports(flight.state))
+        source.attach(members, reports_of(simulation.fleet, flight.state))
         return fly_into(simulation, flight, folder, follow(flight))
 
 

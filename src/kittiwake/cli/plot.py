@@ -1,17 +1,44 @@
 """``kittiwake plot``: pictures and films of a recorded run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from kittiwake.cli.film import FilmOptions, film_into, still_into
 from kittiwake.cli.options import warn_of_early_end
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import ScenarioError, did_you_mean
+
+if TYPE_CHECKING:
+    from kittiwake.analysis.plots.style import PlotStyle
+
+
+class PictureForm(TypedDict):
+    """Style and format of pictures."""
+
+    style: "PlotStyle"
+    kind: str
+
 
 SCENE = "Films and pictures of the scene"
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that 'kittiwake run' wrote.")]
+Second = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[DIR2]",
+        help="A second run, drawn dashed over the first one.",
+        show_default=False,
+    ),
+]
+Style = Annotated[
+    str,
+    typer.Option(metavar="report|paper", help="Paper: a column of 3.5 inches, 8 point, no title."),
+]
+Only = Annotated[
+    str | None,
+    typer.Option(metavar="A,B", help="Draw only these panels, such as position,speed."),
+]
 Sensors = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Draw the pages of this sensor only; repeatable."),
@@ -25,13 +52,12 @@ Still = Annotated[
         metavar="S", rich_help_panel=SCENE, help="Draw the scene at this time, as still.png."
     ),
 ]
-FilmFormat = Annotated[
+Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        metavar="mp4|gif",
-        rich_help_panel=SCENE,
-        help="Format of the film; default mp4.",
+        metavar="png|pdf|svg",
+        help="Format of the pictures; default png. With --film mp4 or gif; default mp4.",
     ),
 ]
 Width = Annotated[
@@ -67,11 +93,14 @@ Follow = Annotated[
 
 def plot(
     folder: Folder,
+    second: Second = None,
     sensor: Sensors = None,
     *,
     film: Film = False,
     still: Still = None,
-    film_format: FilmFormat = None,
+    file_format: Format = None,
+    style: Style = "report",
+    only: Only = None,
     width: Width = None,
     speed: Speed = None,
     begin: From = None,
@@ -82,40 +111,79 @@ def plot(
 
     These are the overview, maps of the samples of probes, paths and cohesion of flocks, and
     pages of the sensors beside their error-free readings; with --sensor, only these pages. With
-    --film only a film of the flight, film.mp4 or film.gif, and with --still only a picture of the
-    scene; neither needs a screen.
+    --only or a second run, only the overview is drawn. With --film only a film of the flight,
+    film.mp4 or film.gif, and with --still only a picture of the scene; neither needs a screen.
     """
-    options = FilmOptions(film_format, width, speed, begin, until, follow)
+    options = FilmOptions(file_format, width, speed, begin, until, follow)
     if not film:
         options.check_without_film(still=still is not None)
-    if film or still is not None:
-        if sensor:
-            message = "`--sensor`: not allowed with --film or --still"
-            raise ScenarioError(message)
-        if film:
-            film_into(folder, options)
-        if still is not None:
-            still_into(folder, still, options)
+    if not film and still is None:
+        names = None if only is None else [name.strip() for name in only.split(",")]
+        _draw_pages(folder, second, sensor or [], names, _form(file_format, style))
         return
-    _draw_pages(folder, sensor or [])
+    given = {"--sensor": sensor, "--only": only, "DIR2": second}
+    for option, value in {**given, "--style": style if style != "report" else None}.items():
+        if value:
+            message = f"`{option}`: not allowed with --film or --still"
+            raise ScenarioError(message)
+    if film:
+        film_into(folder, options)
+    if still is not None:
+        still_into(folder, still, options)
 
 
-def _draw_pages(folder: Path, sensors: list[str]) -> None:
-    from kittiwake.analysis.flock_pages import save_flock_pages
+def _form(file_format: str | None, style: str) -> PictureForm:
+    """Return style and format of the pictures.
+
+    Raises:
+        ScenarioError: if one of them is unknown.
+    """
+    from kittiwake.analysis.plots.style import FORMATS, STYLES
+
+    kind = file_format or "png"
+    for option, given, allowed in (("--format", kind, FORMATS), ("--style", style, STYLES)):
+        if given not in allowed:
+            message = f"`{option}`: got {given}; unknown. {did_you_mean(given, allowed)}"
+            raise ScenarioError(message)
+    return {"style": STYLES[style], "kind": kind}
+
+
+def _draw_pages(
+    folder: Path,
+    second: Path | None,
+    sensors: list[str],
+    only: list[str] | None,
+    form: PictureForm,
+) -> None:
     from kittiwake.analysis.log import Log
-    from kittiwake.analysis.overview import save_overview
-    from kittiwake.analysis.sensor_pages import save_sensor_pages
-    from kittiwake.analysis.survey_maps import save_survey_maps
+    from kittiwake.analysis.plots import save_overview
+    from kittiwake.analysis.plots.flock import save_flock_pages
+    from kittiwake.analysis.plots.overview import SecondRun
+    from kittiwake.analysis.plots.sensors import save_sensor_pages
+    from kittiwake.analysis.plots.survey import save_survey_maps
     from kittiwake.runtime.run_folder import PICTURE_FILE
 
+    if sensors and (only is not None or second is not None):
+        message = "`--sensor`: not allowed with --only or a second run"
+        raise ScenarioError(message)
     log = Log.read(folder)
     warn_of_early_end(log.early_end, folder)
+    other, path = None, (folder / PICTURE_FILE).with_suffix(f".{form['kind']}")
+    if second is not None:
+        names = (folder.resolve().name, second.resolve().name)
+        other = SecondRun(
+            Log.read(second), names if names[0] != names[1] else (str(folder), str(second))
+        )
+        warn_of_early_end(other.log.early_end, second)
+        path = path.with_stem(f"{path.stem}-with-{names[1]}")
     if not sensors:
-        save_overview(log, folder / PICTURE_FILE)
-        typer.echo(f"The picture is {folder / PICTURE_FILE}")
-        for page in save_survey_maps(log, folder):
+        save_overview(log, path, style=form["style"], only=only or (), second=other)
+        typer.echo(f"The picture is {path}")
+        if only is not None or second is not None:
+            return
+        for page in save_survey_maps(log, folder, **form):
             typer.echo(f"Survey map: {page}")
-        for page in save_flock_pages(log, folder):
+        for page in save_flock_pages(log, folder, **form):
             typer.echo(f"Flock: {page}")
-    for page in save_sensor_pages(log, folder, sensors):
+    for page in save_sensor_pages(log, folder, sensors, **form):
         typer.echo(f"Sensors: {page}")

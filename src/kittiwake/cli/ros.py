@@ -89,7 +89,7 @@ def _open_when_ready(session: "Session", bridge: "Bridge", node: "RosNode") -> G
 
     def open_bridge() -> None:
         try:
-            while not (session.executor.prepared or session.closed):
+            while not (session.executor.ready or session.closed):
                 time.sleep(POLL_PERIOD_S)
             if session.closed:
                 return

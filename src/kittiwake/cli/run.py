@@ -60,7 +60,7 @@ def run(
     An earlier run in the folder is replaced: its log, pictures and exports are removed. With --live
     the flight runs in real time, and a page shows it and accepts commands.
     """
-    from kittiwake.analysis.overview import save_overview
+    from kittiwake.analysis.plots import save_overview
     from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, holds_run, run_folder
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario

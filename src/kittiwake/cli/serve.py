@@ -66,7 +66,7 @@ def serve(
     started for the flight. With --joystick a gamepad flies the first vehicle. With --ros1 or --ros2
     every vehicle has the topics and services of uav_gazebo, in its own namespace.
     """
-    from kittiwake.analysis.overview import save_overview
+    from kittiwake.analysis.plots import save_overview
     from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task

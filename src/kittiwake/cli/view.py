@@ -103,7 +103,7 @@ def _fly(
     *,
     joystick: bool,
 ) -> None:
-    from kittiwake.analysis.overview import save_overview
+    from kittiwake.analysis.plots import save_overview
     from kittiwake.runtime.loop import STOPPED
     from kittiwake.runtime.run_folder import PICTURE_FILE, default_folder, run_folder
     from kittiwake.scenario.load import load_scenario

@@ -5,6 +5,7 @@ from math import isfinite, pi, radians
 from types import MappingProxyType
 from typing import NamedTuple
 
+from kittiwake.core.columns import column_names, from_columns
 from kittiwake.core.commands import (
     AccelerationYaw,
     AttitudeThrottle,
@@ -22,6 +23,7 @@ from kittiwake.core.commands import (
     VelocityYaw,
     VelocityYawRate,
 )
+from kittiwake.core.units import UNIT_SYMBOLS
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
@@ -75,9 +77,28 @@ def command_sliders(context: SliderContext) -> Mapping[str, CommandSliders]:
     accepted = set(context.capabilities.accepted_commands)
     if ModeCommand in accepted:
         accepted |= {*MODE_COMMAND_TYPES}
-    kinds = [kind for kind in _COMMAND_TYPES if kind in accepted]
-    groups = [_COMMAND_TYPES[kind](context) for kind in kinds]
+    groups = [make(context) for kind, make in _COMMAND_TYPES.items() if kind in accepted]
+    if context.vehicle.dynamics.command_type in accepted - {*_COMMAND_TYPES}:
+        groups.append(_actuators(context))
     return {sliders.title: sliders for sliders in groups}
+
+
+def _actuators(context: SliderContext) -> CommandSliders:
+    """Return a slider for each number of an actuator command that has no sliders of its own."""
+    dynamics = context.vehicle.dynamics
+    columns = column_names(dynamics.command_type)
+
+    def slider(column: str) -> Slider:
+        low, high = map(float, dynamics.command_bounds.get(column, (-1.0, 1.0)))
+        initial = context.last_value(f"cmd_{column}", min(max(0.0, low), high))
+        name, _, unit = column.rpartition("_")
+        known = f"{name} [{UNIT_SYMBOLS[unit]}]" if name and unit in UNIT_SYMBOLS else column
+        return Slider(known.replace("_", " "), low, high, initial)
+
+    def command(v: Sequence[float]) -> Command:
+        return from_columns(dynamics.command_type, dict(zip(columns, v, strict=True)))
+
+    return CommandSliders("actuators", [slider(column) for column in columns], command)
 
 
 def _position(context: SliderContext) -> list[Slider]:
@@ -182,8 +203,7 @@ def _rotor_speeds(context: SliderContext) -> CommandSliders:
     low, high = bounds.get("speeds_0_radps", (0.0, MAX_SPEED_RADPS))
 
     def command(v: Sequence[float]) -> RotorSpeeds:
-        one, two, three, four = v
-        return RotorSpeeds((one, two, three, four))
+        return RotorSpeeds(tuple(v))
 
     lowest, highest = float(low), float(high)
     sliders = [
@@ -193,7 +213,7 @@ def _rotor_speeds(context: SliderContext) -> CommandSliders:
             highest,
             context.last_value(f"cmd_speeds_{i}_radps", lowest),
         )
-        for i in range(4)
+        for i in range(dynamics.actuator_count)
     ]
     return CommandSliders("rotor speeds", sliders, command)
 

@@ -3,6 +3,7 @@
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -38,10 +39,15 @@ class FrameBuffer:
     Positions are kept for all vehicles, complete rows only for the watched ones.
     """
 
-    def __init__(self, columns: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, Sequence[str]],
+        initial: Mapping[str, Float64[np.ndarray, "_rows _columns"]] = MappingProxyType({}),
+    ) -> None:
+        """Create the buffer; the ``initial`` rows are shown until the first block."""
         self._columns = {name: list(names) for name, names in columns.items()}
         self._lock = threading.Lock()
-        self._rows: dict[str, np.ndarray] = {}
+        self._rows: dict[str, np.ndarray] = {name: rows[-1] for name, rows in initial.items()}
         self._trails: dict[str, deque[np.ndarray]] = {}
         self._last_trail_s = -np.inf
         self._histories: dict[str, deque[np.ndarray]] = {next(iter(columns)): deque()}

@@ -76,7 +76,7 @@ CONTROLLERS = Registry(
             "thrust and body rates to thrust and torque, by increments",
         ),
         "mixer": RegistryEntry(
-            "kittiwake.control.mixer:Mixer", "thrust and torque to the speeds of four rotors"
+            "kittiwake.control.mixer:Mixer", "thrust and torque to rotor speeds"
         ),
         "stick-inversion": RegistryEntry(
             "kittiwake.control.stick_inversion:StickInversion",

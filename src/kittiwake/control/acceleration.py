@@ -81,6 +81,11 @@ class Acceleration(AbstractController[tuple[()], AccelerationYaw, ThrustAttitude
         push = Vec3(across.x, across.y, carried)
         return push / push.norm()
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Acceleration"]:
+        return {"of 1.5 kg": cls(mass_kg=1.5, max_thrust_n=28.8)}
+
 
 def _angles(z_body: Vec3, yaw_rad: Real) -> EulerZYX:
     sine, cosine = sin_cos(yaw_rad)

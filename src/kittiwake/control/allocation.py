@@ -73,7 +73,14 @@ def allocation_rows(
             thrust without torque only with a negative thrust of a rotor.
     """
     matrix = effectiveness(hubs_body_m, spins, torque_per_thrust_m, axes_body)
-    if np.linalg.matrix_rank(matrix, RANK_TOLERANCE) < matrix.shape[0]:
+    needed, rotors = matrix.shape
+    if rotors < needed:
+        message = (
+            f"hubs_body_m: got {rotors}; must be at least {needed} for thrust and three torques, "
+            "which fewer rotors cannot give independently"
+        )
+        raise ScenarioError(message)
+    if np.linalg.matrix_rank(matrix, RANK_TOLERANCE) < needed:
         message = (
             "hubs_body_m and spins: these rotors cannot give thrust and the three torques "
             "independently; let opposite rotors turn the same way and adjacent ones the other way"
@@ -88,8 +95,7 @@ def allocation_rows(
             "between them, with as many turning left as right"
         )
         raise ScenarioError(message)
-    one, *others = (_row(row) for row in inverse.tolist())
-    return one, *others
+    return tuple(_row(row) for row in inverse.tolist())
 
 
 def _row(numbers: list[float]) -> Row:

@@ -59,3 +59,8 @@ class Attitude(AbstractController[tuple[()], ThrustAttitude, ThrustTorque]):
 
     def _acceleration(self, frequency_radps: Real, angle_rad: Real, rate_radps: Real) -> Real:
         return frequency_radps * (frequency_radps * angle_rad + 2.0 * self.damping * rate_radps)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Attitude"]:
+        return {"plain": cls(Inertia(0.02, 0.03, 0.04))}

@@ -76,3 +76,8 @@ class Dikmen(AbstractController[tuple[()], ThrustAttitude, ThrustTorque]):
         saturated = jnp.clip(distance / self.boundary_layer_radps, -1.0, 1.0)
         reaching = switching_radps2 * saturated + self.reaching_per_s * distance
         return slope_per_s * rate_radps + reaching
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Dikmen"]:
+        return {"plain": cls(Inertia(0.02, 0.03, 0.04))}

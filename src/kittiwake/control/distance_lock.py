@@ -130,3 +130,11 @@ class DistanceLock(AbstractController[DistanceLockState, SurfaceMotion, ThrustAt
         towards = direction(self.direction_world)
         up = jnp.abs(towards.z) * jnp.sign(normal_world.z)
         return Vec3(-towards.x, -towards.y, up)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "DistanceLock"]:
+        return {
+            "straight": cls(1.5, 28.8),
+            "slanting": cls(1.5, 28.8, direction_world=Vec3(1.0, 15.0, 2.0)),
+        }

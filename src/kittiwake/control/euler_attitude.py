@@ -120,6 +120,11 @@ class EulerAttitude(AbstractController[tuple[()], ThrustAttitude, ThrustTorque])
         rate = setpoint.rates_radps.z - present.rates_radps.z
         return _acceleration(self.yaw_frequency_radps, self.yaw_damping, angle, rate)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "EulerAttitude"]:
+        return {"uneven": cls(Inertia(0.02, 0.03, 0.04, 0.001))}
+
 
 def estimated_angles(estimate: Kinematics) -> XyzAngles:
     """Return the estimated X-Y-Z angles of a vehicle, and their rates."""

@@ -121,6 +121,11 @@ class Hoffmann(AbstractController[HoffmannState, ThrustAttitude, ThrustTorque]):
         )
         return angle, rate
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Hoffmann"]:
+        return {"plain": cls(Inertia(0.02, 0.03, 0.04))}
+
 
 def _axis_step(
     laws: tuple[Pid, Pid], state: AxisState, error: tuple[Real, Real], hovering: Real, dt_s: Real

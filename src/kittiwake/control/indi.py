@@ -107,3 +107,11 @@ class Indi(AbstractController[IndiState, ThrustRates, ThrustTorque]):
         """Return the torque behind the actuators' lag after a step."""
         lag = jnp.maximum(self.actuator_lag_s, LEAST_LAG_S)
         return before + (torque - before) * (1.0 - jnp.exp(-dt_s / lag))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Indi"]:
+        return {
+            "at once": cls(Inertia(0.02, 0.03, 0.04)),
+            "behind motors": cls(Inertia(0.02, 0.03, 0.04, 0.001), actuator_lag_s=0.05),
+        }

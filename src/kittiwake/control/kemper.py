@@ -96,3 +96,8 @@ class Kemper(AbstractController[KemperState, ThrustAttitude, ThrustTorque]):
             lower=-limit_radps2,
             upper=limit_radps2,
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Kemper"]:
+        return {"plain": cls(Inertia(0.02, 0.03, 0.04))}

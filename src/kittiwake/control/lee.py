@@ -123,3 +123,8 @@ class Lee(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
         acceleration = feed_forward - omega.cross(rates) - feedback
         gyroscopic = self.inertia_kgm2.gyroscopic(omega)
         return self.inertia_kgm2.times(acceleration) + gyroscopic
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Lee"]:
+        return {"of 1.5 kg": cls(1.5, Inertia(0.02, 0.03, 0.04), 28.8)}

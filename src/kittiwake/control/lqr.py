@@ -194,6 +194,11 @@ class Lqr(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
         demanded = _in_heading(command.jerk_world_mps3, estimate) / self.gravity_mps2
         return omega - Vec3(-demanded.y, demanded.x, command.yaw_rate_radps)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Lqr"]:
+        return {"of 1.5 kg": cls(1.5, Inertia(0.02, 0.03, 0.04), 28.8)}
+
 
 def _in_heading(world: Vec3, estimate: Kinematics) -> Vec3:
     sine, cosine = sin_cos(estimate.euler_world_from_body.yaw_rad)

@@ -92,3 +92,8 @@ class Mellinger(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
             -gain.y * error.y - damping.y * rate_error.y,
             -gain.z * error.z - damping.z * rate_error.z,
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Mellinger"]:
+        return {"of 1.5 kg": cls(1.5, Inertia(0.02, 0.03, 0.04), 28.8)}

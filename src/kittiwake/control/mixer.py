@@ -1,7 +1,8 @@
-"""Thrust and torque to the speeds of four rotors.
+"""Thrust and torque to rotor speeds.
 
 Each rotor's thrust T_i = k_T Omega_i^2 contributes the thrust T_i and the torque (y_i T_i,
--x_i T_i, -s_i (k_Q / k_T) T_i): four equations, solved once. At saturation, yaw is reduced first,
+-x_i T_i, -s_i (k_Q / k_T) T_i): four equations, solved once for the least sum of
+squares. At saturation, yaw is reduced first,
 then thrust, then tilt, as described in ``allocation``.
 """
 
@@ -27,7 +28,7 @@ ROUNDING = 1e-12
 
 
 class Mixer(AbstractController[tuple[()], ThrustTorque, RotorSpeeds]):
-    """Allocation to four rotors of equal coefficients.
+    """Allocation to rotors of equal coefficients.
 
     ``thrusts_from_wrench`` are the rows of ``allocation_rows``.
     """
@@ -35,7 +36,7 @@ class Mixer(AbstractController[tuple[()], ThrustTorque, RotorSpeeds]):
     consumes: ClassVar[type] = ThrustTorque
     produces: ClassVar[type] = RotorSpeeds
 
-    thrusts_from_wrench: tuple[Row, Row, Row, Row]
+    thrusts_from_wrench: tuple[Row, ...]
     thrust_ns2: Annotated[Real, POSITIVE]
     max_speed_radps: Annotated[Real, POSITIVE]
 
@@ -54,6 +55,13 @@ class Mixer(AbstractController[tuple[()], ThrustTorque, RotorSpeeds]):
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | {"thrusts_from_wrench": rows}
 
     @override
+    def check(self, dynamics: AbstractDynamics) -> None:
+        given, rotors = len(self.thrusts_from_wrench), dynamics.actuator_count
+        if given != rotors:
+            message = f"thrusts_from_wrench: got {given} rows; must be {rotors}, one for each rotor"
+            raise ScenarioError(message)
+
+    @override
     def step(
         self,
         state: tuple[()],
@@ -69,8 +77,7 @@ class Mixer(AbstractController[tuple[()], ThrustTorque, RotorSpeeds]):
             command.torque_body_nm,
             self.thrust_ns2 * self.max_speed_radps**2,
         )
-        one, two, three, four = (self._speed(thrust) for thrust in thrusts)
-        return state, RotorSpeeds((one, two, three, four))
+        return state, RotorSpeeds(tuple(self._speed(thrust) for thrust in thrusts))
 
     def _speed(self, thrust_n: Real) -> Real:
         square = jnp.minimum(thrust_n / self.thrust_ns2, self.max_speed_radps**2)
@@ -78,3 +85,15 @@ class Mixer(AbstractController[tuple[()], ThrustTorque, RotorSpeeds]):
         turning = square > ROUNDING * self.max_speed_radps**2
         # the square root is not differentiable for a rotor at rest
         return jnp.where(turning, jnp.sqrt(jnp.where(turning, square, 1.0)), 0.0)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Mixer"]:
+        hubs = (
+            Vec3(0.2, 0.0, 0.0),
+            Vec3(0.0, -0.2, 0.0),
+            Vec3(-0.2, 0.0, 0.0),
+            Vec3(0.0, 0.2, 0.0),
+        )
+        rows = allocation_rows(hubs, (1.0, -1.0, 1.0, -1.0), 0.02)
+        return {"plus": cls(rows, 1e-5, 800.0)}

@@ -37,6 +37,7 @@ from kittiwake.core.commands import (
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parameters import Parameters
 from kittiwake.core.tree_where import tree_where
+from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
@@ -149,6 +150,14 @@ class Modes(AbstractController[ModesState, ModeCommand, ThrustTorque]):
         output = tree_where(mode == TORQUE, command.torque, by_attitude)
         output = tree_where(mode == RATES, by_rates, output)
         return position, tree_where(mode == VELOCITY, by_velocity, output)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Modes"]:
+        inertia = Inertia(0.02, 0.03, 0.04, 0.001)
+        attitude = EulerAttitude(inertia)
+        velocity = UavGazeboVelocity(1.5, attitude)
+        return {"of 1.5 kg": cls(Acceleration(1.5, 28.8), velocity, attitude, Rates(inertia))}
 
 
 def _velocity_in_world(command: ModeCommand, estimate: Kinematics) -> VelocityYawRate:

@@ -46,3 +46,8 @@ class Rates(AbstractController[tuple[()], ThrustRates, ThrustTorque]):
         return state, ThrustTorque(
             command.thrust_n, self.inertia_kgm2.times(acceleration) + gyroscopic
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Rates"]:
+        return {"uneven": cls(Inertia(0.02, 0.03, 0.04, 0.001))}

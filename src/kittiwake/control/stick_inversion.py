@@ -64,3 +64,8 @@ class StickInversion(AbstractController[tuple[()], ThrustAttitude, AttitudeThrot
         # below c0, the thrust at idle, there is no root
         discriminant = jnp.maximum(c1 * c1 + 4.0 * c2 * (thrust_n - c0), c1 * c1)
         return jnp.clip((jnp.sqrt(discriminant) - c1) / (2.0 * c2), 0.0, 1.0)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "StickInversion"]:
+        return {"pelican": cls(0.745, 0.436, (0.66, 3.05, 40.26))}

@@ -270,6 +270,11 @@ class SurfaceFollowing(AbstractController[SurfaceFollowingState, SurfaceMotion, 
             feed_forward=acceleration / self.gravity_mps2,
         )
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "SurfaceFollowing"]:
+        return {"of 1.5 kg": cls(1.5, 28.8)}
+
 
 def _started(state: PidState, value: Real) -> PidState:
     """Return the state of a low-pass filter, set to a value if it has not started."""

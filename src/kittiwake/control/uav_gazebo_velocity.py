@@ -26,6 +26,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import ThrustTorque, VelocityYawRate
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parameters import Parameters
+from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
@@ -78,3 +79,8 @@ class UavGazeboVelocity(AbstractController[tuple[()], VelocityYawRate, ThrustTor
         force = Vec3(push.x, push.y, lift)
         theta = jnp.arctan2(force.x, Vec3(0.0, force.y, force.z).norm())
         return force.norm(), jnp.arctan2(-force.y, force.z), theta
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "UavGazeboVelocity"]:
+        return {"of 1.5 kg": cls(1.5, EulerAttitude(Inertia(0.02, 0.03, 0.04)))}

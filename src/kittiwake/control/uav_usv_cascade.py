@@ -89,7 +89,7 @@ class UavUsvCascade(AbstractController[UavUsvCascadeState, PositionYaw, RotorSpe
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = RotorSpeeds
 
-    percent_from_outputs: tuple[Row, Row, Row, Row]
+    percent_from_outputs: tuple[Row, ...]
     max_speed_radps: Annotated[Real, POSITIVE]
     position: Pid = Pid(2.0, 1.1, lower=-2.0, upper=2.0)
     velocity: Pid = Pid(19.66, 0.0, 0.2595, 3.05, lower=-15.0, upper=15.0)
@@ -112,6 +112,15 @@ class UavUsvCascade(AbstractController[UavUsvCascadeState, PositionYaw, RotorSpe
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | {
             "percent_from_outputs": rows
         }
+
+    @override
+    def check(self, dynamics: AbstractDynamics) -> None:
+        given, rotors = len(self.percent_from_outputs), dynamics.actuator_count
+        if given != rotors:
+            message = (
+                f"percent_from_outputs: got {given} rows; must be {rotors}, one for each rotor"
+            )
+            raise ScenarioError(message)
 
     @override
     def init(self, key: PRNGKeyArray) -> UavUsvCascadeState:
@@ -160,9 +169,8 @@ class UavUsvCascade(AbstractController[UavUsvCascadeState, PositionYaw, RotorSpe
             state.yaw, _angle_error_deg(command.yaw_rad, angles.yaw_rad), dt_s
         )
         height_state, u = self.height.step(state.height, error.z, dt_s)
-        one, two, three, four = (
-            self._speed(row, (u, u_roll, u_pitch, u_yaw)) for row in self.percent_from_outputs
-        )
+        outputs = u, u_roll, u_pitch, u_yaw
+        speeds = tuple(self._speed(row, outputs) for row in self.percent_from_outputs)
         later = UavUsvCascadeState(
             position_ahead=position_ahead,
             position_left=position_left,
@@ -173,14 +181,21 @@ class UavUsvCascade(AbstractController[UavUsvCascadeState, PositionYaw, RotorSpe
             yaw=yaw_state,
             height=height_state,
         )
-        return later, RotorSpeeds((one, two, three, four))
+        return later, RotorSpeeds(speeds)
 
     def _speed(self, row: Row, outputs: Row) -> Real:
         percent = sum(share * output for share, output in zip(row, outputs, strict=True))
         return self.max_speed_radps * jnp.clip(percent / 100.0, 0.0, 1.0)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "UavUsvCascade"]:
+        rotors = ((1.0, 0.0, 1.0), (0.0, -1.0, -1.0), (-1.0, 0.0, 1.0), (0.0, 1.0, -1.0))
+        rows = tuple((1.0, y, -x, -spin) for x, y, spin in rotors)
+        return {"ar-drone": cls(rows, 523.6)}
 
-def scaled_mixer(parameters: Parameters) -> tuple[Row, Row, Row, Row]:
+
+def scaled_mixer(parameters: Parameters) -> tuple[Row, ...]:
     """Return the mixer rows of a vehicle, from its parameters, which must be plain numbers.
 
     Raises:
@@ -198,11 +213,10 @@ def scaled_mixer(parameters: Parameters) -> tuple[Row, Row, Row, Row]:
         )
         raise ScenarioError(message)
     throttle, roll, pitch, yaw = _scales(parameters)
-    one, two, three, four = (
+    return tuple(
         (throttle, y * roll, -x * pitch, -float(spin) * yaw)
         for (x, y), spin in zip(sides, spins, strict=True)
     )
-    return one, two, three, four
 
 
 def _scales(parameters: Parameters) -> tuple[float, float, float, float]:
@@ -215,7 +229,7 @@ def _scales(parameters: Parameters) -> tuple[float, float, float, float]:
             "write world.gravity_mps2: 9.81, or controller: position"
         )
         raise ScenarioError(message)
-    hovering = math.sqrt(weight / (4.0 * float(parameters["thrust_ns2"])))
+    hovering = math.sqrt(weight / (len(hubs) * float(parameters["thrust_ns2"])))
     hover = hovering / float(parameters["max_speed_radps"])
     arm_x, arm_y = (0.5 * sum(abs(float(hub[i])) for hub in hubs) for i in (0, 1))
     rolling = weight * arm_y / (hover * float(inertia["xx"]))

@@ -116,6 +116,14 @@ class UavUsvFlatness(AbstractController[UavUsvFlatnessState, PositionYaw, Thrust
         """Weight relative to the vehicle for which the height PID is given."""
         return self.mass_kg * self.gravity_mps2 / (SOURCE_MASS_KG * SOURCE_GRAVITY_MPS2)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "UavUsvFlatness"]:
+        return {
+            "open loop": cls(0.441, horizontal=Pid(0.0)),
+            "short filter": cls(0.441, low_pass=Butterworth(20.0, 2)),
+        }
+
 
 def _thrust_attitude(force_world_n: Vec3, command: PositionYaw) -> ThrustAttitude:
     """Return the thrust and the attitude for an upward force and the commanded yaw."""

@@ -145,3 +145,9 @@ class VesselPropellers(AbstractController[VesselPropellersState, HeadingSpeed, P
         slow = square < SLOW_RADPS * SLOW_RADPS
         fast_radps = jnp.sign(thrust_n) * jnp.sqrt(jnp.where(slow, 1.0, square))
         return jnp.where(slow, thrust_n / (factor * SLOW_RADPS), fast_radps)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "VesselPropellers"]:
+        otter = cls(60.5, 43.0, 0.395, 0.0111, 0.0064, 104.0, 102.0, 77.6, 45.3, 453.0)
+        return {"otter": otter}

@@ -3,7 +3,8 @@
 A scalar field is a column of its own name. A vector field ``velocity_world_mps`` is three, with the
 axis before the frame and unit: ``velocity_x_world_mps``; a tuple or an array ``speeds_radps`` is as
 many as it has numbers, counted from 0: ``speeds_0_radps``. A nested record's fields follow its name
-and a dot.
+and a dot. A tuple of any length, ``tuple[Real, ...]``, has as many columns as there are numbers; a
+record type has at most one, and ``length`` is its length.
 """
 
 from collections.abc import Iterator
@@ -35,26 +36,35 @@ def axis_column(name: str, axis: str) -> str:
     return "_".join([*words[:at], axis, *words[at:]])
 
 
-def column_names(kind: type[eqx.Module]) -> list[str]:
-    """Return the columns of a record type, whose arrays must be tuples of a known length."""
+def column_names(kind: type[eqx.Module], length: int = 0) -> list[str]:
+    """Return the columns of a record type, which must not have arrays."""
     hints = get_type_hints(kind)
-    return [column for f in fields(kind) for column in _columns_of(f.name, hints[f.name])]
+    return [column for f in fields(kind) for column in _columns_of(f.name, hints[f.name], length)]
 
 
-def required_columns(kind: type[eqx.Module]) -> list[str]:
+def required_columns(kind: type[eqx.Module], length: int = 0) -> list[str]:
     """Return the columns of the fields without a default."""
     hints = get_type_hints(kind)
     required = [f.name for f in fields(kind) if f.default is MISSING]
-    return [column for name in required for column in _columns_of(name, hints[name])]
+    return [column for name in required for column in _columns_of(name, hints[name], length)]
 
 
 def from_columns(kind: type[Record], values: dict[str, Number]) -> Record:
     """Return a record from its columns; a missing column of a field with a default is zero."""
-    required = required_columns(kind)
+    definite = column_names(kind)
+    possible = [name for name in column_names(kind, len(values)) if name not in definite]
+    length = sum(name in values for name in possible)
+    required = required_columns(kind, length)
     remaining = iter(
-        [values[c] if c in required else values.get(c, 0.0) for c in column_names(kind)]
+        [values[c] if c in required else values.get(c, 0.0) for c in column_names(kind, length)]
     )
-    return _record(kind, remaining)
+    return _record(kind, remaining, length)
+
+
+def tuple_length(kind: Annotation, length: int) -> int:
+    """Return the length of a tuple type, which is ``length`` for a tuple of any length."""
+    items = get_args(kind)
+    return length if ... in items else len(items)
 
 
 def to_columns(record: eqx.Module | Parameters, prefix: str = "") -> dict[str, Number]:
@@ -97,27 +107,27 @@ def _blocks(prefix: str, name: str, value: ArrayTree) -> list[Block]:
     return [Block([f"{before}{'_'.join(at)}{after}" for at in places], value)]
 
 
-def _columns_of(name: str, kind: Annotation) -> list[str]:
+def _columns_of(name: str, kind: Annotation, length: int = 0) -> list[str]:
     if kind is Vec3:
         return [axis_column(name, axis) for axis in "xyz"]
     if kind is Quaternion:
         return [f"{name}_{part}" for part in "wxyz"]
     if get_origin(kind) is tuple:
-        return [axis_column(name, str(i)) for i in range(len(get_args(kind)))]
+        return [axis_column(name, str(i)) for i in range(tuple_length(kind, length))]
     if _is_record(kind):
-        return [f"{name}.{column}" for column in column_names(kind)]
+        return [f"{name}.{column}" for column in column_names(kind, length)]
     return [name]
 
 
-def _record(kind: type[Record], numbers: Iterator[Number]) -> Record:
+def _record(kind: type[Record], numbers: Iterator[Number], length: int) -> Record:
     hints = get_type_hints(kind)
-    return kind(*(_value(hints[f.name], numbers) for f in fields(kind)))
+    return kind(*(_value(hints[f.name], numbers, length) for f in fields(kind)))
 
 
-def _value(kind: Annotation, numbers: Iterator[Number]) -> ArrayTree:
+def _value(kind: Annotation, numbers: Iterator[Number], length: int) -> ArrayTree:
     if get_origin(kind) is tuple:
-        return tuple(next(numbers) for _ in get_args(kind))
-    return _record(kind, numbers) if _is_record(kind) else next(numbers)
+        return tuple(next(numbers) for _ in range(tuple_length(kind, length)))
+    return _record(kind, numbers, length) if _is_record(kind) else next(numbers)
 
 
 def _is_record(kind: Annotation) -> TypeGuard[type[eqx.Module]]:

@@ -24,6 +24,7 @@ from typing_extensions import TypeVar
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.bounds import Bounds
+from kittiwake.core.columns import tuple_length
 from kittiwake.core.parameters import Annotation
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -208,14 +209,9 @@ _COMMAND_OF_MODE: dict[str, type] = {
 
 
 class RotorSpeeds(eqx.Module):
-    """Speeds of four rotors, in the order of the vehicle's data; never negative."""
+    """Speeds of all rotors, in the order of the vehicle's data; never negative."""
 
-    speeds_radps: tuple[Real, Real, Real, Real]
-
-    @classmethod
-    def off(cls) -> "RotorSpeeds":
-        """Return rotors at rest."""
-        return cls((0.0, 0.0, 0.0, 0.0))
+    speeds_radps: tuple[Real, ...]
 
 
 class HeadingSpeed(eqx.Module):
@@ -300,16 +296,16 @@ class CommandChoice(eqx.Module):
     place: Count
 
 
-def zero_command(kind: type[Record]) -> Record:
-    """Return a command of zeros, with level attitudes."""
+def zero_command(kind: type[Record], length: int = 0) -> Record:
+    """Return a command of zeros, with level attitudes; ``length`` is that of ``RotorSpeeds``."""
     hints = get_type_hints(kind)
-    return kind(**{field.name: _zero(hints[field.name]) for field in fields(kind)})
+    return kind(**{field.name: _zero(hints[field.name], length) for field in fields(kind)})
 
 
-def _zero(kind: Annotation) -> ArrayTree:
+def _zero(kind: Annotation, length: int) -> ArrayTree:
     if kind is Quaternion:
         return Quaternion.identity()
     if get_origin(kind) is tuple:
-        return tuple(0.0 for _ in get_args(kind))
+        return (0.0,) * tuple_length(kind, length)
     is_record = isinstance(kind, type) and issubclass(kind, eqx.Module)
     return zero_command(kind) if is_record else 0.0

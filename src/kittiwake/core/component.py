@@ -8,6 +8,7 @@ axis; the simulation maps it over many.
 
 import re
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Generic
 
 import equinox as eqx
@@ -21,7 +22,20 @@ Input = TypeVar("Input", default=Any)
 Output = TypeVar("Output", default=Any)
 
 
-class AbstractComponent(eqx.Module, Generic[State]):
+class AbstractModel(eqx.Module):
+    """A record of parameters that a registry makes available under a name."""
+
+    @classmethod
+    def examples(cls) -> Mapping[str, Any]:
+        """Return examples by name, of which each is a case of the contract tests.
+
+        A class with required parameters overrides this. An example is an instance, or a mapping of
+        parameters as in a scenario where the instance would need a class of another family.
+        """
+        return {"": cls()}
+
+
+class AbstractComponent(AbstractModel, Generic[State]):
     """A component; it runs at ``default_rate_hz``, or at every physics step if that is None."""
 
     default_rate_hz: ClassVar[float | None] = None

@@ -12,6 +12,7 @@ random walk; that of a Gauss-Markov process rises like a random walk's with k^2 
 to about 1.9 tau and falls again (the same standard, appendix C).
 """
 
+from math import sqrt
 from typing import TypeVar
 
 import equinox as eqx
@@ -21,6 +22,9 @@ from jaxtyping import Array, PRNGKeyArray
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+
+# standard deviation of a number that is uniformly distributed from -1 to 1
+UNIFORM_DEVIATION = 1.0 / sqrt(3.0)
 
 Value = TypeVar("Value", Real, Vec3, Array)
 

@@ -34,3 +34,8 @@ class UniformCurrent(AbstractCurrent):
         del position_world_m
         sine, cosine = sin_cos(self.towards_rad)
         return Vec3(self.speed_mps * sine, self.speed_mps * cosine, 0.0)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "UniformCurrent"]:
+        return {"stream": cls(speed_mps=0.4, towards_rad=0.5)}

@@ -43,6 +43,11 @@ class FixedPlatform(AbstractPlatform):
             width_m=self.width_m,
         )
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "FixedPlatform"]:
+        return {"ramp": cls(Vec3(1.0, 2.0, 3.0), 4.0, 2.0, 0.5, 0.2)}
+
 
 class MovingPlatform(AbstractPlatform):
     """Deck that moves at a constant velocity and heaves, rolls and pitches sinusoidally.
@@ -84,3 +89,22 @@ class MovingPlatform(AbstractPlatform):
         position = Vec3(position.x, position.y, position.z + self.heave_m * heave)
         # a differentiated function must return arrays, even for constant components
         return jax.tree.map(jnp.asarray, (position, Quaternion.from_euler(attitude)))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "MovingPlatform"]:
+        return {
+            "deck": cls(
+                Vec3(1.0, 2.0, 3.0),
+                4.0,
+                2.0,
+                0.5,
+                Vec3(1.0, 0.5, 0.0),
+                0.1,
+                0.3,
+                4.0,
+                0.1,
+                5.0,
+                0.2,
+            )
+        }

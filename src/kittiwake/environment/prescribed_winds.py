@@ -92,6 +92,14 @@ class ConstantWind(AbstractDirectedWind):
         del time_s
         return 1.0
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "ConstantWind"]:
+        return {
+            "as a velocity": cls(Vec3(4.0, 2.0, 10.0)),
+            "by its direction": cls(speed_mps=3.0, from_rad=0.5),
+        }
+
 
 class StepWind(AbstractDirectedWind):
     """Wind that starts at ``start_s``."""
@@ -114,6 +122,11 @@ class StepWind(AbstractDirectedWind):
     @override
     def factor(self, time_s: Real) -> Real:
         return jnp.where(jnp.asarray(time_s) >= self.start_s, 1.0, 0.0)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "StepWind"]:
+        return {"begun": cls(start_s=0.01, wind_world_mps=Vec3(4.0, 2.0, 10.0))}
 
 
 class CosineGust(AbstractDirectedWind):
@@ -154,6 +167,14 @@ class CosineGust(AbstractDirectedWind):
         _, cosine = sin_cos(math.pi * jnp.clip(jnp.minimum(rising, falling), 0.0, 1.0))
         return 0.5 * (1.0 - cosine)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "CosineGust"]:
+        return {
+            "rising": cls(start_s=0.01, rise_s=9.0, wind_world_mps=Vec3(4.0, 2.0, 10.0)),
+            "staying": cls(start_s=0.0, rise_s=0.02, hold_s=None, speed_mps=3.0, from_rad=0.5),
+        }
+
 
 class SinusoidalWind(AbstractDirectedWind):
     """Sinusoidal wind from the start of the flight on."""
@@ -186,6 +207,11 @@ class SinusoidalWind(AbstractDirectedWind):
         # whole periods are removed, so that single precision keeps its digits in long flights
         sine, _ = sin_cos(2.0 * math.pi * (periods - jnp.floor(periods)) + self.phase_rad)
         return sine
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "SinusoidalWind"]:
+        return {"swinging": cls(period_s=9.0, phase_rad=0.3, wind_world_mps=Vec3(4.0, 2.0, 10.0))}
 
 
 class RecordedWind(AbstractWind):
@@ -233,6 +259,13 @@ class RecordedWind(AbstractWind):
             return self.scale * jnp.interp(now, times, values[:, self.file.columns.index(name)])
 
         return Vec3(component(EAST), component(NORTH), component(UP))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "RecordedWind"]:
+        values = np.array([[1.0, 2.0], [3.0, -4.0]])
+        columns = ("east_mps", "north_mps")
+        return {"rising": cls(Recording(columns, "wind.csv", 9.0, np.array([0.0, 9.0]), values))}
 
 
 def _too_late(start_s: float, duration_s: float) -> tuple[str, ...]:

@@ -136,6 +136,17 @@ class WindRegion(AbstractBox):
         shear = Shear(self.wind_world_mps, overlap.slope_world_pm)
         return surroundings.with_gust(self.wind_world_mps * overlap.share).with_shear(shear)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "WindRegion"]:
+        return {
+            "at the edge": cls(
+                from_world_m=Vec3(1.1, -5.0, -5.0),
+                to_world_m=Vec3(9.0, 5.0, 50.0),
+                wind_world_mps=Vec3(1.0, 2.0, 3.0),
+            )
+        }
+
 
 class ForceRegion(AbstractBox):
     """Force on vehicles inside a box."""
@@ -154,6 +165,17 @@ class ForceRegion(AbstractBox):
         overlap = self.overlap(kinematics, size_body_m)
         force = self.force_world_n * overlap.share
         return surroundings.with_push(Push(force, overlap.lever_world_m.cross(force)))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "ForceRegion"]:
+        return {
+            "at the edge": cls(
+                from_world_m=Vec3(1.1, -5.0, -5.0),
+                to_world_m=Vec3(9.0, 5.0, 50.0),
+                force_world_n=Vec3(1.0, 2.0, 3.0),
+            )
+        }
 
 
 class _Interval(NamedTuple):

@@ -81,6 +81,11 @@ class PouredTerrain(AbstractTerrain):
             _in_the_open(without_persons, place_key),
         )
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "PouredTerrain"]:
+        return {"small": cls(cells=10, persons=(2, 3))}
+
 
 def _in_the_open(ground: Terrain, key: PRNGKeyArray) -> Float[Array, "persons 2"]:
     """Return a position for each person: the first of many random ones that is open."""

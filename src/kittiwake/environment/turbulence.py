@@ -272,6 +272,11 @@ class Dryden(AbstractTurbulence[DrydenState]):
             sigma_w * state.vertical.gust,
         )
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Dryden"]:
+        return {"breeze": cls(speed_at_6m_mps=3.0)}
+
 
 def _roughening(height_m: Real) -> Real:
     # its first power divides the intensity and its cube the length, so one power serves both

@@ -58,3 +58,8 @@ class ShearWind(AbstractWind):
         speed = jnp.where(blowing, self.speed_at_6m_mps * profile, 0.0)
         sine, cosine = sin_cos(self.from_rad)
         return Vec3(-speed * sine, -speed * cosine, 0.0)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "ShearWind"]:
+        return {"breeze": cls(speed_at_6m_mps=3.0, from_rad=0.5)}

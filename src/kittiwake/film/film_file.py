@@ -36,27 +36,24 @@ def write_mp4(path: Path, pictures: Iterator[Picture], fps: float) -> None:
     codec = ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", QUALITY, "-preset", PRESET]
     target = ["-movflags", "+faststart", "-f", "mp4"]
     with output_file(path) as unfinished, TemporaryFile() as errors:
-        # only the program of imageio-ffmpeg: its own call forks, of which JAX warns
+        # only the program of imageio-ffmpeg: its own call forks, of which JAX warns, does not check
+        # the exit status, and prints the errors
         command = [program, "-y", "-loglevel", "error", *source, "-i", "-", *codec, *target]
         process = Popen([*command, str(unfinished)], stdin=PIPE, stderr=errors)
-        assert process.stdin is not None
-        try:
-            for picture in chain([first], pictures):
-                process.stdin.write(np.ascontiguousarray(picture).data)
-            process.stdin.close()
-        except BrokenPipeError:
-            pass
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            with suppress(BrokenPipeError):
-                process.stdin.close()
-            status = process.wait()
-        if status != 0:
+        with suppress(BrokenPipeError), process:
+            assert process.stdin is not None
+            try:
+                for picture in chain([first], pictures):
+                    process.stdin.write(np.ascontiguousarray(picture).data)
+            except BrokenPipeError:  # ffmpeg has failed; its errors are reported below
+                raise
+            except BaseException:
+                process.kill()
+                raise
+        if process.returncode != 0:
             errors.seek(0)
             lines = errors.read().decode(errors="replace").strip().splitlines()
-            reason = lines[-1] if lines else f"status {status}"
+            reason = lines[-1] if lines else f"status {process.returncode}"
             message = f"ffmpeg could not write {path}: {reason}"
             raise LogError(message)
 

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.overview.look import shortened
+from kittiwake.analysis.plots.style import shortened
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.film.camera_path import body_m
 from kittiwake.film.caption import Caption, Label, captioned

@@ -43,6 +43,7 @@ command like a first-order lag.
 """
 
 import math
+from functools import partial
 from typing import Annotated, Literal
 
 import equinox as eqx
@@ -195,3 +196,9 @@ class BladeElementRotor(AbstractRotor):
             slope = flow + wash * through / flow + loading * tip / 4.0
             wash = jnp.maximum(wash - excess / slope, 0.0)
         return wash
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "BladeElementRotor"]:
+        blades = partial(cls, 0.15, 0.0394, 0.2618, 0.052, 600.0, 0.045)
+        return {"of the OS4": blades(), "with balanced wash": blades(inflow="momentum")}

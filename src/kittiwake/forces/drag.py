@@ -24,6 +24,11 @@ class LinearDrag(AbstractForce):
     def wrench(self, flow: Flow) -> Wrench:
         return Wrench(-_by_axis(self.damping_body_kgps, flow.airspeed_body_mps), Vec3.zero())
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "LinearDrag"]:
+        return {"uneven": cls(Vec3(0.1, 0.2, 0.3))}
+
 
 class QuadraticDrag(AbstractForce):
     """Force proportional to the squared airspeed; ``drag_area_body_m2`` is C_d A per body axis."""
@@ -36,6 +41,11 @@ class QuadraticDrag(AbstractForce):
         pressure = 0.5 * flow.surroundings.air.density_kgpm3 * airspeed.norm()
         return Wrench(-_by_axis(self.drag_area_body_m2, airspeed) * pressure, Vec3.zero())
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "QuadraticDrag"]:
+        return {"uneven": cls(Vec3(0.1, 0.2, 0.3))}
+
 
 class RotationDamping(AbstractForce):
     """Torque proportional to the body rates, per body axis."""
@@ -47,6 +57,11 @@ class RotationDamping(AbstractForce):
         return Wrench(
             Vec3.zero(), -_by_axis(self.damping_body_nms, flow.angular_velocity_body_radps)
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "RotationDamping"]:
+        return {"uneven": cls(Vec3(0.1, 0.2, 0.3))}
 
 
 def _by_axis(factors: Vec3, v: Vec3) -> Vec3:

@@ -14,6 +14,7 @@ the airspeed is small beside the blades' tips; the vortex ring is neglected.
 The motor follows its command like a first-order lag, more slowly up or down if so given.
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 import jax.numpy as jnp
@@ -87,3 +88,17 @@ class LumpedRotor(AbstractRotor):
     @override
     def axial_inertia_kgm2(self) -> Real:
         return self.inertia_kgm2
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "LumpedRotor"]:
+        static = cls(1e-5, 1e-7, 0.1, 800.0)
+        moving = replace(
+            static,
+            spin_down_s=0.08,
+            inflow_ns2pm=1e-4,
+            translational_lift_ns2pm2=1e-3,
+            drag_ns2pm=1e-4,
+            flapping_ns2=1e-5,
+        )
+        return {"static": static, "in the wind": moving}

@@ -2,7 +2,7 @@
 
 Its leaves are scalars rather than one array of three: under ``vmap`` the compiler then sees one
 contiguous array for each component and fuses a whole vehicle into a few loops, three to four times
-faster than (N, 3) arrays on a CPU (ARCHITECTURE.md has the measurement).
+faster than (N, 3) arrays on a CPU (measured in docs/decisions/scalar-leaves.md).
 """
 
 from collections.abc import Sequence

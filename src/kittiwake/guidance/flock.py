@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import equinox as eqx
 import jax
@@ -174,3 +174,11 @@ class Flock(AbstractGuidance[FlockState]):
                 message = f"there is no behavior '{name}'. {did_you_mean(str(name), known)}"
                 raise CommandError(message)
         return jnp.asarray([name in behaviors for name in known])
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, dict[str, Any]]:
+        # behaviors are a family of their own
+        apart = {"behaviors": ["separation", "alignment", {"type": "cohesion", "weight": 0.5}]}
+        ahead = {"behaviors": ["informed-avoid", "follow-leader"], "combine": "order"}
+        return {"summed": apart, "in order": ahead}

@@ -22,14 +22,18 @@ from typing_extensions import override
 
 from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.commands import Command, CommandChoice, zero_command
+from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.component import kind_of
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.conditions import Condition, Quantities
 from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.guidance.initial_pose import InitialPose
+from kittiwake.guidance.landing.land import Land
+from kittiwake.guidance.maneuvers.goto import Goto
+from kittiwake.guidance.maneuvers.hold import Hold
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
@@ -374,7 +378,8 @@ class Mission(AbstractGuidance[MissionState]):
             return later, as_arrays(command)
         choice = command if isinstance(command, CommandChoice) else CommandChoice((command,), 0)
         by_kind = {type(one): one for one in choice.commands}
-        commands = tuple(by_kind.get(kind, zero_command(kind)) for kind in kinds)
+        zeros = {type(zero): zero for step in self.steps for zero in step.do.zero_commands()}
+        commands = tuple((zeros | by_kind)[kind] for kind in kinds)
         places = _integers([kinds.index(type(one)) for one in choice.commands])
         return later, as_arrays(CommandChoice(commands, places[choice.place]))
 
@@ -422,6 +427,20 @@ class Mission(AbstractGuidance[MissionState]):
             (f"rules.{i}.during", name) for i, rule in enumerate(self.rules) for name in rule.during
         ]
         return [(key, name) for key, name in (*of_steps, *of_rules, *during) if name is not None]
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Mission"]:
+        return {
+            "of three steps": cls(
+                (
+                    MissionStep(Hold(), for_s=0.02),
+                    MissionStep(Goto(Vec3(4.0, 2.0, 10.0), speed_mps=1.0)),
+                    MissionStep(Land(0.1)),
+                ),
+                (Rule(Condition("speed_mps", above=4.0), go_to="land"),),
+            )
+        }
 
 
 class _Transition(NamedTuple):

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 import equinox as eqx
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
+from kittiwake.core.component import AbstractModel
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
@@ -13,7 +14,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext
 
 
-class AbstractBehavior(eqx.Module):
+class AbstractBehavior(AbstractModel):
     """One rule of a flock that proposes a velocity; ``guidance.flock`` combines several.
 
     A behavior is stateless: its output follows from the vehicle's own estimate and from its

@@ -34,3 +34,7 @@ class AbstractController(
         names = {field.name for field in fields(cls)}
         parameters = dynamics.vehicle_parameters(gravity_mps2)
         return {name: value for name, value in parameters.items() if name in names}
+
+    def check(self, dynamics: "AbstractDynamics") -> None:
+        """Raise ScenarioError for parameters that do not fit the vehicle."""
+        del dynamics

@@ -12,8 +12,9 @@ from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import Collider, ContactMotion
 from kittiwake.contact.ground_contact import GroundContact
 from kittiwake.core.columns import from_columns, to_columns
-from kittiwake.core.component import State
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.commands import zero_command
+from kittiwake.core.component import AbstractModel, State
+from kittiwake.core.errors import CommandError, ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
 from kittiwake.core.parameters import Parameters
@@ -26,7 +27,7 @@ from kittiwake.world.surroundings import Surroundings
 ActuatorCommand = TypeVar("ActuatorCommand", bound=eqx.Module, default=Any)
 
 
-class AbstractDynamics(eqx.Module, Generic[State, ActuatorCommand]):
+class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
     """Vehicle dynamics: actuators, equations of motion and contact with surfaces.
 
     ``init`` and ``step`` define the model; everything else describes the vehicle to controllers,
@@ -44,6 +45,11 @@ class AbstractDynamics(eqx.Module, Generic[State, ActuatorCommand]):
 
     size_body_m: eqx.AbstractVar[Vec3]
     deck: eqx.AbstractVar[Deck | None]
+
+    @property
+    def actuator_count(self) -> int:
+        """Number of actuators, if the actuator command has one number for each; else 0."""
+        return 0
 
     @property
     def command_bounds(self) -> dict[str, tuple[Real, Real]]:
@@ -79,6 +85,8 @@ class AbstractDynamics(eqx.Module, Generic[State, ActuatorCommand]):
 
     def off(self) -> ActuatorCommand:
         """Return the actuator command of a vehicle that is switched off."""
+        if self.actuator_count:
+            return zero_command(self.command_type, self.actuator_count)
         return self.command_type.off()
 
     @abstractmethod
@@ -101,12 +109,19 @@ class AbstractDynamics(eqx.Module, Generic[State, ActuatorCommand]):
         """Return the position, attitude, velocities and specific force of a state."""
 
     def limit_command(self, command: ActuatorCommand) -> ActuatorCommand:
-        """Return the actuator command clipped to ``command_bounds``."""
-        bounds = self.command_bounds
-        if not bounds:
-            return command
+        """Return the actuator command clipped to ``command_bounds``.
+
+        Raises:
+            CommandError: if it has a number too many or too few for the actuators.
+        """
         numbers = to_columns(command)
-        for name, (low, high) in bounds.items():
+        if self.actuator_count not in (0, len(numbers)):
+            message = (
+                f"{type(command).__name__}: got {len(numbers)} numbers; must be "
+                f"{self.actuator_count}, one for each actuator of the vehicle"
+            )
+            raise CommandError(message)
+        for name, (low, high) in self.command_bounds.items():
             numbers[name] = jnp.clip(numbers[name], low, high)
         return from_columns(type(command), numbers)
 
@@ -152,7 +167,7 @@ class AbstractDynamics(eqx.Module, Generic[State, ActuatorCommand]):
         return ()
 
 
-class AbstractFault(eqx.Module, Generic[ActuatorCommand]):
+class AbstractFault(AbstractModel, Generic[ActuatorCommand]):
     """An actuator fault: changes the actuator command from ``at_s`` on.
 
     A vehicle's faults are sorted by ``at_s``, so that the number of active faults identifies them.
@@ -167,8 +182,9 @@ class AbstractFault(eqx.Module, Generic[ActuatorCommand]):
     at_s: eqx.AbstractVar[Real]
 
     @classmethod
-    def for_each_part(cls, at_s: float) -> "tuple[AbstractFault, ...]":
+    def for_each_part(cls, at_s: float, dynamics: AbstractDynamics) -> "tuple[AbstractFault, ...]":
         """Return a fault of each part that can fail in this way; each loses its whole output."""
+        del dynamics
         return (cls(at_s=at_s),)
 
     def part(self) -> str:
@@ -179,9 +195,9 @@ class AbstractFault(eqx.Module, Generic[ActuatorCommand]):
         """Return True if the fault has begun."""
         return time_s >= self.at_s
 
-    def check(self, bounds: dict[str, tuple[Real, Real]]) -> None:
-        """Raise ScenarioError for a fault that contradicts the bounds of the actuator command."""
-        del bounds
+    def check(self, dynamics: AbstractDynamics) -> None:
+        """Raise ScenarioError for a fault of a part, or of a kind, that the vehicle cannot have."""
+        del dynamics
 
     @abstractmethod
     def apply(self, command: ActuatorCommand, time_s: Real) -> ActuatorCommand:

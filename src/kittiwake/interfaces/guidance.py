@@ -7,7 +7,7 @@ from typing import ClassVar, Generic
 
 import equinox as eqx
 
-from kittiwake.core.commands import Command, CommandChoice
+from kittiwake.core.commands import Command, CommandChoice, zero_command
 from kittiwake.core.component import AbstractSteppedComponent, Input, State
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Kinematics
@@ -80,6 +80,10 @@ class AbstractGuidance(
     @abstractmethod
     def command_types(self) -> tuple[type[Command], ...]:
         """Return the setpoint types; if there are several, ``step`` returns a ``CommandChoice``."""
+
+    def zero_commands(self) -> tuple[Command, ...]:
+        """Return a command of zeros of each of ``command_types``."""
+        return tuple(map(zero_command, self.command_types()))
 
     def leads_to(self, context: BuildContext) -> Vec3:
         """Return the position at the end of the task; where it began, if the end is not known."""

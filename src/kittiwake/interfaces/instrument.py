@@ -10,7 +10,7 @@ from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.arrays import ArrayTree, as_arrays
-from kittiwake.core.component import AbstractSteppedComponent, Output, State
+from kittiwake.core.component import AbstractModel, AbstractSteppedComponent, Output, State
 from kittiwake.core.keys import named
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag, Real
@@ -31,7 +31,7 @@ class Sample(eqx.Module, Generic[Output]):
     fresh: Flag
 
 
-class AbstractSensorError(eqx.Module, Generic[State]):
+class AbstractSensorError(AbstractModel, Generic[State]):
     """A sensor error: transforms samples, for example by a bias, a delay or dropouts."""
 
     def check(self, measurement: type, period_s: Real) -> None:

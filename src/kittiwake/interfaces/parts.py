@@ -5,7 +5,7 @@ from typing import Generic
 
 import equinox as eqx
 
-from kittiwake.core.component import State
+from kittiwake.core.component import AbstractModel, State
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
@@ -34,7 +34,7 @@ class Flow(eqx.Module):
         return airspeed
 
 
-class AbstractForce(eqx.Module):
+class AbstractForce(AbstractModel):
     """A force and torque on a body that depend on its motion relative to the air."""
 
     @abstractmethod
@@ -42,7 +42,7 @@ class AbstractForce(eqx.Module):
         """Return the wrench about the center of mass."""
 
 
-class AbstractRotor(eqx.Module):
+class AbstractRotor(AbstractModel):
     """A rotor with its motor; its axis is the body's z axis.
 
     ``spin`` is +1 for a rotor that turns counterclockwise seen from above, -1 for clockwise.
@@ -82,7 +82,7 @@ class AbstractRotor(eqx.Module):
         """Moment of inertia of all rotating parts about the rotor axis."""
 
 
-class AbstractGroundEffect(eqx.Module):
+class AbstractGroundEffect(AbstractModel):
     """Effect of a surface below a rotor on its thrust."""
 
     @abstractmethod
@@ -90,7 +90,7 @@ class AbstractGroundEffect(eqx.Module):
         """Return the thrust at a height above a surface, divided by the thrust far from any."""
 
 
-class AbstractBattery(eqx.Module, Generic[State]):
+class AbstractBattery(AbstractModel, Generic[State]):
     """Battery that supplies the motors."""
 
     @abstractmethod

@@ -3,12 +3,14 @@
 from typing import ClassVar, Generic
 
 import equinox as eqx
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.component import AbstractSteppedComponent, Output, State
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.beam import Beam, FieldOfView
 from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.world import World
@@ -68,6 +70,36 @@ class AbstractSensor(AbstractSteppedComponent[State, SensorInputs, Output], Gene
     def beam_directions_body(self) -> tuple[Vec3, ...] | None:
         """Return the direction of each beam as a unit vector; None for sensors without beams."""
         return None
+
+    def beam_geometry(self) -> dict[str, Beam]:
+        """Return the beams in pictures and ROS by name; the name of a single beam is empty.
+
+        By default they are those of ``beam_directions_body`` from the sensor's mount or position.
+        """
+        directions = self.beam_directions_body() or ()
+        position: Vec3 = getattr(getattr(self, "mount", self), "position_body_m", Vec3.zero())
+        if len(directions) == 1 and not issubclass(self.measures, RangesMeasurement):
+            return {"": Beam(position, directions[0])}
+        return {f"beam_{i}": Beam(position, d, str(i)) for i, d in enumerate(directions)}
+
+    def field_of_view(self) -> FieldOfView | None:
+        """Return the field of view of a camera; None for all other sensors."""
+        return None
+
+    def scan_angles_rad(self) -> Float[Array, " beams"] | None:
+        """Return the equally spaced angles of the beams of a planar scan; None without a scan.
+
+        They count to the left from the x axis of the mount.
+        """
+        return None
+
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        """Return the standard deviations of a sample's noise by field of the measurement.
+
+        They do not include biases and drifts. Fields whose noise is unknown are left out.
+        """
+        del period_s
+        return {}
 
     def step_with_ideal(
         self, state: State, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray

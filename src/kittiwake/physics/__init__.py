@@ -16,7 +16,7 @@ DYNAMICS = Registry(
         ),
         "multirotor": RegistryEntry(
             "kittiwake.physics.multirotor:Multirotor",
-            "rigid body with four rotors, with lags, and other forces",
+            "rigid body with rotors, with lags, and other forces",
         ),
         "wrench-body": RegistryEntry(
             "kittiwake.physics.wrench_body:WrenchBody",

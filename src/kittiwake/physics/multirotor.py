@@ -1,4 +1,4 @@
-"""Rigid body with four rotors and other forces.
+"""Rigid body with rotors and other forces.
 
 The wrench is the sum of those of the rotors (each about its hub, transferred to the center of mass)
 and of the other forces. A rotor of axial inertia J with spin s causes a gyroscopic torque, and a
@@ -58,7 +58,7 @@ from kittiwake.physics.rigid_body import Pose, RigidBody, Twist, pose_rate
 from kittiwake.world.interaction_input import Wake
 from kittiwake.world.surroundings import Surroundings
 
-Speeds = tuple[Real, Real, Real, Real]
+Speeds = tuple[Real, ...]
 
 # largest step in time constants of the rotors' lag; all integrators are stable below
 LAG_OF_A_STEP = 2.0
@@ -79,15 +79,15 @@ class MultirotorState(eqx.Module):
 
 
 class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
-    """Body with four equal rotors, each with a hub position and a spin (+1: counterclockwise)."""
+    """Body with equal rotors, each with a hub position and a spin (+1: counterclockwise)."""
 
     command_type: ClassVar[type] = RotorSpeeds
 
     mass_kg: Annotated[Real, POSITIVE]
     inertia_kgm2: Inertia
     rotor: AbstractRotor
-    hubs_body_m: tuple[Vec3, Vec3, Vec3, Vec3]
-    spins: tuple[Real, Real, Real, Real]
+    hubs_body_m: tuple[Vec3, ...]
+    spins: tuple[Real, ...]
     forces: tuple[AbstractForce, ...] = ()
     ground_effect: AbstractGroundEffect | None = None
     battery: AbstractBattery | None = None
@@ -97,7 +97,16 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
 
     def __check_init__(self) -> None:
-        """Raise ValueError for an empty speed range, or for spins other than +1 and -1."""
+        """Raise ValueError for an empty speed range, and for rotors without a hub or a spin."""
+        if not self.hubs_body_m:
+            message = "hubs_body_m: got none; must be at least one, such as [[0.2, 0, 0]]"
+            raise ValueError(message)
+        if len(self.spins) != len(self.hubs_body_m):
+            message = (
+                f"spins: got {len(self.spins)}; must be {len(self.hubs_body_m)}, one for each of "
+                "hubs_body_m"
+            )
+            raise ValueError(message)
         slowest, fastest = self.rotor.speed_range_radps
         plain = isinstance(slowest, int | float) and isinstance(fastest, int | float)
         if plain and not slowest < fastest:
@@ -118,6 +127,11 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
     @override
     def body(self) -> RigidBody:
         return RigidBody(self.mass_kg, self.inertia_kgm2)
+
+    @property
+    @override
+    def actuator_count(self) -> int:
+        return len(self.spins)
 
     @property
     @override
@@ -249,14 +263,13 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
         """Return the rotor speeds that carry the weight."""
         weight_n = self.mass_kg * gravity_mps2
         speed = jnp.sqrt(weight_n / (len(self.spins) * self.rotor.thrust_factor_ns2))
-        return speed, speed, speed, speed
+        return (speed,) * len(self.spins)
 
     def _speed_rates(self, speeds: Speeds, commanded: Speeds) -> Speeds:
-        one, two, three, four = (
+        return tuple(
             self.rotor.speed_rate_radps2(speed, setpoint)
             for speed, setpoint in zip(speeds, commanded, strict=True)
         )
-        return one, two, three, four
 
     def _wrench(self, flow: Flow, speeds_radps: Speeds) -> Wrench:
         rotors = self._rotor_wrenches(flow, speeds_radps)
@@ -301,8 +314,7 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
         if self.battery is None:
             return commanded_radps
         fastest = self.rotor.speed_range_radps[1] * self.battery.speed_ratio(battery)
-        one, two, three, four = (jnp.minimum(speed, fastest) for speed in commanded_radps)
-        return one, two, three, four
+        return tuple(jnp.minimum(speed, fastest) for speed in commanded_radps)
 
     def _discharged(
         self, state: MultirotorState, surroundings: Surroundings, dt_s: Real

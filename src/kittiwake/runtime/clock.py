@@ -1,4 +1,4 @@
-"""Real-time clock of a live flight: speed, pause and single steps."""
+"""Real-time clock of flights and servers: speed, lateness, pause and single steps."""
 
 import threading
 from math import inf
@@ -6,19 +6,21 @@ from time import monotonic
 
 from kittiwake.core.errors import CommandError
 
-# a flight that is later than this does not catch up
+# a live flight that is later than this does not catch up
 LATE_S = 0.25
 # longest time of one wait, after which the caller checks whether the flight is to end
 MAX_WAIT_S = 0.1
 
 
 class RealTimeClock:
-    """Pacing of a live flight by the wall clock, which can be paused and stepped.
+    """Pacing by the wall clock, which can be paused and stepped.
 
-    ``speed`` 2 is twice real time; infinity is as fast as possible.
+    ``speed`` 2 is twice real time; infinity is as fast as possible. What is more than ``late_s`` of
+    wall time late does not catch up.
     """
 
-    def __init__(self, speed: float = 1.0) -> None:
+    def __init__(self, speed: float = 1.0, late_s: float = LATE_S) -> None:
+        self._late_s = late_s
         self._changed = threading.Condition()
         self._speed, self._paused, self._single_steps, self._ended = speed, False, 0, False
         self._reference: tuple[float, float] | None = None
@@ -68,16 +70,16 @@ class RealTimeClock:
     def wait(self, time_s: float) -> bool:
         """Return True if a simulated time has come; waits for it, but not for long."""
         with self._changed:
-            left_s = self._left_s(time_s)
+            left_s = self.left_s(time_s)
             if left_s > 0.0:
                 self._changed.wait(min(left_s, MAX_WAIT_S))
-                left_s = self._left_s(time_s)
+                left_s = self.left_s(time_s)
             if left_s <= 0.0 and self._single_steps:
                 self._single_steps -= 1
             return left_s <= 0.0
 
-    def _left_s(self, time_s: float) -> float:
-        """Return the wall time until a simulated time; infinity while paused."""
+    def left_s(self, time_s: float) -> float:
+        """Return the wall time until a simulated time, negative if late; infinity while paused."""
         if self._ended:
             return 0.0
         if self._paused:
@@ -87,6 +89,6 @@ class RealTimeClock:
         now_s = monotonic()
         wall_s, simulated_s = self._reference or (now_s, time_s)
         left_s = wall_s + (time_s - simulated_s) / self._speed - now_s
-        if self._reference is None or left_s < -LATE_S:
+        if self._reference is None or left_s < -self._late_s:
             self._reference = now_s, time_s
         return left_s

@@ -1,15 +1,20 @@
 """External command source, polled between compiled blocks of a few steps."""
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Array, Float64
+
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.state import FleetState, Snapshot
 
 # a vehicle, and what happened to it
 Notice = tuple[str, str]
+Accelerations = Mapping[str, Float64[np.ndarray, "3"]]
 
 
 class VehicleReport(NamedTuple):
@@ -50,18 +55,33 @@ class CommandSource(Protocol):
         ...
 
 
-@dataclass
-class Pace:
-    """Pacing of simulated time by the wall clock; ``speed`` 2 is twice real time."""
+def reports_of(
+    fleet: Fleet, state: FleetState, accelerations: Accelerations = MappingProxyType({})
+) -> dict[str, VehicleReport]:
+    """Return each vehicle's estimate, extrapolated from its last broadcast by one step.
 
-    speed: float = 1.0
-    _began_s: float | None = field(default=None, init=False)
+    Accelerations that are not given are zero, as at rest and at the start.
+    """
+    found: dict[str, VehicleReport] = {}
+    for group, own in zip(fleet.groups, state.groups, strict=True):
+        broadcast = own.broadcast
+        assert broadcast is not None, "vehicles without a radio do not broadcast"
+        position, velocity = (
+            np.stack([np.asarray(part, float) for part in (v.x, v.y, v.z)], axis=1)
+            for v in (broadcast.position_world_m, broadcast.velocity_world_mps)
+        )
+        yaw_rad = np.asarray(broadcast.yaw_rad, float)
+        for index, name in enumerate(group.names):
+            here_m = position[index] + velocity[index] * fleet.dt_s
+            acceleration = accelerations.get(name, np.zeros(3))
+            found[name] = VehicleReport(
+                here_m, velocity[index], float(yaw_rad[index]), acceleration
+            )
+    return found
 
-    def wait(self, time_s: float) -> None:
-        """Wait until a simulated time has come; a late flight catches up."""
-        now_s = time.monotonic()
-        if self._began_s is None:
-            self._began_s = now_s - time_s / self.speed
-        left_s = self._began_s + time_s / self.speed - now_s
-        if left_s > 0.0:
-            time.sleep(left_s)
+
+def estimated_acceleration(snapshot: Snapshot) -> Array:
+    """Return a vehicle's estimated acceleration, m/s^2 in world axes and without gravity."""
+    estimate, gravity_mps2 = snapshot.estimate, snapshot.surroundings.gravity_mps2
+    force = estimate.q_world_from_body.rotate(estimate.specific_force_body_mps2)
+    return jnp.asarray((force - Vec3(0.0, 0.0, gravity_mps2)).array)

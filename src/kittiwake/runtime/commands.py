@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from functools import cache
 from math import inf, isfinite
+from types import MappingProxyType
 from typing import (
     Annotated,
     Any,
@@ -21,9 +22,9 @@ from kittiwake.core.columns import column_names, from_columns
 from kittiwake.core.commands import Command
 from kittiwake.core.errors import CascadeError, CommandError
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.cascade import cascade_path
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.vehicle import Vehicle
 
 UNIT_TOLERANCE = 1e-3
@@ -52,18 +53,28 @@ def command_values(commands: object, vehicles: Mapping[str, Vehicle]) -> list[fl
     for name, command in commands.items():
         given = _numbers(name, command)
         if name in vehicles and type(command) is vehicles[name].dynamics.command_type:
-            _check_bounds(name, type(command), given, vehicles[name].dynamics.command_bounds)
+            _check_actuators(name, type(command), given, vehicles[name].dynamics)
         numbers += given
     return numbers
 
 
-def commands_from_values(kinds: Kinds, numbers: Iterable[Any]) -> dict[str, Any]:
+def commands_from_values(
+    kinds: Kinds,
+    numbers: Iterable[Any],
+    vehicles: Mapping[str, Vehicle] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Return commands from their numbers, inside a compiled function."""
     remaining = iter(numbers)
     return {
-        name: from_columns(kind, {column: next(remaining) for column in column_names(kind)})
-        for name, kind in kinds
+        name: from_columns(kind, {column: next(remaining) for column in columns})
+        for (name, kind), columns in zip(kinds, command_columns(kinds, vehicles), strict=True)
     }
+
+
+def command_columns(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> list[list[str]]:
+    """Return the column names of each command, with one for each actuator where it has them."""
+    counts = {name: vehicle.dynamics.actuator_count for name, vehicle in vehicles.items()}
+    return [column_names(kind, counts.get(name, 0)) for name, kind in kinds]
 
 
 def require_cascade(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
@@ -77,11 +88,11 @@ def require_cascade(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
             continue  # the fleet refuses it
         vehicle = vehicles[name]
         if not accepts_command(kind, vehicle):
-            accepted = [one for one in COMMAND_TYPES if accepts_command(one, vehicle)]
+            accepted = ", ".join(f"kw.{one.__name__}" for one in accepted_commands(vehicle))
             message = (
                 f"the command for '{name}' cannot be followed: no controller leads from "
                 f"{kind.__name__} to {vehicle.dynamics.command_type.__name__}, which the vehicle "
-                f"takes; give one of {', '.join(f'kw.{one.__name__}' for one in accepted)}"
+                f"takes; give one of {accepted}"
             )
             raise CascadeError(message, kind.__name__)
 
@@ -94,6 +105,11 @@ def accepts_command(kind: type, vehicle: Vehicle) -> bool:
     except CascadeError:
         return False
     return True
+
+
+def accepted_commands(vehicle: Vehicle) -> tuple[type, ...]:
+    """Return the command types that a vehicle accepts, from high to low."""
+    return tuple(kind for kind in COMMAND_TYPES if accepts_command(kind, vehicle))
 
 
 def _numbers(name: str, command: Any) -> list[float]:
@@ -119,7 +135,8 @@ def _numbers_inside(command: Any, whole: str, name: str, prefix: str = "") -> li
             given = _flat(value)
         except (TypeError, ValueError):
             given = []
-        if len(given) != part.length or not all(map(isfinite, given)):
+        fits = bool(given) if part.length is None else len(given) == part.length
+        if not fits or not all(map(isfinite, given)):
             raise _refusal(path, whole, value, _finite_numbers(part.length))
         if part.bounds is not None and not all(map(part.bounds.hold, given)):
             raise _refusal(path, whole, value, str(part.bounds))
@@ -134,10 +151,17 @@ def _numbers_inside(command: Any, whole: str, name: str, prefix: str = "") -> li
     return numbers
 
 
-def _check_bounds(
-    name: str, kind: type, numbers: list[float], bounds: Mapping[str, tuple[Real, Real]]
+def _check_actuators(
+    name: str, kind: type, numbers: list[float], dynamics: AbstractDynamics
 ) -> None:
-    for column, number in zip(column_names(kind), numbers, strict=True):
+    count, bounds = dynamics.actuator_count, dynamics.command_bounds
+    if count not in (0, len(numbers)):
+        message = (
+            f"the {kind.__name__} for '{name}': got {len(numbers)} numbers; must be {count}, one "
+            "for each actuator of the vehicle"
+        )
+        raise CommandError(message)
+    for column, number in zip(column_names(kind, count), numbers, strict=True):
         low, high = bounds.get(column, (-inf, inf))
         bound = Bounds(float(low), float(high))
         if not bound.hold(number):
@@ -156,11 +180,14 @@ def _flat(value: Any) -> list[float]:
 
 
 class _Part(NamedTuple):
-    """A command's field: name, type, count of numbers and their bounds."""
+    """A command's field: name, type, count of numbers and their bounds.
+
+    ``length`` is None for one number for each actuator of the vehicle.
+    """
 
     field: str
     kind: Any
-    length: int
+    length: int | None
     bounds: Bounds | None
 
 
@@ -176,13 +203,15 @@ def _part(field: str, hint: Any) -> _Part:
         hint, *notes = get_args(hint)
         bounds = next((note for note in notes if isinstance(note, Bounds)), None)
     if get_origin(hint) is tuple:
-        return _Part(field, hint, len(get_args(hint)), bounds)
+        items = get_args(hint)
+        return _Part(field, hint, None if ... in items else len(items), bounds)
     length = {Vec3: len("xyz"), Quaternion: len("wxyz")}.get(hint, 1)
     return _Part(field, hint, length, bounds)
 
 
-def _finite_numbers(length: int) -> str:
-    return {1: "one finite number", 3: "three finite numbers", 4: "four finite numbers"}[length]
+def _finite_numbers(length: int | None) -> str:
+    numbers = {None: "finite numbers", 1: "one finite number", 3: "three finite numbers"}
+    return numbers.get(length, "four finite numbers")
 
 
 def _refusal(field: str, whole: str, value: Any, allowed: str) -> CommandError:

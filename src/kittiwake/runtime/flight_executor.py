@@ -6,9 +6,16 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from kittiwake.runtime.command_source import CommandSource, Notice, Pace
-from kittiwake.runtime.commands import command_values
-from kittiwake.runtime.program import Accelerations, Program, RunBlock, RunCommanded
+from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.command_inputs import FixedCommands
+from kittiwake.runtime.command_source import (
+    Accelerations,
+    CommandSource,
+    Notice,
+    estimated_acceleration,
+    reports_of,
+)
+from kittiwake.runtime.program import NO_COMMANDS, Commands, Program, RunBlock
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.sim.state import FleetState
 
@@ -53,14 +60,21 @@ class FlightExecutor(Protocol):
 
 @dataclass
 class CompiledExecutor:
-    """Executor of a compiled program, with optional external commands and real-time pacing."""
+    """Executor of a compiled program, with optional external commands.
+
+    Without a clock it flies as fast as possible.
+    """
 
     program: Program
     source: CommandSource | None = None
-    pace: Pace | None = None
+    clock: RealTimeClock | None = None
     _block: RunBlock = field(init=False)
-    _commanded: RunCommanded = field(init=False)
     _accelerations: Accelerations = field(init=False)
+
+    def __post_init__(self) -> None:
+        if self.source is not None:
+            inputs = FixedCommands(tuple(self.source.kinds.items()), self.program.vehicles)
+            self.program = Program(self.program.fleet, self.program.vehicles, inputs)
 
     @property
     def rate_hz(self) -> float:
@@ -75,8 +89,7 @@ class CompiledExecutor:
     def begin(self, seed: int, steps: int) -> FleetState:
         """Compile a block as long as commands hold, or as long as is fast; return the state."""
         if self.source is not None:
-            kinds = tuple(self.source.kinds.items())
-            self._commanded = self.program.commanded(self.source.steps, kinds)
+            self._block = self.program.block(self.source.steps, estimated_acceleration)
             self._accelerations = {}
         else:
             length = max(1, min(BLOCK_STEPS, steps, BLOCK_BYTES // self.layout.row_bytes))
@@ -84,20 +97,15 @@ class CompiledExecutor:
         return self.program.start(seed)
 
     def due(self, tick: int) -> bool:
-        """Return True, with a pace as soon as the wall clock allows the block."""
-        if self.pace is not None:
-            self.pace.wait(tick / self.rate_hz)
-        return True
+        """Return True if the clock lets the block through; waits a moment for it."""
+        return self.clock is None or self.clock.wait(tick / self.rate_hz)
 
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
         """Fly the next block."""
-        if self.source is None:
-            later, arrays = self._block(state)
-        else:
-            values = self._command_values(self.source, state, tick)
-            later, arrays, accelerations = self._commanded(state, values)
-            # none is known after the first step alone
-            self._accelerations = accelerations if tick + self.source.steps > 1 else {}
+        later, arrays, kept = self._block(state, self._commands(state, tick))
+        # none is known after the first step alone
+        if self.source is not None and tick + self.source.steps > 1:
+            self._accelerations = self.program.each_vehicle(kept)
         times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
         return later, self.program.by_vehicle(times, arrays)
 
@@ -109,8 +117,9 @@ class CompiledExecutor:
         """Return those of the command source."""
         return () if self.source is None else self.source.notices()
 
-    def _command_values(self, source: CommandSource, state: FleetState, tick: int) -> list[float]:
-        """Return the values of the commands from now on."""
-        reports = self.program.reports(state, self._accelerations)
-        commands = source.commands(tick / self.rate_hz, reports)
-        return command_values({name: commands[name] for name in source.kinds}, {})
+    def _commands(self, state: FleetState, tick: int) -> Commands:
+        """Return the commands from now on."""
+        if self.source is None:
+            return NO_COMMANDS
+        reports = reports_of(self.program.fleet, state, self._accelerations)
+        return self.source.commands(tick / self.rate_hz, reports)

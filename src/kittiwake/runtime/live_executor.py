@@ -1,9 +1,9 @@
 """Interactive flight: pause, command, change parameters and inject faults at run time.
 
-Without user input the flight is that of ``kittiwake run``, bit for bit. From the first command or
-change on it continues in a program whose parameters are arguments (``LiveProgram``).
-``ProgramBuilder`` builds that program in a thread of its own, so the flight never waits: a request
-takes effect with the first block after its program is ready.
+It flies a program whose parameters and commands are arguments (``Program``), so most requests
+take effect with the next block. Other changes need another program, which ``ProgramBuilder`` builds
+in a thread of its own, so the flight never waits: they take effect with the first block after that
+program is ready.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,8 +23,10 @@ from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
 from kittiwake.core.kinematics import Start, motion_columns
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
-from kittiwake.runtime.commands import command_values, require_cascade
+from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
+from kittiwake.runtime.live_parameters import placed
 from kittiwake.runtime.maneuvers import (
     ESTIMATE_COLUMNS,
     Capabilities,
@@ -42,9 +44,7 @@ from kittiwake.runtime.program_builder import (
     PendingChange,
     ProgramBuilder,
 )
-from kittiwake.runtime.row_mapping import RowMapping
 from kittiwake.runtime.state_transfer import transfer_state
-from kittiwake.runtime.tunable import LiveProgram, accepted_commands
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
@@ -63,7 +63,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     """Executor of a live flight; requests may come from any thread.
 
     Attributes:
-        program: the program of the scenario as it was at the start.
+        layout: columns of each vehicle's rows; changes of the scenario do not affect them.
         clock: decides when the next block is flown.
         watch: called with each block.
         problems: messages about requests that failed, to be shown to the user.
@@ -74,15 +74,15 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     def __init__(
         self,
         scenario: Scenario,
-        program: Program,
+        layout: RowLayout,
         clock: RealTimeClock,
         watch: Callable[[Block], None] = lambda _: None,
         problems: SimpleQueue[str] | None = None,
         blocks_hz: float = BLOCKS_HZ,
-        former: LiveProgram | None = None,
+        former: Program | None = None,
     ) -> None:
         """Prepare a flight; ``former`` is the live program of an earlier flight, for reuse."""
-        self.program, self.clock, self.watch = program, clock, watch
+        self.layout, self.clock, self.watch = layout, clock, watch
         self.problems = SimpleQueue() if problems is None else problems
         self.blocks_hz, self._former = blocks_hz, former
         self.time_s = 0.0
@@ -92,16 +92,15 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._rows: dict[str, np.ndarray] = {}
         self._column_indices = {
             name: {column: i for i, column in enumerate(columns) if column in ESTIMATE_COLUMNS}
-            for name, columns in self.layout.columns.items()
+            for name, columns in layout.columns.items()
         }
         # by vehicle, the description of the maneuver that was logged last
         self._logged: dict[str, str] = {}
-        self._modified = False
-        self._live_program: LiveProgram | None = None
-        self._row_mapping: RowMapping | None = None
+        self._program: Program | None = None
+        # by vehicle, the index of each log column in the program's rows, -1 for none
+        self._sources: dict[str, np.ndarray] = {}
         self._own_faults = {name: v.faults for name, v in scenario.vehicles.items()}
         self._requests: SimpleQueue[Request] = SimpleQueue()
-        self._deferred: list[Request] = []
         self._notices: SimpleQueue[Notice] = SimpleQueue()
 
     @override
@@ -123,19 +122,9 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         return self.scenario.rate_hz
 
     @property
-    def layout(self) -> RowLayout:
-        """Columns of each vehicle's rows; changes of the scenario do not affect them."""
-        return self.program.layout
-
-    @property
     def ready(self) -> bool:
         """True if requests take effect with the next block."""
         return self._builder.latest is not None
-
-    @property
-    def prepared(self) -> bool:
-        """True once the live program is ready or has failed to build, which is in ``problems``."""
-        return self._builder.tried
 
     @property
     def ended(self) -> bool:
@@ -143,8 +132,8 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         return self._builder.closed
 
     @property
-    def latest(self) -> LiveProgram | None:
-        """The newest live program; None before the first one is built."""
+    def latest(self) -> Program | None:
+        """The newest program; None before the first one is built."""
         return self._builder.latest
 
     @property
@@ -163,14 +152,13 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         return self._builder.requested_scenario
 
     def begin(self, seed: int, steps: int) -> FleetState:
-        """Return the initial state and start to build the live program."""
+        """Build the program, unless the former one fits, and return the initial state."""
         del steps
         self._steps = max(1, round(self.rate_hz / self.blocks_hz))
-        self._plain = self.program.block(self._steps)
-        state = self.program.start(seed)
-        single = self.program.fleet.single_precision
-        self._builder.open(BuildRequest(single, self._steps, seed, self._former))
-        return state
+        self._seed = seed
+        program = self._builder.open(BuildRequest(self._steps, seed, self._former))
+        self._use(program)
+        return program.start(seed)
 
     def due(self, tick: int) -> bool:
         """Return True if the clock lets the next block through; waits a moment for it."""
@@ -179,25 +167,18 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
         """Apply all pending requests, then fly the next block."""
         self.time_s = tick / self.rate_hz
-        if self._modified and self._live_program is None and self.latest is not None:
-            state = self._switch_program(state, self.latest)
-        pending, self._deferred = [*self._deferred, *_drain(self._requests)], []
-        for request in pending:
+        for request in _drain(self._requests):
             state = request(state)
-        if self._live_program is None:
-            state, arrays = self._plain(state)
-            times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
-            block = self.program.by_vehicle(times, arrays)
-        else:
-            state, arrays = self._live_program.fly(state, self._commands(self._live_program))
-            block = self._log_block(self._live_program, tick, arrays)
+        state, arrays, _ = self._block(state, self._commands())
+        times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
+        block = self._log_block(self._flown_program.by_vehicle(times, arrays))
         self._rows = {name: rows[-1] for name, rows in block.items()}
         self.watch(block)
         return state, block
 
     def violations(self, state: FleetState) -> Violation:
         """Return the function that names the limit that a lost vehicle has left."""
-        return (self._live_program or self.program).violations(state)
+        return self._flown_program.violations(state)
 
     def notices(self) -> Sequence[Notice]:
         """Return what was done to vehicles since the last call."""
@@ -211,7 +192,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """
         known = self._capabilities
         if vehicle not in known:
-            self.program.fleet.locate(vehicle)
+            self._require_vehicle(vehicle)
             record = self.scenario.vehicles[vehicle]
             known[vehicle] = capabilities_of(record, accepted_commands(record), self.scenario.world)
         return known[vehicle]
@@ -233,7 +214,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """
         if maneuver is None:
             self._require_flight()
-            self.program.fleet.locate(vehicle)
+            self._require_vehicle(vehicle)
             if self._maneuvers.pop(vehicle, None) is not None:
                 self._logged.pop(vehicle, None)
                 self._notices.put((vehicle, "resumes guidance"))
@@ -242,7 +223,6 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             maneuver.follow(self._maneuvers.get(vehicle))
         self.check(vehicle, maneuver)
         self._maneuvers[vehicle] = maneuver
-        self._modified = True
 
     def check(self, vehicle: str, maneuver: Maneuver) -> None:
         """Raise the errors of ``command`` without starting the maneuver."""
@@ -266,7 +246,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             CommandError: if there is no such vehicle, or if it would be lost there.
         """
         self._require_flight()
-        self.program.fleet.locate(vehicle)
+        self._require_vehicle(vehicle)
         if not all(isfinite(float(number)) for number in jax.tree.leaves(start)):
             message = f"'{vehicle}' cannot be placed: {start} holds numbers that are not finite"
             raise CommandError(message)
@@ -275,7 +255,6 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         for lost in lost_starts(self.scenario.world, {vehicle: moved}):
             message = f"'{vehicle}' cannot be placed there: {lost.message}"
             raise CommandError(message)
-        self._modified = True
         self._requests.put(lambda state: self._place(state, vehicle, start))
 
     def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
@@ -305,28 +284,37 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         Raises:
             CommandError: if there is no such vehicle, or no such part of it.
         """
-        self.program.fleet.locate(vehicle)
+        self._require_vehicle(vehicle)
         known = fallible_parts(self.scenario.vehicles[vehicle])
         if part not in known:
             message = f"'{vehicle}' has no part '{part}' to fail. {did_you_mean(part, [*known])}"
             raise CommandError(message)
-        if self._builder.fail(vehicle, part, self.time_s, failed=failed):
-            self._modified = True
+        self._builder.fail(vehicle, part, self.time_s, failed=failed)
 
     def take_problems(self) -> list[str]:
         """Return and clear the messages about requests that failed."""
         return [*_drain(self.problems)]
 
-    def _commands(self, program: LiveProgram) -> dict[str, Any]:
+    def start_rows(self) -> Block:
+        """Return a row of each vehicle at its start, with NaN for all but its pose and velocity."""
+        rows = {}
+        for name, columns in self.layout.columns.items():
+            motion = motion_columns(self.scenario.vehicles[name].start.kinematics())
+            known = {"time_s": 0.0, **motion, **_as_estimate(motion)}
+            rows[name] = np.array([[float(known.get(column, np.nan)) for column in columns]])
+        return rows
+
+    def _commands(self) -> dict[str, Any]:
         """Return the commands of all active maneuvers for the next block."""
-        commands = {}
+        inputs, commands = self._flown_program.inputs, {}
+        assert isinstance(inputs, CommandSlots)
         for name, maneuver in self.maneuvers.items():
             now = self.estimate(name)
             if now is None:
                 continue  # maneuvers start after the first block
             command = maneuver.command(now, self.capabilities(name))
             try:
-                program.check(name, command)
+                inputs.check(name, command, self._flown_program.vehicles)
             except KittiwakeError as error:
                 self.problems.put(str(error))
                 if self._maneuvers.get(name) is maneuver:
@@ -339,29 +327,37 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         return commands
 
     def _place(self, state: FleetState, vehicle: str, start: Start) -> FleetState:
-        if self._live_program is None:
-            # until the program that can do it is compiled
-            self._deferred.append(lambda state: self._place(state, vehicle, start))
-            return state
         self._notices.put((vehicle, f"placed at {_format_position(start.position_world_m)} m"))
         self._overwrite_estimate(vehicle, start)
-        return self._live_program.placed(state, vehicle, start)
+        return placed(self._flown_program, state, vehicle, start, self._seed)
 
     def _overwrite_estimate(self, vehicle: str, start: Start) -> None:
         """Let the commands of the next block start from the new pose."""
         if vehicle not in self._rows:
             return
         row = self._rows[vehicle].copy()
-        for column, value in _estimate_columns(start).items():
+        for column, value in _as_estimate(motion_columns(start.kinematics())).items():
             index = self._column_indices[vehicle].get(column)
             if index is not None:
-                row[index] = value
+                row[index] = float(value)
         self._rows = {**self._rows, vehicle: row}
 
     def _initial_estimate(self, vehicle: str) -> VehicleEstimate:
         """Return a vehicle's estimate before the first block."""
-        start = self.scenario.vehicles[vehicle].start
-        return estimate_from_row({"time_s": 0.0, **_estimate_columns(start)})
+        motion = motion_columns(self.scenario.vehicles[vehicle].start.kinematics())
+        known = {"time_s": 0.0, **_as_estimate(motion)}
+        return estimate_from_row({column: float(value) for column, value in known.items()})
+
+    @property
+    def _flown_program(self) -> Program:
+        assert self._program is not None, "the flight has begun"
+        return self._program
+
+    def _require_vehicle(self, vehicle: str) -> None:
+        names = [*self.layout.columns]
+        if vehicle not in names:
+            message = f"there is no vehicle '{vehicle}'. {did_you_mean(vehicle, names)}"
+            raise CommandError(message)
 
     def _require_flight(self) -> None:
         if self.ended:
@@ -372,7 +368,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Queue a change of the state, to be made before the next block."""
 
         def request(state: FleetState) -> FleetState:
-            fleet = self.program.fleet if self._live_program is None else self._live_program.fleet
+            fleet = self._flown_program.fleet
             try:
                 with jax.enable_x64(not fleet.single_precision):
                     return change(fleet, state)
@@ -384,17 +380,18 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     def _request_build(self, key: str, subject: str, description: str, change: Change) -> None:
         """Queue a change of the scenario; of several with the same key only the newest is made."""
-        self._modified = True
         self._builder.change(key, PendingChange(subject, description, change))
 
     def _apply_build(self, built: Built) -> None:
         """Queue a built program for the next block; runs in the builder's thread."""
 
         def begin(state: FleetState) -> FleetState:
-            if built.tune is not None:
-                built.tune()
-            if built.is_new:
-                state = self._switch_program(state, built.program)
+            if built.fresh is None:
+                built.program.tune(built.fleet, built.vehicles)
+            else:
+                before = self._flown_program.fleet
+                self._use(built.program)
+                state = transfer_state(before, state, built.fleet, built.fresh)
             for notice in built.notices:
                 self._notices.put(notice)
             return state
@@ -403,31 +400,30 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         # those of the vehicles before the change
         self._capabilities = {}
 
-    def _switch_program(self, state: FleetState, program: LiveProgram) -> FleetState:
-        """Return the state for another program, which flies from now on."""
-        fleet = self.program.fleet if self._live_program is None else self._live_program.fleet
-        self._live_program = program
-        self._row_mapping = RowMapping.of(self.layout, program.columns)
-        return transfer_state(fleet, state, program.fleet, program.fresh)
+    def _use(self, program: Program) -> None:
+        """Fly another program from now on."""
+        self._program, self._block = program, program.block(self._steps)
+        for name, columns in self.layout.columns.items():
+            indices = {column: index for index, column in enumerate(program.columns[name])}
+            self._sources[name] = np.array([indices.get(column, -1) for column in columns])
 
-    def _log_block(self, program: LiveProgram, tick: int, arrays: list[np.ndarray]) -> Block:
-        mapping = self._row_mapping
-        assert mapping is not None
+    def _log_block(self, flown: Block) -> Block:
+        """Return the rows with the columns of the log; NaN where the program has none."""
         block: Block = {}
-        for group, array in zip(program.fleet.groups, arrays, strict=True):
-            times = np.arange(tick, tick + len(array)) / self.rate_hz
-            for index, name in enumerate(group.names):
-                rows = mapping.rows(name, np.column_stack([times, array[:, index]]))
-                if FAULTS in self.layout.columns[name]:
-                    active = [times >= float(fault.at_s) for fault in self._own_faults[name]]
-                    rows[:, self.layout.columns[name].index(FAULTS)] = np.sum(active, axis=0)
-                block[name] = rows
-        return {name: block[name] for name in self.layout.columns}
+        for name, columns in self.layout.columns.items():
+            times = flown[name][:, 0]
+            missing = np.full(len(times), np.nan)
+            rows = np.column_stack([flown[name], missing])[:, self._sources[name]]
+            if FAULTS in columns:
+                # without those that a user may inject, which are events of their own
+                active = [times >= float(fault.at_s) for fault in self._own_faults[name]]
+                rows[:, columns.index(FAULTS)] = np.sum(active, axis=0)
+            block[name] = rows
+        return block
 
 
-def _estimate_columns(start: Start) -> dict[str, float]:
-    motion = motion_columns(start.kinematics())
-    return {f"estimate.{column}": float(value) for column, value in motion.items()}
+def _as_estimate(motion: Mapping[str, Any]) -> dict[str, Any]:
+    return {f"estimate.{column}": value for column, value in motion.items()}
 
 
 def _format_position(place_m: Vec3) -> str:

@@ -1,200 +1,233 @@
-"""Compiled functions of a fleet, reused from flight to flight."""
+"""Compiled functions of a fleet, reused from flight to flight.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+By default the numbers of a fleet are compiled in as constants, which is fastest. The numbers of its
+``live`` part are arguments instead, so that they can be changed in flight. So are external commands
+(``CommandInputs``).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float64
 
-from kittiwake.core.columns import column_names
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
-from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.runtime.command_source import VehicleReport
-from kittiwake.runtime.commands import Kinds, commands_from_values
+from kittiwake.runtime.command_inputs import CommandInputs, FixedCommands
 from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet, scan_steps
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState, Snapshot
 
-RunBlock = Callable[[FleetState], tuple[FleetState, list[np.ndarray]]]
-Accelerations = Mapping[str, Float64[np.ndarray, "3"]]
-RunCommanded = Callable[
-    [FleetState, Sequence[float]], tuple[FleetState, list[np.ndarray], Accelerations]
+Commands = Mapping[str, Any]
+NO_COMMANDS: Commands = MappingProxyType({})
+# returns a part of a fleet
+Part = Callable[[Fleet], Any]
+# returns values to keep, from the snapshot of one vehicle
+Keep = Callable[[Snapshot], Any]
+# from a state and the commands of a block, the state after it, the rows of each group, and the
+# values kept of the last step of each group
+RunBlock: TypeAlias = Callable[
+    [FleetState, Commands], tuple[FleetState, list[np.ndarray], list[Any]]
 ]
 
 
-@dataclass(eq=False)
 class Program:
-    """Compiled functions of a fleet; ``order`` holds the vehicles in the scenario's order."""
+    """Compiled functions of a fleet.
 
-    fleet: Fleet
-    order: tuple[str, ...]
+    Attributes:
+        fleet: the fleet, with its present parameters.
+        vehicles: its vehicles in the order of the scenario.
+        inputs: the external commands that its steps accept.
+        indices: the number of each vehicle's group, and the index of the vehicle in it.
+        parameters: the numbers of the live part; None without a live part.
+        init: compiled function from parameters and a key to the initial state.
+        step: compiled function from parameters, values of ``inputs`` and a state to the next state
+            and the snapshots.
+    """
 
-    def __post_init__(self) -> None:
-        self._init = jax.jit(lambda key: self.fleet.init(key))
+    def __init__(
+        self,
+        fleet: Fleet,
+        vehicles: Mapping[str, Vehicle],
+        inputs: CommandInputs | None = None,
+        live: Part | None = None,
+    ) -> None:
+        """Prepare to compile; ``live`` returns the part of the fleet whose numbers are arguments.
+
+        ``live`` is None if all numbers are constants.
+        """
+        self.fleet, self.vehicles, self._live = fleet, vehicles, live
+        self.inputs = FixedCommands() if inputs is None else inputs
+        # looked up once, since the fleet's method is slow compared with a block of few steps
+        self.indices = {name: fleet.locate(name) for name in fleet.names}
+        self.parameters = self._numbers(fleet)
+        self.init = jax.jit(lambda parameters, key: self.with_parameters(parameters).init(key))
         # traced once, for the layout of rows and for blocks of any length
-        self._step = jax.jit(lambda state: self.fleet.step(state))
-        self._limits = jax.jit(lambda state: self.fleet.limits(state))
-        self._blocks: dict[int, RunBlock] = {}
-        self._commanded: dict[tuple[int, Kinds], RunCommanded] = {}
+        self.step = jax.jit(lambda *arguments: self._step_once(*arguments))
+        self._limits = jax.jit(
+            lambda parameters, state: self.with_parameters(parameters).limits(state)
+        )
+        self._blocks: dict[tuple[int, Keep | None], RunBlock] = {}
+
+    def mode(self) -> Any:
+        """Return the context of the floating-point mode in which all functions run."""
+        return jax.enable_x64(not self.fleet.single_precision)
 
     def start(self, seed: int) -> FleetState:
         """Return the initial state."""
-        with self._mode():
-            return self._init(seed_key(seed))
+        with self.mode():
+            return self.init(self.parameters, seed_key(seed))
 
-    def block(self, steps: int) -> RunBlock:
-        """Return a compiled function of many steps; it returns the state and each group's rows."""
-        if steps not in self._blocks:
-            kept = partial(rows, self.fleet)
+    def block(self, steps: int, keep: Keep | None = None) -> RunBlock:
+        """Return a compiled function of many steps under constant commands.
 
-            def flown(state: FleetState) -> tuple[FleetState, Any]:
-                return scan_steps(self._step, state, steps, kept)
-
-            with self._mode():
-                compiled = jax.jit(flown).lower(self._shape).compile()
-            self._blocks[steps] = partial(self._flown, compiled)
-        return self._blocks[steps]
-
-    def commanded(self, steps: int, kinds: Kinds) -> RunCommanded:
-        """Return a compiled function of many steps under constant commands of these types.
-
-        In addition to state and rows it returns each vehicle's estimated acceleration at the last
-        step, in world axes and without gravity.
+        ``keep`` returns values of one vehicle to be kept of the last step, besides the rows.
         """
-        if (steps, kinds) not in self._commanded:
+        if (steps, keep) not in self._blocks:
 
             def kept(snapshots: tuple[Snapshot, ...]) -> tuple[Any, Any]:
-                return rows(self.fleet, snapshots), [*map(jax.vmap(_acceleration), snapshots)]
+                last = () if keep is None else map(jax.vmap(keep), snapshots)
+                return rows(self.fleet, snapshots), [*last]
 
-            def flown(state: FleetState, numbers: Any) -> tuple[FleetState, Any, Any]:
-                step = partial(self.fleet.step, commands=commands_from_values(kinds, numbers))
-                later, (recorded, accelerations) = scan_steps(step, state, steps, kept)
-                return later, recorded, [each[-1] for each in accelerations]
+            def flown(parameters: Any, state: FleetState, values: Any) -> Any:
+                step = partial(self.step, parameters, values)
+                later, (recorded, last) = scan_steps(step, state, steps, kept)
+                return later, recorded, [each[-1] for each in last]
 
-            with self._mode():
-                numbers = jnp.zeros(sum(len(column_names(kind)) for _, kind in kinds))
-                compiled = jax.jit(flown).lower(self._shape, numbers).compile()
-            self._commanded[steps, kinds] = partial(self._flown_commanded, compiled)
-        return self._commanded[steps, kinds]
+            with self.mode():
+                example = (self.parameters, self.shape, self.inputs.zeros())
+                compiled = jax.jit(flown).lower(*example).compile()
+            self._blocks[steps, keep] = partial(self._fly, compiled)
+        return self._blocks[steps, keep]
 
-    def reports(
-        self, state: FleetState, accelerations: Accelerations = MappingProxyType({})
-    ) -> dict[str, VehicleReport]:
-        """Return each vehicle's estimate, extrapolated from its last broadcast by one step.
-
-        Accelerations that are not given are zero, as at rest and at the start.
-        """
-        found: dict[str, VehicleReport] = {}
-        for group, own in zip(self.fleet.groups, state.groups, strict=True):
-            broadcast = own.broadcast
-            assert broadcast is not None, "vehicles without a radio do not broadcast"
-            position, velocity = (
-                np.stack([np.asarray(part, float) for part in (v.x, v.y, v.z)], axis=1)
-                for v in (broadcast.position_world_m, broadcast.velocity_world_mps)
-            )
-            yaw_rad = np.asarray(broadcast.yaw_rad, float)
-            for index, name in enumerate(group.names):
-                here_m = position[index] + velocity[index] * self.fleet.dt_s
-                acceleration = accelerations.get(name, np.zeros(3))
-                found[name] = VehicleReport(
-                    here_m, velocity[index], float(yaw_rad[index]), acceleration
-                )
-        return found
+    @cached_property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """Columns of each vehicle's rows, time first."""
+        with self.mode():
+            arguments = (self.parameters, self.inputs.zeros(), self.shape)
+            names = columns(self.fleet, jax.eval_shape(self.step, *arguments)[1])
+        return {name: ("time_s", *names[self.indices[name][0]]) for name in self.vehicles}
 
     @cached_property
     def layout(self) -> RowLayout:
-        """Columns of each vehicle's rows."""
-        with self._mode():
-            names = columns(self.fleet, jax.eval_shape(self._step, self._shape)[1])
-            limits = jax.eval_shape(self.fleet.limits, self._shape)
-        column_names: dict[str, tuple[str, ...]] = {}
-        quantities: dict[str, tuple[str, ...]] = {}
-        faults: dict[str, tuple[str, ...]] = {}
-        phases: dict[str, tuple[str, ...]] = {}
-        receivers: dict[str, tuple[str, ...]] = {}
-        for group, group_names, judged in zip(self.fleet.groups, names, limits, strict=True):
-            for name in group.names:
-                column_names[name] = ("time_s", *group_names)
-                phases[name] = group.vehicle.guidance.component.phases()
-                receivers[name] = _receivers(group.vehicle)
-                quantities[name] = tuple(limit.name for limit in judged)
-            if group.vehicle.faults:
-                for index, name in enumerate(group.names):
-                    faults[name] = tuple(fault.event() for fault in group.member(index).faults)
+        """Contents of each vehicle's rows."""
+        with self.mode():
+            limits = jax.eval_shape(self._limits, self.parameters, self.shape)
         return RowLayout(
-            {name: column_names[name] for name in self.order},
-            {name: quantities[name] for name in self.order},
-            faults,
-            phases,
-            receivers,
+            columns=self.columns,
+            quantities={
+                name: tuple(limit.name for limit in limits[self.indices[name][0]])
+                for name in self.vehicles
+            },
+            faults={
+                name: tuple(fault.event() for fault in vehicle.faults)
+                for name, vehicle in self.vehicles.items()
+                if vehicle.faults
+            },
+            phases={name: own.guidance.component.phases() for name, own in self.vehicles.items()},
+            receivers={name: _receivers(own) for name, own in self.vehicles.items()},
         )
 
     def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> Block:
         """Return groups' rows by vehicle, with the time as first column."""
-        by_name: dict[str, np.ndarray] = {}
-        for group, array in zip(self.fleet.groups, groups, strict=True):
-            for index, name in enumerate(group.names):
-                by_name[name] = np.column_stack([times, array[:, index]])
-        return {name: by_name[name] for name in self.order}
+        rows = self.each_vehicle([np.moveaxis(group, 1, 0) for group in groups])
+        return {name: np.column_stack([times, own]) for name, own in rows.items()}
+
+    def each_vehicle(self, groups: list[np.ndarray]) -> dict[str, np.ndarray]:
+        """Return the parts of groups' arrays, whose first axis is that of the vehicles."""
+        places = {name: self.indices[name] for name in self.vehicles}
+        return {name: groups[group][index] for name, (group, index) in places.items()}
 
     def violations(self, state: FleetState) -> Violation:
         """Return a function from a vehicle and its status to the limit that it has left."""
-        with self._mode():
-            return violation_among(self.fleet, self._limits(state))
+        with self.mode():
+            groups = jax.tree.map(np.asarray, self._limits(self.parameters, state))
+
+        def violation(name: str, status: int) -> str:
+            group, index = self.indices[name]
+            limit = jax.tree.map(lambda leaf: float(leaf[index]), groups[group][status - 1])
+            return limit.violation()
+
+        return violation
+
+    def fits(self, fleet: Fleet) -> bool:
+        """Return True if another fleet differs only in its live part."""
+        with self.mode():
+            return self._structure(fleet) == self._structure(self.fleet) and all(
+                np.array_equal(one, other)
+                for one, other in zip(
+                    self._constants(fleet), self._constants(self.fleet), strict=True
+                )
+            )
+
+    def tune(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+        """Continue with the parameters of a fleet that fits."""
+        self.fleet, self.vehicles = fleet, vehicles
+        self.parameters = self._numbers(fleet)
+
+    def _numbers(self, fleet: Fleet) -> Any:
+        """Return the numbers of the live part as arrays; None without a live part."""
+        if self._live is None:
+            return None
+        with self.mode():
+            return as_arrays(self._live(fleet))
+
+    def with_parameters(self, parameters: Any) -> Fleet:
+        """Return the fleet with other numbers in its live part."""
+        return self._replaced(self.fleet, parameters)
+
+    def _step_once(self, parameters: Any, values: Any, state: FleetState) -> Any:
+        fleet = self.with_parameters(parameters)
+        return fleet.step_with_commands(state, self.inputs.arranged(fleet, values))
 
     @cached_property
-    def _shape(self) -> FleetState:
-        with self._mode():
-            return jax.eval_shape(self._init, seed_key(0))
+    def shape(self) -> FleetState:
+        """Shapes and types of the state."""
+        with self.mode():
+            return jax.eval_shape(self.init, self.parameters, seed_key(0))
 
-    def _flown(
-        self, compiled: Callable[..., Any], state: FleetState
-    ) -> tuple[FleetState, list[np.ndarray]]:
-        with self._mode():
-            later, recorded = compiled(state)
-            return later, [np.asarray(group, np.float64) for group in recorded]
+    def _fly(
+        self, compiled: Callable[..., Any], state: FleetState, commands: Commands = NO_COMMANDS
+    ) -> tuple[FleetState, list[np.ndarray], list[Any]]:
+        with self.mode():
+            later, *both = compiled(
+                self.parameters, state, self.inputs.values(commands, self.vehicles)
+            )
+            recorded, kept = ([np.asarray(one, np.float64) for one in each] for each in both)
+            return later, recorded, kept
 
-    def _flown_commanded(
-        self, compiled: Callable[..., Any], state: FleetState, numbers: Sequence[float]
-    ) -> tuple[FleetState, list[np.ndarray], Accelerations]:
-        with self._mode():
-            later, *both = compiled(state, jnp.asarray(numbers, float))
-            recorded, found = ([np.asarray(one, np.float64) for one in each] for each in both)
-        groups = zip(self.fleet.groups, found, strict=True)
-        accelerations = {
-            name: own for group, each in groups for name, own in zip(group.names, each, strict=True)
-        }
-        return later, recorded, accelerations
+    def _structure(self, fleet: Fleet) -> Any:
+        """Return the tree structure, shapes and types of the arrays that are compiled for."""
+        live = jax.tree.leaves(self._numbers(fleet))
+        # a commander keeps the numbers of the vehicles for which it was built
+        commander = None if fleet.commander is None else fleet.commander.identity
+        return (
+            jax.tree.structure(replace(fleet, commander=None)),
+            commander,
+            [(leaf.shape, leaf.dtype) for leaf in live],
+        )
 
-    def _mode(self) -> Any:
-        return jax.enable_x64(not self.fleet.single_precision)
+    def _constants(self, fleet: Fleet) -> list[Any]:
+        blank = jax.tree.map(lambda _: 0.0, self._numbers(fleet))
+        return jax.tree.leaves(self._replaced(fleet, blank))
 
-
-def violation_among(fleet: Fleet, limits: Sequence[Any]) -> Violation:
-    """Return a function from a vehicle and its status to the one of these limits it has left."""
-    groups = jax.tree.map(np.asarray, limits)
-
-    def violation(name: str, status: int) -> str:
-        group, index = fleet.locate(name)
-        limit = jax.tree.map(lambda leaf: float(leaf[index]), groups[group][status - 1])
-        return limit.violation()
-
-    return violation
-
-
-def _acceleration(snapshot: Snapshot) -> Array:
-    """Return a vehicle's estimated acceleration, m/s^2 in world axes."""
-    estimate, gravity_mps2 = snapshot.estimate, snapshot.surroundings.gravity_mps2
-    force = estimate.q_world_from_body.rotate(estimate.specific_force_body_mps2)
-    return jnp.asarray((force - Vec3(0.0, 0.0, gravity_mps2)).array)
+    def _replaced(self, fleet: Fleet, parameters: Any) -> Fleet:
+        """Return a fleet with other numbers in its live part."""
+        if self._live is None:
+            return fleet
+        leaves, treedef = jax.tree.flatten(fleet)
+        # by leaves, since ``tree_at`` refuses parts without any, such as a calm wind
+        live = self._live(jax.tree.unflatten(treedef, range(len(leaves))))
+        numbers = jax.tree.leaves(parameters)
+        for index, number in zip(jax.tree.leaves(live), numbers, strict=True):
+            leaves[index] = number
+        return jax.tree.unflatten(treedef, leaves)
 
 
 def _receivers(vehicle: Vehicle) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Builder of live programs for changed scenarios, in a thread beside the flight."""
+"""Builder of live programs, in a thread beside the flight."""
 
 import ctypes
 import threading
@@ -6,15 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kittiwake.core.errors import KittiwakeError
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.heap import trim_heap
-from kittiwake.runtime.tunable import LiveProgram
+from kittiwake.runtime.live_parameters import live_parameters
+from kittiwake.runtime.program import Program
 from kittiwake.scenario.dormant_faults import with_dormant_faults
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.tasks.task_commander import fleet_of
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.state import FleetState
+from kittiwake.tasks.task_commander import commander_of
 
 Change = Callable[[Scenario], Scenario]
 
@@ -28,14 +33,16 @@ class PendingChange(NamedTuple):
 
 
 class Built(NamedTuple):
-    """A finished build: a program, how to tune it if it was only retuned, and notices.
+    """A finished build: a fleet, its program, and notices.
 
-    ``is_new`` is True if the program replaces an earlier one.
+    ``fresh`` is an initial state if the program replaces an earlier one. Otherwise it is None, and
+    the program has to be tuned to the fleet.
     """
 
-    program: LiveProgram
-    is_new: bool
-    tune: Callable[[], None] | None
+    program: Program
+    fleet: Fleet
+    vehicles: Mapping[str, Vehicle]
+    fresh: FleetState | None
     notices: Sequence[Notice]
 
 
@@ -44,16 +51,14 @@ class BuildRequest:
     """Settings that all programs of a flight share.
 
     Attributes:
-        single_precision: True for float32.
         steps: physics steps in a block.
         seed: seed of the random streams.
         former: live program of an earlier flight; if it still fits, nothing is compiled again.
     """
 
-    single_precision: bool
     steps: int
     seed: int
-    former: LiveProgram | None
+    former: Program | None
 
 
 class ProgramBuilder:
@@ -66,7 +71,7 @@ class ProgramBuilder:
     def __init__(
         self, scenario: Scenario, problems: SimpleQueue[str], built: Callable[[Built], None]
     ) -> None:
-        """Prepare to build; ``open`` starts the first program.
+        """Prepare to build; ``open`` builds the first program.
 
         Args:
             scenario: the initial scenario.
@@ -76,7 +81,7 @@ class ProgramBuilder:
         self.scenario = scenario
         self._problems, self._built = problems, built
         self._request: BuildRequest | None = None
-        self._latest: LiveProgram | None = None
+        self._latest: Program | None = None
         self._failing: dict[str, dict[str, float]] = {}
         self._latest_failing: Mapping[str, Mapping[str, float]] = {}
         # changes that are waiting, and those that are being built
@@ -86,17 +91,12 @@ class ProgramBuilder:
         self._lock = threading.RLock()
         # compiling cannot be interrupted, so a process ends only after it
         self._thread = ThreadPoolExecutor(1, "program-builder")
-        self._closed, self._tried = False, False
+        self._closed = False
         # identifier of the thread while it builds
         self._thread_id: int | None = None
 
     @property
-    def tried(self) -> bool:
-        """True once the first program was built or has failed to build."""
-        return self._tried
-
-    @property
-    def latest(self) -> LiveProgram | None:
+    def latest(self) -> Program | None:
         """The newest program; None before there is one."""
         return self._latest
 
@@ -118,10 +118,18 @@ class ProgramBuilder:
             scenario, changes = self.scenario, {**self._building, **self._changes}
         return self._with_changes(scenario, changes)[0]
 
-    def open(self, request: BuildRequest) -> None:
-        """Start to build, first the program of the initial scenario."""
+    def open(self, request: BuildRequest) -> Program:
+        """Wait for the first program; changes from now on are built beside the flight.
+
+        Raises:
+            KittiwakeError: if the scenario cannot be built.
+        """
+        # also in the thread, since a signal interrupts waiting but not compiling
+        program = self._thread.submit(self._build, request).result()
         self._request = request
+        # for what was requested meanwhile
         self._schedule_update()
+        return program
 
     def close(self) -> None:
         """Build nothing more and discard the program that is being built."""
@@ -148,18 +156,17 @@ class ProgramBuilder:
             self._changes[key] = change
         self._schedule_update()
 
-    def fail(self, vehicle: str, part: str, at_s: float, *, failed: bool) -> bool:
-        """Make a part fail, or work again; return False if it already does."""
+    def fail(self, vehicle: str, part: str, at_s: float, *, failed: bool) -> None:
+        """Make a part fail, or work again."""
         with self._lock:
             parts = self._failing.setdefault(vehicle, {})
             if failed == (part in parts):
-                return False
+                return
             if failed:
                 parts[part] = at_s
             else:
                 del parts[part]
         self._schedule_update()
-        return True
 
     def _schedule_update(self) -> None:
         """Let the thread build what is requested, while there is a flight."""
@@ -181,41 +188,46 @@ class ProgramBuilder:
         finally:
             with self._lock:
                 self._building, self._thread_id = {}, None
-            self._tried = True
 
     def _update(self, request: BuildRequest) -> None:
-        """Build the program of the scenario as requested now."""
+        """Build the program of the scenario as requested now, unless nothing has changed."""
+        with self._lock:
+            if not self._changes and self._latest_failing == self.failing:
+                return
+        try:
+            self._build(request)
+        except KittiwakeError as error:
+            self._problems.put(str(error))
+
+    def _build(self, request: BuildRequest) -> Program:
         with self._lock:
             failing, latest = self.failing, self._latest
-            if not self._changes and latest is not None and self._latest_failing == failing:
-                return
             self._building, self._changes = self._changes, {}
         scenario, self._building = self._with_changes(self.scenario, self._building)
         ready = with_dormant_faults(scenario, failing)
-        try:
-            fleet = fleet_of(ready, single_precision=request.single_precision, live_parameters=True)
-            program = self._program(request, fleet, ready)
-        except KittiwakeError as error:
-            self._problems.put(str(error))
-            return
+        fleet = ready.fleet(commander_of(ready, scored=True), live_parameters=True)
+        program = self._program(request, fleet, ready)
         notices = [(change.subject, change.description) for change in self._building.values()]
         notices += _fault_notices(self._latest_failing, failing)
-        tune = (lambda: program.tune(fleet, ready.vehicles)) if program is latest else None
+        if latest is None:
+            program.tune(fleet, ready.vehicles)
         is_new = latest is not None and program is not latest
+        fresh = program.start(request.seed) if is_new else None
         with self._lock:
             self.scenario, self._building = scenario, {}
         # before other threads can see the new program
-        self._built(Built(program, is_new, tune, notices))
+        self._built(Built(program, fleet, ready.vehicles, fresh, notices))
         self._latest, self._latest_failing = program, failing
+        return program
 
-    def _program(self, request: BuildRequest, fleet: Any, ready: Scenario) -> LiveProgram:
-        if self._latest is not None and self._latest.fits(fleet):
-            return self._latest
-        former = request.former
-        if self._latest is None and former is not None and former.fits(fleet):
-            former.restart(fleet, ready.vehicles, request.seed)
-            return former
-        program = LiveProgram(fleet, ready.vehicles, request.steps, request.seed)
+    def _program(self, request: BuildRequest, fleet: Fleet, ready: Scenario) -> Program:
+        """Return the latest program, or that of an earlier flight, if it fits; else another one."""
+        known = request.former if self._latest is None else self._latest
+        if known is not None and known.fits(fleet):
+            return known
+        inputs = CommandSlots(fleet, ready.vehicles)
+        program = Program(fleet, ready.vehicles, inputs, live_parameters)
+        program.block(request.steps)
         # a live flight may last for hours
         trim_heap()
         return program

@@ -9,9 +9,9 @@ from kittiwake.analysis.log import Log
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.live_executor import BLOCKS_HZ, LiveExecutor
 from kittiwake.runtime.loop import STOPPED, Follow
+from kittiwake.runtime.program import Program
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.runtime.tunable import LiveProgram
 from kittiwake.runtime.watch import Block
 from kittiwake.scenario.scenario import Scenario
 
@@ -86,13 +86,12 @@ class Session:
         self._closed.set()
         self.clock.end()
 
-    def _begin(self, scenario: Scenario, seed: int, former: LiveProgram | None = None) -> None:
+    def _begin(self, scenario: Scenario, seed: int, former: Program | None = None) -> None:
         self.seed = seed
         self.simulation = Simulation(scenario)
-        program = self.simulation.program
         self.executor = LiveExecutor(
             scenario,
-            program,
+            self.simulation.program.layout,
             self.clock,
             self._watch,
             # shared, since a wrong change may only be found in the flight that applies it

@@ -27,7 +27,7 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, Snapshot
-from kittiwake.tasks.task_commander import fleet_of, task_metrics
+from kittiwake.tasks.task_commander import commander_of, task_metrics
 
 Precision = Literal["float64", "float32"]
 
@@ -44,10 +44,8 @@ class Simulation:
         if precision not in ("float64", "float32"):
             message = f"`precision`: got {precision!r}; must be 'float64' or 'float32'"
             raise ValueError(message)
-        self.scenario = scenario
         self.precision = precision
-        self.fleet: Fleet = fleet_of(scenario, single_precision=self._is_single)
-        self.program = self._program()
+        self._set(scenario, self._fleet(scenario))
         self._stepper: Stepper | None = None
 
     @override
@@ -178,11 +176,10 @@ class Simulation:
                 controller that the vehicle does not have.
         """
         scenario = with_gains(self.scenario, vehicle, controller, gains)
-        fleet = fleet_of(scenario, single_precision=self._is_single)
+        fleet = self._fleet(scenario)
         if self._stepper is not None:
-            self._stepper.retune(fleet)
-        self.scenario, self.fleet = scenario, fleet
-        self.program = self._program()
+            self._stepper.retune(fleet, scenario.vehicles)
+        self._set(scenario, fleet)
 
     def reset(self, seed: int | None = None) -> dict[str, Observation]:
         """Return to the start, with another seed if given, and return the observations there."""
@@ -226,14 +223,15 @@ class Simulation:
         """
         self._running_stepper().switch(vehicle, behaviors)
 
-    @property
-    def _is_single(self) -> bool:
-        return self.precision == "float32"
+    def _set(self, scenario: Scenario, fleet: Fleet) -> None:
+        self.scenario, self.fleet = scenario, fleet
+        # the program of ``run`` scores a task, which is too slow for ``step``
+        self.program = Program(self._fleet(scenario, scored=True), scenario.vehicles)
 
-    def _program(self) -> Program:
-        """Return the program of ``run``, which scores a task; that is too slow for ``step``."""
-        fleet = fleet_of(self.scenario, single_precision=self._is_single, scored=True)
-        return Program(fleet, self.names)
+    def _fleet(self, scenario: Scenario, *, scored: bool = False) -> Fleet:
+        single = self.precision == "float32"
+        commander = commander_of(scenario, single_precision=single, scored=scored)
+        return scenario.fleet(commander, single_precision=single)
 
     def _running_stepper(self) -> Stepper:
         if self._stepper is None:

@@ -3,21 +3,18 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import numpy as np
 
-from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError, UnknownSensorError, did_you_mean
-from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.commands import Kinds, command_values, commands_from_values, require_cascade
+from kittiwake.runtime.live_parameters import cascade_parameters
+from kittiwake.runtime.program import Commands, Program
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.state import FleetState
-
-Commands = Mapping[str, Any]
 
 
 class BySensor(dict[str, Any]):
@@ -70,50 +67,47 @@ class Stepper:
     """Stepper of one fleet, whose state is packed into two arrays."""
 
     def __init__(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
-        self._vehicles = vehicles
-        self._indices = {name: fleet.locate(name) for name in fleet.names}
-        self._compile(fleet)
+        # the numbers of the cascades are compiled in, too, until a gain is changed
+        self._compile(Program(fleet, vehicles))
 
     def reset(self, seed: int) -> None:
         """Return to the start."""
-        with self._mode():
-            self._floats, self._words = self._pack(self._init(seed_key(seed)))
+        state = self._program.start(seed)
+        with self._program.mode():
+            self._floats, self._words = self._pack(state)
         self._tick = 0
 
     def step(self, commands: Commands) -> None:
         """Advance by one physics step."""
-        numbers = np.asarray(command_values(commands, self._vehicles), dtype=self._floats.dtype)
+        program = self._program
+        numbers = np.asarray(command_values(commands, program.vehicles), dtype=self._floats.dtype)
         kinds = tuple((name, type(command)) for name, command in commands.items())
         if kinds not in self._accepted:
-            require_cascade(kinds, self._vehicles)
+            require_cascade(kinds, program.vehicles)
             self._accepted.add(kinds)
-        with self._mode():
+        with program.mode():
             self._floats, self._words = self._advance(
-                self._cascades, self._floats, self._words, numbers, kinds
+                program.parameters, self._floats, self._words, numbers, kinds
             )
         self._tick += 1
 
     def begin_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle begin a step of its mission with the next physics step."""
-        with self._mode():
-            state = self._packing.unpack(self._floats, self._words)
-            self._floats, self._words = self._pack(self._fleet.jump_to_step(state, vehicle, step))
+        self._change(lambda fleet, state: fleet.jump_to_step(state, vehicle, step))
 
     def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next physics step on."""
-        with self._mode():
-            state = self._packing.unpack(self._floats, self._words)
-            switched = self._fleet.with_active_behaviors(state, vehicle, behaviors)
-            self._floats, self._words = self._pack(switched)
+        self._change(lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors))
 
     def observe(self) -> dict[str, Observation]:
         """Return the observation of each vehicle."""
-        with self._mode():
-            seen = self._see(self._cascades, self._floats, self._words)
+        program = self._program
+        with program.mode():
+            seen = self._see(program.parameters, self._floats, self._words)
             groups = [np.asarray(rows) for rows in seen]
-        time_s = self._tick / self._fleet.rate_hz
+        time_s = self._tick / program.fleet.rate_hz
         observations: dict[str, Observation] = {}
-        for name, (g, index) in self._indices.items():
+        for name, (g, index) in program.indices.items():
             shown = self._packings[g].unpack(groups[g][index])
             estimate, samples, truth, valid, phase, uncertainty = shown
             measurements = {sensor: sample.measurement for sensor, sample in samples.items()}
@@ -130,7 +124,7 @@ class Stepper:
             )
         return observations
 
-    def retune(self, fleet: Fleet) -> None:
+    def retune(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         """Continue with a fleet that differs only in the parameters of its control cascades.
 
         The first call compiles again, with those parameters as arguments; later calls take no time.
@@ -138,64 +132,53 @@ class Stepper:
         Raises:
             ScenarioError: if the state of the former fleet does not fit this one.
         """
-        if jax.tree.structure(fleet) != jax.tree.structure(self._fleet):
-            with self._mode():
-                form = Packing.of(jax.eval_shape(fleet.init, seed_key(0)))
-            if form != self._packing:
-                message = (
-                    "this changes the controller's state, as its rate and filters do, and is not "
-                    "possible in flight; set it before reset()"
-                )
-                raise ScenarioError(message)
-            self._compile(fleet)
-        with self._mode():
-            self._cascades = as_arrays(_cascades(fleet))
+        if self._program.fits(fleet):
+            self._program.tune(fleet, vehicles)
+            return
+        program = Program(fleet, vehicles, live=cascade_parameters)
+        if Packing.of(program.shape) != self._packing:
+            message = (
+                "this changes the controller's state, as its rate and filters do, and is not "
+                "possible in flight; set it before reset()"
+            )
+            raise ScenarioError(message)
+        self._compile(program)
 
-    def _compile(self, fleet: Fleet) -> None:
-        self._fleet = fleet
-        # None: the fleet's own, which are compiled in, until a gain is changed
-        self._cascades: Any = None
+    def _compile(self, program: Program) -> None:
+        self._program = program
         self._accepted: set[Kinds] = set()
-        self._phases = [group.vehicle.guidance.component.phases() for group in fleet.groups]
-        with self._mode():
-            self._init = jax.jit(lambda key: fleet.init(key))
-            shape = jax.eval_shape(fleet.init, seed_key(0))
-            self._packing = Packing.of(shape)
-            # traced once, for the next state and for the observations
-            self._step = jax.jit(lambda cascades, state: self._with(cascades).step(state))
-            looked = jax.eval_shape(self._observed, None, shape)
+        self._phases = [g.vehicle.guidance.component.phases() for g in program.fleet.groups]
+        self._packing = Packing.of(program.shape)
+        with program.mode():
+            looked = jax.eval_shape(self._observed, program.parameters, program.shape)
             self._packings = [RowPacking.of(group) for group in looked]
             self._pack: Callable[..., Any] = jax.jit(self._packing.pack)
             self._see = jax.jit(self._packed_observations)
             self._advance = jax.jit(self._advanced, static_argnums=4)
 
-    def _with(self, cascades: Any) -> Fleet:
-        return self._fleet if cascades is None else eqx.tree_at(_cascades, self._fleet, cascades)
+    def _change(self, change: Callable[[Fleet, FleetState], FleetState]) -> None:
+        """Continue with a changed state."""
+        with self._program.mode():
+            state = self._packing.unpack(self._floats, self._words)
+            self._floats, self._words = self._pack(change(self._program.fleet, state))
 
-    def _mode(self) -> Any:
-        return jax.enable_x64(not self._fleet.single_precision)
-
-    def _observed(self, cascades: Any, state: FleetState) -> Any:
-        snapshots = self._step(cascades, state)[1]
+    def _observed(self, parameters: Any, state: FleetState) -> Any:
+        snapshots = self._program.step(parameters, self._program.inputs.zeros(), state)[1]
         return tuple(
             (s.estimate, s.samples, s.truth, s.status == 0, s.phase, s.uncertainty)
             for s in snapshots
         )
 
-    def _packed_observations(self, cascades: Any, floats: Any, words: Any) -> list[Any]:
-        looked = self._observed(cascades, self._packing.unpack(floats, words))
+    def _packed_observations(self, parameters: Any, floats: Any, words: Any) -> list[Any]:
+        looked = self._observed(parameters, self._packing.unpack(floats, words))
         seen = zip(self._packings, looked, strict=True)
         return [packing.pack(group, floats.dtype) for packing, group in seen]
 
     def _advanced(
-        self, cascades: Any, floats: Any, words: Any, numbers: Any, kinds: Kinds
+        self, parameters: Any, floats: Any, words: Any, numbers: Any, kinds: Kinds
     ) -> tuple[Any, Any]:
-        state = self._packing.unpack(floats, words)
+        program, state = self._program, self._packing.unpack(floats, words)
         if not kinds:
-            return self._packing.pack(self._step(cascades, state)[0])
-        later = self._with(cascades).advance(state, commands_from_values(kinds, numbers))
-        return self._packing.pack(later)
-
-
-def _cascades(fleet: Fleet) -> list[Any]:
-    return [group.vehicle.cascade for group in fleet.groups]
+            return self._packing.pack(program.step(parameters, program.inputs.zeros(), state)[0])
+        commands = commands_from_values(kinds, numbers, program.vehicles)
+        return self._packing.pack(program.with_parameters(parameters).advance(state, commands))

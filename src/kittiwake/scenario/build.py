@@ -18,8 +18,7 @@ from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.joystick_settings import JoystickSettings
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.partners import partners
-from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.problems import MAX_PROBLEMS, render_problems
+from kittiwake.scenario.problems import MAX_PROBLEMS, ProblemList, render_problems
 from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import TASK_POLICY, ScenarioSchema, TimeSettings, VehicleSchema
@@ -66,7 +65,7 @@ def _schema(document: Document, problems: ProblemList) -> ScenarioSchema:
     try:
         return ScenarioSchema.model_validate(document.data)
     except ValidationError as error:
-        problems.lines += render_problems(error, document.where, model=ScenarioSchema).splitlines()
+        problems.lines += render_problems(error, document.where).splitlines()
         places = [details["loc"] for details in error.errors(include_url=False)]
         # "[key]" marks an invalid name; the value under it may be valid
         broken = {place for place in places if place[-1] != "[key]"}
@@ -118,13 +117,8 @@ class _Builder:
             and any(one.requires_radio for one in _guidances(vehicles))
         ):
             world = replace(world, radio=self.components.scheduled(RADIOS, "ideal", RADIO_KEY))
-        joystick = JoystickSettings()
-        with self.problems.noting(("joystick",), placed=True):
-            where = self.document.where
-            joystick = build_component(JoystickSettings, schema.joystick, where, ("joystick",))
-        ros = RosSettings()
-        with self.problems.noting(("ros",), placed=True):
-            ros = build_component(RosSettings, schema.ros, self.document.where, ("ros",))
+        joystick = self.components.settings(JoystickSettings, schema.joystick, ("joystick",))
+        ros = self.components.settings(RosSettings, schema.ros, ("ros",))
         policy = self._policy(schema)
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)

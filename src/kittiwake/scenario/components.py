@@ -37,8 +37,14 @@ from kittiwake.scenario.files.sp3 import read_sp3
 from kittiwake.scenario.files.tables import read_table
 from kittiwake.scenario.files.urdf import MassProperties, UrdfSource, read_body
 from kittiwake.scenario.parameters import REGISTRIES, build_component
-from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, shortened
+from kittiwake.scenario.problems import (
+    MAX_CHARACTERS,
+    KeyPath,
+    Plain,
+    ProblemList,
+    dotted,
+    shortened,
+)
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.sim.schedule import steps_between
 

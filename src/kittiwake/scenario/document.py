@@ -5,7 +5,7 @@ A source is a file and a line, ``--set`` on the command line, or ``overrides`` i
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,31 +58,27 @@ class Override(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """Plain data with the line of every path and the overrides that set a path.
-
-    ``overrides`` holds, for each path that an override set, its name in messages.
-    """
+    """Plain data with the place of every path: a line, or the name of the override that set it."""
 
     data: dict[str, Any]
-    lines: dict[KeyPath, int]
+    places: dict[KeyPath, int | str]
     name: str
-    overrides: dict[KeyPath, str] = field(default_factory=dict)
 
     def where(self, path: KeyPath) -> str:
         """Return the source of a path, or of its nearest parent that has one."""
-        written = self._nearest_written(path)
-        if written in self.overrides:
-            return self.overrides[written]
-        return f"{self.name}:{self.lines[written]}" if written in self.lines else self.name
+        place = self._place(path)
+        if isinstance(place, str):
+            return place
+        return self.name if place is None else f"{self.name}:{place}"
 
     def from_override(self, path: KeyPath) -> bool:
         """Return True if an override set a value; it names files relative to the working folder."""
-        return self._nearest_written(path) in self.overrides
+        return isinstance(self._place(path), str)
 
-    def _nearest_written(self, path: KeyPath) -> KeyPath:
-        while path and path not in self.overrides and path not in self.lines:
+    def _place(self, path: KeyPath) -> int | str | None:
+        while path and path not in self.places:
             path = path[:-1]
-        return path
+        return self.places.get(path)
 
 
 def read_document(path: Path) -> Document:
@@ -121,14 +117,14 @@ def parse_document(text: str, name: str) -> Document:
         ScenarioError: if the text is invalid; the message has the line.
     """
     source = YamlSource(name)
-    data, lines = plain_yaml.expand(plain_yaml.compose(text, source), source)
+    data, lines = plain_yaml.read(text, source)
     if data is None:
         message = "is empty; a scenario is a mapping (key: value)"
         raise source.error(1, message)
     if not isinstance(data, dict):
         message = f"a scenario is a mapping (key: value), not {shortened(data)}"
         raise source.error(lines[()], message)
-    return Document(data, lines, name)
+    return Document(data, {**lines}, name)
 
 
 def apply_overrides(document: Document, items: Iterable[str | Override]) -> Document:
@@ -163,15 +159,12 @@ def _apply_override(document: Document, item: str, words: str) -> Document:
         message = f"the path has {len(segments)} parts; at most {MAX_DEPTH}"
         raise source.error(1, message)
     path, existing = _resolve_path(document, segments, source)
-    entry = plain_yaml.compose(text, source, flow_only=True)
-    value, _ = plain_yaml.expand(entry, source, path)
+    value, _ = plain_yaml.read(text, source, path, flow_only=True)
     created = [path[:n] for n in range(existing + 1, len(path) + 1)]
     return replace(
         document,
         data=_replace_at(document.data, path, value),
-        lines=_without_subtree(document.lines, path),
-        overrides=_without_subtree(document.overrides, path)
-        | dict.fromkeys([*created, path], words),
+        places=_without_subtree(document.places, path) | dict.fromkeys([*created, path], words),
     )
 
 
@@ -264,7 +257,7 @@ def _as_mapping(entry: Plain) -> dict[str, Plain]:
     return entry if isinstance(entry, dict) else {}
 
 
-def _without_subtree(places: dict[KeyPath, Any], path: KeyPath) -> dict[KeyPath, Any]:
+def _without_subtree(places: dict[KeyPath, int | str], path: KeyPath) -> dict[KeyPath, int | str]:
     """Return the entries whose path is neither the given one nor below it."""
     return {place: at for place, at in places.items() if place[: len(path)] != path}
 
@@ -278,15 +271,11 @@ def _one_line(item: str) -> str:
 
 def written(value: Any) -> str:
     """Return a Python value as YAML text."""
-    if isinstance(value, np.ndarray | np.generic):
-        return written(value.tolist())
-    if isinstance(value, Mapping):
-        pairs = (f"{written(str(key))}: {written(item)}" for key, item in value.items())
-        return "{" + ", ".join(pairs) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(written(item) for item in value) + "]"
     # JSON is valid YAML, and text in quotes stays text
-    return json.dumps(
-        value if value is None or isinstance(value, bool | int | float) else str(value),
-        ensure_ascii=False,
-    )
+    return json.dumps(value, default=_as_json, ensure_ascii=False)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return dict(value) if isinstance(value, Mapping) else str(value)

@@ -73,7 +73,10 @@ def _faults(vehicle: Vehicle, at_s: float) -> list[AbstractFault]:
     kinds: list[type[AbstractFault]] = [FAULTS.find(name) for name in FAULTS.names()]
     native = vehicle.dynamics.command_type
     return [
-        fault for kind in kinds if kind.command_type is native for fault in kind.for_each_part(at_s)
+        fault
+        for kind in kinds
+        if kind.command_type is native
+        for fault in kind.for_each_part(at_s, vehicle.dynamics)
     ]
 
 

@@ -17,6 +17,7 @@ from typing import (
     Any,
     ClassVar,
     Literal,
+    TypeAlias,
     TypeVar,
     Union,
     get_args,
@@ -29,11 +30,8 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
-    Discriminator,
     Field,
     Strict,
-    Tag,
     TypeAdapter,
     ValidationError,
     WrapValidator,
@@ -73,7 +71,7 @@ from kittiwake.scenario.merging import as_written, merged
 from kittiwake.scenario.problems import (
     MAX_CHARACTERS,
     STATEMENT,
-    Annotation,
+    DeclaredModel,
     KeyPath,
     Plain,
     render_problems,
@@ -87,8 +85,6 @@ LARGEST_INTEGER = 2**63 - 1
 
 NOT_FINITE = "finite_number"
 OUT_OF_BOUNDS = "out_of_bounds"
-# users write angles in degrees
-ANGLE = "_deg"
 WRONG_LENGTH = "wrong_length"
 NOT_A_FILE = "not_a_file"
 
@@ -113,6 +109,9 @@ FILES: dict[type, str] = {
     Shore: "the name of a GeoJSON file with a polygon",
     Grid: "the name of an ASCII grid or a CSV file of cells",
 }
+
+# a type, or a special form of the typing module
+Annotation: TypeAlias = Any
 
 Component = TypeVar("Component", bound=eqx.Module)
 
@@ -141,7 +140,6 @@ def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
             raise TypeError(message) from error
     model = create_model(cls.__name__, __base__=_Parameters, __doc__=cls.__doc__, **fields)
     model.name_of_user_key = user_keys
-    model.usual_keys = {name: key for key, name in user_keys.items() if key.endswith(ANGLE)}
     model.nested_defaults = _nested_defaults(cls)
     model.advice_on_keys = getattr(cls, "advice_on_keys", "")
     return model
@@ -170,8 +168,7 @@ def build_component(
     try:
         return _reader(cls)(data)
     except ValidationError as error:
-        model = parameters_model(cls)
-        message = render_problems(error, where, prefix_path, model=model, shown_by=shown_by)
+        message = render_problems(error, where, prefix_path, shown_by=shown_by)
         raise ScenarioError(message) from None
 
 
@@ -190,16 +187,11 @@ class _GivenTwice(_Mark):
     other_key: str
 
 
-class _Parameters(BaseModel):
-    """Base model, which refuses unknown keys and parameters given in two units."""
-
-    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+class _Parameters(DeclaredModel):
+    """Base model, which refuses parameters given in two units."""
 
     name_of_user_key: ClassVar[dict[str, str]] = {}
-    # the keys of parameters in messages, where they differ from the names
-    usual_keys: ClassVar[dict[str, str]] = {}
     nested_defaults: ClassVar[dict[str, dict[str, Any]]] = {}
-    advice_on_keys: ClassVar[str] = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -322,39 +314,27 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
     if hint in FILES:
         return Annotated[Any, AfterValidator(partial(_file_content, hint))]
     if hint in REGISTRIES:
-        return _any_of(REGISTRIES[hint])
+        return Annotated[Any, AfterValidator(partial(_registered, REGISTRIES[hint]))]
     if isinstance(hint, type) and issubclass(hint, eqx.Module) and not inspect.isabstract(hint):
         return _component(hint)
     message = f"{hint} cannot be written in a scenario file"
     raise TypeError(message)
 
 
-def _any_of(registry: Registry) -> Annotation:
-    """Return the annotation for any registered component: ``type`` and parameters."""
-    kinds = tuple(
-        Annotated[_typed_component(registry.find(name), name), Tag(name)]
-        for name in registry.names()
-    )
-    union = Union[kinds]  # noqa: UP007
-    return Annotated[union, Discriminator(_type_of), BeforeValidator(partial(_typed, registry))]
-
-
-def _typed_component(cls: type[eqx.Module], name: str) -> Annotation:
+@cache
+def _typed_reader(cls: type[eqx.Module], name: str) -> Callable[[Plain], Any]:
     fields: dict[str, Any] = {"type": (Literal[name], name)}
     model = create_model(cls.__name__, __base__=parameters_model(cls), **fields)
-    return Annotated[model, AfterValidator(partial(_constructed, cls))]
+    kind: Annotation = Annotated[model, AfterValidator(partial(_constructed, cls))]
+    return TypeAdapter(kind).validate_python
 
 
-def _type_of(value: Plain) -> Plain:
-    return value["type"]
-
-
-def _typed(registry: Registry, value: Plain) -> Plain:
-    """Return a mapping with a known ``type``; a bare word is a type without parameters."""
+def _registered(registry: Registry, value: Plain) -> eqx.Module:
+    """Return the component of a mapping with ``type``; a bare word is a type without parameters."""
     given = {"type": value} if isinstance(value, str) else value
     kind = given.get("type") if isinstance(given, Mapping) else None
     if isinstance(kind, str) and kind in registry.entries:
-        return given
+        return _typed_reader(registry.find(kind), kind)(given)
     if isinstance(kind, str):
         sentence = registry.unknown(kind[:MAX_CHARACTERS])
     else:

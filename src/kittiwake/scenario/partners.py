@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from kittiwake.core.errors import did_you_mean
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.problems import dotted
+from kittiwake.scenario.problems import ProblemList, dotted
 from kittiwake.scenario.schema import VehicleSchema, member_names
 from kittiwake.world.world import World
 

@@ -1,18 +1,20 @@
 """Parser and writer of YAML as plain values with line numbers.
 
 Reads the core schema of YAML 1.2: only ``true`` and ``false`` are booleans, ``1e3`` is a number,
-``012`` is twelve, ``1:30`` and dates are text. PyYAML's parser delivers the events; this module
-makes the values, so no tag can call code. Text may be untrusted: size, depth and the number of
+``012`` is twelve, ``1:30`` and dates are text. PyYAML composes the nodes; this module makes the
+values, so no tag can call code. Text may be untrusted: size, depth and the number of
 values after expansion of all aliases are limited.
 """
 
 import re
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import yaml
 from typing_extensions import override
+from yaml.composer import Composer
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario.problems import KeyPath, Plain, shortened
@@ -26,7 +28,12 @@ CHARACTERS_PER_VALUE = 100
 TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 TOO_MANY = f"holds more than {MAX_VALUES:,} values, counting each use of an alias"
 
+# the key under which other mappings are merged in
+MERGE = "<<"
+
 Scalar: TypeAlias = str | int | float | bool | None
+# the line of each key and the node under it
+Children: TypeAlias = dict[str, tuple[int, yaml.Node]]
 
 _EventSource = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -64,32 +71,15 @@ class YamlSource:
         return ScenarioError(f"{place}: {sentence}")
 
 
-@dataclass(frozen=True)
-class YamlNode:
-    """Value and the line on which it is used; aliased values share their content.
-
-    Size and height count every use of an alias, without expanding any.
-    """
-
-    line: int
-    content: "Content"
-    size: int = 1
-    height: int = 0
-
-    def used_in(self, line: int) -> "YamlNode":
-        """Return the same value in another line."""
-        return YamlNode(line, self.content, self.size, self.height)
-
-
-Content: TypeAlias = Scalar | list[YamlNode] | dict[str, YamlNode]
-
-
-def compose(text: str, source: YamlSource, *, flow_only: bool = False) -> YamlNode:
-    """Return the single document of a YAML text.
+def read(
+    text: str, source: YamlSource, base: KeyPath = (), *, flow_only: bool = False
+) -> tuple[Plain, dict[KeyPath, int]]:
+    """Return the values of the single document of a YAML text, and the line of each path.
 
     Args:
         text: the YAML.
         source: its source, for messages.
+        base: the path of the document's root, which all paths begin with.
         flow_only: whether collections without brackets are refused.
 
     Raises:
@@ -99,21 +89,22 @@ def compose(text: str, source: YamlSource, *, flow_only: bool = False) -> YamlNo
         message = f"larger than {MAX_BYTES // 2**20} MiB, the most that is read"
         raise source.error(1, message)
     _refuse_control_characters(text, source)
-    return _Composer(text, source, flow_only=flow_only).document()
-
-
-def expand(
-    entry: YamlNode, source: YamlSource, base: KeyPath = ()
-) -> tuple[Plain, dict[KeyPath, int]]:
-    """Return unshared plain values and the line of every path, for an entry at ``base``."""
-    if len(base) + entry.height > MAX_DEPTH:
-        raise source.error(entry.line, TOO_DEEP)
-    lines: dict[KeyPath, int] = {}
-    return _plain(entry, base, lines), lines
+    try:
+        composer = _Composer(text, source, flow_only=flow_only)
+        root = composer.get_single_node()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        sentence = _syntax_sentence(error)
+        raise source.error(mark.line + 1 if mark else 1, sentence) from None
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        raise source.error(1, f"cannot be read as YAML: {shortened(str(error))}") from None
+    if root is None:
+        return None, {base: 1}
+    return composer.expanded(root, base, _line(root)), composer.lines
 
 
 def dump(data: Plain) -> str:
-    """Return plain values as YAML that ``compose`` reads back equal; keys keep their order."""
+    """Return plain values as YAML that ``read`` reads back equal; keys keep their order."""
     return yaml.dump(
         data,
         Dumper=_Dumper,
@@ -124,70 +115,87 @@ def dump(data: Plain) -> str:
     )
 
 
-class _Composer:
-    """Composer of nodes from the parser's events."""
+class _Composer(Composer):
+    """PyYAML's composer on the events of its fast parser, with limits; anchors may repeat.
+
+    ``value`` of a scalar node is its Python value; of a mapping node, the values by key, each with
+    the line of its key.
+    """
 
     def __init__(self, text: str, source: YamlSource, *, flow_only: bool) -> None:
-        self._events = _EventSource(text)
+        super().__init__()
+        self.lines: dict[KeyPath, int] = {}
+        events = _EventSource(text)
+        self.get_event, self.peek_event = events.get_event, events.peek_event
+        self.check_event = events.check_event
         self._source = source
         self._flow_only = flow_only
-        self._anchors: dict[str, YamlNode] = {}
-        self._values = 0
+        self._composed = 0
+        self._expanded = 0
+        self._depth = 0
 
-    def document(self) -> YamlNode:
-        self._next()
-        if isinstance(self._next(), yaml.StreamEndEvent):
-            return YamlNode(1, None)
-        root = self._entry(self._next(), depth=0)
-        self._next()
-        end = self._next()
-        if not isinstance(end, yaml.StreamEndEvent):
-            raise self._source.error(_line(end), "a second document starts here; write only one")
-        return root
-
-    def _next(self) -> yaml.Event:
-        try:
-            return self._events.get_event()
-        except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            sentence = _syntax_sentence(error)
-            raise self._source.error(mark.line + 1 if mark else 1, sentence) from None
-        except (yaml.YAMLError, ValueError, OverflowError) as error:
-            raise self._source.error(
-                1, f"cannot be read as YAML: {shortened(str(error))}"
-            ) from None
-
-    def _count(self, line: int, values: int) -> None:
-        """Raise an error for too many values before all of them are in memory."""
-        self._values += values
-        if self._values > MAX_VALUES:
+    def expanded(self, node: yaml.Node, path: KeyPath, line: int) -> Plain:
+        """Return the values of a node at a path, which share nothing; notes their lines."""
+        self.lines[path] = line
+        self._expanded += _size(node.value)
+        if self._expanded > MAX_VALUES:
             raise self._source.error(line, TOO_MANY)
-
-    def _entry(self, event: yaml.Event, depth: int) -> YamlNode:
-        line = _line(event)
-        self._count(line, 1)
-        if isinstance(event, yaml.AliasEvent):
-            return self._aliased(event).used_in(line)
-        assert isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent)
-        if depth > MAX_DEPTH:
+        if isinstance(node, yaml.ScalarNode):
+            return node.value
+        if len(path) >= MAX_DEPTH:
             raise self._source.error(line, TOO_DEEP)
-        content = self._content(event, depth)
-        entry = YamlNode(line, content, _size(content), _height(content))
-        if entry.size > MAX_VALUES:
-            raise self._source.error(line, TOO_MANY)
-        if event.anchor is not None:
-            self._anchors[event.anchor] = entry
-        return entry
+        if isinstance(node, yaml.SequenceNode):
+            children = enumerate(node.value)
+            return [self.expanded(child, (*path, i), _line(child)) for i, child in children]
+        self._expanded += sum(map(_size, node.value))
+        return {
+            key: self.expanded(child, (*path, key), key_line)
+            for key, (key_line, child) in node.value.items()
+        }
 
-    def _aliased(self, event: yaml.AliasEvent) -> YamlNode:
-        if event.anchor not in self._anchors:
+    @override
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node:
+        event, is_key = self.peek_event(), index is None and parent is not None
+        if is_key and not isinstance(event, yaml.ScalarEvent):
+            raise self._source.error(_line(event), "a key must be plain text")
+        self._count(event, not is_key)
+        if isinstance(event, yaml.AliasEvent):
+            return self._aliased()
+        if self._depth > MAX_DEPTH:
+            raise self._source.error(_line(event), TOO_DEEP)
+        self._depth += 1
+        node = self._content(event, is_key=is_key)
+        self._depth -= 1
+        return node
+
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: Any) -> None:
+        """Leave nodes without a tag; ``compose_node`` resolves their values."""
+
+    def _count(self, place: yaml.Event | yaml.Node, values: int) -> None:
+        """Raise an error for too many values before all of them are in memory."""
+        self._composed += values
+        if self._composed > MAX_VALUES:
+            raise self._source.error(_line(place), TOO_MANY)
+
+    def _aliased(self) -> yaml.Node:
+        event = self.get_event()
+        node = self.anchors.get(event.anchor)
+        if node is None or node.end_mark is None:
             message = f"there is no complete anchor above the alias *{event.anchor}"
             raise self._source.error(_line(event), message)
-        return self._anchors[event.anchor]
+        used = copy(node)
+        used.start_mark = event.start_mark
+        return used
 
-    def _content(self, event: yaml.ScalarEvent | yaml.CollectionStartEvent, depth: int) -> Content:
+    def _content(self, event: Any, *, is_key: bool) -> yaml.Node:
         if isinstance(event, yaml.ScalarEvent):
-            return self._scalar(event)
+            self._check_tag(event, "str")
+            node = self.compose_scalar_node(event.anchor)
+            node.value = self._scalar(event)
+            if is_key:
+                self._check_key(event, node.value)
+                node.tag = MERGE if event.value == MERGE and event.implicit[0] else ""
+            return node
         if self._flow_only and not event.flow_style:
             message = (
                 "write a list as [a, b], a mapping as {key: value}, and text with ': ' in quotes"
@@ -195,66 +203,50 @@ class _Composer:
             raise self._source.error(_line(event), message)
         if isinstance(event, yaml.SequenceStartEvent):
             self._check_tag(event, "seq")
-            return self._sequence(depth)
+            return self.compose_sequence_node(event.anchor)
         self._check_tag(event, "map")
-        return self._mapping(depth)
+        mapping = self.compose_mapping_node(event.anchor)
+        mapping.value = self._mapping(mapping.value)
+        return mapping
 
-    def _sequence(self, depth: int) -> list[YamlNode]:
-        entries: list[YamlNode] = []
-        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
-            entries.append(self._entry(event, depth + 1))
-        return entries
-
-    def _mapping(self, depth: int) -> dict[str, YamlNode]:
-        own: dict[str, YamlNode] = {}
-        merged: dict[str, YamlNode] = {}
-        first_lines: dict[str, int] = {}
-        while not isinstance(event := self._next(), yaml.MappingEndEvent):
-            key, line = self._key(event), _line(event)
-            if key in first_lines:
-                message = (
-                    f"the key {shortened(key)} is given twice, first in line {first_lines[key]}"
-                )
-                raise self._source.error(line, message)
-            first_lines[key] = line
-            value = self._entry(self._next(), depth + 1)
-            if key == "<<" and _is_plain(event):
+    def _mapping(self, pairs: list[tuple[yaml.Node, yaml.Node]]) -> Children:
+        own: Children = {}
+        merged: Children = {}
+        for key, value in pairs:
+            if key.value in own:
+                first = own[key.value][0]
+                message = f"the key {shortened(key.value)} is given twice, first in line {first}"
+                raise self._source.error(_line(key), message)
+            own[key.value] = _line(key), value
+        for key, value in pairs:
+            if key.tag == MERGE:
+                del own[MERGE]
                 merged = self._merged(value)
-            else:
-                own[key] = value.used_in(line)
         return merged | own
 
-    def _merged(self, value: YamlNode) -> dict[str, YamlNode]:
+    def _merged(self, value: yaml.Node) -> Children:
         """Return the mapping under ``<<``; of several mappings the first has precedence."""
-        merged: dict[str, YamlNode] = {}
-        mappings = value.content if isinstance(value.content, list) else [value]
-        for mapping in mappings:
-            if not isinstance(mapping.content, dict):
-                raise self._source.error(value.line, "'<<' takes a mapping or a list of mappings")
-            self._count(value.line, 1 + len(mapping.content))
-            merged = mapping.content | merged
+        merged: Children = {}
+        for mapping in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+            if not isinstance(mapping, yaml.MappingNode):
+                message = "'<<' takes a mapping or a list of mappings"
+                raise self._source.error(_line(value), message)
+            self._count(value, 1 + len(mapping.value))
+            merged = mapping.value | merged
         return merged
 
-    def _key(self, event: yaml.Event) -> str:
-        if not isinstance(event, yaml.ScalarEvent):
-            raise self._source.error(_line(event), "a key must be plain text")
-        key = self._scalar(event)
+    def _check_key(self, event: yaml.ScalarEvent, key: Scalar) -> None:
         if not isinstance(key, str):
-            quoted = (
-                "" if event.value == "" else f"; write '{shortened(event.value)[1:-1]}' in quotes"
-            )
-            raise self._source.error(
-                _line(event), f"a key must be text, not {shortened(key)}{quoted}"
-            )
-        return key
+            written = f"; write '{shortened(event.value)[1:-1]}' in quotes" if event.value else ""
+            message = f"a key must be text, not {shortened(key)}{written}"
+            raise self._source.error(_line(event), message)
 
     def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
-        self._check_tag(event, "str")
         found = _NOT_PRINTABLE.search(event.value)
         if found:
             message = f"the character {found.group()!r} is not allowed in text"
             raise self._source.error(_line(event), message)
-        if not _is_plain(event):
+        if not event.implicit[0]:  # in quotes, or with a tag
             return event.value
         if len(event.value) > MAX_NUMBER_CHARACTERS and _is_number(event.value):
             message = f"a number of {len(event.value)} characters; at most {MAX_NUMBER_CHARACTERS}"
@@ -267,39 +259,13 @@ class _Composer:
             raise self._source.error(_line(event), f"the tag {shortened(tag)} is not allowed")
 
 
-def _size(content: Content) -> int:
-    """Return the number of values; long text counts as several, as aliases can repeat it."""
-    if isinstance(content, dict):
-        return 1 + sum(_size(key) + entry.size for key, entry in content.items())
-    if isinstance(content, list):
-        return 1 + sum(entry.size for entry in content)
+def _size(content: Plain) -> int:
+    """Return the size of one value; long text counts as several, as aliases can repeat it."""
     return 1 + len(content) // CHARACTERS_PER_VALUE if isinstance(content, str) else 1
 
 
-def _height(content: Content) -> int:
-    """Return the number of nested levels of lists and mappings."""
-    if not isinstance(content, list | dict):
-        return 0
-    children = content.values() if isinstance(content, dict) else content
-    return 1 + max((child.height for child in children), default=0)
-
-
-def _plain(entry: YamlNode, path: KeyPath, lines: dict[KeyPath, int]) -> Plain:
-    lines[path] = entry.line
-    if isinstance(entry.content, dict):
-        return {key: _plain(child, (*path, key), lines) for key, child in entry.content.items()}
-    if isinstance(entry.content, list):
-        return [_plain(child, (*path, i), lines) for i, child in enumerate(entry.content)]
-    return entry.content
-
-
-def _is_plain(event: yaml.Event) -> bool:
-    """Return True if a scalar is written without quotes and without a tag."""
-    return isinstance(event, yaml.ScalarEvent) and event.implicit[0]
-
-
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line + 1
+def _line(place: yaml.Event | yaml.Node) -> int:
+    return place.start_mark.line + 1
 
 
 def _is_number(text: str) -> bool:
@@ -326,6 +292,8 @@ def _refuse_control_characters(text: str, source: YamlSource) -> None:
 
 
 def _syntax_sentence(error: yaml.MarkedYAMLError) -> str:
+    if error.problem == "but found another document":
+        return "a second document starts here; write only one"
     mark = error.problem_mark or error.context_mark
     problem = " ".join(part for part in (error.problem, error.context) if part)
     column = f" (column {mark.column + 1})" if mark else ""

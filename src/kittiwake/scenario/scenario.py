@@ -1,7 +1,7 @@
 """Scenario as built from a document: everything that a flight requires."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.scenario.size import check_duration, check_log_size
 from kittiwake.scenario.survey_areas import coverages
 from kittiwake.sensors.errors.stuck import Stuck
+from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.team_radio import Membership
 from kittiwake.vehicles import VEHICLES
@@ -156,9 +157,15 @@ class Scenario:
             if at_s >= self.duration_s
         ]
 
-    def fleet(self, *, single_precision: bool = False, live_parameters: bool = False) -> Fleet:
+    def fleet(
+        self,
+        commander: AbstractCommander | None = None,
+        *,
+        single_precision: bool = False,
+        live_parameters: bool = False,
+    ) -> Fleet:
         """Return the fleet in the given precision; with ``live_parameters`` as arrays."""
-        return Fleet.of(
+        fleet = Fleet.of(
             self.world,
             self.vehicles,
             self.rate_hz,
@@ -169,6 +176,7 @@ class Scenario:
             single_precision=single_precision,
             live_parameters=live_parameters,
         )
+        return replace(fleet, commander=commander)
 
 
 def _image_size(vehicle: Vehicle) -> int:

@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 import equinox as eqx
 import numpy as np
 from jaxtyping import Float64
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.problems import DeclaredModel
 from kittiwake.world.world import FlightArea, Origin
 
 MAX_VEHICLES = 1_000_000
@@ -85,10 +86,10 @@ def member_names(entry: str, count: int | None) -> tuple[str, ...]:
     return tuple(f"{entry}-{i + 1:0{width}}" for i in range(count))
 
 
-class VehicleSchema(BaseModel):
+class VehicleSchema(DeclaredModel):
     """Entry of ``vehicles``."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
+    model_config = ConfigDict(strict=True)
 
     model: Annotated[str, Field(max_length=100)]
     count: Annotated[int, Field(ge=1, le=MAX_VEHICLES)] | None = None
@@ -107,10 +108,10 @@ class VehicleSchema(BaseModel):
     faults: list[Entry] = []
 
 
-class ScenarioSchema(BaseModel):
+class ScenarioSchema(DeclaredModel):
     """Scenario file."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(strict=True)
 
     name: Name
     description: str = ""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from kittiwake.core.errors import did_you_mean
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.partners import members_of
-from kittiwake.scenario.problem_list import ProblemList
+from kittiwake.scenario.problems import ProblemList
 from kittiwake.scenario.schema import VehicleSchema
 from kittiwake.sim.team_radio import Membership
 

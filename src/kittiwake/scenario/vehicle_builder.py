@@ -28,8 +28,7 @@ from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
-from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.problems import KeyPath
+from kittiwake.scenario.problems import KeyPath, ProblemList
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, member_names
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.sensors import SENSORS
@@ -257,7 +256,7 @@ class VehicleBuilder:
                 if fault is not None:
                     _refuse_unfit(fault, kind)
                     if dynamics is not None:
-                        fault.check(dynamics.command_bounds)
+                        fault.check(dynamics)
 
     def _check_sensors(
         self,
@@ -340,7 +339,10 @@ class VehicleBuilder:
                     dynamics, self.settings.gravity_mps2
                 )
             known = merged(defaults, model.gains(name))
-            return self.components.scheduled(CONTROLLERS, merged(known, given), path)
+            built = self.components.scheduled(CONTROLLERS, merged(known, given), path)
+            if built is not None:
+                built.component.check(dynamics)
+            return built
         return None
 
     def _check_cascade(

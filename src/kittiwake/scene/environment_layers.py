@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kittiwake.analysis.overview.environment_layers import (
+from kittiwake.analysis.plots.environment_layers import (
     GroundClasses,
     PointLayer,
     find_environment_layers,

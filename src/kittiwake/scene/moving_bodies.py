@@ -14,6 +14,7 @@ from typing_extensions import TypeVar
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.interfaces.head import AbstractHead
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.rendering.airframe import Airframe, airframe_looks, airframe_of, rotor_looks
 from kittiwake.rendering.head import head_look
@@ -24,7 +25,6 @@ from kittiwake.rendering.rotation import about, composed, rotated
 from kittiwake.scene.decks import Decks
 from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.selection import STATE, Selection
-from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 
 X, Y, Z = 0, 1, 2
 # drawn speed of a rotor at full speed
@@ -219,7 +219,7 @@ def _add_vehicle(batches: _Batches, number: int, name: str, vehicle: Vehicle) ->
         _add_airframe(batches, number, name, vehicle)
     for sensor_name, scheduled in vehicle.sensors.items():
         sensor = scheduled.component.sensor
-        if isinstance(sensor, UltrasonicHead):
+        if isinstance(sensor, AbstractHead):
             x, y, z = _numbers(sensor.position_body_m, "xyz")
             prefix = f"sensor.{sensor_name}."
             joints = (

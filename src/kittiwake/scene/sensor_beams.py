@@ -5,14 +5,16 @@ and receives an echo, and faint while it waits for its turn. Chosen: the opening
 that are modeled as a line, and the length of camera frustums.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-import jax
 import numpy as np
 from jaxtyping import Float, Int
 
+from kittiwake.core.columns import axis_column
+from kittiwake.core.measurements import HeightMeasurement
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.beam import Beam, FieldOfView
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.rendering.look import Look
 from kittiwake.rendering.rotation import about, composed, from_x_to, rotated, yaws_rad
@@ -20,18 +22,6 @@ from kittiwake.rendering.shapes import Shape, revolved
 from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.moving_bodies import Poses
 from kittiwake.scene.selection import STATE, Selection
-from kittiwake.sensors.altimeter import Altimeter
-from kittiwake.sensors.camera import Camera
-from kittiwake.sensors.lidar import Lidar2D
-from kittiwake.sensors.marker import Marker
-from kittiwake.sensors.mount import Mount
-from kittiwake.sensors.range_camera import RangeCamera
-from kittiwake.sensors.round_robin import SENSORS
-from kittiwake.sensors.sonar_cone import SonarCone
-from kittiwake.sensors.ultrasonic import Ultrasonic
-from kittiwake.sensors.ultrasonic_array import UltrasonicArray
-from kittiwake.sensors.ultrasonic_fan import UltrasonicFan
-from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 
 # vehicles with sensor beams, and light beams in total
 MAX_VEHICLES, MAX_RAYS = 50, 3000
@@ -44,7 +34,6 @@ CONE_SECTIONS = 16
 Y, Z = 1, 2
 
 Segments = Float[np.ndarray, "pieces 2 3"]
-Direction = tuple[float, float, float]
 
 
 class Cones(NamedTuple):
@@ -56,40 +45,16 @@ class Cones(NamedTuple):
     opacities: Float[np.ndarray, " n"]
 
 
-class _Cone(NamedTuple):
-    """Sonar cone and its log columns; an optional column is empty if missing."""
+class _LoggedBeam(NamedTuple):
+    """Beam of a vehicle and its log columns; an optional column is empty if missing."""
 
     vehicle: int
-    position_body_m: Direction
-    direction_body: Direction
-    half_angle_rad: float
-    max_range_m: float
+    beam: Beam
     range_column: str
     valid_column: str
-    active_column: str = ""
-    pitch_column: str = ""
-    yaw_column: str = ""
-
-
-class _Ray(NamedTuple):
-    """Light beam and its log columns; its length is ``stretch`` times the measured value."""
-
-    vehicle: int
-    position_body_m: Direction
-    direction_body: Direction
-    stretch: float
-    range_column: str
-    valid_column: str
-
-
-class _Field(NamedTuple):
-    """Camera field of view; half width and half height at a distance of 1 m."""
-
-    vehicle: int
-    mount: Mount
-    stabilised: bool
-    half_width: float
-    half_height: float
+    active_column: str
+    pitch_column: str
+    yaw_column: str
 
 
 class SensorBeams:
@@ -99,13 +64,24 @@ class SensorBeams:
         names = [name for name, one in flight.scenario.vehicles.items() if one.sensors]
         self._names = names[:MAX_VEHICLES]
         self._ground_m = float(flight.scenario.world.ground_z_m)
-        cones, rays, self._fields, self._heights = self._collect(flight)
-        stride = max(1, -(-len(rays) // MAX_RAYS))
-        self._cones, self._rays = cones, rays[::stride]
-        columns = list(STATE)
-        beams = [*self._cones, *self._rays]
-        extra = {c for one in beams for name, c in one._asdict().items() if name.endswith("column")}
-        columns += sorted(extra - {""}) + sorted({column for _, column in self._heights})
+        beams: list[_LoggedBeam] = []
+        self._heights: list[tuple[int, str]] = []
+        self._fields: list[tuple[int, FieldOfView]] = []
+        for number, vehicle in enumerate(self._names):
+            logged = set(flight.columns[vehicle])
+            for name, scheduled in flight.scenario.vehicles[vehicle].sensors.items():
+                sensor, prefix = scheduled.component.sensor, f"sensor.{name}."
+                beams += _logged_beams(number, sensor, prefix, logged)
+                height = f"{prefix}height_world_m"
+                if issubclass(sensor.measures, HeightMeasurement) and height in logged:
+                    self._heights.append((number, height))
+                if (field := sensor.field_of_view()) is not None:
+                    self._fields.append((number, field))
+        self._cones = [one for one in beams if one.beam.sound]
+        rays = [one for one in beams if not one.beam.sound]
+        self._rays = rays[:: max(1, -(-len(rays) // MAX_RAYS))]
+        extra = {c for one in (*self._cones, *self._rays) for c in one[2:]}
+        columns = [*STATE, *sorted(extra - {""}), *sorted({c for _, c in self._heights})]
         self._selection = Selection(flight, self._names, columns)
         indices = {column: index for index, column in enumerate(columns)}
         self._cone = _Arrays(self._cones, indices)
@@ -173,65 +149,45 @@ class SensorBeams:
     def field_segments(self, frame: Frame) -> Float[np.ndarray, "pieces 2 3"]:
         """Return the edges of the camera frustums, eight per camera."""
         values = self._selection.of(frame)
-        pieces = [self._field(field, values[field.vehicle]) for field in self._fields]
+        pieces = [_frustum(field, values[vehicle]) for vehicle, field in self._fields]
         return np.nan_to_num(np.array(pieces).reshape(-1, 2, 3))
 
     def _ground_below(self, values: np.ndarray, vehicle: int, column: int) -> float:
         """Return the ground height by an altimeter, which measures the height in world axes."""
         return float(values[vehicle, 2] - (values[vehicle, column] - self._ground_m))
 
-    def _field(self, field: _Field, row: np.ndarray) -> np.ndarray:
-        q = row[None, 3:7]
-        q_view = about(Z, yaws_rad(q)) if field.stabilised else q
-        mount = field.mount
-        own = mount.q_body_from_sensor
-        turn = composed(
-            q_view, np.array([[float(own.w), float(own.x), float(own.y), float(own.z)]])
-        )
-        position = _triple(mount.position_body_m)
-        apex = row[:3] + rotated(q, np.array([position]))[0]
-        signs = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)])
-        rays = (
-            np.column_stack([np.ones(4), signs * [field.half_width, field.half_height]]) * FIELD_M
-        )
-        corners = apex + rotated(np.repeat(turn, 4, axis=0), rays)
-        rim = [(corners[i], corners[(i + 1) % 4]) for i in range(4)]
-        return np.array([*((apex, corner) for corner in corners), *rim])
 
-    def _collect(
-        self, flight: FlightInfo
-    ) -> tuple[list[_Cone], list[_Ray], list[_Field], list[tuple[int, str]]]:
-        cones: list[_Cone] = []
-        rays: list[_Ray] = []
-        fields: list[_Field] = []
-        heights: list[tuple[int, str]] = []
-        for number, vehicle in enumerate(self._names):
-            columns = set(flight.columns[vehicle])
-            for name, scheduled in flight.scenario.vehicles[vehicle].sensors.items():
-                sensor, prefix = scheduled.component.sensor, f"sensor.{name}."
-                cones += [c for c in _cones(number, sensor, prefix) if c.range_column in columns]
-                rays += [r for r in _rays(number, sensor, prefix) if r.range_column in columns]
-                if isinstance(sensor, Altimeter) and f"{prefix}height_world_m" in columns:
-                    heights.append((number, f"{prefix}height_world_m"))
-                if isinstance(sensor, Camera | Marker | RangeCamera):
-                    fields.append(_camera_field(number, sensor))
-        return cones, rays, fields, heights
+def _frustum(field: FieldOfView, row: np.ndarray) -> np.ndarray:
+    """Return the edges of a camera's frustum."""
+    q = row[None, 3:7]
+    q_view = about(Z, yaws_rad(q)) if field.stabilised else q
+    own = field.q_body_from_camera
+    turn = composed(q_view, np.array([[float(own.w), float(own.x), float(own.y), float(own.z)]]))
+    apex = row[:3] + rotated(q, np.array([_triple(field.position_body_m)]))[0]
+    signs = np.array([(1, 1), (1, -1), (-1, -1), (-1, 1)])
+    rays = np.column_stack([np.ones(4), signs * [field.half_width, field.half_height]]) * FIELD_M
+    corners = apex + rotated(np.repeat(turn, 4, axis=0), rays)
+    rim = [(corners[i], corners[(i + 1) % 4]) for i in range(4)]
+    return np.array([*((apex, corner) for corner in corners), *rim])
 
 
 class _Arrays:
     """Cones or rays as arrays, with their column indices; -1 for missing columns."""
 
-    def __init__(self, beams: Sequence[_Cone] | Sequence[_Ray], indices: dict[str, int]) -> None:
+    def __init__(self, logged: Sequence[_LoggedBeam], indices: dict[str, int]) -> None:
         def column(name: str) -> np.ndarray:
-            return np.array([indices.get(getattr(beam, name, ""), -1) for beam in beams], int)
+            return np.array([indices.get(getattr(one, name), -1) for one in logged], int)
 
-        self.vehicles = np.array([beam.vehicle for beam in beams], int)
-        self.positions = np.array([beam.position_body_m for beam in beams], float).reshape(-1, 3)
-        self.directions = np.array([beam.direction_body for beam in beams], float).reshape(-1, 3)
+        beams = [one.beam for one in logged]
+        self.vehicles = np.array([one.vehicle for one in logged], int)
+        positions = [_triple(beam.position_body_m) for beam in beams]
+        directions = [_triple(beam.direction_body) for beam in beams]
+        self.positions = np.array(positions, float).reshape(-1, 3)
+        self.directions = np.array(directions, float).reshape(-1, 3)
         self.turn = from_x_to(self.directions)
-        angles = [getattr(beam, "half_angle_rad", 0.0) for beam in beams]
-        self.tangents = np.tan(np.array(angles, float))
-        self.stretches = np.array([getattr(beam, "stretch", 1.0) for beam in beams], float)
+        half_angles = [0.5 * float(beam.opening_rad) or LINE_HALF_ANGLE_RAD for beam in beams]
+        self.tangents = np.tan(np.array(half_angles, float))
+        self.stretches = np.array([beam.stretch for beam in beams], float)
         self._range, self._valid = column("range_column"), column("valid_column")
         self._active = column("active_column")
         self.pitch, self.yaw = column("pitch_column"), column("yaw_column")
@@ -251,114 +207,33 @@ def cone_look() -> Look:
     return Shape(upright.vertices_m[:, [2, 0, 1]], upright.faces).look(ECHO_RGB, ECHO_OPACITY)
 
 
-def _cones(vehicle: int, sensor: AbstractSensor, prefix: str) -> list[_Cone]:
-    single = f"{prefix}range_m", f"{prefix}valid"
-    match sensor:
-        case Ultrasonic():
-            position, directions = _triple(sensor.position_body_m), _directions(sensor)
-            shape = LINE_HALF_ANGLE_RAD, float(sensor.max_range_m)
-            return [_Cone(vehicle, position, directions[0], *shape, *single)]
-        case SonarCone():
-            position, directions = _triple(sensor.mount.position_body_m), _directions(sensor)
-            shape = float(sensor.half_angle_rad), float(sensor.max_range_m)
-            return [_Cone(vehicle, position, directions[0], *shape, *single)]
-        case UltrasonicHead():
-            shape = LINE_HALF_ANGLE_RAD, float(sensor.max_range_m)
-            angles = f"{prefix}pitch_rad", f"{prefix}yaw_rad"
-            position = _triple(sensor.position_body_m)
-            return [_Cone(vehicle, position, (1.0, 0.0, 0.0), *shape, *single, "", *angles)]
-        case UltrasonicArray():
-            places = [_triple(getattr(sensor, name).position_body_m) for name in SENSORS]
-            return _array_cones(vehicle, sensor, prefix, places, LINE_HALF_ANGLE_RAD, "active_")
-        case UltrasonicFan():
-            middle, radius = np.array(_triple(sensor.mount.position_body_m)), sensor.ring_radius_m
-            places = [
-                tuple(middle + float(radius) * np.array(direction))
-                for direction in _directions(sensor)
-            ]
-            return _array_cones(
-                vehicle, sensor, prefix, places, 0.5 * float(sensor.horizontal_rad), ""
-            )
-        case _:
-            return []
+def _logged_beams(
+    vehicle: int, sensor: AbstractSensor, prefix: str, logged: Collection[str]
+) -> list[_LoggedBeam]:
+    """Return the beams of a sensor that are logged; their fields follow from the measurement."""
+    beams = sensor.beam_geometry().values()
+    if not beams:
+        return []
+    measured = next(iter(sensor.measures.quantities()))
 
+    def column(field: str, index: str = "") -> str:
+        name = prefix + (axis_column(field, index) if index else field)
+        return name if name in logged else ""
 
-def _array_cones(
-    vehicle: int,
-    sensor: UltrasonicArray | UltrasonicFan,
-    prefix: str,
-    places: Sequence[Direction],
-    half_rad: float,
-    active: str,
-) -> list[_Cone]:
-    return [
-        _Cone(
+    found = [
+        _LoggedBeam(
             vehicle,
-            position,
-            direction,
-            float(half_rad),
-            float(sensor.max_range_m),
-            f"{prefix}ranges_{i}_m",
-            f"{prefix}valid_{i}",
-            active and f"{prefix}{active}{i}",
+            beam,
+            column(measured, beam.element),
+            column("valid", beam.element),
+            column("active", beam.element),
+            column("pitch_rad"),
+            column("yaw_rad"),
         )
-        for i, (position, direction) in enumerate(zip(places, _directions(sensor), strict=True))
+        for beam in beams
     ]
+    return [one for one in found if one.range_column and one.valid_column]
 
 
-def _rays(vehicle: int, sensor: AbstractSensor, prefix: str) -> list[_Ray]:
-    match sensor:
-        case Lidar2D():
-            position = _triple(sensor.mount.position_body_m)
-            return [
-                _Ray(
-                    vehicle, position, direction, 1.0, f"{prefix}ranges_{i}_m", f"{prefix}valid_{i}"
-                )
-                for i, direction in enumerate(_directions(sensor))
-            ]
-        case RangeCamera():
-            return _camera_rays(vehicle, sensor, prefix)
-        case _:
-            return []
-
-
-def _camera_rays(vehicle: int, sensor: RangeCamera, prefix: str) -> list[_Ray]:
-    with jax.enable_x64(True):  # noqa: FBT003  JAX's own
-        rays = np.array(sensor.directions(), float)
-    own = sensor.mount.q_body_from_sensor
-    turn = np.array([[float(own.w), float(own.x), float(own.y), float(own.z)]])
-    directions = rotated(np.repeat(turn, len(rays), axis=0), rays)
-    stretches = 1.0 / rays[:, 0] if sensor.along == "axis" else np.ones(len(rays))
-    position, width = _triple(sensor.mount.position_body_m), sensor.width
-    numbers = [f"{pixel // width}_{pixel % width}" for pixel in range(len(rays))]
-    return [
-        _Ray(
-            vehicle,
-            position,
-            _row_triple(direction),
-            float(far),
-            f"{prefix}depth_{n}_m",
-            f"{prefix}valid_{n}",
-        )
-        for direction, far, n in zip(directions, stretches, numbers, strict=True)
-    ]
-
-
-def _camera_field(vehicle: int, sensor: Camera | Marker | RangeCamera) -> _Field:
-    half_width = float(np.tan(0.5 * float(sensor.horizontal_field_of_view_rad)))
-    half_height = half_width * float(sensor.height) / float(sensor.width)
-    stabilised = getattr(sensor, "gimbal", "fixed") == "stabilised"
-    return _Field(vehicle, sensor.mount, stabilised, half_width, half_height)
-
-
-def _directions(sensor: AbstractSensor) -> list[Direction]:
-    return [_triple(direction) for direction in sensor.beam_directions_body() or ()]
-
-
-def _triple(vector: Vec3) -> Direction:
+def _triple(vector: Vec3) -> tuple[float, float, float]:
     return float(vector.x), float(vector.y), float(vector.z)
-
-
-def _row_triple(row: np.ndarray) -> Direction:
-    x, y, z = row.tolist()
-    return x, y, z

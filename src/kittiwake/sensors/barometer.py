@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import PressureMeasurement
-from kittiwake.core.noise import GaussMarkov, normal, uniform
+from kittiwake.core.noise import UNIFORM_DEVIATION, GaussMarkov, normal, uniform
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
@@ -57,6 +57,11 @@ class Barometer(AbstractSensor[Real, PressureMeasurement]):
     def _drift(self) -> GaussMarkov:
         return GaussMarkov(self.drift_pa, self.drift_time_s)
 
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        return {"pressure_pa": self.noise_pa}
+
 
 class MicklischBarometer(AbstractSensor[tuple[()], PressureMeasurement]):
     """Barometer of Micklisch et al. (2021): uniform noise within a bound.
@@ -82,3 +87,8 @@ class MicklischBarometer(AbstractSensor[tuple[()], PressureMeasurement]):
     @override
     def ideal(self, inputs: SensorInputs) -> PressureMeasurement:
         return PressureMeasurement.of(inputs.surroundings.air.pressure_pa)
+
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        return {"pressure_pa": UNIFORM_DEVIATION * self.bound_pa}

@@ -49,3 +49,12 @@ class Beacon(AbstractSensor[tuple[()], DeckMeasurement]):
         assert deck is not None, "a vehicle with a beacon has a partner"
         yaw = deck.q_world_from_deck.to_euler().yaw_rad
         return DeckMeasurement(deck.center_world_m, deck.velocity_world_mps, yaw)
+
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        return {
+            "position_world_m": self.position_deviation_m,
+            "velocity_world_mps": self.velocity_deviation_mps,
+            "yaw_rad": self.yaw_deviation_rad,
+        }

@@ -25,6 +25,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.beam import FieldOfView
 from kittiwake.interfaces.renderer import AbstractRenderer, BodyPoses, ImageFormat, Viewpoint
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.camera_view import (
@@ -139,6 +140,21 @@ class Camera(AbstractSensor[tuple[()], ImageMeasurement]):
         measured = depth[0].astype(dtype)
         valid = (measured >= self.min_range_m) & (measured <= self.max_range_m)
         return jnp.where(valid, measured, self.max_range_m), valid
+
+    @override
+    def field_of_view(self) -> FieldOfView:
+        stabilised = self.gimbal == "stabilised"
+        return self.mount.field_of_view(
+            self.horizontal_field_of_view_rad, self.width, self.height, stabilised=stabilised
+        )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Camera"]:
+        return {
+            "with depth": cls(width=4, height=3, depth=True, intensity_deviation=0.1),
+            "held by a gimbal": cls(Mount(), "stabilised", 3, 2),
+        }
 
 
 def _render(

@@ -17,6 +17,7 @@ the signal travels, while satellite and Earth move; a real receiver corrects for
 those above the origin's horizon: correct to 0.01 deg at 1 km from there.
 """
 
+import math
 from dataclasses import replace
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -179,6 +180,22 @@ class Gnss(AbstractSensor[GnssState, GnssMeasurement]):
         draws = jax.vmap(lambda n: jax.random.uniform(jax.random.fold_in(own, n)))(numbers)
         before = seen[None, :] & (draws[None, :] < draws[:, None])
         return seen & (before.sum(axis=1, dtype=jnp.int32) < state.channels)
+
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        # for a dilution of precision of 1
+        return {"position_world_m": self.noise_m}
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Gnss"]:
+        return {
+            "all in view": cls(),
+            "some, at once": cls(satellites_tracked=(5, 7), delay_periods=0),
+            "through the Earth, late": cls(elevation_mask_rad=-math.pi / 2, delay_periods=2),
+            "without a fix": cls(satellites_tracked=(3, 3)),
+        }
 
 
 def _array(position: Vec3) -> Float[Array, "3"]:

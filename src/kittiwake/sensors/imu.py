@@ -26,8 +26,9 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import InertialMeasurement
-from kittiwake.core.noise import GaussMarkov
+from kittiwake.core.noise import GaussMarkov, white_deviation
 from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.triad import Triad, TriadState
@@ -139,3 +140,23 @@ class Imu(AbstractSensor[ImuState, InertialMeasurement]):
         rate = inputs.truth.angular_velocity_body_radps
         centripetal = rate.cross(rate.cross(self.mount.position_body_m))
         return InertialMeasurement(inputs.truth.specific_force_body_mps2 + centripetal, rate)
+
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        accelerometer, gyroscope = self.accelerometer, self.gyroscope
+        return {
+            "specific_force_body_mps2": white_deviation(
+                accelerometer.noise_mps2_per_rthz, period_s
+            ),
+            "angular_velocity_body_radps": white_deviation(
+                gyroscope.noise_radps_per_rthz, period_s
+            ),
+        }
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Imu"]:
+        return {
+            "at the center": cls(),
+            "mounted elsewhere": cls(mount=Mount(Vec3(0.02, -0.01, 0.03), 0.1, -0.2, 1.5)),
+        }

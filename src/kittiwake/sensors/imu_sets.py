@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.measurements import InertialMeasurement
-from kittiwake.core.noise import normals3, uniform3
+from kittiwake.core.noise import UNIFORM_DEVIATION, normals3, uniform3
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
@@ -62,6 +62,14 @@ class QrsimImu(AbstractSensor[tuple[()], InertialMeasurement]):
     def ideal(self, inputs: SensorInputs) -> InertialMeasurement:
         return truth(inputs)
 
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        return {
+            "specific_force_body_mps2": self.force_deviation_mps2,
+            "angular_velocity_body_radps": self.rate_deviation_radps,
+        }
+
 
 class MicklischImu(AbstractSensor[tuple[()], InertialMeasurement]):
     """IMU of Micklisch et al.: uniform noise within bounds in each sample."""
@@ -85,3 +93,11 @@ class MicklischImu(AbstractSensor[tuple[()], InertialMeasurement]):
     @override
     def ideal(self, inputs: SensorInputs) -> InertialMeasurement:
         return truth(inputs)
+
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        return {
+            "specific_force_body_mps2": UNIFORM_DEVIATION * self.force_bound_mps2,
+            "angular_velocity_body_radps": UNIFORM_DEVIATION * self.rate_bound_radps,
+        }

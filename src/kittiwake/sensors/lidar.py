@@ -45,8 +45,8 @@ class Lidar2D(AbstractOptical[RangesMeasurement]):
     max_range_m: Annotated[Real, POSITIVE] = 12.0
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.01
 
-    def angles_rad(self) -> Float[Array, " beams"]:
-        """Return the angles of the beams, to the left from the x axis of the mount."""
+    @override
+    def scan_angles_rad(self) -> Float[Array, " beams"]:
         whole = self.field_of_view_rad >= TURN_RAD - TOLERANCE_RAD
         gaps = jnp.where(whole, float(self.beams), self.beams - 1.0)
         indices = jnp.arange(self.beams, dtype=jnp.result_type(float))
@@ -54,12 +54,12 @@ class Lidar2D(AbstractOptical[RangesMeasurement]):
 
     @override
     def axes_body(self) -> Float[Array, "beams 3"]:
-        angles = self.angles_rad()
+        angles = self.scan_angles_rad()
         return to_body_axes(directions(angles, jnp.zeros_like(angles)), self.mount)
 
     @override
     def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " beams"]:
-        angles, view = self.angles_rad(), view_of(inputs.truth, self.mount)
+        angles, view = self.scan_angles_rad(), view_of(inputs.truth, self.mount)
         rays = directions(angles, jnp.zeros_like(angles))[:, None]
         return self.detection_limits().nearest_ranges_m(
             scene, view, rays, jnp.zeros((self.beams, 3))

@@ -91,3 +91,16 @@ class Magnetometer(AbstractSensor[tuple[()], MagneticMeasurement]):
         if self.quantum_t is not None:
             field_t = jnp.round(field_t / self.quantum_t) * self.quantum_t
         return jnp.clip(field_t, -self.range_t, self.range_t)
+
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        return {"magnetic_field_body_t": self.noise_t}
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Magnetometer"]:
+        return {
+            "far from iron": cls(),
+            "without a converter": cls(Vec3(1e-6, -2e-6, 0.0), Vec3(1.1, 0.9, 1.0), quantum_t=None),
+        }

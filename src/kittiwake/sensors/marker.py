@@ -34,6 +34,7 @@ from kittiwake.core.noise import normals3
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.beam import FieldOfView
 from kittiwake.interfaces.renderer import (
     AbstractRenderer,
     BodyPoses,
@@ -188,6 +189,18 @@ class Marker(AbstractSensor[tuple[()], MarkerMeasurement]):
         level = jnp.hypot(along_body.x, along_body.y) > 0.0
         yaw = jnp.arctan2(jnp.where(level, along_body.y, 0.0), jnp.where(level, along_body.x, 1.0))
         return MarkerMeasurement(_where(valid, away_body_m), jnp.where(valid, yaw, 0.0), valid)
+
+    @override
+    def field_of_view(self) -> FieldOfView:
+        stabilised = self.gimbal == "stabilised"
+        return self.mount.field_of_view(
+            self.horizontal_field_of_view_rad, self.width, self.height, stabilised=stabilised
+        )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Marker"]:
+        return {"modeled": cls(rendered=False), "in pictures": cls(width=8, height=6)}
 
 
 def _where(valid: Flag, v: Vec3) -> Vec3:

@@ -1,11 +1,14 @@
 """Mounting pose of a sensor on a vehicle."""
 
+from math import tan
+
 import equinox as eqx
 
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.beam import FieldOfView
 
 
 class Mount(eqx.Module):
@@ -24,3 +27,12 @@ class Mount(eqx.Module):
     def q_body_from_sensor(self) -> Quaternion:
         """Rotation from sensor axes to body axes."""
         return Quaternion.from_euler(EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad))
+
+    def field_of_view(
+        self, horizontal_rad: Real, width: int, height: int, *, stabilised: bool = False
+    ) -> FieldOfView:
+        """Return the field of view of a camera here with images of this size in pixels."""
+        half_width = tan(0.5 * float(horizontal_rad))
+        return FieldOfView(
+            self.position_body_m, self.q_body_from_sensor, half_width, width, height, stabilised
+        )

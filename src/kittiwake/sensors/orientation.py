@@ -55,3 +55,8 @@ class Orientation(AbstractSensor[Vec3, OrientationMeasurement]):
     @property
     def _process(self) -> GaussMarkov:
         return GaussMarkov(self.deviation_rad, self.time_constant_s)
+
+    @override
+    def noise_deviations(self, period_s: float) -> dict[str, Real]:
+        del period_s
+        return dict.fromkeys(("roll_rad", "pitch_rad", "yaw_rad"), self.deviation_rad)

@@ -208,3 +208,8 @@ class PersonCamera(AbstractSensor[tuple[()], PersonsMeasurement]):
 
         each = jax.vmap(cells_of)(ground.persons_world_m)
         return (each & ground.there[:, None, None]).any(axis=0)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "PersonCamera"]:
+        return {"downwards": cls(), "ahead": cls(Mount(), columns=3, rows=2)}

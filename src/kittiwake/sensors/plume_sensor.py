@@ -63,3 +63,8 @@ class PlumeSensor(AbstractSensor[tuple[()], ConcentrationMeasurement]):
         if self.plume is not None:
             return [inputs.processes[PLUME + self.plume]]
         return [cloud for name, cloud in inputs.processes.items() if name.startswith(PLUME)]
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "PlumeSensor"]:
+        return {"of all": cls(), "of one": cls("puffs")}

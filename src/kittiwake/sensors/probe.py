@@ -149,6 +149,14 @@ class Probe(AbstractSensor[ProbeState, ProbeMeasurement]):
         assert isinstance(process, FieldProcess), "check() comes before the flight"
         return process.kind.value(inputs.processes[name], position_world_m, inputs.time_s)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Probe"]:
+        return {
+            "in the water": cls("algae", Vec3(0.1, 0.0, -30.0), (-9.0, 99.0), None, 2.0),
+            "from above": cls("algae", footprint=ViewBelow(0.2)),
+        }
+
 
 def _names(world: World) -> list[str]:
     return [name.removeprefix(FIELD) for name in world.processes if name.startswith(FIELD)]

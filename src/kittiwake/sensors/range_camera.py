@@ -14,13 +14,17 @@ import math
 from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float
 from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.beam import Beam, FieldOfView
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
@@ -88,3 +92,29 @@ class RangeCamera(AbstractOptical[DepthMeasurement]):
         factor = rays[:, 0] if self.along == "axis" else 1.0
         depth = jnp.where(hit, jnp.where(hit, distance, 0.0) * factor, jnp.inf)
         return self.detection_limits().within_m(depth).reshape(self.height, self.width)
+
+    @override
+    def beam_geometry(self) -> dict[str, Beam]:
+        # in double precision, whatever the precision of the flight
+        with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
+            own = np.array(self.directions(), float)
+            body = np.array(to_body_axes(self.directions(), self.mount), float)
+        stretches = 1.0 / own[:, 0] if self.along == "axis" else np.ones(len(own))
+        pixels = [f"{i // self.width}_{i % self.width}" for i in range(len(own))]
+        position = self.mount.position_body_m
+        return {
+            pixel: Beam(position, Vec3.of(axis), pixel, stretch)
+            for pixel, axis, stretch in zip(pixels, body.tolist(), stretches.tolist(), strict=True)
+        }
+
+    @override
+    def field_of_view(self) -> FieldOfView:
+        return self.mount.field_of_view(self.horizontal_field_of_view_rad, self.width, self.height)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "RangeCamera"]:
+        return {
+            "upwards": cls(width=4, height=3, deviation_m=0.01),
+            "along the rays": cls(width=3, height=2, along="ray", max_range_m=100.0),
+        }

@@ -13,6 +13,7 @@ from typing_extensions import override
 from kittiwake.core.component import Output, State
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.ray_scene import RayScene, ray_scene
 from kittiwake.sensors.view import DetectionLimits
@@ -119,6 +120,19 @@ class AbstractUltrasonic(AbstractRanging[State, Output], Generic[State, Output])
     def noise_m(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Ranges:
         spread = jax.random.uniform(key, shape, jnp.result_type(float), -1.0, 1.0)
         return spread * self.noise_bound_m
+
+    @property
+    def opening_rad(self) -> Real:
+        """Opening angle of each beam; 0 for a line."""
+        return 0.0
+
+    @override
+    def beam_geometry(self) -> dict[str, Beam]:
+        opening = self.opening_rad
+        return {
+            name: beam._replace(sound=True, opening_rad=opening)
+            for name, beam in super().beam_geometry().items()
+        }
 
 
 class AbstractOptical(AbstractRanging[tuple[()], Output], Generic[Output]):

@@ -64,3 +64,8 @@ class SonarCone(AbstractUltrasonic[tuple[()], RangeMeasurement]):
     def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
         view, rays = view_of(inputs.truth, self.mount), self.directions()[None]
         return self.detection_limits().nearest_ranges_m(scene, view, rays, jnp.zeros((1, 3)))[0]
+
+    @property
+    @override
+    def opening_rad(self) -> Real:
+        return 2.0 * self.half_angle_rad

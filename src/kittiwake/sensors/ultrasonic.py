@@ -60,3 +60,16 @@ class Ultrasonic(AbstractUltrasonic[tuple[()], RangeMeasurement]):
         return self.detection_limits().detected_range_m(
             scene, view, unit(self.direction_body), Vec3.zero()
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Ultrasonic"]:
+        return {
+            "ahead": cls(noise_bound_m=0.01),
+            "downwards": cls(
+                position_body_m=Vec3(0.1, 0.0, -0.1),
+                direction_body=Vec3(0.1, 0.0, -2.0),
+                max_range_m=20.0,
+                max_range_rate_mps=3.0,
+            ),
+        }

@@ -21,6 +21,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ray_scene import RayScene
@@ -153,3 +154,20 @@ class UltrasonicArray(AbstractUltrasonic[UltrasonicArrayState, TurnsMeasurement]
     def _beams(self) -> tuple[UltrasonicBeam, ...]:
         """Return the beams in the order of a reading."""
         return (self.front, self.bottom, self.left, self.right, self.back)
+
+    @override
+    def beam_geometry(self) -> dict[str, Beam]:
+        return {
+            name: beam._replace(position_body_m=own.position_body_m)
+            for name, own, beam in zip(
+                SENSORS, self._beams(), super().beam_geometry().values(), strict=True
+            )
+        }
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "UltrasonicArray"]:
+        return {
+            "by name": cls(scheme="back", noise_bound_m=0.01, max_range_m=20.0),
+            "of one's own": cls(slots=(("bottom",), ("left", "back"))),
+        }

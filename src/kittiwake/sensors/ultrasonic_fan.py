@@ -22,6 +22,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Real
+from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
@@ -76,3 +77,18 @@ class UltrasonicFan(AbstractUltrasonic[tuple[()], RangesMeasurement]):
         return directions(
             jnp.repeat(azimuths, len(elevations)), jnp.tile(elevations, len(azimuths))
         )
+
+    @property
+    @override
+    def opening_rad(self) -> Real:
+        return self.horizontal_rad
+
+    @override
+    def beam_geometry(self) -> dict[str, Beam]:
+        radius = self.ring_radius_m
+        return {
+            f"fan_{beam.element}": beam._replace(
+                position_body_m=beam.position_body_m + beam.direction_body * radius
+            )
+            for beam in super().beam_geometry().values()
+        }

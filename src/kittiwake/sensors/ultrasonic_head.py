@@ -32,6 +32,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.head import AbstractHead, HeadAngles, HeadMeasurement
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.ray_scene import ray_scene
@@ -145,3 +146,17 @@ class UltrasonicHead(AbstractHead[HeadAngles]):
             jnp.where(known, jnp.clip(gain * error, -max_step, max_step), 0.0) for error in errors
         )
         return HeadAngles(wrap_angle(state.pitch_rad + pitch_by), state.yaw_rad + yaw_by)
+
+    @override
+    def beam_geometry(self) -> dict[str, Beam]:
+        return {"": Beam(self.position_body_m, Vec3(1.0, 0.0, 0.0), sound=True)}
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "UltrasonicHead"]:
+        return {
+            "ahead": cls(),
+            "aside": cls(
+                start_pitch_rad=1.0, start_yaw_rad=0.5, noise_bound_m=0.01, max_range_m=20.0
+            ),
+        }

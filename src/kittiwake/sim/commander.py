@@ -1,7 +1,7 @@
 """Commander interface: commands several vehicles from within the compiled simulation."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic
 
 from jaxtyping import PRNGKeyArray
@@ -20,6 +20,11 @@ class AbstractCommander(ABC, Generic[State]):
     Its commands replace the setpoints of guidance; external commands have priority over both. Its
     state is part of the fleet's state. All methods are pure functions.
     """
+
+    @property
+    @abstractmethod
+    def identity(self) -> Hashable:
+        """Value that is the same for commanders that act alike, such as the name of their task."""
 
     @abstractmethod
     def begin(

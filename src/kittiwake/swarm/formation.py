@@ -10,7 +10,7 @@ multi-agent systems", Proceedings of the IEEE 95 (2007), section II.B. The mean 
 itself and its teammates.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -63,6 +63,12 @@ class Formation(AbstractBehavior):
         ahead, left = ahead * self.spacing_m, left * self.spacing_m
         cosine, sine = jnp.cos(self.heading_rad), jnp.sin(self.heading_rad)
         return Vec3(ahead * cosine - left * sine, ahead * sine + left * cosine, 0.0 * ahead)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Formation"]:
+        shapes: tuple[Any, ...] = ("wedge", "line", "column", "circle", "grid")
+        return {shape: cls(shape, heading_rad=0.5) for shape in shapes}
 
 
 def _offsets(shape: Shape, number: Real, size: Real) -> tuple[Real, Real]:

@@ -124,3 +124,8 @@ class InformedAvoid(AbstractBehavior):
         steepness = jnp.sqrt(jnp.maximum(jnp.sum(jnp.square(gradient[nearest])), 1e-12))
         deficit_m = jnp.maximum(self.clearance_m - clearance[nearest], 0.0)
         return Vec3.of(gradient[nearest] * (deficit_m * self.gain_hz / steepness))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "InformedAvoid"]:
+        return {"without a map": cls(), "by a map": cls(4.0, horizon_s=5.0)}

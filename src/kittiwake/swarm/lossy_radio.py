@@ -188,6 +188,11 @@ class LossyRadio(AbstractRadio[MessageHistory]):
             -((distance_m / self.fade_distance_m) ** self.path_loss_exponent)
         )
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "LossyRadio"]:
+        return {"late": cls(latency_s=0.04, loss=0.5, fade_distance_m=20.0, bandwidth_bps=1e4)}
+
 
 def _push(history: Tree, newest: Tree) -> Tree:
     """Return the history with the newest entry first, and without the oldest one."""

@@ -78,6 +78,11 @@ class OlfatiSaber(AbstractBehavior):
         to_target = (self.target_world_m - own.position_world_m) * self.position_gain_hz2
         return u + to_target - own.velocity_world_mps * self.velocity_gain_hz
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "OlfatiSaber"]:
+        return {"to a target": cls(target_world_m=Vec3(5.0, 5.0, 5.0)), "adrift": cls()}
+
 
 def _sigma_norm(square: Real) -> Real:
     """Return the sigma norm from the square of the length."""

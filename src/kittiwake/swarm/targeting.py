@@ -29,3 +29,8 @@ class Targeting(AbstractBehavior):
     @override
     def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
         return (self.target_world_m - center_world_m(own, neighbors)) * self.gain_hz
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Targeting"]:
+        return {"plain": cls(target_world_m=Vec3(5.0, 5.0, 5.0))}

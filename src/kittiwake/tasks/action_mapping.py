@@ -42,7 +42,7 @@ class ActionMapping:
 
     def __post_init__(self) -> None:
         """Check that the command type has all columns."""
-        known = column_names(self.command_type)
+        known = column_names(self.command_type, len(self.spans) + len(self.fixed))
         for name in (*self.spans, *self.fixed):
             if name not in known:
                 command = self.command_type.__name__

@@ -137,7 +137,8 @@ class AgentIndex:
         group = fleet.groups[number]
         count = len(group.names)
         if commands is None:
-            zero = as_arrays(zero_command(group.vehicle.dynamics.command_type))
+            dynamics = group.vehicle.dynamics
+            zero = as_arrays(zero_command(dynamics.command_type, dynamics.actuator_count))
             command = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (count,)), zero)
         else:
             command = commands[number]

@@ -9,7 +9,7 @@ from kittiwake.scenario import library
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import load_scenario
-from kittiwake.scenario.problem_list import ProblemList
+from kittiwake.scenario.problems import ProblemList
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.tasks import TASKS
 from kittiwake.tasks.env import Env, Precision

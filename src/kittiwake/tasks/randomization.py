@@ -22,8 +22,7 @@ from kittiwake.core.streams import Stream, draw_stream
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
-from kittiwake.scenario.problem_list import ProblemList
-from kittiwake.scenario.problems import KeyPath, Plain
+from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
 from kittiwake.scenario.scenario import CURRICULUM, RANDOMIZED, Scenario
 from kittiwake.sim.fleet import Fleet
 from kittiwake.tasks.distributions import Distribution, distributions, uniforms

@@ -63,14 +63,20 @@ class TaskState(eqx.Module):
 class TaskCommander(AbstractCommander[TaskState]):
     """Commander of a task's agents, which observe and act at the task's rate as in ``Env``."""
 
-    def __init__(self, env: Env, policy: Policy | None) -> None:
+    def __init__(self, env: Env, policy: Policy | None, identity: str) -> None:
         """Create the commander of a task's agents.
 
         Args:
             env: the task in its scenario.
             policy: policy of the agents; None if the scenario's guidance flies them.
+            identity: the task and the policy as written in the scenario.
         """
-        self._env, self._policy = env, policy
+        self._env, self._policy, self._identity = env, policy, identity
+
+    @property
+    @override
+    def identity(self) -> str:
+        return self._identity
 
     @override
     def begin(
@@ -150,43 +156,38 @@ class TaskCommander(AbstractCommander[TaskState]):
         )
 
 
-def fleet_of(
-    scenario: Scenario,
-    *,
-    single_precision: bool = False,
-    live_parameters: bool = False,
-    scored: bool = False,
-) -> Fleet:
-    """Return the fleet of a scenario, with a commander for the agents of its task.
+def commander_of(
+    scenario: Scenario, *, single_precision: bool = False, scored: bool = False
+) -> TaskCommander | None:
+    """Return the commander for the agents of a scenario's task; None if the fleet needs none.
 
     Args:
         scenario: scenario of the flight.
         single_precision: True to compute in float32.
-        live_parameters: True for arrays as the vehicles' numbers.
         scored: True to compute the return also if the scenario's own guidance flies.
 
     Raises:
         ScenarioError: if the policy does not fit the task.
     """
-    fleet = scenario.fleet(single_precision=single_precision, live_parameters=live_parameters)
     if scenario.document.data.get(KEY) is None:
-        return fleet
+        return None
     task = task_of(scenario)
     flown = scenario.policy is not None
     if scenario.policy == TASK_POLICY:
         task = task.with_beliefs()
     has_others = type(task).others is not AbstractTask.others
     if not (flown or has_others or scored):
-        return fleet
+        return None
     try:
         env = Env(scenario, task, "float32" if single_precision else "float64", randomized=False)
     except ScenarioError:
         # a flight that does not need the task; ``check`` reported the misfit
         if not (flown or has_others):
-            return fleet
+            return None
         raise
     policy = _policy(scenario, env) if flown else None
-    return replace(fleet, commander=TaskCommander(env, policy))
+    identity = repr([scenario.document.data.get(key) for key in (KEY, "policy")])
+    return TaskCommander(env, policy, identity)
 
 
 def check_task(scenario: Scenario) -> None:

@@ -1,51 +1,62 @@
 """Vehicle models: dynamics with parameters from a data file, one per vehicle."""
 
+from typing import Any
+
+from typing_extensions import override
+
 from kittiwake.core.registry import Registry, RegistryEntry
 
-VEHICLES = Registry(
+
+class VehicleRegistry(Registry):
+    """Registry whose own entries are data files in ``kittiwake/vehicles/data``."""
+
+    @override
+    def find(self, name: str) -> Any:
+        entry = self.entries.get(name)
+        if entry is None or not entry.target.endswith(".toml"):
+            return super().find(name)
+        from kittiwake.vehicles.model import library_model
+
+        return library_model(entry.target)
+
+
+VEHICLES = VehicleRegistry(
     "vehicles",
     "vehicle",
     {
-        "ar-drone": RegistryEntry(
-            "kittiwake.vehicles.rigid_bodies:AR_DRONE", "Parrot AR.Drone 2.0 with four rotors"
-        ),
+        "ar-drone": RegistryEntry("ar-drone.toml", "Parrot AR.Drone 2.0 with four rotors"),
         "crazyflie": RegistryEntry(
-            "kittiwake.vehicles.rigid_bodies:CRAZYFLIE",
-            "Bitcraze Crazyflie 2: 27 g, four rotors with drag",
+            "crazyflie.toml", "Bitcraze Crazyflie 2: 27 g, four rotors with drag"
         ),
         "hummingbird": RegistryEntry(
-            "kittiwake.vehicles.rigid_bodies:HUMMINGBIRD",
+            "hummingbird.toml",
             "AscTec Hummingbird: 500 g, four rotors with drag, inflow and translational lift",
         ),
-        "os4": RegistryEntry(
-            "kittiwake.vehicles.rigid_bodies:OS4", "OS4 with rotors after blade-element theory"
-        ),
+        "os4": RegistryEntry("os4.toml", "OS4 with rotors after blade-element theory"),
         "uav-gazebo": RegistryEntry(
-            "kittiwake.vehicles.rigid_bodies:UAV_GAZEBO",
-            "the body of uav_gazebo: thrust and torque as commanded",
+            "uav-gazebo.toml", "the body of uav_gazebo: thrust and torque as commanded"
         ),
         "lee-2010": RegistryEntry(
-            "kittiwake.vehicles.rigid_bodies:LEE_2010",
+            "lee-2010.toml",
             "quadrotor of Lee, Leok and McClamroch (2010): thrust and torque as commanded",
         ),
         "rigid-body": RegistryEntry(
-            "kittiwake.vehicles.rigid_bodies:RIGID_BODY",
-            "a body of your own: mass, inertia and drag in the scenario",
+            "rigid-body.toml", "a body of your own: mass, inertia and drag in the scenario"
         ),
         "pelican": RegistryEntry(
-            "kittiwake.vehicles.pelican:PELICAN",
+            "pelican.toml",
             "AscTec Pelican as identified for QRSim: attitude response, throttle, battery ceiling",
         ),
         "angle-velocity": RegistryEntry(
-            "kittiwake.vehicles.angle_velocity:ANGLE_VELOCITY",
+            "angle-velocity.toml",
             "drone of a Matlab simulator for ultrasonic sensors: lagging angles, linear drag",
         ),
         "strider": RegistryEntry(
-            "kittiwake.vehicles.strider:STRIDER",
+            "strider.toml",
             "Strider V1.0 of the UAV-USV simulator: small catamaran with rudder and propeller",
         ),
         "otter": RegistryEntry(
-            "kittiwake.vehicles.otter:OTTER",
+            "otter.toml",
             "Maritime Robotics Otter: catamaran of 2 m with two propellers, in six motions",
         ),
     },

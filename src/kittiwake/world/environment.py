@@ -3,11 +3,16 @@
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
-import equinox as eqx
 from typing_extensions import override
 
 from kittiwake.contact.deck import DeckState
-from kittiwake.core.component import AbstractComponent, AbstractSteppedComponent, Output, State
+from kittiwake.core.component import (
+    AbstractComponent,
+    AbstractModel,
+    AbstractSteppedComponent,
+    Output,
+    State,
+)
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -30,7 +35,7 @@ class AbstractTurbulence(
     """
 
 
-class AbstractWind(eqx.Module):
+class AbstractWind(AbstractModel):
     """Mean wind as a field; turbulence is added to it."""
 
     @property
@@ -72,7 +77,7 @@ class SumOfWinds(AbstractWind):
         return sum(each, start=Vec3.zero())
 
 
-class AbstractCurrent(eqx.Module):
+class AbstractCurrent(AbstractModel):
     """Velocity of the water as a field."""
 
     @abstractmethod
@@ -80,7 +85,7 @@ class AbstractCurrent(eqx.Module):
         """Return the velocity of the water at a position on its surface."""
 
 
-class AbstractAtmosphere(eqx.Module):
+class AbstractAtmosphere(AbstractModel):
     """State of still air as a field."""
 
     @abstractmethod
@@ -88,7 +93,7 @@ class AbstractAtmosphere(eqx.Module):
         """Return temperature, pressure and density at an altitude above mean sea level."""
 
 
-class AbstractInteraction(eqx.Module):
+class AbstractInteraction(AbstractModel):
     """Interaction between vehicles: called once per world on the gathered vehicles.
 
     All arguments have one leading axis over all vehicles of the world.
@@ -99,7 +104,7 @@ class AbstractInteraction(eqx.Module):
         """Return the surroundings with the other vehicles' effect added."""
 
 
-class AbstractRegion(eqx.Module):
+class AbstractRegion(AbstractModel):
     """Part of the world with a force or a wind."""
 
     @abstractmethod
@@ -109,7 +114,7 @@ class AbstractRegion(eqx.Module):
         """Return the surroundings with the region's effect on a vehicle of this size added."""
 
 
-class AbstractPlatform(eqx.Module):
+class AbstractPlatform(AbstractModel):
     """Surface of the world on which vehicles can land."""
 
     @abstractmethod

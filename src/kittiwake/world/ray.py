@@ -18,6 +18,7 @@ from jaxtyping import Array, ArrayLike, Float
 from typing_extensions import TypeVar
 
 from kittiwake.contact.solid import Solid
+from kittiwake.core.component import AbstractModel
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Count, Flag, Real, namespace
 from kittiwake.geometry.vec3 import Vec3
@@ -93,7 +94,7 @@ class Hit(eqx.Module):
         return -self.normal_world.dot(ray.direction)
 
 
-class AbstractObstacle(eqx.Module):
+class AbstractObstacle(AbstractModel):
     """Obstacle in the world, for rays and collisions."""
 
     @abstractmethod

@@ -11,12 +11,12 @@ from kittiwake.actuators.shaft_fault import ShaftFault
 from kittiwake.core.columns import to_columns
 from kittiwake.core.commands import PropellerSpeeds, RotorSpeeds, RudderThrust
 
-SPEEDS = RotorSpeeds((100.0, 200.0, 300.0, 400.0))
+SPEEDS = RotorSpeeds((100.0, 200.0, 300.0, 400.0, 500.0, 600.0))
 STEERED = RudderThrust(0.2, 5.0)
 SHAFTS = PropellerSpeeds(60.0, -40.0)
 
 
-@pytest.mark.parametrize("rotor", range(4))
+@pytest.mark.parametrize("rotor", range(6))
 def test_a_motor_fault_slows_its_own_rotor_alone(rotor):
     broken = MotorFault(2.0, rotor, 0.25).apply(SPEEDS, 2.0)
     expected = [

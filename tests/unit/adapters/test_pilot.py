@@ -7,6 +7,7 @@ from tests.unit.adapters.flocks import write_scenario
 from kittiwake.adapters.hub.client import Member
 from kittiwake.adapters.hub.command_source import HubCommandSource
 from kittiwake.adapters.hub.packets import Hello, SetPoint
+from kittiwake.runtime.command_source import reports_of
 from kittiwake.runtime.flight_executor import CompiledExecutor
 from kittiwake.runtime.loop import Memory
 from kittiwake.runtime.simulation import Simulation
@@ -49,7 +50,7 @@ def flown(tmp_path_factory):
     flight = simulation.flight(
         duration_s=2.0, executor=CompiledExecutor(simulation.program, source)
     )
-    source.attach(members, simulation.program.reports(flight.state))
+    source.attach(members, reports_of(simulation.fleet, flight.state))
     flight.fly(Memory())
     return [member.reports for member in members.values()]
 

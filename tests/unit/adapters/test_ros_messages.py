@@ -484,7 +484,20 @@ def test_topics_lists_every_published_topic(scenario, columns, published):
         if column.endswith(".fresh") or ".active" in column:
             rows[:, place] = 1.0
     assert {topic for topic, _ in telemetry.messages(rows)} == set(telemetry.topics)
-    assert "heights" not in telemetry.topics
+    assert telemetry.topics["heights"] == "std_msgs/Float64MultiArray"
+
+
+def test_measurements_without_a_standard_message_are_arrays_with_the_names_of_their_numbers(
+    scenario, columns
+):
+    common = scenario.vehicles[NAME], columns, scenario.world, RosSettings(path_hz=200.0), 200.0
+    rows = rows_of(columns, 200.0, 2, **{"sensor.heights.height_world_m": 5.0})
+    rows[:, columns.index("sensor.heights.fresh")] = 1.0
+    message = dict(Telemetry(NAME, *common).messages(rows))["heights"]
+    (dimension,) = message["layout"]["dim"]
+    assert dimension["label"] == "height_world_m,height_rate_world_mps"
+    assert dimension["size"] == dimension["stride"] == len(message["data"]) == 2
+    assert message["data"][0] == 5.0
 
 
 @pytest.mark.parametrize("ros", [1, 2])

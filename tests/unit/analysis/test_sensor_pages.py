@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.overview.look import INK
-from kittiwake.analysis.sensor_pages import MAX_ROWS, draw_page, save_sensor_pages
-from kittiwake.analysis.sensor_quantities import quantities
+from kittiwake.analysis.plots.sensor_quantities import quantities
+from kittiwake.analysis.plots.sensors import MAX_ROWS, draw_page, save_sensor_pages
+from kittiwake.analysis.plots.style import INK, PAPER
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import LogError
 
@@ -66,7 +66,7 @@ def test_every_vehicle_with_sensors_gets_a_page(log, tmp_path):
 
 def test_errors_are_shown_with_mean_and_deviation(log):
     figure = draw_page("tern", quantities(log, "tern"))
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    titles = [axes.get_title(loc="left").replace("\n", " ") for axes in figure.axes]
     # a mean of 0.5 - 0.25 rad/s, and the deviation of 0, 0.2, ... 1 rad/s
     assert "error: x 14.3 ± 19.6, y 71.6 ± 19.6, z 129 ± 19.6" in titles
 
@@ -78,6 +78,14 @@ def texts_on(figure):
 def over_time(figure):
     """The axes whose times are shown, which frames and scales of colors do not have."""
     return [axes for axes in figure.axes if axes.axison and axes.get_title(loc="left")]
+
+
+def row_of(figure, title):
+    """The axes of a quantity: measurements, and the error beside them."""
+    axes = next(axes for axes in figure.axes if axes.get_title(loc="left").startswith(title))
+    y = axes.get_position().y0
+    errors = (a for a in figure.axes if a.get_position().x0 > axes.get_position().x1)
+    return axes, min(errors, key=lambda other: abs(other.get_position().y0 - y))
 
 
 def camera_log(rows, columns, times=TIMES):
@@ -104,7 +112,7 @@ def test_further_quantities_are_on_the_next_page(tmp_path):
     many = log_of(columns | {f"sensor.{name}.fresh": 1.0 for name in names})
     second = draw_page("tern", quantities(many, "tern"), 1)
     titles = [axes.get_title(loc="left") for axes in second.axes]
-    assert [title for title in titles if title] == ["s16: range (m)", "s17: range (m)"]
+    assert [title for title in titles if title] == ["s8: range (m)", "s9: range (m)"]
     assert "page 2 of 2" in texts_on(second)[0]
     written = save_sensor_pages(many, tmp_path)
     assert written == [tmp_path / "sensors-tern.png", tmp_path / "sensors-tern-2.png"]
@@ -187,19 +195,20 @@ def test_infinite_numbers_have_no_error():
     columns = {"sensor.sonar.range_m": np.inf, "ideal.sonar.range_m": np.inf}
     found = quantities(log_of(columns | {"sensor.sonar.fresh": 1.0}), "tern")
     texts = [text.get_text() for axes in draw_page("tern", found).axes for text in axes.texts]
-    assert texts == ["no error"]
+    assert "no error" in texts
 
 
 def test_invalid_samples_do_not_count_in_errors():
     beams = {
         **{f"sensor.lidar.ranges_{i}_m": 5.0 + i for i in range(2)},
         **{f"ideal.lidar.ranges_{i}_m": 4.0 for i in range(2)},
-        **{f"{kind}.lidar.valid_{i}": float(i) for i in range(2) for kind in ("sensor", "ideal")},
+        **{f"sensor.lidar.valid_{i}": float(i) for i in range(2)},
+        **{f"ideal.lidar.valid_{i}": 1.0 for i in range(2)},
         "sensor.lidar.fresh": 1.0,
     }
     ranges, flags = quantities(log_of(beams), "tern")
     np.testing.assert_array_equal(ranges.error[0], [np.nan, 2.0])
-    low, high = draw_page("tern", [ranges, flags]).axes[4].get_ylim()
+    low, high = row_of(draw_page("tern", [ranges, flags]), "lidar: valid")[0].get_ylim()
     # both lanes whole, whatever the flags are
     assert low < 0.0
     assert high > 1.0
@@ -214,7 +223,7 @@ def test_angles_differ_by_half_a_turn_at_most():
     (yaw,) = quantities(log_of(wrapped | {"sensor.deck.fresh": 1.0}), "tern")
     np.testing.assert_allclose(yaw.error, 3.0)
     figure = draw_page("tern", [yaw])
-    assert "error: 3 ± " in figure.axes[2].get_title(loc="left")
+    assert "error: 3 ± " in row_of(figure, "deck")[1].get_title(loc="left")
     _, line = figure.axes[0].lines
     # from 180 to -180 without a line
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(line.get_ydata())), [6])
@@ -229,10 +238,13 @@ def test_invalid_samples_are_gaps():
     for line in figure.axes[0].lines:
         np.testing.assert_array_equal(np.isfinite(line.get_ydata()), found)
     # that of the flag itself has none
-    assert np.isfinite(figure.axes[4].lines[0].get_ydata()).all()
+    flag, _ = row_of(figure, "marker: valid")
+    assert np.isfinite(flag.lines[0].get_ydata()).all()
     lost = {f"{kind}.marker.valid": 0.0 for kind in ("sensor", "ideal")}
     (never, _) = quantities(log_of(given | lost | {"sensor.marker.fresh": 1.0}), "tern")
-    assert "never valid" in [text.get_text() for text in draw_page("tern", [never]).axes[0].texts]
+    axes, _ = row_of(draw_page("tern", [never]), "marker: x")
+    assert "(never valid)" in axes.get_title(loc="left")
+    assert not np.isfinite(axes.lines[0].get_ydata()).any()
 
 
 def test_an_image_of_flags_that_always_agree_is_one_flag_over_time():
@@ -260,3 +272,26 @@ def test_sensor_without_samples_has_an_empty_row(tmp_path):
     (gps,) = quantities(log_of(columns), "tern")
     assert gps.measured.shape == (0, 1)
     assert save_sensor_pages(log_of(columns), tmp_path)
+
+
+def test_flags_that_never_change_or_differ_are_noted_in_one_line():
+    columns = {f"{kind}.gps.valid": 1.0 for kind in ("sensor", "ideal")}
+    columns |= {f"{kind}.gps.height_m": TIMES for kind in ("sensor", "ideal")}
+    figure = draw_page("tern", quantities(log_of(columns | {"sensor.gps.fresh": 1.0}), "tern"))
+    assert "Always as without errors: gps: valid yes" in texts_on(figure)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert not any("valid" in title for title in titles)
+
+
+def test_rows_of_measurements_and_errors_are_aligned(log):
+    figure = draw_page("tern", quantities(log, "tern"))
+    measured, errors = row_of(figure, "imu")
+    assert measured.get_position().y0 == pytest.approx(errors.get_position().y0)
+    assert measured.get_position().y1 == pytest.approx(errors.get_position().y1)
+
+
+def test_in_a_paper_errors_are_below_the_measurements(log):
+    figure = draw_page("tern", quantities(log, "tern", ["imu"]), 0, PAPER)
+    measured, errors = figure.axes[:2]
+    assert measured.get_position().x0 == pytest.approx(errors.get_position().x0)
+    assert measured.get_position().y0 > errors.get_position().y1

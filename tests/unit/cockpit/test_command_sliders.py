@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kittiwake.cockpit import command_sliders as sliders
 from kittiwake.cockpit.command_sliders import SliderContext, command_sliders
-from kittiwake.runtime.commands import command_values, require_cascade
+from kittiwake.core.commands import RotorSpeeds
+from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
 from kittiwake.runtime.maneuvers import VehicleEstimate, capabilities_of
-from kittiwake.runtime.tunable import accepted_commands
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
 from kittiwake.vehicles import VEHICLES
@@ -106,3 +107,13 @@ def test_a_vessel_has_no_aircraft_sliders(built):
     titles = {*command_sliders(built["otter"])}
     assert "propeller speeds" in titles
     assert not titles & {"attitude and thrust", "torque and thrust", "attitude and throttle"}
+
+
+def test_actuators_without_sliders_of_their_own_have_one_for_each_number(built, monkeypatch):
+    monkeypatch.delitem(sliders._COMMAND_TYPES, RotorSpeeds)
+    context = built["crazyflie"]
+    group = command_sliders(context)["actuators"]
+    assert [slider.label for slider in group.sliders] == [f"speeds {i} [rad/s]" for i in range(4)]
+    bounds = context.vehicle.dynamics.command_bounds["speeds_0_radps"]
+    assert (group.sliders[0].low, group.sliders[0].high) == tuple(map(float, bounds))
+    assert group.command([1.0, 2.0, 3.0, 4.0]) == RotorSpeeds((1.0, 2.0, 3.0, 4.0))

@@ -31,6 +31,16 @@ def test_an_empty_buffer_has_no_frame(buffer):
     assert buffer.history("tern", ("x_m",), 10.0).shape == (0, 2)
 
 
+def test_initial_rows_are_shown_until_the_first_block():
+    buffer = FrameBuffer(COLUMNS, block(0.0, rows=1))
+    assert buffer.frame().time_s == 0.0
+    assert not buffer.frame().trails
+    assert buffer.history("tern", ("x_m",), 10.0).shape == (0, 2)
+    buffer.post(block(0.02))
+    assert buffer.frame().time_s == 0.02
+    assert buffer.history("tern", ("x_m",), 10.0).shape == (1, 2)
+
+
 def test_the_frame_has_the_newest_row_of_each_vehicle(buffer):
     fill(buffer, 1.0)
     frame = buffer.frame()

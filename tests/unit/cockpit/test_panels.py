@@ -98,6 +98,10 @@ class Page:
         inputs = self.server.gui._gui_input_handle_from_uuid.values()
         return [one for one in inputs if getattr(one, "label", None) == label][-1]
 
+    def control_status(self):
+        """Return the text about what controls the selected vehicle."""
+        return self.panels[0]._status.content
+
     def set(self, label, value):
         """Set a control as a user does."""
         handle = self.control(label)
@@ -129,6 +133,16 @@ def flying(page):
     page.buffer.post(rows)
     page.set("Vehicle", "tern")
     page.notifications.clear()
+
+
+def test_vehicles_are_drawn_at_their_starts_before_the_flight(page):
+    buffer = FrameBuffer(page.session.executor.layout.columns, page.session.executor.start_rows())
+    frame = buffer.frame()
+    page.cockpit._draw(frame, 0.0, -1.0)
+    assert "preparing commands" in page.control_status()
+    start = page.session.executor.scenario.vehicles["tern"].start.position_world_m
+    np.testing.assert_allclose(frame.rows["tern"][1:4], start.array)
+    assert np.isnan(frame.rows["tern"]).any()
 
 
 def test_moving_one_attitude_slider_keeps_yaw_and_height(page):

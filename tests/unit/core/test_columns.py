@@ -17,8 +17,10 @@ from kittiwake.core.commands import (
     AttitudeThrottle,
     Command,
     PositionYaw,
+    RotorSpeeds,
     ThrustAttitude,
     VelocityYaw,
+    zero_command,
 )
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
@@ -34,9 +36,9 @@ class Reading(eqx.Module):
     temperature_k: Real
 
 
-def numbered(kind):
+def numbered(kind, length=5):
     """Return a record whose columns contain 0, 1, 2 and so on."""
-    names = column_names(kind)
+    names = column_names(kind, length)
     return from_columns(kind, {name: float(i) for i, name in enumerate(names)})
 
 
@@ -78,14 +80,27 @@ def test_columns_are_the_fields_in_order():
 def test_every_command_converts_to_columns_and_back(kind):
     signal = numbered(kind)
     columns = to_columns(signal)
-    assert list(columns) == column_names(kind)
+    assert list(columns) == column_names(kind, 5)
     assert list(columns.values()) == [float(i) for i in range(len(columns))]
     assert from_columns(kind, columns) == signal
 
 
 def test_columns_distinguish_all_command_types():
     kinds = get_args(Command)
-    assert len({frozenset(column_names(kind)) for kind in kinds}) == len(kinds)
+    assert len({frozenset(column_names(kind, 5)) for kind in kinds}) == len(kinds)
+
+
+@pytest.mark.parametrize("length", [3, 4, 6, 8])
+def test_a_tuple_of_any_length_has_a_column_for_each_number(length):
+    names = [f"speeds_{i}_radps" for i in range(length)]
+    assert column_names(RotorSpeeds, length) == required_columns(RotorSpeeds, length) == names
+    assert len(numbered(RotorSpeeds, length).speeds_radps) == length
+    assert zero_command(RotorSpeeds, length) == RotorSpeeds((0.0,) * length)
+
+
+def test_an_open_tuple_ends_before_the_first_missing_column():
+    columns = {"speeds_0_radps": 1.0, "speeds_1_radps": 2.0, "speeds_9_radps": 3.0}
+    assert from_columns(RotorSpeeds, columns) == RotorSpeeds((1.0, 2.0))
 
 
 def test_missing_feed_forward_is_zero():

@@ -2,15 +2,19 @@
 
 import numpy as np
 import pytest
+from tests.hexacopter import HEXACOPTER
 
 from kittiwake.rendering.airframe import airframe_looks, airframe_of, rotor_looks
 from kittiwake.rendering.shapes import is_closed
 from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.parameters import build_component
 
-FLYING = ["hummingbird", "crazyflie", "ar-drone", "os4"]
+FLYING = ["hummingbird", "crazyflie", "ar-drone", "os4", "hexacopter"]
 
 
 def dynamics_of(model):
+    if model == "hexacopter":
+        return build_component(HEXACOPTER.dynamics, HEXACOPTER.parameters(), str)
     (vehicle,) = load_scenario(f"hover-{model}").vehicles.values()
     return vehicle.dynamics
 

@@ -15,7 +15,8 @@ class SteppedFlight:
     def __init__(self, scenario, executor=None):
         self.scenario = scenario
         if executor is None:
-            executor = LiveExecutor(scenario, Simulation(scenario).program, RealTimeClock(inf))
+            layout = Simulation(scenario).program.layout
+            executor = LiveExecutor(scenario, layout, RealTimeClock(inf))
         self.executor = executor
         self.start = self.executor.begin(scenario.seed, 0)
         self.begin()
@@ -24,8 +25,7 @@ class SteppedFlight:
         """Return to the start or to a state; all vehicles resume guidance."""
         for name in self.scenario.vehicles:
             self.executor.command(name, None)
-        # the state is transferred from the plain program again after the next request
-        self.executor._live_program, self.executor._rows = None, {}
+        self.executor._rows = {}
         self.state, self.tick = self.start if state is None else state, tick
 
     def settle(self):

@@ -121,6 +121,23 @@ def test_much_too_late_is_left_behind(wall):
     assert clock.wait(0.2)
 
 
+def test_a_clock_may_always_catch_up(wall):
+    clock = RealTimeClock(1.0, late_s=inf)
+    clock.wait(0.0)
+    wall.now_s += 20.0
+    assert clock.wait(0.1)
+    assert clock.wait(19.9)
+    assert not clock.wait(20.1)
+
+
+def test_a_clock_may_never_catch_up(wall):
+    clock = RealTimeClock(1.0, late_s=0.0)
+    assert clock.left_s(0.0) == 0.0
+    wall.now_s += 0.15
+    assert clock.left_s(0.1) == pytest.approx(-0.05)
+    assert clock.left_s(0.2) == pytest.approx(0.1)
+
+
 def test_a_flight_that_begins_again_is_not_late(wall):
     clock = RealTimeClock(1.0)
     clock.wait(0.0)

@@ -26,10 +26,11 @@ def test_abandon_interrupts_a_build(monkeypatch):
 
     monkeypatch.setattr(ProgramBuilder, "_update", build)
     builder = ProgramBuilder(load_scenario("hover-pelican"), SimpleQueue(), lambda _: None)
-    builder.open(BuildRequest(False, 1, 0, None))
+    monkeypatch.setattr(ProgramBuilder, "_build", lambda self, request: None)
+    builder.open(BuildRequest(1, 0, None))
     until(lambda: begun)
-    assert not builder.tried
+    assert builder._thread_id is not None
     builder.abandon()
-    until(lambda: builder.tried)
+    until(lambda: builder._thread_id is None)
     assert builder.closed
     assert builder.latest is None

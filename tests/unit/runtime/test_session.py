@@ -55,9 +55,9 @@ def test_restarts_repeat_the_flight_with_the_same_seed_only(scenario, tmp_path):
 
 def test_a_restart_applies_all_changes_even_those_not_flown(scenario, tmp_path):
     session = Session(scenario, RealTimeClock(inf))
-    # neither compiled before the flight ends nor before the restart
-    session.executor.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
     calm = session.fly(tmp_path)
+    # not compiled before the restart
+    session.executor.change("world.wind", "{type: shear, speed_at_6m_mps: 6, from_deg: 270}")
     session.executor.set_gains("drone", "position", natural_frequency_radps=1.0)
     session.executor.change("world.wind", "{type: shear, speed_at_6m_mps: 8, from_deg: 270}")
     session.restart()

@@ -176,6 +176,22 @@ def test_an_aliased_key_is_placed_where_it_is_used_and_its_content_where_it_is_w
     assert document.where(("c", "y")) == "keep-spot.yaml:6"
 
 
+def test_an_aliased_item_of_a_list_is_placed_where_it_is_used():
+    document = parse("a: &a {x: 1}\nb:\n  - *a")
+    assert document.where(("b", 0)) == "keep-spot.yaml:3"
+    assert document.where(("b", 0, "x")) == "keep-spot.yaml:1"
+
+
+def test_an_anchor_may_be_defined_again():
+    assert parse("a: &x 1\nb: *x\nc: &x 2\nd: *x").data == {"a": 1, "b": 1, "c": 2, "d": 2}
+
+
+def test_without_the_fast_parser_the_other_one_reads_the_same(monkeypatch):
+    fast = parse(SCENARIO)
+    monkeypatch.setattr(plain_yaml, "_EventSource", yaml.SafeLoader)
+    assert parse(SCENARIO) == fast
+
+
 def test_a_document_without_lines_is_placed_by_its_name():
     assert Document({"a": 1}, {}, "keep-spot").where(("a",)) == "keep-spot"
 
@@ -199,6 +215,7 @@ def test_a_document_without_lines_is_placed_by_its_name():
         ("true: 2", "keep-spot.yaml:1: a key must be text, not true; write 'true' in quotes"),
         ("? \n: 2", "keep-spot.yaml:1: a key must be text, not null"),
         ("? [a]\n: 2", "keep-spot.yaml:1: a key must be plain text"),
+        ("a: &a b\n*a : 2", "keep-spot.yaml:2: a key must be plain text"),
         ("a: *b", "keep-spot.yaml:1: there is no complete anchor above the alias *b"),
         ("a: &a [*a]", "keep-spot.yaml:1: there is no complete anchor above the alias *a"),
         ("a: 1\n<<: 3", "keep-spot.yaml:2: '<<' takes a mapping or a list of mappings"),
@@ -389,7 +406,7 @@ def test_an_override_replaces_a_value_and_leaves_the_document_as_it_was():
     after = apply_overrides(before, ["vehicles.pelican.start.yaw_deg=1e1"])
     assert after.data["vehicles"]["pelican"]["start"]["yaw_deg"] == 10.0
     assert before.data["vehicles"]["pelican"]["start"]["yaw_deg"] == 90
-    assert before.overrides == {}
+    assert not any(isinstance(place, str) for place in before.places.values())
 
 
 @pytest.mark.parametrize(
@@ -452,8 +469,7 @@ def test_replacing_a_mapping_forgets_the_places_inside_it():
     )
     path = ("vehicles", "pelican", "guidance", "file")
     assert document.where(path) == "--set vehicles.pelican.guidance={type: hold}"
-    assert path not in document.overrides
-    assert path not in document.lines
+    assert path not in document.places
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from kittiwake.core.units import DEGREE_RAD, FOOT_M, HECTOPASCAL_PA, KNOT_MPS, R
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.parts import AbstractRotor
 from kittiwake.scenario.document import apply_overrides, parse_document
 from kittiwake.scenario.parameters import build_component, parameters_model
 from kittiwake.world.environment import AbstractWind
@@ -283,6 +284,43 @@ def test_a_recorded_file_is_taken_once_it_is_read():
     assert build(Recorded, table=table).table is table
     message = refusal(Recorded, table=5)
     assert message.endswith("5 is not allowed; must be the name of a CSV file of recorded values")
+
+
+class WithRotor(eqx.Module):
+    """A component of any registered kind inside another."""
+
+    rotor: AbstractRotor
+
+
+LUMPED = {
+    "type": "lumped",
+    "thrust_ns2": 1e-8,
+    "torque_nms2": 1e-10,
+    "radius_m": 0.1,
+    "max_speed_radps": 900,
+}
+
+
+@pytest.mark.parametrize(
+    ("rotor", "sentence"),
+    [
+        ({"type": "lumpd"}, ": there is no rotor 'lumpd'. Did you mean 'lumped'?"),
+        ({"thrust_ns2": 1}, ": type is missing; write one of blade-element, lumped"),
+        (LUMPED | {"thrust_ns2": "x"}, ".thrust_ns2: 'x' is not allowed; must be"),
+        (
+            LUMPED | {"thrust_ns": 1},
+            ".thrust_ns: there is no such key. Did you mean 'thrust_ns2'?",
+        ),
+        (5, ": type is missing; write one of blade-element, lumped"),
+    ],
+)
+def test_only_the_component_with_the_given_type_is_reported(rotor, sentence):
+    message = refusal(WithRotor, rotor=rotor)
+    assert message.splitlines()[0].startswith(f"keep-spot.yaml:12: rotor{sentence}")
+
+
+def test_a_parameter_missing_inside_a_component_of_given_type_is_named_by_its_path():
+    assert "keep-spot.yaml:12: rotor.thrust_ns2 is missing" in refusal(WithRotor, rotor="lumped")
 
 
 def test_an_unknown_key_is_refused_with_the_nearest_name():

@@ -1,6 +1,7 @@
 import jax
 import numpy as np
-from tests.contract.examples import CRUISING, PARTNER, to_measure
+from tests.contract.circumstances import CRUISING
+from tests.contract.surroundings import PARTNER, to_measure
 
 from kittiwake.sensors.beacon import Beacon
 

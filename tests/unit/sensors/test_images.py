@@ -23,7 +23,7 @@ WALL = Box(Vec3(3.5, 0.0, 0.0), Vec3(1.0, 80.0, 80.0))
 def test_a_lidar_measures_the_walls_of_a_room():
     lidar = Lidar2D(beams=360)
     angles = np.arange(360) * math.radians(1.0) - math.pi
-    np.testing.assert_allclose(lidar.angles_rad(), angles, atol=1e-13)
+    np.testing.assert_allclose(lidar.scan_angles_rad(), angles, atol=1e-13)
     with np.errstate(divide="ignore"):
         walls = np.minimum(3.0 / np.abs(np.cos(angles)), 2.0 / np.abs(np.sin(angles)))
     true = lidar.ideal(around(ROOM))
@@ -33,14 +33,14 @@ def test_a_lidar_measures_the_walls_of_a_room():
 
 def test_beams_count_to_the_left_from_the_right_edge():
     half = Lidar2D(beams=3, field_of_view_rad=math.pi)
-    np.testing.assert_allclose(half.angles_rad(), [-math.pi / 2, 0.0, math.pi / 2], atol=1e-15)
+    np.testing.assert_allclose(half.scan_angles_rad(), [-math.pi / 2, 0.0, math.pi / 2], atol=1e-15)
     true = half.ideal(around(ROOM, Start(Vec3(1.0, 0.5, 0.0))))
     np.testing.assert_allclose(true.ranges_m, [2.5, 2.0, 1.5], atol=EXACT_M)
 
 
 def test_a_whole_turn_duplicates_no_beam():
     for turn in (2.0 * math.pi, math.radians(360.0), 360 * math.pi / 180):
-        angles = Lidar2D(beams=8, field_of_view_rad=turn).angles_rad()
+        angles = Lidar2D(beams=8, field_of_view_rad=turn).scan_angles_rad()
         np.testing.assert_allclose(np.diff(angles), math.pi / 4, atol=1e-14)
 
 

@@ -14,6 +14,7 @@ from kittiwake.adapters.hub.limits import Limits
 from kittiwake.adapters.hub.link import LAST_PORT
 from kittiwake.adapters.hub.sessions import MemberSessions
 from kittiwake.core.errors import HubError
+from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.pending_connections import PendingConnections
 
 LOOPBACK = "127.0.0.1"
@@ -125,7 +126,9 @@ class Hub:
         """Run the timer: in real time a step for all members, and always the timeout checks."""
         loop, sessions = asyncio.get_running_loop(), self._sessions
         period_s = TIMEOUT_CHECK_PERIOD_S if sessions.lockstep else self.flock_server.period_s
-        due_s = loop.time()
+        # a late step is not caught up
+        clock, steps = RealTimeClock(late_s=0.0), 0
+        clock.left_s(0.0)
         while not until.is_set():
             if compiling.done():
                 compiling.result()  # raises the error of a failed compilation
@@ -135,10 +138,9 @@ class Hub:
                 sessions.counters.batches += 1
             for connection in self._connections():
                 connection.check_timeouts(now_s)
-            # a late step is not caught up
-            due_s = max(due_s + period_s, loop.time())
+            steps += 1
             with suppress(TimeoutError):
-                await asyncio.wait_for(until.wait(), due_s - loop.time())
+                await asyncio.wait_for(until.wait(), clock.left_s(steps * period_s))
 
     def _connections(self) -> list[MemberConnection]:
         members = self._sessions.members.values()

@@ -182,7 +182,7 @@ class Bridge:
         """Return True if a later flight than ``before`` accepts commands or is over."""
         session, executor = self._session, self._session.executor
         is_another = executor is not before and not session.restart_requested
-        return is_another and (executor.prepared or executor.ended)
+        return is_another and (executor.ready or executor.ended)
 
     def _refuse_when_over(self) -> None:
         if self._session.closed or self._session.executor.ended:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from math import asin, atan2, degrees
 
 from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.interfaces.head import AbstractHead
 from kittiwake.scene.frame import Frame
 from kittiwake.sensors.round_robin import SENSORS
-from kittiwake.sensors.ultrasonic_head import UltrasonicHead
 
 # groups with more than twice as many columns are not shown
 MAX_COLUMNS = 8
@@ -25,7 +25,7 @@ class ReadingsPanel:
         heads = [
             f"sensor.{name}."
             for name, sensor in self._context.vehicle.sensors.items()
-            if isinstance(sensor.component.sensor, UltrasonicHead)
+            if isinstance(sensor.component.sensor, AbstractHead)
         ]
         return [line for head in heads for line in _angles(row, ("pitch_rad", "yaw_rad"), head)]
 

@@ -58,3 +58,18 @@ class SeededField(AbstractField[Cosines]):
         angles = sample.east_radpm * east_m + sample.north_radpm * north_m + sample.phases_rad
         amplitude = self.deviation * math.sqrt(2.0 / self.waves)
         return self.mean + amplitude * jnp.cos(angles).sum()
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "SeededField"]:
+        return {
+            "drifting": cls(
+                unit="K",
+                mean=288.0,
+                deviation=2.0,
+                length_scale_m=9.0,
+                waves=8,
+                trend_per_m=0.3,
+                drift_world_mps=Vec3(0.1, 0.2, 0.0),
+            )
+        }

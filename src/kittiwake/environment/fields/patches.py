@@ -40,6 +40,21 @@ class Patches(AbstractField[tuple[()]]):
         values = (_patch_value(patch, east_m, north_m) for patch in self.patches)
         return sum(values, start=jnp.asarray(self.background, jnp.result_type(float)))
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Patches"]:
+        return {
+            "two": cls(
+                unit="ug/l",
+                background=5.0,
+                patches=(
+                    FieldPatch(Vec3(4.0, 2.0, 10.0), 9.0, 4.0),
+                    FieldPatch(Vec3(0.0, 5.0, 0.0), 3.0, -1.0),
+                ),
+                trend_per_m=0.1,
+            )
+        }
+
 
 def _patch_value(patch: FieldPatch, east_m: Real, north_m: Real) -> Real:
     x = (east_m - patch.position_world_m.x) / patch.deviation_m

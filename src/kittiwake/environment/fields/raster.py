@@ -49,6 +49,12 @@ class Raster(AbstractField[tuple[()]]):
             values[above, column] * (1.0 - x) + values[above, after] * x
         )
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Raster"]:
+        grid = Grid("six.asc", (-3.0, -4.0), 5.0, np.array([[1.0, 2.0, 3.0], [4.0, 6.0, 8.0]]))
+        return {"of six cells": cls(file=grid, trend_per_m=0.1)}
+
 
 def _between(offset_m: Real, cell_m: Real, count: int) -> tuple[Array, Array]:
     """Return the index of the cell center before a point, and the point's offset in cells."""

@@ -53,6 +53,19 @@ class Box(AbstractPlaced):
     def outline(self) -> list[Float[np.ndarray, "points 3"]]:
         return box_edges(np.asarray(self.sides_m.array))
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Box"]:
+        return {
+            "turned": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0),
+                sides_m=Vec3(1.0, 2.0, 3.0),
+                yaw_rad=0.3,
+                pitch_rad=0.2,
+                roll_rad=0.1,
+            )
+        }
+
 
 class Platform(AbstractObstacle):
     """Plate; ``position_world_m`` is the center of its upper side."""
@@ -95,6 +108,11 @@ class Platform(AbstractObstacle):
             pitch_rad=self.pitch_rad,
             roll_rad=self.roll_rad,
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Platform"]:
+        return {"deck": cls(Vec3(4.0, 2.0, 10.0), 4.0, 2.0, 0.1)}
 
 
 class Slab(AbstractPlaced):
@@ -141,6 +159,15 @@ class Slab(AbstractPlaced):
 
     def _unsheared(self, v: Vec3) -> Vec3:
         return Vec3(v.x, v.y - jnp.tan(self.lean_rad) * v.z, v.z)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Slab"]:
+        return {
+            "leaning": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0), sides_m=Vec3(4.0, 0.5, 4.0), lean_rad=0.5
+            )
+        }
 
 
 def _face_normal(point_m: Vec3, half_m: Vec3) -> Vec3:

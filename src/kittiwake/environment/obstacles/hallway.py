@@ -112,6 +112,15 @@ class Hallway(AbstractObstacle):
         up = jnp.asarray([[0.0, 0.0, 1.0]], dtype) * self.height_m
         return [points + side, points - side, points + side + up, points - side + up]
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Hallway"]:
+        return {
+            "corner": cls(
+                (Vec3(-5.0, 2.0, 8.0), Vec3(5.0, 2.0, 8.0), Vec3(5.0, 9.0, 8.0)), 2.0, 4.0
+            )
+        }
+
 
 def _halves(one: Line, other: Line) -> list[Float[Array, "triangles 3 3"]]:
     """Return the strip between two lines as triangles: two for each segment."""

@@ -99,3 +99,10 @@ class Mesh(AbstractObstacle):
         q_own_from_world = self._q_world_from_own().inverse()
         origin = q_own_from_world.rotate(ray.origin_m - self.position_world_m)
         return Ray(origin / self._unit_m(), q_own_from_world.rotate(ray.direction))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Mesh"]:
+        corners = [[[0, 0, 2], [2, 0, -1], [-1, 2, -1]], [[0, 0, 2], [-1, 2, -1], [-1, -2, -1]]]
+        mesh = TriangleMesh.of(np.array(corners, float), "a.stl")
+        return {"tetrahedron": cls(mesh, Vec3(4.0, 2.0, 10.0))}

@@ -50,6 +50,11 @@ class Sphere(AbstractObstacle):
     def solids_world(self) -> tuple[Solid, ...]:
         return (Solid.at("sphere", (self.radius_m,), self.center_world_m, Quaternion.identity()),)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Sphere"]:
+        return {"ball": cls(Vec3(4.0, 2.0, 10.0), 1.5)}
+
 
 class Cylinder(AbstractPlaced):
     """Cylinder with flat ends about its own z axis; a pitch of a right angle lays it down."""
@@ -95,6 +100,15 @@ class Cylinder(AbstractPlaced):
         radius, half = float(self.radius_m), 0.5 * float(self.height_m)
         ends = [circle(radius, "z", at) for at in (-half, half)]
         return [*ends, *uprights(radius, half)]
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Cylinder"]:
+        return {
+            "pole": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0), radius_m=0.8, height_m=4.0, yaw_rad=0.2
+            )
+        }
 
 
 class Capsule(AbstractPlaced):
@@ -143,3 +157,12 @@ class Capsule(AbstractPlaced):
         up = np.array([0.0, 0.0, half])
         ends = [line for one in over for line in (one + up, -(one + up))]
         return [*ends, *(circle(radius, "z", at) for at in (-half, half)), *uprights(radius, half)]
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Capsule"]:
+        return {
+            "pill": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0), radius_m=0.8, height_m=4.0, yaw_rad=0.2
+            )
+        }

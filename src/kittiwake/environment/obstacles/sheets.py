@@ -50,6 +50,11 @@ class Plane(AbstractPlane):
         turn = Quaternion.from_rotation_vector(level * jnp.arctan2(sine, cosine))
         return (Solid.at("plane", (), self.point_world_m, turn),)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Plane"]:
+        return {"wall": cls(Vec3(4.0, 2.0, 10.0), Vec3(-1.0, 0.2, 0.3))}
+
 
 class ParabolicSheet(AbstractPlaced):
     """Sheet z = curvature y^2 over a rectangle of x and y, about ``center_world_m``."""
@@ -100,3 +105,12 @@ class ParabolicSheet(AbstractPlaced):
     def _within(self, point: Vec3) -> Flag:
         over_length = jnp.abs(point.x) <= 0.5 * self.length_m
         return over_length & (jnp.abs(point.y) <= 0.5 * self.width_m)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "ParabolicSheet"]:
+        return {
+            "bowl": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0), curvature_pm=0.3, length_m=4.0, width_m=4.0
+            )
+        }

@@ -158,6 +158,21 @@ class WavySheet(AbstractPlaced):
 
         return _bisect(before, jnp.minimum(one, other), jnp.maximum(one, other))
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "WavySheet"]:
+        return {
+            "sea": cls(
+                center_world_m=Vec3(4.0, 2.0, 10.0),
+                amplitude_m=0.4,
+                wavelength_m=3.0,
+                length_m=20.0,
+                width_m=20.0,
+                yaw_rad=0.3,
+                pitch_rad=0.1,
+            )
+        }
+
 
 def _inside(ray: Ray, half_m: Vec3) -> tuple[Real, Real]:
     """Return where a ray enters a box about the origin, or begins in it, and where it leaves."""

@@ -70,3 +70,11 @@ class DispersionPlume(AbstractPlume[DispersedCloud]):
             jnp.where(placed.there, emissions, 0.0),
             Downwind.at(site, self.spread_coefficient, self.spread_exponent),
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "DispersionPlume"]:
+        return {
+            "drawn": cls(Sources(number=(1, 3))),
+            "given": cls(Sources((Vec3(0.0, 0.0, 9.0), Vec3(1.0, 2.0, 5.0)))),
+        }

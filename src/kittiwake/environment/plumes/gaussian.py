@@ -82,3 +82,8 @@ class GaussianPlume(AbstractPlume[GaussianCloud]):
         if yaw is None:
             yaw = jnp.pi * jax.random.uniform(yaw_key, (), jnp.result_type(float))
         return GaussianCloud(position, Vec3.of(spread), yaw, self.peak)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "GaussianPlume"]:
+        return {"drawn": cls(), "given": cls(Vec3(4.0, 2.0, 10.0), (4.0, 9.0, 15.0), 0.6)}

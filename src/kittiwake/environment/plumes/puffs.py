@@ -172,6 +172,11 @@ class PuffPlume(AbstractPlume[PuffCloud]):
         draws = jax.random.exponential(key, (count,), jnp.result_type(float))
         return self.mean_interval_s * draws
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "PuffPlume"]:
+        return {"drawn": cls(Sources(number=(1, 3)), mean_interval_s=0.01)}
+
 
 def _longest_crossing_s(site: Site) -> float:
     """Return the time in which the wind crosses the area, from its first corner to the last."""

@@ -23,7 +23,7 @@ from jaxtyping import Array, Float
 from typing_extensions import override
 
 from kittiwake.environment.satellites.choice import frame_at, select_satellites
-from kittiwake.environment.satellites.range_errors import SecondOrderError
+from kittiwake.environment.satellites.range_errors import FirstOrderError, SecondOrderError
 from kittiwake.geometry.geodesy import LocalFrame
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -111,3 +111,8 @@ class NominalConstellation(AbstractConstellation):
         return select_satellites(
             self.numbers, tuple(range(1, len(SLOTS_DEG) + 1)), "the constellation"
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "NominalConstellation"]:
+        return {"all": cls(), "five": cls(numbers=(1, 7, 12, 18, 24), errors=FirstOrderError())}

@@ -7,7 +7,7 @@ leap seconds. A flight evaluates pieces, each a sum of Chebyshev polynomials ove
 minutes, in world axes, computed in double precision before it begins.
 """
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import ceil
 
 import equinox as eqx
@@ -152,6 +152,19 @@ class PreciseConstellation(AbstractConstellation):
             )
             raise ScenarioError(message)
         return self.numbers or complete
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "PreciseConstellation"]:
+        time_s = np.arange(24) * 900.0
+        turn = time_s[:, None] * 1.5e-4 + np.arange(5)
+        tilt = 0.5 * np.arange(5)
+        circles = np.stack(
+            [np.cos(turn), np.sin(turn) * np.cos(tilt), np.sin(turn) * np.sin(tilt)], -1
+        )
+        begins_gps = datetime(2026, 1, 1, 10, tzinfo=UTC)
+        table = OrbitTable("circles.sp3", begins_gps, (1, 2, 3, 5, 8), time_s, 2.66e7 * circles)
+        return {"circles": cls(file=table)}
 
 
 def _used(table: OrbitTable, begins_s: float, ends_s: float) -> slice:

@@ -115,6 +115,14 @@ class PiersonMoskowitzSea(AbstractSea):
     def enhancement(self) -> float:
         return 1.0
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "PiersonMoskowitzSea"]:
+        return {
+            "by the wind": cls(wind_speed_mps=5.0, components=8),
+            "by its state": cls(sea_state=2, spreading=4.0, components=8),
+        }
+
 
 class JonswapSea(AbstractSea):
     """Growing sea: given by its significant height, by wind and fetch or by its sea state.
@@ -152,3 +160,19 @@ class JonswapSea(AbstractSea):
     @override
     def enhancement(self) -> Real:
         return self.peak_enhancement
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "JonswapSea"]:
+        return {
+            "by the wind": cls(wind_speed_mps=5.0, fetch_m=3000.0, components=8),
+            "by its height": cls(
+                0.4,
+                peak_period_s=3.0,
+                towards_rad=0.5,
+                spreading=9.0,
+                water_depth_m=2.0,
+                components=8,
+            ),
+            "glassy": cls(sea_state=0, components=8),
+        }

@@ -57,6 +57,11 @@ class RegularWaves(AbstractWaves):
             self.water_depth_m,
         )
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "RegularWaves"]:
+        return {"drawn": cls(0.4, 3.0, 0.5), "on shallow water": cls(0.4, 3.0, 0.5, 1.5, 0.2)}
+
 
 def _single(number: Real) -> Float[Array, "1"]:
     return jnp.asarray(number, jnp.result_type(float))[None]

@@ -109,3 +109,8 @@ class Barrier(AbstractRangeAvoidance[BarrierState, VelocityYaw]):
             jnp.where(new[:, None], points, state.points_world_m),
             jnp.where(new, ranges.valid, state.valid),
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Barrier"]:
+        return {"by a lidar": cls(("lidar-2d",)), "by two": cls(("ultrasonic", "ultrasonic-fan"))}

@@ -88,3 +88,8 @@ class Gageik(AbstractRangeAvoidance[tuple[()], PositionYaw]):
 
     def _slowed(self, towards: Real) -> Real:
         return jnp.minimum(towards, self.reduction * towards)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Gageik"]:
+        return {"by a ring": cls(("ultrasonic-fan",))}

@@ -108,3 +108,8 @@ class Repulsion(AbstractRangeAvoidance[tuple[()], ThrustAttitude]):
         return state, ThrustAttitude(
             command.thrust_n, attitude, command.angular_velocity_body_radps
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Repulsion"]:
+        return {"by turns": cls(("ultrasonic-array", "sonar-cone"))}

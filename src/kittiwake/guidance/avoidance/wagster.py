@@ -114,6 +114,11 @@ class Wagster(AbstractRangeAvoidance[WagsterState, PositionYaw]):
         between = on_left & on_right & (left_m < self.aside_m) & (right_m < self.aside_m)
         return jnp.where(between, self.centering * (left_m - right_m), 0.0)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Wagster"]:
+        return {"by a ring": cls(("ultrasonic-fan",))}
+
 
 def _along(directions: Directions, ranges: Ranges, forward: Vec3) -> tuple[Float[Array, ""], Flag]:
     """Return range and validity of the sensor that points the most along a direction."""

@@ -281,3 +281,11 @@ class DeckLanding(AbstractGuidance[DeckLandingState]):
         )
         waits = PositionYaw(initial.position_world_m, yaw)
         return tree_where(phase == LOOKING, as_arrays(waits), as_arrays(over))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "DeckLanding"]:
+        return {
+            "over a deck": cls("beacon", standing_height_m=0.06),
+            "at once": cls("beacon", settle_s=0.0, smoothing_s=0.0, yaw_rad=0.3),
+        }

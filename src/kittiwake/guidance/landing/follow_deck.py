@@ -74,3 +74,11 @@ class FollowDeck(AbstractGuidance[FollowDeckState]):
         return FollowDeckState(initial, deck), tree_where(
             deck.seen, as_arrays(over), as_arrays(waits)
         )
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "FollowDeck"]:
+        return {
+            "over a deck": cls("beacon"),
+            "at a yaw": cls("beacon", 2.0, smoothing_s=0.0, yaw_rad=0.3),
+        }

@@ -182,3 +182,8 @@ class Land(AbstractGuidance[LandState]):
     @override
     def phase(self, state: LandState) -> Int[Array, ""]:
         return state.phase
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Land"]:
+        return {"to a height": cls(landing_height_world_m=0.1)}

@@ -121,3 +121,8 @@ class Vtol(AbstractGuidance[VtolState]):
     def _follower(self) -> FollowDeck:
         """Estimator of the pad, which adopts each message."""
         return FollowDeck(self.sensor, smoothing_s=0.0, lost_after_s=self.lost_after_s)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Vtol"]:
+        return {"down": cls("beacon", landing_at_s=0.01), "above": cls("beacon", landing_at_s=None)}

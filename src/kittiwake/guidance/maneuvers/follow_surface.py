@@ -235,6 +235,14 @@ class FollowSurface(AbstractGuidance[FollowSurfaceState]):
         done = (state.part == DONE) | ((part == FOLLOWING) & over)
         return jnp.where(done, DONE, part).astype(jnp.int32)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "FollowSurface"]:
+        return {
+            "for ever": cls("ultrasonic-head", hold_s=0.0, give_up_s=0.01),
+            "for a while": cls("ultrasonic-head", way_m=0.01, duration_s=0.02),
+        }
+
 
 def _up_the_surface(normal_world: Vec3, estimate: Kinematics) -> Vec3:
     """Return the unit vector up the steepest line, or ahead if the surface is level."""

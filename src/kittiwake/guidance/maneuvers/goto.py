@@ -113,3 +113,11 @@ class Goto(AbstractGuidance[GotoState]):
         third = 60.0 * (1.0 - 6.0 * t * (1.0 - t)) / duration_s**3
         moving = (t > 0.0) & (t < 1.0)
         return share, (first, second, jnp.where(moving, third, 0.0))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Goto"]:
+        return {
+            "at once": cls(Vec3(4.0, 2.0, 10.0)),
+            "smoothly": cls(Vec3(4.0, 2.0, 10.0), speed_mps=2.0),
+        }

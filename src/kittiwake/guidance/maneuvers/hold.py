@@ -70,3 +70,13 @@ class Hold(AbstractGuidance[InitialPose]):
         if self.height_world_m is None:
             return VelocityYaw(velocity, yaw_rad)
         return VelocityHeightYaw(velocity.x, velocity.y, self.height_world_m, yaw_rad)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Hold"]:
+        return {
+            "where it is": cls(),
+            "position": cls(position_world_m=Vec3(1.0, 2.0, 3.0)),
+            "velocity": cls(velocity_world_mps=Vec3(1.0, 2.0, 3.0)),
+            "height": cls(velocity_world_mps=Vec3(1.0, 2.0, 0.0), height_world_m=3.0),
+        }

@@ -184,3 +184,15 @@ class LineOfSight(AbstractGuidance[LineOfSightState]):
             return jnp.stack(places)[index]
 
         return Vec3(pick("x"), pick("y"), pick("z"))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "LineOfSight"]:
+        places = (Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0), Vec3(-2.0, 4.0, 6.0))
+        patterns = {name: cls(pattern=each) for name, each in SurveyPattern.examples().items()}
+        return {
+            "once": cls(places, integral_gain_per_s=0.1),
+            "for ever": cls(places, loop=True),
+            "in pursuit": cls(places, heading="pursuit"),
+            **patterns,
+        }

@@ -172,6 +172,19 @@ class ModeTour(AbstractGuidance[tuple[()]]):
             current = tree_where(jnp.asarray(now >= stage.at_s), planned, current)
         return state, current
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "ModeTour"]:
+        return {
+            "in turn": cls(
+                (
+                    ModeStage(0.0, "position-yaw", position_world_m=Vec3(1.0, 2.0, 3.0)),
+                    ModeStage(0.01, "thrust-attitude", thrust_n=9.0, roll_rad=0.1),
+                    ModeStage(5.0, "thrust-rates"),
+                )
+            )
+        }
+
 
 def _or_0(value: Real | None) -> Real:
     return 0.0 if value is None else value

@@ -6,16 +6,18 @@ from typing import Literal, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.columns import column_names, from_columns, required_columns
-from kittiwake.core.commands import AttitudeThrottle, Command, PositionYaw
+from kittiwake.core.commands import AttitudeThrottle, Command, PositionYaw, zero_command
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.recording import Recording
 from kittiwake.geometry.scalar import Real
 from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 # how much of an invalid file a message shows
@@ -46,16 +48,23 @@ class Playback(AbstractGuidance[tuple[()]]):
     @override
     def prepare(self, context: BuildContext) -> "Playback":
         if self.command_types() == (context.dynamics.command_type,):
+            self._check_count(context.dynamics)
             _check_bounds(self.file, context.dynamics.command_bounds)
         return self
 
     @override
     def command_types(self) -> tuple[type[Command]]:
+        columns, count = set(self.file.columns), len(self.file.columns)
         for kind in get_args(Command):
-            if set(required_columns(kind)) <= set(self.file.columns) <= set(column_names(kind)):
+            if set(required_columns(kind, count)) <= columns <= set(column_names(kind, count)):
                 return (kind,)
         message = f"{self.file.source}:1: {_column_problem(self.file.columns)}"
         raise ValueError(message)
+
+    @override
+    def zero_commands(self) -> tuple[Command, ...]:
+        (kind,) = self.command_types()
+        return (zero_command(kind, len(self.file.columns)),)
 
     @override
     def step(
@@ -73,6 +82,16 @@ class Playback(AbstractGuidance[tuple[()]]):
     def end_s(self) -> float:
         return self.file.end_s
 
+    def _check_count(self, dynamics: AbstractDynamics) -> None:
+        """Raise ScenarioError for numbers of more or fewer actuators than the vehicle has."""
+        given, needed = len(self.file.columns), dynamics.actuator_count
+        if needed and given != needed:
+            message = (
+                f"{self.file.source}: got {given} columns of {dynamics.command_type.__name__}; "
+                f"must be {needed}, one for each actuator of the vehicle"
+            )
+            raise ScenarioError(message)
+
     def _to_flu(self, command: Command) -> Command:
         if self.body_axes == "flu":
             return command
@@ -85,12 +104,23 @@ class Playback(AbstractGuidance[tuple[()]]):
             battery_v=command.battery_v,
         )
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Playback"]:
+        columns = tuple(column_names(AttitudeThrottle))
+        values = np.array([[0.1, -0.1, 0.6, 0.2, 11.0], [0.2, 0.1, 0.5, -0.3, 11.5]])
+        sticks = Recording(columns, "recording.csv", 0.04, np.array([0.0, 0.02]), values)
+        return {"flu": cls(sticks), "frd": cls(sticks, body_axes="frd")}
+
 
 def _column_problem(columns: Sequence[str]) -> str:
     """Return the difference of the columns to the most similar command type."""
     columns = [_printable(column) for column in columns[:MAX_COLUMNS]]
-    nearest = max(get_args(Command), key=lambda kind: _similarity(column_names(kind), columns))
-    expected = column_names(nearest)
+    count = len(columns)
+    nearest = max(
+        get_args(Command), key=lambda kind: _similarity(column_names(kind, count), columns)
+    )
+    expected = column_names(nearest, count)
     if not any(_similarity(expected, columns)[:2]):
         example = ", ".join(required_columns(PositionYaw))
         return (
@@ -99,7 +129,7 @@ def _column_problem(columns: Sequence[str]) -> str:
         )
     unknown, missing_names = _unknown_and_missing(columns, expected)
     if not unknown:
-        missing = [c for c in missing_names if c in required_columns(nearest)]
+        missing = [c for c in missing_names if c in required_columns(nearest, count)]
         return f"missing columns of {nearest.__name__}: {', '.join(missing)}"
     known = did_you_mean(unknown[0], missing_names) if missing_names else "Remove it."
     return f"{nearest.__name__} has no column '{unknown[0]}'. {known}"

@@ -121,3 +121,10 @@ class Waypoints(AbstractGuidance[WaypointsState]):
             return jnp.stack([jnp.asarray(getattr(p, axis)) for p in self.positions_world_m])[index]
 
         return Vec3(pick("x"), pick("y"), pick("z"))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Waypoints"]:
+        places = (Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0))
+        patterns = {name: cls(pattern=each) for name, each in SurveyPattern.examples().items()}
+        return {"once": cls(places), "for ever": cls(places, loop=True), **patterns}

@@ -151,6 +151,11 @@ class PlanPath(AbstractGuidance[tuple[()]]):
             "goal"
         )
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "PlanPath"]:
+        return {"over the ground": cls(Vec3(3.0, 2.0, 0.2))}
+
 
 def _swings(space: FreeSpace, curves: np.ndarray, hull: Points, clearance_m: float) -> np.ndarray:
     """Return flags of the trajectory's pieces that come too close to something or leave the space.

@@ -166,6 +166,19 @@ class SurveyPattern(eqx.Module):
             Vec3(corner.x + c * x - s * y, corner.y + s * x + c * y, corner.z) for x, y in corners
         )
 
+    @classmethod
+    def examples(cls) -> dict[str, "SurveyPattern"]:
+        """Return patterns for the contract tests by name."""
+        lake = cls(
+            "coverage",
+            lane_spacing_m=2.0,
+            polygon_world_m=((0.0, 0.0), (9.0, 1.0), (5.0, 4.0), (8.0, 9.0), (0.0, 7.0)),
+            islands_world_m=(((2.0, 3.0), (4.0, 3.0), (3.0, 5.0)),),
+            margin_m=0.2,
+            height_world_m=10.0,
+        )
+        return {"sweep": cls("sweep", Vec3(1.0, 2.0, 10.0), 6.0, 4.0, 2.0, 0.5), "coverage": lake}
+
 
 def check_positions_or_pattern(
     positions_world_m: tuple[Vec3, ...], pattern: SurveyPattern | None

@@ -72,6 +72,20 @@ class Curve(AbstractGuidance[tuple[()]]):
         place, velocity, acceleration, jerk = (Vec3(*parts) for parts in zip(x, y, z, strict=True))
         return place, velocity, acceleration, jerk
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Curve"]:
+        return {
+            "helix": cls(
+                Vec3(1.0, 2.0, 10.0),
+                Vec3(2.0, 1.0, 0.5),
+                Vec3(0.5, 0.5, 1.0),
+                Vec3(1.5, 0.0, 0.2),
+                Vec3(0.0, 0.0, 0.1),
+                yaw_rate_radps=0.3,
+            )
+        }
+
 
 def _along(
     center: Real, speed: Real, size: Real, rate: Real, phase: Real, time_s: Real

@@ -226,6 +226,17 @@ class FollowTrajectory(AbstractGuidance[TrajectoryState]):
         known = self._planned.first_yaw_rad
         return otherwise_rad if known is None else known
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "FollowTrajectory"]:
+        places = (Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0), Vec3(-2.0, 4.0, 6.0))
+        upwards = (Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))
+        return {
+            "along its way": cls(places),
+            "turning": cls(places, "minimum-jerk", (0.0, 1.0, -3.0), (0.0, 4.0, 8.0)),
+            "upwards": cls(upwards, "cubic-spline"),
+        }
+
 
 @lru_cache(maxsize=64)
 def _plan(

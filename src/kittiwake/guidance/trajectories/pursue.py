@@ -273,6 +273,17 @@ class Pursue(AbstractGuidance[PursuitState]):
         )
         return visited + (near & (visited <= last)).astype(jnp.int32)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Pursue"]:
+        places = (Vec3(1.0, 2.0, 10.0), Vec3(3.0, 4.0, 5.0), Vec3(-2.0, 4.0, 6.0))
+        route = Route("a.json", np.array([[0.0, 0.0, 1.0], [9.0, 9.0, 2.0]]))
+        return {
+            "looking ahead": cls(positions_world_m=places),
+            "looking at a point": cls(route, samples=50, integral_gain_per_s2=0.1, look="point"),
+            "looking north": cls(positions_world_m=places, samples=2, look="fixed"),
+        }
+
 
 def _row(table: Float[Array | np.ndarray, "rows 3"], number: Int[Array, ""]) -> Vec3:
     row = jnp.asarray(table)[number]

@@ -60,6 +60,11 @@ class Bias(AbstractErrorOnField[Biases]):
             return walk + draw * (k * jnp.sqrt(dt_s))
         return GaussMarkov(k * jnp.sqrt(0.5 * tau_s), tau_s).next(walk, draw, dt_s)
 
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Bias"]:
+        return {"walking": cls(1.0, 0.5, 0.1, 2.0, field="velocity_world_mps")}
+
 
 def _draw(key: PRNGKeyArray, like: Real) -> Array:
     return jax.random.normal(key, jnp.shape(like), jnp.result_type(like))

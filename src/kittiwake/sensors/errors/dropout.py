@@ -69,3 +69,8 @@ class Dropout(AbstractSensorError[DropoutState]):
         )
         arrived = Sample(last.measurement, last.ideal, sample.fresh & ~in_burst)
         return DropoutState(last, jnp.asarray(True), in_burst), arrived
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Dropout"]:
+        return {"in bursts": cls(0.3, 5.0)}

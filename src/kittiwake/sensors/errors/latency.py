@@ -84,3 +84,8 @@ class Latency(AbstractSensorError[LatencyState]):
         out = jax.tree.map(lambda ring: dynamic_index_in_dim(ring, oldest, keepdims=False), samples)
         arrived = Sample(out.measurement, out.ideal, out.fresh & full)
         return LatencyState(samples, index, full), arrived
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Latency"]:
+        return {"of two": cls(0.04)}

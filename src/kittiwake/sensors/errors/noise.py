@@ -30,3 +30,8 @@ class Noise(AbstractErrorOnField[tuple[()]]):
             return x + self.deviation * jax.random.normal(own, jnp.shape(x), jnp.result_type(x))
 
         return state, replace(sample, measurement=self.changed(sample.measurement, noisy))
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Noise"]:
+        return {"white": cls(0.1, field="position_world_m")}

@@ -27,3 +27,8 @@ class Quantization(AbstractErrorOnField[tuple[()]]):
             sample.measurement, lambda _, x: jnp.round(x / self.quantum) * self.quantum
         )
         return state, replace(sample, measurement=rounded)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Quantization"]:
+        return {"coarse": cls(0.1, field="hdop")}

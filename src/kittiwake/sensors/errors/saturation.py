@@ -31,3 +31,8 @@ class Saturation(AbstractErrorOnField[tuple[()]]):
         del dt_s, key
         clipped = self.changed(sample.measurement, lambda _, x: jnp.clip(x, self.low, self.high))
         return state, replace(sample, measurement=clipped)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Saturation"]:
+        return {"narrow": cls(-1.0, 1.0, field="position_world_m")}

@@ -55,3 +55,8 @@ class Stuck(AbstractErrorOnField[StuckState]):
         )
         next_state = StuckState([jnp.asarray(x) for x in self.numbers(repeated)], state.count + 1)
         return next_state, replace(sample, measurement=repeated)
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "Stuck"]:
+        return {"begun": cls(0.01), "of one field": cls(0.01, field="satellites")}

@@ -50,8 +50,9 @@ class Hover(AbstractTask[tuple[()]]):
     @override
     def observe(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> HoverObservation:
         del goal, scene
+        rotors = len(agent.command.speeds_radps)
         about = relative_motion(self.place_world_m, 0.0, agent.estimate)
-        speeds = tuple(agent.actuators[name] for name in sorted(agent.actuators))
+        speeds = tuple(agent.actuators[f"rotor_{i}_radps"] for i in range(rotors))
         own = {field.name: getattr(about, field.name) for field in fields(about)}
         return HoverObservation(**own, speeds_radps=speeds)
 

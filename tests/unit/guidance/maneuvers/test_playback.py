@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kittiwake.core.columns import column_names, required_columns
-from kittiwake.core.commands import AttitudeThrottle, PositionYaw, VelocityYaw
+from kittiwake.core.commands import AttitudeThrottle, PositionYaw, RotorSpeeds, VelocityYaw
 from kittiwake.core.recording import Recording
 from kittiwake.guidance.maneuvers.playback import Playback
 
@@ -21,9 +21,18 @@ def refusal(columns):
     return str(refused.value)
 
 
-@pytest.mark.parametrize("kind", [AttitudeThrottle, PositionYaw, VelocityYaw])
+@pytest.mark.parametrize("kind", [AttitudeThrottle, PositionYaw, VelocityYaw, RotorSpeeds])
 def test_columns_in_any_order_select_their_command_type(kind):
-    assert Playback(recorded(column_names(kind)[::-1])).command_types() == (kind,)
+    assert Playback(recorded(column_names(kind, 6)[::-1])).command_types() == (kind,)
+
+
+def test_rotor_speeds_have_a_column_for_each_rotor():
+    (zero,) = Playback(recorded(column_names(RotorSpeeds, 6))).zero_commands()
+    assert zero == RotorSpeeds((0.0,) * 6)
+    assert refusal(["speeds_0_radps", "speeds_1_radps", "speeds_3_radps"]) == (
+        "inputs.csv:1: RotorSpeeds has no column 'speeds_3_radps'. "
+        "Did you mean 'speeds_2_radps'? Allowed: speeds_2_radps."
+    )
 
 
 def test_misspelled_column_gives_the_nearest_missing_one():

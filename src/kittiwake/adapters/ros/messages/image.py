@@ -4,16 +4,14 @@ A depth image has depths along the optical axis in meters as 32FC1, and infinity
 a return (REP 118). Images are in the optical frame, points in the frame of the camera.
 """
 
-from math import tan
-
 import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.adapters.ros.messages.plain import PlainMessage, header
 from kittiwake.adapters.ros.messages.sensor_frames import OPTICAL, MountedSensor
 from kittiwake.adapters.ros.messages.topic import Row, Topic
-from kittiwake.sensors.camera import COLORS, WHITE, Camera
-from kittiwake.sensors.range_camera import RangeCamera
+from kittiwake.interfaces.beam import FieldOfView
+from kittiwake.sensors.camera import COLORS, WHITE
 
 IMAGE, POINT_CLOUD = "sensor_msgs/Image", "sensor_msgs/PointCloud2"
 CAMERA_INFO = "sensor_msgs/CameraInfo"
@@ -23,8 +21,7 @@ FLOAT32, FLOAT_BYTES = 7, 4
 
 def image_topics(mounted: MountedSensor) -> list[Topic]:
     """Return the image and camera parameters of a camera, and its depths if it measures them."""
-    camera = mounted.sensor
-    assert isinstance(camera, Camera)
+    camera = _camera(mounted)
     size = (camera.height, camera.width)
     color, frame = mounted.array_columns("color", *size, COLORS), mounted.part_frame(OPTICAL)
 
@@ -33,17 +30,17 @@ def image_topics(mounted: MountedSensor) -> list[Topic]:
         return _image(ns, frame, "rgb8", pixels.reshape(*size, COLORS))
 
     topics = [Topic(f"{mounted.name}/image_raw", IMAGE, image)]
-    return topics + (depth_topics(mounted) if camera.depth else [_camera_info(mounted)])
+    with_depth = f"{mounted.prefix}depth_0_0_m" in mounted.column_index
+    return topics + (depth_topics(mounted) if with_depth else [_camera_info(mounted)])
 
 
 def depth_topics(mounted: MountedSensor) -> list[Topic]:
     """Return the depth image, point cloud and camera parameters of a depth camera."""
-    camera = mounted.sensor
-    assert isinstance(camera, Camera | RangeCamera)
+    camera = _camera(mounted)
     size = (camera.height, camera.width)
     depth, valid = mounted.array_columns("depth_m", *size), mounted.array_columns("valid", *size)
     rays = _rays(camera)
-    along_ray = isinstance(camera, RangeCamera) and camera.along == "ray"
+    along_ray = getattr(mounted.sensor, "along", "axis") == "ray"
     depth_per_reading = 1.0 / np.linalg.norm(rays, axis=1) if along_ray else np.ones(len(rays))
 
     def depths_m(row: Row) -> Float64[np.ndarray, " pixels"]:
@@ -104,9 +101,8 @@ def _camera_info(mounted: MountedSensor) -> Topic:
 
     Pixel centers have integer coordinates.
     """
-    camera = mounted.sensor
-    assert isinstance(camera, Camera | RangeCamera)
-    focal, frame = _focal_length(camera), mounted.part_frame(OPTICAL)
+    camera = _camera(mounted)
+    focal, frame = camera.focal_length_px, mounted.part_frame(OPTICAL)
     center = 0.5 * (camera.width - 1), 0.5 * (camera.height - 1)
     intrinsics = [[focal, 0.0, center[0]], [0.0, focal, center[1]], [0.0, 0.0, 1.0]]
     fields = {
@@ -125,14 +121,16 @@ def _camera_info(mounted: MountedSensor) -> Topic:
     return Topic(f"{mounted.name}/camera_info", CAMERA_INFO, info)
 
 
-def _focal_length(camera: Camera | RangeCamera) -> float:
-    """Return the focal length in pixels."""
-    return 0.5 * camera.width / tan(0.5 * float(camera.horizontal_field_of_view_rad))
+def _camera(mounted: MountedSensor) -> FieldOfView:
+    """Return the field of view of a camera."""
+    camera = mounted.sensor.field_of_view()
+    assert camera is not None, "a sensor that measures images has a field of view"
+    return camera
 
 
-def _rays(camera: Camera | RangeCamera) -> Float64[np.ndarray, "pixels 3"]:
+def _rays(camera: FieldOfView) -> Float64[np.ndarray, "pixels 3"]:
     """Return the vectors through all pixels, row by row, at 1 m depth: x ahead, y left, z up."""
-    focal = _focal_length(camera)
+    focal = camera.focal_length_px
     left = (0.5 * camera.width - np.arange(camera.width) - 0.5) / focal
     up = (0.5 * camera.height - np.arange(camera.height) - 0.5) / focal
     y, z = np.meshgrid(left, up)

@@ -1,8 +1,8 @@
 """Messages of sensors, by the type of their measurements.
 
-``TOPIC_FACTORIES`` maps a measurement type to a function that returns the topics of a mounted
-sensor. Measurements without a standard message are not published: altimeters, anchors,
-concentrations, ground classes.
+``TOPIC_FACTORIES`` maps a measurement type, or a base class of it, to a function that returns the
+topics of a mounted sensor. Measurements without a standard message, such as those of altimeters,
+are published as arrays of their numbers.
 
 Covariances are those of a sensor's configured white noise, if it has any. Zeros mean unknown; -1 as
 the first element means that the sensor does not measure the quantity.
@@ -10,7 +10,6 @@ the first element means that the sensor does not measure the quantity.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 
@@ -29,7 +28,6 @@ from kittiwake.adapters.ros.messages.plain import (
 )
 from kittiwake.adapters.ros.messages.range import (
     multi_range_topics,
-    round_robin_topics,
     single_range_topics,
 )
 from kittiwake.adapters.ros.messages.sensor_frames import MountedSensor
@@ -45,18 +43,11 @@ from kittiwake.core.measurements import (
     RangeMeasurement,
     RangesMeasurement,
 )
-from kittiwake.core.noise import white_deviation
 from kittiwake.core.units import DEGREE_RAD
 from kittiwake.geometry.geodesy import LocalFrame, geodetic_from_ecef
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.head import HeadMeasurement
-from kittiwake.sensors.barometer import Barometer, MicklischBarometer
-from kittiwake.sensors.beacon import Beacon
 from kittiwake.sensors.camera import ImageMeasurement
-from kittiwake.sensors.gnss import Gnss
-from kittiwake.sensors.imu import Imu
-from kittiwake.sensors.imu_sets import MicklischImu, QrsimImu
-from kittiwake.sensors.magnetometer import Magnetometer
 from kittiwake.sensors.range_camera import DepthMeasurement
 from kittiwake.sensors.ultrasonic_array import TurnsMeasurement
 from kittiwake.world.satellites import SKY, SatelliteProcess
@@ -65,12 +56,11 @@ from kittiwake.world.world import World
 IMU, FIX = "sensor_msgs/Imu", "sensor_msgs/NavSatFix"
 PRESSURE, FIELD = "sensor_msgs/FluidPressure", "sensor_msgs/MagneticField"
 TWIST, POSE = "geometry_msgs/TwistStamped", "geometry_msgs/PoseWithCovarianceStamped"
+NUMBERS = "std_msgs/Float64MultiArray"
 NO_FIX, FIX_FOUND, GPS = -1, 0, 1
 APPROXIMATED, NOT_KNOWN = 1, 0
 UNKNOWN = [0.0] * 9
 NOT_MEASURED = [-1.0, *[0.0] * 8]
-# standard deviation of a uniform distribution within a bound, over the bound
-UNIFORM_DEVIATION = 1.0 / sqrt(3.0)
 
 
 @dataclass(frozen=True)
@@ -89,9 +79,27 @@ class SensorContext:
 
 
 def sensor_topics(mounted: MountedSensor, context: SensorContext) -> list[Topic]:
-    """Return the topics of a sensor; none if ROS has no message for its measurements."""
-    factory = TOPIC_FACTORIES.get(mounted.sensor.measures)
-    return [] if factory is None else factory(mounted, context)
+    """Return the topics of a sensor."""
+    bases = mounted.sensor.measures.__mro__
+    factory = next((TOPIC_FACTORIES[one] for one in bases if one in TOPIC_FACTORIES), _numbers)
+    return factory(mounted, context)
+
+
+def _numbers(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
+    """Return the topic of the numbers of a measurement without a message; none of an image."""
+    if mounted.sensor.numbers:
+        return []
+    start = len(mounted.prefix)
+    names = [name[start:] for name in mounted.column_index if name.startswith(mounted.prefix)]
+    names = [name for name in names if name != "fresh"]
+    columns, size = mounted.columns(*names), len(names)
+    layout = {"dim": [{"label": ",".join(names), "size": size, "stride": size}]}
+
+    def message(row: Row, ns: int) -> PlainMessage:
+        del ns
+        return {"layout": layout, "data": row.take(columns).tolist()}
+
+    return [Topic(mounted.name, NUMBERS, message)]
 
 
 def orientation_sensor(sensors: Iterable[MountedSensor]) -> MountedSensor | None:
@@ -101,7 +109,8 @@ def orientation_sensor(sensors: Iterable[MountedSensor]) -> MountedSensor | None
 
 def _inertial(mounted: MountedSensor, context: SensorContext) -> list[Topic]:
     columns = mounted.vector_columns("specific_force_body_mps2", "angular_velocity_body_radps")
-    force, rate = (diagonal(*[d * d] * 3) for d in _inertial_deviations(mounted))
+    force = _variances(mounted, "specific_force_body_mps2")
+    rate = _variances(mounted, "angular_velocity_body_radps")
     attitude, covariance = _attitude(context.orientation)
 
     def message(row: Row, ns: int) -> PlainMessage:
@@ -119,22 +128,15 @@ def _inertial(mounted: MountedSensor, context: SensorContext) -> list[Topic]:
     return [Topic(mounted.name, IMU, message)]
 
 
-def _inertial_deviations(mounted: MountedSensor) -> tuple[float, float]:
-    """Return the standard deviations of a sample's white noise, in m/s^2 and rad/s."""
-    sensor, period_s = mounted.sensor, mounted.period_s
-    if isinstance(sensor, Imu):
-        densities = (
-            sensor.accelerometer.noise_mps2_per_rthz,
-            sensor.gyroscope.noise_radps_per_rthz,
-        )
-        force, rate = (float(white_deviation(density, period_s)) for density in densities)
-        return force, rate
-    if isinstance(sensor, QrsimImu):
-        return float(sensor.force_deviation_mps2), float(sensor.rate_deviation_radps)
-    if isinstance(sensor, MicklischImu):
-        bounds = float(sensor.force_bound_mps2), float(sensor.rate_bound_radps)
-        return UNIFORM_DEVIATION * bounds[0], UNIFORM_DEVIATION * bounds[1]
-    return 0.0, 0.0
+def _variances(mounted: MountedSensor, field: str) -> list[float]:
+    """Return the covariance matrix of a field of three axes."""
+    return diagonal(*[_variance(mounted, field)] * 3)
+
+
+def _variance(mounted: MountedSensor, field: str) -> float:
+    """Return the variance of a field's noise; 0 if it is unknown."""
+    deviation = float(mounted.sensor.noise_deviations(mounted.period_s).get(field, 0.0))
+    return deviation * deviation
 
 
 def _attitude(mounted: MountedSensor | None) -> tuple[Callable[[Row], Attitude], list[float]]:
@@ -142,8 +144,7 @@ def _attitude(mounted: MountedSensor | None) -> tuple[Callable[[Row], Attitude],
     if mounted is None:
         return lambda _: IDENTITY, NOT_MEASURED
     columns = mounted.columns("roll_rad", "pitch_rad", "yaw_rad")
-    deviation = float(getattr(mounted.sensor, "deviation_rad", 0.0))
-    covariance = diagonal(*[deviation * deviation] * 3)
+    covariance = _variances(mounted, "roll_rad")
     return lambda row: quaternion_from_euler(*row.take(columns).tolist()), covariance
 
 
@@ -198,8 +199,7 @@ def _range_variance(mounted: MountedSensor, world: World) -> float:
     """Return the variance of a pseudorange: the error common to all receivers and own noise."""
     sky = world.processes[SKY].component if SKY in world.processes else None
     shared = getattr(sky.errors, "deviation_m", 0.0) if isinstance(sky, SatelliteProcess) else 0.0
-    own = mounted.sensor.noise_m if isinstance(mounted.sensor, Gnss) else 0.0
-    return float(shared) ** 2 + float(own) ** 2
+    return float(shared) ** 2 + _variance(mounted, "position_world_m")
 
 
 def _velocity(frame: str, columns: Columns) -> Callable[[Row, int], PlainMessage]:
@@ -213,25 +213,18 @@ def _velocity(frame: str, columns: Columns) -> Callable[[Row, int], PlainMessage
 
 
 def _pressure(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
-    reading, sensor = mounted.column("pressure_pa"), mounted.sensor
-    deviation = 0.0
-    if isinstance(sensor, Barometer):
-        deviation = float(sensor.noise_pa)
-    elif isinstance(sensor, MicklischBarometer):
-        deviation = UNIFORM_DEVIATION * float(sensor.bound_pa)
+    reading, variance = mounted.column("pressure_pa"), _variance(mounted, "pressure_pa")
 
     def message(row: Row, ns: int) -> PlainMessage:
         pascal = float(row[reading])
-        variance = deviation * deviation
         return {"header": header(ns, mounted.frame), "fluid_pressure": pascal, "variance": variance}
 
     return [Topic(mounted.name, PRESSURE, message)]
 
 
 def _magnetic(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
-    columns, sensor = mounted.vector_columns("magnetic_field_body_t"), mounted.sensor
-    deviation = float(sensor.noise_t) if isinstance(sensor, Magnetometer) else 0.0
-    covariance = diagonal(*[deviation * deviation] * 3)
+    columns = mounted.vector_columns("magnetic_field_body_t")
+    covariance = _variances(mounted, "magnetic_field_body_t")
 
     def message(row: Row, ns: int) -> PlainMessage:
         return {
@@ -257,11 +250,8 @@ def _marker(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
 
 def _deck(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
     columns = np.append(mounted.vector_columns("position_world_m"), mounted.column("yaw_rad"))
-    covariance, sensor = [0.0] * 36, mounted.sensor
-    if isinstance(sensor, Beacon):
-        position = float(sensor.position_deviation_m) ** 2
-        yaw = float(sensor.yaw_deviation_rad) ** 2
-        covariance = diagonal(position, position, position, 0.0, 0.0, yaw)
+    position, yaw = _variance(mounted, "position_world_m"), _variance(mounted, "yaw_rad")
+    covariance = diagonal(position, position, position, 0.0, 0.0, yaw)
 
     def message(row: Row, ns: int) -> PlainMessage:
         return _pose(ns, mounted.world_frame, row.take(columns).tolist(), covariance)
@@ -300,7 +290,7 @@ TOPIC_FACTORIES: dict[type, Callable[[MountedSensor, SensorContext], list[Topic]
     RangeMeasurement: _without_context(single_range_topics),
     HeadMeasurement: _without_context(single_range_topics),
     RangesMeasurement: _without_context(multi_range_topics),
-    TurnsMeasurement: _without_context(round_robin_topics),
+    TurnsMeasurement: _without_context(multi_range_topics),
     DepthMeasurement: _without_context(depth_topics),
     ImageMeasurement: _without_context(image_topics),
     MarkerMeasurement: _marker,

@@ -31,12 +31,9 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.head import AbstractHead
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.rendering.rotation import from_x_to
-from kittiwake.sensors.camera import Camera
+from kittiwake.sensors.camera import ImageMeasurement
 from kittiwake.sensors.mount import Mount
-from kittiwake.sensors.range_camera import RangeCamera
-from kittiwake.sensors.round_robin import SENSORS
-from kittiwake.sensors.ultrasonic_array import UltrasonicArray
-from kittiwake.sensors.ultrasonic_fan import UltrasonicFan
+from kittiwake.sensors.range_camera import DepthMeasurement
 
 # suffix of a camera's optical frame
 OPTICAL = "optical"
@@ -92,23 +89,17 @@ class MountedSensor:
 
 def sensor_placements(sensor: AbstractSensor) -> dict[str, Placement]:
     """Return the placements of a sensor and its parts in the body, by suffix of their frames."""
-    if isinstance(sensor, UltrasonicArray):
-        lines = ((name, getattr(sensor, name)) for name in SENSORS)
-        return {n: _facing(_floats(o.position_body_m), o.direction_body) for n, o in lines}
-    if isinstance(sensor, UltrasonicFan):
-        center, radius_m = sensor.mount.position_body_m, float(sensor.ring_radius_m)
-        axes = sensor.beam_directions_body() or ()
-        return {fan_name(i): _facing(_floats(center + a * radius_m), a) for i, a in enumerate(axes)}
     own = _placement(sensor)
-    if isinstance(sensor, Camera | RangeCamera):
+    if issubclass(sensor.measures, ImageMeasurement | DepthMeasurement):
         optical = Placement(own.position_m, multiply(own.attitude, OPTICAL_ATTITUDE))
         return {"": own, OPTICAL: optical}
+    beams = sensor.beam_geometry()
+    if len(beams) > 1 and sensor.scan_angles_rad() is None:
+        return {
+            name: _facing(_floats(beam.position_body_m), beam.direction_body)
+            for name, beam in beams.items()
+        }
     return {"": own}
-
-
-def fan_name(number: int) -> str:
-    """Return the name of a fan of a ring; names in ROS must not begin with a digit."""
-    return f"fan_{number}"
 
 
 def static_frames(mounted: MountedSensor, ns: int) -> list[PlainMessage]:

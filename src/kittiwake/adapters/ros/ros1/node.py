@@ -3,11 +3,12 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 from kittiwake.adapters.ros.gains import Gain
 from kittiwake.adapters.ros.message_types import Message, MessageFields
 from kittiwake.adapters.ros.ros1.definitions import message_class, service_class
-from kittiwake.adapters.ros.ros1.filling import filler
+from kittiwake.adapters.ros.ros1.filling import make_message
 from kittiwake.adapters.ros.ros1.gains import start_server
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.adapters.ros.ros1.logs import isolated_logging
@@ -63,7 +64,6 @@ class Ros1Node:
         A latched topic delivers its last message to late subscribers.
         """
         rospy, message_type = self._rospy, message_class(kind)
-        fill = filler(message_type)
         publisher = rospy.Publisher(
             topic, message_type, latch=latched, tcp_nodelay=True, queue_size=QUEUE_SIZE
         )
@@ -72,7 +72,7 @@ class Ros1Node:
             if not latched and publisher.get_num_connections() == 0:
                 return
             try:
-                publisher.publish(fill(plain))
+                publisher.publish(make_message(message_type, plain))
             except rospy.ROSException:
                 # the topic is closed when the node is shut down, at any moment
                 if not rospy.is_shutdown():
@@ -91,8 +91,8 @@ class Ros1Node:
     ) -> None:
         """Advertise a service; each client is served in its own thread."""
         service = service_class(kind)
-        fill = filler(service._response_class)
-        self._rospy.Service(name, service, lambda request: fill(callback(request)))
+        respond = partial(make_message, service._response_class)
+        self._rospy.Service(name, service, lambda request: respond(callback(request)))
 
     def create_gain_server(
         self,

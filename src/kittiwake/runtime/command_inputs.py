@@ -1,0 +1,146 @@
+"""External commands as arguments of compiled functions."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kittiwake.core.columns import column_names, from_columns, to_columns
+from kittiwake.core.commands import zero_command
+from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.runtime.commands import (
+    Kinds,
+    accepted_commands,
+    command_columns,
+    command_values,
+    commands_from_values,
+    require_cascade,
+)
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.vehicle_step import ExternalCommand
+
+
+@runtime_checkable
+class CommandInputs(Protocol):
+    """Kinds of external commands that a program is compiled for."""
+
+    def zeros(self) -> Any:
+        """Return an example of ``values``."""
+        ...
+
+    def values(self, commands: Mapping[str, Any], vehicles: Mapping[str, Vehicle]) -> Any:
+        """Return the argument that holds commands, by vehicle.
+
+        Raises:
+            CommandError: for a command that is not allowed.
+        """
+        ...
+
+    def arranged(self, fleet: Fleet, values: Any) -> Sequence[tuple[ExternalCommand, ...]]:
+        """Return the commands of each group, inside a compiled function."""
+        ...
+
+
+@dataclass(frozen=True)
+class FixedCommands:
+    """Commands of one type to each of some vehicles; the others follow their guidance."""
+
+    kinds: Kinds = ()
+    recipients: Mapping[str, Vehicle] = field(default_factory=dict)
+
+    def zeros(self) -> Any:
+        """Return zeros for all numbers."""
+        return jnp.zeros(sum(map(len, command_columns(self.kinds, self.recipients))))
+
+    def values(self, commands: Mapping[str, Any], vehicles: Mapping[str, Vehicle]) -> Any:
+        """Return the numbers of all commands."""
+        ordered = {name: commands[name] for name, _ in self.kinds}
+        return jnp.asarray(command_values(ordered, vehicles), float)
+
+    def arranged(self, fleet: Fleet, values: Any) -> Sequence[tuple[ExternalCommand, ...]]:
+        """Return the commands of each group."""
+        commands = commands_from_values(self.kinds, values, self.recipients)
+        return fleet.group_commands(commands)
+
+
+class CommandRows(NamedTuple):
+    """Commands of one type for a group: a row of numbers and a flag for each vehicle."""
+
+    numbers: np.ndarray
+    addressed: np.ndarray
+
+
+class CommandSlots:
+    """Slots for commands of every type that a vehicle accepts, with a flag for those in use."""
+
+    def __init__(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+        self._names = [group.names for group in fleet.groups]
+        self._indices = {name: fleet.locate(name) for name in fleet.names}
+        self._kinds = [accepted_commands(vehicles[names[0]]) for names in self._names]
+        self._counts = [vehicles[names[0]].dynamics.actuator_count for names in self._names]
+        self._dtype = np.float32 if fleet.single_precision else np.float64
+        self._last: tuple[Mapping[str, Any], Any] = ({}, self.zeros())
+
+    def check(self, vehicle: str, command: Any, vehicles: Mapping[str, Vehicle]) -> None:
+        """Raise an error for a command that a vehicle does not accept.
+
+        Raises:
+            CommandError: for a command with numbers that are not allowed.
+            CascadeError: for a command type that it does not accept.
+        """
+        command_values({vehicle: command}, vehicles)
+        if type(command) not in self._kinds[self._indices[vehicle][0]]:
+            require_cascade(((vehicle, type(command)),), vehicles)
+
+    def zeros(self) -> list[list[CommandRows]]:
+        """Return slots that are not in use."""
+        return [
+            [
+                CommandRows(
+                    np.tile(np.asarray(_zero_values(kind, count), self._dtype), (len(names), 1)),
+                    np.zeros(len(names), bool),
+                )
+                for kind in kinds
+            ]
+            for names, kinds, count in zip(self._names, self._kinds, self._counts, strict=True)
+        ]
+
+    def values(
+        self, commands: Mapping[str, Any], vehicles: Mapping[str, Vehicle]
+    ) -> list[list[CommandRows]]:
+        """Return commands as arrays, with zeros for vehicles without a command."""
+        if commands == self._last[0]:
+            return self._last[1]
+        command_rows = self.zeros()
+        for name, command in commands.items():
+            number, index = self._indices[name]
+            own = command_rows[number][self._kinds[number].index(type(command))]
+            own.numbers[index] = command_values({name: command}, vehicles)
+            own.addressed[index] = True
+        self._last = dict(commands), command_rows
+        return command_rows
+
+    def arranged(self, fleet: Fleet, values: Any) -> Sequence[tuple[ExternalCommand, ...]]:
+        """Return the commands of each group."""
+        del fleet
+        return [
+            tuple(
+                ExternalCommand(jax.vmap(partial(_command_of, kind))(own.numbers), own.addressed)
+                for kind, own in zip(kinds, of_group, strict=True)
+            )
+            for kinds, of_group in zip(self._kinds, values, strict=True)
+        ]
+
+
+def _command_of(kind: type, numbers: jax.Array) -> Any:
+    """Return a command from its numbers."""
+    return from_columns(kind, dict(zip(column_names(kind, len(numbers)), numbers, strict=True)))
+
+
+def _zero_values(kind: type, count: int) -> list[float]:
+    """Return the numbers of a zero command to a vehicle with so many actuators."""
+    return [float(number) for number in to_columns(zero_command(kind, count)).values()]
