@@ -42,7 +42,7 @@ class LithiumPolymerState(eqx.Module):
     rounding: Real
 
 
-class LithiumPolymer(AbstractBattery):
+class LithiumPolymer(AbstractBattery[LithiumPolymerState]):
     """Lithium-polymer cells in series.
 
     Attributes:

@@ -12,7 +12,7 @@ from kittiwake.geometry.scalar import Count, Real
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 
 
-class MotorFault(AbstractFault):
+class MotorFault(AbstractFault[RotorSpeeds]):
     """A motor that follows only the fraction ``keeps`` of its commanded speed from ``at_s`` on.
 
     Its lag still applies, so that a motor without power coasts down. ``rotor`` counts from 0, as in

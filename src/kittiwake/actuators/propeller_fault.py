@@ -11,7 +11,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractFault
 
 
-class PropellerFault(AbstractFault):
+class PropellerFault(AbstractFault[RudderThrust]):
     """A propeller that gives only a fraction of its commanded thrust from ``at_s`` on."""
 
     command_type: ClassVar[type] = RudderThrust

@@ -15,7 +15,7 @@ from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 ANGLES = Bounds(-math.pi / 2.0, math.pi / 2.0)
 
 
-class RudderFault(AbstractFault):
+class RudderFault(AbstractFault[RudderThrust]):
     """A rudder that goes to a fixed angle at ``at_s`` and stays there."""
 
     command_type: ClassVar[type] = RudderThrust

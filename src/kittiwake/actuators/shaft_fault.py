@@ -13,7 +13,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 
 
-class ShaftFault(AbstractFault):
+class ShaftFault(AbstractFault[PropellerSpeeds]):
     """A shaft that follows only the fraction ``keeps`` of its commanded speed from ``at_s`` on."""
 
     command_type: ClassVar[type] = PropellerSpeeds

@@ -11,25 +11,27 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakValueDictionary
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float, UInt8
+from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, UInt8
 from typing_extensions import override
 
 from kittiwake.core.errors import did_you_mean
 from kittiwake.core.extras import optional
 from kittiwake.core.keys import seed_key
 from kittiwake.film.portrait import Portrait
+from kittiwake.geometry.scalar import Count, Real
 from kittiwake.scenario.document import written
 from kittiwake.sim.packing import Packing
 from kittiwake.tasks import TASKS
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.make import make
+from kittiwake.tasks.task import Overrides
 from kittiwake.tasks.worlds import Worlds, WorldsState, WorldsStep, axes_of, episode_key
 
 try:
@@ -45,6 +47,8 @@ Numbers = Float[np.ndarray, "..."]
 Image = UInt8[np.ndarray, "height width 3"]
 # task, conditions, and overrides as pairs of path and YAML text
 TaskKey = tuple[str, str | None, tuple[tuple[str, str], ...]]
+# options and additional results of an environment
+Info: TypeAlias = dict[str, Any]
 SEED_LIMIT = 2**63
 # width and height in pixels
 IMAGE_SIZE = (480, 320)
@@ -66,11 +70,13 @@ class CompiledWorld:
             self.step = jax.jit(self._step)
             self.rows = jax.jit(self._rows)
 
-    def _reset(self, root: Any, episode: Any, difficulty: Any) -> Any:
+    def _reset(
+        self, root: PRNGKeyArray, episode: Count, difficulty: Real
+    ) -> tuple[Array, Array, Array]:
         state, observation = self.env.reset(episode_key(root, 0, episode), difficulty)
         return *self._packing.pack(state), observation
 
-    def _step(self, floats: Any, words: Any, action: Any) -> Any:
+    def _step(self, floats: Array, words: Array, action: Array) -> tuple[Array, Array, Array]:
         """Return the packed state, and all results for Python in one array."""
         state = self._packing.unpack(floats, words)
         key = jax.random.fold_in(state.key, state.steps)
@@ -80,7 +86,7 @@ class CompiledWorld:
         results = jnp.concatenate([step.observation, jnp.stack(ends), step.rewards])
         return *self._packing.pack(step.state), results
 
-    def _rows(self, floats: Any, words: Any) -> Any:
+    def _rows(self, floats: Array, words: Array) -> dict[str, Array]:
         return self.env.rows(self._packing.unpack(floats, words))
 
 
@@ -102,7 +108,7 @@ def _shared_world(key: TaskKey) -> CompiledWorld:
 
 
 def compiled_world(
-    task: str | PathLike[str], conditions: str | None, overrides: Mapping[str, Any]
+    task: str | PathLike[str], conditions: str | None, overrides: Overrides
 ) -> CompiledWorld:
     """Return the compiled world of a task; for a file, which may change, always a new one."""
     if fspath(task) in TASKS.entries:
@@ -124,7 +130,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         task: str | PathLike[str],
         *,
         conditions: str | None = None,
-        overrides: Mapping[str, Any] = MappingProxyType({}),
+        overrides: Overrides = MappingProxyType({}),
         render_mode: str | None = None,
     ) -> None:
         _check_render_mode(render_mode)
@@ -140,8 +146,8 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
 
     @override
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Numbers, dict[str, Any]]:
+        self, *, seed: int | None = None, options: Info | None = None
+    ) -> tuple[Numbers, Info]:
         super().reset(seed=seed)
         if seed is not None or not self._seeded:
             drawn = int(self.np_random.integers(SEED_LIMIT)) if seed is None else seed
@@ -156,7 +162,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         return np.array(observation, np.float32), {}
 
     @override
-    def step(self, action: Any) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
+    def step(self, action: ArrayLike) -> tuple[Numbers, float, bool, bool, Info]:
         self._check_reset()
         if self._episode_ended:
             gymnasium.logger.warn("step() after the end of an episode; call reset() first")
@@ -213,7 +219,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         num_envs: int = 1,
         *,
         conditions: str | None = None,
-        overrides: Mapping[str, Any] = MappingProxyType({}),
+        overrides: Overrides = MappingProxyType({}),
         render_mode: str | None = None,
     ) -> None:
         if isinstance(num_envs, bool) or not hasattr(num_envs, "__index__") or num_envs < 1:
@@ -236,8 +242,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
 
     @override
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Numbers, dict[str, Any]]:
+        self, *, seed: int | None = None, options: Info | None = None
+    ) -> tuple[Numbers, Info]:
         super().reset(seed=seed)
         checked = _options(options, DIFFICULTY, MASK)
         given = checked.get(DIFFICULTY, 1.0)
@@ -253,7 +259,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         return self._observations.copy(), {}
 
     def _reset_masked(
-        self, seed: int | None, mask: Bool[np.ndarray, " worlds"], difficulty: Any
+        self, seed: int | None, mask: Bool[np.ndarray, " worlds"], difficulty: Real | np.floating
     ) -> Numbers:
         if self._state is None:
             message = f"no episodes have begun; call reset() without {MASK!r} first"
@@ -267,13 +273,13 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
 
     @override
     def step(
-        self, actions: Any
+        self, actions: ArrayLike
     ) -> tuple[
         Numbers,
         Float[np.ndarray, " worlds"],
         Bool[np.ndarray, " worlds"],
         Bool[np.ndarray, " worlds"],
-        dict[str, Any],
+        Info,
     ]:
         if self._state is None:
             message = "no episodes have begun; call reset() first"
@@ -289,9 +295,9 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         info = self._info(stepped, done)
         return self._observations.copy(), np.array(stepped.reward), terminated, truncated, info
 
-    def _info(self, stepped: WorldsStep, done: Bool[np.ndarray, " worlds"]) -> dict[str, Any]:
+    def _info(self, stepped: WorldsStep, done: Bool[np.ndarray, " worlds"]) -> Info:
         """Return rewards of each agent and final observations, each with a mask of its worlds."""
-        info: dict[str, Any] = {}
+        info: Info = {}
         rewards = np.array(stepped.rewards) if len(self.env.agents) > 1 else None
         if rewards is not None:
             info = {"rewards": rewards, "_rewards": np.ones(self.num_envs, bool)}
@@ -301,7 +307,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         last = np.asarray(stepped.final_observation, np.float32)
         for world in np.flatnonzero(done):
             final[world] = last[world]
-        final_info: dict[str, Any] = {}
+        final_info: Info = {}
         if rewards is not None:
             final_info = {"rewards": np.where(done[:, None], rewards, 0.0), "_rewards": done.copy()}
         ends = {"final_obs": final, "final_info": final_info}
@@ -318,7 +324,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
             for world in range(self.num_envs)
         )
 
-    def _rows_of_each(self, envs: EnvState) -> Any:
+    def _rows_of_each(self, envs: EnvState) -> dict[str, Array]:
         return jax.vmap(self.env.rows, (axes_of(envs),))(envs)
 
     @override
@@ -330,7 +336,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         return Portrait(self.env.scenario, self.env.columns, IMAGE_SIZE)
 
 
-def _with_fps(metadata: Mapping[str, Any], env: Env) -> dict[str, Any]:
+def _with_fps(metadata: Info, env: Env) -> Info:
     """Return metadata with the control rate as the frame rate of rendering."""
     rate_hz = float(env.task.rate_hz)
     return {**metadata, "render_fps": int(rate_hz) if rate_hz.is_integer() else rate_hz}
@@ -352,7 +358,7 @@ def _check_render_mode(mode: str | None) -> None:
 
 
 def checked_action(
-    action: Any, shape: tuple[int, ...], names: Sequence[str]
+    action: ArrayLike, shape: tuple[int, ...], names: Sequence[str]
 ) -> Float[np.ndarray, "..."]:
     """Return an action clipped to -1 to 1 in float32, so that nothing is compiled twice.
 
@@ -393,11 +399,11 @@ def _component_names(env: Env) -> tuple[str, ...]:
     return tuple(f"{agent}.{name}" for agent in env.agents for name in env.action_names)
 
 
-def _plain(rows: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(rows: Mapping[str, Array]) -> dict[str, np.ndarray]:
     return {name: np.asarray(row, np.float64) for name, row in rows.items()}
 
 
-def _options(options: Mapping[str, Any] | None, *known: str) -> Mapping[str, Any]:
+def _options(options: Info | None, *known: str) -> Info:
     """Return the checked options of ``reset``.
 
     Raises:
@@ -410,7 +416,7 @@ def _options(options: Mapping[str, Any] | None, *known: str) -> Mapping[str, Any
     return options or {}
 
 
-def _checked_mask(mask: Any, count: int) -> Bool[np.ndarray, " worlds"]:
+def _checked_mask(mask: ArrayLike, count: int) -> Bool[np.ndarray, " worlds"]:
     """Return the checked mask of the worlds to reset.
 
     Raises:

@@ -6,15 +6,15 @@ All agents live until the end of the episode; each has the name of its vehicle i
 from collections.abc import Mapping
 from os import PathLike
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import ArrayLike, Float
 from typing_extensions import override
 
-from kittiwake.adapters.gymnasium import DIFFICULTY, TaskEnv, checked_action, spaces
+from kittiwake.adapters.gymnasium import DIFFICULTY, Image, Info, TaskEnv, checked_action, spaces
 from kittiwake.adapters.registration import environment_id
 from kittiwake.core.extras import optional
+from kittiwake.tasks.task import Overrides
 
 try:
     import gymnasium
@@ -38,7 +38,7 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         task: str | PathLike[str],
         *,
         conditions: str | None = None,
-        overrides: Mapping[str, Any] = MappingProxyType({}),
+        overrides: Overrides = MappingProxyType({}),
         render_mode: str | None = None,
     ) -> None:
         self._env = TaskEnv(
@@ -63,8 +63,8 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
 
     @override
     def reset(
-        self, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Numbers], dict[str, dict[str, Any]]]:
+        self, seed: int | None = None, options: Info | None = None
+    ) -> tuple[dict[str, Numbers], dict[str, Info]]:
         # other options are ignored, as PettingZoo's own checks pass some
         known = {name: value for name, value in (options or {}).items() if name == DIFFICULTY}
         self._observation, _ = self._env.reset(seed=seed, options=known)
@@ -73,13 +73,13 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
 
     @override
     def step(
-        self, actions: Mapping[str, Any]
+        self, actions: Mapping[str, ArrayLike]
     ) -> tuple[
         dict[str, Numbers],
         dict[str, float],
         dict[str, bool],
         dict[str, bool],
-        dict[str, dict[str, Any]],
+        dict[str, Info],
     ]:
         if self._observation is None:
             message = "no episode has begun; call reset() first"
@@ -116,7 +116,7 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         return self._observation.copy()
 
     @override
-    def render(self) -> Any:
+    def render(self) -> Image | None:
         return self._env.render()
 
     @override

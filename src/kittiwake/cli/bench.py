@@ -3,10 +3,11 @@
 import json
 import subprocess
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from kittiwake.cli.figures import Figures
 from kittiwake.core.errors import KittiwakeError, did_you_mean
 
 FAILED = 1
@@ -53,7 +54,7 @@ def bench(
             f"there is no benchmark '{name}'. {did_you_mean(name, CASES, 'kittiwake bench -h')}"
         )
         raise KittiwakeError(message)
-    results: dict[str, dict[str, Any]] = {}
+    results: dict[str, Figures] = {}
     with Console(stderr=True).status("measuring") as status:
         for case in CASES if name is None else [name]:
             status.update(f"measuring {CASES[case][0]}")
@@ -69,7 +70,7 @@ def bench(
         raise typer.Exit(FAILED)
 
 
-def _measure(case: str) -> dict[str, Any]:
+def _measure(case: str) -> Figures:
     """Return the figures of a case, or as ``error`` the end of its process's error output."""
     command = [sys.executable, "-m", "kittiwake.runtime.benchmark", case]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -79,7 +80,7 @@ def _measure(case: str) -> dict[str, Any]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _show(results: dict[str, dict[str, Any]], words: dict[str, str]) -> None:
+def _show(results: dict[str, Figures], words: dict[str, str]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -1,19 +1,20 @@
 """Terminal tables of the figures of a comparison."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from rich import box
 from rich.table import Table
 
 from kittiwake.analysis.comparison import SHOWN, Spread
+from kittiwake.cli.figures import Figures
 from kittiwake.scenario.variants import AND
 
 # spaces between two columns
 PADDING = 2
 
-Rows = Sequence[dict[str, Any]]
+Rows: TypeAlias = Sequence[Figures]
 
 
 def comparison_tables(rows: Rows, width: int) -> list[Table]:
@@ -50,7 +51,7 @@ def _pages(rows: Rows, width: int) -> list[tuple[list[str], list[list[str]]]]:
     return [(titles, page) for page in pages]
 
 
-def _column(row: dict[str, Any], shown: Sequence[str]) -> list[str]:
+def _column(row: Figures, shown: Sequence[str]) -> list[str]:
     """Return the cells of a column: the name, broken at each plus, and the figures."""
     return [
         row["controllers"].replace(AND, f"{AND}\n"),

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -11,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kittiwake.cli.parameters import Parameter, parameters_of, rate_parameter
+from kittiwake.core.parameters import Parameters
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import USER_UNITS
 from kittiwake.interfaces.controller import AbstractController
@@ -18,6 +18,7 @@ from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.components import has_mass_and_inertia
 from kittiwake.scenario.document import read_document
 from kittiwake.scenario.load import find
+from kittiwake.scenario.problems import Plain
 from kittiwake.tasks.task import AbstractTask
 from kittiwake.vehicles.model import VehicleModel
 
@@ -65,7 +66,7 @@ def describe(registry: Registry | None, name: str, summary: str) -> Description:
     return Description(registry.family, heading, tuple(lines), parameters)
 
 
-def to_plain(descriptions: Sequence[Description]) -> dict[str, Any]:
+def to_plain(descriptions: Sequence[Description]) -> dict[str, Parameters]:
     """Return parameters by key for JSON; for a name in several families, by ``family.key``."""
     alone = len(descriptions) == 1
     return {
@@ -104,7 +105,7 @@ def _scenario(name: str, summary: str) -> Description:
     return Description("scenarios", f"scenario {name}", lines, parameters)
 
 
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _leaves(value: Plain, path: str) -> Iterator[tuple[str, Plain]]:
     """Yield the values in nested mappings and lists of mappings, with their paths."""
     if isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
         value = dict(enumerate(value))
@@ -164,7 +165,7 @@ def _ending(key: str) -> str:
     return max((unit for unit in USER_UNITS if key.endswith(unit)), key=len)
 
 
-def _written(value: Any) -> str:
+def _written(value: Plain) -> str:
     """Return a value as in a scenario file, with numbers of six digits."""
     if value is None:
         return "-"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from math import inf
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kittiwake.analysis.log import Log
     from kittiwake.cockpit.cockpit import Cockpit
+    from kittiwake.cockpit.server import PageServer
     from kittiwake.runtime.loop import Follow
     from kittiwake.runtime.session import Session
     from kittiwake.scenario.scenario import Scenario
@@ -70,7 +71,7 @@ def live(
     buffers.append(FrameBuffer(columns, session.executor.start_rows()))
     flight = FlightInfo(scenario, scenario.seed, columns)
 
-    def build(server: Any) -> Cockpit:
+    def build(server: "PageServer") -> Cockpit:
         return Cockpit(server, flight, buffers[0], session)
 
     with (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -19,6 +19,7 @@ from kittiwake.core.extras import optional
 if TYPE_CHECKING:
     from kittiwake.cockpit.auth_proxy import AuthProxy
     from kittiwake.cockpit.cockpit import Cockpit
+    from kittiwake.cockpit.server import PageServer
 
 EXTRA = "cockpit"
 MODULES = ("viser", "websockets")
@@ -59,7 +60,7 @@ def require_cockpit() -> None:
 
 
 @contextmanager
-def open_page(build: "Callable[[Any], Cockpit]", page: PageOptions) -> "Generator[Cockpit]":
+def open_page(build: "Callable[[PageServer], Cockpit]", page: PageOptions) -> "Generator[Cockpit]":
     """Serve the page that ``build`` creates, and print its address, while the context lasts.
 
     Raises:

@@ -3,11 +3,12 @@
 import dataclasses
 from collections.abc import Iterator, Mapping
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 
 from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.parameters import Annotation, Parameters
 from kittiwake.core.units import USER_UNITS, stored_name
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -16,6 +17,7 @@ from kittiwake.interfaces.estimator import AbstractEstimator
 from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.parameters import FILES, REGISTRIES, parameters_model
+from kittiwake.scenario.problems import Plain
 from kittiwake.world.environment import AbstractProcessKind, AbstractTurbulence
 
 WHOLE = "a whole number"
@@ -55,14 +57,14 @@ class Parameter:
         other_keys: keys of the same parameter in other units.
     """
 
-    default: Any
+    default: Plain
     required: bool
     allowed: str
     other_keys: tuple[str, ...]
 
 
 def parameters_of(
-    cls: type[eqx.Module], defaults: Mapping[str, Any] | None = None
+    cls: type[eqx.Module], defaults: Mapping[str, Plain] | None = None
 ) -> dict[str, Parameter]:
     """Return the parameters of a component by key; keys of its parts have dots.
 
@@ -88,7 +90,7 @@ def rate_parameter(cls: type[eqx.Module]) -> dict[str, Parameter]:
 
 
 def _parameters(
-    cls: type[eqx.Module], defaults: Mapping[str, Any], prefix: str
+    cls: type[eqx.Module], defaults: Mapping[str, Plain], prefix: str
 ) -> Iterator[tuple[str, Parameter]]:
     hints = get_type_hints(cls, include_extras=True)
     keys = parameters_model(cls).model_fields
@@ -127,7 +129,7 @@ def _parameters(
         yield prefix + field.name, Parameter(plain, required, _allowed(hints[field.name]), others)
 
 
-def _without_null(hint: Any) -> tuple[Any, bool]:
+def _without_null(hint: Annotation) -> tuple[Annotation, bool]:
     """Return a type without its ``| None``, and whether it had one."""
     members = get_args(hint)
     if get_origin(hint) not in (Union, UnionType) or NoneType not in members:
@@ -135,11 +137,11 @@ def _without_null(hint: Any) -> tuple[Any, bool]:
     return Union[tuple(member for member in members if member is not NoneType)], True  # noqa: UP007
 
 
-def _optional(default: Any) -> Parameter:
+def _optional(default: Plain) -> Parameter:
     return Parameter(_plain(default), required=False, allowed=NULL_OR_KEYS, other_keys=())
 
 
-def _default_of(defaults: Mapping[str, Any], field: "dataclasses.Field[Any]") -> Any:
+def _default_of(defaults: Mapping[str, Plain], field: "dataclasses.Field[Plain]") -> Plain:
     """Return the default of a field, which may be given under a key in another unit."""
     for key, value in defaults.items():
         if key != field.name and stored_name(key) == field.name:
@@ -148,20 +150,20 @@ def _default_of(defaults: Mapping[str, Any], field: "dataclasses.Field[Any]") ->
     return defaults.get(field.name, _default(field))
 
 
-def _default(field: "dataclasses.Field[Any]") -> Any:
+def _default(field: "dataclasses.Field[Plain]") -> Plain:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default
 
 
-def _inner(default: object) -> dict[str, Any]:
+def _inner(default: object) -> Parameters:
     """Return the fields of a record as defaults of its parameters."""
     if not isinstance(default, eqx.Module):
         return {}
     return {field.name: getattr(default, field.name) for field in dataclasses.fields(default)}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Plain) -> Plain:
     """Return a default as in a scenario file."""
     if isinstance(value, eqx.Module):
         parts = {name: _plain(own) for name, own in _inner(value).items()}
@@ -171,7 +173,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _part(hint: Any) -> type[eqx.Module] | None:
+def _part(hint: Annotation) -> type[eqx.Module] | None:
     """Return the record type of a parameter; None if it is not a record."""
     while get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
@@ -180,7 +182,7 @@ def _part(hint: Any) -> type[eqx.Module] | None:
     return hint if is_record and not known else None
 
 
-def _entry(hint: Any) -> type[eqx.Module] | None:
+def _entry(hint: Annotation) -> type[eqx.Module] | None:
     """Return the record type of a list's entries; None if it is not a list of records."""
     items = get_args(hint)
     if get_origin(hint) is not tuple or len(items) != 2 or items[1] is not ...:
@@ -188,7 +190,7 @@ def _entry(hint: Any) -> type[eqx.Module] | None:
     return _part(items[0])
 
 
-def _allowed(hint: Any) -> str:
+def _allowed(hint: Annotation) -> str:
     """Return a description of the values that a parameter of this type allows."""
     if get_origin(hint) is Annotated:
         base, *metadata = get_args(hint)
@@ -212,7 +214,7 @@ def _allowed(hint: Any) -> str:
     return " or ".join(_allowed(member) for member in members) if len(members) > 1 else "a mapping"
 
 
-def _listed(items: tuple[Any, ...]) -> str:
+def _listed(items: tuple[Annotation, ...]) -> str:
     form = _allowed(items[0])
     if items[0] in REGISTRIES:
         return f"a list of {form}"

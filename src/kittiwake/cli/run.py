@@ -7,12 +7,13 @@ import sys
 from collections.abc import Generator
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import Overrides, Scenario, show_scenario_warnings
+from kittiwake.cli.figures import Figures
 from kittiwake.cli.live import Gamepad, Speed, fly_live, parse_speed
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
 from kittiwake.cli.page import (
@@ -183,7 +184,7 @@ def show_progress(*, shown: bool) -> "Generator[Follow]":
         yield follow
 
 
-def show_summary(summary: dict[str, Any], folder: Path) -> None:
+def show_summary(summary: Figures, folder: Path) -> None:
     """Print the summary of a run on standard output."""
     from rich.console import Console
 

@@ -3,7 +3,7 @@
 import signal
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,9 @@ from kittiwake.cli.page import (
 )
 from kittiwake.cli.run import as_overrides, keep_compiled, show_progress
 from kittiwake.core.errors import CockpitError
+
+if TYPE_CHECKING:
+    from kittiwake.cockpit.server import PageServer
 
 
 def view(
@@ -85,7 +88,7 @@ def _replay(folder: Path, ghost: Path | None, page: PageOptions) -> None:
         ghost_playback = recorded(ghost)
         warn_of_early_end(ghost_playback.early_end, ghost)
 
-    def build(server: Any) -> Cockpit:
+    def build(server: "PageServer") -> Cockpit:
         return Cockpit(server, playback.flight, Replay(playback), ghost=ghost_playback)
 
     with open_page(build, page) as cockpit, suppress(KeyboardInterrupt):

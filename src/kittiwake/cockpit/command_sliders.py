@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite, pi, radians
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kittiwake.core.columns import column_names, from_columns
 from kittiwake.core.commands import (
     AccelerationYaw,
     AttitudeThrottle,
     BodyVelocityYawRate,
+    Command,
     HeadingSpeed,
     ModeCommand,
     PositionYaw,
@@ -54,7 +55,7 @@ class CommandSliders(NamedTuple):
 
     title: str
     sliders: Sequence[Slider]
-    command: Callable[[Sequence[float]], Any]
+    command: Callable[[Sequence[float]], Command]
 
 
 class SliderContext(NamedTuple):
@@ -94,7 +95,7 @@ def _actuators(context: SliderContext) -> CommandSliders:
         known = f"{name} [{UNIT_SYMBOLS[unit]}]" if name and unit in UNIT_SYMBOLS else column
         return Slider(known.replace("_", " "), low, high, initial)
 
-    def command(v: Sequence[float]) -> Any:
+    def command(v: Sequence[float]) -> Command:
         return from_columns(dynamics.command_type, dict(zip(columns, v, strict=True)))
 
     return CommandSliders("actuators", [slider(column) for column in columns], command)

@@ -9,8 +9,8 @@ import os
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING
 
 from kittiwake.core.extras import optional
 from kittiwake.runtime.joystick import (
@@ -31,6 +31,10 @@ from kittiwake.runtime.joystick import (
     TRIANGLE,
     Pad,
 )
+
+if TYPE_CHECKING:
+    from pygame._sdl2.controller import Controller
+    from pygame.joystick import JoystickType
 
 EXTRA = "gamepad"
 RATE_HZ = 50.0
@@ -150,7 +154,7 @@ class Gamepad:
 class _MappedPad:
     """Pad with a button mapping in SDL."""
 
-    def __init__(self, pygame: Any, device: Any) -> None:
+    def __init__(self, pygame: ModuleType, device: "Controller") -> None:
         self.name: str = device.name
         self.number: int = device.as_joystick().get_instance_id()
         self._device = device
@@ -173,7 +177,7 @@ class _MappedPad:
 class _RawPad:
     """Pad without a button mapping in SDL, read by axis and button numbers."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: "JoystickType") -> None:
         self.name: str = device.get_name()
         self.number: int = device.get_instance_id()
         self._device = device
@@ -185,7 +189,7 @@ class _RawPad:
         return Pad(tuple(axes), tuple(buttons))
 
 
-def _numbers(pygame: Any, kind: str, names: dict[int, str]) -> dict[int, int]:
+def _numbers(pygame: ModuleType, kind: str, names: dict[int, str]) -> dict[int, int]:
     return {index: getattr(pygame, f"CONTROLLER_{kind}_{name}") for index, name in names.items()}
 
 

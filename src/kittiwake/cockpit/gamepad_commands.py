@@ -1,10 +1,8 @@
 """Commands of a gamepad to the first vehicle of a session."""
 
-from typing import Any
-
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.kinematics import Start
-from kittiwake.runtime.joystick import Joystick, Pad, PadRequest
+from kittiwake.runtime.joystick import Joystick, Pad, PadRequest, StickCommand
 from kittiwake.runtime.maneuvers import HoldCommand
 from kittiwake.runtime.session import Session
 
@@ -21,7 +19,7 @@ class GamepadCommands:
         self._vehicle = next(iter(scenario.vehicles))
         self._joystick = Joystick(scenario.joystick)
         # last command, and the flight that it was sent to
-        self._command: Any = None
+        self._command: StickCommand | None = None
         self._executor = session.executor
         self._problem = ""
 

@@ -1,6 +1,6 @@
 """Nodes of a viser scene below a common name."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import viser
@@ -83,19 +83,19 @@ class Nodes:
         self.scene.remove_by_name(self.prefix)
 
 
-def set_visible(handle: Any, *, visible: bool) -> None:
+def set_visible(handle: viser.SceneNodeHandle, *, visible: bool) -> None:
     """Show or hide a node; send nothing if nothing changes."""
     if handle.visible != visible:
         handle.visible = visible
 
 
-def update_node(handle: Any, **values: np.ndarray) -> None:
+def update_node(handle: viser.SceneNodeHandle, **values: np.ndarray) -> None:
     """Set attributes of a node; send only the changed ones."""
     for name, value in values.items():
         if not np.array_equal(getattr(handle, name), value):
             setattr(handle, name, value)
 
 
-def _side(look: Look) -> Any:
+def _side(look: Look) -> Literal["front", "double"]:
     """Return the drawn side; looks drawn from outside only cast no shadow on themselves."""
     return "front" if look.opacity >= 1.0 and is_closed(look) else "double"

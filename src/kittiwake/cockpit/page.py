@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import viser
 
@@ -84,7 +83,7 @@ class Page:
 
 def _panels(
     context: PanelContext, session: Session | None, scene: viser.SceneApi
-) -> Iterator[tuple[str, Callable[[], Any]]]:
+) -> Iterator[tuple[str, Callable[[], Panel]]]:
     if session is not None:
         yield "Command", lambda: FlyingPanel(context, session, scene)
         yield "World", lambda: FaultsPanel(context, session)

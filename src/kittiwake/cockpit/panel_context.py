@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import viser
@@ -24,6 +24,8 @@ from kittiwake.scene.frame import FlightInfo, Frame
 NOTIFICATION_S = 8.0
 # arrays with more elements are not listed by element
 MAX_ELEMENTS = 32
+# event of a control, of the scene or of a key
+ControlEvent: TypeAlias = Any
 NUMBER = re.compile(r"\d+")
 
 
@@ -48,8 +50,8 @@ class PanelContext:
     source: FrameSource
     session: Session | None = None
     selected: str = ""
-    tab: AbstractContextManager[Any] | None = None
-    _builders: list[tuple[AbstractContextManager[Any], Callable[[], None]]] = field(
+    tab: AbstractContextManager[viser.GuiTabHandle] | None = None
+    _builders: list[tuple[AbstractContextManager[viser.GuiTabHandle], Callable[[], None]]] = field(
         default_factory=list
     )
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -122,11 +124,11 @@ class PanelContext:
                 title, text, color="red" if error else "blue", auto_close_seconds=NOTIFICATION_S
             )
 
-    def user_action(self, action: Callable[..., None]) -> Callable[[Any], None]:
+    def user_action(self, action: Callable[[ControlEvent], None]) -> Callable[[ControlEvent], None]:
         """Return a callback for user input: it ignores programmatic updates and shows errors."""
 
         @wraps(action)
-        def callback(event: Any) -> None:
+        def callback(event: ControlEvent) -> None:
             if event.client is None:
                 return
             try:

@@ -4,17 +4,20 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from http import HTTPStatus
 from io import StringIO
-from typing import Any
+from typing import Any, TypeAlias
 
 import viser
 from typing_extensions import override
 from viser import _messages as messages
+from viser.infra import ClientId
 from websockets.asyncio import server as websockets
+from websockets.asyncio.server import ServerConnection
 from websockets.frames import CloseCode
+from websockets.http11 import Request, Response
 
 from kittiwake.cockpit.auth_proxy import PASS_HEADER
 from kittiwake.cockpit.values import is_allowed
@@ -46,6 +49,9 @@ PAGE_HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
 )
+
+Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
+ProcessRequest: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +91,7 @@ def _check_values(gui: viser.GuiApi) -> None:
     interface = gui._websock_interface  # pyright: ignore[reportPrivateUsage]
     controls = gui._gui_input_handle_from_uuid  # pyright: ignore[reportPrivateUsage]
 
-    async def checked(client_id: Any, message: messages.GuiUpdateMessage) -> None:
+    async def checked(client_id: ClientId, message: messages.GuiUpdateMessage) -> None:
         control = controls.get(message.uuid)
         if control is None:
             return
@@ -105,12 +111,12 @@ def _require_secret(secret: str) -> Generator[None]:
     serve = websockets.serve
 
     def guarded(
-        handler: Callable[[Any], Awaitable[None]],
+        handler: Handler,
         *args: Any,
-        process_request: Callable[..., Any],
+        process_request: ProcessRequest,
         **options: Any,
-    ) -> Any:
-        def check_secret(connection: Any, request: Any) -> Any:
+    ) -> websockets.serve:
+        def check_secret(connection: ServerConnection, request: Request) -> Response | None:
             presented = request.headers.get(PASS_HEADER, "")
             if not hmac.compare_digest(presented.encode(), secret.encode()):
                 return connection.respond(HTTPStatus.FORBIDDEN, "Access to this port is denied.\n")
@@ -126,7 +132,9 @@ def _require_secret(secret: str) -> Generator[None]:
         websockets.serve = serve
 
 
-def _respond(connection: Any, request: Any, process_request: Callable[..., Any]) -> Any:
+def _respond(
+    connection: ServerConnection, request: Request, process_request: ProcessRequest
+) -> Response | None:
     """Return the page with its security headers; None for a WebSocket."""
     if len(request.path) > MAX_PATH_LENGTH:
         return connection.respond(HTTPStatus.REQUEST_URI_TOO_LONG, "The address is too long.\n")
@@ -141,11 +149,11 @@ def _respond(connection: Any, request: Any, process_request: Callable[..., Any])
 
 
 def _closing_on_errors(
-    handler: Callable[[Any], Awaitable[None]],
-) -> Callable[[Any], Awaitable[None]]:
+    handler: Handler,
+) -> Handler:
     """Return a connection handler that disconnects clients which send unreadable messages."""
 
-    async def handle(connection: Any) -> None:
+    async def handle(connection: ServerConnection) -> None:
         asyncio.get_running_loop().set_exception_handler(_log_exception)
         try:
             await handler(connection)
@@ -156,7 +164,7 @@ def _closing_on_errors(
     return handle
 
 
-def _log_exception(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _log_exception(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
     """Log an error of a message in one line, without a traceback."""
     del loop
     log.warning(

@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 MAX_CHARACTERS = 10_000
+# control of viser, and a value from a browser; both of any type
+ControlHandle: TypeAlias = Any
+ControlValue: TypeAlias = Any
 # tolerance for rounding in browsers, relative to a slider's range
 ROUNDING = 1e-6
 
 
-def is_allowed(control: Any, updates: Mapping[str, Any]) -> bool:
+def is_allowed(control: ControlHandle, updates: Mapping[str, ControlValue]) -> bool:
     """Return True if an update sets only the value of a control, and to an allowed one."""
     if set(updates) != {"value"}:
         return False
@@ -34,11 +37,11 @@ def is_allowed(control: Any, updates: Mapping[str, Any]) -> bool:
             return False
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: ControlValue) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
-def _is_between(value: Any, low: float | None, high: float | None) -> bool:
+def _is_between(value: ControlValue, low: float | None, high: float | None) -> bool:
     if not _is_number(value):
         return False
     tolerance = 0.0 if low is None or high is None else ROUNDING * (high - low)

@@ -72,7 +72,7 @@ class Collider:
     added: tuple[float, ...] = (0.0,) * (ALONG + ABOUT)
 
 
-def box_of(size_body_m: Any, above_m: float | None = None) -> tuple[Solid, ...]:
+def box_of(size_body_m: Vec3, above_m: float | None = None) -> tuple[Solid, ...]:
     """Return the bounding box of a vehicle, or its part above a level; empty for zero size."""
     sides = [float(side) for side in (size_body_m.x, size_body_m.y, size_body_m.z)]
     if not any(sides):

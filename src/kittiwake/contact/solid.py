@@ -1,12 +1,13 @@
 """Convex solids for contact engines and renderers, of plain numbers."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 
 from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
 Kind = Literal["plane", "box", "sphere", "cylinder", "capsule", "hull"]
@@ -40,7 +41,7 @@ class Solid:
 
     @classmethod
     def at(
-        cls, kind: Kind, sizes_m: tuple[Any, ...], place_m: Vec3, attitude: Quaternion
+        cls, kind: Kind, sizes_m: tuple[Real, ...], place_m: Vec3, attitude: Quaternion
     ) -> "Solid":
         """Return a solid from numbers of any type."""
         q = attitude

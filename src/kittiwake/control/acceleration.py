@@ -36,7 +36,7 @@ PARALLEL = 1e-6
 UPRIGHT_RAD = Bounds(0.0, 1.5, open_below=True)
 
 
-class Acceleration(AbstractController):
+class Acceleration(AbstractController[tuple[()], AccelerationYaw, ThrustAttitude]):
     """Acceleration and yaw to thrust and attitude."""
 
     consumes: ClassVar[type] = AccelerationYaw

@@ -24,7 +24,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 
 
-class Attitude(AbstractController):
+class Attitude(AbstractController[tuple[()], ThrustAttitude, ThrustTorque]):
     """Second-order attitude response; the thrust passes through."""
 
     consumes: ClassVar[type] = ThrustAttitude

@@ -34,7 +34,7 @@ from kittiwake.interfaces.controller import AbstractController
 UPSIDE_DOWN = 1e-12
 
 
-class AttitudeRates(AbstractController):
+class AttitudeRates(AbstractController[tuple[()], ThrustAttitude, ThrustRates]):
     """First-order attitude response; the thrust passes through."""
 
     consumes: ClassVar[type] = ThrustAttitude

@@ -11,7 +11,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.controller import AbstractController
 
 
-class BodyVelocity(AbstractController):
+class BodyVelocity(AbstractController[tuple[()], BodyVelocityYawRate, VelocityYawRate]):
     """Velocity, acceleration and yaw rate from body to world axes, by the full attitude."""
 
     consumes: ClassVar[type] = BodyVelocityYawRate

@@ -32,7 +32,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 
 
-class Dikmen(AbstractController):
+class Dikmen(AbstractController[tuple[()], ThrustAttitude, ThrustTorque]):
     """Thrust and attitude to thrust and torque; the thrust passes through."""
 
     consumes: ClassVar[type] = ThrustAttitude

@@ -58,7 +58,7 @@ class DistanceLockState(eqx.Module):
     yaw: PidState
 
 
-class DistanceLock(AbstractController):
+class DistanceLock(AbstractController[DistanceLockState, SurfaceMotion, ThrustAttitude]):
     """Distance from a surface to thrust and attitude; the speed along it is not controlled.
 
     Attributes:

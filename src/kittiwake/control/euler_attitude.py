@@ -72,7 +72,7 @@ class XyzAngles(eqx.Module):
         )
 
 
-class EulerAttitude(AbstractController):
+class EulerAttitude(AbstractController[tuple[()], ThrustAttitude, ThrustTorque]):
     """Second-order response of each X-Y-Z angle; the thrust passes through."""
 
     consumes: ClassVar[type] = ThrustAttitude

@@ -1,12 +1,11 @@
 """Test whether a velocity controller uses the feed-forward acceleration of its commands."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array
 
 from kittiwake.core.arrays import as_arrays
-from kittiwake.core.commands import VelocityYaw
+from kittiwake.core.commands import Command, VelocityYaw
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
@@ -21,7 +20,7 @@ def uses_acceleration(controller: AbstractController, estimate: Kinematics) -> b
     key = jax.random.key(0)
     state, motion = controller.init(key), as_arrays(estimate)
 
-    def output(acceleration_mps2: Any) -> Any:
+    def output(acceleration_mps2: Array) -> Command:
         command = VelocityYaw(Vec3.zero(), jnp.zeros(()), Vec3.of(acceleration_mps2))
         return controller.step(state, (command, motion), 0.01, key)[1]
 

@@ -52,7 +52,7 @@ class HoffmannState(eqx.Module):
     z: AxisState
 
 
-class Hoffmann(AbstractController):
+class Hoffmann(AbstractController[HoffmannState, ThrustAttitude, ThrustTorque]):
     """Thrust and attitude to thrust and torque; the thrust passes through."""
 
     consumes: ClassVar[type] = ThrustAttitude

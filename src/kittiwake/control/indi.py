@@ -47,7 +47,7 @@ class IndiState(eqx.Module):
     started: Flag
 
 
-class Indi(AbstractController):
+class Indi(AbstractController[IndiState, ThrustRates, ThrustTorque]):
     """Thrust and body rates to thrust and torque, by increments of the torque."""
 
     consumes: ClassVar[type] = ThrustRates

@@ -37,7 +37,7 @@ class KemperState(eqx.Module):
     z: PidState
 
 
-class Kemper(AbstractController):
+class Kemper(AbstractController[KemperState, ThrustAttitude, ThrustTorque]):
     """Thrust and attitude to thrust and torque; the thrust passes through."""
 
     consumes: ClassVar[type] = ThrustAttitude

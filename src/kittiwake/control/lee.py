@@ -44,7 +44,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 
 
-class Lee(AbstractController):
+class Lee(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
     """Geometric tracking of position and yaw."""
 
     consumes: ClassVar[type] = PositionYaw

@@ -20,7 +20,7 @@ setpoint demands no more tilt than one at ``max_step_m``. Far from hover, above 
 tilt, the linear law is not valid. There is no integral: drag and wind leave an offset.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -41,6 +41,7 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import PositionYaw, ThrustTorque
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
@@ -91,7 +92,7 @@ class Deviations(eqx.Module):
         return np.array([thrust_n, inertia.xx * tilt, inertia.yy * tilt, inertia.zz * yaw], float)
 
 
-class Lqr(AbstractController):
+class Lqr(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
     """Optimal state feedback about hover, at any yaw.
 
     ``motion_rows`` and ``input_rows`` are A and B; without them the vehicle is a rigid body in a
@@ -134,9 +135,7 @@ class Lqr(AbstractController):
 
     @classmethod
     @override
-    def with_vehicle_defaults(
-        cls, dynamics: AbstractDynamics, gravity_mps2: Real
-    ) -> dict[str, Any]:
+    def with_vehicle_defaults(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> Parameters:
         if not isinstance(dynamics, HasHoverAccelerations):
             message = (
                 "lqr requires a vehicle that is a rigid body near hover, and this one ("

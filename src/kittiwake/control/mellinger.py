@@ -35,7 +35,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 
 
-class Mellinger(AbstractController):
+class Mellinger(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
     """Tracking of position and yaw through any attitude."""
 
     consumes: ClassVar[type] = PositionYaw

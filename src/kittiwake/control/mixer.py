@@ -6,7 +6,7 @@ squares. At saturation, yaw is reduced first,
 then thrust, then tilt, as described in ``allocation``.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -17,6 +17,7 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import RotorSpeeds, ThrustTorque
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
@@ -26,7 +27,7 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 ROUNDING = 1e-12
 
 
-class Mixer(AbstractController):
+class Mixer(AbstractController[tuple[()], ThrustTorque, RotorSpeeds]):
     """Allocation to rotors of equal coefficients.
 
     ``thrusts_from_wrench`` are the rows of ``allocation_rows``.
@@ -41,9 +42,7 @@ class Mixer(AbstractController):
 
     @classmethod
     @override
-    def with_vehicle_defaults(
-        cls, dynamics: AbstractDynamics, gravity_mps2: Real
-    ) -> dict[str, Any]:
+    def with_vehicle_defaults(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> Parameters:
         parameters = dynamics.vehicle_parameters(gravity_mps2)
         if "hubs_body_m" not in parameters:
             message = (
@@ -96,5 +95,5 @@ class Mixer(AbstractController):
             Vec3(-0.2, 0.0, 0.0),
             Vec3(0.0, 0.2, 0.0),
         )
-        rows: Any = allocation_rows(hubs, (1.0, -1.0, 1.0, -1.0), 0.02)
+        rows = allocation_rows(hubs, (1.0, -1.0, 1.0, -1.0), 0.02)
         return {"plus": cls(rows, 1e-5, 800.0)}

@@ -15,7 +15,7 @@ Source: uav_gazebo (francofusco), "Control modes" and "Control Schemes". There a
 command follows zeros, and switches are not continuous.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -35,6 +35,7 @@ from kittiwake.core.commands import (
     VelocityYawRate,
 )
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parameters import Parameters
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Flag, Real
@@ -65,7 +66,7 @@ class ModesState(eqx.Module):
     position: PositionState
 
 
-class Modes(AbstractController):
+class Modes(AbstractController[ModesState, ModeCommand, ThrustTorque]):
     """Mode command to thrust and torque, by one of five control laws."""
 
     consumes: ClassVar[type] = ModeCommand
@@ -80,9 +81,7 @@ class Modes(AbstractController):
 
     @classmethod
     @override
-    def with_vehicle_defaults(
-        cls, dynamics: AbstractDynamics, gravity_mps2: Real
-    ) -> dict[str, Any]:
+    def with_vehicle_defaults(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> Parameters:
         laws: dict[str, type[AbstractController]] = {
             "acceleration": Acceleration,
             "velocity": UavGazeboVelocity,

@@ -47,7 +47,7 @@ class PositionState(eqx.Module):
     jerk: tuple[PidState, PidState, PidState] | None
 
 
-class Position(AbstractController):
+class Position(AbstractController[PositionState, PositionYaw, AccelerationYaw]):
     """Position and yaw to acceleration and yaw."""
 
     consumes: ClassVar[type] = PositionYaw

@@ -16,7 +16,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.controller import AbstractController
 
 
-class PositionVelocity(AbstractController):
+class PositionVelocity(AbstractController[tuple[()], PositionYaw, VelocityYaw]):
     """Position and yaw to velocity and yaw."""
 
     consumes: ClassVar[type] = PositionYaw

@@ -18,7 +18,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.controller import AbstractController
 
 
-class QRSimVelocity(AbstractController):
+class QRSimVelocity(AbstractController[VelocityState, VelocityYaw, AttitudeThrottle]):
     """Velocity and yaw to attitude and throttle."""
 
     consumes: ClassVar[type] = VelocityYaw

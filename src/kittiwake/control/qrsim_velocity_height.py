@@ -33,7 +33,9 @@ class QRSimVelocityHeightState(eqx.Module):
     height: HeightState
 
 
-class QRSimVelocityHeight(AbstractController):
+class QRSimVelocityHeight(
+    AbstractController[QRSimVelocityHeightState, VelocityHeightYaw, AttitudeThrottle]
+):
     """Horizontal velocity, height and yaw to attitude and throttle."""
 
     consumes: ClassVar[type] = VelocityHeightYaw

@@ -28,7 +28,7 @@ class QRSimWaypointState(eqx.Module):
     last_position_world_m: Vec3
 
 
-class QRSimWaypoint(AbstractController):
+class QRSimWaypoint(AbstractController[QRSimWaypointState, PositionYaw, AttitudeThrottle]):
     """Position and yaw to attitude and throttle."""
 
     consumes: ClassVar[type] = PositionYaw

@@ -20,7 +20,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.controller import AbstractController
 
 
-class Rates(AbstractController):
+class Rates(AbstractController[tuple[()], ThrustRates, ThrustTorque]):
     """Thrust and body rates to thrust and torque."""
 
     consumes: ClassVar[type] = ThrustRates

@@ -21,7 +21,7 @@ from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.interfaces.controller import AbstractController
 
 
-class StickInversion(AbstractController):
+class StickInversion(AbstractController[tuple[()], ThrustAttitude, AttitudeThrottle]):
     """Thrust and attitude to attitude, throttle and yaw-rate sticks."""
 
     consumes: ClassVar[type] = ThrustAttitude

@@ -140,7 +140,7 @@ class Reference(eqx.Module):
     acceleration_world_mps2: Vec3
 
 
-class SurfaceFollowing(AbstractController):
+class SurfaceFollowing(AbstractController[SurfaceFollowingState, SurfaceMotion, ThrustAttitude]):
     """Motion along a surface to thrust and attitude.
 
     Attributes:

@@ -10,7 +10,7 @@ Source: uav_gazebo (francofusco), "Position & yaw" and "Velocity & yaw rate", wi
 plugin's gains and least lift. Neglected: drag, and the rate of the commanded tilt.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -25,6 +25,7 @@ from kittiwake.control.euler_attitude import (
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import ThrustTorque, VelocityYawRate
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -32,7 +33,7 @@ from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
-class UavGazeboVelocity(AbstractController):
+class UavGazeboVelocity(AbstractController[tuple[()], VelocityYawRate, ThrustTorque]):
     """Velocity and yaw rate to thrust and torque."""
 
     consumes: ClassVar[type] = VelocityYawRate
@@ -47,9 +48,7 @@ class UavGazeboVelocity(AbstractController):
 
     @classmethod
     @override
-    def with_vehicle_defaults(
-        cls, dynamics: AbstractDynamics, gravity_mps2: Real
-    ) -> dict[str, Any]:
+    def with_vehicle_defaults(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> Parameters:
         attitude = EulerAttitude.with_vehicle_defaults(dynamics, gravity_mps2)
         return super().with_vehicle_defaults(dynamics, gravity_mps2) | {"attitude": attitude}
 

@@ -29,7 +29,7 @@ Source: Velasco, Valente, Mersha (2020), Drones 4(3) 37, section 5.1.1, with its
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -41,6 +41,7 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import PositionYaw, RotorSpeeds
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
@@ -71,7 +72,7 @@ class UavUsvCascadeState(eqx.Module):
     height: PidState
 
 
-class UavUsvCascade(AbstractController):
+class UavUsvCascade(AbstractController[UavUsvCascadeState, PositionYaw, RotorSpeeds]):
     """Position and yaw to the speeds of four rotors on the body's axes.
 
     Attributes:
@@ -99,9 +100,7 @@ class UavUsvCascade(AbstractController):
 
     @classmethod
     @override
-    def with_vehicle_defaults(
-        cls, dynamics: AbstractDynamics, gravity_mps2: Real
-    ) -> dict[str, Any]:
+    def with_vehicle_defaults(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> Parameters:
         parameters = dynamics.vehicle_parameters(gravity_mps2)
         if "hubs_body_m" not in parameters:
             message = (
@@ -192,11 +191,11 @@ class UavUsvCascade(AbstractController):
     @override
     def examples(cls) -> dict[str, "UavUsvCascade"]:
         rotors = ((1.0, 0.0, 1.0), (0.0, -1.0, -1.0), (-1.0, 0.0, 1.0), (0.0, 1.0, -1.0))
-        rows: Any = tuple((1.0, y, -x, -spin) for x, y, spin in rotors)
+        rows = tuple((1.0, y, -x, -spin) for x, y, spin in rotors)
         return {"ar-drone": cls(rows, 523.6)}
 
 
-def scaled_mixer(parameters: dict[str, Any]) -> tuple[Row, ...]:
+def scaled_mixer(parameters: Parameters) -> tuple[Row, ...]:
     """Return the mixer rows of a vehicle, from its parameters, which must be plain numbers.
 
     Raises:
@@ -220,7 +219,7 @@ def scaled_mixer(parameters: dict[str, Any]) -> tuple[Row, ...]:
     )
 
 
-def _scales(parameters: dict[str, Any]) -> tuple[float, float, float, float]:
+def _scales(parameters: Parameters) -> tuple[float, float, float, float]:
     """Return the scales of throttle, roll, pitch and yaw relative to the source's vehicle."""
     hubs, inertia = parameters["hubs_body_m"], parameters["inertia_kgm2"]
     weight = float(parameters["mass_kg"] * parameters["gravity_mps2"])

@@ -53,7 +53,7 @@ class UavUsvFlatnessState(eqx.Module):
     low_pass: ButterworthState
 
 
-class UavUsvFlatness(AbstractController):
+class UavUsvFlatness(AbstractController[UavUsvFlatnessState, PositionYaw, ThrustAttitude]):
     """Position and yaw to thrust and attitude.
 
     Attributes:

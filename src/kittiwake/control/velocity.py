@@ -20,7 +20,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 
 
-class Velocity(AbstractController):
+class Velocity(AbstractController[tuple[()], VelocityYaw, AccelerationYaw]):
     """Velocity and yaw to acceleration and yaw."""
 
     consumes: ClassVar[type] = VelocityYaw

@@ -25,7 +25,7 @@ from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.interfaces.controller import AbstractController
 
 
-class VesselHeadingSpeed(AbstractController):
+class VesselHeadingSpeed(AbstractController[PidState, HeadingSpeed, RudderThrust]):
     """Heading and speed to rudder and thrust."""
 
     consumes: ClassVar[type] = HeadingSpeed

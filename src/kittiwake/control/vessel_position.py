@@ -26,7 +26,7 @@ from kittiwake.interfaces.controller import AbstractController
 THERE_M = 1e-12
 
 
-class VesselPosition(AbstractController):
+class VesselPosition(AbstractController[tuple[()], PositionYaw, HeadingSpeed]):
     """Position to heading and speed."""
 
     consumes: ClassVar[type] = PositionYaw

@@ -44,7 +44,7 @@ class VesselPropellersState(eqx.Module):
     yaw: PidState
 
 
-class VesselPropellers(AbstractController):
+class VesselPropellers(AbstractController[VesselPropellersState, HeadingSpeed, PropellerSpeeds]):
     """Heading and speed to the shaft speeds of two propellers."""
 
     consumes: ClassVar[type] = HeadingSpeed

@@ -28,7 +28,7 @@ class YawRateState(eqx.Module):
     started: Flag
 
 
-class YawRate(AbstractController):
+class YawRate(AbstractController[YawRateState, VelocityYawRate, VelocityYaw]):
     """Velocity and yaw rate to velocity and yaw."""
 
     consumes: ClassVar[type] = VelocityYawRate

@@ -10,15 +10,19 @@ record type has at most one, and ``length`` is its length.
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
+from typing import NamedTuple, TypeAlias, TypeGuard, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 import numpy as np
+from typing_extensions import TypeVar
 
+from kittiwake.core.arrays import ArrayTree
+from kittiwake.core.parameters import Annotation, Parameters
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
+Record = TypeVar("Record", bound=eqx.Module)
 # what a column can hold
 Number: TypeAlias = Real | Count | Flag
 
@@ -45,7 +49,7 @@ def required_columns(kind: type[eqx.Module], length: int = 0) -> list[str]:
     return [column for name in required for column in _columns_of(name, hints[name], length)]
 
 
-def from_columns(kind: type[eqx.Module], values: dict[str, Number]) -> Any:
+def from_columns(kind: type[Record], values: dict[str, Number]) -> Record:
     """Return a record from its columns; a missing column of a field with a default is zero."""
     definite = column_names(kind)
     possible = [name for name in column_names(kind, len(values)) if name not in definite]
@@ -57,13 +61,13 @@ def from_columns(kind: type[eqx.Module], values: dict[str, Number]) -> Any:
     return _record(kind, remaining, length)
 
 
-def tuple_length(kind: Any, length: int) -> int:
+def tuple_length(kind: Annotation, length: int) -> int:
     """Return the length of a tuple type, which is ``length`` for a tuple of any length."""
     items = get_args(kind)
     return length if ... in items else len(items)
 
 
-def to_columns(record: eqx.Module | dict[str, Any], prefix: str = "") -> dict[str, Number]:
+def to_columns(record: eqx.Module | Parameters, prefix: str = "") -> dict[str, Number]:
     """Return a record's numbers by column name, with a prefix."""
     return {
         name: block.numbers if np.ndim(block.numbers) == 0 else block.numbers[at]
@@ -76,17 +80,17 @@ class Block(NamedTuple):
     """Columns that share one array, such as an image, or a single column."""
 
     columns: list[str]
-    numbers: Any
+    numbers: ArrayTree
 
 
-def to_blocks(record: eqx.Module | dict[str, Any], prefix: str = "") -> list[Block]:
+def to_blocks(record: eqx.Module | Parameters, prefix: str = "") -> list[Block]:
     """Return a record's numbers in order, with a column prefix, without fields that are None."""
     items = record.items() if isinstance(record, dict) else _items(record)
     known = [(name, value) for name, value in items if value is not None]
     return [block for name, value in known for block in _blocks(prefix, name, value)]
 
 
-def _blocks(prefix: str, name: str, value: Any) -> list[Block]:
+def _blocks(prefix: str, name: str, value: ArrayTree) -> list[Block]:
     if isinstance(value, Vec3 | Quaternion):
         parts = [getattr(value, f.name) for f in fields(value)]
         names = _columns_of(name, type(value))
@@ -103,7 +107,7 @@ def _blocks(prefix: str, name: str, value: Any) -> list[Block]:
     return [Block([f"{before}{'_'.join(at)}{after}" for at in places], value)]
 
 
-def _columns_of(name: str, kind: Any, length: int = 0) -> list[str]:
+def _columns_of(name: str, kind: Annotation, length: int = 0) -> list[str]:
     if kind is Vec3:
         return [axis_column(name, axis) for axis in "xyz"]
     if kind is Quaternion:
@@ -115,20 +119,20 @@ def _columns_of(name: str, kind: Any, length: int = 0) -> list[str]:
     return [name]
 
 
-def _record(kind: Any, numbers: Iterator[Number], length: int) -> Any:
+def _record(kind: type[Record], numbers: Iterator[Number], length: int) -> Record:
     hints = get_type_hints(kind)
     return kind(*(_value(hints[f.name], numbers, length) for f in fields(kind)))
 
 
-def _value(kind: Any, numbers: Iterator[Number], length: int) -> Any:
+def _value(kind: Annotation, numbers: Iterator[Number], length: int) -> ArrayTree:
     if get_origin(kind) is tuple:
         return tuple(next(numbers) for _ in range(tuple_length(kind, length)))
     return _record(kind, numbers, length) if _is_record(kind) else next(numbers)
 
 
-def _is_record(kind: Any) -> bool:
+def _is_record(kind: Annotation) -> TypeGuard[type[eqx.Module]]:
     return isinstance(kind, type) and issubclass(kind, eqx.Module)
 
 
-def _items(record: eqx.Module) -> list[tuple[str, Any]]:
+def _items(record: eqx.Module) -> list[tuple[str, ArrayTree]]:
     return [(f.name, getattr(record, f.name)) for f in fields(record)]

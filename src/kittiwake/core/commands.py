@@ -11,7 +11,6 @@ ignore them.
 from dataclasses import fields, replace
 from typing import (
     Annotated,
-    Any,
     ClassVar,
     Literal,
     TypeAlias,
@@ -21,12 +20,17 @@ from typing import (
 )
 
 import equinox as eqx
+from typing_extensions import TypeVar
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import tuple_length
+from kittiwake.core.parameters import Annotation
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+
+Record = TypeVar("Record", bound=eqx.Module)
 
 ModeName = Literal[
     "inactive",
@@ -176,7 +180,7 @@ class ModeCommand(eqx.Module):
     torque_given: Flag | Real = False
     velocity_in_body_axes: Flag | Real = False
 
-    def with_command(self, command: Any) -> "ModeCommand":
+    def with_command(self, command: eqx.Module) -> "ModeCommand":
         """Return the mode command after a command of one of the modes, in that mode."""
         if isinstance(command, BodyVelocityYawRate):
             given = (
@@ -288,17 +292,17 @@ Command: TypeAlias = (
 class CommandChoice(eqx.Module):
     """One of several commands of different types; ``place`` is the index of the chosen one."""
 
-    commands: tuple[Any, ...]
+    commands: tuple[Command, ...]
     place: Count
 
 
-def zero_command(kind: type[eqx.Module], length: int = 0) -> Any:
+def zero_command(kind: type[Record], length: int = 0) -> Record:
     """Return a command of zeros, with level attitudes; ``length`` is that of ``RotorSpeeds``."""
     hints = get_type_hints(kind)
     return kind(**{field.name: _zero(hints[field.name], length) for field in fields(kind)})
 
 
-def _zero(kind: Any, length: int) -> Any:
+def _zero(kind: Annotation, length: int) -> ArrayTree:
     if kind is Quaternion:
         return Quaternion.identity()
     if get_origin(kind) is tuple:

@@ -7,11 +7,19 @@ axis; the simulation maps it over many.
 """
 
 import re
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
+from typing_extensions import TypeVar
+
+from kittiwake.geometry.scalar import Real
+
+State = TypeVar("State", default=Any)
+Input = TypeVar("Input", default=Any)
+Output = TypeVar("Output", default=Any)
 
 
 class AbstractModel(eqx.Module):
@@ -27,18 +35,35 @@ class AbstractModel(eqx.Module):
         return {"": cls()}
 
 
-class AbstractComponent(AbstractModel):
+class AbstractComponent(AbstractModel, Generic[State]):
     """A component; it runs at ``default_rate_hz``, or at every physics step if that is None."""
 
     default_rate_hz: ClassVar[float | None] = None
 
-    def init(self, key: PRNGKeyArray) -> Any:
+    def init(self, key: PRNGKeyArray) -> State | tuple[()]:
         """Return the initial state; an empty tuple for a stateless component."""
         del key
         return ()
 
 
-C = TypeVar("C", bound=AbstractComponent)
+class AbstractSteppedComponent(AbstractComponent[State], Generic[State, Input, Output]):
+    """A component that maps inputs to an output; each family defines their types."""
+
+    @abstractmethod
+    def step(
+        self, state: State, inputs: Input, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[State, Output]:
+        """Return the next state and the output.
+
+        Args:
+            state: the state that ``init`` or the previous step returned.
+            inputs: the inputs at this step.
+            dt_s: time since the previous step of this component.
+            key: random key of this step.
+        """
+
+
+C = TypeVar("C", bound=AbstractComponent, covariant=True)
 
 
 class Scheduled(eqx.Module, Generic[C]):
@@ -48,6 +73,6 @@ class Scheduled(eqx.Module, Generic[C]):
     every: int = eqx.field(static=True, default=1)
 
 
-def kind_of(component: Any) -> str:
+def kind_of(component: eqx.Module) -> str:
     """Return the name of a component in scenarios: the words of its class, with dashes."""
     return re.sub(r"(?<!^)(?=[A-Z])", "-", type(component).__name__).lower()

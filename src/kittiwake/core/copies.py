@@ -1,15 +1,17 @@
 """Fast copies of frozen records."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import equinox as eqx
 import jax
 
+from kittiwake.core.arrays import ArrayTree
+
 Record = TypeVar("Record", bound=eqx.Module)
 
 
-def replicate_with(record: Record, field: str, values: Iterable[Any]) -> Iterator[Record]:
+def replicate_with(record: Record, field: str, values: Iterable[ArrayTree]) -> Iterator[Record]:
     """Yield a copy of a record for each value of a field; the copies share the other fields.
 
     The constructor, which checks each field again, would take ten times as long.

@@ -1,7 +1,7 @@
 """Import of optional libraries, with the extra to install in the error message."""
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from kittiwake.core.errors import MissingExtraError
 
@@ -13,7 +13,7 @@ PACKAGES = {
 }
 
 
-def optional(module: str, extra: str) -> Any:
+def optional(module: str, extra: str) -> ModuleType:
     """Return the module of an optional library.
 
     Raises:

@@ -7,15 +7,18 @@ computed once.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar, TypeVarTuple
 
 import jax
 import jax.numpy as jnp
 
 from kittiwake.core.trace_once import trace_once
 
+Arguments = TypeVarTuple("Arguments")
+Result = TypeVar("Result")
 
-def fusion_barrier(function: Callable[..., Any], *arguments: Any) -> Any:
+
+def fusion_barrier(function: Callable[[*Arguments], Result], *arguments: *Arguments) -> Result:
     """Return ``function(*arguments)``, on a CPU compiled separately from the surrounding code.
 
     The call becomes a conditional whose condition is always true, which the compiler cannot
@@ -25,19 +28,19 @@ def fusion_barrier(function: Callable[..., Any], *arguments: Any) -> Any:
 
     # a wrapper: the function itself may hold values by which JAX differentiates
     @trace_once
-    def plain(*given: Any) -> Any:
+    def plain(*given: *Arguments) -> Result:
         return function(*given)
 
-    def branch(*given: Any) -> Any:
+    def branch(*given: *Arguments) -> Result:
         return _as_branch(plain, given)
 
     return jax.lax.platform_dependent(*arguments, cpu=branch, default=plain)
 
 
-def _as_branch(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+def _as_branch(function: Callable[[*Arguments], Result], arguments: tuple[*Arguments]) -> Result:
     shapes = jax.eval_shape(function, *arguments)
 
-    def never(*_: Any) -> Any:
+    def never(*_: *Arguments) -> Result:
         return jax.tree.map(lambda shape: jnp.zeros(shape.shape, shape.dtype), shapes)
 
     always = jax.lax.optimization_barrier(jnp.asarray(True))

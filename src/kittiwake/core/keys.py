@@ -6,7 +6,7 @@ sensor or a vehicle changes no other stream. Each draw folds the step's number i
 
 from collections.abc import Iterable
 from operator import index
-from typing import Any
+from typing import SupportsIndex
 from zlib import crc32
 
 import jax
@@ -38,7 +38,7 @@ def seed_key(seed: int | Int[Array, ""]) -> PRNGKeyArray:
     return jax.random.wrap_key_data(words, impl=GENERATOR)
 
 
-def _whole(seed: Any) -> int:
+def _whole(seed: SupportsIndex) -> int:
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= index(seed) < 2**64:
         message = f"seed: {seed!r} is not allowed; must be a whole number from 0 to 2^64 - 1"
         raise ScenarioError(message)

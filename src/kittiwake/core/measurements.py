@@ -2,12 +2,13 @@
 
 from dataclasses import fields
 from types import UnionType
-from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 from jaxtyping import AbstractArray, Array, Bool, Float
 from typing_extensions import override
 
+from kittiwake.core.parameters import Annotation
 from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -37,6 +38,10 @@ class AbstractMeasurement(eqx.Module):
     def consistent(self) -> "AbstractMeasurement":
         """Return the measurement with the derived fields recomputed."""
         return self
+
+
+# latest measurement of each sensor, by name: of the type that the sensor measures
+Measurements: TypeAlias = dict[str, Any]
 
 
 class InertialMeasurement(AbstractMeasurement):
@@ -155,7 +160,7 @@ class AnchorMeasurement(AbstractMeasurement):
     valid: Flag
 
 
-def _holds_reals(hint: Any) -> bool:
+def _holds_reals(hint: Annotation) -> bool:
     """Return True if a field with this annotation contains real numbers and nothing else."""
     if get_origin(hint) in (Union, UnionType):
         return any(_holds_reals(member) for member in get_args(hint))

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, TypeAlias
 
 from kittiwake.core.errors import RegistryError, did_you_mean, listed
+
+# class or function
+Registered: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,11 @@ class Registry:
     def _shown_by(self) -> str:
         return f"kittiwake list {self.family}"
 
-    def name_of(self, thing: Any) -> str:
+    def name_of(self, thing: Registered) -> str:
         """Return the name of a registered class or function."""
         return next(name for name in self.names() if self.find(name) is thing)
 
-    def find(self, name: str) -> Any:
+    def find(self, name: str) -> Registered:
         """Return the class or function with this name.
 
         Raises:

@@ -157,7 +157,7 @@ class TransverseFilter(eqx.Module):
         )
 
 
-class NoTurbulence(AbstractTurbulence):
+class NoTurbulence(AbstractTurbulence[tuple[()]]):
     """Smooth air."""
 
     @override
@@ -172,7 +172,7 @@ class NoTurbulence(AbstractTurbulence):
         return state, Vec3.zero()
 
 
-class DrydenFirstOrder(AbstractTurbulence):
+class DrydenFirstOrder(AbstractTurbulence[Vec3]):
     """Gusts of QRSim: one pole on each axis, integrated by Euler's method.
 
     V is the speed over ground plus 0.5 m/s, so gusts change faster in faster flight but not in
@@ -226,7 +226,7 @@ class DrydenState(eqx.Module):
         return cls(u, TransverseState(v1, v2), TransverseState(w1, w2))
 
 
-class Dryden(AbstractTurbulence):
+class Dryden(AbstractTurbulence[DrydenState]):
     """Gusts of the standard, sampled exactly: variance and spectra are correct for any dt and V.
 
     V is the speed relative to the mean wind (``surroundings.wind_world_mps``, without gusts), at

@@ -26,14 +26,14 @@ used here, as without an echo. They do not filter. Neglected: the position of th
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.core.arrays import as_arrays
+from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
@@ -72,7 +72,7 @@ class Heights(eqx.Module):
 class AltitudeFusionState(eqx.Module):
     """States of the base estimator and of the filter; the acceleration is that of the last step."""
 
-    base: Any
+    base: ArrayTree
     heights: Heights
     height_world_m: Real
     climb_mps: Real
@@ -81,7 +81,7 @@ class AltitudeFusionState(eqx.Module):
     initialized: Flag
 
 
-class AltitudeFusion(AbstractEstimator):
+class AltitudeFusion(AbstractEstimator[AltitudeFusionState]):
     """Height and vertical velocity from two sensors; all else from a base estimator.
 
     Attributes:

@@ -25,7 +25,7 @@ Kirubarajan (2001), "Estimation with applications to tracking and navigation", s
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import equinox as eqx
 import jax
@@ -33,7 +33,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.core.arrays import as_arrays
+from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
@@ -58,11 +58,11 @@ class AnchorEkfState(eqx.Module):
 
     motion: Float[Array, "6"]
     covariance: Float[Array, "6 6"]
-    base: Any
+    base: ArrayTree
     initialized: Flag
 
 
-class AnchorEkf(AbstractEstimator):
+class AnchorEkf(AbstractEstimator[AnchorEkfState]):
     """Position and velocity from ranges to anchors; all else from a base estimator.
 
     Attributes:

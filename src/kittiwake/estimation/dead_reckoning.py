@@ -49,7 +49,7 @@ class DeadReckoningState(eqx.Module):
     elapsed_s: Real
 
 
-class DeadReckoning(AbstractEstimator):
+class DeadReckoning(AbstractEstimator[DeadReckoningState]):
     """Integration of an inertial unit from the known start.
 
     Attributes:

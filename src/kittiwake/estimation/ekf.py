@@ -81,7 +81,7 @@ SENSOR_KINDS: dict[str, tuple[type, str]] = {
 }
 
 
-class Ekf(AbstractEstimator):
+class Ekf(AbstractEstimator[EkfState]):
     """Position, velocity and attitude with their covariance, from up to five sensors.
 
     Attributes:

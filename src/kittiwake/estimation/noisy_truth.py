@@ -18,7 +18,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 
 
-class NoisyTruth(AbstractEstimator):
+class NoisyTruth(AbstractEstimator[tuple[()]]):
     """True motion with errors of these standard deviations along each axis."""
 
     position_m: Annotated[Real, NOT_NEGATIVE] = 0.02

@@ -17,7 +17,6 @@ waypoint.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
@@ -28,6 +27,7 @@ from kittiwake.core.measurements import (
     GnssMeasurement,
     HeightMeasurement,
     InertialMeasurement,
+    Measurements,
     OrientationMeasurement,
 )
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
@@ -47,7 +47,7 @@ REQUIRED: dict[str, tuple[type, str]] = {
 }
 
 
-class QRSimEstimate(AbstractEstimator):
+class QRSimEstimate(AbstractEstimator[tuple[()]]):
     """Position, attitude and velocity from four sensors, which the parameters name."""
 
     gnss: str = eqx.field(static=True, default="gnss")
@@ -68,7 +68,7 @@ class QRSimEstimate(AbstractEstimator):
         self, state: tuple[()], inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], Kinematics]:
         del dt_s, key
-        measurements: dict[str, Any] = inputs.measurements
+        measurements: Measurements = inputs.measurements
         fix: GnssMeasurement = measurements[self.gnss]
         height: HeightMeasurement = measurements[self.altimeter]
         angles: OrientationMeasurement = measurements[self.orientation]

@@ -8,7 +8,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 
 
-class Truth(AbstractEstimator):
+class Truth(AbstractEstimator[tuple[()]]):
     """True motion as the estimate."""
 
     @override

@@ -32,7 +32,7 @@ class FlockState(eqx.Module):
     active: Bool[Array, " behaviors"]
 
 
-class Flock(AbstractGuidance):
+class Flock(AbstractGuidance[FlockState]):
     """Commands the combined velocity of its behaviors, each within its own limit.
 
     ``sum`` adds the weighted velocities. ``order`` gives priority to the first ones: each behavior

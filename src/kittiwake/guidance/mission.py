@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import accumulate
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -20,13 +20,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.component import kind_of
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.conditions import Condition, Quantities
 from kittiwake.guidance.elapsed import elapsed_s
@@ -96,10 +96,10 @@ class MissionState(eqx.Module):
     legs: Int[Array, ""]
     held_s: Float[Array, " conditions"]
     fired: Bool[Array, " rules"]
-    steps: tuple[Any, ...]
+    steps: tuple[ArrayTree, ...]
 
 
-class Mission(AbstractGuidance):
+class Mission(AbstractGuidance[MissionState]):
     """Runs its steps in sequence, and applies its rules."""
 
     tracked: ClassVar[bool] = False
@@ -211,7 +211,7 @@ class Mission(AbstractGuidance):
     @override
     def step(
         self, state: MissionState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[MissionState, Any]:
+    ) -> tuple[MissionState, Command | CommandChoice]:
         state = self._advance(state, inputs, dt_s, key)
         own = replace(inputs, time_s=inputs.time_s - state.began_s)
         branches = [
@@ -334,7 +334,8 @@ class Mission(AbstractGuidance):
             _any(
                 step.do.finished(own),
                 until,
-                *(_past(limit_s, time_in_step_s) for limit_s in (step.for_s, step.do.end_s())),
+                _past(step.for_s, time_in_step_s),
+                _past(step.do.end_s(), time_in_step_s),
             )
             for step, own, until in zip(self.steps, state.steps, ends, strict=True)
         ]
@@ -364,11 +365,11 @@ class Mission(AbstractGuidance):
     def _run_step(
         self,
         i: int,
-        states: tuple[Any, ...],
+        states: tuple[ArrayTree, ...],
         inputs: GuidanceInputs,
         dt_s: Real,
         key: PRNGKeyArray,
-    ) -> tuple[tuple[Any, ...], Any]:
+    ) -> tuple[tuple[ArrayTree, ...], Command | CommandChoice]:
         """Return the states after one of the steps, and its command as one of all command types."""
         own, command = self.steps[i].do.step(states[i], inputs, dt_s, key)
         later = (*states[:i], match_dtypes(own, states[i]), *states[i + 1 :])
@@ -387,7 +388,7 @@ class Mission(AbstractGuidance):
         ends = [step.until for step in self.steps if step.until is not None]
         return [*ends, *(rule.when for rule in self.rules)]
 
-    def _split(self, met: Bool[Array, " n"]) -> tuple[list[Any], list[Any]]:
+    def _split(self, met: Bool[Array, " n"]) -> tuple[list[Flag], list[Flag]]:
         """Return the flags by step, False without a condition, and by rule."""
         flags = iter(met)
         ends = [False if step.until is None else next(flags) for step in self.steps]
@@ -402,7 +403,7 @@ class Mission(AbstractGuidance):
             name != rule.go_to and (not rule.during or name in rule.during) for name in self.names
         ]
 
-    def _initial_state(self, i: int, key: PRNGKeyArray) -> Any:
+    def _initial_state(self, i: int, key: PRNGKeyArray) -> ArrayTree:
         return self.steps[i].do.init(jax.random.fold_in(key, i))
 
     def _legs(self, state: MissionState) -> Int[Array, " steps"]:
@@ -446,11 +447,11 @@ class _Transition(NamedTuple):
     """Start of a step: condition, index of the step, and cause."""
 
     begins: Flag
-    step: Any
+    step: Count
     cause: int
 
 
-def _integers(numbers: Any) -> Int[Array, "..."]:
+def _integers(numbers: Count | Sequence[int]) -> Int[Array, "..."]:
     return jnp.asarray(numbers, jnp.int32)
 
 

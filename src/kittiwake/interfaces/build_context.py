@@ -2,19 +2,20 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.world.world import World
 
 
 class BuildContext(NamedTuple):
     """The vehicle and world for which a component is prepared.
 
     Attributes:
-        world: the ``world.world.World``.
+        world: the world with its obstacles and processes.
         dynamics: the vehicle's dynamics.
         start: the vehicle's initial conditions.
         sensors: the vehicle's sensors, by name.
@@ -23,7 +24,7 @@ class BuildContext(NamedTuple):
             the first task.
     """
 
-    world: Any
+    world: World
     dynamics: "AbstractDynamics"
     start: Start
     sensors: Mapping[str, "AbstractSensor"]

@@ -1,28 +1,28 @@
 """Controller interface: maps a command and a state estimate to a lower-level command."""
 
-from abc import abstractmethod
 from dataclasses import fields
-from typing import Any, ClassVar
+from typing import ClassVar, Generic
 
-from jaxtyping import PRNGKeyArray
-
-from kittiwake.core.commands import Command
-from kittiwake.core.component import AbstractComponent
+from kittiwake.core.component import AbstractSteppedComponent, Input, Output, State
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
-class AbstractController(AbstractComponent):
-    """One level of the control cascade: converts ``consumes`` commands to ``produces`` commands."""
+class AbstractController(
+    AbstractSteppedComponent[State, tuple[Input, Kinematics], Output], Generic[State, Input, Output]
+):
+    """One level of the control cascade: converts ``consumes`` commands to ``produces`` commands.
+
+    ``step`` takes the command and the estimated motion, and returns the lower-level command.
+    """
 
     consumes: ClassVar[type]
     produces: ClassVar[type]
 
     @classmethod
-    def with_vehicle_defaults(
-        cls, dynamics: "AbstractDynamics", gravity_mps2: Real
-    ) -> dict[str, Any]:
+    def with_vehicle_defaults(cls, dynamics: "AbstractDynamics", gravity_mps2: Real) -> Parameters:
         """Return the default parameters for a vehicle; a scenario may override each of them.
 
         The values are plain, as in a scenario file. By default they are those of
@@ -38,16 +38,3 @@ class AbstractController(AbstractComponent):
     def check(self, dynamics: "AbstractDynamics") -> None:
         """Raise ScenarioError for parameters that do not fit the vehicle."""
         del dynamics
-
-    @abstractmethod
-    def step(
-        self, state: Any, inputs: tuple[Any, Kinematics], dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Command]:
-        """Return the next state and the lower-level command.
-
-        Args:
-            state: the state that ``init`` or the previous step returned.
-            inputs: the command, of type ``consumes``, and the estimated motion.
-            dt_s: time since the previous step of this controller.
-            key: random key of this step.
-        """

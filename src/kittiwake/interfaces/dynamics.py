@@ -1,28 +1,33 @@
 """Vehicle dynamics interface, and the interface of actuator faults."""
 
 from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import TypeVar
 
 from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import Collider, ContactMotion
 from kittiwake.contact.ground_contact import GroundContact
 from kittiwake.core.columns import from_columns, to_columns
 from kittiwake.core.commands import zero_command
-from kittiwake.core.component import AbstractModel
+from kittiwake.core.component import AbstractModel, State
 from kittiwake.core.errors import CommandError, ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.interaction_input import NO_WAKE, Wake
 from kittiwake.world.surroundings import Surroundings
 
+# class of an actuator command
+ActuatorCommand = TypeVar("ActuatorCommand", bound=eqx.Module, default=Any)
 
-class AbstractDynamics(AbstractModel):
+
+class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
     """Vehicle dynamics: actuators, equations of motion and contact with surfaces.
 
     ``init`` and ``step`` define the model; everything else describes the vehicle to controllers,
@@ -51,7 +56,7 @@ class AbstractDynamics(AbstractModel):
         """Lower and upper bound of each number of the actuator command, by column name."""
         return {}
 
-    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:
         """Return what controllers may know of the vehicle, by the names of their parameters."""
         return {"gravity_mps2": gravity_mps2}
 
@@ -78,27 +83,32 @@ class AbstractDynamics(AbstractModel):
         """Height above the water at which the wind is taken; None to take it at the vehicle."""
         return None
 
-    def off(self) -> Any:
+    def off(self) -> ActuatorCommand:
         """Return the actuator command of a vehicle that is switched off."""
         if self.actuator_count:
             return zero_command(self.command_type, self.actuator_count)
         return self.command_type.off()
 
     @abstractmethod
-    def init(self, start: Kinematics, surroundings: Surroundings) -> Any:
+    def init(self, start: Kinematics, surroundings: Surroundings) -> State:
         """Return the initial state, with the actuators in balance with gravity."""
 
     @abstractmethod
     def step(
-        self, state: Any, command: Any, surroundings: Surroundings, dt_s: Real, key: PRNGKeyArray
-    ) -> Any:
+        self,
+        state: State,
+        command: ActuatorCommand,
+        surroundings: Surroundings,
+        dt_s: Real,
+        key: PRNGKeyArray,
+    ) -> State:
         """Return the state after a physics step of length ``dt_s``."""
 
     @abstractmethod
-    def kinematics(self, state: Any) -> Kinematics:
+    def kinematics(self, state: State) -> Kinematics:
         """Return the position, attitude, velocities and specific force of a state."""
 
-    def limit_command(self, command: Any) -> Any:
+    def limit_command(self, command: ActuatorCommand) -> ActuatorCommand:
         """Return the actuator command clipped to ``command_bounds``.
 
         Raises:
@@ -115,12 +125,12 @@ class AbstractDynamics(AbstractModel):
             numbers[name] = jnp.clip(numbers[name], low, high)
         return from_columns(type(command), numbers)
 
-    def actuators(self, state: Any) -> dict[str, Real]:
+    def actuators(self, state: State) -> dict[str, Real]:
         """Return the actuators' measured values for the log, by name with unit."""
         del state
         return {}
 
-    def wake(self, state: Any) -> Wake:
+    def wake(self, state: State) -> Wake:
         """Return the downwash of the vehicle; none by default."""
         del state
         return NO_WAKE
@@ -130,7 +140,7 @@ class AbstractDynamics(AbstractModel):
         """Distance from the center of mass to the farthest foot; None without landing gear."""
         return None
 
-    def ground_contact(self, state: Any) -> GroundContact | None:
+    def ground_contact(self, state: State) -> GroundContact | None:
         """Return the state of the ground contact; None for a vehicle without landing gear."""
         del state
         return None
@@ -147,17 +157,17 @@ class AbstractDynamics(AbstractModel):
         )
         raise ScenarioError(message)
 
-    def apply_contact(self, state: Any, contact: ContactMotion) -> Any:
+    def apply_contact(self, state: State, contact: ContactMotion) -> State:
         """Return the state after a step in which a contact engine moved the body."""
         raise NotImplementedError
 
-    def limits(self, state: Any) -> tuple[Limit, ...]:
+    def limits(self, state: State) -> tuple[Limit, ...]:
         """Return the limits of this model's validity, in the order in which they are checked."""
         del state
         return ()
 
 
-class AbstractFault(AbstractModel):
+class AbstractFault(AbstractModel, Generic[ActuatorCommand]):
     """An actuator fault: changes the actuator command from ``at_s`` on.
 
     A vehicle's faults are sorted by ``at_s``, so that the number of active faults identifies them.
@@ -190,7 +200,7 @@ class AbstractFault(AbstractModel):
         del dynamics
 
     @abstractmethod
-    def apply(self, command: Any, time_s: Real) -> Any:
+    def apply(self, command: ActuatorCommand, time_s: Real) -> ActuatorCommand:
         """Return the command as the faulty actuators execute it."""
 
     @abstractmethod

@@ -1,15 +1,15 @@
 """Estimator interface: maps measurements to an estimate of the motion and its covariance."""
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Generic
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from kittiwake.core.component import AbstractComponent
+from kittiwake.core.component import AbstractSteppedComponent, State
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.core.measurements import Measurements
+from kittiwake.geometry.scalar import Flag
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.sensor import AbstractSensor
 
@@ -24,7 +24,7 @@ class EstimatorInputs(eqx.Module):
     """
 
     truth: Kinematics
-    measurements: dict[str, Any]
+    measurements: Measurements
     fresh: dict[str, Flag]
 
 
@@ -40,15 +40,17 @@ class Uncertainty(eqx.Module):
     covariance: Float[Array, "9 9"]
 
 
-class AbstractEstimator(AbstractComponent):
-    """State estimator of a vehicle."""
+class AbstractEstimator(
+    AbstractSteppedComponent[State, EstimatorInputs, Kinematics], Generic[State]
+):
+    """State estimator of a vehicle; ``step`` returns the estimate."""
 
-    def begin(self, start: Kinematics, key: PRNGKeyArray) -> Any:
+    def begin(self, start: Kinematics, key: PRNGKeyArray) -> State | tuple[()]:
         """Return the initial state; an estimator may use the true motion at the start."""
         del start
         return self.init(key)
 
-    def uncertainty(self, state: Any) -> Uncertainty | None:
+    def uncertainty(self, state: State) -> Uncertainty | None:
         """Return the estimated error of the last estimate; None if the estimator has none."""
         del state
 
@@ -64,9 +66,3 @@ class AbstractEstimator(AbstractComponent):
         """
         del context
         return self
-
-    @abstractmethod
-    def step(
-        self, state: Any, inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Kinematics]:
-        """Return the next state and the estimate."""

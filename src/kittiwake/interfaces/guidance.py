@@ -3,15 +3,15 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import ClassVar, Generic
 
 import equinox as eqx
-from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.commands import Command, CommandChoice, zero_command
-from kittiwake.core.component import AbstractComponent
+from kittiwake.core.component import AbstractSteppedComponent, Input, State
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.measurements import Measurements
 from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -34,14 +34,18 @@ class GuidanceInputs(eqx.Module):
     time_s: Real
     tick: Count
     estimate: Kinematics
-    measurements: dict[str, Any] = field(default_factory=dict)
+    measurements: Measurements = field(default_factory=dict)
     fresh: dict[str, Flag] = field(default_factory=dict)
     readings: dict[str, Real] = field(default_factory=dict)
     neighbors: NeighborTable | None = None
 
 
-class AbstractGuidance(AbstractComponent):
+class AbstractGuidance(
+    AbstractSteppedComponent[State, GuidanceInputs, Command | CommandChoice], Generic[State]
+):
     """Guidance of a vehicle: maps the estimate and the time to a setpoint.
+
+    ``step`` returns the setpoint.
 
     ``tracked`` is true if the setpoint is to be met at every instant, as on a trajectory, so that
     the distance to it is a tracking error. It is false if setpoints are distant waypoints.
@@ -81,17 +85,11 @@ class AbstractGuidance(AbstractComponent):
         """Return a command of zeros of each of ``command_types``."""
         return tuple(map(zero_command, self.command_types()))
 
-    @abstractmethod
-    def step(
-        self, state: Any, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Command | CommandChoice]:
-        """Return the next state and the setpoint."""
-
     def leads_to(self, context: BuildContext) -> Vec3:
         """Return the position at the end of the task; where it began, if the end is not known."""
         return context.place_world_m
 
-    def finished(self, state: Any) -> Flag:
+    def finished(self, state: State) -> Flag:
         """Return True if the task is done; always False for a task without an end."""
         del state
         return False
@@ -105,12 +103,12 @@ class AbstractGuidance(AbstractComponent):
         """Return the names of the task's phases in the log; an empty name is not logged."""
         return ("",)
 
-    def phase(self, state: Any) -> Count:
+    def phase(self, state: State) -> Count:
         """Return the index of the current phase; a change is an event in the log."""
         del state
         return 0
 
-    def legs(self, state: Any) -> Count:
+    def legs(self, state: State) -> Count:
         """Return the number of waypoints reached; a change is an event in the log."""
         del state
         return 0
@@ -120,7 +118,7 @@ class AbstractGuidance(AbstractComponent):
         """Names that ``jump_to_step`` accepts; empty for guidance without steps."""
         return ()
 
-    def jump_to_step(self, state: Any, name: str) -> Any:
+    def jump_to_step(self, state: State, name: str) -> State:
         """Return the state from which the task continues at the step of this name.
 
         Raises:
@@ -138,7 +136,7 @@ class AbstractGuidance(AbstractComponent):
         """Names that ``with_active_behaviors`` accepts; empty for guidance without behaviors."""
         return ()
 
-    def with_active_behaviors(self, state: Any, behaviors: Sequence[str]) -> Any:
+    def with_active_behaviors(self, state: State, behaviors: Sequence[str]) -> State:
         """Return the state in which only these behaviors guide the vehicle.
 
         Raises:
@@ -160,17 +158,22 @@ class AbstractGuidance(AbstractComponent):
         return None
 
 
-class AvoidanceInputs(eqx.Module):
+class AvoidanceInputs(eqx.Module, Generic[Input]):
     """Inputs of an avoidance: the command to modify; the others are as in ``GuidanceInputs``."""
 
-    command: Any
+    command: Input
     estimate: Kinematics
-    measurements: dict[str, Any]
+    measurements: Measurements
     fresh: dict[str, Flag]
 
 
-class AbstractAvoidance(AbstractComponent):
-    """Obstacle avoidance: modifies commands of one type according to the sensors."""
+class AbstractAvoidance(
+    AbstractSteppedComponent[State, AvoidanceInputs[Input], Input], Generic[State, Input]
+):
+    """Obstacle avoidance: modifies commands of one type according to the sensors.
+
+    ``step`` returns the modified command, which has the same type.
+    """
 
     command_type: ClassVar[type]
 
@@ -182,9 +185,3 @@ class AbstractAvoidance(AbstractComponent):
         """
         del context
         return self
-
-    @abstractmethod
-    def step(
-        self, state: Any, inputs: AvoidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Command]:
-        """Return the next state and the modified command, which has the same type."""

@@ -8,11 +8,12 @@ along
 so that theta lowers the look from ahead, as a pitch lowers the nose, and phi swings it to the left.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Generic
 
 import equinox as eqx
 import jax.numpy as jnp
 
+from kittiwake.core.component import State
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import sin_cos
@@ -59,7 +60,7 @@ class HeadMeasurement(AbstractMeasurement):
         return HeadAngles(self.pitch_rad, self.yaw_rad).direction_body
 
 
-class AbstractHead(AbstractSensor):
+class AbstractHead(AbstractSensor[State, HeadMeasurement], Generic[State]):
     """A range sensor that turns to face a surface."""
 
     measures: ClassVar[type] = HeadMeasurement

@@ -1,22 +1,23 @@
 """Instrument: a sensor and its errors, as components; interface of sensor errors."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Generic
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
+from typing_extensions import override
 
-from kittiwake.core.arrays import as_arrays
-from kittiwake.core.component import AbstractComponent, AbstractModel
+from kittiwake.core.arrays import ArrayTree, as_arrays
+from kittiwake.core.component import AbstractModel, AbstractSteppedComponent, Output, State
 from kittiwake.core.keys import named
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
-class Sample(eqx.Module):
+class Sample(eqx.Module, Generic[Output]):
     """The output of an instrument at a step.
 
     Attributes:
@@ -25,12 +26,12 @@ class Sample(eqx.Module):
         fresh: true if the measurement is new, false if the last one is held.
     """
 
-    measurement: Any
-    ideal: Any
+    measurement: Output
+    ideal: Output | None
     fresh: Flag
 
 
-class AbstractSensorError(AbstractModel):
+class AbstractSensorError(AbstractModel, Generic[State]):
     """A sensor error: transforms samples, for example by a bias, a delay or dropouts."""
 
     def check(self, measurement: type, period_s: Real) -> None:
@@ -41,24 +42,26 @@ class AbstractSensorError(AbstractModel):
         """
         del measurement, period_s
 
-    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Any:
+    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> State | tuple[()]:
         """Return the initial state; ``first`` is a sample of zeros of the right shapes."""
         del key, first, dt_s
         return ()
 
     @abstractmethod
-    def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
+    def step(
+        self, state: State, sample: Sample, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[State, Sample]:
         """Return the next state and the transformed sample."""
 
 
-class InstrumentState(eqx.Module):
+class InstrumentState(eqx.Module, Generic[State]):
     """State of the sensor and of each of its errors."""
 
-    sensor: Any
-    errors: tuple[Any, ...]
+    sensor: State
+    errors: tuple[ArrayTree, ...]
 
 
-class Instrument(AbstractComponent):
+class Instrument(AbstractSteppedComponent[InstrumentState, SensorInputs, Sample]):
     """A sensor, and errors that are applied to its samples in order."""
 
     sensor: AbstractSensor
@@ -77,20 +80,20 @@ class Instrument(AbstractComponent):
         )
         return InstrumentState(sensor, errors), first
 
+    @override
     def step(
         self, state: InstrumentState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[InstrumentState, Sample]:
-        """Return the next state and the sample."""
         sensor, sample = self._sensor_sample(state.sensor, inputs, dt_s, key)
-        errors: list[Any] = []
+        errors: list[ArrayTree] = []
         for i, (error, own) in enumerate(zip(self.errors, state.errors, strict=True)):
             after, sample = error.step(own, sample, dt_s, named(key, Stream.SENSOR_ERROR.of(i)))
             errors.append(after)
         return InstrumentState(sensor, tuple(errors)), sample
 
     def _sensor_sample(
-        self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Sample]:
+        self, state: State, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[State, Sample]:
         """Return the sensor's next state and its sample before the errors."""
         later, *measured = self.sensor.step_with_ideal(state, inputs, dt_s, key)
         sample = Sample(*measured, fresh=True)

@@ -1,11 +1,11 @@
 """Interfaces of the parts of a flying body: forces, rotors, ground effect and battery."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Generic
 
 import equinox as eqx
 
-from kittiwake.core.component import AbstractModel
+from kittiwake.core.component import AbstractModel, State
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
@@ -90,21 +90,21 @@ class AbstractGroundEffect(AbstractModel):
         """Return the thrust at a height above a surface, divided by the thrust far from any."""
 
 
-class AbstractBattery(AbstractModel):
+class AbstractBattery(AbstractModel, Generic[State]):
     """Battery that supplies the motors."""
 
     @abstractmethod
-    def init(self) -> Any:
+    def init(self) -> State:
         """Return the initial state."""
 
     @abstractmethod
-    def step(self, state: Any, power_w: Real, dt_s: Real, *, charged: Flag = False) -> Any:
+    def step(self, state: State, power_w: Real, dt_s: Real, *, charged: Flag = False) -> State:
         """Return the state after a step with ``power_w`` drawn; ``charged`` connects a charger."""
 
     @abstractmethod
-    def speed_ratio(self, state: Any) -> Real:
+    def speed_ratio(self, state: State) -> Real:
         """Return the present top speed of a motor over that on a full battery without load."""
 
     @abstractmethod
-    def readings(self, state: Any) -> dict[str, Real]:
+    def readings(self, state: State) -> dict[str, Real]:
         """Return the values to log, by name with unit."""

@@ -1,18 +1,19 @@
 """Sensor interface: maps the true state and the world to a measurement."""
 
-from abc import abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar, Generic
 
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from kittiwake.core.component import AbstractComponent
+from kittiwake.core.component import AbstractSteppedComponent, Output, State
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam, FieldOfView
+from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.surroundings import Surroundings
+from kittiwake.world.world import World
 
 
 class SensorInputs(eqx.Module):
@@ -22,18 +23,18 @@ class SensorInputs(eqx.Module):
         time_s: time since the start of the simulation.
         truth: the true motion of the vehicle.
         surroundings: the conditions at the vehicle, such as wind and nearby obstacles.
-        world: the ``world.world.World``.
+        world: the world with its obstacles and fields.
         processes: the present output of each process of the world, by name.
     """
 
     time_s: Real
     truth: Kinematics
     surroundings: Surroundings
-    world: Any
-    processes: dict[str, Any]
+    world: World
+    processes: ProcessOutputs
 
 
-class AbstractSensor(AbstractComponent):
+class AbstractSensor(AbstractSteppedComponent[State, SensorInputs, Output], Generic[State, Output]):
     """A sensor; ``measures`` is the subclass of ``AbstractMeasurement`` that ``step`` returns."""
 
     measures: ClassVar[type]
@@ -54,17 +55,11 @@ class AbstractSensor(AbstractComponent):
         """Return the class of the fields that are measured; errors apply to these."""
         return self.measures
 
-    def check(self, world: Any) -> None:
+    def check(self, world: World) -> None:
         """Raise ScenarioError for a world that lacks what the sensor measures."""
         del world
 
-    @abstractmethod
-    def step(
-        self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Any]:
-        """Return the next state and the measurement."""
-
-    def ideal(self, inputs: SensorInputs) -> Any:
+    def ideal(self, inputs: SensorInputs) -> Output | None:
         """Return the measurement without any error; None if the sensor cannot give it."""
         del inputs
 
@@ -107,7 +102,7 @@ class AbstractSensor(AbstractComponent):
         return {}
 
     def step_with_ideal(
-        self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Any, Any]:
+        self, state: State, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[State, Output, Output | None]:
         """Return the next state, the measurement, and the measurement without errors."""
         return *self.step(state, inputs, dt_s, key), self.ideal(inputs)

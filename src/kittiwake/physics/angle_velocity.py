@@ -32,7 +32,7 @@ effect.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -46,6 +46,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import ThrustAttitude
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
@@ -78,7 +79,7 @@ class AngleVelocityMotion(eqx.Module):
     specific_impulse_body_mps: Vec3
 
 
-class AngleVelocity(AbstractDynamics):
+class AngleVelocity(AbstractDynamics[AngleVelocityState, ThrustAttitude]):
     """First-order lags of the attitude angles, and the resulting velocity."""
 
     command_type: ClassVar[type] = ThrustAttitude
@@ -98,7 +99,7 @@ class AngleVelocity(AbstractDynamics):
     integrator: IntegratorName = eqx.field(static=True, default="heun")
 
     @override
-    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:
         given = {"mass_kg": self.mass_kg, "max_thrust_n": self.max_thrust_n}
         return super().vehicle_parameters(gravity_mps2) | given
 

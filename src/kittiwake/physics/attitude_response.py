@@ -21,7 +21,7 @@ Valid near hover up to 15 m/s and for |roll|, |pitch| well below 90 deg; neglect
 torque of drag, vortex ring.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
@@ -36,6 +36,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import AttitudeThrottle
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
 from kittiwake.geometry.quaternion import Quaternion
@@ -76,7 +77,7 @@ class Disturbance(eqx.Module):
     angular_body_radps2: Vec3
 
 
-class AttitudeResponse(AbstractDynamics):
+class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]):
     """Attitude-response quadrotor; parameter names follow the identified constants."""
 
     command_type: ClassVar[type] = AttitudeThrottle
@@ -107,7 +108,7 @@ class AttitudeResponse(AbstractDynamics):
     integrator: IntegratorName = eqx.field(static=True, default="heun")
 
     @override
-    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:
         return {
             **super().vehicle_parameters(gravity_mps2),
             "mass_kg": self.mass_kg,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import equinox as eqx
 import jax
@@ -132,7 +132,7 @@ class ContactStep(eqx.Module):
 
     def _end(self, pose: Pose, twist: Twist) -> GroundContact:
         forces = self._foot_forces(pose, twist, self.dt_s)
-        grip: Any = jax.vmap(self._grip)(forces, self.footholds)
+        grip = jax.vmap(self._grip)(forces, self.footholds)
         touching = jnp.sum(forces.normal_n > 0.0, dtype=jnp.int32)
         # the surface with the largest normal force, as it was when the step began
         approach = SurfaceApproach.of(

@@ -1,10 +1,10 @@
 """Flight of a rigid body: state, external forces, and the base class of such dynamics."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Generic, Protocol, runtime_checkable
 
 import equinox as eqx
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 
 from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import Collider, ContactMotion, ContactParameters, box_of
@@ -13,7 +13,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.interfaces.dynamics import AbstractDynamics, ActuatorCommand
 from kittiwake.interfaces.parts import Flow
 from kittiwake.physics.contact_step import ContactStep
 from kittiwake.physics.integrators import IntegratorName, Phase
@@ -25,13 +25,16 @@ from kittiwake.world.surroundings import Shear, Surroundings
 FOOT_M = 0.005
 
 
-class FlightState(eqx.Module):
+Motion = TypeVar("Motion", default=Any)
+
+
+class FlightState(eqx.Module, Generic[Motion]):
     """State of a body at a tick; the specific force is the mean over the last step.
 
     ``ground_contact`` is None for a body without landing gear.
     """
 
-    phase: Phase[Pose, Any]
+    phase: Phase[Pose, Motion]
     specific_force_body_mps2: Vec3
     ground_contact: GroundContact | None
 
@@ -65,7 +68,22 @@ class ExternalForces(eqx.Module):
         return push if self.contact is None else push + self.contact.wrench(pose, twist, elapsed_s)
 
 
-class AbstractBody(AbstractDynamics):
+@runtime_checkable
+class HasFlight(Protocol):
+    """State of dynamics whose body flies."""
+
+    @property
+    def flight(self) -> FlightState:
+        """State of the body."""
+        ...
+
+
+BodyState = TypeVar("BodyState", bound=HasFlight, default=Any)
+
+
+class AbstractBody(
+    AbstractDynamics[BodyState, ActuatorCommand], Generic[BodyState, ActuatorCommand, Motion]
+):
     """Dynamics of a rigid body, with optional landing gear; its state has a field ``flight``."""
 
     landing_gear: eqx.AbstractVar[LandingGear | None]
@@ -112,7 +130,7 @@ class AbstractBody(AbstractDynamics):
             self.landing_gear.check_rate(self.body, self.integrator, rate_hz, gravity_mps2)
 
     @override
-    def ground_contact(self, state: Any) -> GroundContact | None:
+    def ground_contact(self, state: BodyState) -> GroundContact | None:
         return state.flight.ground_contact
 
     @override
@@ -139,11 +157,11 @@ class AbstractBody(AbstractDynamics):
         )
 
     @abstractmethod
-    def with_twist(self, motion: Any, twist: Twist) -> Any:
+    def with_twist(self, motion: Motion, twist: Twist) -> Motion:
         """Return the motion part of a phase with another twist."""
 
     @override
-    def apply_contact(self, state: Any, contact: ContactMotion) -> Any:
+    def apply_contact(self, state: BodyState, contact: ContactMotion) -> BodyState:
         motion = contact.motion
         phase = Phase(
             Pose(motion.position_world_m, motion.q_world_from_body),
@@ -156,8 +174,8 @@ class AbstractBody(AbstractDynamics):
         return eqx.tree_at(lambda whole: whole.flight, state, flight)
 
     def initial_flight(
-        self, phase: Phase[Pose, Any], wrench: Wrench, surroundings: Surroundings
-    ) -> FlightState:
+        self, phase: Phase[Pose, Motion], wrench: Wrench, surroundings: Surroundings
+    ) -> FlightState[Motion]:
         """Return the initial state, with the specific force of all forces but ground contact."""
         external = region_wrench(phase.configuration, surroundings)
         force = wrench.force_body_n + external.force_body_n
@@ -165,7 +183,7 @@ class AbstractBody(AbstractDynamics):
         return FlightState(phase, force / self.body.mass_kg, ground_contact)
 
     def external_forces(
-        self, flight: FlightState, twist: Twist, surroundings: Surroundings, dt_s: Real
+        self, flight: FlightState[Motion], twist: Twist, surroundings: Surroundings, dt_s: Real
     ) -> ExternalForces:
         """Return the external forces over a step that begins in this state."""
         if self.landing_gear is None or flight.ground_contact is None:
@@ -211,8 +229,8 @@ def region_wrench(pose: Pose, surroundings: Surroundings) -> Wrench:
 
 
 def next_flight(
-    phase: Phase[Pose, Any], before: Twist, after: Twist, external: ExternalForces, dt_s: Real
-) -> FlightState:
+    phase: Phase[Pose, Motion], before: Twist, after: Twist, external: ExternalForces, dt_s: Real
+) -> FlightState[Motion]:
     """Return the state after a step, with unit quaternion and mean specific force."""
     pose = Pose(
         phase.configuration.position_world_m, phase.configuration.q_world_from_body.normalized()

@@ -31,7 +31,7 @@ one hull at the other, effects of the payload's draft other than sinkage and tri
 """
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
@@ -42,12 +42,14 @@ from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
 from kittiwake.contact.engine import Collider, ContactMotion, box_of
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.fusion_barrier import fusion_barrier
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.limit import Limit
+from kittiwake.core.parameters import Parameters
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
@@ -120,7 +122,7 @@ class WaterFlow(eqx.Module):
     angular_velocity_body_radps: Vec3
 
 
-class MarineVessel(AbstractDynamics):
+class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
     """Vessel with added mass, damping, hydrostatics and a propeller on either side.
 
     ``payload_kg`` is a point mass in addition to ``mass_kg``; it changes sinkage and trim.
@@ -167,7 +169,7 @@ class MarineVessel(AbstractDynamics):
             raise ValueError(message)
 
     @override
-    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:
         damping, left = self.damping, self.left_propeller
         return {
             **super().vehicle_parameters(gravity_mps2),
@@ -447,6 +449,6 @@ def _water_flow(inverse: Quaternion, surroundings: Surroundings) -> WaterFlow:
     )
 
 
-def _plain(tree: Any) -> bool:
+def _plain(tree: ArrayTree) -> bool:
     """Return True if all numbers are known when the vessel is built."""
     return all(isinstance(leaf, int | float) for leaf in jax.tree.leaves(tree))

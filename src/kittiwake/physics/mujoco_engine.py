@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from math import ceil, copysign
 from threading import Lock
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -55,7 +55,8 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.physics.mujoco_model import EXTRA, MUJOCO, add_ground, add_solid, plate
+from kittiwake.physics.mujoco_model import EXTRA, MUJOCO, MujocoObject, add_ground, add_solid, plate
+from kittiwake.world.environment import AbstractPlatform
 from kittiwake.world.world import World
 
 SUBSTEP_S = 0.002
@@ -114,7 +115,9 @@ class MujocoEngine(AbstractContactEngine):
         bits, *each = numbers[0].shape[1:]
         form = (
             jax.ShapeDtypeStruct((count, bits + RATES, *each), numbers[0].dtype),
-            *(flag, whole, whole),
+            flag,
+            whole,
+            whole,
         )
         run = partial(self.machine.moved, ceil(dt_s / self.substep_s - ROUNDING), dt_s, real)
         found, *met = jax.pure_callback(run, form, *numbers, present, vmap_method="sequential")
@@ -150,11 +153,11 @@ class _Machine:
         for name, collider in colliders:
             self._body(spec, name, collider)
         try:
-            self.model: Any = spec.compile()
+            self.model: MujocoObject = spec.compile()
         except ValueError as error:
             message = f"MuJoCo rejects these bodies: {' '.join(str(error).split())}"
             raise ScenarioError(message) from None
-        self.data: Any = self.mujoco.MjData(self.model)
+        self.data: MujocoObject = self.mujoco.MjData(self.model)
         self.lock = Lock()
         self.names = [name for name, _ in colliders]
         self.bodies = [self._offsets(name) for name in self.names]
@@ -164,7 +167,13 @@ class _Machine:
         self.contact_bits = self.model.geom_contype.copy(), self.model.geom_conaffinity.copy()
 
     def moved(
-        self, steps: int, dt_s: float, real: np.dtype[Any], before: Any, after: Any, present: Any
+        self,
+        steps: int,
+        dt_s: float,
+        real: np.dtype[np.floating],
+        before: np.ndarray,
+        after: np.ndarray,
+        present: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the fields of ``Contacts``; motions and impulses are passed as bits."""
         own = np.ascontiguousarray(after).view(real).reshape(-1, COLUMNS)
@@ -189,21 +198,21 @@ class _Machine:
         bits = rows.view(np.uint32).reshape(len(rows), COLUMNS + RATES, *np.shape(after)[2:])
         return bits, touched, stepped.feet.astype(np.int32), surface.astype(np.int32)
 
-    def _settings(self, spec: Any) -> None:
+    def _settings(self, spec: MujocoObject) -> None:
         spec.option.gravity = [0.0, 0.0, 0.0]
         spec.option.cone = self.mujoco.mjtCone.mjCONE_ELLIPTIC
         off = self.mujoco.mjtDisableBit
         # invalid states must be visible, not silently reset
         spec.option.disableflags |= off.mjDSBL_WARMSTART | off.mjDSBL_AUTORESET
 
-    def _ground(self, spec: Any, world: World) -> None:
+    def _ground(self, spec: MujocoObject, world: World) -> None:
         ground = add_ground(self.mujoco, spec, float(world.ground_z_m))
         ground.contype, ground.conaffinity = GROUND_BIT, 0
         for obstacle in world.obstacles:
             for solid in obstacle.solids_world():
                 self._geom(spec, spec.worldbody, solid, "bodies")
 
-    def _body(self, spec: Any, name: str, collider: Collider) -> None:
+    def _body(self, spec: MujocoObject, name: str, collider: Collider) -> None:
         body = spec.worldbody.add_body(name=name, mass=collider.mass_kg, explicitinertial=True)
         inertia = collider.inertia_kgm2
         body.fullinertia = [*np.diag(inertia), inertia[0, 1], inertia[0, 2], inertia[1, 2]]
@@ -223,8 +232,8 @@ class _Machine:
 
     def _geom(
         self,
-        spec: Any,
-        body: Any,
+        spec: MujocoObject,
+        body: MujocoObject,
         solid: Solid,
         collides_with: CollidesWith,
         parameters: ContactParameters | None = None,
@@ -406,7 +415,7 @@ def _row(place_m: Vec3, q: Quaternion) -> list[float]:
     return [*map(float, numbers), *[0.0] * RATES]
 
 
-def _platform(platform: Any) -> Collider:
+def _platform(platform: AbstractPlatform) -> Collider:
     """Return the plate of a platform, with all motions locked."""
     return Collider(
         mass_kg=1.0,

@@ -1,14 +1,21 @@
 """Construction of MuJoCo geometry, for contact and for rendering."""
 
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from kittiwake.contact.deck import DEPTH_M
 from kittiwake.contact.solid import Solid
+from kittiwake.world.environment import AbstractPlatform
 
 MUJOCO, EXTRA = "mujoco", "mujoco"
 
+# model, specification, body or context of MuJoCo, which has no type information
+MujocoObject: TypeAlias = Any
 
-def add_solid(mujoco: Any, spec: Any, body: Any, solid: Solid, name: str = "") -> Any:
+
+def add_solid(
+    mujoco: ModuleType, spec: MujocoObject, body: MujocoObject, solid: Solid, name: str = ""
+) -> MujocoObject:
     """Add a solid to a body and return its geom."""
     kinds, geom = mujoco.mjtGeom, body.add_geom(name=name)
     if solid.kind == "hull":
@@ -23,7 +30,7 @@ def add_solid(mujoco: Any, spec: Any, body: Any, solid: Solid, name: str = "") -
     return geom
 
 
-def add_ground(mujoco: Any, spec: Any, height_m: float) -> Any:
+def add_ground(mujoco: ModuleType, spec: MujocoObject, height_m: float) -> MujocoObject:
     """Add the infinite ground plane and return its geom."""
     return spec.worldbody.add_geom(
         name="ground",
@@ -33,7 +40,7 @@ def add_ground(mujoco: Any, spec: Any, height_m: float) -> Any:
     )
 
 
-def plate(platform: Any) -> Solid:
+def plate(platform: AbstractPlatform) -> Solid:
     """Return the plate of a platform, in the axes of its surface."""
     support = platform.support(0.0)
     size = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * DEPTH_M)

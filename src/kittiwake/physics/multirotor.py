@@ -17,7 +17,7 @@ import math
 from dataclasses import asdict
 from functools import reduce
 from operator import add
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
@@ -26,11 +26,13 @@ from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import RotorSpeeds
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.fusion_barrier import fusion_barrier
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parameters import Parameters
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real, is_zero
@@ -72,11 +74,11 @@ class RotorMotion(eqx.Module):
 class MultirotorState(eqx.Module):
     """State at a tick; ``battery`` is the battery's state, None without one."""
 
-    flight: FlightState
-    battery: Any
+    flight: FlightState[RotorMotion]
+    battery: ArrayTree
 
 
-class Multirotor(AbstractBody):
+class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
     """Body with equal rotors, each with a hub position and a spin (+1: counterclockwise)."""
 
     command_type: ClassVar[type] = RotorSpeeds
@@ -137,7 +139,7 @@ class Multirotor(AbstractBody):
         return {f"speeds_{i}_radps": self.rotor.speed_range_radps for i in range(len(self.spins))}
 
     @override
-    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:
         rotor, (_, fastest) = self.rotor, self.rotor.speed_range_radps
         return {
             **super().vehicle_parameters(gravity_mps2),
@@ -307,14 +309,16 @@ class Multirotor(AbstractBody):
         turning = sum(spin * speed for spin, speed in zip(self.spins, speeds, strict=True))
         return Vec3(0.0, 0.0, inertia * turning)
 
-    def _battery_limited(self, battery: Any, commanded_radps: Speeds) -> Speeds:
+    def _battery_limited(self, battery: ArrayTree, commanded_radps: Speeds) -> Speeds:
         """Return the commanded speeds, limited by the battery."""
         if self.battery is None:
             return commanded_radps
         fastest = self.rotor.speed_range_radps[1] * self.battery.speed_ratio(battery)
         return tuple(jnp.minimum(speed, fastest) for speed in commanded_radps)
 
-    def _discharged(self, state: MultirotorState, surroundings: Surroundings, dt_s: Real) -> Any:
+    def _discharged(
+        self, state: MultirotorState, surroundings: Surroundings, dt_s: Real
+    ) -> ArrayTree:
         """Return the battery after a step; rotors driven by the air do not charge it."""
         if self.battery is None:
             return None

@@ -27,7 +27,7 @@ theory already contain the destabilizing moment of added mass: specify one of th
 """
 
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -41,6 +41,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.commands import RudderThrust
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Count, Real
@@ -88,7 +89,7 @@ class SurfaceVesselState(eqx.Module):
     seakeeping: SeakeepingState | None = None
 
 
-class SurfaceVessel(AbstractDynamics):
+class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
     """Maneuvering vessel with one rudder and thrust along its axis.
 
     It floats at its initial height; in waves this is relative to the water surface.
@@ -125,7 +126,7 @@ class SurfaceVessel(AbstractDynamics):
                 raise ValueError(message)
 
     @override
-    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:
         return {
             **super().vehicle_parameters(gravity_mps2),
             "max_rudder_rad": self.rudder.max_angle_rad,

@@ -7,7 +7,7 @@ without a model of rotors and without upper limits; the torque is given in body 
 from dataclasses import asdict
 from functools import reduce
 from operator import add
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -18,6 +18,7 @@ from kittiwake.contact.deck import Deck
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import ThrustTorque
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.parameters import Parameters
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
@@ -42,11 +43,11 @@ UNLIMITED_N = 1e9
 class WrenchBodyState(eqx.Module):
     """State at a tick, with the thrust of the last step."""
 
-    flight: FlightState
+    flight: FlightState[Twist]
     thrust_n: Real
 
 
-class WrenchBody(AbstractBody):
+class WrenchBody(AbstractBody[WrenchBodyState, ThrustTorque, Twist]):
     """Rigid body with commanded thrust and torque, and optional added mass and forces.
 
     ``disc_area_m2`` is the area of the downwash; without it there is none.
@@ -70,7 +71,7 @@ class WrenchBody(AbstractBody):
         return RigidBody(self.mass_kg, self.inertia_kgm2, self.added_mass)
 
     @override
-    def vehicle_parameters(self, gravity_mps2: Real) -> dict[str, Any]:
+    def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:
         return {
             **super().vehicle_parameters(gravity_mps2),
             "mass_kg": self.mass_kg,

@@ -8,11 +8,12 @@ and blades. Front arms have a different color.
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.multirotor import Multirotor
 from kittiwake.rendering.look import Look
 from kittiwake.rendering.shapes import Shape, capsule, disc, lofted, merge, revolved, rod
@@ -52,7 +53,7 @@ class Airframe(NamedTuple):
         return max(math.hypot(x, y) for x, y, _ in self.rotors.hubs_body_m)
 
 
-def airframe_of(dynamics: Any) -> Airframe:
+def airframe_of(dynamics: AbstractDynamics) -> Airframe:
     """Return the airframe of a multirotor model."""
     size = _position(dynamics.size_body_m)
     if not any(size):

@@ -6,7 +6,7 @@ pixel center. All rendering happens in one thread, to which the OpenGL context i
 
 from collections.abc import Mapping
 from math import atan, degrees, tan
-from typing import Any
+from types import ModuleType
 from weakref import WeakSet, finalize
 
 import numpy as np
@@ -22,7 +22,7 @@ from kittiwake.interfaces.renderer import (
     Viewpoint,
 )
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.physics.mujoco_model import MUJOCO
+from kittiwake.physics.mujoco_model import MUJOCO, MujocoObject
 from kittiwake.rendering.render_thread import EXTRA, draw, draw_later, start_graphics
 from kittiwake.rendering.scene_builder import body_name, build_scene
 from kittiwake.world.world import World
@@ -53,13 +53,13 @@ def mujoco_renderer(world: World, vehicles: Mapping[str, Vehicle]) -> AbstractRe
 class MujocoRenderer(AbstractRenderer):
     """Renderer of a world, with a MuJoCo context for each picture size."""
 
-    def __init__(self, mujoco: Any, model: Any) -> None:
+    def __init__(self, mujoco: ModuleType, model: MujocoObject) -> None:
         self.mujoco, self.model = mujoco, model
-        self.data: Any = mujoco.MjData(model)
+        self.data: MujocoObject = mujoco.MjData(model)
         names = map(body_name, range(model.nmocap))
         self.bodies = np.array([model.body(name).id for name in names], int)
-        self.scene: Any = mujoco.MjvScene(model, model.ngeom + EXTRA_GEOMS)
-        self.contexts: dict[tuple[int, int, int], Any] = {}
+        self.scene: MujocoObject = mujoco.MjvScene(model, model.ngeom + EXTRA_GEOMS)
+        self.contexts: dict[tuple[int, int, int], MujocoObject] = {}
         _RENDERERS.add(self)
         finalize(self, _free, self.contexts).atexit = False
 
@@ -115,7 +115,9 @@ class MujocoRenderer(AbstractRenderer):
         arguments = (self.model, self.data, options, None, camera, everything)
         self.mujoco.mjv_updateScene(*arguments, self.scene)
 
-    def _draw(self, frame: ImageFormat, samples: int, rgb: Any, depth: Any) -> None:
+    def _draw(
+        self, frame: ImageFormat, samples: int, rgb: np.ndarray | None, depth: np.ndarray | None
+    ) -> None:
         context = self._context(frame, samples)
         # the sky has no depth
         self.scene.flags[self.mujoco.mjtRndFlag.mjRND_SKYBOX] = depth is None
@@ -124,7 +126,7 @@ class MujocoRenderer(AbstractRenderer):
         self.mujoco.mjr_render(area, self.scene, context)
         self.mujoco.mjr_readPixels(rgb, depth, area, context)
 
-    def _context(self, frame: ImageFormat, samples: int) -> Any:
+    def _context(self, frame: ImageFormat, samples: int) -> MujocoObject:
         key = (frame.width, frame.height, samples)
         if key not in self.contexts:
             visual = self.model.vis
@@ -139,7 +141,7 @@ class MujocoRenderer(AbstractRenderer):
 _RENDERERS: WeakSet[MujocoRenderer] = WeakSet()
 
 
-def _free(contexts: dict[tuple[int, int, int], Any]) -> None:
+def _free(contexts: dict[tuple[int, int, int], MujocoObject]) -> None:
     """Free the contexts of a renderer in the render thread."""
     draw_later(lambda: [context.free() for context in contexts.values()])
 

@@ -5,10 +5,12 @@ Propellers are drawn at the stern, independently of the thrust positions of the 
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from kittiwake.contact.deck import Deck
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.rendering.look import Look
 from kittiwake.rendering.shapes import Shape, box, lofted, merge, revolved, ring, rod
 
@@ -52,7 +54,7 @@ class Vessel(NamedTuple):
         return -0.47 * self.length_m, -0.6 * self.draft_m
 
 
-def vessel_of(dynamics: Any) -> Vessel:
+def vessel_of(dynamics: AbstractDynamics) -> Vessel:
     """Return the vessel of a model; the water surface is at z = 0 of its axes."""
     size = dynamics.size_body_m
     length, beam, height = float(size.x), float(size.y), float(size.z)
@@ -120,7 +122,7 @@ def propeller_look(vessel: Vessel) -> Look:
     return merge(hub, *blades).look(BLADE_RGB)
 
 
-def _deck_numbers(deck: Any) -> tuple[float, float, float, float, float]:
+def _deck_numbers(deck: Deck) -> tuple[float, float, float, float, float]:
     center = deck.center_body_m
     place = float(center.x), float(center.y), float(center.z)
     return (*place, float(deck.length_m), float(deck.width_m))

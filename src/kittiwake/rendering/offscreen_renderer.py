@@ -8,14 +8,15 @@ afterwards.
 from collections.abc import Sequence
 from itertools import pairwise
 from math import atan2, degrees
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 from weakref import WeakSet, finalize
 
 import numpy as np
 from jaxtyping import Float, Float32, Float64, UInt8
 
 from kittiwake.core.extras import optional
-from kittiwake.physics.mujoco_model import MUJOCO
+from kittiwake.physics.mujoco_model import MUJOCO, MujocoObject
 from kittiwake.rendering.look import Look
 from kittiwake.rendering.render_thread import draw, draw_later, start_graphics
 from kittiwake.rendering.shaded_mesh import ShadedMesh, deformable, shade
@@ -74,7 +75,7 @@ class OffscreenRenderer:
         changing: Sequence[Look] = (),
     ) -> None:
         start_graphics(_free_all, EXTRA)
-        self.mujoco: Any = optional(MUJOCO, EXTRA)
+        self.mujoco: ModuleType = optional(MUJOCO, EXTRA)
         self.width, self.height = width, height
         self.resting = len(fixed)
         self.faces = [look.faces for look in changing]
@@ -83,8 +84,8 @@ class OffscreenRenderer:
         deformable_meshes = [
             (deformable(look.vertices_m, look.faces), look, 1) for look in changing
         ]
-        self.model: Any = _model(self.mujoco, [*still, *moved, *deformable_meshes])
-        self.data: Any = self.mujoco.MjData(self.model)
+        self.model: MujocoObject = _model(self.mujoco, [*still, *moved, *deformable_meshes])
+        self.data: MujocoObject = self.mujoco.MjData(self.model)
         self.shadowless = np.concatenate(
             [
                 np.array([not _casts_shadow(look) for look in fixed], bool),
@@ -99,8 +100,8 @@ class OffscreenRenderer:
         if changing:
             # new vertices are written without the transformation
             self.shift_m[-len(changing) :], self.turn[-len(changing) :] = 0.0, np.eye(3)
-        self.scene: Any = self.mujoco.MjvScene(self.model, self.model.ngeom + MAX_SEGMENTS)
-        self.contexts: list[Any] = []
+        self.scene: MujocoObject = self.mujoco.MjvScene(self.model, self.model.ngeom + MAX_SEGMENTS)
+        self.contexts: list[MujocoObject] = []
         _RENDERERS.add(self)
         finalize(self, _free, self.contexts).atexit = False
 
@@ -153,7 +154,7 @@ class OffscreenRenderer:
         self.data.geom_xmat[:] = (rotations @ self.turn).reshape(-1, 9)
         self.model.geom_group[:] = np.where(is_finite, 0, HIDDEN)
 
-    def _deform(self, shapes: Sequence[np.ndarray], context: Any) -> None:
+    def _deform(self, shapes: Sequence[np.ndarray], context: MujocoObject) -> None:
         model, first = self.model, self.model.nmesh - len(self.faces)
         for mesh, (faces, vertices) in enumerate(zip(self.faces, shapes, strict=True), first):
             deformed = deformable(vertices, faces)
@@ -163,7 +164,7 @@ class OffscreenRenderer:
             model.mesh_normal[at : at + count] = deformed.normals.reshape(-1, 3)
             self.mujoco.mjr_uploadMesh(model, context, mesh)
 
-    def _aim(self, view: View, context: Any) -> None:
+    def _aim(self, view: View, context: MujocoObject) -> None:
         ahead, far = view.axes[2], view.distance_m
         camera = self.mujoco.MjvCamera()
         camera.lookat, camera.distance = view.look_at_world_m, far
@@ -200,7 +201,7 @@ class OffscreenRenderer:
                 geom.category = self.mujoco.mjtCatBit.mjCAT_DECOR.value
                 self.scene.ngeom += 1
 
-    def _context(self) -> Any:
+    def _context(self) -> MujocoObject:
         if not self.contexts:
             visual = self.model.vis
             visual.global_.offwidth, visual.global_.offheight = self.width, self.height
@@ -214,7 +215,7 @@ class OffscreenRenderer:
 _RENDERERS: WeakSet[OffscreenRenderer] = WeakSet()
 
 
-def _free(contexts: list[Any]) -> None:
+def _free(contexts: list[MujocoObject]) -> None:
     """Free the contexts of a renderer in the render thread."""
     draw_later(lambda: [context.free() for context in contexts])
 
@@ -226,7 +227,7 @@ def _free_all() -> None:
             context.free()
 
 
-def _model(mujoco: Any, looks: Sequence[tuple[ShadedMesh, Look, int]]) -> Any:
+def _model(mujoco: ModuleType, looks: Sequence[tuple[ShadedMesh, Look, int]]) -> MujocoObject:
     """Return a model whose geoms are the instances of each look, in order."""
     spec = mujoco.MjSpec()
     # lengths below are in meters, whatever the size of the world
@@ -253,7 +254,9 @@ def _model(mujoco: Any, looks: Sequence[tuple[ShadedMesh, Look, int]]) -> Any:
     return spec.compile()
 
 
-def _add_look(mujoco: Any, spec: Any, name: str, mesh: ShadedMesh, look: Look, count: int) -> None:
+def _add_look(
+    mujoco: ModuleType, spec: MujocoObject, name: str, mesh: ShadedMesh, look: Look, count: int
+) -> None:
     numbers = np.arange(3 * len(mesh.corners_m), dtype=np.int32)
     spec.add_mesh(
         name=name,

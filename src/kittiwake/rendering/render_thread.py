@@ -9,9 +9,13 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
+from typing_extensions import TypeVar
+
 from kittiwake.core.errors import MissingExtraError
 from kittiwake.core.extras import optional
-from kittiwake.physics.mujoco_model import MUJOCO
+from kittiwake.physics.mujoco_model import MUJOCO, MujocoObject
+
+Result = TypeVar("Result")
 
 EXTRA = "camera"
 MISSING_GL = (
@@ -21,12 +25,12 @@ MISSING_GL = (
 )
 
 
-def draw(work: Callable[[], Any]) -> Any:
+def draw(work: Callable[[], Result]) -> Result:
     """Call a function in the render thread, and return its result."""
     return draw_later(work).result()
 
 
-def draw_later(work: Callable[[], Any]) -> "Future[Any]":
+def draw_later(work: Callable[[], Result]) -> "Future[Result]":
     """Call a function in the render thread, and return a future of its result."""
     return _render_thread().submit(work)
 
@@ -48,9 +52,9 @@ class _RenderThread:
         self.queue: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
         Thread(target=self._work, name="renderer", daemon=True).start()
 
-    def submit(self, work: Callable[[], Any]) -> "Future[Any]":
+    def submit(self, work: Callable[[], Result]) -> "Future[Result]":
         """Queue a function, and return a future of its result."""
-        done: Future[Any] = Future()
+        done: Future[Result] = Future()
         self.queue.put((work, done))
         return done
 
@@ -84,7 +88,7 @@ def _start(extra: str) -> None:
 
 
 @cache
-def _context() -> Any:
+def _context() -> MujocoObject:
     """Return the OpenGL context, bound to the calling thread."""
     kind = os.environ["MUJOCO_GL"]
     library = optional(f"mujoco.{'osmesa' if kind == 'osmesa' else 'egl'}", EXTRA)
@@ -95,7 +99,7 @@ def _context() -> Any:
     return context
 
 
-def _end(context: Any) -> None:
+def _end(context: MujocoObject) -> None:
     for at_end in _AT_END:
         at_end()
     context.free()

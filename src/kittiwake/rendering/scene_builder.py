@@ -8,7 +8,8 @@ side of the black square is ``TAG_SHARE`` of the deck's smaller side, with a whi
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +18,9 @@ from kittiwake.contact.solid import Solid
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import optional
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.physics.mujoco_model import add_ground, add_solid, plate
+from kittiwake.physics.mujoco_model import MujocoObject, add_ground, add_solid, plate
 from kittiwake.world.april_tags import TAG_SHARE, TAGS
+from kittiwake.world.environment import AbstractPlatform
 from kittiwake.world.waves import WAVES
 from kittiwake.world.world import World
 
@@ -46,7 +48,7 @@ AMBIENT, DIFFUSE = 0.55, 0.45
 LIGHT_WORLD = (0.2, 0.1, -1.0)
 
 
-def build_scene(mujoco: Any, world: World, vehicles: Mapping[str, Vehicle]) -> Any:
+def build_scene(mujoco: ModuleType, world: World, vehicles: Mapping[str, Vehicle]) -> MujocoObject:
     """Return a MuJoCo model of the world, with platforms and vehicles as mocap bodies.
 
     Raises:
@@ -89,7 +91,7 @@ class _Look(NamedTuple):
     deck: Solid | None
 
 
-def _platform_look(platform: Any) -> _Look:
+def _platform_look(platform: AbstractPlatform) -> _Look:
     return _Look((), plate(platform))
 
 
@@ -113,7 +115,7 @@ def _floats(vehicle: Vehicle) -> bool:
     return collider is not None and collider.collides_with == "all but the ground"
 
 
-def _add_light(mujoco: Any, spec: Any) -> None:
+def _add_light(mujoco: ModuleType, spec: MujocoObject) -> None:
     # lengths below are in meters, whatever the size of the world
     spec.stat.extent = 1.0
     spec.visual.quality.numslices, spec.visual.quality.numstacks = SLICES, STACKS
@@ -138,7 +140,9 @@ def _add_light(mujoco: Any, spec: Any) -> None:
     )
 
 
-def _add_ground(mujoco: Any, spec: Any, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+def _add_ground(
+    mujoco: ModuleType, spec: MujocoObject, world: World, vehicles: Mapping[str, Vehicle]
+) -> None:
     floats = any(map(_floats, vehicles.values()))
     one, other = WATER_COLORS if floats or WAVES in world.processes else LAND_COLORS
     spec.add_texture(
@@ -156,7 +160,12 @@ def _add_ground(mujoco: Any, spec: Any, world: World, vehicles: Mapping[str, Veh
 
 
 def _add_material(
-    mujoco: Any, spec: Any, name: str, repeat: tuple[float, float], *, in_meters: bool
+    mujoco: ModuleType,
+    spec: MujocoObject,
+    name: str,
+    repeat: tuple[float, float],
+    *,
+    in_meters: bool,
 ) -> None:
     material = spec.add_material(name=name)
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
@@ -165,12 +174,18 @@ def _add_material(
 
 
 def _add_solid(
-    mujoco: Any, spec: Any, body: Any, solid: Solid, color: tuple[float, float, float]
+    mujoco: ModuleType,
+    spec: MujocoObject,
+    body: MujocoObject,
+    solid: Solid,
+    color: tuple[float, float, float],
 ) -> None:
     add_solid(mujoco, spec, body, solid).rgba = [*color, 1.0]
 
 
-def _add_tag(mujoco: Any, spec: Any, body: Any, deck: Solid, number: int) -> None:
+def _add_tag(
+    mujoco: ModuleType, spec: MujocoObject, body: MujocoObject, deck: Solid, number: int
+) -> None:
     """Add a tag with a white border that fills the smaller side of a deck."""
     name = f"tag {number}"
     pixels = np.kron(_cells(number), np.ones((CELL_PIXELS, CELL_PIXELS), np.uint8))

@@ -1,11 +1,13 @@
 """Platforms of the world, which may move and roll."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.rendering.look import Look
 from kittiwake.rendering.parts import BodyPart, Poses
 from kittiwake.rendering.shapes import box
@@ -29,7 +31,7 @@ class Decks:
             for i, (size, numbers) in enumerate(groups.items())
         )
 
-        def supports(time_s: Any) -> tuple[Any, Any]:
+        def supports(time_s: Real) -> tuple[Array, Array]:
             found = [platform.support(time_s) for platform in platforms]
             places = [_stacked(s.center_world_m, "xyz") for s in found]
             return jnp.stack(places), jnp.stack(
@@ -53,5 +55,5 @@ def _plate(length_m: float, width_m: float) -> Look:
     return plate.look(RGB)
 
 
-def _stacked(vector: Any, axes: str) -> Any:
+def _stacked(vector: Vec3 | Quaternion, axes: str) -> Array:
     return jnp.stack([jnp.asarray(getattr(vector, axis), float) for axis in axes])

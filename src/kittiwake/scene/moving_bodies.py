@@ -5,16 +5,20 @@ frames would alias their true speed. Their angles are integrated from frame to f
 in time they continue from the previous angle.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
+from typing_extensions import TypeVar
 
+from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.head import AbstractHead
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.rendering.airframe import Airframe, airframe_looks, airframe_of, rotor_looks
 from kittiwake.rendering.head import head_look
-from kittiwake.rendering.hull import propeller_look, rudder_look, vessel_looks, vessel_of
+from kittiwake.rendering.hull import Vessel, propeller_look, rudder_look, vessel_looks, vessel_of
 from kittiwake.rendering.look import Look
 from kittiwake.rendering.parts import BodyPart, Poses
 from kittiwake.rendering.rotation import about, composed, rotated
@@ -34,6 +38,8 @@ HOVER_SHARE, OFF_SHARE = 0.6, 0.05
 MAX_WITH_DISCS = 200
 
 Position = tuple[float, float, float]
+
+Found = TypeVar("Found", Vessel, Airframe)
 
 
 class MovingBodies:
@@ -158,14 +164,14 @@ class _Batches:
 
     def __init__(self, flight: FlightInfo) -> None:
         self.columns: list[str] = list(STATE)
-        self.batches: dict[Any, _Batch] = {}
+        self.batches: dict[tuple[Hashable, str], _Batch] = {}
         self.gravity_mps2 = float(flight.scenario.world.gravity_mps2)
         self.layouts = flight.columns
         # vehicles of one entry share a model, whose shape is computed once
         self._shapes: dict[tuple[int, str], Any] = {}
         self._column_indices: dict[str, int] = {name: i for i, name in enumerate(STATE)}
 
-    def shape(self, dynamics: Any, find: Callable[[Any], Any]) -> Any:
+    def shape(self, dynamics: AbstractDynamics, find: Callable[[AbstractDynamics], Found]) -> Found:
         """Return the cached result of ``find`` for a model."""
         key = id(dynamics), find.__name__
         if key not in self._shapes:
@@ -174,7 +180,7 @@ class _Batches:
 
     def add(
         self,
-        key: Any,
+        key: Hashable,
         look: tuple[str, Look],
         vehicle: int,
         position: Position = (0.0, 0.0, 0.0),
@@ -255,7 +261,11 @@ def _add_airframe(batches: _Batches, number: int, name: str, vehicle: Vehicle) -
 
 
 def _rotor_turn(
-    dynamics: Any, number: int, spin: int, columns: tuple[str, ...], gravity_mps2: float
+    dynamics: Any,
+    number: int,
+    spin: int,
+    columns: tuple[str, ...],
+    gravity_mps2: float,
 ) -> _JointRotation:
     """Return the rotation of a rotor by its logged speed, or else by the total thrust."""
     initial_rad = 0.9 * number
@@ -277,5 +287,5 @@ def _rotor_turn(
     )
 
 
-def _numbers(vector: Any, axes: str) -> list[float]:
+def _numbers(vector: Vec3 | Quaternion, axes: str) -> list[float]:
     return [float(getattr(vector, axis)) for axis in axes]

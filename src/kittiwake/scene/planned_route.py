@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.planning.survey_pattern import SurveyPattern
 from kittiwake.interfaces.guidance import AbstractGuidance
@@ -39,7 +39,7 @@ def planned_positions_world_m(vehicle: Vehicle, origin: Origin) -> Positions:
     return route[np.isfinite(route).all(axis=1)]
 
 
-def _guidances(part: Any) -> Iterator[AbstractGuidance]:
+def _guidances(part: ArrayTree) -> Iterator[AbstractGuidance]:
     """Yield a guidance and the guidances that it contains."""
     if isinstance(part, AbstractGuidance):
         yield part

@@ -5,14 +5,15 @@ The wave realization is that of a flight with the same seed in double precision.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import numpy as np
-from jaxtyping import Float, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.keys import named, seed_key
 from kittiwake.core.streams import Stream
+from kittiwake.geometry.scalar import Real
 from kittiwake.rendering.look import Look
 from kittiwake.rendering.shapes import Shape
 from kittiwake.scene.extent import extent_of
@@ -76,20 +77,20 @@ def has_waves(flight: FlightInfo) -> bool:
     return WAVES in flight.scenario.world.processes
 
 
-def _compiled(flight: FlightInfo) -> Callable[[float, Positions], Any]:
+def _compiled(flight: FlightInfo) -> Callable[[float, Positions], Array]:
     sea = flight.scenario.world.processes[WAVES].component
 
-    def init(key: PRNGKeyArray) -> Any:
+    def init(key: PRNGKeyArray) -> ArrayTree:
         return sea.init(named(named(key, Stream.WORLD.of(WAVES)), Stream.INIT))
 
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         key = seed_key(flight.seed)
         initial = jax.jit(init)(key)
 
-    def heights(time_s: Any, positions: Any) -> Any:
+    def heights(time_s: Real, positions: Array) -> Real:
         _, waves = sea.step(initial, time_s, 0.0, key)
 
-        def height(position: Any) -> Any:
+        def height(position: Array) -> Real:
             return waves.under(Waterplane(position[0], position[1])).height_world_m
 
         return jax.vmap(height)(positions)

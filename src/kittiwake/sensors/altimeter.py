@@ -34,7 +34,7 @@ class AltimeterState(eqx.Module):
     initialized: Flag
 
 
-class Altimeter(AbstractSensor):
+class Altimeter(AbstractSensor[AltimeterState, HeightMeasurement]):
     """Height with first-order Gauss-Markov noise, and its rate from differences of samples."""
 
     measures: ClassVar[type] = HeightMeasurement

@@ -28,7 +28,7 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 MIN_ANCHORS = 4
 
 
-class AnchorRanging(AbstractSensor):
+class AnchorRanging(AbstractSensor[Int[Array, ""], AnchorMeasurement]):
     """Ranges to anchors in turn; ``rate_hz`` is the number of ranges per second."""
 
     measures: ClassVar[type] = AnchorMeasurement

@@ -22,7 +22,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
-class Barometer(AbstractSensor):
+class Barometer(AbstractSensor[Real, PressureMeasurement]):
     """Pressure with white noise and a first-order Gauss-Markov drift.
 
     The noise is that of TE's MS5611-01BA03 at its highest resolution (data sheet: 0.012 mbar, 8 ms
@@ -63,7 +63,7 @@ class Barometer(AbstractSensor):
         return {"pressure_pa": self.noise_pa}
 
 
-class MicklischBarometer(AbstractSensor):
+class MicklischBarometer(AbstractSensor[tuple[()], PressureMeasurement]):
     """Barometer of Micklisch et al. (2021): uniform noise within a bound.
 
     Section 3.6 of their paper: a BMP180 at 200 Hz with a largest deviation of 0.06, which is that

@@ -20,7 +20,7 @@ from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
-class Beacon(AbstractSensor):
+class Beacon(AbstractSensor[tuple[()], DeckMeasurement]):
     """Transmitted position, velocity and yaw of the deck of the vehicle's partner."""
 
     measures: ClassVar[type] = DeckMeasurement

@@ -60,7 +60,7 @@ class ColorMeasurement(AbstractMeasurement):
     color: Float[Array, "rows columns 3"]
 
 
-class Camera(AbstractSensor):
+class Camera(AbstractSensor[tuple[()], ImageMeasurement]):
     """Camera along the x axis of its mount; looks down by default.
 
     Attributes:

@@ -19,7 +19,7 @@ those above the origin's horizon: correct to 0.01 deg at 1 km from there.
 
 import math
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -36,6 +36,7 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.satellites import SKY, Sky
+from kittiwake.world.world import World
 
 UNKNOWNS = 4
 # each squares the error over the distance of the satellites: 1,000 km are a nanometer after four
@@ -65,7 +66,7 @@ class GnssState(eqx.Module):
     last: GnssMeasurement
 
 
-class Gnss(AbstractSensor):
+class Gnss(AbstractSensor[GnssState, GnssMeasurement]):
     """Satellite receiver at the center of mass.
 
     ``satellites_tracked`` is the range of the number that it tracks, drawn for each flight; without
@@ -92,7 +93,7 @@ class Gnss(AbstractSensor):
                 raise ValueError(message)
 
     @override
-    def check(self, world: Any) -> None:
+    def check(self, world: World) -> None:
         if SKY not in world.processes:
             message = (
                 "the world has no satellites; write satellites: nominal under world, or "

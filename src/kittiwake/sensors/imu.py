@@ -93,7 +93,7 @@ class ImuState(eqx.Module):
     gyroscope: TriadState
 
 
-class Imu(AbstractSensor):
+class Imu(AbstractSensor[ImuState, InertialMeasurement]):
     """IMU with the errors of micromechanical instruments."""
 
     measures: ClassVar[type] = InertialMeasurement

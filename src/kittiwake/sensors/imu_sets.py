@@ -37,7 +37,7 @@ def with_errors(true: InertialMeasurement, force: Vec3, rate: Vec3) -> InertialM
     )
 
 
-class QrsimImu(AbstractSensor):
+class QrsimImu(AbstractSensor[tuple[()], InertialMeasurement]):
     """IMU of QRSim: normal noise in each sample."""
 
     measures: ClassVar[type] = InertialMeasurement
@@ -71,7 +71,7 @@ class QrsimImu(AbstractSensor):
         }
 
 
-class MicklischImu(AbstractSensor):
+class MicklischImu(AbstractSensor[tuple[()], InertialMeasurement]):
     """IMU of Micklisch et al.: uniform noise within bounds in each sample."""
 
     measures: ClassVar[type] = InertialMeasurement

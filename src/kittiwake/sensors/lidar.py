@@ -32,7 +32,7 @@ FIELD_RAD = Bounds(0.0, TURN_RAD, open_below=True)
 TOLERANCE_RAD = 1e-6
 
 
-class Lidar2D(AbstractOptical):
+class Lidar2D(AbstractOptical[RangesMeasurement]):
     """Ranges in a plane, at equal angles about the x axis of the mount."""
 
     measures: ClassVar[type] = RangesMeasurement

@@ -28,7 +28,7 @@ from kittiwake.sensors.triad import by_axis, product_by_axis
 from kittiwake.world.world import World
 
 
-class Magnetometer(AbstractSensor):
+class Magnetometer(AbstractSensor[tuple[()], MagneticMeasurement]):
     """Magnetic field in body axes, with hard and soft iron, noise and quantization.
 
     Attributes:
@@ -83,7 +83,9 @@ class Magnetometer(AbstractSensor):
     @override
     def ideal(self, inputs: SensorInputs) -> MagneticMeasurement:
         q_body_from_world = inputs.truth.q_world_from_body.inverse()
-        return MagneticMeasurement(q_body_from_world.rotate(inputs.world.magnetic_field_world_t))
+        field_t = inputs.world.magnetic_field_world_t
+        assert field_t is not None, "check() comes before the flight"
+        return MagneticMeasurement(q_body_from_world.rotate(field_t))
 
     def _quantize(self, field_t: Real) -> Real:
         if self.quantum_t is not None:

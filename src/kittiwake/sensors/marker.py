@@ -61,7 +61,7 @@ MIN_COSINE = 0.01
 DETECTION_SIZE = 7
 
 
-class Marker(AbstractSensor):
+class Marker(AbstractSensor[tuple[()], MarkerMeasurement]):
     """Detector of the marker on the partner's deck; looks along the x axis of its mount.
 
     Attributes:

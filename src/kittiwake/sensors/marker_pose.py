@@ -7,12 +7,15 @@ intersections; the pose of the square follows from these (IPPE: Collins and Bart
 
 from functools import cache
 from math import tan
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Float64, UInt8
 
 from kittiwake.core.extras import optional
+
+if TYPE_CHECKING:
+    import cv2
 
 # OpenCV's axes: z along the optical axis, x to the right, y down
 FORWARD, LEFT, UP = 2, 0, 1
@@ -66,7 +69,7 @@ def _from_optical(v: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _detector() -> Any:
+def _detector() -> "cv2.aruco.ArucoDetector":
     aruco = optional("cv2", "camera").aruco
     parameters = aruco.DetectorParameters()
     parameters.cornerRefinementMethod = aruco.CORNER_REFINE_APRILTAG

@@ -24,7 +24,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
-class Orientation(AbstractSensor):
+class Orientation(AbstractSensor[Vec3, OrientationMeasurement]):
     """Roll, pitch and yaw with first-order Gauss-Markov errors."""
 
     measures: ClassVar[type] = OrientationMeasurement

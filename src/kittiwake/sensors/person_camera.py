@@ -21,7 +21,7 @@ classifier's errors on two images of the same patch.
 
 import math
 from functools import partial
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
+from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
@@ -38,6 +38,7 @@ from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.terrain_sensor import require_terrain
 from kittiwake.sensors.view import RangingPose, view_of
 from kittiwake.world.terrain import CLUTTER, OCCLUSION, TERRAIN, Terrain
+from kittiwake.world.world import World
 
 NEAR_M, FAR_M = 11.0, 50.0
 CELLS = Bounds(1.0, 256.0)
@@ -69,10 +70,10 @@ class PersonsMeasurement(AbstractMeasurement):
 class ImagePatch(NamedTuple):
     """Visible ground: its position, its distance, and a flag of its visibility."""
 
-    x_world_m: Any
-    y_world_m: Any
-    range_m: Any
-    valid: Any
+    x_world_m: Float[Array, "..."]
+    y_world_m: Float[Array, "..."]
+    range_m: Float[Array, "..."]
+    valid: Bool[Array, "..."]
 
 
 class Scores(NamedTuple):
@@ -115,7 +116,7 @@ class Scores(NamedTuple):
         )
 
 
-class PersonCamera(AbstractSensor):
+class PersonCamera(AbstractSensor[tuple[()], PersonsMeasurement]):
     """Camera with a person classifier, along the x axis of its mount; looks down by default."""
 
     measures: ClassVar[type] = PersonsMeasurement
@@ -129,7 +130,7 @@ class PersonCamera(AbstractSensor):
     focal_length_px: Annotated[Real, POSITIVE] = 2280.0
 
     @override
-    def check(self, world: Any) -> None:
+    def check(self, world: World) -> None:
         require_terrain(world)
 
     @override
@@ -160,7 +161,7 @@ class PersonCamera(AbstractSensor):
         ray = view.q_world_from_sensor.rotate(ahead)
         origin = view.origin_world_m
         height = origin.z - level_m
-        valid = (ray.z < -MIN_DESCENT * ahead.norm()) & (height > 0.0)
+        valid = jnp.asarray((ray.z < -MIN_DESCENT * ahead.norm()) & (height > 0.0))
         times = jnp.where(valid, height / jnp.where(valid, -ray.z, 1.0), 0.0)
         return ImagePatch(
             origin.x + times * ray.x, origin.y + times * ray.y, times * ahead.norm(), valid

@@ -4,7 +4,7 @@ Source: QRSim (R. De Nardi, 2013), PelicanWithPlumeSensor: a deviation of 0.01 a
 concentrations of the order of one. It returns negative values at low concentrations, like QRSim.
 """
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
@@ -17,6 +17,7 @@ from kittiwake.core.noise import normal
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.plume import PLUME, AbstractCloud
+from kittiwake.world.world import World
 
 
 class ConcentrationMeasurement(AbstractMeasurement):
@@ -25,7 +26,7 @@ class ConcentrationMeasurement(AbstractMeasurement):
     concentration: Real
 
 
-class PlumeSensor(AbstractSensor):
+class PlumeSensor(AbstractSensor[tuple[()], ConcentrationMeasurement]):
     """Concentration at the center of mass: of the named ``plume``, or of all plumes together."""
 
     measures: ClassVar[type] = ConcentrationMeasurement
@@ -35,7 +36,7 @@ class PlumeSensor(AbstractSensor):
     deviation: Annotated[Real, NOT_NEGATIVE] = 0.01
 
     @override
-    def check(self, world: Any) -> None:
+    def check(self, world: World) -> None:
         names = [name.removeprefix(PLUME) for name in world.processes if name.startswith(PLUME)]
         if not names:
             message = "the world has no plume; write plumes: {smoke: gaussian} under world"

@@ -17,7 +17,7 @@ Neglected: waves, air between a drone and the water, and the depth from which li
 """
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -30,7 +30,8 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
-from kittiwake.world.field import FIELD
+from kittiwake.world.field import FIELD, FieldProcess
+from kittiwake.world.world import World
 
 HALF_ANGLE_RAD = Bounds(0.0, math.radians(80.0))
 # points on the unit disc with their weights in the mean
@@ -62,7 +63,7 @@ class ProbeState(eqx.Module):
     initialized: Bool[Array, ""]
 
 
-class Probe(AbstractSensor):
+class Probe(AbstractSensor[ProbeState, ProbeMeasurement]):
     """Value of the named ``field``, or of the only field of the world.
 
     ``depth_range_m`` are the depths at which it measures, negative above the surface.
@@ -85,7 +86,7 @@ class Probe(AbstractSensor):
             raise ValueError(message)
 
     @override
-    def check(self, world: Any) -> None:
+    def check(self, world: World) -> None:
         names = _names(world)
         if not names:
             message = "the world has no field; write fields: {algae: from-seed} under world"
@@ -144,8 +145,9 @@ class Probe(AbstractSensor):
 
     def _value(self, inputs: SensorInputs, position_world_m: Vec3) -> Real:
         name = FIELD + (self.field or _names(inputs.world)[0])
-        kind = inputs.world.processes[name].component.kind
-        return kind.value(inputs.processes[name], position_world_m, inputs.time_s)
+        process = inputs.world.processes[name].component
+        assert isinstance(process, FieldProcess), "check() comes before the flight"
+        return process.kind.value(inputs.processes[name], position_world_m, inputs.time_s)
 
     @classmethod
     @override
@@ -156,5 +158,5 @@ class Probe(AbstractSensor):
         }
 
 
-def _names(world: Any) -> list[str]:
+def _names(world: World) -> list[str]:
     return [name.removeprefix(FIELD) for name in world.processes if name.startswith(FIELD)]

@@ -46,7 +46,7 @@ class DepthMeasurement(AbstractMeasurement):
     valid: Bool[Array, "rows columns"]
 
 
-class RangeCamera(AbstractOptical):
+class RangeCamera(AbstractOptical[DepthMeasurement]):
     """Depth camera along the x axis of its mount."""
 
     measures: ClassVar[type] = DepthMeasurement

@@ -1,7 +1,7 @@
 """Base classes of ranging sensors: from detected ranges to readings, with and without noise."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, Generic
 
 import equinox as eqx
 import jax
@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from typing_extensions import override
 
+from kittiwake.core.component import Output, State
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam
@@ -20,7 +21,7 @@ from kittiwake.sensors.view import DetectionLimits
 Ranges = Float[Array, "..."]
 
 
-class AbstractRanging(AbstractSensor):
+class AbstractRanging(AbstractSensor[State, Output], Generic[State, Output]):
     """Sensor that measures the distances of the first surfaces along its rays.
 
     A reading is the detected range plus noise, clipped to the limits; without a detection it is the
@@ -65,43 +66,43 @@ class AbstractRanging(AbstractSensor):
         """Return the limits of detection."""
         return DetectionLimits(self.min_range_m, self.max_range_m)
 
-    def measurement(self, ranges_m: Ranges, valid: Bool[Array, "..."]) -> Any:
+    def measurement(self, ranges_m: Ranges, valid: Bool[Array, "..."]) -> Output:
         """Return a reading from ranges and their validity."""
         return self.measures(ranges_m, valid)
 
-    def reported(self, state: Any, now: Any) -> tuple[Any, Any]:
+    def reported(self, state: State, now: Output) -> tuple[State, Output]:
         """Return the next state and the reported reading, by default the whole present one."""
         return state, now
 
     @override
     def step(
-        self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Any]:
+        self, state: State, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[State, Output]:
         next_state, measurement, _ = self.step_with_ideal(state, inputs, dt_s, key)
         return next_state, measurement
 
     @override
-    def ideal(self, inputs: SensorInputs) -> Any:
+    def ideal(self, inputs: SensorInputs) -> Output:
         return self._ideal(self.detected_ranges_m(ray_scene(inputs), inputs))
 
     @override
     def step_with_ideal(
-        self, state: Any, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Any, Any]:
+        self, state: State, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[State, Output, Output]:
         del dt_s
         detected = self.detected_ranges_m(ray_scene(inputs), inputs)
         now = self._reading(detected, self.noise_m(key, detected.shape))
         return *self.reported(state, now), self._ideal(detected)
 
-    def _ideal(self, detected_ranges_m: Ranges) -> Any:
+    def _ideal(self, detected_ranges_m: Ranges) -> Output:
         return self._reading(detected_ranges_m, jnp.zeros_like(detected_ranges_m))
 
-    def _reading(self, detected_ranges_m: Ranges, noise_m: Ranges) -> Any:
+    def _reading(self, detected_ranges_m: Ranges, noise_m: Ranges) -> Output:
         ranges_m = self.detection_limits().reported_m(detected_ranges_m, noise_m)
         return self.measurement(ranges_m, jnp.isfinite(detected_ranges_m))
 
 
-class AbstractUltrasonic(AbstractRanging):
+class AbstractUltrasonic(AbstractRanging[State, Output], Generic[State, Output]):
     """Ultrasonic sensor: limits of incidence and range rate for echoes, and bounded noise."""
 
     # None without a limit
@@ -134,7 +135,7 @@ class AbstractUltrasonic(AbstractRanging):
         }
 
 
-class AbstractOptical(AbstractRanging):
+class AbstractOptical(AbstractRanging[tuple[()], Output], Generic[Output]):
     """Optical sensor: detects surfaces at any angle, with white noise."""
 
     deviation_m: eqx.AbstractVar[Real]

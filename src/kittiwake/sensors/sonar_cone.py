@@ -28,7 +28,7 @@ HALF_ANGLE_RAD = Bounds(0.0, math.pi / 2)
 RINGS, RAYS = Bounds(1.0, 32.0), Bounds(3.0, 128.0)
 
 
-class SonarCone(AbstractUltrasonic):
+class SonarCone(AbstractUltrasonic[tuple[()], RangeMeasurement]):
     """Nearest echo in a cone about the x axis of the mount."""
 
     measures: ClassVar[type] = RangeMeasurement

@@ -1,6 +1,6 @@
 """Terrain class below the vehicle: open, clutter or occlusion, without error."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -10,6 +10,7 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.terrain import TERRAIN, Terrain
+from kittiwake.world.world import World
 
 
 class TerrainMeasurement(AbstractMeasurement):
@@ -18,14 +19,14 @@ class TerrainMeasurement(AbstractMeasurement):
     terrain_class: Count
 
 
-class TerrainSensor(AbstractSensor):
+class TerrainSensor(AbstractSensor[tuple[()], TerrainMeasurement]):
     """Terrain class straight below the center of mass."""
 
     measures: ClassVar[type] = TerrainMeasurement
     default_rate_hz: ClassVar[float | None] = 1.0
 
     @override
-    def check(self, world: Any) -> None:
+    def check(self, world: World) -> None:
         require_terrain(world)
 
     @override
@@ -42,7 +43,7 @@ class TerrainSensor(AbstractSensor):
         return TerrainMeasurement(ground.class_at(position.x, position.y))
 
 
-def require_terrain(world: Any) -> None:
+def require_terrain(world: World) -> None:
     """Raise ScenarioError if the world has no terrain."""
     if TERRAIN not in world.processes:
         message = "the world has no terrain; write terrain: pour under world"

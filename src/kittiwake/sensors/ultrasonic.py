@@ -32,7 +32,7 @@ INCIDENCE_RAD = Bounds(0.0, math.pi / 2)
 INCIDENCE_LIMIT_RAD = math.radians(27.5)
 
 
-class Ultrasonic(AbstractUltrasonic):
+class Ultrasonic(AbstractUltrasonic[tuple[()], RangeMeasurement]):
     """Distance of the first surface along a line, if it echoes."""
 
     measures: ClassVar[type] = RangeMeasurement

@@ -70,7 +70,7 @@ class UltrasonicArrayState(eqx.Module):
     valid: Bool[Array, "5"]
 
 
-class UltrasonicArray(AbstractUltrasonic):
+class UltrasonicArray(AbstractUltrasonic[UltrasonicArrayState, TurnsMeasurement]):
     """Five ultrasonic sensors in a round of slots; ``rate_hz`` is the rate of the slots."""
 
     measures: ClassVar[type] = TurnsMeasurement

@@ -34,7 +34,7 @@ WIDTH_RAD, HEIGHT_RAD = Bounds(0.0, 2.0 * math.pi), Bounds(0.0, math.pi)
 SENSORS, RAYS = Bounds(1.0, 64.0), Bounds(1.0, 99.0)
 
 
-class UltrasonicFan(AbstractUltrasonic):
+class UltrasonicFan(AbstractUltrasonic[tuple[()], RangesMeasurement]):
     """Ring of ultrasonic sensors with fans of rays and bounded noise."""
 
     measures: ClassVar[type] = RangesMeasurement

@@ -45,7 +45,7 @@ HALF_TURN_RAD = Bounds(-pi, pi)
 YAW_LIMIT_RAD = Bounds(0.0, 1.5)
 
 
-class UltrasonicHead(AbstractHead):
+class UltrasonicHead(AbstractHead[HeadAngles]):
     """Distance of the first surface along a line that turns towards the surface's normal.
 
     Attributes:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
@@ -37,7 +37,7 @@ def build_renderer(
 
 def bodies(
     renderer: AbstractRenderer | None, world: World, truths: Sequence[Kinematics], clock: Clock
-) -> dict[str, Any]:
+) -> dict[str, Bodies]:
     """Return renderer and poses under the key ``BODIES``; an empty dict without cameras."""
     if renderer is None:
         return {}
@@ -69,5 +69,5 @@ def _uses_images(vehicle: Vehicle) -> bool:
     return any(part.component.sensor.renders for part in vehicle.sensors.values())
 
 
-def _pose(truth: Kinematics) -> Any:
+def _pose(truth: Kinematics) -> Float[Array, "7"]:
     return pose_row(truth.position_world_m, truth.q_world_from_body)

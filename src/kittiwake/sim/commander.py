@@ -2,17 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic
 
 from jaxtyping import PRNGKeyArray
 
+from kittiwake.core.commands import Command
+from kittiwake.core.component import State
 from kittiwake.sim.state import FleetState, Snapshot
 
 if TYPE_CHECKING:
     from kittiwake.sim.fleet import Fleet, FleetPerception
 
 
-class AbstractCommander(ABC):
+class AbstractCommander(ABC, Generic[State]):
     """Commands vehicles from the perception of the whole fleet, as the agents of a task do.
 
     Its commands replace the setpoints of guidance; external commands have priority over both. Its
@@ -27,15 +29,15 @@ class AbstractCommander(ABC):
     @abstractmethod
     def begin(
         self, fleet: "Fleet", state: FleetState, perceived: "FleetPerception", key: PRNGKeyArray
-    ) -> Any:
+    ) -> State:
         """Return the initial state of the commander."""
 
     @abstractmethod
     def command(
         self, fleet: "Fleet", state: FleetState, perceived: "FleetPerception"
-    ) -> tuple[Any, Mapping[str, Any]]:
+    ) -> tuple[State, Mapping[str, Command]]:
         """Return the next state of the commander, and commands by vehicle name."""
 
     @abstractmethod
-    def after(self, own: Any, snapshots: Sequence[Snapshot]) -> Any:
+    def after(self, own: State, snapshots: Sequence[Snapshot]) -> State:
         """Return the state of the commander after the step, from the snapshots of all groups."""

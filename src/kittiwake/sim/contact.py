@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from kittiwake.contact.engine import AbstractContactEngine, ContactMotion
 from kittiwake.contact.ground_contact import SurfaceApproach
-from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.quaternion import Quaternion
@@ -85,7 +85,7 @@ def resolve_contacts(
     )
 
 
-def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
+def _truth(vehicle: Vehicle, dynamics: ArrayTree) -> Kinematics:
     return vehicle.dynamics.kinematics(dynamics)
 
 
@@ -150,7 +150,9 @@ def _row(motion: Kinematics) -> Row:
     )
 
 
-def _platform(platform: AbstractPlatform, clock: Clock) -> tuple[Any, Any]:
+def _platform(
+    platform: AbstractPlatform, clock: Clock
+) -> tuple[Float[Array, "1 13"], Float[Array, "1 13"]]:
     """Return a platform's motion at the beginning and at the end of the step."""
 
     def row(time_s: Real) -> Float[Array, "1 13"]:

@@ -4,17 +4,18 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
+from typing_extensions import TypeVar
 
 from kittiwake.contact.engine import AbstractContactEngine, AbstractPhysics
-from kittiwake.core.arrays import as_arrays, match_dtypes
-from kittiwake.core.component import Scheduled
+from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
+from kittiwake.core.commands import Command
+from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
 from kittiwake.core.keys import named, named_each
 from kittiwake.core.kinematics import Kinematics
@@ -33,10 +34,13 @@ from kittiwake.sim.group import Group, group_vehicles
 from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
 from kittiwake.sim.team_radio import Membership
+from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.waves import WAVES
 from kittiwake.world.world import World
+
+Selected = TypeVar("Selected")
 
 
 class FleetPerception(eqx.Module):
@@ -159,12 +163,14 @@ class Fleet(eqx.Module):
         own = self.commander.begin(self, state, self.perceive(state), named(key, Stream.TASK))
         return dataclasses.replace(state, commander=as_arrays(own))
 
-    def advance(self, state: FleetState, commands: Mapping[str, Any] | None = None) -> FleetState:
+    def advance(
+        self, state: FleetState, commands: Mapping[str, Command] | None = None
+    ) -> FleetState:
         """Return the next state; ``commands``, by vehicle name, replace setpoints of guidance."""
         return self.step(state, commands)[0]
 
     def step(
-        self, state: FleetState, commands: Mapping[str, Any] | None = None
+        self, state: FleetState, commands: Mapping[str, Command] | None = None
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """Return the next state, and the snapshot of each group at this step."""
         return self.step_with_commands(state, self.group_commands(commands or {}))
@@ -270,7 +276,10 @@ class Fleet(eqx.Module):
         )
 
     def _with_guidance(
-        self, state: FleetState, name: str, change: Callable[[AbstractGuidance, Any], Any]
+        self,
+        state: FleetState,
+        name: str,
+        change: Callable[[AbstractGuidance, ArrayTree], ArrayTree],
     ) -> FleetState:
         """Return the state with the guidance state of one vehicle changed."""
         number, index = self.locate(name)
@@ -287,8 +296,8 @@ class Fleet(eqx.Module):
         self,
         state: FleetState,
         steps: int,
-        select: Callable[[tuple[Snapshot, ...]], Any] = lambda _: None,
-    ) -> tuple[FleetState, Any]:
+        select: Callable[[tuple[Snapshot, ...]], Selected] = lambda _: None,
+    ) -> tuple[FleetState, Selected]:
         """Return the state after ``steps`` steps, and the outputs of ``select`` along time."""
         return scan_steps(self.step, state, steps, select)
 
@@ -327,7 +336,7 @@ class Fleet(eqx.Module):
         stepped = self.step(state)[0]
 
         def merge(
-            scheduled: Scheduled[Any], initial: ScheduledState, after: ScheduledState
+            scheduled: Scheduled[AbstractComponent], initial: ScheduledState, after: ScheduledState
         ) -> ScheduledState:
             if scheduled.every == 1:
                 return initial
@@ -365,7 +374,7 @@ class Fleet(eqx.Module):
     def _perceive(
         self,
         clock: Clock,
-        processes: dict[str, Any],
+        processes: ProcessOutputs,
         vehicle: Vehicle,
         state: VehicleState,
         truth: Kinematics,
@@ -375,10 +384,10 @@ class Fleet(eqx.Module):
 
     def _step_processes(
         self, held: dict[str, ScheduledState], streams: dict[str, PRNGKeyArray], clock: Clock
-    ) -> tuple[dict[str, ScheduledState], dict[str, Any]]:
+    ) -> tuple[dict[str, ScheduledState], ProcessOutputs]:
         """Return the next state and the output of each process of the world, by name."""
         later: dict[str, ScheduledState] = {}
-        outputs: dict[str, Any] = {}
+        outputs: ProcessOutputs = {}
         for name, part in self.world.processes.items():
             later[name], outputs[name] = run(part, held[name], clock.time_s, clock, streams[name])
         return later, outputs
@@ -407,7 +416,7 @@ class Fleet(eqx.Module):
     def _begin(
         self,
         group: Group,
-        processes: dict[str, Any],
+        processes: ProcessOutputs,
         neighbors: NeighborTable | None,
         key: PRNGKeyArray,
         *,
@@ -433,7 +442,7 @@ class Fleet(eqx.Module):
         return [g.map(_truth, s.dynamics) for g, s in zip(self.groups, state.groups, strict=True)]
 
     def _surroundings(
-        self, state: FleetState, truths: Sequence[Kinematics], outputs: dict[str, Any]
+        self, state: FleetState, truths: Sequence[Kinematics], outputs: ProcessOutputs
     ) -> list[Surroundings]:
         inputs = [
             group.map(_interaction_input, vehicle_state.dynamics, truth)
@@ -450,7 +459,7 @@ class Fleet(eqx.Module):
         return camera_bodies.with_body_index(self.renderer, self.world, around)
 
     def group_commands(
-        self, commands: Mapping[str, Any]
+        self, commands: Mapping[str, Command]
     ) -> list[tuple[vehicle_step.ExternalCommand, ...]]:
         """Return commands by vehicle name as each group's commands: one entry per command type.
 
@@ -500,7 +509,7 @@ def _act(
     return vehicle_step.act(vehicle, state, truth, perceived, commands, clock)
 
 
-def _truth(vehicle: Vehicle, dynamics: Any) -> Kinematics:
+def _truth(vehicle: Vehicle, dynamics: ArrayTree) -> Kinematics:
     return vehicle.dynamics.kinematics(dynamics)
 
 
@@ -509,13 +518,15 @@ def _start(vehicle: Vehicle, name_hash: jax.Array) -> Kinematics:
     return as_arrays(vehicle.start.kinematics())
 
 
-def _interaction_input(vehicle: Vehicle, dynamics: Any, truth: Kinematics) -> InteractionInput:
+def _interaction_input(
+    vehicle: Vehicle, dynamics: ArrayTree, truth: Kinematics
+) -> InteractionInput:
     wake, size_body_m = vehicle.dynamics.wake(dynamics), vehicle.dynamics.size_body_m
     return as_arrays(InteractionInput(truth, wake, size_body_m))
 
 
 def _commands_of_group(
-    group: Group, commands: Mapping[str, Any]
+    group: Group, commands: Mapping[str, Command]
 ) -> tuple[vehicle_step.ExternalCommand, ...]:
     given = {name: commands[name] for name in group.names if name in commands}
     stacked: list[vehicle_step.ExternalCommand] = []
@@ -554,11 +565,11 @@ def scan_steps(
     step: Callable[[FleetState], tuple[FleetState, tuple[Snapshot, ...]]],
     state: FleetState,
     steps: int,
-    select: Callable[[tuple[Snapshot, ...]], Any],
-) -> tuple[FleetState, Any]:
+    select: Callable[[tuple[Snapshot, ...]], Selected],
+) -> tuple[FleetState, Selected]:
     """Return the same as ``Fleet.rollout``, for any step function."""
 
-    def body(carry: FleetState, _: None) -> tuple[FleetState, Any]:
+    def body(carry: FleetState, _: None) -> tuple[FleetState, Selected]:
         later, snapshots = step(carry)
         return later, select(snapshots)
 

@@ -1,19 +1,26 @@
 """Group of vehicles of equal structure, stepped together by ``vmap``."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypeVarTuple
 from zlib import crc32
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, ArrayLike
+from typing_extensions import TypeVar
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.component import AbstractComponent
 from kittiwake.core.kinematics import Start
+from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.interfaces.vehicle import Vehicle
+
+Slices = TypeVarTuple("Slices")
+Result = TypeVar("Result")
 
 
 class Group(eqx.Module):
@@ -29,14 +36,14 @@ class Group(eqx.Module):
     vehicle: Vehicle
     name_hashes: jax.Array
 
-    def map(self, function: Callable[..., Any], *over: Any) -> Any:
+    def map(self, function: Callable[[Vehicle, *Slices], Result], *over: *Slices) -> Result:
         """Return ``function(vehicle, *over)`` for each vehicle; ``over`` has a vehicle axis."""
         leaves, treedef = jax.tree.flatten(self.vehicle)
         varying = [
             leaf for leaf, is_stacked in zip(leaves, self.stacked, strict=True) if is_stacked
         ]
 
-        def one(own: list[Any], *slices: Any) -> Any:
+        def one(own: list[Array], *slices: *Slices) -> Result:
             remaining = iter(own)
             mine = [
                 next(remaining) if is_stacked else leaf
@@ -72,14 +79,14 @@ def name_hash(name: str) -> int:
 
 
 def group_vehicles(
-    vehicles: Mapping[str, Vehicle], dtype: np.dtype[Any], *, live_parameters: bool = False
+    vehicles: Mapping[str, Vehicle], dtype: np.dtype[np.floating], *, live_parameters: bool = False
 ) -> tuple[Group, ...]:
     """Return the vehicles in groups of equal structure, with arrays of the given precision.
 
     With ``live_parameters`` all parameters are stacked arrays, so that a running program accepts
     other values.
     """
-    groups: dict[Any, dict[str, Vehicle]] = {}
+    groups: dict[Hashable, dict[str, Vehicle]] = {}
     for name, vehicle in vehicles.items():
         groups.setdefault(_structure(vehicle), {})[name] = vehicle
     return tuple(
@@ -87,12 +94,14 @@ def group_vehicles(
     )
 
 
-def _structure(vehicle: Vehicle) -> Any:
+def _structure(vehicle: Vehicle) -> Hashable:
     leaves, treedef = jax.tree.flatten(vehicle)
     return treedef, tuple(np.shape(leaf) for leaf in leaves)
 
 
-def _group(members: Mapping[str, Vehicle], dtype: np.dtype[Any], *, live_parameters: bool) -> Group:
+def _group(
+    members: Mapping[str, Vehicle], dtype: np.dtype[np.floating], *, live_parameters: bool
+) -> Group:
     trees = list(members.values())
     treedef = jax.tree.structure(trees[0])
     columns = list(zip(*(jax.tree.leaves(tree) for tree in trees), strict=True))
@@ -115,11 +124,11 @@ def _stacked(vehicles: Sequence[Vehicle]) -> tuple[bool, ...]:
     )
 
 
-def _is_component(node: Any) -> bool:
+def _is_component(node: ArrayTree) -> bool:
     return isinstance(node, AbstractComponent | AbstractDynamics | AbstractFault | Start)
 
 
-def _number(leaf: Any, dtype: np.dtype[Any]) -> Any:
+def _number(leaf: ArrayLike, dtype: np.dtype[np.floating]) -> Real | Array:
     """Return a Python number unchanged, and an array of floats in the given precision."""
     if isinstance(leaf, bool | int | float):
         return leaf

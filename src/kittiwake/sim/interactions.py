@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from typing_extensions import TypeVar
 
 from kittiwake.contact.deck import FIRST_DECK, DeckState
 from kittiwake.core.arrays import as_arrays
@@ -24,6 +24,8 @@ from kittiwake.world.world import World
 
 # number of nearest decks that each vehicle considers for contact
 DECKS_NEAR = 4
+
+Tree = TypeVar("Tree")
 
 
 def world_surroundings(
@@ -180,11 +182,11 @@ def _near(dt_s: Real, vehicle: Vehicle, truth: Kinematics, around: Surroundings)
     return around.surface_within(reach_m, truth, dt_s)
 
 
-def _concatenate(parts: Sequence[Any]) -> Any:
+def _concatenate(parts: Sequence[Tree]) -> Tree:
     return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *parts)
 
 
-def _split(whole: Any, sizes: list[int]) -> list[Any]:
+def _split(whole: Tree, sizes: list[int]) -> list[Tree]:
     ends = np.cumsum(sizes)
     return [
         jax.tree.map(lambda leaf, a=end - size, b=end: leaf[a:b], whole)

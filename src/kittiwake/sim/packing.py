@@ -4,15 +4,17 @@ Passing a state with thirty leaves through ``jit`` costs more than stepping one 
 one array of floats and one of words, a step from a Python loop is five times as fast.
 """
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float, UInt32
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.keys import GENERATOR
 
 
@@ -20,19 +22,19 @@ from kittiwake.core.keys import GENERATOR
 class Packing:
     """Layout of the leaves of a tree in the two flat arrays."""
 
-    treedef: Any
+    treedef: Hashable
     shapes: tuple[jax.ShapeDtypeStruct, ...]
 
     @classmethod
-    def of(cls, tree: Any) -> "Packing":
+    def of(cls, tree: ArrayTree) -> "Packing":
         """Return the packing of trees like this one (arrays or their shapes)."""
         leaves, treedef = jax.tree.flatten(tree)
         return cls(treedef, tuple(jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves))
 
-    def pack(self, tree: Any) -> tuple[Float[Array, " n"], UInt32[Array, " m"]]:
+    def pack(self, tree: ArrayTree) -> tuple[Float[Array, " n"], UInt32[Array, " m"]]:
         """Return all floats as one array, and keys, counts and flags as another."""
-        floats: list[Any] = []
-        words: list[Any] = []
+        floats: list[Array] = []
+        words: list[Array] = []
         for leaf, shape in zip(jax.tree.leaves(tree), self.shapes, strict=True):
             if prod(shape.shape) == 0:
                 continue  # the compiler aborts on an empty part of a concatenation
@@ -40,11 +42,11 @@ class Packing:
                 floats.append(jnp.ravel(leaf))
             else:
                 words.append(_words(leaf))
-        return _concatenated(floats, None), _concatenated(words, jnp.uint32)
+        return _concatenated(floats, float), _concatenated(words, jnp.uint32)
 
-    def unpack(self, floats: Float[Array, " n"], words: UInt32[Array, " m"]) -> Any:
+    def unpack(self, floats: Float[Array, " n"], words: UInt32[Array, " m"]) -> ArrayTree:
         """Return the tree, inside a compiled function."""
-        leaves: list[Any] = []
+        leaves: list[Array] = []
         float_at = word_at = 0
         for shape in self.shapes:
             if prod(shape.shape) == 0:
@@ -64,12 +66,12 @@ class Packing:
 class RowPacking:
     """Layout of one vehicle's record in a row of numbers; unpacked to plain Python numbers."""
 
-    treedef: Any
+    treedef: Hashable
     places: tuple[tuple[int, tuple[int, ...]], ...]
     kinds: tuple[type, ...]
 
     @classmethod
-    def of(cls, tree: Any) -> "RowPacking":
+    def of(cls, tree: ArrayTree) -> "RowPacking":
         """Return the packing of records with these leaves, which have a leading vehicle axis."""
         leaves, treedef = jax.tree.flatten(tree)
         shapes = [tuple(leaf.shape[1:]) for leaf in leaves]
@@ -77,14 +79,16 @@ class RowPacking:
         kinds = tuple(bool if leaf.dtype == bool else float for leaf in leaves)
         return cls(treedef, tuple(zip(starts[:-1].tolist(), shapes, strict=True)), kinds)
 
-    def pack(self, tree: Any, dtype: Any) -> Float[Array, "vehicles columns"]:
+    def pack(
+        self, tree: ArrayTree, dtype: np.dtype[np.floating]
+    ) -> Float[Array, "vehicles columns"]:
         """Return the rows of all vehicles."""
         leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
         return jnp.concatenate(
             [leaf.reshape(leaf.shape[0], -1).astype(dtype) for leaf in leaves], axis=1
         )
 
-    def unpack(self, row: np.ndarray) -> Any:
+    def unpack(self, row: np.ndarray) -> ArrayTree:
         """Return one vehicle's record: flags as bools, other scalars as floats, NumPy arrays."""
         numbers = row.tolist()
         leaves = [
@@ -106,7 +110,7 @@ def _words_each(shape: jax.ShapeDtypeStruct) -> int:
     return 2 if _is_key(shape) or shape.dtype.itemsize == 8 else 1
 
 
-def _words(leaf: Any) -> Array:
+def _words(leaf: Array) -> Array:
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jnp.ravel(jax.random.key_data(leaf))
     wide = leaf.astype(_widened(leaf.dtype))
@@ -121,10 +125,10 @@ def _from_words(words: Array, shape: jax.ShapeDtypeStruct) -> Array:
     return jax.lax.bitcast_convert_type(parts, wide).astype(shape.dtype)
 
 
-def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _widened(dtype: np.dtype) -> np.dtype:
     """Return the dtype, widened to at least one word, that holds a count or a flag."""
     return np.dtype(dtype) if dtype.itemsize >= 4 else np.dtype(np.int32)
 
 
-def _concatenated(parts: list[Any], dtype: Any) -> Array:
+def _concatenated(parts: list[Array], dtype: DTypeLike) -> Array:
     return jnp.concatenate(parts) if parts else jnp.zeros(0, dtype)

@@ -1,15 +1,15 @@
 """Log rows: the columns of a group's vehicles and their values at a step."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.contact.ground_contact import GroundContact
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.columns import Block, to_blocks, to_columns
-from kittiwake.core.commands import CommandChoice
+from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.kinematics import motion_columns
 from kittiwake.geometry.scalar import Count, Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
@@ -29,7 +29,7 @@ def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
     current = snapshot.surroundings.current_world_mps
     obstacle_m, water = snapshot.surroundings.nearest_obstacle_m, snapshot.surroundings.water
     flowing = {f"current_{axis}_world_mps": getattr(current, axis) for axis in "xy"}
-    after: dict[str, Any] = {
+    after: dict[str, ArrayTree] = {
         "wind_world_mps": snapshot.surroundings.wind_world_mps,
         **(flowing if in_current else {}),
         **({} if water is None else {"water_height_m": water.height_world_m}),
@@ -68,11 +68,11 @@ def _covariances(uncertainty: Uncertainty | None) -> dict[str, Real]:
     }
 
 
-def _setpoint_columns(setpoint: Any) -> dict[str, Any]:
+def _setpoint_columns(setpoint: Command | CommandChoice) -> dict[str, ArrayTree]:
     """Return the columns of a setpoint; NaN in those that the chosen command does not have."""
     if not isinstance(setpoint, CommandChoice):
         return dict(to_columns(setpoint))
-    columns: dict[str, Any] = {}
+    columns: dict[str, ArrayTree] = {}
     for index, command in enumerate(setpoint.commands):
         for column, number in to_columns(command).items():
             is_chosen = setpoint.place == index

@@ -1,7 +1,7 @@
 """Scheduling of components at their own rates: each runs when due and holds its output between."""
 
 from math import ceil, log10
-from typing import Any
+from typing import Generic
 
 import equinox as eqx
 import jax
@@ -9,7 +9,14 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.arrays import as_arrays, match_dtypes
-from kittiwake.core.component import Scheduled
+from kittiwake.core.component import (
+    AbstractComponent,
+    AbstractSteppedComponent,
+    Input,
+    Output,
+    Scheduled,
+    State,
+)
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Count, Flag, Real
 
@@ -33,7 +40,7 @@ class Clock(eqx.Module):
         return jnp.asarray(self.tick - self.began, jnp.result_type(float)) * self.dt_s
 
 
-class ScheduledState(eqx.Module):
+class ScheduledState(eqx.Module, Generic[State, Output]):
     """State of a scheduled component.
 
     Attributes:
@@ -43,23 +50,27 @@ class ScheduledState(eqx.Module):
             component that is never skipped, or that runs at every step.
     """
 
-    state: Any
-    output: Any = None
-    stale: Any = None
+    state: State
+    output: Output | None = None
+    stale: Flag | None = None
 
-    def with_zero_output(self, shapes: Any) -> "ScheduledState":
+    def with_zero_output(self, shapes: Output) -> "ScheduledState[State, Output]":
         """Return the state with an output of zeros of these shapes and dtypes."""
         output = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
         return ScheduledState(self.state, output, self.stale)
 
 
 def run(
-    scheduled: Scheduled[Any], held: ScheduledState, inputs: Any, clock: Clock, key: PRNGKeyArray
-) -> tuple[ScheduledState, Any]:
+    scheduled: Scheduled[AbstractSteppedComponent[State, Input, Output]],
+    held: ScheduledState[State, Output],
+    inputs: Input,
+    clock: Clock,
+    key: PRNGKeyArray,
+) -> tuple[ScheduledState[State, Output], Output]:
     """Return a component's state and output at this step: new if it is due, else held."""
     component, every = scheduled.component, scheduled.every
 
-    def step_component() -> tuple[Any, Any]:
+    def step_component() -> tuple[State, Output]:
         draw = jax.random.fold_in(key, clock.tick)
         state, output = component.step(held.state, inputs, clock.dt_s * every, draw)
         return match_dtypes(state, held.state), as_arrays(output)
@@ -76,7 +87,7 @@ def run(
     return ScheduledState(state, output, stale), output
 
 
-def is_due(scheduled: Scheduled[Any], held: ScheduledState, clock: Clock) -> Flag:
+def is_due(scheduled: Scheduled[AbstractComponent], held: ScheduledState, clock: Clock) -> Flag:
     """Return True if ``run`` runs the component at this step."""
     on_time = jnp.asarray(clock.tick) % scheduled.every == 0
     return on_time if held.stale is None else on_time | held.stale

@@ -1,11 +1,11 @@
 """States of vehicles and fleets, and the snapshot of a step that is logged."""
 
-from typing import Any
-
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.contact.ground_contact import GroundContact
+from kittiwake.core.arrays import ArrayTree
+from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import StateReport
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -32,7 +32,7 @@ class VehicleState(eqx.Module):
         broadcast: the report sent to other vehicles at the previous tick; None without a radio.
     """
 
-    dynamics: Any
+    dynamics: ArrayTree
     turbulence: ScheduledState
     sensors: dict[str, ScheduledState]
     estimator: ScheduledState
@@ -63,7 +63,7 @@ class FleetState(eqx.Module):
     processes: dict[str, ScheduledState]
     streams: dict[str, PRNGKeyArray]
     radio: ScheduledState | None = None
-    commander: Any = None
+    commander: ArrayTree = None
 
 
 class Snapshot(eqx.Module):
@@ -74,8 +74,8 @@ class Snapshot(eqx.Module):
     samples: dict[str, Sample]
     estimate: Kinematics
     uncertainty: Uncertainty | None
-    setpoint: Any
-    command: Any
+    setpoint: Command | CommandChoice
+    command: Command
     actuators: dict[str, Real]
     ground_contact: GroundContact | None
     faults: Count | None

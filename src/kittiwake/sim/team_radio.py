@@ -1,13 +1,13 @@
 """Teams of vehicles, and the neighbor tables that they receive by radio."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.component import Scheduled
 from kittiwake.core.keys import named
@@ -119,5 +119,5 @@ def with_neighbors(around: Surroundings, neighbors: NeighborTable | None) -> Sur
     )
 
 
-def _integers(numbers: Sequence[int]) -> Any:
+def _integers(numbers: Sequence[int]) -> Int[Array, " _"]:
     return jnp.asarray(numbers, jnp.int32)

@@ -9,20 +9,21 @@ the code here is written for a single vehicle and has no batch axis.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.arrays import as_arrays, match_dtypes
-from kittiwake.core.commands import CommandChoice, MotorsOff
+from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
+from kittiwake.core.commands import Command, CommandChoice, MotorsOff
 from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.fusion_barrier import fusion_barrier
 from kittiwake.core.keys import named, named_each
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit, finite
+from kittiwake.core.measurements import Measurements
 from kittiwake.core.neighbors import StateReport
 from kittiwake.core.streams import Stream
 from kittiwake.core.tree_where import tree_where
@@ -36,6 +37,7 @@ from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sim.schedule import Clock, ScheduledState, is_due, run
 from kittiwake.sim.state import Snapshot, VehicleState
+from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.world import World
 
@@ -46,7 +48,7 @@ class CascadeInputs(NamedTuple):
     """Inputs of controllers and avoidance besides the command: estimate and measurements."""
 
     estimate: Kinematics
-    measurements: dict[str, Any]
+    measurements: Measurements
     fresh: dict[str, Flag]
 
 
@@ -57,7 +59,7 @@ class ExternalCommand(NamedTuple):
     group. A group's program computes every vehicle's response to a command, addressed or not.
     """
 
-    command: Any
+    command: Command
     addressed: Flag | None
 
 
@@ -80,7 +82,7 @@ def begin(
     vehicle: Vehicle,
     world: World,
     surroundings: Surroundings,
-    processes: dict[str, Any],
+    processes: ProcessOutputs,
     dt_s: Real,
     key: PRNGKeyArray,
 ) -> VehicleState:
@@ -181,7 +183,7 @@ def perceive(
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
-    processes: dict[str, Any],
+    processes: ProcessOutputs,
     clock: Clock,
 ) -> Perception:
     """Return the first half of a step: check limits, apply gusts, sense and estimate."""
@@ -244,7 +246,7 @@ def act(
 
 
 def merge_reset(
-    merge: Callable[[Scheduled[Any], ScheduledState, ScheduledState], ScheduledState],
+    merge: Callable[[Scheduled[AbstractComponent], ScheduledState, ScheduledState], ScheduledState],
     vehicle: Vehicle,
     initial: VehicleState,
     after: VehicleState,
@@ -348,7 +350,7 @@ def _estimate(
     return run(vehicle.estimator, state.estimator, inputs, clock, state.streams[Stream.ESTIMATOR])
 
 
-def _measurements(samples: dict[str, Sample]) -> tuple[dict[str, Any], dict[str, Flag]]:
+def _measurements(samples: dict[str, Sample]) -> tuple[Measurements, dict[str, Flag]]:
     """Return the measurements, and the flags of new ones, by sensor name."""
     measurements = {name: sample.measurement for name, sample in samples.items()}
     return measurements, {name: sample.fresh for name, sample in samples.items()}
@@ -358,10 +360,10 @@ class _Decision(NamedTuple):
     """Setpoint and actuator command of a step, with the next states of guidance and cascade."""
 
     guidance: ScheduledState
-    setpoint: Any
+    setpoint: Command | CommandChoice
     cascade: tuple[ScheduledState, ...]
     avoidance: tuple[ScheduledState, ...]
-    command: Any
+    command: Command
 
 
 def _decide(
@@ -392,12 +394,13 @@ def _decide(
         if external.addressed is None:  # all vehicles of the group follow this command
             result = _run_cascade(vehicle, state, external.command, inputs, clock)
             return _Decision(guidance, setpoint, *result)
-    first, *others = setpoint.commands if isinstance(setpoint, CommandChoice) else (setpoint,)
+    choice = setpoint if isinstance(setpoint, CommandChoice) else CommandChoice((setpoint,), 0)
+    first, *others = choice.commands
     result = _run_cascade(vehicle, state, first, inputs, clock)
     for index, command in enumerate(others, start=1):
         other = _run_cascade(vehicle, state, command, inputs, clock)
         result = tree_where(
-            setpoint.place == index,
+            choice.place == index,
             _fill_outputs(other, result),
             _fill_outputs(result, other),
         )
@@ -424,7 +427,7 @@ class _CascadeResult(NamedTuple):
 
     cascade: tuple[ScheduledState, ...]
     avoidance: tuple[ScheduledState, ...]
-    command: Any
+    command: Command
 
 
 def _fill_outputs(result: _CascadeResult, other: _CascadeResult) -> _CascadeResult:
@@ -443,7 +446,7 @@ def _fill_outputs(result: _CascadeResult, other: _CascadeResult) -> _CascadeResu
 
 
 def _run_cascade(
-    vehicle: Vehicle, state: VehicleState, command: Any, inputs: CascadeInputs, clock: Clock
+    vehicle: Vehicle, state: VehicleState, command: Command, inputs: CascadeInputs, clock: Clock
 ) -> _CascadeResult:
     """Return the result of the cascade from a command down to the actuator command.
 
@@ -455,7 +458,7 @@ def _run_cascade(
 
 
 def _run_cascade_from(
-    vehicle: Vehicle, clock: Clock, state: VehicleState, command: Any, inputs: CascadeInputs
+    vehicle: Vehicle, clock: Clock, state: VehicleState, command: Command, inputs: CascadeInputs
 ) -> _CascadeResult:
     levels, streams = [level.component for level in vehicle.cascade], state.streams
     cascade = [
@@ -470,7 +473,7 @@ def _run_cascade_from(
         return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(vehicle.dynamics.off()))
     pending = list(enumerate(vehicle.avoidance))
 
-    def avoid(command: Any) -> Any:
+    def avoid(command: Command) -> Command:
         """Return the command after all avoidances of its command type, each applied once."""
         command_type = type(command)
         for i, part in [one for one in pending if one[1].component.command_type is command_type]:
@@ -497,7 +500,7 @@ def _run_cascade_from(
     return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(command))
 
 
-def _actuator_command(vehicle: Vehicle, command: Any, clock: Clock) -> Any:
+def _actuator_command(vehicle: Vehicle, command: Command, clock: Clock) -> Command:
     """Return the command within the vehicle's bounds, as its faulty actuators execute it."""
     command = vehicle.dynamics.limit_command(command)
     for fault in vehicle.faults:
@@ -506,7 +509,7 @@ def _actuator_command(vehicle: Vehicle, command: Any, clock: Clock) -> Any:
 
 
 def _stale(
-    parts: tuple[Scheduled[Any], ...], held: dict[str, ScheduledState], stream: Stream
+    parts: tuple[Scheduled[AbstractComponent], ...], held: dict[str, ScheduledState], stream: Stream
 ) -> tuple[ScheduledState, ...]:
     """Return the initial states of components that may be skipped, marked as stale."""
     return tuple(
@@ -522,7 +525,7 @@ def _reset(
     return ScheduledState(_initial(component, stream), held.output, stale)
 
 
-def _initial(component: AbstractComponent, stream: PRNGKeyArray) -> Any:
+def _initial(component: AbstractComponent, stream: PRNGKeyArray) -> ArrayTree:
     return as_arrays(component.init(named(stream, Stream.INIT)))
 
 

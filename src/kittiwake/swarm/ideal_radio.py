@@ -18,7 +18,7 @@ from kittiwake.world.radio import AbstractRadio, Broadcast
 MOST = Bounds(1.0, 256.0)
 
 
-class IdealRadio(AbstractRadio):
+class IdealRadio(AbstractRadio[tuple[()]]):
     """Radio that delivers the messages of the nearest vehicles, and of the leader at any distance.
 
     Attributes:

@@ -15,13 +15,13 @@ Whether a message arrives is drawn once for each receiver.
 """
 
 import math
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError
@@ -36,6 +36,8 @@ from kittiwake.world.radio import AbstractRadio, Broadcast
 # largest number of remembered messages per vehicle
 MAX_MESSAGES = 256
 BITS_PER_BYTE = 8
+
+Tree = TypeVar("Tree")
 
 
 class MessageHistory(eqx.Module):
@@ -54,7 +56,7 @@ class MessageHistory(eqx.Module):
     latency_steps: int = eqx.field(static=True)
 
 
-class LossyRadio(AbstractRadio):
+class LossyRadio(AbstractRadio[MessageHistory]):
     """Radio that delivers messages of the nearest vehicles and of the leader, with losses.
 
     Attributes:
@@ -192,7 +194,7 @@ class LossyRadio(AbstractRadio):
         return {"late": cls(latency_s=0.04, loss=0.5, fade_distance_m=20.0, bandwidth_bps=1e4)}
 
 
-def _push(history: Any, newest: Any) -> Any:
+def _push(history: Tree, newest: Tree) -> Tree:
     """Return the history with the newest entry first, and without the oldest one."""
     return jax.tree.map(
         lambda old, new: jnp.concatenate([new[None].astype(old.dtype), old[:-1]]), history, newest

@@ -1,14 +1,14 @@
 """Sums over the neighbor table of a vehicle."""
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Bool
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import Neighbor, NeighborTable
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 
 
@@ -33,11 +33,15 @@ def center_world_m(own: Kinematics, neighbors: NeighborTable) -> Vec3:
     return total / (1.0 + count_teammates(neighbors))
 
 
-def _is_teammate(neighbors: NeighborTable) -> Any:
+def _is_teammate(neighbors: NeighborTable) -> Flag | Bool[Array, " neighbors"]:
     """Return flags of the received neighbors that are in the same team."""
     return neighbors.others.heard & neighbors.others.mate
 
 
-def _sum(neighbors: NeighborTable, of: Callable[[Neighbor], Vec3], counts: Any) -> Vec3:
+def _sum(
+    neighbors: NeighborTable,
+    of: Callable[[Neighbor], Vec3],
+    counts: Flag | Bool[Array, " neighbors"],
+) -> Vec3:
     parts = jax.vmap(of)(neighbors.others)
     return jax.tree.map(lambda part: jnp.sum(jnp.where(counts, part, 0.0)), parts)

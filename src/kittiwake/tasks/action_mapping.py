@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.columns import column_names, from_columns, to_columns
-from kittiwake.core.commands import zero_command
+from kittiwake.core.commands import Command, zero_command
 from kittiwake.geometry.scalar import Real
 
 
@@ -50,7 +49,7 @@ class ActionMapping:
                 message = f"{command} has no column '{name}'. Allowed: {', '.join(known)}"
                 raise ValueError(message)
 
-    def command(self, action: Float[Array, " numbers"]) -> Any:
+    def command(self, action: Float[Array, " numbers"]) -> Command:
         """Return the command of an action; numbers beyond -1 and 1 are clipped."""
         numbers = to_columns(zero_command(self.command_type)) | dict(self.fixed)
         clipped = jnp.clip(action, -1.0, 1.0)

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.core.arrays import as_arrays
-from kittiwake.core.commands import zero_command
+from kittiwake.core.arrays import ArrayTree, as_arrays
+from kittiwake.core.commands import Command, zero_command
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.geometry.scalar import Count, Flag
@@ -88,7 +88,7 @@ class AgentIndex:
         fleet: Fleet,
         state: FleetState,
         perceived: FleetPerception,
-        commands: Sequence[Any] | None,
+        commands: Sequence[Command] | None,
         reported: Float[Array, "agents reported"],
         last: Flag,
     ) -> TaskScene:
@@ -115,7 +115,7 @@ class AgentIndex:
         own, time_s = self.select(groups[self.group]), elapsed * fleet.dt_s
         return TaskScene(time_s, own, others, fleet.world, processes, last)
 
-    def _select(self, leaf: Any) -> Any:
+    def _select(self, leaf: Array) -> Array:
         if self.indices == tuple(range(leaf.shape[0])):
             return leaf
         return leaf[np.asarray(self.indices)]
@@ -130,7 +130,7 @@ class AgentIndex:
         number: int,
         state: FleetState,
         perceived: FleetPerception,
-        commands: Sequence[Any] | None,
+        commands: Sequence[Command] | None,
         reported: Float[Array, "agents reported"],
     ) -> Agent:
         """Return a group's vehicles as agents; other vehicles get the first agent's number."""
@@ -170,10 +170,10 @@ def agent_names(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
 
 def _agent(
     vehicle: Vehicle,
-    dynamics: Any,
+    dynamics: ArrayTree,
     truth: Kinematics,
     perception: Perception,
-    command: Any,
+    command: Command,
     reported: Float[Array, " reported"],
     number: Count,
 ) -> Agent:

@@ -1,13 +1,13 @@
 """Check of the difficulty of an episode, the share of a curriculum's variation."""
 
-from typing import Any
-
 import jax
 import numpy as np
 from jax.core import Tracer
 
+from kittiwake.geometry.scalar import Real
 
-def check_difficulty(difficulty: Any) -> None:
+
+def check_difficulty(difficulty: Real) -> None:
     """Check that a difficulty is from 0 to 1; values traced by ``jit`` are not checked.
 
     Raises:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import erf, exp, isfinite, log, sqrt
 from types import MappingProxyType
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +11,7 @@ from jaxtyping import Array, Float, Key
 
 from kittiwake.core.errors import did_you_mean
 from kittiwake.geometry.scalar import Real
+from kittiwake.scenario.problems import Plain
 
 # truncation of normal distributions, so that no draw is beyond the values that were tried
 DEVIATIONS = 4.0
@@ -57,7 +57,7 @@ def uniforms(keys: Key[Array, " keys"]) -> Float[Array, " keys"]:
     return jax.vmap(lambda key: jax.random.uniform(key, (), dtype))(keys)
 
 
-def distributions(entry: Any) -> tuple[list[Distribution], bool]:
+def distributions(entry: Plain) -> tuple[list[Distribution], bool]:
     """Parse an entry such as ``{uniform: [1, 2]}``.
 
     Returns:
@@ -87,7 +87,7 @@ def distributions(entry: Any) -> tuple[list[Distribution], bool]:
     return parts, is_vector
 
 
-def _one(kind: str, numbers: tuple[Any, ...]) -> Distribution:
+def _one(kind: str, numbers: tuple[Plain, ...]) -> Distribution:
     advice = f"write {_FORMS[kind]}"
     if any(
         isinstance(n, bool) or not isinstance(n, int | float) or not isfinite(n) for n in numbers

@@ -1,15 +1,17 @@
 """Environment of a task: pure functions ``reset`` and ``step`` of one world."""
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
-from kittiwake.core.arrays import as_arrays
+from kittiwake.core.arrays import ArrayTree, as_arrays
+from kittiwake.core.commands import Command
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import named_each, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
@@ -44,8 +46,8 @@ class EnvState(eqx.Module):
 
     fleet: FleetState
     perceived: FleetPerception | None
-    goal: Any
-    drawn: tuple[Any, ...]
+    goal: ArrayTree
+    drawn: tuple[Array, ...]
     steps: Count
     key: PRNGKeyArray
 
@@ -63,9 +65,9 @@ class EnvStep(eqx.Module):
 
     state: EnvState
     observation: Float[Array, " numbers"]
-    reward: Real
-    terminated: Flag
-    truncated: Flag
+    reward: Float[Array, ""]
+    terminated: Bool[Array, ""]
+    truncated: Bool[Array, ""]
     rewards: Float[Array, " agents"]
 
 
@@ -150,7 +152,7 @@ class Env:
         """Length of the observation of all agents."""
         return len(self.agents) * len(self.space.names)
 
-    def mode(self) -> Any:
+    def mode(self) -> AbstractContextManager[None]:
         """Return the context manager for the floating-point mode; call all functions inside it."""
         return jax.enable_x64(not self.single_precision)
 
@@ -206,7 +208,7 @@ class Env:
         actions = jnp.zeros(
             (len(self.agents), len(self.action_mapping.names)), jnp.result_type(float)
         )
-        agent_commands: dict[str, Any] = {}
+        agent_commands: dict[str, Command] = {}
         if action is not None:
             if jnp.shape(action) != (self.action_size,):
                 message = (
@@ -224,7 +226,7 @@ class Env:
 
         def physics_step(
             world: tuple[FleetState, FleetPerception],
-        ) -> tuple[tuple[FleetState, FleetPerception], list[Any]]:
+        ) -> tuple[tuple[FleetState, FleetPerception], list[Command]]:
             now, perceived = world
             scene = self.agent_index.scene(
                 fleet, now, perceived, None, reported, state.steps >= self.max_steps
@@ -259,7 +261,7 @@ class Env:
         )
 
     def judge(
-        self, goal: Any, scene: TaskScene, perceived: FleetPerception
+        self, goal: ArrayTree, scene: TaskScene, perceived: FleetPerception
     ) -> tuple[Float[Array, " agents"], Bool[Array, ""]]:
         """Return the reward of each agent for the last control step; True if the episode ended."""
         lost = jnp.stack([jnp.any(group.status != 0) for group in perceived.groups]).any()
@@ -279,10 +281,8 @@ class Env:
             )
             raise ScenarioError(message)
         scene = self.scene(state)
-        first = jax.tree.map(lambda leaf: leaf[0], scene.agents)
-        if self.task.baseline(state.goal, first, scene) is None:
-            return None
-        return scene.each(lambda agent: self.task.baseline(state.goal, agent, scene)).reshape(-1)
+        actions = scene.each(lambda agent: self.task.baseline(state.goal, agent, scene))
+        return None if actions is None else actions.reshape(-1)
 
     def with_beliefs(self) -> "Env":
         """Return the environment with the beliefs that the built-in policy needs."""
@@ -365,7 +365,7 @@ class Env:
 
     def _begin_episode(
         self, key: PRNGKeyArray, tick: Count, difficulty: Real
-    ) -> tuple[EnvState, Any, TaskScene]:
+    ) -> tuple[EnvState, ArrayTree, TaskScene]:
         keys = named_each(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
         drawn = self.randomization.draw(keys[Stream.RANDOMIZE], difficulty)
         fleet = self._with_starts(self.randomization.apply(self.fleet, drawn), keys[Stream.STARTS])
@@ -385,7 +385,7 @@ class Env:
         return self._env_state(initial, perceived, goal, lasting, zero, key), goal, scene
 
     def _env_state(
-        self, fleet: FleetState, perceived: FleetPerception, goal: Any, *rest: Any
+        self, fleet: FleetState, perceived: FleetPerception, goal: ArrayTree, *rest: ArrayTree
     ) -> EnvState:
         return EnvState(fleet, None if self._perceives_without_state else perceived, goal, *rest)
 
@@ -399,11 +399,13 @@ class Env:
         given = self.agent_index.scenario_starts(fleet)
         return self.agent_index.with_starts(fleet, self.task.starts(given, fleet.world, key))
 
-    def _observe(self, goal: Any, scene: TaskScene) -> Float[Array, " numbers"]:
+    def _observe(self, goal: ArrayTree, scene: TaskScene) -> Float[Array, " numbers"]:
         each = scene.each(lambda agent: self.space.flat(self.task.observe(goal, agent, scene)))
         return each.reshape(-1)
 
-    def _reward(self, goal: Any, agent: Agent, scene: TaskScene, lost: Flag) -> Real:
+    def _reward(
+        self, goal: ArrayTree, agent: Agent, scene: TaskScene, lost: Flag
+    ) -> Float[Array, ""]:
         reward = jnp.asarray(self.task.reward(goal, agent, scene), jnp.result_type(float))
         if reward.shape:
             message = (

@@ -1,17 +1,18 @@
 """Evaluation of policies in a task: whole episodes from seeds, in one batch."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 from scipy.stats import t as student
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.keys import seed_key
-from kittiwake.geometry.scalar import Real
-from kittiwake.tasks.env import Env, EnvState
+from kittiwake.geometry.scalar import Count, Real
+from kittiwake.tasks.env import Env, EnvState, EnvStep
 from kittiwake.tasks.worlds import AXIS, axes_of, episode_key, with_tick
 
 # action from state, observation and key of one world; None lets the guidance fly
@@ -20,6 +21,10 @@ Policy = Callable[
 ]
 SEEDS = tuple(range(10))
 CONFIDENCE = 0.95
+
+# worlds, their states at the end, observations, flags of running ones, returns, and flags of those
+# that ended early
+Carry: TypeAlias = tuple[EnvState, EnvState, Array, Array, Array, Array]
 
 
 class Episodes(NamedTuple):
@@ -102,14 +107,16 @@ def evaluate(
 
 
 def _uses_guidance(env: Env, policy: Policy, key: PRNGKeyArray) -> bool:
-    def act(key: PRNGKeyArray) -> Any:
+    def act(key: PRNGKeyArray) -> Array | None:
         state, observation = env.reset(key)
         return policy(state, observation, key)
 
     return jax.eval_shape(act, key) is None
 
 
-def _evaluate_group(env: Env, policies: Mapping[str, Policy], keys: Any) -> dict[str, Episodes]:
+def _evaluate_group(
+    env: Env, policies: Mapping[str, Policy], keys: Key[Array, " episodes"]
+) -> dict[str, Episodes]:
     """Run all episodes of policies that give actions, or of one that lets the guidance fly."""
     count, episodes = len(policies), len(keys)
     which = jnp.repeat(jnp.arange(count, dtype=jnp.int32), episodes)
@@ -124,28 +131,30 @@ def _evaluate_group(env: Env, policies: Mapping[str, Policy], keys: Any) -> dict
     return found
 
 
-def _run(env: Env, policies: Sequence[Policy], which: Any, keys: Any) -> tuple[Any, Any, Any]:
+def _run(
+    env: Env, policies: Sequence[Policy], which: Int[Array, " runs"], keys: Key[Array, " runs"]
+) -> tuple[Float[Array, " runs"], Bool[Array, " runs"], EnvState]:
     count, tick, always = len(keys), jnp.zeros((), jnp.int32), jnp.asarray(1.0)
     envs, observations = jax.vmap(lambda key: env.reset_at(key, tick, always))(keys)
 
     def act(state: EnvState, observation: Array, key: PRNGKeyArray, which: Array) -> Array | None:
-        actions: Any = [policy(state, observation, key) for policy in policies]
+        actions: ArrayTree = [policy(state, observation, key) for policy in policies]
         return actions[0] if len(actions) == 1 else jax.lax.select_n(which, *actions)
 
-    def control_step(carry: Any, number: Any) -> tuple[Any, None]:
+    def control_step(carry: Carry, number: Count) -> tuple[Carry, None]:
         envs, final, observations, running, returns, early = carry
         axes = axes_of(envs)
 
-        def one(key: PRNGKeyArray, which: Array, state: EnvState, observation: Any) -> Any:
+        def one(key: PRNGKeyArray, which: Array, state: EnvState, observation: Array) -> EnvStep:
             action_key, step_key = jax.random.split(jax.random.fold_in(key, number))
             action = act(state, observation, action_key, which)
             return env.step_in_batch(AXIS, step_key, state, action)
 
-        mapped: Any = jax.vmap(one, (0, 0, axes, 0), 0, axis_name=AXIS)
-        step: Any = mapped(keys, which, envs, observations)
+        mapped = jax.vmap(one, (0, 0, axes, 0), 0, axis_name=AXIS)
+        step = mapped(keys, which, envs, observations)
         tick = envs.fleet.tick + env.every
 
-        def while_running(new: Any, old: Any) -> Any:
+        def while_running(new: Array, old: Array) -> Array:
             return jnp.where(jnp.reshape(running, (count,) + (1,) * (new.ndim - 1)), new, old)
 
         now = with_tick(step.state, jnp.broadcast_to(tick, (count,)))

@@ -1,9 +1,8 @@
 """Creation of environments by the name of a task or of a scenario with a task."""
 
-from collections.abc import Mapping
 from os import PathLike, fspath
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import get_args
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
@@ -14,7 +13,7 @@ from kittiwake.scenario.problems import ProblemList
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.tasks import TASKS
 from kittiwake.tasks.env import Env, Precision
-from kittiwake.tasks.task import AbstractTask
+from kittiwake.tasks.task import AbstractTask, Overrides
 
 KEY = "task"
 # tolerance for a whole number of control steps in an episode
@@ -25,7 +24,7 @@ def make(
     task: str | PathLike[str],
     *,
     conditions: str | None = None,
-    overrides: Mapping[str, Any] = MappingProxyType({}),
+    overrides: Overrides = MappingProxyType({}),
     precision: Precision = "float32",
 ) -> Env:
     """Create the environment of a task.

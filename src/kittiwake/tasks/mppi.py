@@ -23,13 +23,14 @@ environment itself.
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.tasks.env import Env, EnvState
@@ -122,10 +123,10 @@ class Mppi:
         axes = axes_of(world)
         worlds = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (count, *leaf.shape)), world)
 
-        def control_step(carry: Any, ahead_s: Real) -> tuple[Any, None]:
+        def control_step(carry: ArrayTree, ahead_s: Real) -> tuple[ArrayTree, None]:
             worlds, running, returns = carry
             actions = jax.vmap(lambda knots: self.action(MppiPlan(knots, age), ahead_s))(plans)
-            step: Any = jax.vmap(
+            step = jax.vmap(
                 lambda own, action: model.step_in_batch(AXIS, own.key, own, action),
                 in_axes=(axes, 0),
                 axis_name=AXIS,
@@ -158,7 +159,7 @@ class Mppi:
         return MppiPlan(jnp.where(past, rolled, plan.knots), jnp.where(past, 0, age))
 
 
-def _check_numbers(samples: Any, horizon_s: float, knot_s: float, temperature: float) -> None:
+def _check_numbers(samples: int, horizon_s: float, knot_s: float, temperature: float) -> None:
     given = {"horizon_s": horizon_s, "knot_s": knot_s}
     wrong = [f"{name}: got {value}" for name, value in given.items() if not 0.0 < value < math.inf]
     if wrong:

@@ -7,9 +7,9 @@ builds with random values show that this does not hold, as for gains that depend
 ``VARIANTS`` builds are kept and an episode takes one of them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,10 +22,11 @@ from kittiwake.core.streams import Stream, draw_stream
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
-from kittiwake.scenario.problems import KeyPath, ProblemList
+from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
 from kittiwake.scenario.scenario import CURRICULUM, RANDOMIZED, Scenario
 from kittiwake.sim.fleet import Fleet
 from kittiwake.tasks.distributions import Distribution, distributions, uniforms
+from kittiwake.tasks.task import Value
 
 # number of builds that are kept for leaves that are not linear
 VARIANTS = 64
@@ -93,7 +94,7 @@ class Randomization:
             return cls()
         return _found(scenario, parts)
 
-    def draw(self, key: PRNGKeyArray, difficulty: Real) -> tuple[Any, ...]:
+    def draw(self, key: PRNGKeyArray, difficulty: Real) -> tuple[Array, ...]:
         """Draw the values of the affected leaves; ``difficulty`` scales the curriculum, 0 to 1."""
         if not self.parts:
             return ()
@@ -110,15 +111,15 @@ class Randomization:
             values.append(jnp.asarray(base, dtype) + moved)
         return tuple(values)
 
-    def apply(self, fleet: Fleet, values: Sequence[Any]) -> Fleet:
+    def apply(self, fleet: Fleet, values: Sequence[Array]) -> Fleet:
         """Return the fleet at the beginning of an episode with these values."""
         return _replaced(fleet, self.leaves, values)
 
-    def lasting_values(self, values: Sequence[Any]) -> tuple[Any, ...]:
+    def lasting_values(self, values: Sequence[Value]) -> tuple[Value, ...]:
         """Return the drawn values that matter after the beginning of an episode."""
         return tuple(value for value, ends in zip(values, self.ends, strict=True) if not ends)
 
-    def apply_lasting(self, fleet: Fleet, values: Sequence[Any]) -> Fleet:
+    def apply_lasting(self, fleet: Fleet, values: Sequence[Array]) -> Fleet:
         """Return the fleet later in the episode, with the lasting values."""
         return _replaced(fleet, self.lasting_values(self.leaves), values)
 
@@ -131,7 +132,7 @@ class Randomization:
         )
 
 
-def _replaced(fleet: Fleet, places: Sequence[int], values: Sequence[Any]) -> Fleet:
+def _replaced(fleet: Fleet, places: Sequence[int], values: Sequence[Array]) -> Fleet:
     """Return the fleet with other values of some leaves."""
     if not places:
         return fleet
@@ -174,7 +175,7 @@ def _parts(scenario: Scenario) -> list[Part]:
 
 def _note_refusals(scenario: Scenario, parts: Sequence[Part], problems: ProblemList) -> None:
     """Note the paths with values that the scenario does not accept."""
-    middles: dict[str, Any] = {}
+    middles: dict[str, Plain] = {}
     for part in parts:
         middle = part.distribution.at(0.5)
         if part.place is None:
@@ -198,7 +199,7 @@ def _overlap(path: str, other: str) -> bool:
     return f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}.")
 
 
-def _flattened(entry: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _flattened(entry: Plain, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Plain]]:
     """Yield the keys, which may contain dots, with the distributions under them."""
     if not isinstance(entry, Mapping) or (keys and _is_distribution(entry)):
         yield keys, entry
@@ -207,14 +208,14 @@ def _flattened(entry: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
         yield from _flattened(value, (*keys, str(key)))
 
 
-def _is_distribution(entry: Mapping[str, Any]) -> bool:
+def _is_distribution(entry: Mapping[str, Plain]) -> bool:
     """Return True if an entry has the form of a distribution, valid or not."""
     return len(entry) == 1 and isinstance(next(iter(entry.values())), list)
 
 
 def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> list[float]:
     """Return the numbers of the scenario at a path that is drawn."""
-    here: Any = scenario.document.data
+    here: Plain = scenario.document.data
     for segment in path.split("."):
         if isinstance(here, list) and segment.isdigit() and int(segment) < len(here):
             here = here[int(segment)]
@@ -235,11 +236,11 @@ def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> l
     return [float(number) for number in given]
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Plain) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _refusal(scenario: Scenario, path: str, value: Any) -> str:
+def _refusal(scenario: Scenario, path: str, value: Plain) -> str:
     """Return the reason why a scenario does not accept a value; empty if it does."""
     item = f"{path}={written(value)}"
     try:
@@ -262,7 +263,7 @@ class _Builds:
         Raises:
             ScenarioError: if it cannot be built, or has another structure.
         """
-        given: dict[str, Any] = {}
+        given: dict[str, Plain] = {}
         for part, value in zip(self._parts, values, strict=True):
             if part.place is None:
                 given[part.path] = value
@@ -286,7 +287,7 @@ class _Builds:
             raise ScenarioError(message)
         return [np.asarray(leaf) for leaf in jax.tree.leaves(fleet)]
 
-    def _blame(self, given: Mapping[str, Any]) -> None:
+    def _blame(self, given: Mapping[str, Plain]) -> None:
         """Raise an error that lists each value that is invalid even alone, with its line."""
         document = self._scenario.document
         problems = ProblemList(document.where)
@@ -297,7 +298,7 @@ class _Builds:
         problems.refuse()
 
 
-def _frame(fleet: Fleet) -> Any:
+def _frame(fleet: Fleet) -> tuple[Hashable, list[tuple[int, ...]]]:
     """Return the structure of a fleet and the shapes of its leaves."""
     return jax.tree.structure(fleet), [np.shape(leaf) for leaf in jax.tree.leaves(fleet)]
 
@@ -387,7 +388,7 @@ def _refuse_curriculum(parts: Sequence[Part], slopes: list[np.ndarray], kept: np
             raise ScenarioError(message)
 
 
-def _difference(after: np.ndarray, before: np.ndarray) -> Any:
+def _difference(after: np.ndarray, before: np.ndarray) -> np.ndarray | float:
     return after - before if _is_real(after) else 0.0
 
 

@@ -8,15 +8,13 @@ to ``at_margin`` at a distance of one margin.
 from collections.abc import Callable, Mapping
 from math import acos, log, pi, sqrt
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float
 
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Real, Reals
 from kittiwake.geometry.vec3 import Vec3
 
-Reals: TypeAlias = Real | Float[Array, "..."]
 Slope = Literal["gaussian", "hyperbolic", "linear", "quadratic", "cosine"]
 
 

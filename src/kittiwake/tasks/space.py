@@ -1,13 +1,14 @@
 """Observation space: names and bounds of the numbers in an observation."""
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import to_blocks
 
@@ -45,7 +46,7 @@ class Space:
         return jnp.clip(known, jnp.asarray(self.low, dtype), jnp.asarray(self.high, dtype))
 
 
-def _bounded(observation: eqx.Module) -> list[tuple[str, Bounds, Any]]:
+def _bounded(observation: eqx.Module) -> list[tuple[str, Bounds, ArrayTree]]:
     hints = get_type_hints(type(observation), include_extras=True)
     found = []
     for field in fields(observation):

@@ -6,23 +6,35 @@ A task is written for one agent in one world, as pure functions; ``Env`` steps i
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Generic, TypeAlias, overload
 
 import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
+from typing_extensions import TypeVar
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.bounds import POSITIVE
+from kittiwake.core.commands import Command
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.measurements import Measurements
 from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.interfaces.dynamics import ActuatorCommand
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.world import World
 
+Goal = TypeVar("Goal", default=Any)
+Value = TypeVar("Value")
+# changes to a scenario: values by path, as in a scenario file
+Overrides: TypeAlias = Mapping[str, Any]
+# changes by the name of the condition
+Conditions: TypeAlias = Mapping[str, Overrides]
 
-class Agent(eqx.Module):
+
+class Agent(eqx.Module, Generic[ActuatorCommand]):
     """A vehicle at the end of a control step.
 
     Attributes:
@@ -39,8 +51,8 @@ class Agent(eqx.Module):
 
     truth: Kinematics
     estimate: Kinematics
-    measurements: dict[str, Any]
-    command: Any
+    measurements: Measurements
+    command: ActuatorCommand
     reported: Float[Array, " reported"]
     actuators: dict[str, Real]
     surroundings: Surroundings
@@ -63,15 +75,19 @@ class TaskScene(eqx.Module):
     agents: Agent
     others: dict[str, Agent]
     world: World
-    processes: dict[str, Any]
+    processes: dict[str, ArrayTree]
     last: Flag
 
-    def each(self, function: Callable[[Agent], Any]) -> Any:
+    @overload
+    def each(self, function: Callable[[Agent], Real | Flag | Array]) -> Array: ...
+    @overload
+    def each(self, function: Callable[[Agent], Value]) -> Value: ...
+    def each(self, function: Callable[[Agent], Value]) -> Value:
         """Return the values of a function for all agents, along a leading axis."""
         return jax.vmap(function)(self.agents)
 
 
-class AbstractTask(eqx.Module):
+class AbstractTask(eqx.Module, Generic[Goal]):
     """Learning task in a scenario.
 
     Attributes:
@@ -83,7 +99,7 @@ class AbstractTask(eqx.Module):
     # entry under ``vehicles`` that learns: as many agents as its ``count``
     agents: ClassVar[str]
     # named changes to the scenario, such as ``noiseless``
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({})
+    conditions: ClassVar[Conditions] = MappingProxyType({})
     # requirements on the scenario
     requirements: ClassVar[Requirements] = Requirements()
     # reward of each agent in the step in which any vehicle is lost
@@ -116,7 +132,9 @@ class AbstractTask(eqx.Module):
         del world, key
         return given
 
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Any:
+    def begin(
+        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+    ) -> Goal | tuple[()]:
         """Return the goal of an episode: its targets and the task's memory.
 
         ``vehicles`` are the agents as in the scenario, before any randomization.
@@ -124,36 +142,36 @@ class AbstractTask(eqx.Module):
         del scene, vehicles, key
         return ()
 
-    def proceed(self, goal: Any, scene: TaskScene, key: PRNGKeyArray) -> Any:
+    def proceed(self, goal: Goal, scene: TaskScene, key: PRNGKeyArray) -> Goal:
         """Return the goal after a control step, before the step is rewarded."""
         del scene, key
         return goal
 
-    def others(self, goal: Any, scene: TaskScene) -> dict[str, Any]:
+    def others(self, goal: Goal, scene: TaskScene) -> dict[str, Command]:
         """Return commands for vehicles that neither learn nor follow their guidance, by name."""
         del goal, scene
         return {}
 
     @abstractmethod
-    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> eqx.Module:
+    def observe(self, goal: Goal, agent: Agent, scene: TaskScene) -> eqx.Module:
         """Return what an agent observes: a record whose fields have ``Bounds`` in their types."""
 
     @abstractmethod
-    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: Goal, agent: Agent, scene: TaskScene) -> Real:
         """Return an agent's reward for the last control step."""
 
-    def ended(self, goal: Any, scene: TaskScene) -> Flag:
+    def ended(self, goal: Goal, scene: TaskScene) -> Flag:
         """Return True if the task is done; a lost vehicle ends the episode in any case."""
         del goal, scene
         return False
 
-    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: Goal, scene: TaskScene) -> dict[str, Real]:
         """Return the task's own figures of the episode so far, by name with unit."""
         del goal, scene
         return {}
 
     def baseline(
-        self, goal: Any, agent: Agent, scene: TaskScene
+        self, goal: Goal, agent: Agent, scene: TaskScene
     ) -> Float[Array, " numbers"] | None:
         """Return the built-in policy's action; None if the scenario's guidance is the policy."""
         del goal, agent, scene

@@ -7,7 +7,6 @@ scenario gives them, by a trained policy, or by the task's own (``AbstractTask.b
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -16,8 +15,10 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.core.arrays import as_arrays
+from kittiwake.core.arrays import ArrayTree, as_arrays
+from kittiwake.core.commands import Command
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.scenario import Scenario
@@ -30,7 +31,7 @@ from kittiwake.tasks.make import KEY, task_of
 from kittiwake.tasks.task import AbstractTask, TaskScene
 
 # actions of all agents from the task's goal and the scene
-Policy = Callable[[Any, TaskScene], Float[Array, "agents numbers"]]
+Policy = Callable[[ArrayTree, TaskScene], Float[Array, "agents numbers"]]
 
 
 class TaskState(eqx.Module):
@@ -48,9 +49,9 @@ class TaskState(eqx.Module):
         figures: the task's own figures, by name.
     """
 
-    goal: Any
+    goal: ArrayTree
     actions: Float[Array, "agents numbers"]
-    commands: tuple[Any, ...]
+    commands: tuple[Command, ...]
     key: PRNGKeyArray
     every: Count
     last_tick: Count
@@ -59,7 +60,7 @@ class TaskState(eqx.Module):
     figures: dict[str, Float[Array, ""]]
 
 
-class TaskCommander(AbstractCommander):
+class TaskCommander(AbstractCommander[TaskState]):
     """Commander of a task's agents, which observe and act at the task's rate as in ``Env``."""
 
     def __init__(self, env: Env, policy: Policy | None, identity: str) -> None:
@@ -102,7 +103,7 @@ class TaskCommander(AbstractCommander):
     @override
     def command(
         self, fleet: Fleet, state: FleetState, perceived: FleetPerception
-    ) -> tuple[TaskState, Mapping[str, Any]]:
+    ) -> tuple[TaskState, Mapping[str, Command]]:
         env, own = self._env, state.commander
         elapsed = state.tick - state.began
         reported = own.actions[:, len(env.action_mapping.spans) :]
@@ -116,7 +117,7 @@ class TaskCommander(AbstractCommander):
             return replace(later, actions=self._policy(later.goal, scene))
 
         own = jax.lax.cond(elapsed % env.every == 0, act, lambda held: held, own)
-        agent_commands: dict[str, Any] = {}
+        agent_commands: dict[str, Command] = {}
         if self._policy is not None:
             agent_commands = {
                 name: env.action_mapping.command(own.actions[i])
@@ -147,7 +148,7 @@ class TaskCommander(AbstractCommander):
 
     def _no_commands(
         self, fleet: Fleet, state: FleetState, perceived: FleetPerception
-    ) -> tuple[Any, ...]:
+    ) -> tuple[Command, ...]:
         form = jax.eval_shape(lambda: fleet.act(state, perceived, fleet.group_commands({}))[1])
         return tuple(
             jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), snapshot.command)
@@ -225,7 +226,7 @@ def next_reward_tick(state: FleetState) -> int | None:
     return int(state.began) + tick if tick <= own.last_tick else None
 
 
-def task_metrics(scenario: Scenario, state: FleetState) -> dict[str, Any]:
+def task_metrics(scenario: Scenario, state: FleetState) -> Parameters:
     """Return the return of a flight and the task's own figures, for ``summary.json``.
 
     The return is None, with the reason, if the scenario does not fit its task; without a task the
@@ -250,7 +251,7 @@ def _misfit(scenario: Scenario) -> str | None:
     return None
 
 
-def _finite(value: Any) -> float | None:
+def _finite(value: Real) -> float | None:
     number = float(np.asarray(value))
     return number if isfinite(number) else None
 
@@ -285,7 +286,7 @@ def _own_policy(env: Env) -> Policy:
         )
         raise ScenarioError(message)
 
-    def act(goal: Any, scene: TaskScene) -> Float[Array, "agents numbers"]:
+    def act(goal: ArrayTree, scene: TaskScene) -> Float[Array, "agents numbers"]:
         actions = scene.each(lambda agent: env.task.baseline(goal, agent, scene))
         return jnp.clip(actions, -1.0, 1.0)
 
@@ -306,7 +307,7 @@ def _network_policy(env: Env, network: Network) -> Policy:
         message = f"got {size[0]} inputs and {size[1]} outputs; the task's agents need {allowed}"
         raise ScenarioError(message)
 
-    def act(goal: Any, scene: TaskScene) -> Float[Array, "agents numbers"]:
+    def act(goal: ArrayTree, scene: TaskScene) -> Float[Array, "agents numbers"]:
         rows = scene.each(lambda agent: env.space.flat(env.task.observe(goal, agent, scene)))
         if fitting[size]:
             actions = network(rows.reshape(-1)).reshape(agents, -1)

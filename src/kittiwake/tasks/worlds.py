@@ -1,20 +1,23 @@
 """Batch of worlds of one task, each reset as soon as its episode ends."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 
 AXIS = "worlds"
 # number of worlds that are reset at once; further ones follow in turn
 RESET_BATCH = 32
+
+# worlds, their observations, their numbers of episodes, and True for those that wait for a reset
+Resets: TypeAlias = tuple[EnvState, Array, Array, Array]
 
 
 class WorldsState(eqx.Module):
@@ -123,7 +126,7 @@ class Worlds:
         """Return the result of a control step; worlds whose episode ends begin the next one."""
         axes = axes_of(state.envs)
         keys = jax.vmap(jax.random.fold_in)(state.envs.key, state.envs.steps)
-        stepped: Any = jax.vmap(
+        stepped = jax.vmap(
             lambda *own: self.env.step_in_batch(AXIS, *own),
             in_axes=(0, axes, 0),
             out_axes=0,
@@ -145,14 +148,18 @@ class Worlds:
         )
 
     def _begin_next(
-        self, state: WorldsState, now: Any, tick: Count, done: Bool[Array, " worlds"]
-    ) -> Any:
+        self,
+        state: WorldsState,
+        now: tuple[EnvState, Array],
+        tick: Count,
+        done: Bool[Array, " worlds"],
+    ) -> tuple[EnvState, Array, Array]:
         """Begin the next episode of worlds whose episode has ended, a few at a time."""
 
-        def any_waiting(carry: Any) -> Any:
+        def any_waiting(carry: Resets) -> Flag:
             return jnp.any(carry[-1])
 
-        def reset_some(carry: Any) -> Any:
+        def reset_some(carry: Resets) -> Resets:
             envs, observations, episodes, waiting = carry
             (places,) = jnp.nonzero(
                 waiting, size=min(RESET_BATCH, self.count), fill_value=self.count
@@ -174,7 +181,9 @@ class Worlds:
         envs, observations, episodes, _ = jax.lax.while_loop(any_waiting, reset_some, first)
         return envs, observations, episodes
 
-    def _begin(self, keys: Key[Array, " worlds"], tick: Count, difficulties: Any) -> Any:
+    def _begin(
+        self, keys: Key[Array, " worlds"], tick: Count, difficulties: Float[Array, " worlds"]
+    ) -> tuple[EnvState, Float[Array, "worlds numbers"]]:
         return jax.vmap(self.env.reset_at, (0, None, 0))(keys, tick, difficulties)
 
 
@@ -183,7 +192,9 @@ def episode_key(root: PRNGKeyArray, world: Count, episode: Count) -> PRNGKeyArra
     return jax.random.fold_in(jax.random.fold_in(root, world), episode)
 
 
-def _keys(root_keys: Key[Array, " worlds"], worlds: Any, episodes: Any) -> Key[Array, " worlds"]:
+def _keys(
+    root_keys: Key[Array, " worlds"], worlds: Array, episodes: Array
+) -> Key[Array, " worlds"]:
     return jax.vmap(episode_key)(root_keys, worlds, episodes)
 
 
@@ -192,6 +203,6 @@ def with_tick(envs: EnvState, tick: Count | Int[Array, " worlds"] | None) -> Env
     return eqx.tree_at(lambda all_: all_.fleet.tick, envs, tick)
 
 
-def axes_of(envs: EnvState) -> Any:
+def axes_of(envs: EnvState) -> EnvState:
     """Return the axes of ``vmap`` over worlds: 0 for all leaves but the shared tick."""
     return with_tick(jax.tree.map(lambda _: 0, envs), None)

@@ -1,13 +1,13 @@
 """Vehicle models: dynamics, parameters and default controllers, each in one data file."""
 
 import tomllib
-from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.parameters import Parameters
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics import DYNAMICS
 
@@ -42,11 +42,11 @@ class VehicleModel:
         """Name of the controller that is used if a scenario names none."""
         return self._required("default_controller")
 
-    def parameters(self) -> Mapping[str, Any]:
+    def parameters(self) -> Parameters:
         """Return the parameters of the dynamics."""
         return deepcopy(self._tables.get("parameters", {}))
 
-    def gains(self, controller: str) -> Mapping[str, Any]:
+    def gains(self, controller: str) -> Parameters:
         """Return the gains of a controller; empty if the file has none."""
         return deepcopy(self._tables.get("controllers", {}).get(controller, {}))
 
@@ -57,7 +57,7 @@ class VehicleModel:
         return self._tables[key]
 
     @cached_property
-    def _tables(self) -> dict[str, Any]:
+    def _tables(self) -> Parameters:
         return tomllib.loads(self.data.read_text(encoding="utf-8"))
 
 

@@ -1,28 +1,38 @@
 """Interfaces of the world's parts except obstacles: air, water, surfaces and processes."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
-from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.contact.deck import DeckState
-from kittiwake.core.component import AbstractComponent, AbstractModel
+from kittiwake.core.component import (
+    AbstractComponent,
+    AbstractModel,
+    AbstractSteppedComponent,
+    Output,
+    State,
+)
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.surroundings import Air, Surroundings
 
+if TYPE_CHECKING:
+    from kittiwake.world.world import World
 
-class AbstractTurbulence(AbstractComponent):
-    """Gusts along one vehicle's path."""
+# present output of each process of the world, by name: of the type that the process has
+ProcessOutputs: TypeAlias = dict[str, Any]
 
-    @abstractmethod
-    def step(
-        self, state: Any, inputs: tuple[Kinematics, Surroundings], dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, Vec3]:
-        """Return the next state and the gust velocity in the world, added to the mean wind."""
+
+class AbstractTurbulence(
+    AbstractSteppedComponent[State, tuple[Kinematics, Surroundings], Vec3], Generic[State]
+):
+    """Gusts along one vehicle's path.
+
+    ``step`` returns the gust velocity in the world, which is added to the mean wind.
+    """
 
 
 class AbstractWind(AbstractModel):
@@ -112,8 +122,11 @@ class AbstractPlatform(AbstractModel):
         """Return its pose and velocity at a time."""
 
 
-class AbstractProcess(AbstractComponent):
-    """Part of the world that evolves by itself and is visible to sensors."""
+class AbstractProcess(AbstractSteppedComponent[State, Real, Output], Generic[State, Output]):
+    """Part of the world that evolves by itself and is visible to sensors.
+
+    ``step`` takes the time in seconds, and returns the visible value.
+    """
 
     def end_s(self) -> float | None:
         """Return the time up to which it is known; None if there is no limit."""
@@ -124,17 +137,13 @@ class AbstractProcess(AbstractComponent):
         del duration_s
         return ()
 
-    @abstractmethod
-    def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:
-        """Return the next state and the visible value; ``inputs`` is the time in seconds."""
-
 
 class AbstractProcessKind(AbstractComponent):
     """Parameters of a process, before its world is known."""
 
     @abstractmethod
-    def process(self, world: Any, period_s: float) -> AbstractProcess:
-        """Return the process in a ``world.world.World`` without processes, at steps of this length.
+    def process(self, world: "World", period_s: float) -> AbstractProcess:
+        """Return the process in a world without processes, at steps of this length.
 
         Raises:
             ScenarioError: if the world does not support it.

@@ -11,22 +11,24 @@ such as a large map, stay in the process itself.
 """
 
 from abc import abstractmethod
-from typing import Any
+from typing import Generic
 
 import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
+from kittiwake.core.component import State
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
+from kittiwake.world.world import World
 
 # prefix of the names of fields among a world's processes
 FIELD = "fields."
 
 
-class AbstractField(AbstractProcessKind):
+class AbstractField(AbstractProcessKind, Generic[State]):
     """Kind of field.
 
     Attributes:
@@ -39,37 +41,39 @@ class AbstractField(AbstractProcessKind):
     trend_per_m: eqx.AbstractVar[Real]
     drift_world_mps: eqx.AbstractVar[Vec3]
 
-    def sample(self, key: PRNGKeyArray) -> Any:
+    def sample(self, key: PRNGKeyArray) -> State | tuple[()]:
         """Return the random parameters of a flight; empty for a given field."""
         del key
         return ()
 
     @abstractmethod
-    def at_surface(self, sample: Any, east_m: Real, north_m: Real) -> Real:
+    def at_surface(self, sample: State, east_m: Real, north_m: Real) -> Real:
         """Return the value at the surface, before any drift."""
 
-    def value(self, sample: Any, position_world_m: Vec3, time_s: Real) -> Real:
+    def value(self, sample: State, position_world_m: Vec3, time_s: Real) -> Real:
         """Return the value at a position and a time."""
         position = position_world_m - self.drift_world_mps * time_s
         surface = self.at_surface(sample, position.x, position.y)
         return surface + self.trend_per_m * jnp.minimum(position_world_m.z, 0.0)
 
     @override
-    def process(self, world: Any, period_s: float) -> "FieldProcess":
+    def process(self, world: World, period_s: float) -> "FieldProcess[State]":
         del world, period_s
         return FieldProcess(self)
 
 
-class FieldProcess(AbstractProcess):
+class FieldProcess(AbstractProcess[State, State]):
     """Process of one field; its visible value is the random parameters."""
 
-    kind: AbstractField
+    kind: AbstractField[State]
 
     @override
-    def init(self, key: PRNGKeyArray) -> Any:
+    def init(self, key: PRNGKeyArray) -> State | tuple[()]:
         return self.kind.sample(key)
 
     @override
-    def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:
+    def step(
+        self, state: State, inputs: Real, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[State, State]:
         del inputs, dt_s, key
         return state, state

@@ -5,11 +5,11 @@ named by ``PLUME`` and a name chosen by the user; its visible value is a cloud.
 """
 
 from abc import abstractmethod
-from typing import Any
+from typing import Generic
 
 import equinox as eqx
 from jaxtyping import PRNGKeyArray
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -49,7 +49,10 @@ class AbstractCloud(eqx.Module):
         """Return the concentration at a position and a time."""
 
 
-class AbstractPlume(AbstractProcessKind):
+Cloud = TypeVar("Cloud", bound=AbstractCloud, default=AbstractCloud)
+
+
+class AbstractPlume(AbstractProcessKind, Generic[Cloud]):
     """Kind of plume."""
 
     def check(self, site: Site, period_s: float) -> None:
@@ -62,33 +65,35 @@ class AbstractPlume(AbstractProcessKind):
         return ()
 
     @abstractmethod
-    def init_cloud(self, site: Site, key: PRNGKeyArray) -> Any:
+    def init_cloud(self, site: Site, key: PRNGKeyArray) -> Cloud:
         """Return the cloud at the start, with random values for parameters that are not given."""
 
-    def step_cloud(self, cloud: Any, time_s: Real, key: PRNGKeyArray) -> Any:
+    def step_cloud(self, cloud: Cloud, time_s: Real, key: PRNGKeyArray) -> Cloud:
         """Return the cloud at a time."""
         del time_s, key
         return cloud
 
     @override
-    def process(self, world: World, period_s: float) -> "PlumeProcess":
+    def process(self, world: World, period_s: float) -> "PlumeProcess[Cloud]":
         site = Site.of(world)
         self.check(site, period_s)
         return PlumeProcess(self, site)
 
 
-class PlumeProcess(AbstractProcess):
+class PlumeProcess(AbstractProcess[Cloud, Cloud], Generic[Cloud]):
     """Process of one plume at its site."""
 
-    kind: AbstractPlume
+    kind: AbstractPlume[Cloud]
     site: Site
 
     @override
-    def init(self, key: PRNGKeyArray) -> Any:
+    def init(self, key: PRNGKeyArray) -> Cloud:
         return self.kind.init_cloud(self.site, key)
 
     @override
-    def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Any]:
+    def step(
+        self, state: Cloud, inputs: Real, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Cloud, Cloud]:
         del dt_s
         cloud = self.kind.step_cloud(state, inputs, key)
         return cloud, cloud

@@ -1,12 +1,12 @@
 """Radio links between vehicles."""
 
 from abc import abstractmethod
-from typing import Any
+from typing import Generic
 
 import equinox as eqx
 from jaxtyping import Array, Bool, PRNGKeyArray
 
-from kittiwake.core.component import AbstractComponent
+from kittiwake.core.component import AbstractSteppedComponent, State
 from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -26,8 +26,11 @@ class Broadcast(eqx.Module):
     age_s: Real
 
 
-class AbstractRadio(AbstractComponent):
-    """Radio that delivers all reports to each vehicle; runs once for a whole world."""
+class AbstractRadio(AbstractSteppedComponent[State, Broadcast, NeighborTable], Generic[State]):
+    """Radio that delivers all reports to each vehicle; runs once for a whole world.
+
+    ``step`` returns each vehicle's neighbor table, with an axis over vehicles.
+    """
 
     def check(self, period_s: float) -> None:
         """Raise ScenarioError if the radio cannot run in steps of this length.
@@ -38,11 +41,5 @@ class AbstractRadio(AbstractComponent):
         del period_s
 
     @abstractmethod
-    def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> Any:
+    def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> State:
         """Return the state before the first step, for this number of vehicles and step length."""
-
-    @abstractmethod
-    def step(
-        self, state: Any, inputs: Broadcast, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[Any, NeighborTable]:
-        """Return the next state and each vehicle's neighbor table, with an axis over vehicles."""

@@ -6,15 +6,16 @@ so that a hundred boxes compile as fast as one.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial, reduce
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jax.typing import DTypeLike
+from jaxtyping import Array, ArrayLike, Float
+from typing_extensions import TypeVar
 
 from kittiwake.contact.solid import Solid
 from kittiwake.core.component import AbstractModel
@@ -129,7 +130,10 @@ class Nearest(eqx.Module):
     index: Count
 
 
-def nearest_of(items: Any, distance_m: Callable[[Any], Real]) -> Nearest:
+Item = TypeVar("Item")
+
+
+def nearest_of(items: Item, distance_m: Callable[[Item], Real]) -> Nearest:
     """Return the nearest of several items of one kind.
 
     Args:
@@ -139,7 +143,7 @@ def nearest_of(items: Any, distance_m: Callable[[Any], Real]) -> Nearest:
     leaves = jax.tree.leaves(items)
     dtype = jnp.result_type(*leaves)
 
-    def update(so_far: Nearest, indexed: tuple[Count, Any]) -> tuple[Nearest, None]:
+    def update(so_far: Nearest, indexed: tuple[Count, Item]) -> tuple[Nearest, None]:
         index, item = indexed
         distance = jnp.asarray(distance_m(item), dtype)
         nearer = distance < so_far.distance_m
@@ -210,9 +214,9 @@ class _Group(eqx.Module):
         return self.members.normal_world(ray, distance_m)
 
 
-def _groups(obstacles: Sequence[AbstractObstacle], dtype: Any) -> list[_Group]:
+def _groups(obstacles: Sequence[AbstractObstacle], dtype: DTypeLike) -> list[_Group]:
     """Group obstacles of one kind if there are many; others form groups of one."""
-    kinds: dict[Any, list[int]] = {}
+    kinds: dict[Hashable, list[int]] = {}
     for number, obstacle in enumerate(obstacles):
         leaves, structure = jax.tree.flatten(obstacle)
         kinds.setdefault((structure, *map(jnp.shape, leaves)), []).append(number)
@@ -227,7 +231,7 @@ def _groups(obstacles: Sequence[AbstractObstacle], dtype: Any) -> list[_Group]:
     return groups
 
 
-def _as_arrays(leaves: Sequence[Any], dtype: Any) -> list[Array]:
+def _as_arrays(leaves: Sequence[ArrayLike], dtype: DTypeLike) -> list[Array]:
     return [jnp.asarray(leaf, dtype) for leaf in leaves]
 
 

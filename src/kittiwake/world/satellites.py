@@ -7,7 +7,7 @@ errors, so that receivers close together have similar errors.
 
 from abc import abstractmethod
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import ClassVar, Generic
 
 import equinox as eqx
 import jax
@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.core.component import AbstractComponent
+from kittiwake.core.component import AbstractSteppedComponent, State
 from kittiwake.geometry.scalar import Real
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.world import Origin, World
@@ -49,12 +49,11 @@ class AbstractOrbits(eqx.Module):
         """Return their positions at a time after the start."""
 
 
-class AbstractRangeError(AbstractComponent):
-    """Error of all distances to one satellite."""
+class AbstractRangeError(AbstractSteppedComponent[State, Real, Real], Generic[State]):
+    """Error of all distances to one satellite.
 
-    @abstractmethod
-    def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Real]:
-        """Return the next state and the error in meters; ``inputs`` is the time in seconds."""
+    ``step`` takes the time in seconds, and returns the error in meters.
+    """
 
 
 class AbstractConstellation(AbstractProcessKind):
@@ -78,19 +77,19 @@ class AbstractConstellation(AbstractProcessKind):
         return SatelliteProcess(self.orbits(world.origin, world.start_utc), self.errors)
 
 
-class SatelliteProcess(AbstractProcess):
+class SatelliteProcess(AbstractProcess[State, Sky]):
     """Process of the satellites of one world."""
 
     orbits: AbstractOrbits
-    errors: AbstractRangeError
+    errors: AbstractRangeError[State]
 
     @override
-    def init(self, key: PRNGKeyArray) -> Any:
+    def init(self, key: PRNGKeyArray) -> State | tuple[()]:
         return jax.vmap(self.errors.init)(self._keys(key))
 
     @override
-    def step(self, state: Any, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sky]:
-        def error(own: Any, draw: PRNGKeyArray) -> tuple[Any, Real]:
+    def step(self, state: State, inputs: Real, dt_s: Real, key: PRNGKeyArray) -> tuple[State, Sky]:
+        def error(own: State, draw: PRNGKeyArray) -> tuple[State, Real]:
             return self.errors.step(own, inputs, dt_s, draw)
 
         next_state, errors_m = jax.vmap(error)(state, self._keys(key))

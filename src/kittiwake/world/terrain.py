@@ -1,15 +1,15 @@
 """Terrain classes and persons on the ground, as a process of the world and as sensors see them."""
 
 from abc import abstractmethod
-from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int8, PRNGKeyArray
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Real, Reals
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.world import FlightArea, World
 
@@ -36,7 +36,9 @@ class Terrain(eqx.Module):
     there: Bool[Array, " persons"]
     person_size_m: Real
 
-    def class_at(self, east_m: Any, north_m: Any) -> Any:
+    def class_at(
+        self, east_m: Reals | Float[np.ndarray, "..."], north_m: Reals | Float[np.ndarray, "..."]
+    ) -> Int[Array, "..."]:
         """Return the terrain class at positions, each an array or a number."""
         rows, columns = self.classes.shape
         row = _cell(east_m, self.area.x_m, rows)
@@ -61,7 +63,7 @@ class AbstractTerrain(AbstractProcessKind):
         return TerrainProcess(self, world.area)
 
 
-class TerrainProcess(AbstractProcess):
+class TerrainProcess(AbstractProcess[Terrain, Terrain]):
     """Process of the terrain of one world, which is constant."""
 
     kind: AbstractTerrain
@@ -79,7 +81,9 @@ class TerrainProcess(AbstractProcess):
         return state, state
 
 
-def _cell(position_m: Any, side_m: tuple[Real, Real], cells: int) -> Any:
+def _cell(
+    position_m: Reals | Float[np.ndarray, "..."], side_m: tuple[Real, Real], cells: int
+) -> Int[Array, "..."]:
     low, high = side_m
     share = jax.lax.stop_gradient((position_m - low) / (high - low))
     # clipped first, as a distant position would overflow as an integer

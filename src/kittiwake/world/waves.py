@@ -61,7 +61,7 @@ class AbstractWaves(AbstractProcessKind):
         return WaveProcess(self, gravity_mps2)
 
 
-class WaveProcess(AbstractProcess):
+class WaveProcess(AbstractProcess[Waves, Waves]):
     """Process of the waves of one world."""
 
     kind: AbstractWaves

@@ -6,16 +6,18 @@ report is extrapolated by its age: with its acceleration for one period of the h
 ahead from then on, as a vehicle extrapolates the messages of its neighbors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, ArrayLike
 
 from kittiwake.adapters.hub.decision import Decision, MemberReports, is_guided
 from kittiwake.adapters.hub.packets import Triple
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import CommandError, HubError, ScenarioError
 from kittiwake.core.keys import seed_key
@@ -101,7 +103,7 @@ class FlockServer:
             self._decision = Decision(self._fleet, radio, key, self.period_s)
             self._initial_states, self._radio_state = self._decision.init()
         self._states = self._initial_states
-        self._decide: Any = None
+        self._decide: Callable[..., ArrayTree] | None = None
 
     @property
     def period_s(self) -> float:
@@ -246,7 +248,7 @@ class FlockServer:
         ticks = np.where(started, self._tick - self._first_tick, 0).astype(np.int32)
         return MemberReports(motion, flags, ticks, np.asarray(self._tick, np.int32))
 
-    def _set_state(self, group: int, place: int, state: Any) -> None:
+    def _set_state(self, group: int, place: int, state: ArrayTree) -> None:
         """Replace the guidance state of one member."""
         changed = jax.tree.map(lambda leaf, new: _put(leaf, place, new), self._states[group], state)
         states = [*self._states]
@@ -295,7 +297,7 @@ def _radio(scenario: Scenario, rate_hz: float) -> Scheduled[AbstractRadio]:
     return Scheduled(radio.component, every)
 
 
-def _put(leaf: Any, place: int, new: Any) -> Any:
+def _put(leaf: Array, place: int, new: ArrayLike) -> Array | np.ndarray:
     """Return a leaf with one vehicle's part replaced; on the host, where that is cheapest."""
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return leaf.at[place].set(new)

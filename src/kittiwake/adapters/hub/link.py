@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -31,7 +31,7 @@ class Address(NamedTuple):
     """Socket address of a hub."""
 
     family: socket.AddressFamily
-    socket_address: tuple[Any, ...]
+    socket_address: tuple[str | int | bytes, ...]
 
 
 class Link:

@@ -7,11 +7,11 @@ the session refuses is logged as a ROS warning and changes nothing.
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from kittiwake.adapters.ros.endpoints import GET_STATE, SET_STATE, Endpoints, Response
+from kittiwake.adapters.ros.endpoints import GET_STATE, SET_STATE, Endpoints, MessageFields
 from kittiwake.adapters.ros.gain_server import GainServer
 from kittiwake.adapters.ros.joystick import JoystickListener
+from kittiwake.adapters.ros.message_types import Message
 from kittiwake.adapters.ros.messages.plain import CLOCK, clock, legal_names
 from kittiwake.adapters.ros.messages.scene import OBSTACLES, obstacles
 from kittiwake.adapters.ros.messages.telemetry import Telemetry, static_transforms
@@ -32,7 +32,7 @@ BLOCK_RATE_HZ = 200.0
 # how often a reset service checks for the next flight
 POLL_PERIOD_S = 0.02
 
-Publish = Callable[[Mapping[str, Any]], None]
+Publish = Callable[[MessageFields], None]
 
 
 def block_rate_hz(settings: RosSettings) -> float:
@@ -103,7 +103,7 @@ class Bridge:
 
     def publish_block(self, block: Block) -> None:
         """Publish the messages of a block of the flight."""
-        transforms: list[Mapping[str, Any]] = []
+        transforms: list[MessageFields] = []
         if self._states is not None:
             self._states.update(block)
         for telemetry, name, publish in self._telemetry:
@@ -135,10 +135,10 @@ class Bridge:
         )
         settings = session.executor.scenario.ros
 
-        def set_model_state(state: Any) -> None:
+        def set_model_state(state: Message) -> None:
             session.executor.place(*start_of(state, vehicles, settings))
 
-        def serve_set_model_state(request: Any) -> Response:
+        def serve_set_model_state(request: Message) -> MessageFields:
             set_model_state(request.model_state)
             return {"success": True}
 
@@ -189,5 +189,5 @@ class Bridge:
             message = "the flight has ended"
             raise CommandError(message)
 
-    def _set_speed(self, message: Any) -> None:
+    def _set_speed(self, message: Message) -> None:
         self._session.clock.speed = float(message.data)

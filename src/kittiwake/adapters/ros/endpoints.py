@@ -1,8 +1,8 @@
 """Subscriptions and services that report refused requests in the ROS log and in the response."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Callable
 
+from kittiwake.adapters.ros.message_types import Message, MessageFields
 from kittiwake.adapters.ros.node import RefusedResponse, RosNode
 from kittiwake.core.errors import KittiwakeError
 
@@ -11,8 +11,6 @@ SET_STATE, GET_STATE = "gazebo_msgs/SetModelState", "gazebo_msgs/GetModelState"
 # the field of a service's response that can hold a reason
 REASON_FIELDS = {TRIGGER: "message", SET_STATE: "status_message", GET_STATE: "status_message"}
 
-Response: TypeAlias = Mapping[str, Any]
-
 
 class Endpoints:
     """Subscriptions and services of a node whose callbacks may raise ``KittiwakeError``."""
@@ -20,11 +18,13 @@ class Endpoints:
     def __init__(self, node: RosNode) -> None:
         self.node = node
 
-    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+    def create_subscription(
+        self, topic: str, kind: str, callback: Callable[[Message], None]
+    ) -> None:
         """Subscribe to a topic; an error that repeats is logged once."""
         last = ""
 
-        def on_message(message: Any) -> None:
+        def on_message(message: Message) -> None:
             nonlocal last
             try:
                 callback(message)
@@ -37,13 +37,15 @@ class Endpoints:
 
         self.node.create_subscription(topic, kind, on_message)
 
-    def create_service(self, name: str, kind: str, callback: Callable[[Any], Response]) -> None:
+    def create_service(
+        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
+    ) -> None:
         """Advertise a service.
 
         The response to a refused request has zeros, and the reason if the type has a field for it.
         """
 
-        def on_request(request: Any) -> Response:
+        def on_request(request: Message) -> MessageFields:
             try:
                 return callback(request)
             except KittiwakeError as error:
@@ -56,7 +58,7 @@ class Endpoints:
     def create_empty_service(self, name: str, callback: Callable[[], None]) -> None:
         """Advertise a ``std_srvs/Empty`` service."""
 
-        def on_request(_: Any) -> Response:
+        def on_request(_: Message) -> MessageFields:
             callback()
             return {}
 
@@ -65,7 +67,7 @@ class Endpoints:
     def create_trigger_service(self, name: str, callback: Callable[[], None]) -> None:
         """Advertise a ``std_srvs/Trigger`` service, which reports success."""
 
-        def on_request(_: Any) -> Response:
+        def on_request(_: Message) -> MessageFields:
             callback()
             return {"success": True}
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from math import isfinite
-from typing import Any
 
+from kittiwake.adapters.ros.message_types import Message
 from kittiwake.adapters.ros.mode_commands import INACTIVE, MODES, BodyVelocityManeuver
 from kittiwake.adapters.ros.vehicle_control import VehicleControl
 from kittiwake.core.commands import BodyVelocityYawRate, ModeCommand
@@ -31,7 +31,7 @@ class JoystickListener:
         self._control, self._place, self._restart = control, place, restart
         self._joystick = Joystick(settings)
 
-    def on_message(self, message: Any) -> None:
+    def on_message(self, message: Message) -> None:
         """Apply a ``sensor_msgs/Joy``.
 
         Raises:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
+from kittiwake.adapters.ros.message_types import MessageClass
 from kittiwake.core.errors import RosError, did_you_mean
 
 
@@ -11,8 +11,8 @@ def find_class(
     kind: str,
     interface: str,
     import_package: Callable[[str], ModuleType],
-    is_interface: Callable[[Any], bool],
-) -> Any:
+    is_interface: Callable[[MessageClass], bool],
+) -> MessageClass:
     """Return the class of a message or service type.
 
     Args:

@@ -10,8 +10,9 @@ Source: uav_gazebo (francofusco), its messages and "Orientation vector", "Angula
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from kittiwake.adapters.ros.message_types import Message
 from kittiwake.adapters.ros.ranges import (
     ACCELERATION,
     ANGLE,
@@ -25,6 +26,7 @@ from kittiwake.adapters.ros.ranges import (
 )
 from kittiwake.core.commands import (
     BodyVelocityYawRate,
+    Command,
     PositionYaw,
     ThrustAttitude,
     ThrustRates,
@@ -54,14 +56,14 @@ class WorldFrameManeuver:
     """
 
     kind: type
-    to_body: Callable[[Quaternion], Any]
+    to_body: Callable[[Quaternion], Command]
 
     @property
     def description(self) -> str:
         """Short description."""
         return f"holds {self.kind.__name__}"
 
-    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
+    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         """Return the command for the current attitude."""
         return HoldCommand(self.to_body(Quaternion(*now.attitude))).command(now, capabilities)
 
@@ -77,7 +79,7 @@ class BodyVelocityManeuver:
         """Short description."""
         return HoldCommand(self.velocity).description
 
-    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
+    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         """Return the velocity in axes that the vehicle takes."""
         if accepts_body_velocity(capabilities):
             return HoldCommand(self.velocity).command(now, capabilities)
@@ -102,11 +104,11 @@ class Mode(NamedTuple):
     number: int
     name: str
     kind: str
-    parse: Callable[[Any], Maneuver]
+    parse: Callable[[Message], Maneuver]
     zero_command: Callable[[], Maneuver]
 
 
-def position_yaw(message: Any) -> Maneuver:
+def position_yaw(message: Message) -> Maneuver:
     """Convert a PositionYawControl.
 
     Raises:
@@ -123,7 +125,7 @@ def position_yaw(message: Any) -> Maneuver:
     )
 
 
-def velocity_yawrate(message: Any) -> Maneuver:
+def velocity_yawrate(message: Message) -> Maneuver:
     """Convert a VelocityYawRateControl."""
     velocity, acceleration = (
         _vector(message, "velocity", VELOCITY),
@@ -135,7 +137,7 @@ def velocity_yawrate(message: Any) -> Maneuver:
     return HoldCommand(VelocityYawRate(velocity, rate, acceleration))
 
 
-def thrust_attitude(message: Any) -> Maneuver:
+def thrust_attitude(message: Message) -> Maneuver:
     """Convert a ThrustAttitudeControl."""
     angles, rates = _vector(message, "attitude", ANGLE), _vector(message, "attitude_rates", RATE)
     attitude = quaternion_from_xyz_angles(angles)
@@ -143,7 +145,7 @@ def thrust_attitude(message: Any) -> Maneuver:
     return HoldCommand(ThrustAttitude(_thrust_n(message), attitude, omega))
 
 
-def thrust_velocity(message: Any) -> Maneuver:
+def thrust_velocity(message: Message) -> Maneuver:
     """Convert a ThrustVelocityControl."""
     thrust_n = _thrust_n(message)
     velocity, acceleration = (
@@ -158,7 +160,7 @@ def thrust_velocity(message: Any) -> Maneuver:
     return WorldFrameManeuver(ThrustRates, to_body)
 
 
-def thrust_torque(message: Any) -> Maneuver:
+def thrust_torque(message: Message) -> Maneuver:
     """Convert a ThrustTorqueControl."""
     thrust_n, torque = _thrust_n(message), _vector(message, "torque", TORQUE)
 
@@ -217,16 +219,16 @@ def angular_velocity_world(angles_rad: Vec3, rates_radps: Vec3) -> Vec3:
     )
 
 
-def _thrust_n(message: Any) -> float:
+def _thrust_n(message: Message) -> float:
     """Return the thrust, at least 0: rotors do not pull down."""
     return max(_number(message, "thrust", FORCE), 0.0)
 
 
-def _number(message: Any, name: str, range_: Range) -> float:
+def _number(message: Message, name: str, range_: Range) -> float:
     value = float(getattr(message, name))
     range_.check(name, value)
     return value
 
 
-def _vector(message: Any, name: str, range_: Range) -> Vec3:
+def _vector(message: Message, name: str, range_: Range) -> Vec3:
     return range_.vector(name, getattr(message, name))

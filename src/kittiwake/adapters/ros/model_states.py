@@ -1,10 +1,10 @@
 """True poses and velocities of vehicles, for Gazebo's service get_model_state."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from kittiwake.adapters.ros.message_types import Message
 from kittiwake.adapters.ros.messages.motion import TRUTH, MotionMessages
-from kittiwake.adapters.ros.messages.plain import header, stamp_ns, xyz
+from kittiwake.adapters.ros.messages.plain import PlainMessage, header, stamp_ns, xyz
 from kittiwake.adapters.ros.messages.topic import Row
 from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.geometry.quaternion import Quaternion
@@ -47,7 +47,7 @@ class ModelStates:
         """Store the last row of each vehicle."""
         self._rows = {model: block[name][-1] for model, name in self._vehicles.items()}
 
-    def get_model_state(self, request: Any) -> dict[str, Any]:
+    def get_model_state(self, request: Message) -> PlainMessage:
         """Return the response to a request, relative to the entity that it names.
 
         Raises:

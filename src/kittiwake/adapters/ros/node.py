@@ -8,15 +8,16 @@ have absolute names ("/drone/odometry").
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import Event
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from kittiwake.adapters.ros.gains import Gain
+from kittiwake.adapters.ros.message_types import FieldValue, Message, MessageFields
 
 
-class RefusedResponse(dict[str, Any]):
+class RefusedResponse(dict[str, FieldValue]):
     """Response to a refused request, with the reason, for which its type may have no field."""
 
-    def __init__(self, reason: str, response: Mapping[str, Any]) -> None:
+    def __init__(self, reason: str, response: MessageFields) -> None:
         super().__init__(response)
         self.reason = reason
 
@@ -35,14 +36,16 @@ class RosNode(Protocol):
 
     def create_publisher(
         self, topic: str, kind: str, *, latched: bool = False
-    ) -> Callable[[Mapping[str, Any]], None]:
+    ) -> Callable[[MessageFields], None]:
         """Return a function that publishes plain messages on a topic.
 
         A latched topic delivers its last message to late subscribers.
         """
         ...
 
-    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+    def create_subscription(
+        self, topic: str, kind: str, callback: Callable[[Message], None]
+    ) -> None:
         """Pass each message of a topic to a callback.
 
         Messages are those of the client library; their attributes are the same in both.
@@ -50,7 +53,7 @@ class RosNode(Protocol):
         ...
 
     def create_service(
-        self, name: str, kind: str, callback: Callable[[Any], Mapping[str, Any]]
+        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
     ) -> None:
         """Advertise a service whose callback returns a plain response.
 
@@ -79,7 +82,7 @@ class RosNode(Protocol):
 
     def create_transform_broadcaster(
         self, *, static: bool = False
-    ) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+    ) -> Callable[[Sequence[MessageFields]], None]:
         """Return a function that publishes a list of plain geometry_msgs/TransformStamped.
 
         Static transforms are published once, all of them together.

@@ -1,6 +1,6 @@
 """Ranges of numbers accepted from ROS messages, the same as those of the flock server."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kittiwake.adapters.number_limits import (
     LARGEST_ACCELERATION_MPS2,
@@ -13,6 +13,7 @@ from kittiwake.adapters.number_limits import (
     LARGEST_TORQUE_NM,
     LARGEST_VELOCITY_MPS,
 )
+from kittiwake.adapters.ros.message_types import Message
 from kittiwake.core.errors import CommandError
 from kittiwake.geometry.vec3 import Vec3
 
@@ -36,7 +37,7 @@ class Range(NamedTuple):
             )
             raise CommandError(message)
 
-    def vector(self, name: str, given: Any) -> Vec3:
+    def vector(self, name: str, given: Message) -> Vec3:
         """Return the vector of a message; raises as ``check`` for each component."""
         found = Vec3(float(given.x), float(given.y), float(given.z))
         for axis, value in (("x", found.x), ("y", found.y), ("z", found.z)):

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from math import hypot
-from typing import Any
 
+from kittiwake.adapters.ros.message_types import Message
 from kittiwake.adapters.ros.ranges import POSITION, RATE, VELOCITY
 from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.core.kinematics import Start
@@ -13,7 +13,9 @@ from kittiwake.runtime.commands import UNIT_TOLERANCE
 from kittiwake.scenario.ros_settings import RosSettings
 
 
-def start_of(state: Any, vehicles: Mapping[str, str], settings: RosSettings) -> tuple[str, Start]:
+def start_of(
+    state: Message, vehicles: Mapping[str, str], settings: RosSettings
+) -> tuple[str, Start]:
     """Return the vehicle of a gazebo_msgs/ModelState and its initial state.
 
     Args:
@@ -47,7 +49,9 @@ def start_of(state: Any, vehicles: Mapping[str, str], settings: RosSettings) -> 
     twist = state.twist
     start = Start(
         POSITION.vector("position", state.pose.position),
-        *(float(angles.roll_rad), float(angles.pitch_rad), float(angles.yaw_rad)),
+        float(angles.roll_rad),
+        float(angles.pitch_rad),
+        float(angles.yaw_rad),
         VELOCITY.vector("twist.linear", twist.linear),
         _as_floats(attitude.inverse().rotate(RATE.vector("twist.angular", twist.angular))),
     )

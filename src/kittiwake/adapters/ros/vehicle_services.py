@@ -1,9 +1,9 @@
 """Topics and services of one vehicle: modes, takeoff, landing, mission steps."""
 
 from functools import partial
-from typing import Any
 
-from kittiwake.adapters.ros.endpoints import Endpoints, Response
+from kittiwake.adapters.ros.endpoints import Endpoints, MessageFields
+from kittiwake.adapters.ros.message_types import Message
 from kittiwake.adapters.ros.messages.plain import legal_names
 from kittiwake.adapters.ros.mode_commands import MODES, Mode
 from kittiwake.adapters.ros.vehicle_control import VehicleControl
@@ -46,19 +46,19 @@ class VehicleServices:
                 f"{namespace}/mission/{name}", partial(self._begin_step, step)
             )
 
-    def _on_command(self, mode: Mode, message: Any) -> None:
+    def _on_command(self, mode: Mode, message: Message) -> None:
         warning = self._control.command(mode, mode.parse(message))
         if warning is not None:
             self._endpoints.node.warn(warning)
 
-    def _switch_mode(self, request: Any) -> Response:
+    def _switch_mode(self, request: Message) -> MessageFields:
         self._control.switch_mode(request.mode.mode)
         return {"success": True}
 
-    def _get_mode(self, _: Any) -> Response:
+    def _get_mode(self, _: Message) -> MessageFields:
         return {"mode": {"mode": self._control.mode}}
 
-    def _take_off(self, request: Any) -> Response:
+    def _take_off(self, request: Message) -> MessageFields:
         residual_m = self._control.take_off(
             height_m=request.height,
             duration_s=request.takeoff_time,
@@ -69,7 +69,7 @@ class VehicleServices:
             return {}
         return {"success": True, "residual": residual_m}
 
-    def _land(self, request: Any) -> Response:
+    def _land(self, request: Message) -> MessageFields:
         result = self._control.land(
             duration_s=request.land_time,
             idle_s=request.idle_time,

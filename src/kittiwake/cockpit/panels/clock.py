@@ -2,9 +2,8 @@
 
 import random
 from math import inf
-from typing import Any
 
-from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.session import Session
 from kittiwake.scene.frame import Frame
@@ -37,7 +36,7 @@ class ClockPanel:
 
         @self._run.on_click
         @context.user_action
-        def _(event: Any) -> None:
+        def _(event: ControlEvent) -> None:
             match event.target.value:
                 case "Pause":
                     clock.paused = True
@@ -48,13 +47,13 @@ class ClockPanel:
 
         @self._speed.on_update
         @context.user_action
-        def _(event: Any) -> None:
+        def _(event: ControlEvent) -> None:
             if event.target.value in speeds:
                 clock.speed = parse_speed(event.target.value)
 
         @self._restart.on_click
         @context.user_action
-        def _(event: Any) -> None:
+        def _(event: ControlEvent) -> None:
             new = event.target.value == "New seed"
             # a new seed is user input, not part of the flight
             seed = random.SystemRandom().randrange(2**31) if new else session.seed

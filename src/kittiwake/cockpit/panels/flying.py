@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from math import degrees, radians
-from typing import Any
 
 import numpy as np
 import viser
 
 from kittiwake.cockpit.command_sliders import CommandSliders, SliderContext, command_sliders
-from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.core.commands import MotorsOff
 from kittiwake.runtime.maneuvers import (
     CLIMB_MPS,
@@ -55,7 +54,7 @@ class FlyingPanel:
     def __init__(self, context: PanelContext, session: Session, scene: viser.SceneApi) -> None:
         self._context, self._session = context, session
         self._folder: viser.GuiFolderHandle | None = None
-        self._sliders: list[Any] = []
+        self._sliders: list[viser.GuiSliderHandle[float]] = []
         self._awaiting_click = False
         self._status = context.gui.add_markdown("")
         context.build(self._build)
@@ -128,7 +127,7 @@ class FlyingPanel:
 
         @start.on_click
         @self._context.user_action
-        def _(_: Any) -> None:
+        def _(_: ControlEvent) -> None:
             self._session.executor.command(self._context.selected, None)
             self._session.executor.begin_step(self._context.selected, step.value)
 
@@ -146,7 +145,7 @@ class FlyingPanel:
                 gui.add_slider("height [m]", low, high, 0.1, max(now_m, low)),
             ]
 
-        def hold_attitude(event: Any) -> None:
+        def hold_attitude(event: ControlEvent) -> None:
             maneuver = self._session.executor.maneuvers.get(self._context.selected)
             if not isinstance(maneuver, HoldAttitude):
                 # untouched values stay as they are
@@ -173,7 +172,7 @@ class FlyingPanel:
 
         @choice.on_update
         @self._context.user_action
-        def _(_: Any) -> None:
+        def _(_: ControlEvent) -> None:
             for slider in self._sliders:
                 slider.remove()
             self._sliders = []
@@ -190,7 +189,7 @@ class FlyingPanel:
             with folder:
                 self._sliders = self._add_sliders(group)
 
-    def _add_sliders(self, group: CommandSliders) -> list[Any]:
+    def _add_sliders(self, group: CommandSliders) -> list[viser.GuiSliderHandle[float]]:
         gui = self._context.gui
         sliders = [
             gui.add_slider(
@@ -203,7 +202,7 @@ class FlyingPanel:
             for slider in group.sliders
         ]
 
-        def hold(_: Any) -> None:
+        def hold(_: ControlEvent) -> None:
             self._start(HoldCommand(group.command([float(slider.value) for slider in sliders])))
 
         for slider in sliders:

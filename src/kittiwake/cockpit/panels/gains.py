@@ -1,13 +1,13 @@
 """Panel of the controller parameters of the selected vehicle."""
 
 from dataclasses import fields
-from typing import Any
 
 import viser
 
-from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.control import CONTROLLERS
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.controller import AbstractController
 from kittiwake.runtime.session import Session
 from kittiwake.scene.frame import Frame
 
@@ -43,7 +43,7 @@ class GainsPanel:
 
         @apply.on_click
         @self._context.user_action
-        def _(_: Any) -> None:
+        def _(_: ControlEvent) -> None:
             now = {gain: field.value for gain, field in fields.items()}
             changed = {gain: value for gain, value in now.items() if value != gains[gain]}
             given = {g: list(v) if isinstance(v, tuple) else v for g, v in changed.items()}
@@ -51,7 +51,9 @@ class GainsPanel:
                 self._session.executor.set_gains(self._context.entry, name, **given)
                 gains.update(changed)
 
-    def _field(self, gain: str, value: float | tuple[float, ...]) -> Any:
+    def _field(
+        self, gain: str, value: float | tuple[float, ...]
+    ) -> viser.GuiInputHandle[float] | viser.GuiVector3Handle:
         """Add an input field for a number or a vector."""
         gui = self._context.gui
         if isinstance(value, tuple):
@@ -60,7 +62,7 @@ class GainsPanel:
         return gui.add_number(gain, value)
 
 
-def _gains(controller: Any) -> dict[str, float | tuple[float, ...]]:
+def _gains(controller: AbstractController) -> dict[str, float | tuple[float, ...]]:
     """Return the scalar and vector parameters of a controller by name."""
     found: dict[str, float | tuple[float, ...]] = {}
     for one in fields(controller):

@@ -1,8 +1,6 @@
 """Panel of log playback: time bar, speed and events."""
 
-from typing import Any
-
-from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.cockpit.panels.clock import FASTEST, SPEEDS, parse_speed
 from kittiwake.cockpit.replay import Replay
 from kittiwake.scene.frame import Frame
@@ -37,18 +35,18 @@ class PlayerPanel:
 
         @self._bar.on_update
         @context.user_action
-        def _(event: Any) -> None:
+        def _(event: ControlEvent) -> None:
             replay.time_s = float(event.target.value)
 
         @speed.on_update
         @context.user_action
-        def _(event: Any) -> None:
+        def _(event: ControlEvent) -> None:
             if event.target.value in SPEEDS:
                 replay.speed = parse_speed(event.target.value)
 
         @events.on_update
         @context.user_action
-        def _(event: Any) -> None:
+        def _(event: ControlEvent) -> None:
             if event.target.value in self._events:
                 replay.time_s = self._events[event.target.value] - LEAD_S
                 self._jumped = True

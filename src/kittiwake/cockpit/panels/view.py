@@ -1,9 +1,9 @@
 """Panels of the view: camera and screenshots of one browser, layers of all browsers."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from io import BytesIO
 from itertools import count
-from typing import Any
 
 import numpy as np
 import viser
@@ -11,7 +11,7 @@ from jaxtyping import Float
 from PIL import Image
 
 from kittiwake.cockpit.frame_buffer import FrameSource
-from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.cockpit.scene_nodes import SceneNodes, home_camera
 from kittiwake.scene.frame import FlightInfo, Frame
 
@@ -36,7 +36,7 @@ class LayersPanel:
     def update(self, frame: Frame) -> None:
         """Do nothing: the controls change only by user input."""
 
-    def _toggle(self, scene: SceneNodes, layer: str) -> Any:
+    def _toggle(self, scene: SceneNodes, layer: str) -> Callable[[ControlEvent], None]:
         return lambda event: setattr(scene.options, layer, bool(event.target.value))
 
 
@@ -59,7 +59,7 @@ class BrowserCamera:
         updates = count()
 
         # a coroutine, so that viser awaits it before other camera updates
-        async def on_update(camera: Any) -> None:
+        async def on_update(camera: viser.CameraHandle) -> None:
             if next(updates) > 0 and np.allclose(
                 _offset(camera), offset, atol=0.01 * float(np.linalg.norm(offset))
             ):
@@ -108,12 +108,12 @@ class ViewPanel:
         if self._camera.value == FOLLOW and np.isfinite(place).all():
             self._browser_camera.follow(place)
 
-    def _fit(self, event: Any) -> None:
+    def _fit(self, event: ControlEvent) -> None:
         del event
         self._camera.value = FREE
         self._browser_camera.fit()
 
-    def _screenshot(self, event: Any) -> None:
+    def _screenshot(self, event: ControlEvent) -> None:
         height, width = event.client.camera.image_height, event.client.camera.image_width
         pixels = event.client.get_render(height, width, transport_format="png", timeout=TIMEOUT_S)
         png = BytesIO()
@@ -122,5 +122,5 @@ class ViewPanel:
         event.client.send_file_download(name, png.getvalue(), save_immediately=True)
 
 
-def _offset(camera: Any) -> Place:
+def _offset(camera: viser.CameraHandle) -> Place:
     return np.asarray(camera.position) - np.asarray(camera.look_at)

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from math import degrees
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import viser
 
+from kittiwake.cockpit.panel_context import ControlEvent
 from kittiwake.environment.prescribed_winds import (
     AbstractDirectedWind,
     CosineGust,
@@ -36,6 +37,9 @@ class Scale(NamedTuple):
     value: float
 
 
+Sliders: TypeAlias = list[viser.GuiSliderHandle[float]]
+
+
 class WindControl(NamedTuple):
     """Sliders of a scenario path, and the function from their values to its YAML text."""
 
@@ -48,14 +52,16 @@ def add_wind_sliders(
     gui: viser.GuiApi,
     wind: AbstractWind,
     entry: Plain,
-    user_action: Callable[..., Any],
+    user_action: Callable[[Callable[[ControlEvent], None]], Callable[[ControlEvent], None]],
     change: Change,
 ) -> None:
     """Add sliders that change ``world.wind``, whose scenario entry is ``entry``."""
     for control in wind_controls(wind, entry):
         sliders = [gui.add_slider(*_slider_arguments(scale)) for scale in control.scales]
 
-        def on_update(_: Any, control: WindControl = control, sliders: list[Any] = sliders) -> None:
+        def on_update(
+            _: ControlEvent, control: WindControl = control, sliders: Sliders = sliders
+        ) -> None:
             change(control.path, control.to_yaml([float(slider.value) for slider in sliders]))
 
         for slider in sliders:

@@ -1,15 +1,17 @@
 """Panels of wind, sensor settings and faults."""
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import get_args
 
 import viser
 
-from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.cockpit.panels.wind import add_wind_sliders
 from kittiwake.environment.turbulence import NoTurbulence
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.dormant_faults import fallible_parts
+from kittiwake.scenario.problems import Plain
 from kittiwake.scene.frame import Frame
 from kittiwake.sensors.round_robin import SchemeName
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
@@ -36,7 +38,7 @@ class WeatherPanel:
             )
             gust = gui.add_slider("gusts [m/s]", 0.0, max(MAX_GUSTS_MPS, gusts_mps), 0.1, gusts_mps)
 
-        def change_gusts(_: Any) -> None:
+        def change_gusts(_: ControlEvent) -> None:
             if isinstance(gusts, NoTurbulence):
                 text = f"{{type: dryden, speed_at_6m_mps: {gust.value}}}"
                 self._session.executor.change("world.turbulence", text)
@@ -80,7 +82,7 @@ class FaultsPanel:
         if parts:
             self._add_faults(parts)
 
-    def _add_sensor(self, name: str, sensor: Any, entry: Any) -> None:
+    def _add_sensor(self, name: str, sensor: AbstractSensor, entry: Plain) -> None:
         """Create the controls of a sensor: its range and its round-robin scheme."""
         range_m = getattr(sensor, "max_range_m", None)
         has_schemes = isinstance(sensor, UltrasonicArray) and sensor.slots is None
@@ -97,7 +99,7 @@ class FaultsPanel:
 
                 @slider.on_update
                 @self._context.user_action
-                def _(_: Any) -> None:
+                def _(_: ControlEvent) -> None:
                     self._session.executor.change(f"{path}.max_range_m", f"{slider.value}")
 
             if has_schemes:
@@ -106,7 +108,7 @@ class FaultsPanel:
 
                 @scheme.on_click
                 @self._context.user_action
-                def _(event: Any) -> None:
+                def _(event: ControlEvent) -> None:
                     self._session.executor.change(f"{path}.scheme", event.target.value)
                     self._context.notify(
                         "Round robin", f"Compiling; {event.target.value} takes effect when ready."
@@ -123,6 +125,6 @@ class FaultsPanel:
 
                 @box.on_update
                 @self._context.user_action
-                def _(event: Any, part: str = part) -> None:
+                def _(event: ControlEvent, part: str = part) -> None:
                     failed = bool(event.target.value)
                     self._session.executor.fail(self._context.selected, part, failed=failed)

@@ -34,7 +34,7 @@ class Cosines(eqx.Module):
     phases_rad: Float[Array, " waves"]
 
 
-class SeededField(AbstractField):
+class SeededField(AbstractField[Cosines]):
     """Smooth random field with a mean, a deviation and a correlation length."""
 
     unit: str = eqx.field(static=True, default="")

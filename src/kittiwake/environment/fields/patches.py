@@ -5,7 +5,7 @@
 Round patches of chlorophyll, or a spring of cold water where ``amount`` is negative.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -25,7 +25,7 @@ class FieldPatch(eqx.Module):
     amount: Real
 
 
-class Patches(AbstractField):
+class Patches(AbstractField[tuple[()]]):
     """Gaussian patches on a background."""
 
     unit: str = eqx.field(static=True, default="")
@@ -35,7 +35,7 @@ class Patches(AbstractField):
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
     @override
-    def at_surface(self, sample: Any, east_m: Real, north_m: Real) -> Real:
+    def at_surface(self, sample: tuple[()], east_m: Real, north_m: Real) -> Real:
         del sample
         values = (_patch_value(patch, east_m, north_m) for patch in self.patches)
         return sum(values, start=jnp.asarray(self.background, jnp.result_type(float)))

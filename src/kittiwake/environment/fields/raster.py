@@ -3,8 +3,6 @@
 Beyond the centers of its outermost cells the map is constant.
 """
 
-from typing import Any
-
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
@@ -28,7 +26,7 @@ class Grid(eqx.Module):
     values: Float[Array | np.ndarray, "north east"]
 
 
-class Raster(AbstractField):
+class Raster(AbstractField[tuple[()]]):
     """Field from a file; ``offset_world_m`` is the position of the file's origin in the world."""
 
     file: Grid
@@ -38,7 +36,7 @@ class Raster(AbstractField):
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 
     @override
-    def at_surface(self, sample: Any, east_m: Real, north_m: Real) -> Real:
+    def at_surface(self, sample: tuple[()], east_m: Real, north_m: Real) -> Real:
         del sample
         values = jnp.asarray(self.file.values, jnp.result_type(float))
         west, south = self.file.middle_m

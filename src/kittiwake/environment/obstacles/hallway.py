@@ -6,11 +6,12 @@ consists of triangles without thickness; walls are vertical and follow the point
 """
 
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import DTypeLike
 from jaxtyping import Array, Float
 from typing_extensions import override
 
@@ -94,7 +95,7 @@ class Hallway(AbstractObstacle):
         strips += [(left_top, right_top)] if self.ceiling else []
         return jnp.concatenate([half for strip in strips for half in _halves(*strip)])
 
-    def _edges(self, dtype: Any) -> list[Line]:
+    def _edges(self, dtype: DTypeLike) -> list[Line]:
         """Return the lower edges of the left and right walls, and their upper edges."""
         numbers = [(p.x, p.y, p.z) for p in self.points_world_m]
         points = jnp.stack([jnp.stack([jnp.asarray(n, dtype) for n in row]) for row in numbers])

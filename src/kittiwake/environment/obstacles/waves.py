@@ -15,12 +15,12 @@ derivatives, and those of a smallest distance are the ones at a fixed point.
 
 from collections.abc import Callable
 from math import tau
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 from typing_extensions import override
 
 from kittiwake.contact.solid import Solid, strips
@@ -30,12 +30,10 @@ from kittiwake.environment.obstacles.meetings import span
 from kittiwake.environment.obstacles.nearest import BISECTIONS
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Count, Flag, Real, Reals
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import NORTH, Clearance, between, prism
 from kittiwake.world.ray import MIN_SLOPE, Ray
-
-Reals: TypeAlias = Real | Float[Array, "..."]
 
 # per wavelength, on either side; the squared distance has at most two harmonics of it
 SAMPLES = 64
@@ -100,7 +98,7 @@ class WavySheet(AbstractPlaced):
         lines = [np.concatenate([line(np.array([at]), y) for y in (-wide, wide)]) for at in across]
         return [line(x, -wide), line(x, wide), *lines]
 
-    def _height_m(self, x: Reals) -> Any:
+    def _height_m(self, x: Reals) -> Reals:
         return self.amplitude_m * jnp.sin(tau / self.wavelength_m * x)
 
     def _slope(self, x: Real) -> Real:

@@ -39,7 +39,7 @@ class DispersedCloud(AbstractCloud):
         return jnp.where(relative.ahead_m > 0.0, peak * across * relative.height_share, 0.0).sum()
 
 
-class DispersionPlume(AbstractPlume):
+class DispersionPlume(AbstractPlume[DispersedCloud]):
     """Steady plume of continuous sources in the wind.
 
     ``emission_range_per_s`` is the range of the emission of a source, drawn for each flight.

@@ -46,7 +46,7 @@ class GaussianCloud(AbstractCloud):
         return self.peak * jnp.exp(-0.5 * (forward * forward + left * left + up * up))
 
 
-class GaussianPlume(AbstractPlume):
+class GaussianPlume(AbstractPlume[GaussianCloud]):
     """Cloud at rest; position, deviations and yaw are drawn for each flight if not given.
 
     A position is drawn from the middle 80 % of each side of the world's area.

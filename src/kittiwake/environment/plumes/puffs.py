@@ -90,7 +90,7 @@ class PuffCloud(AbstractCloud):
         )
 
 
-class PuffPlume(AbstractPlume):
+class PuffPlume(AbstractPlume[PuffCloud]):
     """Plume of puffs that move with the wind.
 
     ``amount_range`` is the range of the amount of a puff, drawn for each; ``remembered`` is the

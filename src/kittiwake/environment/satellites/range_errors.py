@@ -42,7 +42,7 @@ QRSIM_PERIOD_S = 0.2
 NODES = 6
 
 
-class NoRangeError(AbstractRangeError):
+class NoRangeError(AbstractRangeError[tuple[()]]):
     """Exact distances."""
 
     @override
@@ -53,7 +53,7 @@ class NoRangeError(AbstractRangeError):
         return state, 0.0
 
 
-class FirstOrderError(AbstractRangeError):
+class FirstOrderError(AbstractRangeError[Real]):
     """Gauss-Markov process, as in the first versions of QRSim."""
 
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 12.35
@@ -74,7 +74,7 @@ class FirstOrderError(AbstractRangeError):
         return GaussMarkov(self.deviation_m, self.time_constant_s)
 
 
-class SecondOrderError(AbstractRangeError):
+class SecondOrderError(AbstractRangeError[tuple[Real, Real]]):
     """Gauss-Markov process driven by another one, as in QRSim from 2013 on."""
 
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.5888

@@ -45,7 +45,7 @@ class BarrierState(eqx.Module):
     valid: Bool[Array, " ranges"]
 
 
-class Barrier(AbstractRangeAvoidance):
+class Barrier(AbstractRangeAvoidance[BarrierState, VelocityYaw]):
     """Modifies a velocity minimally to keep the safe distance.
 
     Attributes:

@@ -35,7 +35,7 @@ from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Direction
 from kittiwake.interfaces.guidance import AvoidanceInputs
 
 
-class Gageik(AbstractRangeAvoidance):
+class Gageik(AbstractRangeAvoidance[tuple[()], PositionYaw]):
     """Slows down near an obstacle, and retreats from one that is too close.
 
     Attributes:

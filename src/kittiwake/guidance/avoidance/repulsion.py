@@ -35,7 +35,7 @@ from kittiwake.interfaces.guidance import AvoidanceInputs
 LEAN_RAD = Bounds(0.0, 1.0, open_below=True)
 
 
-class Repulsion(AbstractRangeAvoidance):
+class Repulsion(AbstractRangeAvoidance[tuple[()], ThrustAttitude]):
     """Leans away from near obstacles.
 
     Attributes:

@@ -6,7 +6,7 @@ sensors, of which only the directions are known here.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Generic
 
 import equinox as eqx
 import jax
@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 from typing_extensions import override
 
+from kittiwake.core.component import Input, State
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import AbstractMeasurement
@@ -37,16 +38,16 @@ class Ranges(eqx.Module):
     valid: Bool[Array, " ranges"]
 
 
-class AbstractRangeAvoidance(AbstractAvoidance):
+class AbstractRangeAvoidance(AbstractAvoidance[State, Input], Generic[State, Input]):
     """Avoidance with range sensors: the named ones, or all that do not look straight down."""
 
     sensors: eqx.AbstractVar[tuple[str, ...] | None]
     beam_directions_body: eqx.AbstractVar[Directions | None]
 
     @override
-    def prepare(self, context: BuildContext) -> "AbstractRangeAvoidance":
+    def prepare(self, context: BuildContext) -> "AbstractRangeAvoidance[State, Input]":
         directions = directions_of(context.sensors, self.sensors)
-        known: Any = np.array([[v.x, v.y, v.z] for one in directions.values() for v in one], float)
+        known = np.array([[v.x, v.y, v.z] for one in directions.values() for v in one], float)
         named = replace(self, sensors=tuple(directions))
         return eqx.tree_at(
             lambda own: own.beam_directions_body, named, known, is_leaf=lambda x: x is None
@@ -57,7 +58,7 @@ class AbstractRangeAvoidance(AbstractAvoidance):
         assert self.beam_directions_body is not None, "prepare() comes before the flight"
         return jnp.asarray(self.beam_directions_body)
 
-    def _ranges(self, inputs: AvoidanceInputs) -> Ranges:
+    def _ranges(self, inputs: AvoidanceInputs[Input]) -> Ranges:
         """Return the last ranges of the sensors."""
         measurements = [inputs.measurements[name] for name in self.sensors or ()]
         return Ranges(

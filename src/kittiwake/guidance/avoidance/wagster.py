@@ -52,7 +52,7 @@ class WagsterState(eqx.Module):
     place_world_m: Vec3
 
 
-class Wagster(AbstractRangeAvoidance):
+class Wagster(AbstractRangeAvoidance[WagsterState, PositionYaw]):
     """Stops before obstacles ahead, and keeps to the center between two walls.
 
     Attributes:

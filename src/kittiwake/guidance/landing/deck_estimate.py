@@ -14,7 +14,6 @@ following vehicle waits at its last position.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -26,7 +25,9 @@ from kittiwake.core.measurements import DeckMeasurement, MarkerMeasurement
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import GuidanceInputs
+from kittiwake.interfaces.sensor import AbstractSensor
 
 # measurements of the position of a deck
 DECK_MEASUREMENTS: tuple[type, ...] = (DeckMeasurement, MarkerMeasurement)
@@ -95,7 +96,7 @@ class DeckEstimate(eqx.Module):
 
 
 def _position_and_velocity(
-    measurement: Any, estimate: Kinematics
+    measurement: DeckMeasurement | MarkerMeasurement, estimate: Kinematics
 ) -> tuple[Vec3, Vec3 | None, Flag]:
     """Place and velocity in the world, and whether there are any."""
     if isinstance(measurement, MarkerMeasurement):
@@ -104,7 +105,7 @@ def _position_and_velocity(
     return measurement.position_world_m, measurement.velocity_world_mps, True
 
 
-def check_deck_sensor(sensors: Mapping[str, Any], name: str) -> None:
+def check_deck_sensor(sensors: Mapping[str, AbstractSensor], name: str) -> None:
     """Check that the vehicle has the sensor that measures the deck.
 
     Raises:
@@ -119,7 +120,7 @@ def check_deck_sensor(sensors: Mapping[str, Any], name: str) -> None:
     raise ScenarioError(message)
 
 
-def required_standing_height_m(context: Any, height_m: Real | None) -> Real:
+def required_standing_height_m(context: BuildContext, height_m: Real | None) -> Real:
     """Return the height of the center of mass over the deck when the vehicle stands on it.
 
     Raises:

@@ -85,7 +85,7 @@ class DeckRelativeState(eqx.Module):
     error_m: Real
 
 
-class DeckLanding(AbstractGuidance):
+class DeckLanding(AbstractGuidance[DeckLandingState]):
     """Lands on the center of the deck that a sensor measures.
 
     Attributes:

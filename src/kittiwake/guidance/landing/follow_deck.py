@@ -25,7 +25,7 @@ class FollowDeckState(eqx.Module):
     deck: DeckEstimate
 
 
-class FollowDeck(AbstractGuidance):
+class FollowDeck(AbstractGuidance[FollowDeckState]):
     """Hovers over the center of the deck that a sensor measures; before, at its initial position.
 
     Attributes:

@@ -24,7 +24,7 @@ not reduce its offsets either.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -58,7 +58,7 @@ class LandState(eqx.Module):
     pressed_m: Real
 
 
-class Land(AbstractGuidance):
+class Land(AbstractGuidance[LandState]):
     """Descends vertically, and switches the motors off when it stands.
 
     Attributes:
@@ -180,7 +180,7 @@ class Land(AbstractGuidance):
         return ("descending", "slowing down", "flaring", "touching down", "motors off")
 
     @override
-    def phase(self, state: Any) -> Int[Array, ""]:
+    def phase(self, state: LandState) -> Int[Array, ""]:
         return state.phase
 
     @classmethod

@@ -44,7 +44,7 @@ class VtolState(eqx.Module):
     phase: Int[Array, ""]
 
 
-class Vtol(AbstractGuidance):
+class Vtol(AbstractGuidance[VtolState]):
     """Follows the pad that a sensor measures, and descends onto it.
 
     Attributes:

@@ -79,7 +79,7 @@ class FollowSurfaceState(eqx.Module):
     way_m: Real
 
 
-class FollowSurface(AbstractGuidance):
+class FollowSurface(AbstractGuidance[FollowSurfaceState]):
     """Keeps a distance from the surface that a head faces, and moves along it.
 
     Attributes:

@@ -37,7 +37,7 @@ class GotoState(eqx.Module):
     arrived: Flag
 
 
-class Goto(AbstractGuidance):
+class Goto(AbstractGuidance[GotoState]):
     """Flies to a position and stays there.
 
     Attributes:

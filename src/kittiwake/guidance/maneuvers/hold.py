@@ -1,7 +1,5 @@
 """Constant setpoint: a position, a velocity, or a horizontal velocity at a height."""
 
-from typing import Any
-
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
@@ -14,7 +12,7 @@ from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
-class Hold(AbstractGuidance):
+class Hold(AbstractGuidance[InitialPose]):
     """Gives a constant setpoint.
 
     With a velocity this is that velocity, and with a height the horizontal velocity at that height.
@@ -60,7 +58,7 @@ class Hold(AbstractGuidance):
     @override
     def step(
         self, state: InitialPose, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[InitialPose, Any]:
+    ) -> tuple[InitialPose, Command]:
         del dt_s, key
         initial = state.updated(inputs.estimate)
         yaw = initial.yaw_rad if self.yaw_rad is None else self.yaw_rad

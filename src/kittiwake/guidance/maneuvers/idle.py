@@ -10,7 +10,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
-class Idle(AbstractGuidance):
+class Idle(AbstractGuidance[tuple[()]]):
     """Keeps the motors off; in a mission until its time is over or its condition holds."""
 
     tracked: ClassVar[bool] = False

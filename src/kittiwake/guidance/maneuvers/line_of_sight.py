@@ -55,7 +55,7 @@ class Leg(NamedTuple):
     cross_track_m: Real
 
 
-class LineOfSight(AbstractGuidance):
+class LineOfSight(AbstractGuidance[LineOfSightState]):
     """Commands heading and speed along straight legs between waypoints; stops at the end."""
 
     tracked: ClassVar[bool] = False

@@ -2,7 +2,7 @@
 
 from dataclasses import fields
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -104,7 +104,7 @@ class ModeStage(eqx.Module):
         mode = float(ModeCommand.MODES.index(self.mode))
         return eqx.tree_at(lambda signal: signal.mode, before, mode)
 
-    def _command(self) -> Any:
+    def _command(self) -> Command | None:
         """Return the command of the mode; None without one."""
         thrust_n, angular_velocity = self.thrust_n, _or_zero(self.angular_velocity_body_radps)
         yaw_rate_radps = _or_0(self.yaw_rate_radps)
@@ -134,7 +134,7 @@ class ModeStage(eqx.Module):
         return ThrustTorque(thrust_n, _or_zero(self.torque_body_nm))
 
 
-class ModeTour(AbstractGuidance):
+class ModeTour(AbstractGuidance[tuple[()]]):
     """Runs through a schedule of modes with their commands; inactive before the first one."""
 
     tracked: ClassVar[bool] = False

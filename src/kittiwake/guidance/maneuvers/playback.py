@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -24,7 +24,7 @@ from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 MAX_COLUMNS, MAX_CHARACTERS = 16, 60
 
 
-class Playback(AbstractGuidance):
+class Playback(AbstractGuidance[tuple[()]]):
     """Gives the values of the latest row, held until the next one; the last row holds forever.
 
     The columns after ``time_s`` are the fields of one command type, which need not be the actuator
@@ -69,7 +69,7 @@ class Playback(AbstractGuidance):
     @override
     def step(
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[tuple[()], Any]:
+    ) -> tuple[tuple[()], Command]:
         del key
         now = elapsed_s(inputs.time_s, dt_s)
         row = jnp.searchsorted(self.file.time_s, now, side="right") - 1
@@ -92,9 +92,10 @@ class Playback(AbstractGuidance):
             )
             raise ScenarioError(message)
 
-    def _to_flu(self, command: Any) -> Any:
+    def _to_flu(self, command: Command) -> Command:
         if self.body_axes == "flu":
             return command
+        assert isinstance(command, AttitudeThrottle), "prepare() refuses other commands"
         return AttitudeThrottle(
             pitch_rad=-command.pitch_rad,
             roll_rad=command.roll_rad,

@@ -11,7 +11,7 @@ can be forced.
 """
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -43,7 +43,7 @@ class RampState(eqx.Module):
     part: Int[Array, ""]
 
 
-class RampTakeoff(AbstractGuidance):
+class RampTakeoff(AbstractGuidance[RampState]):
     """Climbs linearly by a height, and stays there.
 
     Attributes:
@@ -111,7 +111,7 @@ class RampTakeoff(AbstractGuidance):
         return state.part
 
 
-class RampLand(AbstractGuidance):
+class RampLand(AbstractGuidance[RampState]):
     """Sinks linearly to the height of the start, and switches the motors off there.
 
     Attributes:
@@ -184,7 +184,7 @@ class RampLand(AbstractGuidance):
         return ("on the ramp down", "at its end", refused, "motors off")
 
     @override
-    def phase(self, state: Any) -> Int[Array, ""]:
+    def phase(self, state: RampState) -> Int[Array, ""]:
         return state.part
 
 

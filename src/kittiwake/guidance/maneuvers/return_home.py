@@ -16,7 +16,7 @@ from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
-class ReturnHome(AbstractGuidance):
+class ReturnHome(AbstractGuidance[GotoState]):
     """Flies over the start position and stays there; the other fields are those of ``goto``.
 
     Attributes:

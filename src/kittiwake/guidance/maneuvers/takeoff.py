@@ -42,7 +42,7 @@ class TakeoffState(eqx.Module):
     resting: Flag
 
 
-class Takeoff(AbstractGuidance):
+class Takeoff(AbstractGuidance[TakeoffState]):
     """Climbs to a height over its initial position, and hovers there.
 
     Attributes:

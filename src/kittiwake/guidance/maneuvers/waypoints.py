@@ -28,7 +28,7 @@ class WaypointsState(eqx.Module):
     initial: InitialPose
 
 
-class Waypoints(AbstractGuidance):
+class Waypoints(AbstractGuidance[WaypointsState]):
     """Commands each waypoint until the estimate has been within the radius for the waiting time.
 
     The default yaw is that of the first estimate.

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
-from shapely import Polygon
+from shapely import LinearRing, Polygon
 from shapely.affinity import rotate
+from shapely.geometry.base import BaseGeometry
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.guidance.planning.open_water import TOLERANCE_M, OpenWater, Pair, length_m
@@ -70,14 +71,14 @@ def coverage_path(
 ) -> list[Pair]:
     """Return the waypoints of the path, from near a point on; by default along the best heading."""
     heading = _best_heading_rad(water, spacing_m) if heading_rad is None else heading_rad
-    rotated: Any = _rotated(water, -heading)
+    rotated = _rotated(water, -heading)
     here = _rotated_point(begin, -heading)
     paths = OpenWater(rotated)
     cells = _cells(_lanes(rotated, spacing_m))
     left: list[list[list[list[Pair]]]] = [_passes(cell) for cell in cells]
     path: list[Pair] = []
     if not _is_rectangle(rotated):
-        shore: Any = rotated.exterior
+        shore = rotated.exterior
         path = _round(shore, here)
         left += [_rounds(island) for island in rotated.interiors]
     else:
@@ -98,7 +99,7 @@ def lane_count(water: Polygon, spacing_m: float, heading_rad: float) -> int:
 def _best_heading_rad(water: Polygon, spacing_m: float) -> float:
     """Return the heading of the fewest lanes, along a side of the hull; then of the least width."""
     hull: Any = water.convex_hull
-    corners: Any = np.asarray(hull.exterior.coords)
+    corners = np.asarray(hull.exterior.coords)
     sides = np.diff(corners, axis=0)
     angles = np.arctan2(sides[:, 1], sides[:, 0]) % math.pi
     headings = angles[np.sort(np.unique(np.round(angles, 9), return_index=True)[1])]
@@ -131,7 +132,7 @@ def _lanes(shape: Polygon, spacing_m: float) -> list[list[Lane]]:
     return [_in_order(y, parts) for y, parts in zip(across, cut, strict=True)]
 
 
-def _in_order(across_m: float, parts: Any) -> list[Lane]:
+def _in_order(across_m: float, parts: BaseGeometry) -> list[Lane]:
     bounds = [part.bounds for part in shapely.get_parts(parts) if part.length > TOLERANCE_M]
     return sorted(Lane(across_m, west, east) for west, _, east, _ in bounds)
 
@@ -165,12 +166,12 @@ def _passes(cell: Sequence[Lane]) -> list[list[list[Pair]]]:
     ]
 
 
-def _rounds(ring: Any) -> list[list[list[Pair]]]:
+def _rounds(ring: LinearRing) -> list[list[list[Pair]]]:
     """Return the circuits of a shore, one from each of its corners."""
     return [[_round(ring, (x, y))] for x, y in list(ring.coords)[:-1]]
 
 
-def _round(ring: Any, near: Pair) -> list[Pair]:
+def _round(ring: LinearRing, near: Pair) -> list[Pair]:
     """Return the circuit of a shore from its corner nearest to a point."""
     corners: list[Pair] = [(float(x), float(y)) for x, y in list(ring.coords)[:-1]]
     first = min(range(len(corners)), key=lambda i: math.dist(corners[i], near))

@@ -16,6 +16,7 @@ import numpy as np
 import shapely
 from jaxtyping import Bool, Float
 from shapely import Polygon
+from shapely.geometry.base import BaseGeometry
 
 from kittiwake.core.errors import ScenarioError
 
@@ -117,7 +118,7 @@ class OpenWater:
         return shapely.covers(self._grown, lines) | (_distance(begins, ends) < TOLERANCE_M)
 
     @cached_property
-    def _grown(self) -> Any:
+    def _grown(self) -> BaseGeometry:
         grown = self.shape.buffer(TOLERANCE_M, join_style="mitre")
         shapely.prepare(grown)
         return grown
@@ -140,7 +141,7 @@ class OpenWater:
         return bends
 
     @cached_property
-    def _between(self) -> tuple[Float[np.ndarray, "bends bends"], Any]:
+    def _between(self) -> tuple[Float[np.ndarray, "bends bends"], np.ndarray]:
         """Return lengths and predecessors of the shortest paths between all bends."""
         # imported here, since it takes a tenth of a second and most flights do not need it
         from scipy.sparse.csgraph import shortest_path

@@ -37,7 +37,7 @@ SAMPLES = 200
 SAME_M = 1e-6
 
 
-class PlanPath(AbstractGuidance):
+class PlanPath(AbstractGuidance[tuple[()]]):
     """Plans a smooth path around the obstacles to a goal.
 
     ``clearance_m`` is the clearance of the vehicle's center; ``from_world_m`` is the beginning of

@@ -40,7 +40,7 @@ class ProfileState(eqx.Module):
     time_s: Real
 
 
-class AccelerationProfile(AbstractGuidance):
+class AccelerationProfile(AbstractGuidance[ProfileState]):
     """Moves there and back along one vector while along another, in two halves, and then holds."""
 
     there_and_back_world_m: Vec3 = Vec3(5.0, 0.0, 0.0)

@@ -26,7 +26,7 @@ FeedForward = Literal["position", "velocity", "acceleration", "jerk"]
 DERIVATIVES = {name: number for number, name in enumerate(get_args(FeedForward))}
 
 
-class Curve(AbstractGuidance):
+class Curve(AbstractGuidance[tuple[()]]):
     """Setpoint that moves along a curve, with a selected number of its derivatives."""
 
     center_world_m: Vec3

@@ -69,7 +69,7 @@ class TrajectoryState(eqx.Module):
     yaw_rad: Real
 
 
-class FollowTrajectory(AbstractGuidance):
+class FollowTrajectory(AbstractGuidance[TrajectoryState]):
     """Follows a trajectory through waypoints, at given times or as fast as limits allow."""
 
     positions_world_m: tuple[Vec3, ...]

@@ -9,7 +9,7 @@ to its end, so that single precision suffices for long flights, too.
 """
 
 from math import factorial, perm
-from typing import Any, Literal
+from typing import Literal
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.interpolate import make_interp_spline
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.geometry.scalar import Flag, Real
 
 Shape = Literal["minimum-snap", "minimum-jerk", "cubic-spline"]
@@ -78,13 +79,13 @@ class Pieces(eqx.Module):
         return horner(derived(pieces, derivative), s) / durations[piece, None] ** derivative
 
 
-def derived(coefficients: Any, derivative: int) -> Any:
+def derived(coefficients: ArrayTree, derivative: int) -> ArrayTree:
     """Return the coefficients of a derivative by s; the first axis is that of the powers."""
     factors = [perm(power, derivative) for power in range(derivative, len(coefficients))]
     return [f * c for f, c in zip(factors, coefficients[derivative:], strict=True)]
 
 
-def horner(coefficients: Any, s: Any) -> Any:
+def horner(coefficients: ArrayTree, s: ArrayTree) -> ArrayTree:
     """Return the value of a polynomial; the first axis is that of the powers."""
     value = coefficients[-1] + 0.0 * s
     for coefficient in reversed(coefficients[:-1]):

@@ -16,8 +16,9 @@ hold at any rate. A waypoint counts as visited when it is within L, in order, th
 curve has ended and it is within ``acceptance_radius_m``; there the vehicle stays.
 """
 
+from collections.abc import Callable
 from math import pi
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -76,7 +77,7 @@ class PursuitState(eqx.Module):
     yaw_rate_radps: Real
 
 
-class Pursue(AbstractGuidance):
+class Pursue(AbstractGuidance[PursuitState]):
     """Commands velocity and yaw rate towards a point ahead on a curve through waypoints."""
 
     default_rate_hz: ClassVar[float | None] = 50.0
@@ -207,7 +208,7 @@ class Pursue(AbstractGuidance):
         return len(self.file.positions_world_m)
 
     def _curve(self) -> PathSamples:
-        listed: Any = [[p.x, p.y, p.z] for p in self.positions_world_m]
+        listed = [[p.x, p.y, p.z] for p in self.positions_world_m]
         places = np.asarray(listed if self.file is None else self.file.positions_world_m, float)
         if not np.isfinite(places).all():
             message = f"`positions_world_m`: got {places.tolist()}; must be finite"
@@ -289,7 +290,7 @@ def _row(table: Float[Array | np.ndarray, "rows 3"], number: Int[Array, ""]) -> 
     return Vec3(row[0], row[1], row[2])
 
 
-def _each(vector: Vec3, function: Any) -> Vec3:
+def _each(vector: Vec3, function: Callable[[Real], Real]) -> Vec3:
     return Vec3(function(vector.x), function(vector.y), function(vector.z))
 
 

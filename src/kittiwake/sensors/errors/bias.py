@@ -1,7 +1,7 @@
 """Bias: constant offset and random walk."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -14,8 +14,11 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.instrument import Sample
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
+# constant offset and random walk of each value
+Biases: TypeAlias = list[tuple[Array, Array]]
 
-class Bias(AbstractErrorOnField):
+
+class Bias(AbstractErrorOnField[Biases]):
     """Bias of each value: ``offset``, a draw of ``deviation`` at the start, and a random walk.
 
     The walk is ``b' = e^(-dt/tau) b + k sqrt(tau (1 - e^(-2 dt/tau)) / 2) n``: a random walk of
@@ -29,7 +32,7 @@ class Bias(AbstractErrorOnField):
     time_constant_s: Annotated[Real, POSITIVE] | None = None
 
     @override
-    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Any:
+    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Biases:
         del dt_s
         numbers = self.numbers(first.measurement)
         return [
@@ -41,7 +44,9 @@ class Bias(AbstractErrorOnField):
         ]
 
     @override
-    def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
+    def step(
+        self, state: Biases, sample: Sample, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Biases, Sample]:
         biased = self.changed(sample.measurement, lambda i, x: x + state[i][0] + state[i][1])
         next_state = [
             (fixed, self._next_walk(walk, _draw(jax.random.fold_in(key, index), walk), dt_s))

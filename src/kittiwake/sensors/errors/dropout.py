@@ -25,7 +25,7 @@ class DropoutState(eqx.Module):
     in_burst: Flag
 
 
-class Dropout(AbstractSensorError):
+class Dropout(AbstractSensorError[DropoutState]):
     """Random loss of samples; the reader keeps the last one.
 
     A Markov chain with the stationary ``probability`` p that a sample is lost, in bursts of

@@ -32,7 +32,7 @@ class LatencyState(eqx.Module):
     full: Flag
 
 
-class Latency(AbstractSensorError):
+class Latency(AbstractSensorError[LatencyState]):
     """Delay of each sample by ``delay_s``, a multiple of the sensor's period.
 
     Until the first sample arrives, the reader holds that sample, marked as not fresh.

@@ -1,7 +1,7 @@
 """White noise."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import jax
 import jax.numpy as jnp
@@ -14,13 +14,15 @@ from kittiwake.interfaces.instrument import Sample
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
-class Noise(AbstractErrorOnField):
+class Noise(AbstractErrorOnField[tuple[()]]):
     """White noise of this standard deviation on each value, in the value's own unit."""
 
     deviation: Annotated[Real, NOT_NEGATIVE]
 
     @override
-    def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
+    def step(
+        self, state: tuple[()], sample: Sample, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], Sample]:
         del dt_s
 
         def noisy(index: int, x: Real) -> Real:

@@ -2,19 +2,22 @@
 
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, ClassVar
+from typing import ClassVar, Generic
 
 import equinox as eqx
 import jax
+from jaxtyping import Array, ArrayLike
 from typing_extensions import override
 
+from kittiwake.core.arrays import ArrayTree
+from kittiwake.core.component import State
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.instrument import AbstractSensorError
 
 
-class AbstractErrorOnField(AbstractSensorError):
+class AbstractErrorOnField(AbstractSensorError[State], Generic[State]):
     """Error on one ``field`` of a measurement, or on all; derived fields are updated.
 
     Unless ``of_any_kind``, its parameters are in the unit of the values that it changes: it accepts
@@ -48,12 +51,12 @@ class AbstractErrorOnField(AbstractSensorError):
             )
             raise ScenarioError(message)
 
-    def numbers(self, measurement: AbstractMeasurement) -> list[Any]:
+    def numbers(self, measurement: AbstractMeasurement) -> list[ArrayTree]:
         """Return the values that it acts on."""
         return jax.tree.leaves(self._parts(measurement))
 
     def changed(
-        self, measurement: AbstractMeasurement, change: Callable[[int, Any], Any]
+        self, measurement: AbstractMeasurement, change: Callable[[int, Array], ArrayLike]
     ) -> AbstractMeasurement:
         """Return the measurement with ``change(i, x)`` for the i-th value x that it acts on."""
         numbers, form = jax.tree.flatten(self._parts(measurement))
@@ -61,7 +64,7 @@ class AbstractErrorOnField(AbstractSensorError):
         names = self._acted_on(type(measurement))
         return replace(measurement, **dict(zip(names, after, strict=True))).consistent()
 
-    def _parts(self, measurement: AbstractMeasurement) -> tuple[Any, ...]:
+    def _parts(self, measurement: AbstractMeasurement) -> tuple[ArrayTree, ...]:
         return tuple(getattr(measurement, name) for name in self._acted_on(type(measurement)))
 
     def _acted_on(self, measurement: type[AbstractMeasurement]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Quantization of values."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -13,13 +13,15 @@ from kittiwake.interfaces.instrument import Sample
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
-class Quantization(AbstractErrorOnField):
+class Quantization(AbstractErrorOnField[tuple[()]]):
     """Rounding of each value to a multiple of ``quantum``, in the value's own unit."""
 
     quantum: Annotated[Real, POSITIVE]
 
     @override
-    def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
+    def step(
+        self, state: tuple[()], sample: Sample, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], Sample]:
         del dt_s, key
         rounded = self.changed(
             sample.measurement, lambda _, x: jnp.round(x / self.quantum) * self.quantum

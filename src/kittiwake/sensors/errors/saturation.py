@@ -1,7 +1,6 @@
 """Saturation of values at limits."""
 
 from dataclasses import replace
-from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -12,7 +11,7 @@ from kittiwake.interfaces.instrument import Sample
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
-class Saturation(AbstractErrorOnField):
+class Saturation(AbstractErrorOnField[tuple[()]]):
     """Clipping of each value to between ``low`` and ``high``, in the value's own unit."""
 
     low: Real
@@ -26,7 +25,9 @@ class Saturation(AbstractErrorOnField):
             raise ValueError(message)
 
     @override
-    def step(self, state: Any, sample: Sample, dt_s: Real, key: PRNGKeyArray) -> tuple[Any, Sample]:
+    def step(
+        self, state: tuple[()], sample: Sample, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[tuple[()], Sample]:
         del dt_s, key
         clipped = self.changed(sample.measurement, lambda _, x: jnp.clip(x, self.low, self.high))
         return state, replace(sample, measurement=clipped)

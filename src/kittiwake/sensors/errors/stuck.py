@@ -1,11 +1,11 @@
 """Stuck sensor, which repeats a measurement."""
 
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -17,11 +17,11 @@ from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 class StuckState(eqx.Module):
     """Values of the last sample, and the number of samples so far."""
 
-    numbers: list[Any]
+    numbers: list[Array]
     count: Count
 
 
-class Stuck(AbstractErrorOnField):
+class Stuck(AbstractErrorOnField[StuckState]):
     """Repetition of the last sample from ``at_s`` on, for ``for_s`` or until the end.
 
     Counts and flags are repeated, too, and the sample is marked as fresh: a reader sees no

@@ -8,9 +8,8 @@ As in QRSim, the episode is lost as soon as one of the four leaves the area or i
 another.
 """
 
-from collections.abc import Mapping
 from math import inf, pi, sin
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +17,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.commands import VelocityHeightYaw
+from kittiwake.core.commands import Command, VelocityHeightYaw
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.trigonometry import wrap_angle
@@ -38,7 +37,7 @@ from kittiwake.tasks.library.pelican import (
 from kittiwake.tasks.library.velocities import velocity_action
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.starts import TRIES, first_separated, place_starts
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 from kittiwake.world.world import World
 
 MOUSE = "mouse"
@@ -63,7 +62,7 @@ class CatObservation(WorldMotion):
     ways_to_cats_world_m: Annotated[Float[Array, "cats 3"], POSITION_BOUNDS]
 
 
-class CatsMouse(AbstractTask):
+class CatsMouse(AbstractTask[tuple[()]]):
     """Cats that begin ``from_mouse_m`` from the mouse at (0, 0), ``apart_m`` from each other."""
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
@@ -75,7 +74,7 @@ class CatsMouse(AbstractTask):
 
     scenario: ClassVar[str] = "cats-mouse"
     agents: ClassVar[str] = "cat"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+    conditions: ClassVar[Conditions] = {
         "noiseless": without_noise("cat", MOUSE),
         "noisy": {},
         "windy": wind_from_any_direction(1.0),
@@ -122,7 +121,7 @@ class CatsMouse(AbstractTask):
         return place_starts(given, first_separated(level, self.apart_m), self.height_m)
 
     @override
-    def others(self, goal: Any, scene: TaskScene) -> dict[str, Any]:
+    def others(self, goal: tuple[()], scene: TaskScene) -> dict[str, Command]:
         del goal
         mouse, cats = scene.others[MOUSE].estimate, scene.agents.estimate
         here = rows(mouse.position_world_m)[:2]
@@ -130,7 +129,7 @@ class CatsMouse(AbstractTask):
         return {MOUSE: VelocityHeightYaw(x, y, self.height_m, FACING_NORTH["yaw_rad"])}
 
     @override
-    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> CatObservation:
+    def observe(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> CatObservation:
         del goal
         own, mouse = agent.estimate, scene.others[MOUSE].estimate
         return CatObservation(
@@ -142,7 +141,7 @@ class CatsMouse(AbstractTask):
         )
 
     @override
-    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> Real:
         del goal, agent
         mouse = scene.others[MOUSE].truth.position_world_m
 
@@ -153,7 +152,7 @@ class CatsMouse(AbstractTask):
         return -jnp.where(scene.last, scene.each(squared_error).sum(), 0.0)
 
     @override
-    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
         mouse = scene.others[MOUSE].truth.position_world_m
         furthest_m = scene.each(lambda cat: (mouse - cat.truth.position_world_m).norm()).max()
@@ -161,7 +160,7 @@ class CatsMouse(AbstractTask):
         return {"furthest_cat_m": furthest_m, "caught": caught}
 
     @override
-    def baseline(self, goal: Any, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
+    def baseline(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
         # Far from the center of the area one cat is on the outer side and drives the mouse back.
         del goal
         mouse, cats = scene.others[MOUSE].estimate, scene.agents.estimate

@@ -8,8 +8,8 @@ Source: QRSim (R. De Nardi, 2013), TaskComplacs, and its main program ``mainComp
 the waypoints, the distance and the 30,000 steps of 0.02 s that it flies.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, NamedTuple
 
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
@@ -30,7 +30,7 @@ from kittiwake.tasks.library.pelican import (
 )
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import square
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 HEIGHT_M = 9.0
 # north and east coordinates of each waypoint in the original
@@ -85,7 +85,7 @@ class WaypointProgress(NamedTuple):
     new: Int[Array, " agents"]
 
 
-class Complacs(AbstractTask):
+class Complacs(AbstractTask[WaypointProgress]):
     """Flight of one Pelican along ``waypoints_world_m``."""
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
@@ -95,7 +95,7 @@ class Complacs(AbstractTask):
 
     scenario: ClassVar[str] = "complacs"
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
+    conditions: ClassVar[Conditions] = NOISELESS_OR_GUSTY
     requirements: ClassVar[Requirements] = STICK_REQUIREMENTS
     lost_reward: ClassVar[float] = LOST_REWARD
 

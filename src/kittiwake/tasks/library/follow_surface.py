@@ -9,9 +9,9 @@ falls to 0.1 at m, the reward of a step is::
 so that the return is at most the flight time in seconds. A drone that touches the surface is lost.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import pi
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
@@ -31,7 +31,7 @@ from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
 from kittiwake.tasks.library.winds import wind_and_gusts
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import tolerance
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 from kittiwake.world.ray import nearest_obstacle
 
 RANGE = Bounds(0.0, 100.0)
@@ -54,7 +54,7 @@ class FollowSurfaceObservation(eqx.Module):
     wanted_m: Annotated[Real, RANGE]
 
 
-class FollowSurfaceTask(AbstractTask):
+class FollowSurfaceTask(AbstractTask[Float[Array, ""]]):
     """Flight along x over any obstacles, by the sensor ``lidar``, a fan of rays below."""
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
@@ -67,7 +67,7 @@ class FollowSurfaceTask(AbstractTask):
         sensors=[RequiredSensor("lidar", RangesMeasurement, "lidar-2d")]
     )
     lost_reward: ClassVar[float] = -5.0
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+    conditions: ClassVar[Conditions] = {
         "noiseless": {"vehicles.drone.sensors.lidar.deviation_m": 0},
         "noisy": {
             "vehicles.drone.sensors.lidar.deviation_m": 0.05,

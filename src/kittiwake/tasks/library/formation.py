@@ -12,9 +12,9 @@ beyond (``nearness``), each agent has a reward of its own in each step::
 so that a return is at most the flight time in seconds. A collision ends the episode of all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import pi
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -32,7 +32,7 @@ from kittiwake.tasks.library.other_agents import offsets_to, other_agents, rows
 from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
 from kittiwake.tasks.library.winds import wind_and_gusts
 from kittiwake.tasks.rewards import nearness, tolerance
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 POSITION_MARGIN_M, SPEED_MARGIN_MPS, NEAR_M = 1.0, 1.0, 0.5
 POSITION_SHARE, VELOCITY_SHARE = 0.8, 0.2
@@ -90,7 +90,7 @@ class Center(NamedTuple):
         )
 
 
-class FormationTask(AbstractTask):
+class FormationTask(AbstractTask[Center]):
     """Formation on a ring about a center that begins at the mean position of the agents."""
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
@@ -101,7 +101,7 @@ class FormationTask(AbstractTask):
     scenario: ClassVar[str] = "formation"
     agents: ClassVar[str] = "crazyflie"
     lost_reward: ClassVar[float] = -5.0
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+    conditions: ClassVar[Conditions] = {
         "noisy": {"vehicles.crazyflie.estimator": "noisy-truth"},
         "windy": wind_and_gusts(1.5, 45.0),
     }

@@ -4,8 +4,7 @@ The reward is that of TaskGotoWP (QRSim, 2013): ``r = -effort dt`` in each step,
 of the sticks, plus ``-|p - p_w|^2`` in the last one, with the waypoint p_w.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from typing_extensions import override
@@ -26,10 +25,10 @@ from kittiwake.tasks.library.pelican import (
 )
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import square
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 
-class GotoWaypoint(AbstractTask):
+class GotoWaypoint(AbstractTask[tuple[()]]):
     """Flight of a Pelican to ``waypoint_world_m``."""
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
@@ -37,7 +36,7 @@ class GotoWaypoint(AbstractTask):
 
     scenario: ClassVar[str] = "goto-waypoint"
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
+    conditions: ClassVar[Conditions] = NOISELESS_OR_GUSTY
     requirements: ClassVar[Requirements] = STICK_REQUIREMENTS
     lost_reward: ClassVar[float] = LOST_REWARD
 
@@ -47,18 +46,18 @@ class GotoWaypoint(AbstractTask):
         return STICKS
 
     @override
-    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> RelativeMotion:
+    def observe(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> RelativeMotion:
         del goal, scene
         return relative_motion(self.waypoint_world_m, FACING_NORTH["yaw_rad"], agent.estimate)
 
     @override
-    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> Real:
         del goal
         error = agent.truth.position_world_m - self.waypoint_world_m
         return -effort(agent.command) / self.rate_hz - jnp.where(scene.last, square(error), 0.0)
 
     @override
-    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
 
         def distance_m(agent: Agent) -> Real:

@@ -9,9 +9,9 @@ n(c) = (1 - c / 0.4 m)^2 below 0.4 m and 0 beyond (``nearness``), the reward of 
 The episode ends beyond ``end_m``; a drone that touches anything is lost.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import pi
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -31,7 +31,7 @@ from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
 from kittiwake.tasks.library.winds import wind_and_gusts
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import nearness
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 RANGE = Bounds(0.0, 100.0)
 NEAR_M, NEAR_PER_S, ARRIVED = 0.4, 2.0, 10.0
@@ -58,7 +58,7 @@ class Progress(NamedTuple):
     gained_m: Float[Array, " agents"]
 
 
-class HallwayTask(AbstractTask):
+class HallwayTask(AbstractTask[Progress]):
     """Flight to ``end_m``, by the sensor ``lidar``."""
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
@@ -70,7 +70,7 @@ class HallwayTask(AbstractTask):
         sensors=[RequiredSensor("lidar", RangesMeasurement, "lidar-2d")]
     )
     lost_reward: ClassVar[float] = -10.0
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+    conditions: ClassVar[Conditions] = {
         "noiseless": {"vehicles.drone.sensors.lidar.deviation_m": 0},
         "noisy": {
             "vehicles.drone.sensors.lidar.deviation_m": 0.05,

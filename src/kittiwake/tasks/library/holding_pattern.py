@@ -12,8 +12,7 @@ to each side, without wind and without noise. exp(d - 60) dominates far out, wit
 corner of the area: its exponent is limited to ``MAX_EXPONENT``, as single precision ends at 3e38.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -30,7 +29,7 @@ from kittiwake.tasks.library.other_agents import offsets_to, other_agents, rows
 from kittiwake.tasks.library.pelican import LOST_REWARD, NOISELESS, pelican_level_velocity_mapping
 from kittiwake.tasks.library.velocities import velocity_action
 from kittiwake.tasks.starts import scatter_starts
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 from kittiwake.world.world import World
 
 # limit of the exponent in the cost of distance
@@ -56,7 +55,7 @@ class HoldingObservation(WorldMotion):
     velocities_of_mates_world_mps: Annotated[Float[Array, "others 3"], VELOCITY_BOUNDS]
 
 
-class HoldingPattern(AbstractTask):
+class HoldingPattern(AbstractTask[tuple[()]]):
     """Flight by horizontal velocities about the landing site at (0, 0) on the ground.
 
     Attributes:
@@ -78,7 +77,7 @@ class HoldingPattern(AbstractTask):
 
     scenario: ClassVar[str] = "holding-pattern"
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS
+    conditions: ClassVar[Conditions] = NOISELESS
     lost_reward: ClassVar[float] = LOST_REWARD
     lost_together: ClassVar[bool] = True
 
@@ -93,7 +92,7 @@ class HoldingPattern(AbstractTask):
         return scatter_starts(given, sides_m, world.collision_distance_m, key, self.height_m)
 
     @override
-    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> HoldingObservation:
+    def observe(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> HoldingObservation:
         del goal
         own, others = agent.estimate, other_agents(scene, agent).estimate
         return HoldingObservation(
@@ -104,7 +103,7 @@ class HoldingPattern(AbstractTask):
         )
 
     @override
-    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> Real:
         del goal
         distance = (agent.truth.position_world_m - Vec3(0.0, 0.0, scene.world.ground_z_m)).norm()
         speed = agent.truth.velocity_world_mps.norm()
@@ -115,7 +114,7 @@ class HoldingPattern(AbstractTask):
         return -speed_cost - far - 0.5 * (self.closeness_m / distances).sum()
 
     @override
-    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
         places = rows(scene.agents.truth.position_world_m)
         ground_m = jnp.asarray([0.0, 0.0, scene.world.ground_z_m], places.dtype)
@@ -127,7 +126,7 @@ class HoldingPattern(AbstractTask):
         return {"furthest_agent_m": distance_m.max(), "nearest_pair_m": pairs_m.min()}
 
     @override
-    def baseline(self, goal: Any, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
+    def baseline(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
         # From outside of ``far_m`` it flies inward first, at full speed.
         del goal
         here = rows(agent.estimate.position_world_m)[:2]

@@ -6,7 +6,7 @@ that the return is at most the flight time in seconds.
 """
 
 from dataclasses import fields
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 from typing_extensions import override
@@ -29,7 +29,7 @@ class HoverObservation(RelativeMotion):
     speeds_radps: Annotated[tuple[Real, ...], Bounds(0.0, 5000.0)]
 
 
-class Hover(AbstractTask):
+class Hover(AbstractTask[tuple[()]]):
     """Hovering at ``place_world_m``, facing east."""
 
     rate_hz: Annotated[Real, POSITIVE] = 100.0
@@ -48,7 +48,7 @@ class Hover(AbstractTask):
         )
 
     @override
-    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> HoverObservation:
+    def observe(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> HoverObservation:
         del goal, scene
         rotors = len(agent.command.speeds_radps)
         about = relative_motion(self.place_world_m, 0.0, agent.estimate)
@@ -57,7 +57,7 @@ class Hover(AbstractTask):
         return HoverObservation(**own, speeds_radps=speeds)
 
     @override
-    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> Real:
         del goal, scene
         truth = agent.truth
         near = tolerance((truth.position_world_m - self.place_world_m).norm(), margin=1.0)
@@ -66,7 +66,7 @@ class Hover(AbstractTask):
         return near * (0.6 + 0.2 * still + 0.2 * calm) / jnp.asarray(self.rate_hz)
 
     @override
-    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
 
         def distance_m(agent: Agent) -> Real:

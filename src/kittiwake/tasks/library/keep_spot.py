@@ -5,11 +5,11 @@ step, with the ``effort`` of its sticks, plus ``-|p - p0|^2`` in the last one, w
 position p0. Ours is ``-k |p - p0|^2 dt`` in each step, for easier learning; k is 0 by default.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, TypeAlias
 
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
@@ -27,10 +27,13 @@ from kittiwake.tasks.library.pelican import (
 )
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import square
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
+
+# positions in the world and yaws of the agents
+Spots: TypeAlias = tuple[Float[Array, "agents 3"], Float[Array, " agents"]]
 
 
-class AbstractKeepSpot(AbstractTask):
+class AbstractKeepSpot(AbstractTask[Spots]):
     """Base class: each agent keeps its start of the scenario, position and yaw.
 
     Attributes:
@@ -41,7 +44,7 @@ class AbstractKeepSpot(AbstractTask):
     running_per_s: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
+    conditions: ClassVar[Conditions] = NOISELESS_OR_GUSTY
     requirements: ClassVar[Requirements] = STICK_REQUIREMENTS
 
     @override
@@ -50,7 +53,7 @@ class AbstractKeepSpot(AbstractTask):
         return STICKS
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Any:
+    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Spots:
         del scene, key
         starts = [vehicle.start for vehicle in vehicles]
         spots = [start.position_world_m.array for start in starts]
@@ -58,19 +61,19 @@ class AbstractKeepSpot(AbstractTask):
         return jnp.asarray(spots, dtype), jnp.asarray([start.yaw_rad for start in starts], dtype)
 
     @override
-    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> RelativeMotion:
+    def observe(self, goal: Spots, agent: Agent, scene: TaskScene) -> RelativeMotion:
         del scene
         spots, yaws = goal
         return relative_motion(Vec3.of(spots[agent.number]), yaws[agent.number], agent.estimate)
 
-    def position_reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def position_reward(self, goal: Spots, agent: Agent, scene: TaskScene) -> Real:
         """Return the reward for effort and distance from the start."""
         squared_distance = square(agent.truth.position_world_m - Vec3.of(goal[0][agent.number]))
         running = effort(agent.command) + self.running_per_s * squared_distance
         return -running / self.rate_hz - jnp.where(scene.last, squared_distance, 0.0)
 
     @override
-    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: Spots, scene: TaskScene) -> dict[str, Real]:
         spots, _ = goal
 
         def distance_m(agent: Agent) -> Real:
@@ -86,7 +89,7 @@ class KeepSpot(AbstractKeepSpot):
     lost_reward: ClassVar[float] = LOST_REWARD
 
     @override
-    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: Spots, agent: Agent, scene: TaskScene) -> Real:
         return self.position_reward(goal, agent, scene)
 
 
@@ -97,7 +100,7 @@ class KeepSpotWithoutReward(AbstractKeepSpot):
     lost_reward: ClassVar[float] = LOST_REWARD
 
     @override
-    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: Spots, agent: Agent, scene: TaskScene) -> Real:
         del goal, agent, scene
         return 0.0
 
@@ -113,5 +116,5 @@ class KeepSpot10(AbstractKeepSpot):
     lost_together: ClassVar[bool] = True
 
     @override
-    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: Spots, agent: Agent, scene: TaskScene) -> Real:
         return self.position_reward(goal, agent, scene)

@@ -4,8 +4,7 @@ The reward is that of TaskKeepVel (QRSim, 2013): ``r = -(effort + |v - v_w|^2) d
 ``effort`` of the sticks and the desired velocity v_w over the ground. Its value is ours.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -32,7 +31,7 @@ from kittiwake.tasks.library.pelican import (
 )
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import square
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 
 class VelocityObservation(eqx.Module):
@@ -53,7 +52,7 @@ class VelocityObservation(eqx.Module):
     angular_velocity_body_radps: Annotated[Vec3, RATE_BOUNDS]
 
 
-class KeepVelocity(AbstractTask):
+class KeepVelocity(AbstractTask[tuple[()]]):
     """Flight of a Pelican at ``velocity_world_mps``, facing north."""
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
@@ -61,7 +60,7 @@ class KeepVelocity(AbstractTask):
 
     scenario: ClassVar[str] = "keep-velocity"
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = NOISELESS_OR_GUSTY
+    conditions: ClassVar[Conditions] = NOISELESS_OR_GUSTY
     requirements: ClassVar[Requirements] = STICK_REQUIREMENTS
     lost_reward: ClassVar[float] = LOST_REWARD
 
@@ -71,7 +70,7 @@ class KeepVelocity(AbstractTask):
         return STICKS
 
     @override
-    def observe(self, goal: Any, agent: Agent, scene: TaskScene) -> VelocityObservation:
+    def observe(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> VelocityObservation:
         del goal, scene
         motion = agent.estimate
         about = relative_motion(motion.position_world_m, FACING_NORTH["yaw_rad"], motion)
@@ -85,13 +84,13 @@ class KeepVelocity(AbstractTask):
         )
 
     @override
-    def reward(self, goal: Any, agent: Agent, scene: TaskScene) -> Real:
+    def reward(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> Real:
         del goal, scene
         error = agent.truth.velocity_world_mps - self.velocity_world_mps
         return -(effort(agent.command) + square(error)) / self.rate_hz
 
     @override
-    def figures(self, goal: Any, scene: TaskScene) -> dict[str, Real]:
+    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
 
         def error_mps(agent: Agent) -> Real:

@@ -11,8 +11,8 @@ It has landed once w has been below ``rest_mps`` on the deck for ``settle_s``, w
 episode. It is lost below a height of ``wet_m`` over the water.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -31,7 +31,7 @@ from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
 from kittiwake.tasks.library.winds import wind_and_gusts
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import tolerance
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 OFFSET_BOUNDS = Bounds(-100.0, 100.0)
 # height over the standing position up to which it touches the deck
@@ -86,7 +86,7 @@ class DeckApproach(NamedTuple):
     touches: Flag
 
 
-class LandOnDeck(AbstractTask):
+class LandOnDeck(AbstractTask[LandingProgress]):
     """LandingProgress on the deck of the agent's partner, which its sensor ``deck`` measures."""
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
@@ -100,7 +100,7 @@ class LandOnDeck(AbstractTask):
         [RequiredSensor("deck", DeckMeasurement, "beacon")], partner=True
     )
     lost_reward: ClassVar[float] = -2.0
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+    conditions: ClassVar[Conditions] = {
         "noiseless": {
             "vehicles.drone.sensors.deck.position_deviation_m": 0,
             "vehicles.drone.sensors.deck.velocity_deviation_mps": 0,
@@ -125,7 +125,9 @@ class LandOnDeck(AbstractTask):
         standing = jnp.asarray([v.dynamics.standing_height_m or 0.0 for v in vehicles], dtype)
         approach = scene.each(lambda agent: _approach(standing[agent.number], agent))
         zero = jnp.zeros_like(standing)
-        return LandingProgress(standing, approach.away_m, zero, approach.speed_mps, zero)
+        return LandingProgress(
+            standing, jnp.asarray(approach.away_m), zero, jnp.asarray(approach.speed_mps), zero
+        )
 
     @override
     def proceed(

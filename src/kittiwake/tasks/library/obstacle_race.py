@@ -12,8 +12,8 @@ random offsets of up to ``spread_m`` along each axis, drawn for each episode. Th
 the last gate. A drone that touches a pillar is lost.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -24,7 +24,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.commands import AccelerationYaw
 from kittiwake.core.measurements import RangesMeasurement
-from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import Vehicle
@@ -34,7 +34,7 @@ from kittiwake.tasks.library.other_agents import rows
 from kittiwake.tasks.library.winds import wind_and_gusts
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.rewards import nearness
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 RANGE = Bounds(0.0, 100.0)
 APPROACH_SCALE_M, TIME_PER_S, PASSED = 2.0, 0.5, 5.0
@@ -89,12 +89,12 @@ class RaceProgress(NamedTuple):
     nearer_m: Float[Array, " agents"]
     passes: Bool[Array, " agents"]
 
-    def target(self, number: Any) -> Int[Array, "..."]:
+    def target(self, number: Count | slice) -> Int[Array, "..."]:
         """Return the index of an agent's next gate; after all gates that of the last one."""
         return jnp.minimum(self.passed[number], self.gates_world_m.shape[0] - 1)
 
 
-class ObstacleRace(AbstractTask):
+class ObstacleRace(AbstractTask[RaceProgress]):
     """RaceProgress through ``gates_world_m``, past pillars that the sensor ``lidar`` measures."""
 
     gates_world_m: tuple[Vec3, ...]
@@ -108,7 +108,7 @@ class ObstacleRace(AbstractTask):
         sensors=[RequiredSensor("lidar", RangesMeasurement, "lidar-2d")]
     )
     lost_reward: ClassVar[float] = -10.0
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+    conditions: ClassVar[Conditions] = {
         "noisy": {
             "vehicles.drone.sensors.lidar.deviation_m": 0.05,
             "vehicles.drone.estimator": "noisy-truth",

@@ -3,15 +3,14 @@
 Source: QRSim (R. De Nardi, 2013).
 """
 
-from collections.abc import Mapping
 from math import pi
-from typing import Any
 
 from kittiwake.core.commands import AttitudeThrottle, VelocityHeightYaw, VelocityYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.tasks.action_mapping import ActionMapping, Span
 from kittiwake.tasks.library.velocities import AXES
 from kittiwake.tasks.requirements import Requirements
+from kittiwake.tasks.task import Overrides
 
 HOVER_THROTTLE = 0.59
 # those of this wind, independent of the mean wind
@@ -62,7 +61,7 @@ def effort(sticks: AttitudeThrottle) -> Real:
     return tilt + (0.5 * (sticks.throttle - HOVER_THROTTLE)) ** 2 + sticks.yaw_rate_radps**2
 
 
-def without_noise(*entries: str, sensors: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def without_noise(*entries: str, sensors: Overrides | None = None) -> Overrides:
     """Return the changes to a scenario for exact estimates and calm air without process noise.
 
     Args:
@@ -79,7 +78,7 @@ def without_noise(*entries: str, sensors: Mapping[str, Any] | None = None) -> di
     return {"world.turbulence": "none", **own}
 
 
-def wind_from_any_direction(speed_at_6m_mps: float) -> dict[str, Any]:
+def wind_from_any_direction(speed_at_6m_mps: float) -> Overrides:
     """Return the changes to a scenario for wind from a random direction, with gusts."""
     return {
         "world.wind": {"type": "shear", "speed_at_6m_mps": speed_at_6m_mps, "from_deg": 0},

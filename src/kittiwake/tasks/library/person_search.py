@@ -11,7 +11,6 @@ them is unknown. The prior odds of no person in a cell are about ``exp(8)`` to o
 """
 
 from dataclasses import replace
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -19,7 +18,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Count, Real
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
 from kittiwake.sensors.view import view_of
 from kittiwake.tasks.library.other_agents import rows
@@ -141,8 +140,8 @@ class SearchBeliefs(eqx.Module):
         return beliefs
 
     def target(
-        self, number: Any, here: Float[Array, "searchers 3"]
-    ) -> tuple[Float[Array, "2"], Bool[Array, ""], Any]:
+        self, number: Count, here: Float[Array, "searchers 3"]
+    ) -> tuple[Float[Array, "2"], Bool[Array, ""], Int[Array, ""]]:
         """Return a searcher's target, True if there is one, and its index.
 
         It is the nearest one of the chosen candidates to which no other searcher is nearer.
@@ -156,7 +155,7 @@ class SearchBeliefs(eqx.Module):
         return self.candidates_world_m[nearest], jnp.isfinite(own[nearest]), nearest
 
     def velocity_world_mps(
-        self, number: Any, here: Float[Array, "searchers 3"], ground_m: Real
+        self, number: Count, here: Float[Array, "searchers 3"], ground_m: Real
     ) -> Float[Array, "3"]:
         """Return a searcher's velocity: along its lane, to its target, or at its stop."""
         own, height = here[number], here[number, 2] - ground_m
@@ -175,7 +174,7 @@ class SearchBeliefs(eqx.Module):
             chosen + avoidance_velocity_mps(number, here), -MAX_SPEED_MPS, MAX_SPEED_MPS
         )
 
-    def _lane_velocity(self, number: Any, own: Float[Array, "2"]) -> Float[Array, "2"]:
+    def _lane_velocity(self, number: Count, own: Float[Array, "2"]) -> Float[Array, "2"]:
         """Return the horizontal velocity toward a point ahead on the lane."""
         corners, leg = self.corners_world_m[number], self.leg[number]
         start, end = corners[leg], corners[leg + 1]
@@ -225,7 +224,9 @@ class SearchBeliefs(eqx.Module):
     ) -> "SearchBeliefs":
         """Return beliefs with the likeliest new cell in place of the weakest candidate."""
 
-        def near(places: Places, used: Any, within_m: float) -> Bool[Array, " cells"]:
+        def near(
+            places: Places, used: Bool[Array, " places"], within_m: float
+        ) -> Bool[Array, " cells"]:
             offsets = jnp.abs(places[:, None] - cells[None]).max(axis=2)
             return ((offsets < within_m) & used[:, None]).any(axis=0)
 

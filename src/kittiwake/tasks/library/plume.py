@@ -20,9 +20,9 @@ takes one joint divergence); the mean of a team's reports. Steps are counted in 
 ``window``, of which the last one counts: an episode should have a whole number of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
@@ -32,7 +32,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.kinematics import Start
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import Vehicle
@@ -61,7 +61,7 @@ from kittiwake.tasks.library.separation import avoidance_velocity_mps, current_p
 from kittiwake.tasks.library.velocities import velocity_action
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.starts import inner_area, scatter_starts
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 from kittiwake.world.plume import PLUME, WIND_HEIGHT_M, AbstractCloud
 from kittiwake.world.world import FlightArea, World
 
@@ -124,7 +124,7 @@ class Findings(eqx.Module):
     sources: SourceBeliefs | None
 
 
-class AbstractPlumeTask(AbstractTask):
+class AbstractPlumeTask(AbstractTask[Findings]):
     """Base class: flight by velocities along three axes, with a report for each location.
 
     ``resolution`` is that of the divergence; with a ``window`` of 0 squared errors count.
@@ -139,7 +139,7 @@ class AbstractPlumeTask(AbstractTask):
     believing: bool = eqx.field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+    conditions: ClassVar[Conditions] = {
         "noiseless": without_noise("pelican", sensors={NOSE: {"type": "plume", "deviation": 0}}),
         "noisy": {},
     }
@@ -333,7 +333,7 @@ def _wind(scene: TaskScene) -> Vec3:
     return scene.world.wind.velocity_world_mps(WIND_HEIGHT_M, scene.time_s)
 
 
-def _place_by_source(sources: SourceBeliefs, number: Any, scene: TaskScene) -> Float[Array, "3"]:
+def _place_by_source(sources: SourceBeliefs, number: Count, scene: TaskScene) -> Float[Array, "3"]:
     """Return an agent's measuring position: at varying distances downwind, around a plume's axis.
 
     If there are more sources than agents, each agent visits several in turn. The height is limited

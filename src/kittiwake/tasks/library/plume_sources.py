@@ -17,7 +17,7 @@ update of one source.
 
 from dataclasses import replace
 from math import log, sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -165,7 +165,7 @@ class SourceBeliefs(eqx.Module):
         picks = jax.vmap(jnp.searchsorted)(jnp.cumsum(weights, axis=1), steps)
         picks = jnp.minimum(picks, PARTICLES - 1).astype(jnp.int32)
 
-        def pick_rows(leaf: Any) -> Any:
+        def pick_rows(leaf: Array) -> Array:
             return jax.vmap(lambda row, pick: row[pick])(leaf, picks)
 
         places = pick_rows(self.places_world_m)
@@ -178,7 +178,7 @@ class SourceBeliefs(eqx.Module):
             self.exists,
         )
 
-        def where_few(new: Any, old: Any) -> Any:
+        def where_few(new: Array, old: Array) -> Array:
             return jnp.where(jnp.reshape(few, (-1,) + (1,) * (new.ndim - 1)), new, old)
 
         return replace(jax.tree.map(where_few, resampled, self), exists=self.exists)
@@ -187,9 +187,9 @@ class SourceBeliefs(eqx.Module):
 class Axes(NamedTuple):
     """Directions along and across the wind."""
 
-    east: Any
-    north: Any
-    speed_mps: Any
+    east: Real
+    north: Real
+    speed_mps: Real
 
     @classmethod
     def of(cls, wind: Vec3) -> "Axes":

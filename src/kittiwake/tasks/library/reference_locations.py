@@ -11,7 +11,6 @@ draws the others from the whole area, and takes the mean of puffs for their supp
 from abc import abstractmethod
 from collections.abc import Callable
 from math import log, pi, sqrt
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -26,6 +25,7 @@ from kittiwake.environment.plumes.puffs import PuffCloud
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.library.other_agents import rows
+from kittiwake.world.plume import AbstractCloud
 from kittiwake.world.world import FlightArea
 
 SHARE, THRESHOLD = 0.8, 1e-3
@@ -133,7 +133,7 @@ class WindborneRegion(AbstractPlumeRegion):
         return of + jnp.stack([east, north, up], axis=1)
 
 
-def region_of(cloud: Any) -> AbstractPlumeRegion:
+def region_of(cloud: AbstractCloud) -> AbstractPlumeRegion:
     """Return the support of a cloud.
 
     Raises:
@@ -160,7 +160,9 @@ def region_of(cloud: Any) -> AbstractPlumeRegion:
     raise TypeError(message)
 
 
-def reference_locations(cloud: Any, area: FlightArea, count: int, key: PRNGKeyArray) -> Places:
+def reference_locations(
+    cloud: AbstractCloud, area: FlightArea, count: int, key: PRNGKeyArray
+) -> Places:
     """Draw the reference locations of a plume."""
     support = region_of(cloud)
     near_key, far_key = jax.random.split(key)

@@ -7,9 +7,9 @@ starts are drawn from an unseeded generator. There each agent keeps a random hea
 north.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax
@@ -38,7 +38,7 @@ from kittiwake.tasks.library.separation import current_positions
 from kittiwake.tasks.library.velocities import velocity_action
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.starts import inner_area, scatter_starts
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 from kittiwake.world.terrain import TERRAIN, Terrain
 from kittiwake.world.world import World
 
@@ -74,7 +74,7 @@ class SearchProgress(eqx.Module):
     beliefs: SearchBeliefs | None
 
 
-def _conditions(east_m: int) -> dict[str, dict[str, Any]]:
+def _conditions(east_m: int) -> Conditions:
     """Return the conditions; ``east_m`` is the first searcher's start in ``noiseless``."""
     return {
         "noiseless": {
@@ -86,7 +86,7 @@ def _conditions(east_m: int) -> dict[str, dict[str, Any]]:
     }
 
 
-class AbstractSearchRescue(AbstractTask):
+class AbstractSearchRescue(AbstractTask[SearchProgress]):
     """Base class: search by velocities along three axes."""
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
@@ -194,11 +194,11 @@ class SearchRescue(AbstractSearchRescue):
     """One searcher."""
 
     scenario: ClassVar[str] = "search-rescue"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = _conditions(0)
+    conditions: ClassVar[Conditions] = _conditions(0)
 
 
 class SearchRescue3(AbstractSearchRescue):
     """Three searchers in an area that is three times as large."""
 
     scenario: ClassVar[str] = "search-rescue-3"
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = _conditions(-40)
+    conditions: ClassVar[Conditions] = _conditions(-40)

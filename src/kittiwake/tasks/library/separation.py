@@ -1,13 +1,13 @@
 """Current position estimates of Pelicans, and mutual avoidance."""
 
 from dataclasses import replace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.geometry.scalar import Count
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.library.other_agents import rows
 
@@ -29,7 +29,7 @@ def current_positions(estimates: Kinematics) -> Float[Array, "agents 3"]:
     return rows(jax.vmap(compensate_delay)(estimates).position_world_m)
 
 
-def avoidance_velocity_mps(number: Any, here: Float[Array, "agents 3"]) -> Float[Array, "3"]:
+def avoidance_velocity_mps(number: Count, here: Float[Array, "agents 3"]) -> Float[Array, "3"]:
     """Return the velocity by which an agent avoids others that are close."""
     offsets = here[number][None] - here
     distance = jnp.sqrt((offsets**2).sum(axis=1) + 1e-6)

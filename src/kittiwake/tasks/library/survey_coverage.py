@@ -11,8 +11,8 @@ The episode ends once all cells are covered; cells near the start of a vessel do
 that leaves ``world.area`` is lost.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -35,7 +35,7 @@ from kittiwake.tasks.library.motion import (
     UNIT_BOUNDS,
     VELOCITY_BOUNDS,
 )
-from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
+from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 WHOLE_AREA, TIME_PER_S = 10.0, 0.01
 HELM = ActionMapping(RudderThrust, {"rudder_rad": Span(0.0, 0.6), "thrust_n": Span(0.0, 1.0)})
@@ -73,7 +73,7 @@ class Coverage(NamedTuple):
     newly: Int[Array, " agents"]
 
 
-class SurveyCoverage(AbstractTask):
+class SurveyCoverage(AbstractTask[Coverage]):
     """Coverage of a rectangle from ``corner_world_m`` along x and y, in cells of ``cell_m``.
 
     Attributes:
@@ -89,7 +89,7 @@ class SurveyCoverage(AbstractTask):
     scenario: ClassVar[str] = "survey-coverage"
     agents: ClassVar[str] = "strider"
     lost_reward: ClassVar[float] = -2.0
-    conditions: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+    conditions: ClassVar[Conditions] = {
         "noisy": {"vehicles.strider.estimator": {"type": "noisy-truth", "position_m": 0.3}},
         "current": {"world.current": {"type": "uniform", "speed_mps": 0.2, "towards_deg": 30}},
         "two": {"vehicles.strider.count": 2, "vehicles.strider.spacing_m": [4, 0, 0]},

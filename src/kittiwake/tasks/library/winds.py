@@ -1,9 +1,9 @@
 """Wind conditions that several tasks share."""
 
-from typing import Any
+from kittiwake.tasks.task import Overrides
 
 
-def wind_and_gusts(speed_at_6m_mps: float, from_deg: float) -> dict[str, Any]:
+def wind_and_gusts(speed_at_6m_mps: float, from_deg: float) -> Overrides:
     """Return the changes for a wind that grows with height, with the matching gusts."""
     return {
         "world.wind": {

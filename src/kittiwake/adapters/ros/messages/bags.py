@@ -9,10 +9,11 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from kittiwake.adapters.ros.message_types import LibraryObject
 from kittiwake.adapters.ros.messages.encoding import EXTRA, Encoding, full_kind
 from kittiwake.adapters.ros.messages.plain import (
     CLOCK,
@@ -113,13 +114,13 @@ def write_rosbag2(
 class _BagWriter:
     """Writer of the library rosbags, with its message encoding."""
 
-    def __init__(self, writer: Any, encoding: Encoding) -> None:
+    def __init__(self, writer: LibraryObject, encoding: Encoding) -> None:
         self._writer, self._encoding = writer, encoding
         self._ros1 = hasattr(writer, "chunks")
 
     def add_topic(self, topic: str, kind: str, *, latched: bool = False) -> WriteMessage:
         """Return a function that writes messages on a topic."""
-        options: dict[str, Any] = {"typestore": self._encoding.store}
+        options: PlainMessage = {"typestore": self._encoding.store}
         if latched and self._ros1:
             options["latching"] = 1
         elif latched:
@@ -216,7 +217,7 @@ class _LoggedVehicle:
             yield BagMessage(message["header"]["stamp"], f"{self._namespace}/{topic}", message)
 
 
-def _transient_local_qos() -> Any:
+def _transient_local_qos() -> LibraryObject:
     """Return the QoS profile of a latched topic in ROS 2."""
     interfaces = optional("rosbags.interfaces", EXTRA)
     unlimited = interfaces.QosTime(0, 0)

@@ -3,11 +3,12 @@
 Fields left out are zero, empty or false.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
+from kittiwake.adapters.ros.message_types import FieldValue, LibraryObject, Message, MessageFields
 from kittiwake.adapters.ros.messages.plain import SECOND_NS, TRANSFORMS, PlainMessage
 from kittiwake.core.extras import optional
 
@@ -17,7 +18,7 @@ TIME_TYPES = {TIME, "builtin_interfaces/msg/Duration"}
 # missing among the library's definitions for ROS 1
 TF_DEFINITION = "geometry_msgs/TransformStamped[] transforms\n"
 
-Converter = Callable[[Any], Any]
+Converter: TypeAlias = Callable[[FieldValue], FieldValue]
 
 
 def full_kind(kind: str) -> str:
@@ -37,14 +38,14 @@ class Encoding:
         typesys = optional("rosbags.typesys", EXTRA)
         self._ros = ros
         stores = typesys.Stores
-        self.store: Any = typesys.get_typestore(
+        self.store: LibraryObject = typesys.get_typestore(
             stores.ROS1_NOETIC if ros == 1 else stores.ROS2_JAZZY
         )
         if full_kind(TRANSFORMS) not in self.store.fielddefs:
             types = typesys.get_types_from_msg(TF_DEFINITION, full_kind(TRANSFORMS))
             self.store.register(types)
 
-    def encoder(self, kind: str) -> Callable[[PlainMessage], Any]:
+    def encoder(self, kind: str) -> Callable[[PlainMessage], bytes | memoryview]:
         """Return a function that serializes messages of a type."""
         name = full_kind(kind)
         convert = self._message_converter(name)
@@ -64,7 +65,7 @@ class Encoding:
         ]
         known = {plain for _, plain, _ in converters}
 
-        def convert_message(message: Mapping[str, Any] | None) -> Any:
+        def convert_message(message: MessageFields | None) -> Message:
             given = message or {}
             assert given.keys() <= known, f"{name} has no field {given.keys() - known}"
             return kind(
@@ -73,7 +74,7 @@ class Encoding:
 
         return convert_message
 
-    def _field_converter(self, node: int, definition: Any) -> Converter:
+    def _field_converter(self, node: int, definition: FieldValue) -> Converter:
         """Return a function from a value, or None, to a field."""
         nodes = optional("rosbags.interfaces", EXTRA).Nodetype
         if node == nodes.BASE:
@@ -104,7 +105,7 @@ def _array_converter(kind: str, count: int) -> Converter:
     if kind == "string":
         return lambda values: list(values or [""] * count)
 
-    def numbers(values: Any) -> np.ndarray:
+    def numbers(values: FieldValue) -> np.ndarray:
         if isinstance(values, bytes):
             return np.frombuffer(values, kind)
         return np.zeros(count, kind) if values is None else np.array(values, kind)

@@ -4,9 +4,8 @@ A depth image has depths along the optical axis in meters as 32FC1, and infinity
 a return (REP 118). Images are in the optical frame, points in the frame of the camera.
 """
 
-from typing import Any
-
 import numpy as np
+from jaxtyping import Float64
 
 from kittiwake.adapters.ros.messages.plain import PlainMessage, header
 from kittiwake.adapters.ros.messages.sensor_frames import OPTICAL, MountedSensor
@@ -44,7 +43,7 @@ def depth_topics(mounted: MountedSensor) -> list[Topic]:
     along_ray = getattr(mounted.sensor, "along", "axis") == "ray"
     depth_per_reading = 1.0 / np.linalg.norm(rays, axis=1) if along_ray else np.ones(len(rays))
 
-    def depths_m(row: Row) -> Any:
+    def depths_m(row: Row) -> Float64[np.ndarray, " pixels"]:
         return np.where(row[valid] > 0.0, row[depth] * depth_per_reading, np.inf)
 
     def image(row: Row, ns: int) -> PlainMessage:
@@ -64,7 +63,9 @@ def depth_topics(mounted: MountedSensor) -> list[Topic]:
     ]
 
 
-def point_cloud(ns: int, frame: str, points_m: Any, size: tuple[int, int]) -> PlainMessage:
+def point_cloud(
+    ns: int, frame: str, points_m: Float64[np.ndarray, "pixels 3"], size: tuple[int, int]
+) -> PlainMessage:
     """Return a ``sensor_msgs/PointCloud2`` of ``size`` (rows, columns); NaN for no point."""
     rows, columns = size
     return {
@@ -83,7 +84,7 @@ def point_cloud(ns: int, frame: str, points_m: Any, size: tuple[int, int]) -> Pl
     }
 
 
-def _image(ns: int, frame: str, encoding: str, pixels: Any) -> PlainMessage:
+def _image(ns: int, frame: str, encoding: str, pixels: np.ndarray) -> PlainMessage:
     return {
         "header": header(ns, frame),
         "height": pixels.shape[0],
@@ -127,7 +128,7 @@ def _camera(mounted: MountedSensor) -> FieldOfView:
     return camera
 
 
-def _rays(camera: FieldOfView) -> Any:
+def _rays(camera: FieldOfView) -> Float64[np.ndarray, "pixels 3"]:
     """Return the vectors through all pixels, row by row, at 1 m depth: x ahead, y left, z up."""
     focal = camera.focal_length_px
     left = (0.5 * camera.width - np.arange(camera.width) - 0.5) / focal

@@ -7,9 +7,9 @@ angular velocity: that block is zero.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from jaxtyping import Float64
 
 from kittiwake.adapters.ros.messages.plain import (
     Placement,
@@ -22,7 +22,7 @@ from kittiwake.adapters.ros.messages.plain import (
     transform,
     xyz,
 )
-from kittiwake.adapters.ros.messages.topic import Row
+from kittiwake.adapters.ros.messages.topic import Columns, Row
 from kittiwake.analysis.table import STATE_COLUMNS
 from kittiwake.sim.record import ERRORS
 
@@ -100,7 +100,7 @@ class MotionMessages:
         }
 
     def _twist_covariance(
-        self, covariance: Any, q: tuple[float, float, float, float]
+        self, covariance: Float64[np.ndarray, "_"], q: tuple[float, float, float, float]
     ) -> list[float]:
         """Return the 6 x 6 covariance of a twist in its published axes.
 
@@ -185,7 +185,7 @@ class Battery:
         }
 
 
-def _covariance_columns(column_index: Mapping[str, int], errors: tuple[str, ...]) -> Any:
+def _covariance_columns(column_index: Mapping[str, int], errors: tuple[str, ...]) -> Columns:
     """Return the columns of a symmetric covariance, row by row; rows log its upper triangle."""
     order = {error: number for number, error in enumerate(ERRORS)}
     pairs = [sorted((one, other), key=order.__getitem__) for one in errors for other in errors]

@@ -7,9 +7,11 @@ axes are ENU and body axes FLU (REP 103).
 
 from collections.abc import Iterable, Sequence
 from math import cos, sin
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-PlainMessage: TypeAlias = dict[str, Any]
+from kittiwake.adapters.ros.message_types import FieldValue
+
+PlainMessage: TypeAlias = dict[str, FieldValue]
 Triple: TypeAlias = tuple[float, float, float]
 # a quaternion as w, x, y, z
 Attitude: TypeAlias = tuple[float, float, float, float]

@@ -5,7 +5,6 @@ are translucent, as in the cockpit. Platforms are at their initial positions.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -91,7 +90,7 @@ def _primitive(marker_type: int, solid: Solid, sizes_m: tuple[float, ...]) -> Pl
 
 def _triangle_list(shape: Shape) -> PlainMessage:
     """Return a marker of triangles, vertex by vertex in world axes."""
-    vertices: Any = np.asarray(shape.vertices_m, float)[np.asarray(shape.faces).ravel()]
+    vertices = np.asarray(shape.vertices_m, float)[np.asarray(shape.faces).ravel()]
     return {
         "type": TRIANGLE_LIST,
         "pose": pose(Placement()),

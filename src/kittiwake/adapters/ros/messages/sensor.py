@@ -10,7 +10,6 @@ the first element means that the sensor does not measure the quantity.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -282,7 +281,7 @@ def _without_context(
     return lambda mounted, _: topics(mounted)
 
 
-TOPIC_FACTORIES: dict[Any, Callable[[MountedSensor, SensorContext], list[Topic]]] = {
+TOPIC_FACTORIES: dict[type, Callable[[MountedSensor, SensorContext], list[Topic]]] = {
     InertialMeasurement: _inertial,
     OrientationMeasurement: _orientation,
     GnssMeasurement: _gnss,

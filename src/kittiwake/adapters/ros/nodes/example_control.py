@@ -9,8 +9,10 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from math import cos, sin
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from kittiwake.adapters.ros.message_types import Message
+from kittiwake.adapters.ros.messages.plain import PlainMessage
 from kittiwake.adapters.ros.node import RosNode
 from kittiwake.adapters.ros.program import run
 
@@ -32,7 +34,7 @@ class Circle(NamedTuple):
     rate_radps: float = 1.0
     feed_forward: bool = False
 
-    def command(self, time_s: float) -> dict[str, Any]:
+    def command(self, time_s: float) -> PlainMessage:
         """Return the plain uav_gazebo_msgs/PositionYawControl for a time."""
         rate, angle = self.rate_radps, self.rate_radps * time_s
         x, y = self.radius_m * cos(angle), self.radius_m * sin(angle)
@@ -62,7 +64,7 @@ def _clock(node: RosNode) -> Callable[[], float]:
     latest_s = 0.0
     start_s = time.monotonic()
 
-    def on_clock(message: Any) -> None:
+    def on_clock(message: Message) -> None:
         nonlocal first_s, latest_s
         latest_s = _seconds(message.clock)
         first_s = latest_s if first_s is None else first_s
@@ -71,7 +73,7 @@ def _clock(node: RosNode) -> Callable[[], float]:
     return lambda: time.monotonic() - start_s if first_s is None else latest_s - first_s
 
 
-def _seconds(stamp: Any) -> float:
+def _seconds(stamp: Message) -> float:
     """Return a time of ROS 1 or ROS 2 in seconds."""
     if hasattr(stamp, "nsecs"):
         return stamp.secs + 1e-9 * stamp.nsecs

@@ -10,9 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import Any
 
 from kittiwake.adapters.ros.kinds import find_class
+from kittiwake.adapters.ros.message_types import MessageClass
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import MissingExtraError
 
@@ -24,7 +24,7 @@ DEPENDENCIES = {
 }
 
 
-def message_class(kind: str) -> Any:
+def message_class(kind: str) -> MessageClass:
     """Return the class of a message type, such as "nav_msgs/Odometry".
 
     Raises:
@@ -34,13 +34,13 @@ def message_class(kind: str) -> Any:
     return _class(kind, "msg")
 
 
-def service_class(kind: str) -> Any:
+def service_class(kind: str) -> MessageClass:
     """Return the class of a service type, such as "std_srvs/Empty"; raises as ``message_class``."""
     return _class(kind, "srv")
 
 
 @cache
-def _class(kind: str, interface: str) -> Any:
+def _class(kind: str, interface: str) -> MessageClass:
     return find_class(
         kind,
         interface,

@@ -3,20 +3,21 @@
 genpy's own filling is as fast, but passes times through floats, which loses up to 240 ns.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from kittiwake.adapters.ros.message_types import FieldValue, Message, MessageClass, MessageFields
 from kittiwake.adapters.ros.ros1.definitions import message_class
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import RosError, did_you_mean
 
 NANOSECONDS = 1_000_000_000
 
-Converter: TypeAlias = Callable[[Any], Any]
+Converter: TypeAlias = Callable[[FieldValue], FieldValue]
 
 
-def make_message(kind: Any, plain: Mapping[str, Any]) -> Any:
+def make_message(kind: MessageClass, plain: MessageFields) -> Message:
     """Return a new message of a class; fields left out get the default of their type.
 
     Plain messages have lower-case names as in ROS 2.
@@ -36,7 +37,7 @@ def make_message(kind: Any, plain: Mapping[str, Any]) -> Any:
 
 
 @cache
-def _slots(kind: Any) -> tuple[tuple[str, str, Converter | None], ...]:
+def _slots(kind: MessageClass) -> tuple[tuple[str, str, Converter | None], ...]:
     """Return each field of a class: its name, the one in plain messages, and its converter."""
     types = zip(kind.__slots__, kind._slot_types, strict=True)
     return tuple((name, name.lower(), _converter(type_name)) for name, type_name in types)
@@ -54,15 +55,15 @@ def _converter(type_name: str) -> Converter | None:
     return partial(make_message, message_class(element)) if "/" in element else None
 
 
-def _convert_each(convert: Converter, values: Any) -> list[Any]:
+def _convert_each(convert: Converter, values: Iterable[FieldValue]) -> list[FieldValue]:
     return [convert(value) for value in values]
 
 
-def _time(kind: Any, time_ns: int) -> Any:
+def _time(kind: MessageClass, time_ns: int) -> Message:
     return kind(*divmod(time_ns, NANOSECONDS))
 
 
-def _refuse_unknown_fields(kind: Any, plain: Mapping[str, Any]) -> None:
+def _refuse_unknown_fields(kind: MessageClass, plain: MessageFields) -> None:
     known = [name.lower() for name in kind.__slots__]
     unknown = [name for name in plain if name not in known]
     if unknown:

@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
+from kittiwake.adapters.ros.message_types import LibraryObject
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import KittiwakeError, RosError
 
@@ -26,7 +26,7 @@ def start_server(
     """
     current = {gain.name: gain.value for gain in gains}
 
-    def reconfigure(config: Any, level: int) -> Any:
+    def reconfigure(config: LibraryObject, level: int) -> LibraryObject:
         del level
         new = {name: float(config[name]) for name in current}
         new = {name: value for name, value in new.items() if _differs(value, current[name])}
@@ -70,7 +70,7 @@ class RemoteGains:
         return {gain.name: response[gain.name] for gain in self.gains}
 
 
-def _client(namespace: str) -> Any:
+def _client(namespace: str) -> LibraryObject:
     rospy = library("rospy")
     try:
         return library("dynamic_reconfigure.client").Client(namespace, timeout=RESPONSE_TIMEOUT_S)
@@ -87,7 +87,7 @@ def _differs(value: float, current: float) -> bool:
     return math.isfinite(value) and value != current
 
 
-def _description(gains: Sequence[Gain]) -> Any:
+def _description(gains: Sequence[Gain]) -> SimpleNamespace:
     """Return the module that dynamic_reconfigure would generate from a .cfg file."""
     parameters = [
         {

@@ -5,6 +5,7 @@ import sys
 import warnings
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from kittiwake.core.errors import MissingExtraError
@@ -13,7 +14,7 @@ DEBIAN_PYTHON = Path("/usr/bin/python3")
 DEBIAN_PACKAGES = Path("/usr/lib/python3/dist-packages")
 
 
-def library(module: str) -> Any:
+def library(module: str) -> ModuleType:
     """Import a module of ROS 1, also from within a virtual environment.
 
     Raises:

@@ -3,11 +3,12 @@
 import sys
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xmlrpc.client import ServerProxy
 
 from typing_extensions import override
 
+from kittiwake.adapters.ros.message_types import FieldValue
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import RosError
 
@@ -136,12 +137,12 @@ class _MasterProbe(threading.Thread):
         with suppress(Exception):
             with ServerProxy(self._uri) as master:
                 try:
-                    answer: Any = master.getPid(self._node)
+                    answer: FieldValue = master.getPid(self._node)
                 except ConnectionError:
                     self.refused = True
                     return
                 self.pid, self.master = int(answer[2]), True
-                found: Any = master.lookupNode(self._node, self._node)
+                found: FieldValue = master.lookupNode(self._node, self._node)
             _, _, node_uri = found
             with ServerProxy(node_uri) as node:
                 node.getPid(self._node)

@@ -4,9 +4,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
+from kittiwake.adapters.ros.message_types import Message, MessageFields
 from kittiwake.adapters.ros.ros1.definitions import message_class, service_class
 from kittiwake.adapters.ros.ros1.filling import make_message
 from kittiwake.adapters.ros.ros1.gains import start_server
@@ -58,7 +58,7 @@ class Ros1Node:
 
     def create_publisher(
         self, topic: str, kind: str, *, latched: bool = False
-    ) -> Callable[[Mapping[str, Any]], None]:
+    ) -> Callable[[MessageFields], None]:
         """Return a function that publishes plain messages on a topic.
 
         A latched topic delivers its last message to late subscribers.
@@ -68,7 +68,7 @@ class Ros1Node:
             topic, message_type, latch=latched, tcp_nodelay=True, queue_size=QUEUE_SIZE
         )
 
-        def publish(plain: Mapping[str, Any]) -> None:
+        def publish(plain: MessageFields) -> None:
             if not latched and publisher.get_num_connections() == 0:
                 return
             try:
@@ -80,12 +80,14 @@ class Ros1Node:
 
         return publish
 
-    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+    def create_subscription(
+        self, topic: str, kind: str, callback: Callable[[Message], None]
+    ) -> None:
         """Pass each message of a topic to a callback; a slow callback receives the latest one."""
         self._rospy.Subscriber(topic, message_class(kind), callback, queue_size=1, tcp_nodelay=True)
 
     def create_service(
-        self, name: str, kind: str, callback: Callable[[Any], Mapping[str, Any]]
+        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
     ) -> None:
         """Advertise a service; each client is served in its own thread."""
         service = service_class(kind)
@@ -113,7 +115,7 @@ class Ros1Node:
 
     def create_transform_broadcaster(
         self, *, static: bool = False
-    ) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+    ) -> Callable[[Sequence[MessageFields]], None]:
         """Return a function that publishes transforms on /tf, or once on /tf_static."""
         topic = "/tf_static" if static else "/tf"
         publish = self.create_publisher(topic, "tf2_msgs/TFMessage", latched=static)

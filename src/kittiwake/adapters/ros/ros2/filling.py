@@ -6,33 +6,42 @@ properties, which check each value, and converts numbers to the right type itsel
 """
 
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from kittiwake.adapters.ros.message_types import (
+    FieldValue,
+    LibraryObject,
+    Message,
+    MessageClass,
+    MessageFields,
+)
+from kittiwake.adapters.ros.messages.plain import PlainMessage
 from kittiwake.adapters.ros.ros2.library import library
 from kittiwake.core.errors import RosError, did_you_mean
 
 SECOND_NS = 1_000_000_000
 TIMES = {"builtin_interfaces/Time", "builtin_interfaces/Duration"}
 
-Filler: TypeAlias = Callable[[Any, Mapping[str, Any]], None]
+Converter: TypeAlias = Callable[[FieldValue], FieldValue]
+Filler: TypeAlias = Callable[[Message, MessageFields], None]
 # arguments: the message that has the field, and the value or None
-FieldSetter: TypeAlias = Callable[[Any, Any], None]
+FieldSetter: TypeAlias = Callable[[Message, FieldValue], None]
 
 
 class Fields(NamedTuple):
     """Fields of a message class: scalars and strings, messages, and all others."""
 
-    scalars: list[tuple[str, str, Callable[[Any], Any], Any]]
+    scalars: list[tuple[str, str, Converter, FieldValue]]
     messages: list[tuple[str, str, Filler]]
     others: list[tuple[str, FieldSetter]]
 
 
 @cache
-def filler(kind: Any) -> Filler:
+def filler(kind: MessageClass) -> Filler:
     """Return a function that writes plain messages into messages of a class.
 
     It raises ``RosError`` for fields that the class does not have.
@@ -40,9 +49,9 @@ def filler(kind: Any) -> Filler:
     names = list(kind.get_fields_and_field_types())
     known = frozenset(names)
     scalars, messages, others = _fields(kind, names)
-    empty: dict[str, Any] = {}
+    empty: PlainMessage = {}
 
-    def fill(message: Any, plain: Mapping[str, Any]) -> None:
+    def fill(message: Message, plain: MessageFields) -> None:
         if not known.issuperset(plain):
             _refuse_unknown_fields(kind, plain, names)
         get = plain.get
@@ -56,7 +65,7 @@ def filler(kind: Any) -> Filler:
     return fill
 
 
-def _fields(kind: Any, names: list[str]) -> Fields:
+def _fields(kind: MessageClass, names: list[str]) -> Fields:
     found, blank = Fields([], [], []), kind()
     for name, slot_type in zip(names, kind.SLOT_TYPES, strict=True):
         slot, default = f"_{name}", getattr(blank, name)
@@ -70,14 +79,14 @@ def _fields(kind: Any, names: list[str]) -> Fields:
     return found
 
 
-def make_message(kind: Any, plain: Mapping[str, Any]) -> Any:
+def make_message(kind: MessageClass, plain: MessageFields) -> Message:
     """Return a new message of a class."""
     message = kind()
     filler(kind)(message, plain)
     return message
 
 
-def _scalar_converter(slot_type: Any, default: Any) -> Callable[[Any], Any] | None:
+def _scalar_converter(slot_type: LibraryObject, default: FieldValue) -> Converter | None:
     """Return the converter of a number or string to the field's type; None for other fields."""
     if isinstance(default, bytes):
         return _octet
@@ -85,15 +94,15 @@ def _scalar_converter(slot_type: Any, default: Any) -> Callable[[Any], Any] | No
     return type(default) if is_scalar and not hasattr(slot_type, "value_type") else None
 
 
-def _is_message(slot_type: Any) -> bool:
+def _is_message(slot_type: LibraryObject) -> bool:
     return hasattr(slot_type, "namespaces") and _name(slot_type) not in TIMES
 
 
-def _name(slot_type: Any) -> str:
+def _name(slot_type: LibraryObject) -> str:
     return f"{slot_type.namespaces[0]}/{slot_type.name}"
 
 
-def _field_setter(slot_type: Any, slot: str, default: Any) -> FieldSetter:
+def _field_setter(slot_type: LibraryObject, slot: str, default: FieldValue) -> FieldSetter:
     if not hasattr(slot_type, "value_type"):
         return partial(_set_time, slot)
     if isinstance(default, np.ndarray):
@@ -110,12 +119,12 @@ def _field_setter(slot_type: Any, slot: str, default: Any) -> FieldSetter:
     return partial(_set_list, slot, list(default))
 
 
-def _set_time(slot: str, message: Any, time_ns: int | None) -> None:
+def _set_time(slot: str, message: Message, time_ns: int | None) -> None:
     stamp = getattr(message, slot)
     stamp._sec, stamp._nanosec = divmod(int(time_ns or 0), SECOND_NS)
 
 
-def _set_in_place(slot: str, default: Any, message: Any, values: Any) -> None:
+def _set_in_place(slot: str, default: FieldValue, message: Message, values: FieldValue) -> None:
     target = getattr(message, slot)
     if values is not None and len(values) != len(target):
         text = f"field '{slot[1:]}': got {len(values)} numbers; must be {len(target)}"
@@ -123,18 +132,20 @@ def _set_in_place(slot: str, default: Any, message: Any, values: Any) -> None:
     target[:] = default if values is None else values
 
 
-def _set_array(slot: str, code: str, message: Any, values: Iterable[Any] | None) -> None:
+def _set_array(slot: str, code: str, message: Message, values: Iterable[FieldValue] | None) -> None:
     setattr(message, slot, array(code, () if values is None else values))
 
 
-def _set_list(slot: str, default: list[Any], message: Any, values: Iterable[Any] | None) -> None:
+def _set_list(
+    slot: str, default: list[FieldValue], message: Message, values: Iterable[FieldValue] | None
+) -> None:
     setattr(message, slot, list(default if values is None else values))
 
 
-def _messages_setter(slot: str, kind: Any) -> FieldSetter:
+def _messages_setter(slot: str, kind: MessageClass) -> FieldSetter:
     fill = filler(kind)
 
-    def set_messages(message: Any, values: Iterable[Mapping[str, Any]] | None) -> None:
+    def set_messages(message: Message, values: Iterable[MessageFields] | None) -> None:
         plain_items = list(values or ())
         # items of this message are reused, so that two messages never share them
         items = getattr(message, slot)
@@ -149,19 +160,19 @@ def _messages_setter(slot: str, kind: Any) -> FieldSetter:
     return set_messages
 
 
-def _times_setter(slot: str, kind: Any) -> FieldSetter:
-    def set_times(message: Any, values: Iterable[int] | None) -> None:
+def _times_setter(slot: str, kind: MessageClass) -> FieldSetter:
+    def set_times(message: Message, values: Iterable[int] | None) -> None:
         pairs = (divmod(int(time_ns), SECOND_NS) for time_ns in values or ())
         setattr(message, slot, [kind(sec=sec, nanosec=ns) for sec, ns in pairs])
 
     return set_times
 
 
-def _octet(value: Any) -> bytes:
+def _octet(value: FieldValue) -> bytes:
     return value if isinstance(value, bytes) else bytes((value,))
 
 
-def _refuse_unknown_fields(kind: Any, plain: Mapping[str, Any], names: list[str]) -> None:
+def _refuse_unknown_fields(kind: MessageClass, plain: MessageFields, names: list[str]) -> None:
     unknown = next(name for name in plain if name not in names)
     message = f"{kind.__name__} has no field '{unknown}'. {did_you_mean(unknown, names)}"
     raise RosError(message)

@@ -6,9 +6,9 @@ accepted as well, and several values can be set atomically.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
+from kittiwake.adapters.ros.message_types import LibraryObject, Message
 from kittiwake.adapters.ros.ros2.library import library
 from kittiwake.core.errors import KittiwakeError
 
@@ -17,11 +17,11 @@ TOLERANCE = 1e-6
 
 
 def create_gain_node(
-    context: Any,
+    context: LibraryObject,
     namespace: str,
     gains: Sequence[Gain],
     on_change: Callable[[dict[str, float]], dict[str, float]],
-) -> tuple[Any, Callable[[Mapping[str, float]], None]]:
+) -> tuple[LibraryObject, Callable[[Mapping[str, float]], None]]:
     """Create a node with gains as its parameters.
 
     Args:
@@ -42,7 +42,7 @@ def create_gain_node(
     names = {gain.name for gain in gains}
     result = library("rcl_interfaces.msg").SetParametersResult
 
-    def on_set_parameters(parameters: Sequence[Any]) -> Any:
+    def on_set_parameters(parameters: Sequence[LibraryObject]) -> Message:
         requested = {one.name: float(one.value) for one in parameters if one.name in names}
         reason = _rejection(requested, on_change) if requested else ""
         return result(successful=not reason, reason=reason)
@@ -59,13 +59,13 @@ def create_gain_node(
     return node, display
 
 
-def _descriptor(gain: Gain) -> Any:
+def _descriptor(gain: Gain) -> Message:
     messages = library("rcl_interfaces.msg")
     limits = messages.FloatingPointRange(from_value=float(gain.low), to_value=float(gain.high))
     return messages.ParameterDescriptor(description=gain.description, floating_point_range=[limits])
 
 
-def _integers_as_doubles(parameters: Sequence[Any]) -> list[Any]:
+def _integers_as_doubles(parameters: Sequence[LibraryObject]) -> list[LibraryObject]:
     """Return the parameters with integer values converted to doubles."""
     parameter = library("rclpy.parameter").Parameter
     integer, double = parameter.Type.INTEGER, parameter.Type.DOUBLE

@@ -4,16 +4,17 @@
 """
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 from kittiwake.adapters.ros.kinds import find_class
+from kittiwake.adapters.ros.message_types import MessageClass
 from kittiwake.core.errors import MissingExtraError
 
 # packages whose definitions come with this package, since few systems have them
 OWN_PACKAGES = ("gazebo_msgs", "uav_gazebo_msgs")
 
 
-def library(module: str) -> Any:
+def library(module: str) -> ModuleType:
     """Import a module of ROS 2.
 
     Raises:
@@ -29,7 +30,7 @@ def library(module: str) -> Any:
         raise MissingExtraError(message) from None
 
 
-def message_class(kind: str) -> Any:
+def message_class(kind: str) -> MessageClass:
     """Return the class of a message type, written as in ROS 1, such as "nav_msgs/Odometry".
 
     Raises:
@@ -39,7 +40,7 @@ def message_class(kind: str) -> Any:
     return _class(kind, "msg")
 
 
-def service_class(kind: str) -> Any:
+def service_class(kind: str) -> MessageClass:
     """Return the class of a service type, such as "std_srvs/Empty"; raises as ``message_class``."""
     return _class(kind, "srv")
 
@@ -65,7 +66,7 @@ def _install_hint(package: str) -> str:
     )
 
 
-def _class(kind: str, interface: str) -> Any:
+def _class(kind: str, interface: str) -> MessageClass:
     return find_class(
         kind,
         interface,

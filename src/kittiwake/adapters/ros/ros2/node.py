@@ -24,9 +24,9 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from kittiwake.adapters.ros.gains import Gain
+from kittiwake.adapters.ros.message_types import LibraryObject, Message, MessageClass, MessageFields
 from kittiwake.adapters.ros.ros2 import standard
 from kittiwake.adapters.ros.ros2.filling import filler, make_message
 from kittiwake.adapters.ros.ros2.gains import create_gain_node
@@ -92,7 +92,7 @@ class Ros2Node:
 
     def create_publisher(
         self, topic: str, kind: str, *, latched: bool = False
-    ) -> Callable[[Mapping[str, Any]], None]:
+    ) -> Callable[[MessageFields], None]:
         """Return a function that publishes plain messages on a topic.
 
         A latched topic delivers its last message to late subscribers.
@@ -106,7 +106,7 @@ class Ros2Node:
 
     def create_transform_broadcaster(
         self, *, static: bool = False
-    ) -> Callable[[Sequence[Mapping[str, Any]]], None]:
+    ) -> Callable[[Sequence[MessageFields]], None]:
         """Return a function that publishes transforms on /tf, or once on /tf_static."""
         topic, depth = ("/tf_static", 1) if static else ("/tf", TRANSFORMS_DEPTH)
         publish = self._create_publisher(
@@ -114,7 +114,9 @@ class Ros2Node:
         )
         return lambda transforms: publish({"transforms": transforms})
 
-    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+    def create_subscription(
+        self, topic: str, kind: str, callback: Callable[[Message], None]
+    ) -> None:
         """Pass each message of a topic to a callback.
 
         A command of uav_gazebo is also accepted on standard messages, and passed on with the same
@@ -135,7 +137,7 @@ class Ros2Node:
             self._subscribe(name, message_class(other.kind), convert)
 
     def create_service(
-        self, name: str, kind: str, callback: Callable[[Any], Mapping[str, Any]]
+        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
     ) -> None:
         """Advertise a service; each request is served in its own thread.
 
@@ -197,7 +199,7 @@ class Ros2Node:
         package = kind.partition("/")[0]
         self.warn(f"{name} is not available, since {package} is not installed")
 
-    def _create_executor(self) -> Any:
+    def _create_executor(self) -> LibraryObject:
         """Create an event-driven executor if this rclpy has one, which is idle without events."""
         try:
             events = library("rclpy.experimental.events_executor")
@@ -205,7 +207,7 @@ class Ros2Node:
             return library("rclpy.executors").SingleThreadedExecutor(context=self._context)
         return events.EventsExecutor(context=self._context)
 
-    def _spin(self, executor: Any) -> None:
+    def _spin(self, executor: LibraryObject) -> None:
         # with a timeout: while an EventsExecutor spins forever, its nodes cannot be extended
         while not self.stopped.is_set():
             try:
@@ -215,20 +217,20 @@ class Ros2Node:
                 if not self.stopped.is_set():
                     self.error(f"ROS 2: {error!r}")
 
-    def _qos_profile(self, depth: int, *, latched: bool = False) -> Any:
+    def _qos_profile(self, depth: int, *, latched: bool = False) -> LibraryObject:
         qos = library("rclpy.qos")
         policies = qos.DurabilityPolicy
         durability = policies.TRANSIENT_LOCAL if latched else policies.VOLATILE
         return qos.QoSProfile(depth=depth, durability=durability)
 
     def _create_publisher(
-        self, topic: str, kind: str, qos_profile: Any
-    ) -> Callable[[Mapping[str, Any]], None]:
+        self, topic: str, kind: str, qos_profile: LibraryObject
+    ) -> Callable[[MessageFields], None]:
         message_type = message_class(kind)
         publisher = self._node.create_publisher(message_type, topic, qos_profile)
         message, fill, lock = message_type(), filler(message_type), threading.Lock()
 
-        def publish(plain: Mapping[str, Any]) -> None:
+        def publish(plain: MessageFields) -> None:
             with lock:
                 if self.stopped.is_set():
                     return
@@ -242,8 +244,10 @@ class Ros2Node:
 
         return publish
 
-    def _subscribe(self, topic: str, message_type: Any, callback: Callable[[Any], None]) -> None:
-        def on_message(message: Any) -> None:
+    def _subscribe(
+        self, topic: str, message_type: MessageClass, callback: Callable[[Message], None]
+    ) -> None:
+        def on_message(message: Message) -> None:
             try:
                 callback(message)
             # an exception would end the executor's thread
@@ -257,9 +261,9 @@ class Ros2Node:
         topic: str,
         convert: standard.Converter,
         frames: standard.Frames,
-        callback: Callable[[Any], None],
-    ) -> Callable[[Any], None]:
-        def on_message(message: Any) -> None:
+        callback: Callable[[Message], None],
+    ) -> Callable[[Message], None]:
+        def on_message(message: Message) -> None:
             try:
                 command = convert(message, frames)
             except KittiwakeError as error:
@@ -270,12 +274,12 @@ class Ros2Node:
         return on_message
 
     def _create_service(
-        self, name: str, kind: str, callback: Callable[[Any], Mapping[str, Any]]
+        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
     ) -> None:
         service_type = service_class(kind)
         lock = threading.Lock()
 
-        def respond(request: Any, header: Any) -> None:
+        def respond(request: Message, header: Message) -> None:
             try:
                 response = make_message(service_type.Response, callback(request))
             # the client needs a response even after an unexpected error
@@ -286,7 +290,7 @@ class Ros2Node:
                 if not self.stopped.is_set():
                     send(response, header)
 
-        def start(request: Any, header: Any) -> None:
+        def start(request: Message, header: Message) -> None:
             threading.Thread(target=respond, args=(request, header), daemon=True, name=name).start()
 
         # An executor waits for the callback and sends its result at once. To keep it free, the
@@ -296,9 +300,9 @@ class Ros2Node:
 
 
 def _trigger_callback(
-    service: standard.StandardService, callback: Callable[[Any], Mapping[str, Any]]
-) -> Callable[[Any], Mapping[str, Any]]:
-    def trigger(request: Any) -> Mapping[str, Any]:
+    service: standard.StandardService, callback: Callable[[Message], MessageFields]
+) -> Callable[[Message], MessageFields]:
+    def trigger(request: Message) -> MessageFields:
         del request
         return standard.trigger_response(service, callback(service.request))
 

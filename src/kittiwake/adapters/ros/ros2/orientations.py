@@ -5,8 +5,8 @@ the angular velocity in world axes: omega = D rates.
 """
 
 from math import asin, atan2, cos, sin, tan
-from typing import Any
 
+from kittiwake.adapters.ros.message_types import Message
 from kittiwake.adapters.ros.ros2.original import Vector
 from kittiwake.core.errors import RosError
 
@@ -16,20 +16,20 @@ UNIT_TOLERANCE = 1e-3
 MIN_PITCH_COSINE = 0.01
 
 
-def _check_unit(q: Any) -> None:
+def _check_unit(q: Message) -> None:
     norm = (q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w) ** 0.5
     if not abs(norm - 1.0) <= UNIT_TOLERANCE:
         message = f"orientation: got norm {norm:g}; must be a unit quaternion"
         raise RosError(message)
 
 
-def heading_rad(q: Any) -> float:
+def heading_rad(q: Message) -> float:
     """Return the heading of the x axis; raises ``RosError`` without a unit quaternion."""
     _check_unit(q)
     return atan2(2.0 * (q.w * q.z + q.x * q.y), 1.0 - 2.0 * (q.y * q.y + q.z * q.z))
 
 
-def xyz_angles(q: Any) -> Vector:
+def xyz_angles(q: Message) -> Vector:
     """Return the angles of R = Rx Ry Rz; raises ``RosError`` without a unit quaternion."""
     _check_unit(q)
     sine = 2.0 * (q.x * q.z + q.w * q.y)
@@ -40,7 +40,7 @@ def xyz_angles(q: Any) -> Vector:
     )
 
 
-def xyz_angle_rates(angles: Vector, omega: Any) -> Vector:
+def xyz_angle_rates(angles: Vector, omega: Message) -> Vector:
     """Return the rates of the angles from an angular velocity in world axes.
 
     Raises:

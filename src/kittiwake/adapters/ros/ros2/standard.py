@@ -23,9 +23,11 @@ that the standard message does not have are zero.
 Converters return objects with the fields of uav_gazebo's messages.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
+from kittiwake.adapters.ros.message_types import Message, MessageFields
+from kittiwake.adapters.ros.messages.plain import PlainMessage
 from kittiwake.adapters.ros.node import RefusedResponse
 from kittiwake.adapters.ros.ros2.orientations import heading_rad, xyz_angle_rates, xyz_angles
 from kittiwake.adapters.ros.ros2.original import (
@@ -76,7 +78,7 @@ class Frames(NamedTuple):
         return True
 
 
-Converter: TypeAlias = Callable[[Any, Frames], Any]
+Converter: TypeAlias = Callable[[Message, Frames], Message]
 
 
 class StandardTopic(NamedTuple):
@@ -97,8 +99,8 @@ class StandardService(NamedTuple):
     """
 
     name: str
-    request: Any
-    text: Callable[[Mapping[str, Any]], str]
+    request: Message
+    text: Callable[[MessageFields], str]
 
 
 class Original(NamedTuple):
@@ -109,13 +111,13 @@ class Original(NamedTuple):
     services: Sequence[StandardService] = ()
 
 
-def pose(message: Any, frames: Frames) -> PositionYawControl:
+def pose(message: Message, frames: Frames) -> PositionYawControl:
     """Convert a geometry_msgs/PoseStamped."""
     _require_world(message.header.frame_id, frames)
     return PositionYawControl(_vector(message.pose.position), heading_rad(message.pose.orientation))
 
 
-def trajectory_point(message: Any, frames: Frames) -> PositionYawControl:
+def trajectory_point(message: Message, frames: Frames) -> PositionYawControl:
     """Convert the joint of a trajectory_msgs/MultiDOFJointTrajectoryPoint; it has no frame."""
     del frames
     transform = _single(message.transforms, "transforms")
@@ -130,19 +132,19 @@ def trajectory_point(message: Any, frames: Frames) -> PositionYawControl:
     )
 
 
-def twist_stamped(message: Any, frames: Frames) -> VelocityYawRateControl:
+def twist_stamped(message: Message, frames: Frames) -> VelocityYawRateControl:
     """Convert a geometry_msgs/TwistStamped."""
     in_body = frames.is_body(message.header.frame_id)
     return VelocityYawRateControl(_vector(message.twist.linear), message.twist.angular.z, in_body)
 
 
-def twist(message: Any, frames: Frames) -> VelocityYawRateControl:
+def twist(message: Message, frames: Frames) -> VelocityYawRateControl:
     """Convert a geometry_msgs/Twist, which is in body axes by convention."""
     del frames
     return VelocityYawRateControl(_vector(message.linear), message.angular.z, body_frame=True)
 
 
-def thrust_attitude(message: Any, frames: Frames) -> ThrustAttitudeControl:
+def thrust_attitude(message: Message, frames: Frames) -> ThrustAttitudeControl:
     """Convert a sensor_msgs/MultiDOFJointState."""
     _require_world(message.header.frame_id, frames)
     thrust = _thrust_n(_single(message.wrench, "wrench").force)
@@ -152,20 +154,20 @@ def thrust_attitude(message: Any, frames: Frames) -> ThrustAttitudeControl:
     return ThrustAttitudeControl(thrust, angles, rates)
 
 
-def thrust_velocity(message: Any, frames: Frames) -> ThrustVelocityControl:
+def thrust_velocity(message: Message, frames: Frames) -> ThrustVelocityControl:
     """Convert a sensor_msgs/MultiDOFJointState."""
     _require_world(message.header.frame_id, frames)
     thrust = _thrust_n(_single(message.wrench, "wrench").force)
     return ThrustVelocityControl(thrust, _vector(_single(message.twist, "twist").angular))
 
 
-def wrench(message: Any, frames: Frames) -> ThrustTorqueControl:
+def wrench(message: Message, frames: Frames) -> ThrustTorqueControl:
     """Convert a geometry_msgs/WrenchStamped."""
     _require_world(message.header.frame_id, frames)
     return ThrustTorqueControl(_thrust_n(message.wrench.force), _vector(message.wrench.torque))
 
 
-def mode_number(message: Any, frames: Frames) -> ControlMode:
+def mode_number(message: Message, frames: Frames) -> ControlMode:
     """Convert a std_msgs/UInt8."""
     del frames
     return ControlMode(message.data)
@@ -177,42 +179,42 @@ def _require_world(frame: str, frames: Frames) -> None:
         raise RosError(message)
 
 
-def _vector(given: Any) -> Vector:
+def _vector(given: Message) -> Vector:
     return Vector(given.x, given.y, given.z)
 
 
-def _thrust_n(force: Any) -> float:
+def _thrust_n(force: Message) -> float:
     if force.x != 0.0 or force.y != 0.0:
         message = f"lateral force: got ({force.x:g}, {force.y:g}) N; must be (0, 0)"
         raise RosError(message)
     return force.z
 
 
-def _single(items: Sequence[Any], name: str) -> Any:
+def _single(items: Sequence[Message], name: str) -> Message:
     if len(items) != 1:
         message = f"{name}: got {len(items)} entries; must be one"
         raise RosError(message)
     return items[0]
 
 
-def _single_or_none(items: Sequence[Any], name: str) -> Any:
+def _single_or_none(items: Sequence[Message], name: str) -> Message:
     return _single(items, name) if len(items) else None
 
 
-def _switch_mode_text(_: Mapping[str, Any]) -> str:
+def _switch_mode_text(_: MessageFields) -> str:
     return ""
 
 
-def _land_text(response: Mapping[str, Any]) -> str:
+def _land_text(response: MessageFields) -> str:
     too_far = "too far from the landing position to stop the motors"
     return "" if response.get("success") else too_far
 
 
-def _get_mode_text(response: Mapping[str, Any]) -> str:
+def _get_mode_text(response: MessageFields) -> str:
     return MODES[response["mode"]["mode"]]
 
 
-def _takeoff_text(response: Mapping[str, Any]) -> str:
+def _takeoff_text(response: MessageFields) -> str:
     return f"{response['residual']:.2f} m from the commanded position"
 
 
@@ -287,7 +289,7 @@ def namespace_of(name: str, kind: str) -> str | None:
     return name.removesuffix(f"/{original.name}")
 
 
-def trigger_response(service: StandardService, response: Mapping[str, Any]) -> dict[str, Any]:
+def trigger_response(service: StandardService, response: MessageFields) -> PlainMessage:
     """Convert a response of uav_gazebo's service to one of std_srvs/Trigger."""
     if isinstance(response, RefusedResponse):
         return {"success": False, "message": response.reason}
