@@ -86,7 +86,7 @@ def command_sliders(context: SliderContext) -> Mapping[str, CommandSliders]:
 def _actuators(context: SliderContext) -> CommandSliders:
     """Return a slider for each number of an actuator command that has no sliders of its own."""
     dynamics = context.vehicle.dynamics
-    columns = column_names(dynamics.command_type)
+    columns = column_names(dynamics.command_type, dynamics.actuator_count)
 
     def slider(column: str) -> Slider:
         low, high = map(float, dynamics.command_bounds.get(column, (-1.0, 1.0)))
