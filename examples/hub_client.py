@@ -1,8 +1,8 @@
 """Fly custom vehicles as members of a flock that a hub guides over sockets.
 
-A hub is a separate process, ``kittiwake hub``; here it runs in a thread, in lockstep, so that the
-flight is faster than real time. A member needs only its port and its name: it reports its motion
-and receives a setpoint. The members here are points that reach a velocity with a lag.
+A hub is a separate process, ``kittiwake hub``; here it runs in a thread, in lockstep, faster than
+real time. A member needs its port and its name: it reports its motion and receives a setpoint. The
+members here are points that reach a velocity with a lag.
 """
 
 import sys
@@ -13,8 +13,7 @@ from kittiwake.adapters.hub.flock_server import FlockServer
 from kittiwake.adapters.hub.server import Hub, serving
 from kittiwake.scenario.load import load_scenario
 
-TARGET_M = (5.0, 5.0, 5.0)
-LAG_S = 0.2
+TARGET_M, LAG_S = (5.0, 5.0, 5.0), 0.2
 
 
 class Point:

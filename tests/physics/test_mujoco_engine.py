@@ -343,12 +343,15 @@ def test_a_lost_vehicle_touches_and_moves_no_other(tmp_path):
 @pytest.mark.parametrize(
     ("vehicles", "said"),
     [
-        ({"a": block((0, 0, 1)), "b": block((0.05, 0, 1))}, "vehicle a and vehicle b begin 0.15 m"),
+        (
+            {"a": block((0, 0, 1)), "b": block((0.05, 0, 1))},
+            "vehicle a and vehicle b overlap by 0.15 m",
+        ),
         (
             {"a": block((0, 0, 1), feet=False, size_body_m=[0, 0, 0])},
             "has no collision geometry",
         ),
-        ({"a": block((0, 0, 1), feet=False, inertia_kgm2=TINY)}, "MuJoCo cannot have"),
+        ({"a": block((0, 0, 1), feet=False, inertia_kgm2=TINY)}, "MuJoCo rejects these bodies"),
     ],
 )
 def test_impossible_starts_are_refused_readably(vehicles, said, tmp_path):
