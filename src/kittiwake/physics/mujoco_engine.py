@@ -32,7 +32,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool
+from jaxtyping import Array, ArrayLike, Bool
 from typing_extensions import override
 
 from kittiwake.contact.deck import FIRST_DECK, GROUND
@@ -171,9 +171,9 @@ class _Machine:
         steps: int,
         dt_s: float,
         real: np.dtype[np.floating],
-        before: np.ndarray,
-        after: np.ndarray,
-        present: np.ndarray,
+        before: ArrayLike,
+        after: ArrayLike,
+        present: ArrayLike,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the fields of ``Contacts``; motions and impulses are passed as bits."""
         own = np.ascontiguousarray(after).view(real).reshape(-1, COLUMNS)
