@@ -91,7 +91,7 @@ def _replay(folder: Path, ghost: Path | None, page: PageOptions) -> None:
     def build(server: "PageServer") -> Cockpit:
         return Cockpit(server, playback.flight, Replay(playback), ghost=ghost_playback)
 
-    with open_page(build, page) as cockpit, suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt), open_page(build, page) as cockpit:
         cockpit.wait()
 
 
@@ -118,9 +118,9 @@ def _fly(
         show_scenario_warnings(loaded)
     default = default_folder(loaded.name)
     with (
+        suppress(KeyboardInterrupt),
         show_progress(shown=not page.quiet) as progress,
         live(loaded, ratio, page, joystick=joystick) as (session, cockpit),
-        suppress(KeyboardInterrupt),
     ):
         while True:
             with run_folder(None, loaded, default) as folder:
