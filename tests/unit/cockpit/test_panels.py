@@ -11,7 +11,7 @@ import viser
 
 from kittiwake.cockpit.cockpit import Cockpit
 from kittiwake.cockpit.frame_buffer import FrameBuffer
-from kittiwake.cockpit.panels.flying import FlyingPanel
+from kittiwake.cockpit.panels.command import CommandPanel
 from kittiwake.cockpit.panels.plots import PlotsPanel
 from kittiwake.cockpit.panels.readings import _columns, _numbers
 from kittiwake.cockpit.panels.view import BrowserCamera
@@ -330,7 +330,7 @@ def test_plots_are_not_updated_while_rebuilt(page, caplog):
 
 
 def test_an_ended_flight_has_no_controls(page, monkeypatch):
-    flying = next(panel for panel in page.panels if isinstance(panel, FlyingPanel))
+    flying = next(panel for panel in page.panels if isinstance(panel, CommandPanel))
     monkeypatch.setattr(type(page.session.executor), "ended", True)
     flying.update(page.buffer.frame())
     assert not flying._folder.visible

@@ -1,4 +1,4 @@
-"""From where films look."""
+"""Camera paths of films."""
 
 import numpy as np
 import pytest

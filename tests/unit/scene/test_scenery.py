@@ -8,7 +8,7 @@ from tests.unit.scene.flights import PAIR, pair_log, scenario_in
 
 from kittiwake.rendering.offscreen_renderer import HORIZON_RGB
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.horizon import BEGIN, FAR, horizon_looks
+from kittiwake.scene.horizon import BEGIN, FAR, horizon_meshes
 from kittiwake.scene.log_playback import LogPlayback
 from kittiwake.scene.wave_lines import ABOVE_M, EVERY, wave_lines
 
@@ -21,12 +21,12 @@ def flight(tmp_path_factory):
     return LogPlayback(pair_log(), scenario_in(tmp_path_factory.mktemp("pair"))).flight
 
 
-def radii_m(flight, look):
-    return np.linalg.norm(look.vertices_m[:, :2] - extent_of(flight).center_world_m[:2], axis=1)
+def radii_m(flight, mesh):
+    return np.linalg.norm(mesh.vertices_m[:, :2] - extent_of(flight).center_world_m[:2], axis=1)
 
 
 def test_the_ground_fades_into_the_sky(flight):
-    rings = horizon_looks(flight, GREEN)
+    rings = horizon_meshes(flight, GREEN)
     assert rings[0].rgb == GREEN
     assert rings[-1].rgb == HORIZON_RGB
     greens = [ring.rgb[1] for ring in rings]
@@ -34,7 +34,7 @@ def test_the_ground_fades_into_the_sky(flight):
 
 
 def test_the_ground_rings_have_no_gaps(flight):
-    rings = horizon_looks(flight, GREEN)
+    rings = horizon_meshes(flight, GREEN)
     wide = extent_of(flight).widest_m
     assert radii_m(flight, rings[0]).min() == pytest.approx(BEGIN * wide, rel=1e-5)
     assert radii_m(flight, rings[-1]).max() == pytest.approx(FAR * wide, rel=1e-5)
@@ -43,7 +43,7 @@ def test_the_ground_rings_have_no_gaps(flight):
 
 
 def test_the_ground_rings_face_upwards(flight):
-    ring = horizon_looks(flight, GREEN)[0]
+    ring = horizon_meshes(flight, GREEN)[0]
     one, two, three = (ring.vertices_m[ring.faces[:, i]] for i in range(3))
     assert (np.cross(two - one, three - one)[:, 2] > 0.0).all()
 

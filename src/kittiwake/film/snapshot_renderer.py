@@ -8,14 +8,14 @@ from jaxtyping import Float64, UInt8
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import Table
 from kittiwake.film.camera_path import camera_path
-from kittiwake.film.location import Location
+from kittiwake.film.flight_renderer import FlightRenderer
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scene.log_playback import LogPlayback
 
 FPS = 30.0
 
 
-class Portrait:
+class SnapshotRenderer:
     """Renderer of all vehicles from their rows, whose columns begin with the time.
 
     Raises:
@@ -29,7 +29,7 @@ class Portrait:
         size: tuple[int, int],
     ) -> None:
         self._scenario, self._columns, self._size = scenario, columns, size
-        self._location: Location | None = None
+        self._renderer: FlightRenderer | None = None
 
     def picture(
         self, rows: Mapping[str, Float64[np.ndarray, " columns"]]
@@ -38,16 +38,16 @@ class Portrait:
         tables = {name: Table(self._columns[name], row[None]) for name, row in rows.items()}
         log = Log(tables, (), self._scenario.document.data)
         playback = LogPlayback(log, self._scenario)
-        if self._location is None:
-            self._location = Location(playback, log, self._size)
+        if self._renderer is None:
+            self._renderer = FlightRenderer(playback, log, self._size)
         width, height = self._size
         time_s = playback.span_s[0]
         (view,) = camera_path(
             playback,
-            self._location.bodies,
+            self._renderer.bodies,
             [time_s],
             aspect=width / height,
             fps=FPS,
             drifting=False,
         )
-        return self._location.drawn(playback.frame(time_s), view)
+        return self._renderer.drawn(playback.frame(time_s), view)

@@ -6,7 +6,7 @@ import numpy as np
 import viser
 from jaxtyping import Float
 
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.rotation import UPRIGHT
 from kittiwake.rendering.shapes import Rgb, is_closed
 
@@ -18,44 +18,46 @@ MAX_SHADOW_M = 60.0
 LineSegments = Float[np.ndarray, "pieces 2 3"]
 
 
-class Nodes:
+class NodeFactory:
     """Factory of nodes with a common prefix."""
 
     def __init__(self, scene: viser.SceneApi, prefix: str) -> None:
         self.scene, self.prefix = scene, prefix
 
-    def batch(self, name: str, look: Look, instances: int, **more: Any) -> viser.BatchedMeshHandle:
-        """Add instances of a look, initially at the origin."""
-        translucent = look.opacity < 1.0
-        is_large = instances * len(look.faces) > LARGE_TRIANGLES
+    def batch(
+        self, name: str, mesh: ColoredMesh, instances: int, **more: Any
+    ) -> viser.BatchedMeshHandle:
+        """Add instances of a mesh, initially at the origin."""
+        translucent = mesh.opacity < 1.0
+        is_large = instances * len(mesh.faces) > LARGE_TRIANGLES
         return self.scene.add_batched_meshes_simple(
             f"{self.prefix}/{name}",
-            look.vertices_m,
-            look.faces,
+            mesh.vertices_m,
+            mesh.faces,
             np.tile(UPRIGHT.astype(np.float32), (instances, 1)),
             np.zeros((instances, 3), np.float32),
-            batched_colors=more.pop("rgb", look.rgb),
-            opacity=more.pop("opacity", look.opacity if translucent else None),
+            batched_colors=more.pop("rgb", mesh.rgb),
+            opacity=more.pop("opacity", mesh.opacity if translucent else None),
             flat_shading=True,
-            side=_side(look),
+            side=_side(mesh),
             lod="auto" if is_large else "off",  # codespell:ignore lod
             cast_shadow=not translucent,
             receive_shadow=not translucent,
             **more,
         )
 
-    def mesh(self, name: str, look: Look, *, shadow: bool = True) -> viser.MeshHandle:
-        """Add a look in world axes, optionally with a shadow."""
-        translucent = look.opacity < 1.0
-        width_m = float(np.ptp(look.vertices_m, axis=0).max())
+    def mesh(self, name: str, mesh: ColoredMesh, *, shadow: bool = True) -> viser.MeshHandle:
+        """Add a mesh in world axes, optionally with a shadow."""
+        translucent = mesh.opacity < 1.0
+        width_m = float(np.ptp(mesh.vertices_m, axis=0).max())
         return self.scene.add_mesh_simple(
             f"{self.prefix}/{name}",
-            look.vertices_m,
-            look.faces,
-            color=look.rgb,
-            opacity=look.opacity if translucent else None,
+            mesh.vertices_m,
+            mesh.faces,
+            color=mesh.rgb,
+            opacity=mesh.opacity if translucent else None,
             flat_shading=True,
-            side=_side(look),
+            side=_side(mesh),
             cast_shadow=shadow and not translucent and width_m < MAX_SHADOW_M,
             receive_shadow=not translucent,
         )
@@ -96,6 +98,6 @@ def update_node(handle: viser.SceneNodeHandle, **values: np.ndarray) -> None:
             setattr(handle, name, value)
 
 
-def _side(look: Look) -> Literal["front", "double"]:
-    """Return the drawn side; looks drawn from outside only cast no shadow on themselves."""
-    return "front" if look.opacity >= 1.0 and is_closed(look) else "double"
+def _side(mesh: ColoredMesh) -> Literal["front", "double"]:
+    """Return the drawn side; meshes drawn from outside only cast no shadow on themselves."""
+    return "front" if mesh.opacity >= 1.0 and is_closed(mesh) else "double"

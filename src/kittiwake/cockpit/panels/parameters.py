@@ -12,7 +12,7 @@ from kittiwake.runtime.session import Session
 from kittiwake.scene.frame import Frame
 
 
-class GainsPanel:
+class ParametersPanel:
     """Folder for each controller with a field for each number."""
 
     def __init__(self, context: PanelContext, session: Session) -> None:

@@ -10,18 +10,18 @@ from kittiwake.analysis.plots.style import shortened
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.film.camera_path import body_m
 from kittiwake.film.caption import Caption, Label, captioned
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.offscreen_renderer import OffscreenRenderer, Polyline
 from kittiwake.rendering.view import View
 from kittiwake.scene.extent import extent_of
 from kittiwake.scene.frame import FlightInfo, Frame
-from kittiwake.scene.horizon import horizon_looks
+from kittiwake.scene.horizon import horizon_meshes
 from kittiwake.scene.lines import color_of
 from kittiwake.scene.log_playback import LogPlayback
 from kittiwake.scene.moving_bodies import MovingBodies
 from kittiwake.scene.sensor_beams import FIELD_RGB, RAY_RGB, SensorBeams
 from kittiwake.scene.sound_cones import SoundCones
-from kittiwake.scene.static_objects import is_water, static_lines, static_looks
+from kittiwake.scene.static_objects import is_water, static_lines, static_meshes
 from kittiwake.scene.water import Sea, has_waves
 from kittiwake.scene.wave_lines import wave_lines
 
@@ -40,7 +40,7 @@ NAME_ABOVE, NAME_PX = 0.6, 4.0
 Picture = UInt8[np.ndarray, "height width 3"]
 
 
-class Location:
+class FlightRenderer:
     """Renderer of a flight's pictures in one size.
 
     Raises:
@@ -53,21 +53,21 @@ class Location:
         self.bodies, self.beams = MovingBodies(flight), SensorBeams(flight)
         self.sound = SoundCones(self.beams)
         self.sea = Sea(flight) if has_waves(flight) else None
-        static = static_looks(flight)
+        static = static_meshes(flight)
         sheet = [] if self.sea is None else [self._sheet(self.sea, flight)]
         self.renderer = OffscreenRenderer(
-            [(part.look, part.instances) for part in self.bodies.parts],
+            [(part.mesh, part.instances) for part in self.bodies.parts],
             [
-                *(look for name, look in static if not (sheet and is_water(name))),
-                *horizon_looks(flight, sheet[0].rgb if sheet else static[0][1].rgb),
+                *(mesh for name, mesh in static if not (sheet and is_water(name))),
+                *horizon_meshes(flight, sheet[0].rgb if sheet else static[0][1].rgb),
             ],
             *size,
-            [*sheet, *self.sound.looks],
+            [*sheet, *self.sound.meshes],
         )
         self.colors = {name: color_of(number) for number, name in enumerate(log.names)}
         self.scale = size[1] / REFERENCE_HEIGHT_PX
         self.static_polylines = [*self._static_lines(), *self._routes(log)]
-        self.reach = {name: body_m(self.bodies, [name]) for name in log.names[: MAX_NAMES + 1]}
+        self.radii_m = {name: body_m(self.bodies, [name]) for name in log.names[: MAX_NAMES + 1]}
 
     def picture(self, time_s: float, view: View, speed: float) -> Picture:
         """Return the picture at a time, with its caption."""
@@ -91,10 +91,10 @@ class Location:
             lines += wave_lines(water, LINE_PX * self.scale)
         return self.renderer.picture(poses, lines, view, shapes)
 
-    def _sheet(self, sea: Sea, flight: FlightInfo) -> Look:
-        """Return the sea as an opaque look, which receives shadows."""
+    def _sheet(self, sea: Sea, flight: FlightInfo) -> ColoredMesh:
+        """Return the sea as an opaque mesh, which receives shadows."""
         center = extent_of(flight).center_world_m[:2]
-        return sea.look(self.playback.span_s[0], center)._replace(opacity=1.0)
+        return sea.mesh(self.playback.span_s[0], center)._replace(opacity=1.0)
 
     def _rays(self, frame: Frame) -> Iterator[Polyline]:
         """Yield light beams and the edges of cameras' fields of view."""
@@ -138,12 +138,12 @@ class Location:
 
     def _labels(self, frame: Frame, view: View) -> list[Label]:
         """Return the names of the vehicles, above them, if they are few."""
-        names = [name for name in self.reach if name in frame.rows]
-        if len(self.reach) > MAX_NAMES or len(names) < 2:
+        names = [name for name in self.radii_m if name in frame.rows]
+        if len(self.radii_m) > MAX_NAMES or len(names) < 2:
             return []
         above = np.array([0.0, 0.0, 1.0])
         tops = np.stack(
-            [frame.rows[name][1:4] + NAME_ABOVE * self.reach[name] * above for name in names]
+            [frame.rows[name][1:4] + NAME_ABOVE * self.radii_m[name] * above for name in names]
         )
         positions = view.pixels(tops, *self.size)
         return [

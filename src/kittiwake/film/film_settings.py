@@ -20,7 +20,7 @@ MAX_PICTURES = 90_000
 
 
 @dataclass(frozen=True)
-class Take:
+class FilmSettings:
     """Settings of a film.
 
     Attributes:

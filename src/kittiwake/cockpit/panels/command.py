@@ -45,7 +45,7 @@ MOVES: dict[str, tuple[str, float, float, float, float]] = {
 SLIDER_STEPS = 400
 
 
-class FlyingPanel:
+class CommandPanel:
     """Commands to the selected vehicle.
 
     A moved slider overrides guidance and earlier commands until guidance is resumed.

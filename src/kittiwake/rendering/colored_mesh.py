@@ -6,7 +6,7 @@ from jaxtyping import Float32, Int32
 from numpy import ndarray
 
 
-class Look(NamedTuple):
+class ColoredMesh(NamedTuple):
     """Triangle mesh in body axes, with color and opacity; both sides are visible."""
 
     vertices_m: Float32[ndarray, "vertices 3"]
