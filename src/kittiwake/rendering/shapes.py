@@ -45,9 +45,7 @@ def merge(*shapes: Shape) -> Shape:
 def is_closed(mesh: ColoredMesh) -> bool:
     """Return True if a mesh is watertight with consistent outward faces."""
     surface = trimesh.Trimesh(mesh.vertices_m, mesh.faces, process=False)
-    return bool(
-        triangles.is_watertight and triangles.is_winding_consistent and triangles.volume > 0.0
-    )
+    return bool(surface.is_watertight and surface.is_winding_consistent and surface.volume > 0.0)
 
 
 def box(sides_m: Point, center_m: Point = (0.0, 0.0, 0.0)) -> Shape:

@@ -35,7 +35,7 @@ def found(agents, before=(False, False, False), there=(True, True, True)):
         PersonCamera(columns=2, rows=2), world.agents.estimate, FlightArea()
     )
     goal = SearchProgress(jnp.asarray(before), jnp.zeros((), jnp.int32), beliefs)
-    goal = task.proceed(goal, world, scenes.keys(1)[0])
+    goal = task.update_goal(goal, world, scenes.keys(1)[0])
     figures = task.figures(goal, world)
     assert figures == {"persons_found": sum(goal.found.tolist()), "persons": sum(there)}
     return goal.found.tolist(), int(goal.new), float(task.reward(goal, seekers[0], world))

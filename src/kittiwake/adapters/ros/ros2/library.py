@@ -6,7 +6,7 @@
 from importlib import import_module
 from types import ModuleType
 
-from kittiwake.adapters.ros.kinds import find_class
+from kittiwake.adapters.ros.interface_types import find_class
 from kittiwake.adapters.ros.message_types import MessageClass
 from kittiwake.core.errors import MissingExtraError
 

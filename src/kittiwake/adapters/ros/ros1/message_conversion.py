@@ -1,6 +1,6 @@
 """Conversion of plain messages to ROS 1 messages.
 
-genpy's own filling is as fast, but passes times through floats, which loses up to 240 ns.
+genpy's own conversion is as fast, but passes times through floats, which loses up to 240 ns.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,6 +1,6 @@
 """Fast conversion of plain messages to ROS 2 messages, prepared once for each type.
 
-A publisher reuses one message, since publishing serializes it at once. Hence a filler writes every
+A publisher reuses one message, since publishing serializes it at once. Hence a writer writes every
 field of an existing message; fields left out get the default of their type. It bypasses the
 properties, which check each value, and converts numbers to the right type itself.
 """
@@ -27,7 +27,7 @@ SECOND_NS = 1_000_000_000
 TIMES = {"builtin_interfaces/Time", "builtin_interfaces/Duration"}
 
 Converter: TypeAlias = Callable[[FieldValue], FieldValue]
-Filler: TypeAlias = Callable[[Message, MessageFields], None]
+MessageWriter: TypeAlias = Callable[[Message, MessageFields], None]
 # arguments: the message that has the field, and the value or None
 FieldSetter: TypeAlias = Callable[[Message, FieldValue], None]
 
@@ -36,12 +36,12 @@ class Fields(NamedTuple):
     """Fields of a message class: scalars and strings, messages, and all others."""
 
     scalars: list[tuple[str, str, Converter, FieldValue]]
-    messages: list[tuple[str, str, Filler]]
+    messages: list[tuple[str, str, MessageWriter]]
     others: list[tuple[str, FieldSetter]]
 
 
 @cache
-def filler(kind: MessageClass) -> Filler:
+def message_writer(kind: MessageClass) -> MessageWriter:
     """Return a function that writes plain messages into messages of a class.
 
     It raises ``RosError`` for fields that the class does not have.
@@ -51,18 +51,18 @@ def filler(kind: MessageClass) -> Filler:
     scalars, messages, others = _fields(kind, names)
     empty: PlainMessage = {}
 
-    def fill(message: Message, plain: MessageFields) -> None:
+    def write(message: Message, plain: MessageFields) -> None:
         if not known.issuperset(plain):
             _refuse_unknown_fields(kind, plain, names)
         get = plain.get
         for name, slot, convert, default in scalars:
             setattr(message, slot, convert(get(name, default)))
-        for name, slot, fill_field in messages:
-            fill_field(getattr(message, slot), get(name, empty))
+        for name, slot, write_field in messages:
+            write_field(getattr(message, slot), get(name, empty))
         for name, set_field in others:
             set_field(message, get(name))
 
-    return fill
+    return write
 
 
 def _fields(kind: MessageClass, names: list[str]) -> Fields:
@@ -73,7 +73,7 @@ def _fields(kind: MessageClass, names: list[str]) -> Fields:
         if convert is not None:
             found.scalars.append((name, slot, convert, default))
         elif _is_message(slot_type):
-            found.messages.append((name, slot, filler(type(default))))
+            found.messages.append((name, slot, message_writer(type(default))))
         else:
             found.others.append((name, _field_setter(slot_type, slot, default)))
     return found
@@ -82,7 +82,7 @@ def _fields(kind: MessageClass, names: list[str]) -> Fields:
 def make_message(kind: MessageClass, plain: MessageFields) -> Message:
     """Return a new message of a class."""
     message = kind()
-    filler(kind)(message, plain)
+    message_writer(kind)(message, plain)
     return message
 
 
@@ -143,7 +143,7 @@ def _set_list(
 
 
 def _messages_setter(slot: str, kind: MessageClass) -> FieldSetter:
-    fill = filler(kind)
+    write = message_writer(kind)
 
     def set_messages(message: Message, values: Iterable[MessageFields] | None) -> None:
         plain_items = list(values or ())
@@ -154,7 +154,7 @@ def _messages_setter(slot: str, kind: MessageClass) -> FieldSetter:
             *(kind() for _ in range(len(plain_items) - len(items))),
         ]
         for item, plain in zip(items, plain_items, strict=True):
-            fill(item, plain)
+            write(item, plain)
         setattr(message, slot, items)
 
     return set_messages
