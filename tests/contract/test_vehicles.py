@@ -5,7 +5,7 @@ from pathlib import Path
 
 import jax.numpy as jnp
 import pytest
-from tests.contract.circumstances import CRUISING
+from tests.contract.operating_points import CRUISING
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.arrays import as_arrays

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.flights import rows_of
-from tests.physics.voyages import around, sailing, strider
+from tests.physics.pelican_dynamics import rows_of
+from tests.physics.strider_dynamics import around, sailing, strider
 
 import kittiwake as kw
 from kittiwake.core.arrays import as_arrays, match_dtypes

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from PIL import Image
-from tests.unit.film.films import read_film
-from tests.unit.scene.flights import PAIR, pair_log, rows, scenario_in, straight
+from tests.unit.film.film_reader import read_film
+from tests.unit.scene.synthetic_logs import PAIR, pair_log, rows, scenario_in, straight
 
 from kittiwake.core.errors import LogError, MissingExtraError
 from kittiwake.film.film import film, still

@@ -1,7 +1,7 @@
 """What of a flight is filmed."""
 
 import pytest
-from tests.unit.scene.flights import pair_log, rows, scenario_in, straight
+from tests.unit.scene.synthetic_logs import pair_log, rows, scenario_in, straight
 
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.film.film_settings import FilmSettings

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import DT_S, KEY, inputs_at
+from tests.unit.guidance.point_mass import DT_S, KEY, inputs_at
 
 import kittiwake as kw
 from kittiwake.core.arrays import as_arrays, match_dtypes

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import ANYWHERE, DT_S, KEY, fly, inputs_at
+from tests.unit.guidance.point_mass import ANYWHERE, DT_S, KEY, fly, inputs_at
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.commands import CommandChoice, MotorsOff, PositionYaw, VelocityYaw

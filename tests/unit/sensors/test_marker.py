@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import yaml
-from tests.unit.sensors.drawing import drawn, looking_down, skip_without_graphics
-from tests.unit.sensors.ranges import many, read
+from tests.unit.sensors.camera_scene import drawn, looking_down, skip_without_graphics
+from tests.unit.sensors.range_scene import many, read
 
 import kittiwake as kw
 from kittiwake.core.kinematics import Start

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.ranges import EXACT_M, KEY, around
+from tests.unit.sensors.range_scene import EXACT_M, KEY, around
 
 from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import ScenarioError

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.swarm.companies import neighbor, neighbor_table, vehicle
+from tests.unit.swarm.neighbor_tables import neighbor, neighbor_table, vehicle
 
 from kittiwake import load
 from kittiwake.core.kinematics import Start

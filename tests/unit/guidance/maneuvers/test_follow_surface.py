@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import KEY, inputs_at
+from tests.unit.guidance.point_mass import KEY, inputs_at
 
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.errors import ScenarioError

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import ANYWHERE
+from tests.unit.guidance.point_mass import ANYWHERE
 
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError

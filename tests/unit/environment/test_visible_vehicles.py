@@ -6,7 +6,7 @@ import math
 import jax
 import jax.numpy as jnp
 import pytest
-from tests.unit.sensors.ranges import EXACT_M, around
+from tests.unit.sensors.range_scene import EXACT_M, around
 
 import kittiwake as kw
 from kittiwake.core.arrays import as_arrays

@@ -23,7 +23,7 @@ STILL = (0.0, 0.0, 0.0)
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
     flock_server = FlockServer(
-        load_scenario(write_scenario(tmp_path_factory.mktemp("hive"), count=3))
+        load_scenario(write_scenario(tmp_path_factory.mktemp("hub"), count=3))
     )
     flock_server.compile()
     return flock_server

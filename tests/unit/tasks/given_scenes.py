@@ -41,7 +41,7 @@ def around(height_m: float, **others: Any) -> Surroundings:
     return replace(still, **others)
 
 
-def agent_of(truth: Kinematics, number: int = 0, **others: Any) -> Agent:
+def agent_of(truth: Kinematics, index: int = 0, **others: Any) -> Agent:
     """Return a vehicle whose estimate is the truth."""
     plain = Agent(
         truth=truth,
@@ -51,7 +51,7 @@ def agent_of(truth: Kinematics, number: int = 0, **others: Any) -> Agent:
         reported=jnp.zeros(0),
         actuators={},
         surroundings=around(float(truth.position_world_m.z)),
-        number=jnp.asarray(number, jnp.int32),
+        index=jnp.asarray(index, jnp.int32),
     )
     return as_arrays(replace(plain, **others))
 

@@ -1,10 +1,10 @@
-"""Where the ranges of each sensor are measured: something there is what the number tells."""
+"""Directions along which the ranges of each sensor are measured."""
 
 import math
 
 import numpy as np
 import pytest
-from tests.unit.sensors.ranges import around, read
+from tests.unit.sensors.range_scene import around, read
 
 from kittiwake.environment.obstacles.round import Sphere
 from kittiwake.geometry.vec3 import Vec3

@@ -1,10 +1,10 @@
-"""The ring of fans and the cone: where they look, how far aside, and which echo they tell."""
+"""Ring of ultrasonic fans, and sonar cone: directions, widths and reported echoes."""
 
 import math
 
 import numpy as np
 import pytest
-from tests.unit.sensors.ranges import EXACT_M, around, many, read
+from tests.unit.sensors.range_scene import EXACT_M, around, many, read
 
 from kittiwake.core.kinematics import Start
 from kittiwake.environment.obstacles.boxes import Box

@@ -1,4 +1,4 @@
-"""Circumstances of contract tests: motion, surroundings and commands that are varied."""
+"""Operating points of contract tests: motion, surroundings and commands that are varied."""
 
 import dataclasses
 import math
@@ -15,7 +15,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.surroundings import Air, Surroundings
 
 
-class Circumstance(NamedTuple):
+class OperatingPoint(NamedTuple):
     """Test conditions of a component: motion, surroundings, and size of the inputs."""
 
     name: str
@@ -37,30 +37,30 @@ class Circumstance(NamedTuple):
         return Surroundings(9.81, air, self.wind, self.height_m, math.inf, self.wind * 0.1)
 
 
-def cruising(shift: float = 0.0) -> Circumstance:
+def cruising(shift: float = 0.0) -> OperatingPoint:
     """Return typical conditions; different ones for another shift."""
     position = Vec3(1.0 + shift, 2.0, 10.0 - shift)
     velocity = Vec3(1.0, -0.5 + shift, 0.2)
     rates = Vec3(0.1, -0.2, 0.3 + 0.1 * shift)
     start = Start(position, 0.1, -0.2, 0.3 + shift, velocity, rates)
-    return Circumstance("cruising", start, Vec3(2.0, 1.0 + shift, 0.0), 10.0 - shift, 1.0 + shift)
+    return OperatingPoint("cruising", start, Vec3(2.0, 1.0 + shift, 0.0), 10.0 - shift, 1.0 + shift)
 
 
 CRUISING = cruising()
-AT_REST = Circumstance("at rest", Start(), Vec3.zero(), 0.0, 0.0)
+AT_REST = OperatingPoint("at rest", Start(), Vec3.zero(), 0.0, 0.0)
 EXTREMES = (
     AT_REST,
-    Circumstance(
+    OperatingPoint(
         "far and fast",
         Start(Vec3(1e7, -1e7, 1e7), 1e3, -1e3, 1e4, Vec3(-1e3, 1e3, 1e3), Vec3(1e2, -1e2, 1e2)),
         *(Vec3(1e2, -1e2, 10.0), 1e6, 1e6),
     ),
-    Circumstance(
+    OperatingPoint(
         "nose up below ground",
         Start(Vec3(0.0, 0.0, -5e3), 3.0, np.pi / 2.0, -3.0, Vec3(0.0, 0.0, -1e3)),
         *(Vec3(-1e2, 0.0, 0.0), -5e3, -1e6),
     ),
-    Circumstance(
+    OperatingPoint(
         "hardly moving",
         Start(Vec3(1e-30, 0.0, 1e-30), 1e-30, -1e-30, 0.0, Vec3(1e-30, -1e-30, 0.0)),
         *(Vec3(1e-30, 1e-30, 0.0), 1e-30, 1e-30),
@@ -86,9 +86,9 @@ def signal(kind: type[eqx.Module], size: float) -> eqx.Module:
     return kind(**{field.name: value(hints[field.name]) for field in dataclasses.fields(kind)})
 
 
-def command(dynamics: Any, circumstance: Circumstance) -> Any:
-    """Return an actuator command within its bounds; on a bound in an extreme circumstance."""
-    size = circumstance.signal_size
+def command(dynamics: Any, point: OperatingPoint) -> Any:
+    """Return an actuator command within its bounds; on a bound in an extreme point."""
+    size = point.signal_size
     share = 0.55 if 0.0 < size < 10.0 else float(size > 0.0)
     bounds = dynamics.command_bounds.items()
     inside = {name: low + (high - low) * share for name, (low, high) in bounds}

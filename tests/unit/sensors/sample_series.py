@@ -1,4 +1,4 @@
-"""Long series of what a sensor says of a vehicle at rest, and how they are judged."""
+"""Long series of samples of a vehicle at rest, and their statistics."""
 
 import math
 from dataclasses import replace

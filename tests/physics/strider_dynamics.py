@@ -1,4 +1,4 @@
-"""The Strider's dynamics sailed alone, without scenario, area or ladder."""
+"""The Strider's dynamics sailed alone, without scenario, area or control cascade."""
 
 import math
 from functools import cache

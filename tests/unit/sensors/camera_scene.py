@@ -1,10 +1,10 @@
-"""What there is to see for cameras: a world that is drawn, without a fleet."""
+"""Drawn world for tests of cameras, without a fleet."""
 
 import dataclasses
 
 import jax.numpy as jnp
 import pytest
-from tests.unit.sensors.ranges import around, plain_world
+from tests.unit.sensors.range_scene import around, plain_world
 
 from kittiwake.core.errors import MissingExtraError
 from kittiwake.core.kinematics import Start

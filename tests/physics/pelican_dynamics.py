@@ -1,4 +1,4 @@
-"""The Pelican's dynamics flown alone, without scenario, area or ladder."""
+"""The Pelican's dynamics flown alone, without scenario, area or control cascade."""
 
 import math
 from functools import cache

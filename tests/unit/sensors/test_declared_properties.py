@@ -1,4 +1,4 @@
-"""What sensors declare for pictures and ROS: noise, beams and fields of view."""
+"""Properties that sensors declare for pictures and ROS: noise, beams and fields of view."""
 
 import math
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 import jax
 import numpy as np
 import pytest
-from tests.contract.circumstances import CRUISING
+from tests.contract.operating_points import CRUISING
 from tests.contract.surroundings import to_measure
 
 from kittiwake.core.measurements import RangeMeasurement, RangesMeasurement

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from tests.physics.bodies import KEY
+from tests.physics.body_dynamics import KEY
 
 import kittiwake as kw
 from kittiwake.contact.deck import DeckState

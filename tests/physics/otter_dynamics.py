@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
-from tests.physics.voyages import around
+from tests.physics.strider_dynamics import around
 
 from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.core.kinematics import Start

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from tests.unit.scene.flights import PAIR, pair_log, scenario_in
+from tests.unit.scene.synthetic_logs import PAIR, pair_log, scenario_in
 
 from kittiwake.rendering.offscreen_renderer import HORIZON_RGB
 from kittiwake.scene.extent import extent_of

@@ -1,4 +1,4 @@
-"""Feet on the ground and on decks: what rests, what slides and how far, what falls and how hard."""
+"""Contact of feet with the ground and decks: rest, sliding distances and falls."""
 
 import dataclasses
 import math
@@ -10,8 +10,8 @@ import mujoco
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from tests.physics.bodies import turned, vehicle
-from tests.physics.stands import (
+from tests.physics.body_dynamics import turned, vehicle
+from tests.physics.ground_contact import (
     CORNERS,
     GRAVITY_MPS2,
     HALF_M,

@@ -1,4 +1,4 @@
-"""What there is to measure for sensors that tell ranges: a vehicle, and what stands around it."""
+"""Vehicle and its surroundings for tests of range sensors."""
 
 import dataclasses
 import math
