@@ -189,7 +189,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
 
     @override
     def close(self) -> None:
-        self.__dict__.pop("_portrait", None)
+        self.__dict__.pop("_snapshot_renderer", None)
 
     def _check_reset(self) -> None:
         if self._episode_ended is None:
@@ -329,7 +329,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
 
     @override
     def close_extras(self) -> None:
-        self.__dict__.pop("_portrait", None)
+        self.__dict__.pop("_snapshot_renderer", None)
 
     @cached_property
     def _snapshot_renderer(self) -> SnapshotRenderer:
