@@ -136,7 +136,7 @@ def test_yaw_turns_to_the_desired_direction(parameters, yaw_rad):
 def test_waypoints_count_in_order_and_the_last_one_only_at_the_end():
     guidance = prepared()
     states, _ = followed(guidance, [PLACES[3], PLACES[0], PLACES[2], PLACES[1], PLACES[2]])
-    assert jax.vmap(guidance.legs)(states).tolist() == [0, 1, 1, 2, 3]
+    assert jax.vmap(guidance.waypoints_reached)(states).tolist() == [0, 1, 1, 2, 3]
     along = guidance.sampled.positions_world_m
     states, _ = followed(guidance, along)
     finished = np.asarray(jax.vmap(guidance.finished)(states))
@@ -174,7 +174,7 @@ def test_library_pursuit_visits_its_ten_waypoints():
         assert np.linalg.norm(track - place, axis=1).min() < 8.0
     speed = np.linalg.norm(frame[["vx_mps", "vy_mps", "vz_mps"]].to_numpy(), axis=1)
     assert speed.max() <= 12.0
-    legs = frame["guidance.legs"].to_numpy()
+    legs = frame["guidance.waypoints_reached"].to_numpy()
     assert frame["time_s"].to_numpy()[np.argmax(legs == 10)] < 100.0
     # it stays at the last place
     assert np.linalg.norm(track[-1] - [0.0, 0.0, 6.0]) < 0.05
