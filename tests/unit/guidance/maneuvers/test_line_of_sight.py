@@ -183,7 +183,7 @@ def test_the_strider_stays_on_its_lanes_in_a_current():
     log = kw.load("survey-strider").run()
     assert log.summary["metrics"]["waypoints"]["strider"] == {"reached": 8, "planned": 8}
     frame = log.frame("strider")
-    legs, x = frame["guidance.waypoints_reached"].to_numpy(), frame["x_m"].to_numpy()
+    legs, x = frame["guidance.legs"].to_numpy(), frame["x_m"].to_numpy()
     for lane, y_m in enumerate((0.0, 5.0, 10.0, 15.0)):
         straight = (legs == 2 * lane + 1) & (x > 2.5) & (x < 12.5)
         beside = np.abs(frame["y_m"].to_numpy()[straight] - y_m)

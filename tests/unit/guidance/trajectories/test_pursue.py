@@ -174,7 +174,7 @@ def test_library_pursuit_visits_its_ten_waypoints():
         assert np.linalg.norm(track - place, axis=1).min() < 8.0
     speed = np.linalg.norm(frame[["vx_mps", "vy_mps", "vz_mps"]].to_numpy(), axis=1)
     assert speed.max() <= 12.0
-    legs = frame["guidance.waypoints_reached"].to_numpy()
+    legs = frame["guidance.legs"].to_numpy()
     assert frame["time_s"].to_numpy()[np.argmax(legs == 10)] < 100.0
     # it stays at the last place
     assert np.linalg.norm(track[-1] - [0.0, 0.0, 6.0]) < 0.05
