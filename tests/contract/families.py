@@ -221,14 +221,16 @@ def _received(point: OperatingPoint) -> Sample:
     return as_arrays(Sample(fix, fix, fresh=True))
 
 
-def _peers(point: OperatingPoint) -> NeighborTable:
+def _neighbors(point: OperatingPoint) -> NeighborTable:
     """Return a neighbor table with a teammate, a vehicle of another team, and an unknown one."""
     place = point.start.position_world_m
     velocity = point.start.velocity_world_mps
     others = [
-        Neighbor(place + Vec3(1.5, 0.5, 0.2), velocity * 0.9, 0.1, 1, mate=True, heard=True),
-        Neighbor(place + Vec3(-0.5, -1.0, 0.1), velocity * -1.0, 0.2, 0, mate=False, heard=True),
-        Neighbor(Vec3.zero(), Vec3.zero(), 0.0, 0, mate=False, heard=False),
+        Neighbor(place + Vec3(1.5, 0.5, 0.2), velocity * 0.9, 0.1, 1, teammate=True, received=True),
+        Neighbor(
+            place + Vec3(-0.5, -1.0, 0.1), velocity * -1.0, 0.2, 0, teammate=False, received=True
+        ),
+        Neighbor(Vec3.zero(), Vec3.zero(), 0.0, 0, teammate=False, received=False),
     ]
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(as_arrays, others))
     return as_arrays(NeighborTable(stacked, others[0], 2, 3))
@@ -250,16 +252,16 @@ def _broadcast(point: OperatingPoint) -> Broadcast:
 
 def _listen(radio: Any, state: Any, reports: Broadcast, key: Any) -> tuple[Any, Any]:
     """Return the next state, and what the first vehicle receives from its nearest neighbor."""
-    later, peers = radio.step(state, reports, DT_S, key)
-    return later, jax.tree.map(lambda leaf: leaf[0, 0], peers.others)
+    later, neighbors = radio.step(state, reports, DT_S, key)
+    return later, jax.tree.map(lambda leaf: leaf[0, 0], neighbors.entries)
 
 
 def _to_guide(guidance: Any, point: OperatingPoint, tick: int) -> GuidanceInputs:
     seen = _sensed(guidance, point, tick)
     time_s, number = tick * DT_S, jnp.asarray(tick, jnp.int32)
-    peers = _peers(point)
+    neighbors = _neighbors(point)
     return GuidanceInputs(
-        time_s, number, seen.truth, seen.measurements, seen.fresh, neighbors=peers
+        time_s, number, seen.truth, seen.measurements, seen.fresh, neighbors=neighbors
     )
 
 
@@ -299,7 +301,7 @@ CONTRACTS = {
     "avoidance": Contract(AVOIDANCE, _to_avoid, _step),
     "behaviors": Contract(
         BEHAVIORS,
-        lambda _, at, __: (at.motion, _peers(at)),
+        lambda _, at, __: (at.motion, _neighbors(at)),
         lambda behavior, state, inputs, _: (state, behavior.limited_world_mps(*inputs)),
         lambda *_: (),
     ),

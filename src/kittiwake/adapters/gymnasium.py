@@ -21,7 +21,7 @@ from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, UInt8
 from typing_extensions import override
 
 from kittiwake.core.errors import did_you_mean
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.core.keys import seed_key
 from kittiwake.film.snapshot_renderer import SnapshotRenderer
 from kittiwake.geometry.scalar import Count, Real
@@ -40,7 +40,7 @@ try:
     from gymnasium.vector import AutoresetMode
     from gymnasium.vector.utils import batch_space
 except ModuleNotFoundError:
-    optional("gymnasium", "learning")  # raises an error that names the extra
+    import_optional("gymnasium", "learning")  # raises an error that names the extra
     raise
 
 Numbers = Float[np.ndarray, "..."]
@@ -354,7 +354,7 @@ def _check_render_mode(mode: str | None) -> None:
     if mode not in RENDER_MODES:
         message = f"`render_mode`: got {mode!r}; allowed: None, {', '.join(RENDER_MODES)}"
         raise ValueError(message)
-    optional("mujoco", "film")
+    import_optional("mujoco", "film")
 
 
 def checked_action(

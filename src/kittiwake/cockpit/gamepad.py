@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING
 
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.runtime.joystick import (
     CIRCLE,
     CROSS,
@@ -87,8 +87,8 @@ class Gamepad:
             MissingExtraError: if pygame is not installed.
         """
         with _environment():
-            self._pygame = optional("pygame", EXTRA)
-            self._controller = optional("pygame._sdl2.controller", EXTRA)
+            self._pygame = import_optional("pygame", EXTRA)
+            self._controller = import_optional("pygame._sdl2.controller", EXTRA)
         self._thread.start()
         return self
 

@@ -15,7 +15,7 @@ from weakref import WeakSet, finalize
 import numpy as np
 from jaxtyping import Float, Float32, Float64, UInt8
 
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.physics.mujoco_model import MUJOCO, MujocoObject
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.render_thread import draw, draw_later, start_graphics
@@ -75,7 +75,7 @@ class OffscreenRenderer:
         changing: Sequence[ColoredMesh] = (),
     ) -> None:
         start_graphics(_free_all, EXTRA)
-        self.mujoco: ModuleType = optional(MUJOCO, EXTRA)
+        self.mujoco: ModuleType = import_optional(MUJOCO, EXTRA)
         self.width, self.height = width, height
         self.resting = len(fixed)
         self.faces = [mesh.faces for mesh in changing]

@@ -25,12 +25,12 @@ class Shape(NamedTuple):
         vertices, faces = self.vertices_m.astype(np.float32), self.faces.astype(np.int32)
         return ColoredMesh(vertices, faces, rgb, opacity)
 
-    def at(self, place_m: Point, q: Float[np.ndarray, "4"] | None = None) -> "Shape":
+    def at(self, position_m: Point, q: Float[np.ndarray, "4"] | None = None) -> "Shape":
         """Return the shape rotated about its origin, then translated."""
         points = self.vertices_m
         if q is not None:
             points = rotated(np.broadcast_to(np.asarray(q, float), (len(points), 4)), points)
-        return Shape(points + np.asarray(place_m, float), self.faces)
+        return Shape(points + np.asarray(position_m, float), self.faces)
 
 
 def merge(*shapes: Shape) -> Shape:

@@ -17,7 +17,7 @@ def shape_of(solid: Solid, plane_m: float = PLANE_M) -> Shape:
     if solid.kind == "hull":
         assert solid.corners_m is not None
         return hull(np.asarray(solid.corners_m, float))
-    return _own_shape(solid, plane_m).at(solid.place_m, np.array(solid.attitude))
+    return _own_shape(solid, plane_m).at(solid.position_m, np.array(solid.attitude))
 
 
 def mesh_of(

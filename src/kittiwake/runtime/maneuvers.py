@@ -169,7 +169,7 @@ class HoldCommand:
 class GoTo:
     """Flight along a straight line to a position at constant speed, then hold."""
 
-    place_m: Position
+    position_world_m: Position
     yaw_rad: float
     speed_mps: float = CRUISE_MPS
     _start: tuple[float, Position] | None = None
@@ -177,18 +177,20 @@ class GoTo:
     @property
     def description(self) -> str:
         """The target position."""
-        return f"goes to {', '.join(f'{axis:.1f}' for axis in self.place_m)} m"
+        return f"goes to {', '.join(f'{axis:.1f}' for axis in self.position_world_m)} m"
 
     def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
         """Return a command to track the point that moves along the line."""
         if self._start is None:
             self._start = now.time_s, now.position_m
         start_s, from_m = self._start
-        path_m = self.place_m - from_m
+        path_m = self.position_world_m - from_m
         length_m = float(np.linalg.norm(path_m))
         progress_m = self.speed_mps * (now.time_s - start_s)
         if progress_m >= length_m:
-            return track_position(self.place_m, np.zeros(3), self.yaw_rad, now, capabilities)
+            return track_position(
+                self.position_world_m, np.zeros(3), self.yaw_rad, now, capabilities
+            )
         direction = path_m / length_m
         velocity_mps = direction * self.speed_mps
         point_m = from_m + direction * progress_m
@@ -278,17 +280,17 @@ def capabilities_of(
 
 
 def track_position(
-    place_m: Position,
+    position_m: Position,
     velocity_mps: Position,
     yaw_rad: float,
     now: VehicleEstimate,
     capabilities: Capabilities,
 ) -> Any:
     """Return the command to follow a moving point, of the highest type that is accepted."""
-    position, velocity = Vec3(*map(float, place_m)), Vec3(*map(float, velocity_mps))
+    position, velocity = Vec3(*map(float, position_m)), Vec3(*map(float, velocity_mps))
     if PositionYaw in capabilities.accepted_commands or _takes_mode_commands(capabilities):
         return _as_mode_command(PositionYaw(position, yaw_rad, velocity), capabilities)
-    error_m = place_m - now.position_m
+    error_m = position_m - now.position_m
     if HeadingSpeed in capabilities.accepted_commands:
         distance_m = hypot(error_m[0], error_m[1])
         heading_rad = atan2(error_m[1], error_m[0]) if distance_m > STATIONARY_M else now.yaw_rad

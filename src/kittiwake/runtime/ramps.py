@@ -69,9 +69,9 @@ class RampTo:
             from_m = float(now.position_m[2])
             to_m = from_m + self.rise_m if self.height_m is None else self.height_m
             self._ramp = Ramp.of(from_m, to_m, self.duration_s)
-        start_s, place_m, yaw_rad = self._start
+        start_s, position_m, yaw_rad = self._start
         time_s = now.time_s - start_s
-        point_m = np.array([*place_m[:2], float(self._ramp.height_m(time_s))])
+        point_m = np.array([*position_m[:2], float(self._ramp.height_m(time_s))])
         if self.residual_m is None and time_s > float(self._ramp.duration_s) + self.idle_s:
             self.residual_m = float(np.linalg.norm(point_m - now.position_m))
         if self.off:

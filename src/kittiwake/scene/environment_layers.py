@@ -28,19 +28,19 @@ def environment_meshes(flight: FlightInfo) -> list[tuple[str, ColoredMesh]]:
         return []
     layers = find_environment_layers(world, flight.seed, single_precision=False)
     meshes = [] if layers.ground is None else _ground(layers.ground, float(world.ground_z_m))
-    if layers.persons is not None and len(layers.persons.places_world_m):
+    if layers.persons is not None and len(layers.persons.positions_world_m):
         upright = capsule(PERSON_RADIUS_M, PERSON_HALF_M, 12)
         middle = np.array([0.0, 0.0, PERSON_HALF_M + PERSON_RADIUS_M])
         meshes.append(("persons", _spots(layers.persons, upright, middle).colored(PERSON_RGB)))
     for spots in layers.sources:
-        if len(spots.places_world_m):
+        if len(spots.positions_world_m):
             ball = _spots(spots, capsule(SOURCE_RADIUS_M, 0.0, 16), np.zeros(3))
             meshes.append((f"plume {spots.name}", ball.colored(SOURCE_RGB)))
     return meshes
 
 
 def _spots(spots: PointLayer, shape: Shape, above: np.ndarray) -> Shape:
-    return merge(*(shape.at(place + above) for place in spots.places_world_m))
+    return merge(*(shape.at(place + above) for place in spots.positions_world_m))
 
 
 def _ground(ground: GroundClasses, z: float) -> list[tuple[str, ColoredMesh]]:

@@ -159,7 +159,7 @@ def test_maneuvers_command_the_selected_vehicle(page):
     page.set("Vehicle", "auk")
     page.set("Maneuver", "Take off")
     assert isinstance(page.maneuvers["auk"], GoTo)
-    np.testing.assert_allclose(page.maneuvers["auk"].place_m, [5.0, 0.0, 5.0])
+    np.testing.assert_allclose(page.maneuvers["auk"].position_world_m, [5.0, 0.0, 5.0])
     assert "tern" not in page.maneuvers
     page.set("Maneuver", "Land")
     assert isinstance(page.maneuvers["auk"], LandManeuver)
@@ -183,7 +183,9 @@ def test_a_key_moves_the_target_in_level_body_axes(page):
     panel._move(np.array([0.0, 0.0, 1.0]), 0.0)
     maneuvers = page.maneuvers["tern"]
     ahead = 0.5 * np.array([np.cos(np.pi / 3), np.sin(np.pi / 3), 0.0])
-    np.testing.assert_allclose(maneuvers.place_m, ahead + np.array([0.0, 0.0, 12.5]), atol=1e-9)
+    np.testing.assert_allclose(
+        maneuvers.position_world_m, ahead + np.array([0.0, 0.0, 12.5]), atol=1e-9
+    )
     assert maneuvers.yaw_rad == pytest.approx(np.pi / 3 + np.radians(15.0))
 
 

@@ -47,7 +47,7 @@ def fly(guidance, start, duration_s, rate_per_s=1.5, max_speed_mps=3.0, lag_s=DT
         choice = command if isinstance(command, CommandChoice) else CommandChoice((command,), 0)
         off, point = jnp.asarray(False), place
         for number, one in enumerate(choice.commands):
-            meant = choice.place == number
+            meant = choice.index == number
             if isinstance(one, MotorsOff):
                 off = meant
             elif isinstance(one, PositionYaw):
@@ -57,7 +57,7 @@ def fly(guidance, start, duration_s, rate_per_s=1.5, max_speed_mps=3.0, lag_s=DT
                     point,
                 )
         reached = point + Vec3(0.0, 0.0, hangs_m)
-        towards = ((reached - place) * rate_per_s).shortened(max_speed_mps)
+        towards = ((reached - place) * rate_per_s).clip_norm(max_speed_mps)
         towards = velocity + (towards - velocity) * (DT_S / lag_s)
         velocity = jax.tree.map(lambda a, b: jnp.where(off, a, b), Vec3(0.0, 0.0, -1.0), towards)
         moved = place + velocity * DT_S

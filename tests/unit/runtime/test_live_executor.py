@@ -600,7 +600,7 @@ def test_a_step_of_a_mission_begins_on_request(errand):
 
 def test_unknown_behaviors_are_reported_and_the_flight_continues(errand):
     errand.begin()
-    errand.executor.switch("drone", ["cohesion"])
+    errand.executor.set_active_behaviors("drone", ["cohesion"])
     errand.fly(0.1)
     (problem,) = errand.executor.take_problems()
     assert "behavior" in problem

@@ -102,8 +102,8 @@ def test_without_a_scheme_only_the_front_measures():
 def test_inactive_sensors_hold_their_last_reading():
     array = UltrasonicArray(slots=(("front",), ("back",)))
     state, measured = array.init(KEY), []
-    for place_m in (0.0, 0.5, 1.0, 1.5):
-        inputs = around(ROOM, Start(Vec3(place_m, 0.0, 0.0)))
+    for position_m in (0.0, 0.5, 1.0, 1.5):
+        inputs = around(ROOM, Start(Vec3(position_m, 0.0, 0.0)))
         state, measurement = array.step(state, inputs, 1 / 6, KEY)
         measured.append(measurement)
     front, back = SENSORS.index("front"), SENSORS.index("back")

@@ -17,12 +17,16 @@ def vehicle(place=(0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0)) -> Kinematics:
     return as_arrays(Start(vector(place), velocity_world_mps=vector(velocity)).kinematics())
 
 
-def neighbor(place, velocity=(0.0, 0.0, 0.0), number=1, *, mate=True, heard=True) -> Neighbor:
-    return as_arrays(Neighbor(vector(place), vector(velocity), 0.0, number, mate=mate, heard=heard))
+def neighbor(
+    place, velocity=(0.0, 0.0, 0.0), number=1, *, teammate=True, received=True
+) -> Neighbor:
+    return as_arrays(
+        Neighbor(vector(place), vector(velocity), 0.0, number, teammate=teammate, received=received)
+    )
 
 
 def unheard() -> Neighbor:
-    return neighbor((9.0, 9.0, 9.0), (9.0, 9.0, 9.0), heard=False)
+    return neighbor((9.0, 9.0, 9.0), (9.0, 9.0, 9.0), received=False)
 
 
 def neighbor_table(

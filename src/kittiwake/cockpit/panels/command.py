@@ -239,7 +239,7 @@ class CommandPanel:
         previous = maneuver if isinstance(maneuver, GoTo) else here
         c, s = np.cos(previous.yaw_rad), np.sin(previous.yaw_rad)
         moved = np.array([c * step[0] - s * step[1], s * step[0] + c * step[1], step[2]])
-        to = GoTo(previous.place_m + moved * STEP_M, previous.yaw_rad + radians(turn_deg))
+        to = GoTo(previous.position_world_m + moved * STEP_M, previous.yaw_rad + radians(turn_deg))
         self._context.user_action(lambda _: self._start(to))(_KeyPress())
 
     def _on_key(self, label: str) -> None:

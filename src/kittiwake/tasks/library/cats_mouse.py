@@ -188,9 +188,9 @@ class CatsMouse(AbstractTask[tuple[()]]):
         return push * (self.mouse_speed_mps / jnp.sqrt(jnp.maximum((push**2).sum(), EPSILON**2)))
 
 
-def _avoidance_velocity(places_m: Float[Array, "vehicles 2"], index: Count) -> Float[Array, "2"]:
+def _avoidance_velocity(positions_m: Float[Array, "vehicles 2"], index: Count) -> Float[Array, "2"]:
     """Return a velocity distance from all others that will be nearer than ``APART_M``."""
-    offsets = places_m[index][None] - places_m
+    offsets = positions_m[index][None] - positions_m
     distance = jnp.sqrt(jnp.maximum((offsets**2).sum(axis=1, keepdims=True), EPSILON))
     shortfall = jnp.maximum(APART_M - distance, 0.0)
     return (APART_GAIN_PER_S * shortfall / distance * offsets).sum(axis=0)

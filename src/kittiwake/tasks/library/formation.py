@@ -168,7 +168,7 @@ class FormationTask(AbstractTask[Center]):
     @override
     def baseline(self, goal: Center, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
         observation = self.observe(goal, agent, scene)
-        approach = (observation.offset_world_m * GAIN_PER_S).shortened(MAX_APPROACH_MPS)
+        approach = (observation.offset_world_m * GAIN_PER_S).clip_norm(MAX_APPROACH_MPS)
         velocity = approach + observation.center_world_mps
         for offset in observation.others_world_m:
             distance = jnp.maximum(jnp.linalg.norm(offset), 1e-3)

@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
-from kittiwake.sensors.view import view_of
+from kittiwake.sensors.ranging_pose import mounted_pose
 from kittiwake.tasks.library.other_agents import rows
 from kittiwake.tasks.library.pelican import MAX_SPEED_MPS
 from kittiwake.tasks.library.separation import (
@@ -189,7 +189,7 @@ class SearchBeliefs(eqx.Module):
     ) -> tuple[Cells, Float[Array, ""], Float[Array, " cells"]]:
         """Return the ground positions of an image's cells, their size, and their evidence."""
         patches = self.camera.patches(
-            view_of(compensate_delay(estimate), self.camera.mount), ground_m
+            mounted_pose(compensate_delay(estimate), self.camera.mount), ground_m
         )
         cells = jnp.stack([patches.x_world_m, patches.y_world_m], axis=-1).reshape(-1, 2)
         evidence_of_cells = jnp.where(patches.valid & image.valid, image.evidence, 0.0).reshape(-1)

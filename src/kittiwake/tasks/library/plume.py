@@ -365,11 +365,11 @@ def _place_by_source(sources: SourceBeliefs, index: Count, scene: TaskScene) -> 
 
 
 def _distance_from_limits_m(
-    places_world_m: Float[Array, "places 3"], area: FlightArea
+    positions_world_m: Float[Array, "positions 3"], area: FlightArea
 ) -> Float[Array, " places"]:
     """Return the distance of each position from the nearest side of the area."""
-    low, high = jnp.asarray([area.x_m, area.y_m], places_world_m.dtype).T
-    level = places_world_m[:, :2]
+    low, high = jnp.asarray([area.x_m, area.y_m], positions_world_m.dtype).T
+    level = positions_world_m[:, :2]
     return jnp.minimum(level - low[None], high[None] - level).min(axis=1)
 
 

@@ -123,7 +123,7 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
             camera = vehicles[0].sensors[CAMERA].component.sensor
             assert isinstance(camera, PersonCamera), "no other sensor measures persons"
             beliefs = SearchBeliefs.initial(camera, scene.agents.estimate, scene.world.area)
-        found = jnp.zeros_like(ground.there)
+        found = jnp.zeros_like(ground.person_exists)
         return SearchProgress(found, jnp.zeros((), jnp.int32), beliefs)
 
     @override
@@ -138,7 +138,7 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
             slow = agent.truth.velocity_world_mps.norm() <= self.slower_than_mps
             return jnp.asarray(distance_m(ground.persons_world_m) <= self.within_m) & slow
 
-        beside = jnp.asarray(scene.each(stands_beside)).any(axis=0) & ground.there
+        beside = jnp.asarray(scene.each(stands_beside)).any(axis=0) & ground.person_exists
         new = jnp.sum(beside & ~goal.found, dtype=jnp.int32)
         own, beliefs = scene.agents, goal.beliefs
         if beliefs is not None:
@@ -184,7 +184,7 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
     @override
     def figures(self, goal: SearchProgress, scene: TaskScene) -> dict[str, Real]:
         ground: Terrain = scene.processes[TERRAIN]
-        counts = {"persons_found": goal.found, "persons": ground.there}
+        counts = {"persons_found": goal.found, "persons": ground.person_exists}
         return {name: flags.astype(float).sum() for name, flags in counts.items()}
 
     def _distance_m(self, motion: Kinematics, person: Float[Array, "2"], scene: TaskScene) -> Real:

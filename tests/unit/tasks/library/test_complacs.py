@@ -15,10 +15,10 @@ from kittiwake.tasks.library.complacs import WAYPOINTS_WORLD_M, Complacs, Waypoi
 SECOND, THIRD = WAYPOINTS_WORLD_M[1], WAYPOINTS_WORLD_M[2]
 
 
-def after(place_m, reached, task=None):
+def after(position_m, reached, task=None):
     """Return the progress after a step that ends at a position, and its reward."""
     task = task or Complacs()
-    own = scenes.agent(place_m)
+    own = scenes.agent(position_m)
     world = scenes.scene([own])
     goal = WaypointProgress(jnp.asarray([reached], jnp.int32), jnp.zeros(1, jnp.int32))
     goal = task.update_goal(goal, world, scenes.keys(1)[0])

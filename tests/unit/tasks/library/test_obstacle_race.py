@@ -17,14 +17,14 @@ def episodes():
     return flown(make("obstacle-race"))
 
 
-def at(place_m, ranges=(5.0,) * 20):
-    return agent_of(moving(place_m, [1.0, 0.0, 0.0]), measurements={"lidar": ranges_of(ranges)})
+def at(position_m, ranges=(5.0,) * 20):
+    return agent_of(moving(position_m, [1.0, 0.0, 0.0]), measurements={"lidar": ranges_of(ranges)})
 
 
-def raced(setting, *places_m):
+def raced(setting, *positions_m):
     """Return the rewards along positions, the final goal, and True at the end of the episode."""
     task, world, vehicles = setting
-    agents = [at(place) for place in places_m]
+    agents = [at(place) for place in positions_m]
     scenes = [scene_of(world, agent) for agent in agents]
     goal = task.init_goal(scenes[0], [vehicles["drone"]], seed_key(0))
     rewards = []

@@ -22,10 +22,10 @@ def episodes():
     return flown(make("survey-coverage", overrides={"time.duration_s": 60}))
 
 
-def vessels(*places_m, yaw_rad=0.0):
+def vessels(*positions_m, yaw_rad=0.0):
     return [
         agent_of(moving([x, y, 0.0], yaw_rad=yaw_rad), number)
-        for number, (x, y) in enumerate(places_m)
+        for number, (x, y) in enumerate(positions_m)
     ]
 
 

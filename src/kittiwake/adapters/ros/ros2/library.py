@@ -1,6 +1,6 @@
 """Import of the ROS 2 Python libraries, from a ROS 2 installation or from wheels.
 
-``kittiwake.core.extras.optional`` is not used, since no extra of pip installs ROS 2.
+``kittiwake.core.extras.import_optional`` is not used, since no extra of pip installs ROS 2.
 """
 
 from importlib import import_module

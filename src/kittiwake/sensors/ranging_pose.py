@@ -37,12 +37,12 @@ class RangingPose(eqx.Module):
         return self.velocity_world_mps + self.angular_velocity_world_radps.cross(lever)
 
 
-def view_of(vehicle: Kinematics, mount: Mount) -> RangingPose:
+def mounted_pose(vehicle: Kinematics, mount: Mount) -> RangingPose:
     """Return the pose of a sensor on a vehicle."""
-    return view_from(vehicle, mount.position_body_m, mount.q_body_from_sensor)
+    return pose_at(vehicle, mount.position_body_m, mount.q_body_from_sensor)
 
 
-def view_from(
+def pose_at(
     vehicle: Kinematics, position_body_m: Vec3, q_body_from_sensor: Quaternion | None = None
 ) -> RangingPose:
     """Return the pose at a point of a vehicle; without a rotation, along the body axes."""
@@ -73,24 +73,24 @@ class DetectionLimits(eqx.Module):
     range_rate_mps: Real | None = None
 
     def detected_range_m(
-        self, scene: RayScene, view: RangingPose, direction: Vec3, from_m: Vec3
+        self, scene: RayScene, pose: RangingPose, direction: Vec3, from_m: Vec3
     ) -> Float[Array, ""]:
         """Return the distance of the first surface along a ray; infinite if it is not detected.
 
         It hides surfaces behind it, whether it is detected or not.
         """
-        ray = view.ray(direction, from_m)
-        return self.echo_m(scene, view, ray, scene.cast(ray))
+        ray = pose.ray(direction, from_m)
+        return self.echo_m(scene, pose, ray, scene.cast(ray))
 
-    def echo_m(self, scene: RayScene, view: RangingPose, ray: Ray, hit: Hit) -> Float[Array, ""]:
+    def echo_m(self, scene: RayScene, pose: RangingPose, ray: Ray, hit: Hit) -> Float[Array, ""]:
         """Return the same distance for a given hit."""
-        detected = hit.met
+        detected = hit.exists
         if self.incidence_rad is not None:
             detected = detected & (hit.incidence_cosine(ray) >= jnp.cos(self.incidence_rad))
         if self.range_rate_mps is not None:
             point = ray.at(hit.range_m(self.farthest_m))
             surface = scene.velocity_world_mps(hit, point)
-            rate = (surface - view.velocity_at(ray.origin_m)).dot(ray.direction)
+            rate = (surface - pose.velocity_at(ray.origin_m)).dot(ray.direction)
             detected = detected & (jnp.abs(rate) <= self.range_rate_mps)
         return jnp.where(detected, self.within_m(hit.distance_m), jnp.inf)
 
@@ -107,14 +107,14 @@ class DetectionLimits(eqx.Module):
     def nearest_ranges_m(
         self,
         scene: RayScene,
-        view: RangingPose,
+        pose: RangingPose,
         directions: Float[Array, "beams rays 3"],
         from_m: Float[Array, "beams 3"],
     ) -> Float[Array, " beams"]:
         """Return the nearest detected range of each beam, which consists of several rays."""
 
         def along(direction: Float[Array, "3"], origin: Float[Array, "3"]) -> Real:
-            return self.detected_range_m(scene, view, Vec3.of(direction), Vec3.of(origin))
+            return self.detected_range_m(scene, pose, Vec3.of(direction), Vec3.of(origin))
 
         # a single batch axis, as each further one makes tracing slower
         beams, rays, _ = directions.shape

@@ -19,7 +19,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.environment.waves.irregular import JonswapSea
 from kittiwake.environment.waves.regular import RegularWaves
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.riding import Oscillation, SecondOrderResponse
+from kittiwake.physics.seakeeping import Oscillation, SecondOrderResponse
 from kittiwake.world.water import Waterplane
 from kittiwake.world.waves import WaveProcess
 
