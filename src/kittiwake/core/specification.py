@@ -1,0 +1,126 @@
+"""Specifications of registered components: what a scenario in Python consists of.
+
+A family's package offers one class per registered component, such as ``kittiwake.control.Lee``. Its
+keyword arguments are the keys of the component in a scenario file, so that all of them but the
+required ones may be left out, and are then those of the vehicle or the defaults. A specification is
+data: ``kittiwake.Scenario`` builds the component from it, as it does from a file.
+"""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, ClassVar
+
+from typing_extensions import override
+
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.registry import Registry
+from kittiwake.core.units import stored_name
+
+class ComponentSpec:
+    """Registered component with parameters, from which a scenario builds it.
+
+    Attributes:
+        registry: the registry of the component's family.
+        name: the component's name there.
+        parameters: the given parameters by key.
+    """
+
+    registry: ClassVar[Registry]
+    name: ClassVar[str]
+
+    def __init__(self, **parameters: Any) -> None:
+        """Take parameters by the keys of a scenario file.
+
+        Raises:
+            ScenarioError: for a key that the component does not have.
+        """
+        known = self.keys()
+        for key in parameters:
+            if stored_name(key) not in known:
+                message = (
+                    f"{type(self).__name__} has no parameter `{key}`. {did_you_mean(key, known)}"
+                )
+                raise ScenarioError(message)
+        self.parameters = parameters
+
+    @classmethod
+    def keys(cls) -> list[str]:
+        """Return the keys that the component accepts, each in its stored unit."""
+        return [*inspect.signature(cls).parameters]
+
+    def as_entry(self) -> dict[str, Any]:
+        """Return the entry of a scenario file, whose values are those that were given."""
+        return {"type": self.name, **self.parameters}
+
+    @override
+    def __repr__(self) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self.parameters.items())
+        return f"{type(self).__name__}({given})"
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ComponentSpec) and self.as_entry() == other.as_entry()
+
+    __hash__ = None
+
+
+def namespace(
+    package: str, *registries: Registry
+) -> tuple[Callable[[str], type[ComponentSpec]], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names are specifications."""
+
+    def find(name: str) -> type[ComponentSpec]:
+        names = _by_class_name(registries)
+        if name not in names:
+            message = f"module '{package}' has no attribute '{name}'"
+            if not name.startswith("_"):
+                message += f". {did_you_mean(name, [*names])}"
+            raise AttributeError(message)
+        return specification(*names[name])
+
+    return find, lambda: sorted(_by_class_name(registries))
+
+
+@cache
+def specification(registry: Registry, name: str) -> type[ComponentSpec]:
+    """Return the specification class of a registered component."""
+    component = registry.find(name)
+    return type(
+        component.__name__,
+        (ComponentSpec,),
+        {
+            "registry": registry,
+            "name": name,
+            "__doc__": f"{component.__doc__}\n\nIn scenario files: ``{name}``.",
+            "__module__": component.__module__.split(".", 2)[0],
+            "__signature__": _signature(component, registry.entry_keys),
+        },
+    )
+
+
+def _by_class_name(registries: tuple[Registry, ...]) -> dict[str, tuple[Registry, str]]:
+    return {
+        entry.target.rpartition(":")[2]: (registry, name)
+        for registry in registries
+        for name, entry in registry.entries.items()
+    }
+
+
+def _signature(component: type, entry_keys: Mapping[str, Any]) -> inspect.Signature:
+    """Return the keyword arguments of a specification, with the defaults of the component."""
+    own = {
+        field.name: (
+            field.type,
+            inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+        )
+        for field in dataclasses.fields(component)
+        if field.init
+    }
+    return inspect.Signature(
+        [
+            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+            for key, (kind, default) in {**own, **entry_keys}.items()
+        ]
+    )
