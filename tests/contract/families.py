@@ -57,7 +57,7 @@ from kittiwake.world.field import FieldProcess
 from kittiwake.world.interaction_input import InteractionInput, Wake
 from kittiwake.world.plume import PlumeProcess
 from kittiwake.world.radio import Broadcast
-from kittiwake.world.ray import Ray, cast
+from kittiwake.world.ray import Ray, cast_ray
 from kittiwake.world.satellites import SatelliteProcess
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.terrain import TerrainProcess
@@ -207,7 +207,7 @@ def _seen(point: OperatingPoint) -> Ray:
 
 def _cast(obstacle: Any, state: Any, ray: Ray, key: Any) -> tuple[Any, Any]:
     del key
-    hit = cast((obstacle,), ray)
+    hit = cast_ray((obstacle,), ray)
     return state, dataclasses.replace(hit, distance_m=hit.range_m(100.0))
 
 
@@ -365,7 +365,7 @@ CONTRACTS = {
     "platforms": Contract(
         PLATFORMS,
         lambda _, at, tick: at.signal_size + tick * DT_S,
-        lambda platform, state, time_s, _: (state, platform.support(time_s)),
+        lambda platform, state, time_s, _: (state, platform.deck_state(time_s)),
         lambda *_: (),
     ),
     "obstacles": Contract(OBSTACLES, lambda _, at, __: _seen(at), _cast, lambda *_: ()),

@@ -57,7 +57,7 @@ def _flown(model: Any, state: Any, rows: Any, wind: Vec3, dt_s: float) -> Any:
 
 
 def _holding(model: Any, state: Any) -> list[Any]:
-    return [limit.holds for limit in model.limits(state)]
+    return [limit.is_satisfied for limit in model.limits(state)]
 
 
 def fly(

@@ -226,4 +226,4 @@ def test_at_the_start_the_specific_force_balances_gravity():
 )
 def test_each_limit_of_the_identified_range_is_watched(quantity, start):
     limits = pelican().limits(pelican().init(start.kinematics(), around()))
-    assert {limit.name for limit in limits if not limit.holds} == {quantity}
+    assert {limit.name for limit in limits if not limit.is_satisfied} == {quantity}

@@ -116,7 +116,7 @@ PLATFORM = FixedPlatform(Vec3(0.0, 0.0, 2.0), length_m=1.0, width_m=2.0)
     ids=["over it", "over its corner", "beyond its end", "beyond its side", "under it"],
 )
 def test_a_platform_counts_as_the_surface_only_over_itself(place, height):
-    air = hovering_at(place.z).with_decks((as_arrays(PLATFORM.support(0.0)),), place)
+    air = hovering_at(place.z).with_decks((as_arrays(PLATFORM.deck_state(0.0)),), place)
     assert float(air.height_above_surface_m) == pytest.approx(height, abs=1e-14)
     near = hummingbird(ground_effect=TYPE)
     ratio = float(EFFECT.thrust_ratio(height, RADIUS))

@@ -32,7 +32,7 @@ from kittiwake.physics.cross_flow import CrossFlow
 from kittiwake.physics.marine_vessel import MarineMotion
 from kittiwake.physics.mass_matrix import Matrix3, OffsetMass
 from kittiwake.physics.rigid_body import Pose, Twist
-from kittiwake.world.surroundings import Push
+from kittiwake.world.surroundings import ExternalWrench
 from kittiwake.world.water import WaterSurface
 
 STRAIGHT = [(40.0, 40.0), (100.0, 100.0), (-60.0, -60.0)]
@@ -463,12 +463,14 @@ def test_heaving_vessel_meets_the_wind_of_its_decks_height_over_the_water():
 
 def test_push_acts_at_the_center_of_mass():
     model = otter(**UNDAMPED)
-    push = Push(Vec3(0.0, 0.0, 20.0), Vec3(0.0, 0.0, 3.0))
-    world = around().with_push(push)
+    external = ExternalWrench(Vec3(0.0, 0.0, 20.0), Vec3(0.0, 0.0, 3.0))
+    world = around().with_external_wrench(external)
     state = model.init(Start().kinematics(), world)
     mass, _ = six_by_six(model)
-    lever = Vec3(0.2, 0.0, 0.2).cross(push.force_world_n)
-    wrench = np.concatenate([push.force_world_n.array, (lever + push.torque_world_nm).array])
+    lever = Vec3(0.2, 0.0, 0.2).cross(external.force_world_n)
+    wrench = np.concatenate(
+        [external.force_world_n.array, (lever + external.torque_world_nm).array]
+    )
     rate = model.derivative(state.flight.phase, PropellerSpeeds.off(), world).motion.twist
     found = np.concatenate([rate.velocity_world_mps.array, rate.angular_velocity_body_radps.array])
     np.testing.assert_allclose(found, np.linalg.solve(mass, wrench), rtol=1e-10, atol=1e-12)

@@ -84,7 +84,7 @@ class TrueField:
         """Return the named field, drawn again with the seed and precision of the flight."""
         import jax
 
-        from kittiwake.core.keys import named, seed_key
+        from kittiwake.core.keys import fold_in_name, seed_key
         from kittiwake.core.streams import Stream
 
         process = scenario.world.processes.get(FIELD + name)
@@ -92,7 +92,9 @@ class TrueField:
             return None
         single = mapping_in(log.summary, "metrics").get("precision") == "float32"
         with jax.enable_x64(not single):
-            key = named(named(seed_key(seed), Stream.WORLD.of(f"{FIELD}{name}")), Stream.INIT)
+            key = fold_in_name(
+                fold_in_name(seed_key(seed), Stream.WORLD.of(f"{FIELD}{name}")), Stream.INIT
+            )
             return cls(process.component, process.component.init(key), single)
 
     def at(self, positions_m: Places, time_s: float) -> Float64[np.ndarray, " places"]:

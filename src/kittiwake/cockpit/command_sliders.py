@@ -77,7 +77,9 @@ def command_sliders(context: SliderContext) -> Mapping[str, CommandSliders]:
     accepted = set(context.capabilities.accepted_commands)
     if ModeCommand in accepted:
         accepted |= {*MODE_COMMAND_TYPES}
-    groups = [make(context) for kind, make in _COMMAND_TYPES.items() if kind in accepted]
+    groups = [
+        make(context) for command_type, make in _COMMAND_TYPES.items() if command_type in accepted
+    ]
     if context.vehicle.dynamics.command_type in accepted - {*_COMMAND_TYPES}:
         groups.append(_actuators(context))
     return {sliders.title: sliders for sliders in groups}

@@ -23,7 +23,12 @@ Output = TypeVar("Output", default=Any)
 
 
 class AbstractModel(eqx.Module):
-    """A record of parameters that a registry makes available under a name."""
+    """A record of parameters that a registry makes available under a name.
+
+    ``registered_as`` is its name in scenarios, or None if that is the words of the class.
+    """
+
+    registered_as: ClassVar[str | None] = None
 
     @classmethod
     def examples(cls) -> Mapping[str, Any]:
@@ -73,6 +78,8 @@ class Scheduled(eqx.Module, Generic[C]):
     every: int = eqx.field(static=True, default=1)
 
 
-def kind_of(component: eqx.Module) -> str:
-    """Return the name of a component in scenarios: the words of its class, with dashes."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(component).__name__).lower()
+def registered_name(model: AbstractModel) -> str:
+    """Return the name of a model in scenarios, by default the words of its class, with dashes."""
+    if model.registered_as is not None:
+        return model.registered_as
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(model).__name__).lower()

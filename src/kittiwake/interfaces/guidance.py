@@ -85,7 +85,7 @@ class AbstractGuidance(
         """Return a command of zeros of each of ``command_types``."""
         return tuple(map(zero_command, self.command_types()))
 
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         """Return the position at the end of the task; where it began, if the end is not known."""
         return context.task_start_world_m
 

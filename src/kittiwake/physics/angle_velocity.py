@@ -193,10 +193,10 @@ class AngleVelocity(AbstractDynamics[AngleVelocityState, ThrustAttitude]):
             -self.drag_sideways_per_s * air.y,
             thrust_n / self.mass_kg - lost_mps2 - self.drag_vertical_per_s * air.z,
         )
-        push = surroundings.push
-        if push is None:
+        wrench = surroundings.external_wrench
+        if wrench is None:
             return drag_and_thrust
-        return drag_and_thrust + rotation.body_from_reference(push.force_world_n) / self.mass_kg
+        return drag_and_thrust + rotation.body_from_reference(wrench.force_world_n) / self.mass_kg
 
     @override
     def kinematics(self, state: AngleVelocityState) -> Kinematics:

@@ -319,10 +319,10 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
 
     def _external_body_mps2(self, pose: EulerPose, surroundings: Surroundings) -> Vec3:
         """Return the acceleration by external forces; external torques have no effect."""
-        if surroundings.push is None:
+        if surroundings.external_wrench is None:
             return Vec3.zero()
         inverse = Quaternion.from_euler(pose.euler_world_from_body).inverse()
-        return inverse.rotate(surroundings.push.force_world_n) / self.mass_kg
+        return inverse.rotate(surroundings.external_wrench.force_world_n) / self.mass_kg
 
     def _draw_noise(self, key: PRNGKeyArray) -> Disturbance:
         if is_zero(self.linear_noise_mps2) and is_zero(self.angular_noise_radps2):

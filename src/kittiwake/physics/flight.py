@@ -64,8 +64,10 @@ class ExternalForces(eqx.Module):
 
     def wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
         """Return the external wrench at a time since the step began."""
-        push = region_wrench(pose, self.surroundings)
-        return push if self.contact is None else push + self.contact.wrench(pose, twist, elapsed_s)
+        wrench = region_wrench(pose, self.surroundings)
+        return (
+            wrench if self.contact is None else wrench + self.contact.wrench(pose, twist, elapsed_s)
+        )
 
 
 @runtime_checkable
@@ -221,11 +223,11 @@ def flow_around(pose: Pose, twist: Twist, surroundings: Surroundings) -> Flow:
 
 def region_wrench(pose: Pose, surroundings: Surroundings) -> Wrench:
     """Return the wrench of the world's force regions on a body."""
-    push = surroundings.push
-    if push is None:
+    wrench = surroundings.external_wrench
+    if wrench is None:
         return Wrench.zero()
     inverse = pose.q_world_from_body.inverse()
-    return Wrench(inverse.rotate(push.force_world_n), inverse.rotate(push.torque_world_nm))
+    return Wrench(inverse.rotate(wrench.force_world_n), inverse.rotate(wrench.torque_world_nm))
 
 
 def next_flight(

@@ -129,7 +129,7 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
     """
 
     command_type: ClassVar[type] = PropellerSpeeds
-    floats: ClassVar[bool] = True
+    is_vessel: ClassVar[bool] = True
 
     mass_kg: Annotated[Real, POSITIVE]
     center_of_mass_body_m: Vec3

@@ -396,7 +396,7 @@ def _collider(name: str, vehicle: Vehicle) -> Collider:
 
 def _check_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Vehicle]) -> None:
     """Raise ScenarioError for bodies that overlap at the start: they would be ejected."""
-    platforms = [platform.support(0.0) for platform in world.platforms]
+    platforms = [platform.deck_state(0.0) for platform in world.platforms]
     rows = [_row(p.center_world_m, p.q_world_from_deck) for p in platforms]
     starts = [vehicle.start.kinematics() for vehicle in vehicles.values()]
     rows += [_row(start.position_world_m, start.q_world_from_body) for start in starts]

@@ -96,7 +96,7 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
     """
 
     command_type: ClassVar[type] = RudderThrust
-    floats: ClassVar[bool] = True
+    is_vessel: ClassVar[bool] = True
 
     mass_kg: Annotated[Real, POSITIVE]
     yaw_inertia_kgm2: Annotated[Real, POSITIVE]
@@ -216,10 +216,10 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
         sway_mass, coupling, yaw_inertia = self._lateral_mass()
         p_u = (self.mass_kg + self.added_mass.surge_kg) * u
         p_v = sway_mass * v + coupling * r
-        push_x, push_y, push_n = _external_forces(surroundings, yaw)
-        surge_force = x + air_x + push_x + thrust_n + r * p_v
-        sway_force = y + air_y + push_y - r * p_u
-        yaw_moment = n + push_n + v * p_u - u * p_v
+        external_x, external_y, external_n = _external_forces(surroundings, yaw)
+        surge_force = x + air_x + external_x + thrust_n + r * p_v
+        sway_force = y + air_y + external_y - r * p_u
+        yaw_moment = n + external_n + v * p_u - u * p_v
         determinant = sway_mass * yaw_inertia - coupling * coupling
         velocity = _velocity_world(phase)
         # last terms: rate of change of a constant current in the rotating body axes
@@ -377,10 +377,10 @@ def check_level(start: Start) -> None:
 
 def _external_forces(surroundings: Surroundings, yaw_rad: Real) -> tuple[Real, Real, Real]:
     """Return the external forces forward and to the left, and the external moment."""
-    push = surroundings.push
-    if push is None:
+    wrench = surroundings.external_wrench
+    if wrench is None:
         return 0.0, 0.0, 0.0
-    return *_in_body(push.force_world_n, yaw_rad), push.torque_world_nm.z
+    return *_in_body(wrench.force_world_n, yaw_rad), wrench.torque_world_nm.z
 
 
 def _flow(surroundings: Surroundings) -> Vec3:

@@ -190,14 +190,14 @@ class OffscreenRenderer:
 
     def _add(self, lines: Sequence[Polyline], view: View) -> None:
         """Add a geom to the scene for each segment of the lines."""
-        kind, zeros, still = self.mujoco.mjtGeom.mjGEOM_LINE, np.zeros(3), np.eye(3).ravel()
+        geom_type, zeros, still = self.mujoco.mjtGeom.mjGEOM_LINE, np.zeros(3), np.eye(3).ravel()
         pixel_m = view.distance_m * view.height_rad / self.height
         for line, points_m in zip(lines, _thinned(lines, pixel_m), strict=True):
             rgba = _line_rgba(line)
             for one, other in pairwise(points_m):
                 geom = self.scene.geoms[self.scene.ngeom]
-                self.mujoco.mjv_initGeom(geom, kind, zeros, zeros, still, rgba)
-                self.mujoco.mjv_connector(geom, kind, line.width_px, one, other)
+                self.mujoco.mjv_initGeom(geom, geom_type, zeros, zeros, still, rgba)
+                self.mujoco.mjv_connector(geom, geom_type, line.width_px, one, other)
                 geom.category = self.mujoco.mjtCatBit.mjCAT_DECOR.value
                 self.scene.ngeom += 1
 

@@ -44,8 +44,8 @@ from kittiwake.runtime.program_builder import (
     PendingChange,
     ProgramBuilder,
 )
+from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.state_transfer import transfer_state
-from kittiwake.runtime.watch import Block, RowLayout, Violation
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.dormant_faults import fallible_parts
@@ -65,7 +65,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     Attributes:
         layout: columns of each vehicle's rows; changes of the scenario do not affect them.
         clock: decides when the next block is flown.
-        watch: called with each block.
+        on_block: called with each block.
         problems: messages about requests that failed, to be shown to the user.
         blocks_hz: rate of the blocks, and so of the times at which requests take effect; limited by
             the physics rate.
@@ -76,13 +76,13 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         scenario: Scenario,
         layout: RowLayout,
         clock: RealTimeClock,
-        watch: Callable[[Block], None] = lambda _: None,
+        on_block: Callable[[RowBlock], None] = lambda _: None,
         problems: SimpleQueue[str] | None = None,
         blocks_hz: float = BLOCKS_HZ,
         former: Program | None = None,
     ) -> None:
         """Prepare a flight; ``former`` is the live program of an earlier flight, for reuse."""
-        self.layout, self.clock, self.watch = layout, clock, watch
+        self.layout, self.clock, self.on_block = layout, clock, on_block
         self.problems = SimpleQueue() if problems is None else problems
         self.blocks_hz, self._former = blocks_hz, former
         self.time_s = 0.0
@@ -164,7 +164,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Return True if the clock lets the next block through; waits a moment for it."""
         return self.clock.wait(tick / self.rate_hz)
 
-    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
+    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
         """Apply all pending requests, then fly the next block."""
         self.time_s = tick / self.rate_hz
         for request in _drain(self._requests):
@@ -173,7 +173,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
         block = self._log_block(self._flown_program.by_vehicle(times, arrays))
         self._rows = {name: rows[-1] for name, rows in block.items()}
-        self.watch(block)
+        self.on_block(block)
         return state, block
 
     def violations(self, state: FleetState) -> Violation:
@@ -295,7 +295,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Return and clear the messages about requests that failed."""
         return [*_drain(self.problems)]
 
-    def start_rows(self) -> Block:
+    def start_rows(self) -> RowBlock:
         """Return a row of each vehicle at its start, with NaN for all but its pose and velocity."""
         rows = {}
         for name, columns in self.layout.columns.items():
@@ -387,7 +387,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
         def begin(state: FleetState) -> FleetState:
             if built.fresh is None:
-                built.program.tune(built.fleet, built.vehicles)
+                built.program.set_parameters(built.fleet, built.vehicles)
             else:
                 before = self._flown_program.fleet
                 self._use(built.program)
@@ -402,14 +402,14 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     def _use(self, program: Program) -> None:
         """Fly another program from now on."""
-        self._program, self._block = program, program.block(self._steps)
+        self._program, self._block = program, program.compile_block(self._steps)
         for name, columns in self.layout.columns.items():
             indices = {column: index for index, column in enumerate(program.columns[name])}
             self._sources[name] = np.array([indices.get(column, -1) for column in columns])
 
-    def _log_block(self, flown: Block) -> Block:
+    def _log_block(self, flown: RowBlock) -> RowBlock:
         """Return the rows with the columns of the log; NaN where the program has none."""
-        block: Block = {}
+        block: RowBlock = {}
         for name, columns in self.layout.columns.items():
             times = flown[name][:, 0]
             missing = np.full(len(times), np.nan)

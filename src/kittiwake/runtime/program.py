@@ -19,7 +19,7 @@ from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.command_inputs import CommandInputs, FixedCommands
-from kittiwake.runtime.watch import Block, RowLayout, Violation
+from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet, scan_steps
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState, Snapshot
@@ -84,7 +84,7 @@ class Program:
         with self.mode():
             return self.init(self.parameters, seed_key(seed))
 
-    def block(self, steps: int, keep: Keep | None = None) -> RunBlock:
+    def compile_block(self, steps: int, keep: Keep | None = None) -> RunBlock:
         """Return a compiled function of many steps under constant commands.
 
         ``keep`` returns values of one vehicle to be kept of the last step, besides the rows.
@@ -134,7 +134,7 @@ class Program:
             receivers={name: _receivers(own) for name, own in self.vehicles.items()},
         )
 
-    def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> Block:
+    def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> RowBlock:
         """Return groups' rows by vehicle, with the time as first column."""
         rows = self.each_vehicle([np.moveaxis(group, 1, 0) for group in groups])
         return {name: np.column_stack([times, own]) for name, own in rows.items()}
@@ -166,7 +166,7 @@ class Program:
                 )
             )
 
-    def tune(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+    def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         """Continue with the parameters of a fleet that fits."""
         self.fleet, self.vehicles = fleet, vehicles
         self.parameters = self._numbers(fleet)

@@ -210,7 +210,7 @@ class ProgramBuilder:
         notices = [(change.subject, change.description) for change in self._building.values()]
         notices += _fault_notices(self._latest_failing, failing)
         if latest is None:
-            program.tune(fleet, ready.vehicles)
+            program.set_parameters(fleet, ready.vehicles)
         is_new = latest is not None and program is not latest
         fresh = program.start(request.seed) if is_new else None
         with self._lock:
@@ -227,7 +227,7 @@ class ProgramBuilder:
             return known
         inputs = CommandSlots(fleet, ready.vehicles)
         program = Program(fleet, ready.vehicles, inputs, live_parameters)
-        program.block(request.steps)
+        program.compile_block(request.steps)
         # a live flight may last for hours
         trim_heap()
         return program

@@ -178,7 +178,7 @@ class Simulation:
         scenario = with_gains(self.scenario, vehicle, controller, gains)
         fleet = self._fleet(scenario)
         if self._stepper is not None:
-            self._stepper.retune(fleet, scenario.vehicles)
+            self._stepper.set_parameters(fleet, scenario.vehicles)
         self._set(scenario, fleet)
 
     def reset(self, seed: int | None = None) -> dict[str, Observation]:
@@ -273,8 +273,8 @@ def _flown_vehicle(vehicle: Vehicle) -> FlownVehicle:
     return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())
 
 
-def _require_type(given: object, kind: Any, name: str, expected: str) -> None:
-    if not isinstance(given, kind):
+def _require_type(given: object, expected_type: Any, name: str, expected: str) -> None:
+    if not isinstance(given, expected_type):
         message = f"`{name}`: got {given!r}; must be {expected}"
         raise ScenarioError(message)
 

@@ -9,7 +9,12 @@ import numpy as np
 from kittiwake.core.errors import ScenarioError, UnknownSensorError, did_you_mean
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.runtime.commands import Kinds, command_values, commands_from_values, require_cascade
+from kittiwake.runtime.commands import (
+    CommandTypes,
+    command_values,
+    commands_from_values,
+    require_cascade,
+)
 from kittiwake.runtime.live_parameters import cascade_parameters
 from kittiwake.runtime.program import Commands, Program
 from kittiwake.sim.fleet import Fleet
@@ -81,13 +86,13 @@ class Stepper:
         """Advance by one physics step."""
         program = self._program
         numbers = np.asarray(command_values(commands, program.vehicles), dtype=self._floats.dtype)
-        kinds = tuple((name, type(command)) for name, command in commands.items())
-        if kinds not in self._accepted:
-            require_cascade(kinds, program.vehicles)
-            self._accepted.add(kinds)
+        command_types = tuple((name, type(command)) for name, command in commands.items())
+        if command_types not in self._accepted:
+            require_cascade(command_types, program.vehicles)
+            self._accepted.add(command_types)
         with program.mode():
             self._floats, self._words = self._advance(
-                program.parameters, self._floats, self._words, numbers, kinds
+                program.parameters, self._floats, self._words, numbers, command_types
             )
         self._tick += 1
 
@@ -124,7 +129,7 @@ class Stepper:
             )
         return observations
 
-    def retune(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+    def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         """Continue with a fleet that differs only in the parameters of its control cascades.
 
         The first call compiles again, with those parameters as arguments; later calls take no time.
@@ -133,7 +138,7 @@ class Stepper:
             ScenarioError: if the state of the former fleet does not fit this one.
         """
         if self._program.fits(fleet):
-            self._program.tune(fleet, vehicles)
+            self._program.set_parameters(fleet, vehicles)
             return
         program = Program(fleet, vehicles, live=cascade_parameters)
         if Packing.of(program.shape) != self._packing:
@@ -146,7 +151,7 @@ class Stepper:
 
     def _compile(self, program: Program) -> None:
         self._program = program
-        self._accepted: set[Kinds] = set()
+        self._accepted: set[CommandTypes] = set()
         self._phases = [g.vehicle.guidance.component.phases() for g in program.fleet.groups]
         self._packing = Packing.of(program.shape)
         with program.mode():
@@ -175,10 +180,10 @@ class Stepper:
         return [packing.pack(group, floats.dtype) for packing, group in seen]
 
     def _advanced(
-        self, parameters: Any, floats: Any, words: Any, numbers: Any, kinds: Kinds
+        self, parameters: Any, floats: Any, words: Any, numbers: Any, command_types: CommandTypes
     ) -> tuple[Any, Any]:
         program, state = self._program, self._packing.unpack(floats, words)
-        if not kinds:
+        if not command_types:
             return self._packing.pack(program.step(parameters, program.inputs.zeros(), state)[0])
-        commands = commands_from_values(kinds, numbers, program.vehicles)
+        commands = commands_from_values(command_types, numbers, program.vehicles)
         return self._packing.pack(program.with_parameters(parameters).advance(state, commands))

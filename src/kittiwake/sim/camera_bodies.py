@@ -41,7 +41,7 @@ def bodies(
     """Return renderer and poses under the key ``BODIES``; an empty dict without cameras."""
     if renderer is None:
         return {}
-    platforms = [platform.support(clock.time_s) for platform in world.platforms]
+    platforms = [platform.deck_state(clock.time_s) for platform in world.platforms]
     poses = [pose_row(deck.center_world_m, deck.q_world_from_deck)[None] for deck in platforms]
     poses += [jax.vmap(_pose)(truth) for truth in truths]
     return {BODIES: Bodies(renderer, jnp.concatenate(poses))}

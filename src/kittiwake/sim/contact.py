@@ -156,7 +156,7 @@ def _platform(
     """Return a platform's motion at the beginning and at the end of the step."""
 
     def row(time_s: Real) -> Float[Array, "1 13"]:
-        surface = platform.support(time_s)
+        surface = platform.deck_state(time_s)
         q = surface.q_world_from_deck
         rates = q.inverse().rotate(surface.angular_velocity_world_radps)
         return _motion_row(surface.center_world_m, q, surface.velocity_world_mps, rates)[None]

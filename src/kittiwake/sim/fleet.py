@@ -17,7 +17,7 @@ from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.commands import Command
 from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
-from kittiwake.core.keys import named, named_each
+from kittiwake.core.keys import fold_in_name, fold_in_names
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.neighbors import NeighborTable, Roster
@@ -135,10 +135,12 @@ class Fleet(eqx.Module):
         self._check_precision()
         clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
         evolving = [*self.world.processes, *team_radio.streams(self.world.radio)]
-        keys = named_each(key, [Stream.WORLD.of(name) for name in evolving])
+        keys = fold_in_names(key, [Stream.WORLD.of(name) for name in evolving])
         streams = {name: keys[Stream.WORLD.of(name)] for name in evolving}
         processes = {
-            name: ScheduledState(as_arrays(part.component.init(named(streams[name], Stream.INIT))))
+            name: ScheduledState(
+                as_arrays(part.component.init(fold_in_name(streams[name], Stream.INIT)))
+            )
             for name, part in self.world.processes.items()
         }
         shapes = jax.eval_shape(lambda: self._step_processes(processes, streams, clock))
@@ -160,7 +162,9 @@ class Fleet(eqx.Module):
         state = FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
         if self.commander is None:
             return state
-        own = self.commander.begin(self, state, self.perceive(state), named(key, Stream.TASK))
+        own = self.commander.begin(
+            self, state, self.perceive(state), fold_in_name(key, Stream.TASK)
+        )
         return dataclasses.replace(state, commander=as_arrays(own))
 
     def advance(
@@ -403,7 +407,7 @@ class Fleet(eqx.Module):
         if self.world.radio is None or state.radio is None:
             return None, [*surroundings]
         reports = team_radio.broadcast(state.groups, truths, self.roster, self.dt_s)
-        key = named(state.streams[team_radio.RADIO], Stream.STEP)
+        key = fold_in_name(state.streams[team_radio.RADIO], Stream.STEP)
         radio, tables = run(self.world.radio, state.radio, reports, clock, key)
         tables = team_radio.advance(self.world.radio, tables, clock)
         return radio, [

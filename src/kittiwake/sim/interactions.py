@@ -123,8 +123,8 @@ def _decks(
     world: World, groups: Sequence[Group], present: Sequence[InteractionInput], time_s: Real
 ) -> DeckState | None:
     """Return all decks along a leading axis; None if there are none."""
-    platforms = [as_arrays(platform.support(time_s)) for platform in world.platforms]
-    found = [jax.tree.map(lambda leaf: leaf[None], support) for support in platforms]
+    platforms = [as_arrays(platform.deck_state(time_s)) for platform in world.platforms]
+    found = [jax.tree.map(lambda leaf: leaf[None], deck) for deck in platforms]
     found += [
         group.map(_deck, presence.motion)
         for group, presence in zip(groups, present, strict=True)

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.component import Scheduled
-from kittiwake.core.keys import named
+from kittiwake.core.keys import fold_in_name
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.core.streams import Stream
@@ -63,7 +63,7 @@ def begin(
     if radio is None:
         return None, None
     vehicles = len(roster.team)
-    stream = named(named(key, Stream.WORLD.of(RADIO)), Stream.INIT)
+    stream = fold_in_name(fold_in_name(key, Stream.WORLD.of(RADIO)), Stream.INIT)
     first = ScheduledState(radio.component.begin(vehicles, dt_s * radio.every, stream))
     silent = jax.tree.map(
         lambda leaf: jnp.broadcast_to(leaf, (vehicles, *leaf.shape)), StateReport.silent()

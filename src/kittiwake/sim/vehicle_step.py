@@ -20,7 +20,7 @@ from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.commands import Command, CommandChoice, MotorsOff
 from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.fusion_barrier import fusion_barrier
-from kittiwake.core.keys import named, named_each
+from kittiwake.core.keys import fold_in_name, fold_in_names
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit, finite
 from kittiwake.core.measurements import Measurements
@@ -103,7 +103,7 @@ def begin(
         **{Stream.AVOIDANCE.of(i): part for i, part in enumerate(vehicle.avoidance)},
     }
     instruments = [Stream.SENSOR.of(name) for name in vehicle.sensors]
-    streams = named_each(key, [*parts, *instruments, Stream.ESTIMATOR, Stream.DYNAMICS])
+    streams = fold_in_names(key, [*parts, *instruments, Stream.ESTIMATOR, Stream.DYNAMICS])
     held = {
         name: ScheduledState(_initial(part.component, streams[name]))
         for name, part in parts.items()
@@ -117,7 +117,7 @@ def begin(
         first, samples[name] = part.component.begin(inputs, dt_s * part.every, stream)
         sensors[name] = ScheduledState(as_arrays(first), None if part.every == 1 else samples[name])
     initial_estimator = vehicle.estimator.component.begin(
-        start, named(streams[Stream.ESTIMATOR], Stream.INIT)
+        start, fold_in_name(streams[Stream.ESTIMATOR], Stream.INIT)
     )
     state = VehicleState(
         dynamics=as_arrays(vehicle.dynamics.init(vehicle.start.kinematics(), surroundings)),
@@ -308,7 +308,7 @@ def check_limits(
     surroundings: Surroundings,
 ) -> Count:
     """Return 0 for a valid vehicle, else the 1-based index of the first limit ever violated."""
-    flags = [limit.holds for limit in limits(vehicle, world, state, truth, surroundings)]
+    flags = [limit.is_satisfied for limit in limits(vehicle, world, state, truth, surroundings)]
     status = jnp.asarray(0, jnp.int32)
     for index in range(len(flags), 0, -1):
         status = jnp.where(flags[index - 1], status, index)
@@ -526,7 +526,7 @@ def _reset(
 
 
 def _initial(component: AbstractComponent, stream: PRNGKeyArray) -> ArrayTree:
-    return as_arrays(component.init(named(stream, Stream.INIT)))
+    return as_arrays(component.init(fold_in_name(stream, Stream.INIT)))
 
 
 def _faults(vehicle: Vehicle, clock: Clock) -> Count | None:

@@ -16,7 +16,7 @@ from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.geometry.scalar import Count, Flag
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.schema import member_names
+from kittiwake.scenario.schema import entry_vehicle_names
 from kittiwake.sim.fleet import Fleet, FleetPerception
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import Perception
@@ -171,7 +171,7 @@ def agent_names(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
         known = did_you_mean(task.agents, list(entries))
         message = f"vehicles: the task's agents '{task.agents}' are missing. {known}"
         raise ScenarioError(message)
-    return member_names(task.agents, entries[task.agents].get("count"))
+    return entry_vehicle_names(task.agents, entries[task.agents].get("count"))
 
 
 def _agent(

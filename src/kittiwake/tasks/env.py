@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.commands import Command
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.keys import named_each, seed_key
+from kittiwake.core.keys import fold_in_names, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Count, Flag, Real
@@ -253,7 +253,7 @@ class Env:
             fleet, later, perceived, commands, reported, steps >= self.max_steps
         )
         goal = as_arrays(self.task.update_goal(state.goal, scene, key))
-        rewards, terminated = self.judge(goal, scene, perceived)
+        rewards, terminated = self.reward_and_termination(goal, scene, perceived)
         truncated = scene.last & ~terminated
         reward = rewards[0] if self.task.shared else rewards.sum()
         return EnvStep(
@@ -265,7 +265,7 @@ class Env:
             rewards=rewards,
         )
 
-    def judge(
+    def reward_and_termination(
         self, goal: ArrayTree, scene: TaskScene, perceived: FleetPerception
     ) -> tuple[Float[Array, " agents"], Bool[Array, ""]]:
         """Return the reward of each agent for the last control step; True if the episode ended."""
@@ -371,7 +371,7 @@ class Env:
     def _begin_episode(
         self, key: PRNGKeyArray, tick: Count, difficulty: Real
     ) -> tuple[EnvState, ArrayTree, TaskScene]:
-        keys = named_each(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
+        keys = fold_in_names(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
         drawn = self.randomization.draw(keys[Stream.RANDOMIZE], difficulty)
         fleet = self._with_starts(self.randomization.apply(self.fleet, drawn), keys[Stream.STARTS])
         initial = fleet.reset_at_tick(fleet.init(keys[Stream.FLEET]), tick)

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.core.keys import named, named_each, seed_key
+from kittiwake.core.keys import fold_in_name, fold_in_names, seed_key
 from kittiwake.core.streams import Stream, draw_stream
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
@@ -101,7 +101,7 @@ class Randomization:
         dtype = jnp.result_type(float)
         drawn = self._draw_parts(key, difficulty)
         middle = jnp.asarray([part.distribution.at(0.5) for part in self.parts], dtype)
-        chosen = jax.random.randint(named(key, Stream.VARIANT), (), 0, VARIANTS, jnp.int32)
+        chosen = jax.random.randint(fold_in_name(key, Stream.VARIANT), (), 0, VARIANTS, jnp.int32)
         values = []
         for base, slopes, variants in zip(self.base, self.slopes, self.variants, strict=True):
             if variants is not None:
@@ -125,7 +125,7 @@ class Randomization:
 
     def _draw_parts(self, key: PRNGKeyArray, difficulty: Real) -> Float[Array, " parts"]:
         """Draw all parts at once, each from a random stream of its own."""
-        streams = named_each(key, [draw_stream(part.path, part.place) for part in self.parts])
+        streams = fold_in_names(key, [draw_stream(part.path, part.place) for part in self.parts])
         units = uniforms(jnp.stack([*streams.values()]))
         return jnp.stack(
             [part.draw(unit, difficulty) for part, unit in zip(self.parts, units, strict=True)]
@@ -355,7 +355,7 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomization:
 
 def _draws(parts: Sequence[Part], count: int) -> list[list[float]]:
     """Return joint draws of all parts, the same in every call."""
-    units = jax.random.uniform(named(seed_key(0), Stream.RANDOMIZE), (count, len(parts)))
+    units = jax.random.uniform(fold_in_name(seed_key(0), Stream.RANDOMIZE), (count, len(parts)))
     return [
         [float(part.distribution.quantile(unit)) for part, unit in zip(parts, row, strict=True)]
         for row in units

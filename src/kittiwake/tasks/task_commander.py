@@ -137,7 +137,7 @@ class TaskCommander(AbstractCommander[TaskState]):
         task = self._env.task
         counts = (elapsed > 0) & (elapsed <= own.last_tick) & ~own.ended
         goal = as_arrays(task.update_goal(own.goal, scene, jax.random.fold_in(own.key, elapsed)))
-        rewards, ended = self._env.judge(goal, scene, perceived)
+        rewards, ended = self._env.reward_and_termination(goal, scene, perceived)
         reward = rewards[0] if task.shared else rewards.sum()
         figures = _numbers(task.figures(goal, scene))
         known = (own.goal, own.ended, own.total_reward, own.figures)

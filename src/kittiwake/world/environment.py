@@ -118,7 +118,7 @@ class AbstractPlatform(AbstractModel):
     """Surface of the world on which vehicles can land."""
 
     @abstractmethod
-    def support(self, time_s: Real) -> DeckState:
+    def deck_state(self, time_s: Real) -> DeckState:
         """Return its pose and velocity at a time."""
 
 

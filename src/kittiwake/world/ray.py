@@ -157,7 +157,7 @@ def nearest_of(items: Item, distance_m: Callable[[Item], Real]) -> Nearest:
     return jax.lax.scan(update, none, (indices, items))[0]
 
 
-def cast(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
+def cast_ray(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
     """Return the first hit of a ray with any of the obstacles."""
     dtype = jnp.result_type(ray.origin_m.x)
     groups = _groups(obstacles, dtype)

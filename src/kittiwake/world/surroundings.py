@@ -26,7 +26,7 @@ class Air(eqx.Module):
     density_kgpm3: Real
 
 
-class Push(eqx.Module):
+class ExternalWrench(eqx.Module):
     """Force and torque about the center of mass that the world exerts, in world axes."""
 
     force_world_n: Vec3
@@ -51,7 +51,7 @@ class Surroundings(eqx.Module):
         nearest_vehicle_m: infinite unless an interaction computes distances between vehicles.
         current_world_mps: velocity of the water at the vehicle, or below it.
         wind_world_mps: wind at the center of mass; ``shears_world`` are added elsewhere.
-        push: force and torque of regions; None without any.
+        external_wrench: force and torque of regions; None without any.
         decks: the decks nearest to the vehicle.
         height_above_deck_m: infinite if the vehicle is above none of the decks.
         surface_near: false if neither the vehicle nor one in the same batch can touch a surface in
@@ -71,7 +71,7 @@ class Surroundings(eqx.Module):
     nearest_vehicle_m: Real
     current_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
     shears_world: tuple[Shear, ...] = ()
-    push: Push | None = None
+    external_wrench: ExternalWrench | None = None
     decks: tuple[DeckState, ...] = ()
     height_above_deck_m: Real | None = None
     surface_near: Flag = True
@@ -121,10 +121,10 @@ class Surroundings(eqx.Module):
         )
         return replace(self, decks=numbered, height_above_deck_m=reduce(jnp.minimum, heights))
 
-    def with_push(self, push: Push) -> "Surroundings":
+    def with_external_wrench(self, external_wrench: ExternalWrench) -> "Surroundings":
         """Return the surroundings with a force and torque added."""
-        if self.push is None:
-            return replace(self, push=push)
-        force = self.push.force_world_n + push.force_world_n
-        torque = self.push.torque_world_nm + push.torque_world_nm
-        return replace(self, push=Push(force, torque))
+        if self.external_wrench is None:
+            return replace(self, external_wrench=external_wrench)
+        force = self.external_wrench.force_world_n + external_wrench.force_world_n
+        torque = self.external_wrench.torque_world_nm + external_wrench.torque_world_nm
+        return replace(self, external_wrench=ExternalWrench(force, torque))

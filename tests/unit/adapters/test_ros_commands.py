@@ -91,18 +91,18 @@ def test_attitude_command_has_angular_velocity_in_body_axes():
 
 
 @pytest.mark.parametrize(
-    ("mode", "field", "kind", "column"),
+    ("mode", "field", "command_type", "column"),
     [
         ("thrust_velocity", "velocity", ThrustRates, "angular_velocity_body_radps"),
         ("thrust_velocity", "acceleration", ThrustRates, "angular_acceleration_body_radps2"),
         ("thrust_torque", "torque", ThrustTorque, "torque_body_nm"),
     ],
 )
-def test_world_frame_vectors_are_rotated_to_body_axes(mode, field, kind, column):
+def test_world_frame_vectors_are_rotated_to_body_axes(mode, field, command_type, column):
     maneuver = BY_NAME[mode].parse(message(thrust=1.0, **{field: vector(1.0, 2.0, 3.0)}))
     for angles in (np.zeros(3), np.array(ANGLES)):
         signal = command_of(maneuver, quaternion_from_xyz_angles(Vec3(*angles)))
-        assert isinstance(signal, kind)
+        assert isinstance(signal, command_type)
         expected = turn(angles).T @ [1.0, 2.0, 3.0]
         np.testing.assert_allclose(array(getattr(signal, column)), expected, atol=1e-12)
 

@@ -21,7 +21,7 @@ from kittiwake.guidance.maneuvers.hold import Hold
 from kittiwake.guidance.maneuvers.return_home import ReturnHome
 from kittiwake.guidance.maneuvers.takeoff import Takeoff
 from kittiwake.guidance.maneuvers.waypoints import Waypoints
-from kittiwake.guidance.mission import Mission, MissionStep, Rule, kind_of
+from kittiwake.guidance.mission import Mission, MissionStep, Rule, registered_name
 
 HERE, THERE, UP = Vec3(0.0, 0.0, 2.0), Vec3(6.0, 0.0, 2.0), Vec3(6.0, 0.0, 8.0)
 
@@ -250,10 +250,10 @@ def test_unnamed_steps_of_one_kind_are_numbered():
     assert mission.names == ["hold", "disarm", "hold-3", "hold-2"]
 
 
-def test_default_name_of_a_step_is_the_kind_of_its_task():
+def test_default_name_of_a_step_is_the_registered_name_of_its_task():
     for name in TASKS.names():
-        kind = TASKS.find(name)
-        assert kind_of(object.__new__(kind)) == name
+        task_type = TASKS.find(name)
+        assert registered_name(object.__new__(task_type)) == name
 
 
 def test_timeout_of_the_last_step_does_not_finish_the_mission():

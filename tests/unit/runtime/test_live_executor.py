@@ -99,7 +99,7 @@ def plain(flight, seconds):
     """Return the rows of the same flight by ``run``."""
     program = Simulation(flight.scenario).program
     steps = round(seconds * flight.executor.rate_hz)
-    _, arrays, _ = program.block(steps)(program.start(flight.scenario.seed))
+    _, arrays, _ = program.compile_block(steps)(program.start(flight.scenario.seed))
     return program.by_vehicle(np.arange(steps) / flight.executor.rate_hz, arrays)
 
 
@@ -237,16 +237,16 @@ def test_motors_off_is_a_fall(drone):
     assert drone.flown(1.0, "drone", "vz_mps")[-1, 0] < -4.0
 
 
-@pytest.mark.parametrize("kind", [VelocityYawRate, BodyVelocityYawRate])
-def test_a_stick_flies_and_turns_a_vehicle_that_accepts_accelerations(drone, kind):
+@pytest.mark.parametrize("command_type", [VelocityYawRate, BodyVelocityYawRate])
+def test_a_stick_flies_and_turns_a_vehicle_that_accepts_accelerations(drone, command_type):
     drone.fly(0.1)
-    drone.executor.command("drone", HoldCommand(kind(Vec3(0.0, 0.5, 0.0), 0.4)))
+    drone.executor.command("drone", HoldCommand(command_type(Vec3(0.0, 0.5, 0.0), 0.4)))
     rows = drone.flown(4.0, "drone", "qw", "qz", "vx_mps", "vy_mps")
     yaw_rad = np.unwrap(2.0 * np.arctan2(rows[:, 1], rows[:, 0]))
     half = len(yaw_rad) // 2
     rate_radps = (yaw_rad[-1] - yaw_rad[half]) / ((len(yaw_rad) - 1 - half) / 200.0)
     assert rate_radps == pytest.approx(0.4, rel=0.1)
-    ahead_rad = yaw_rad[-1] if kind is BodyVelocityYawRate else 0.0
+    ahead_rad = yaw_rad[-1] if command_type is BodyVelocityYawRate else 0.0
     wanted = 0.5 * np.array([-np.sin(ahead_rad), np.cos(ahead_rad)])
     # it lags a little behind what turns
     np.testing.assert_allclose(rows[-1, 2:], wanted, atol=0.15)

@@ -24,7 +24,7 @@ def skip_without_graphics():
 def drawn(start=None, obstacles=(), platforms=(), ground_z_m=0.0, partner=None):
     """What a vehicle that is not drawn itself can see."""
     inputs = around(obstacles, start or Start(), ground_z_m)
-    decks = [platform.support(0.0) for platform in platforms]
+    decks = [platform.deck_state(0.0) for platform in platforms]
     places = [pose_row(deck.center_world_m, deck.q_world_from_deck) for deck in decks]
     bodies = Bodies(
         _drawn(tuple(obstacles), tuple(platforms), ground_z_m),

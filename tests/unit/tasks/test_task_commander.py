@@ -145,7 +145,7 @@ AWAY = {
 
 @pytest.mark.parametrize("block_steps", [1, 128, 400])
 def test_return_of_a_flight_ended_by_a_loss_includes_the_loss(block_steps, monkeypatch):
-    # the vehicle leaves the area at 2.54 s, which the task judges at 3 s
+    # the vehicle leaves the area at 2.54 s, which the task rewards at 3 s
     monkeypatch.setattr(flight_executor, "BLOCK_STEPS", block_steps)
     ended = kw.load("keep-spot", {**AWAY, "lost_vehicle": "fail"}).run().summary
     flown_on = kw.load("keep-spot", {**AWAY, "lost_vehicle": "continue"}).run().summary

@@ -51,17 +51,17 @@ class WorldFrameManeuver:
     """A command given in world axes; ``to_body`` rotates it by the current attitude.
 
     Attributes:
-        kind: type of the command in body axes.
+        command_type: type of the command in body axes.
         to_body: returns the command in body axes, given q_world_from_body.
     """
 
-    kind: type
+    command_type: type
     to_body: Callable[[Quaternion], Command]
 
     @property
     def description(self) -> str:
         """Short description."""
-        return f"holds {self.kind.__name__}"
+        return f"holds {self.command_type.__name__}"
 
     def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         """Return the command for the current attitude."""
@@ -96,14 +96,14 @@ class Mode(NamedTuple):
     Attributes:
         number: as in uav_gazebo_msgs/ControlMode.
         name: prefix of its topics.
-        kind: type of its command messages.
+        type_name: type of its command messages.
         parse: converts a message to a maneuver.
         zero_command: returns the maneuver of a mode without any command so far.
     """
 
     number: int
     name: str
-    kind: str
+    type_name: str
     parse: Callable[[Message], Maneuver]
     zero_command: Callable[[], Maneuver]
 
@@ -172,8 +172,8 @@ def thrust_torque(message: Message) -> Maneuver:
 
 # a mode that was never given a command follows zeros, as in uav_gazebo
 MODES = tuple(
-    Mode(number, name, f"uav_gazebo_msgs/{kind}", parse, lambda zero=zero: HoldCommand(zero))
-    for number, (name, kind, parse, zero) in enumerate(
+    Mode(number, name, f"uav_gazebo_msgs/{type_name}", parse, lambda zero=zero: HoldCommand(zero))
+    for number, (name, type_name, parse, zero) in enumerate(
         (
             ("position_yaw", "PositionYawControl", position_yaw, PositionYaw(Vec3.zero(), 0.0)),
             (

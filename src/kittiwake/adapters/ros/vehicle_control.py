@@ -135,7 +135,7 @@ class VehicleControl:
             The residual in meters: the distance from the end of the ramp after the idle time.
 
         Raises:
-            CommandError: if the motors are on and ``force`` is False, for a vehicle that floats, or
+            CommandError: if the motors are on and ``force`` is False, for a vessel, or
                 for numbers out of range.
         """
         if not height_m > 0.0:
@@ -162,7 +162,7 @@ class VehicleControl:
         """Descend to the place of takeoff and stop the motors; None if another command replaced it.
 
         Raises:
-            CommandError: if the motors are off, for a vehicle that floats, or for numbers out of
+            CommandError: if the motors are off, for a vessel, or for numbers out of
                 range.
         """
         if not (force or max_residual_m > 0.0):
@@ -260,7 +260,7 @@ class VehicleControl:
         self._last_command_s = self._executor.time_s
 
     def _start_ramp(self, ramp: RampTo) -> None:
-        if self._executor.scenario.vehicles[self.vehicle].dynamics.floats:
+        if self._executor.scenario.vehicles[self.vehicle].dynamics.is_vessel:
             message = f"'{self.vehicle}' floats; it can neither take off nor land"
             raise CommandError(message)
         self._send(POSITION, ramp)

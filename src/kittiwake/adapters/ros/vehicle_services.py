@@ -26,7 +26,7 @@ class VehicleServices:
         endpoints, control, namespace = self._endpoints, self._control, self._namespace
         for mode in MODES:
             endpoints.create_subscription(
-                f"{namespace}/{mode.name}/command", mode.kind, partial(self._on_command, mode)
+                f"{namespace}/{mode.name}/command", mode.type_name, partial(self._on_command, mode)
             )
         switch_mode = f"{namespace}/switch_mode"
         endpoints.create_subscription(

@@ -20,7 +20,7 @@ from kittiwake.runtime.maneuvers import (
     VehicleEstimate,
 )
 from kittiwake.runtime.session import Session
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 
 TAKE_OFF_M = 2.0
 MAX_TILT_DEG, HEIGHT_M = 22.5, 10.0
@@ -77,13 +77,14 @@ class CommandPanel:
                 lambda _, step=step, turn=turn: self._move(step, turn)
             )
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Update the status line and the visibility of the controls."""
         executor = self._session.executor
         maneuver = executor.maneuvers.get(self._context.selected)
         source = "guidance" if maneuver is None else f"command: {maneuver.description}"
         ready = "" if executor.ready else " (preparing commands)"
-        text = f"**{self._context.selected}** is controlled by {source}{self._phase(frame)}{ready}"
+        phase, vehicle = self._phase(scene_state), self._context.selected
+        text = f"**{vehicle}** is controlled by {source}{phase}{ready}"
         if executor.ended:
             text = "The flight has ended. Restart it to fly again."
         if text != self._status.content:
@@ -92,8 +93,8 @@ class CommandPanel:
             # button groups cannot be disabled, so the folder is hidden
             self._folder.visible = not executor.ended
 
-    def _phase(self, frame: Frame) -> str:
-        row = self._context.row(frame)
+    def _phase(self, scene_state: SceneState) -> str:
+        row = self._context.row(scene_state)
         phases = self._context.vehicle.guidance.component.phases()
         number = row.get("guidance.phase", 0.0)
         phase = phases[int(number)] if number == number else ""
@@ -115,7 +116,7 @@ class CommandPanel:
 
     def _maneuvers(self) -> tuple[str, ...]:
         """Return the maneuvers of the selected vehicle."""
-        return VESSEL if self._context.vehicle.dynamics.floats else AIRCRAFT
+        return VESSEL if self._context.vehicle.dynamics.is_vessel else AIRCRAFT
 
     def _add_mission_steps(self) -> None:
         names = self._context.vehicle.guidance.component.step_names
@@ -275,8 +276,8 @@ class CommandPanel:
 
     def _last_command(self) -> Mapping[str, float]:
         """Return the values of the last command by log column."""
-        frame = self._context.source.frame()
-        row = {} if frame is None else self._context.row(frame)
+        scene_state = self._context.source.scene_state()
+        row = {} if scene_state is None else self._context.row(scene_state)
         return {name: value for name, value in row.items() if name.startswith("cmd_")}
 
     def _estimate_or_start(self) -> VehicleEstimate:

@@ -117,7 +117,7 @@ class Land(AbstractGuidance[LandState]):
         return replace(self, landing_height_world_m=context.world.ground_z_m + standing)
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         place, height = context.task_start_world_m, self.landing_height_world_m
         if height is None:
             height = context.world.ground_z_m + (context.dynamics.standing_height_m or 0.0)

@@ -69,11 +69,11 @@ class Takeoff(AbstractGuidance[TakeoffState]):
 
     @override
     def prepare(self, context: BuildContext) -> "Takeoff":
-        check_positions(context, [self.leads_to(context)], "height_m")
+        check_positions(context, [self.end_position_world_m(context)], "height_m")
         return self
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         return context.task_start_world_m + Vec3(0.0, 0.0, self.height_m)
 
     @override

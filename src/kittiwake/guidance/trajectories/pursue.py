@@ -136,7 +136,7 @@ class Pursue(AbstractGuidance[PursuitState]):
         )
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         del context
         return Vec3(*self._curve().waypoints_world_m[-1].tolist())
 
