@@ -38,9 +38,7 @@ class HostComponent(NamedTuple):
         with jax.enable_x64(DOUBLE):
             numbers = _as_doubles((self.component, inputs, dt_s))
             state, output = _step(self.state, *numbers)
-        return self._replace(state=state), jax.tree.map(
-            lambda leaf: np.asarray(leaf).item(), output
-        )
+        return self._replace(state=state), jax.tree.map(_as_number, output)
 
 
 @partial(jax.jit, compiler_options=QUICKLY)

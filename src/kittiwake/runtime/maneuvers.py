@@ -98,7 +98,7 @@ class GuidanceManeuver:
     """Flight by guidance, whose parameters may be replaced in flight.
 
     Attributes:
-        guidance: the guidance; one that requires no sensors, radio or ticks.
+        guidance: the guidance; one that requires no sensors, radio or count of steps.
         description: a few words for the log.
         choice: the last setpoint of the guidance.
     """
@@ -116,7 +116,7 @@ class GuidanceManeuver:
         if self._stepped is None:
             self._stepped = HostComponent.of(self.guidance)
             self._start_s = self._last_s = now.time_s
-        inputs = GuidanceInputs(now.time_s - self._start_s, np.int32(0), now.motion)
+        inputs = GuidanceInputs(now.time_s - self._start_s, 0, now.motion)
         stepped = self._stepped._replace(component=self.guidance)
         self._stepped, setpoint = stepped.step(inputs, now.time_s - self._last_s)
         self._last_s = now.time_s

@@ -103,6 +103,12 @@ def plain(flight, seconds):
     return program.by_vehicle(np.arange(steps) / flight.executor.rate_hz, arrays)
 
 
+def landing(flight, vehicle):
+    """Return the landing of a vehicle from where it is."""
+    scenario, now = flight.scenario, flight.executor.estimate(vehicle)
+    return land(scenario.vehicles[vehicle], scenario.world, now)
+
+
 def assert_alike(found, expected):
     for name, rows in expected.items():
         np.testing.assert_allclose(found[name], rows, rtol=ROUNDING, atol=ROUNDING)
@@ -224,9 +230,7 @@ def test_hold_attitude_saturates_at_the_vehicles_limit(drone):
 @pytest.mark.slow
 def test_landing_without_landing_gear_ends_above_the_ground(drone):
     drone.fly(0.1)
-    executor, scenario = drone.executor, drone.scenario
-    now = executor.estimate("drone")
-    executor.command("drone", land(scenario.vehicles["drone"], scenario.world, now))
+    drone.executor.command("drone", landing(drone, "drone"))
     rows = drone.flown(25.0, "drone", "z_m", "status")
     assert rows[-1, 0] == pytest.approx(CLEARANCE_M, abs=0.01)
     assert rows[:, 1].max() == 0.0
@@ -565,7 +569,7 @@ def test_a_vehicle_takes_off_travels_and_lands_until_its_motors_are_off(feet):
     feet.executor.command(name, go_to(np.array([1.0, -1.0, 1.5]), 0.0))
     there = feet.flown(10.0, name, *PLACE)[-1]
     np.testing.assert_allclose(there, [1.0, -1.0, 1.5], atol=0.15)
-    feet.executor.command(name, LandManeuver())
+    feet.executor.command(name, landing(feet, name))
     rows = feet.flown(8.0, name, "z_m", "cmd_thrust_n", "status")
     assert rows[-1, 0] < 0.05
     assert rows[-1, 1] == 0.0
