@@ -44,8 +44,8 @@ vehicles:
 class TimedManeuver:
     """Maneuver that records when it was requested and when the flight first used it."""
 
-    def __init__(self, place_m: tuple[float, float, float]) -> None:
-        self._command = PositionYaw(Vec3(*place_m), 0.0)
+    def __init__(self, position_m: tuple[float, float, float]) -> None:
+        self._command = PositionYaw(Vec3(*position_m), 0.0)
         self.requested_s, self.done_s = time.monotonic(), 0.0
         self._thread = threading.get_ident()
 

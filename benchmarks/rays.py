@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.environment.obstacles.boxes import Box, Slab
-from kittiwake.environment.obstacles.meetings import first, triangle
+from kittiwake.environment.obstacles.intersections import first, triangle
 from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
 from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane

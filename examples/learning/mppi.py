@@ -45,7 +45,7 @@ def fly(env: kw.Env, mppi: Mppi, seed: int) -> tuple[Any, ...]:
     act, step = jax.jit(mppi.act), jax.jit(env.step)
     places = jax.jit(lambda state: env.fleet.truths(state.fleet)[0].position_world_m)
     state, _ = jax.jit(env.reset)(key)
-    plan, trace = mppi.begin(), []
+    plan, trace = mppi.init_plan(), []
     jax.block_until_ready(step(key, state, act(plan, state, key)[1]))  # compiles
     for _ in range(env.max_steps):
         key, own = jax.random.split(key)

@@ -27,10 +27,10 @@ TUNED |= dict.fromkeys(("roll", "pitch", "yaw", "height"), PID)
 NAMES = [(loop, term) for loop, terms in TUNED.items() for term in terms]
 
 
-def loaded(place_world_m: list[float], velocity_world_mps: list[float], **curve: Any) -> Any:
+def loaded(position_world_m: list[float], velocity_world_mps: list[float], **curve: Any) -> Any:
     """Return a simulation of the AR.Drone in wind, on a curve that begins at this start."""
     drone = {
-        "start": {"position_world_m": place_world_m, "velocity_world_mps": velocity_world_mps},
+        "start": {"position_world_m": position_world_m, "velocity_world_mps": velocity_world_mps},
         "estimator": "noisy-truth",
         # hover throttle in percent, so that no flight begins with a fall
         "controller": {"type": CONTROLLER, "height": {"initial": 65.7}},

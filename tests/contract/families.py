@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from tests.contract.circumstances import Circumstance, command, signal
+from tests.contract.operating_points import OperatingPoint, command, signal
 from tests.contract.surroundings import (
     AREA,
     DT_S,
@@ -69,7 +69,7 @@ class Contract(NamedTuple):
     """Functions that initialize, feed and step the components of one family."""
 
     registry: Registry
-    inputs: Callable[[Any, Circumstance, int], Any]
+    inputs: Callable[[Any, OperatingPoint, int], Any]
     step: Callable[..., tuple[Any, Any]]
     init: Callable[..., Any] = lambda component, inputs, key: component.init(key)
 
@@ -117,9 +117,9 @@ def _afloat(sea: WaveProcess, state: Any, seen: tuple[Vec3, Any], key: Any) -> t
     return later, waves.under(Waterplane(place.x, place.y, 0.3, 2.0, 1.0, 0.1))
 
 
-def _measurements(estimator: Any, circumstance: Circumstance, tick: int) -> dict[str, Any]:
+def _measurements(estimator: Any, point: OperatingPoint, tick: int) -> dict[str, Any]:
     """Return measurements of the registered sensors that an estimator names in its fields."""
-    inputs = to_measure(circumstance, tick)
+    inputs = to_measure(point, tick)
     key = jax.random.key(0)
     given = [value if isinstance(value, tuple) else (value,) for value in vars(estimator).values()]
     names = {value for values in given for value in values if isinstance(value, str)}
@@ -142,15 +142,15 @@ def as_flown(component: Any) -> Any:
     )
 
 
-def _flow(circumstance: Circumstance) -> Flow:
+def _flow(point: OperatingPoint) -> Flow:
     """Return the flow around a vehicle."""
-    motion = circumstance.motion
-    airspeed = motion.velocity_body_mps - circumstance.wind
+    motion = point.motion
+    airspeed = motion.velocity_body_mps - point.wind
     return Flow(
         airspeed,
         motion.angular_velocity_body_radps,
         motion.q_world_from_body,
-        circumstance.surroundings,
+        point.surroundings,
     )
 
 
@@ -167,23 +167,21 @@ def _dynamics_step(dynamics: Any, state: Any, inputs: Any, key: Any) -> tuple[An
     return later, (dynamics.kinematics(later), dynamics.actuators(later), dynamics.limits(later))
 
 
-def _alone(circumstance: Circumstance) -> Surroundings:
+def _alone(point: OperatingPoint) -> Surroundings:
     """Return surroundings with a finite distance to the nearest vehicle."""
-    return dataclasses.replace(circumstance.surroundings, nearest_vehicle_m=100.0)
+    return dataclasses.replace(point.surroundings, nearest_vehicle_m=100.0)
 
 
-def _gathered(circumstance: Circumstance) -> tuple[InteractionInput, Surroundings]:
+def _gathered(point: OperatingPoint) -> tuple[InteractionInput, Surroundings]:
     """Return two vehicles along a leading axis, the second one in the wake of the first."""
-    below = Vec3(0.1, 0.2, -1.5) * min(1.0, circumstance.signal_size)
-    place = circumstance.start.position_world_m
-    starts = [
-        dataclasses.replace(circumstance.start, position_world_m=p) for p in (place, place + below)
-    ]
+    below = Vec3(0.1, 0.2, -1.5) * min(1.0, point.signal_size)
+    place = point.start.position_world_m
+    starts = [dataclasses.replace(point.start, position_world_m=p) for p in (place, place + below)]
     size = Vec3(0.5, 0.5, 0.1)
     one, other = (
         as_arrays(InteractionInput(start.kinematics(), Wake(5.0, 0.1), size)) for start in starts
     )
-    air = as_arrays(_alone(circumstance))
+    air = as_arrays(_alone(point))
     return jax.tree.map(lambda *leaves: jnp.stack(leaves), (one, air), (other, air))
 
 
@@ -200,9 +198,9 @@ def _battery_step(battery: Any, state: Any, power_w: Any, key: Any) -> tuple[Any
     return later, later
 
 
-def _seen(circumstance: Circumstance) -> Ray:
+def _seen(point: OperatingPoint) -> Ray:
     """Return rays ahead of a vehicle."""
-    motion = circumstance.motion
+    motion = point.motion
     ahead = motion.q_world_from_body.rotate(Vec3(1.0, 0.0, 0.0))
     return Ray(motion.position_world_m, ahead)
 
@@ -213,9 +211,9 @@ def _cast(obstacle: Any, state: Any, ray: Ray, key: Any) -> tuple[Any, Any]:
     return state, dataclasses.replace(hit, distance_m=hit.range_m(100.0))
 
 
-def _received(circumstance: Circumstance) -> Sample:
+def _received(point: OperatingPoint) -> Sample:
     """Return a satellite measurement: vectors, numbers, a count and a flag."""
-    motion = circumstance.motion
+    motion = point.motion
     fix = GnssMeasurement(
         *(motion.position_world_m, motion.velocity_world_mps, 7, 1.1, 1.6, 2.0, 1.2),
         valid=True,
@@ -223,23 +221,25 @@ def _received(circumstance: Circumstance) -> Sample:
     return as_arrays(Sample(fix, fix, fresh=True))
 
 
-def _peers(circumstance: Circumstance) -> NeighborTable:
+def _neighbors(point: OperatingPoint) -> NeighborTable:
     """Return a neighbor table with a teammate, a vehicle of another team, and an unknown one."""
-    place = circumstance.start.position_world_m
-    velocity = circumstance.start.velocity_world_mps
+    place = point.start.position_world_m
+    velocity = point.start.velocity_world_mps
     others = [
-        Neighbor(place + Vec3(1.5, 0.5, 0.2), velocity * 0.9, 0.1, 1, mate=True, heard=True),
-        Neighbor(place + Vec3(-0.5, -1.0, 0.1), velocity * -1.0, 0.2, 0, mate=False, heard=True),
-        Neighbor(Vec3.zero(), Vec3.zero(), 0.0, 0, mate=False, heard=False),
+        Neighbor(place + Vec3(1.5, 0.5, 0.2), velocity * 0.9, 0.1, 1, teammate=True, received=True),
+        Neighbor(
+            place + Vec3(-0.5, -1.0, 0.1), velocity * -1.0, 0.2, 0, teammate=False, received=True
+        ),
+        Neighbor(Vec3.zero(), Vec3.zero(), 0.0, 0, teammate=False, received=False),
     ]
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *map(as_arrays, others))
     return as_arrays(NeighborTable(stacked, others[0], 2, 3))
 
 
-def _broadcast(circumstance: Circumstance) -> Broadcast:
+def _broadcast(point: OperatingPoint) -> Broadcast:
     """Return the broadcast of four vehicles in two teams, of which the last one is lost."""
     count = 4
-    place, speed = circumstance.start.position_world_m, circumstance.start.velocity_world_mps
+    place, speed = point.start.position_world_m, point.start.velocity_world_mps
     places = [place + Vec3(3.0 * i, 0.5 * i, 0.0) for i in range(count)]
     reports = [as_arrays(StateReport(one, speed, 0.1, True)) for one in places]
     both = [(report, as_arrays(one)) for report, one in zip(reports, places, strict=True)]
@@ -252,29 +252,29 @@ def _broadcast(circumstance: Circumstance) -> Broadcast:
 
 def _listen(radio: Any, state: Any, reports: Broadcast, key: Any) -> tuple[Any, Any]:
     """Return the next state, and what the first vehicle receives from its nearest neighbor."""
-    later, peers = radio.step(state, reports, DT_S, key)
-    return later, jax.tree.map(lambda leaf: leaf[0, 0], peers.others)
+    later, neighbors = radio.step(state, reports, DT_S, key)
+    return later, jax.tree.map(lambda leaf: leaf[0, 0], neighbors.entries)
 
 
-def _to_guide(guidance: Any, circumstance: Circumstance, tick: int) -> GuidanceInputs:
-    seen = _sensed(guidance, circumstance, tick)
+def _to_guide(guidance: Any, point: OperatingPoint, tick: int) -> GuidanceInputs:
+    seen = _sensed(guidance, point, tick)
     time_s, number = tick * DT_S, jnp.asarray(tick, jnp.int32)
-    peers = _peers(circumstance)
+    neighbors = _neighbors(point)
     return GuidanceInputs(
-        time_s, number, seen.truth, seen.measurements, seen.fresh, neighbors=peers
+        time_s, number, seen.truth, seen.measurements, seen.fresh, neighbors=neighbors
     )
 
 
-def _to_avoid(avoidance: Any, circumstance: Circumstance, tick: int) -> AvoidanceInputs:
-    seen = _sensed(avoidance, circumstance, tick)
-    command = signal(avoidance.command_type, circumstance.signal_size)
-    return AvoidanceInputs(command, circumstance.motion, seen.measurements, seen.fresh)
+def _to_avoid(avoidance: Any, point: OperatingPoint, tick: int) -> AvoidanceInputs:
+    seen = _sensed(avoidance, point, tick)
+    command = signal(avoidance.command_type, point.signal_size)
+    return AvoidanceInputs(command, point.motion, seen.measurements, seen.fresh)
 
 
-def _sensed(estimator: Any, circumstance: Circumstance, tick: int) -> EstimatorInputs:
-    measurements = _measurements(estimator, circumstance, tick)
+def _sensed(estimator: Any, point: OperatingPoint, tick: int) -> EstimatorInputs:
+    measurements = _measurements(estimator, point, tick)
     fresh = dict.fromkeys(measurements, jnp.asarray(True))
-    return EstimatorInputs(circumstance.motion, measurements, fresh)
+    return EstimatorInputs(point.motion, measurements, fresh)
 
 
 CONTRACTS = {
@@ -301,7 +301,7 @@ CONTRACTS = {
     "avoidance": Contract(AVOIDANCE, _to_avoid, _step),
     "behaviors": Contract(
         BEHAVIORS,
-        lambda _, at, __: (at.motion, _peers(at)),
+        lambda _, at, __: (at.motion, _neighbors(at)),
         lambda behavior, state, inputs, _: (state, behavior.limited_world_mps(*inputs)),
         lambda *_: (),
     ),

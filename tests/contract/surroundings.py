@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from tests.contract.circumstances import Circumstance
+from tests.contract.operating_points import OperatingPoint
 
 from kittiwake.contact.deck import DeckState
 from kittiwake.core.component import Scheduled
@@ -38,10 +38,10 @@ from kittiwake.world.world import FlightArea, World
 DT_S = 0.02
 # a body at a thousand meters a second needs a shorter step than its controllers
 PHYSICS_DT_S = 0.002
-# of the vehicle of the circumstances, on its way
+# of the vehicle of the operating points, on its way
 AHEAD = Vec3(4.0, 2.0, 10.0)
 AREA = FlightArea((-9.0, 9.0), (-9.0, 9.0), (0.0, 9.0))
-# a deck that sails, heaves and rolls below the vehicle of the circumstances
+# a deck that sails, heaves and rolls below the vehicle of the operating points
 PARTNER = DeckState(
     Vec3(1.2, 1.9, 9.0),
     Quaternion.from_euler(EulerZYX(0.5, -0.1, 0.2)),
@@ -52,11 +52,11 @@ PARTNER = DeckState(
 )
 
 
-def to_measure(circumstance: Circumstance, tick: int) -> SensorInputs:
+def to_measure(point: OperatingPoint, tick: int) -> SensorInputs:
     """Return sensor inputs in the world of the contracts."""
-    around = dataclasses.replace(circumstance.surroundings, partner=PARTNER, body=0)
+    around = dataclasses.replace(point.surroundings, partner=PARTNER, body=0)
     processes = _evolved(tick, jnp.result_type(float)) | {BODIES: Bodies(DRAWN, jnp.eye(1, 7))}
-    return SensorInputs(tick * DT_S, circumstance.motion, around, world(), processes)
+    return SensorInputs(tick * DT_S, point.motion, around, world(), processes)
 
 
 class Stripes(AbstractRenderer):

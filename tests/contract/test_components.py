@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.contract.cases import as_traced, cases, forms_of
-from tests.contract.circumstances import AT_REST, CRUISING, EXTREMES, cruising
 from tests.contract.families import CONTRACTS, as_flown
+from tests.contract.operating_points import AT_REST, CRUISING, EXTREMES, cruising
 
 import kittiwake
 from kittiwake.core.arrays import as_arrays, match_dtypes
@@ -75,10 +75,10 @@ each_slope = pytest.mark.parametrize("case", [once(case, STEEP) for case in CASE
 each_name = pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)
 
 
-def inputs_of(case, circumstance, ticks=2):
+def inputs_of(case, point, ticks=2):
     """Return the inputs of a component over several ticks."""
     component = case.make()
-    return tuple(as_arrays(case.contract.inputs(component, circumstance, t)) for t in range(ticks))
+    return tuple(as_arrays(case.contract.inputs(component, point, t)) for t in range(ticks))
 
 
 class Flown(NamedTuple):
@@ -250,10 +250,10 @@ def test_same_key_gives_the_same_bits(case):
     assert_same(fly(compiled(case), inputs), fly(compiled(case), inputs), tolerance=0.0)
 
 
-@pytest.mark.parametrize("circumstance", [CRUISING, AT_REST], ids=lambda at: at.name)
+@pytest.mark.parametrize("point", [CRUISING, AT_REST], ids=lambda at: at.name)
 @each_slope
-def test_output_has_finite_gradients(case, circumstance):
-    inputs = inputs_of(case, circumstance)
+def test_output_has_finite_gradients(case, point):
+    inputs = inputs_of(case, point)
     component, initial = as_traced(case.make()), compiled(case).begin(inputs[0], KEYS[0])
     later, _ = compiled(case).step(initial, inputs[0], KEYS[0])
     of = gradients(case)
@@ -270,10 +270,10 @@ def assert_finite(slope, differentiated):
     assert all(jnp.isfinite(each).all() for each in slopes), found
 
 
-@pytest.mark.parametrize("circumstance", EXTREMES, ids=lambda at: at.name)
+@pytest.mark.parametrize("point", EXTREMES, ids=lambda at: at.name)
 @each_component
-def test_extreme_inputs_give_no_nan(case, circumstance):
-    result = fly(compiled(case), inputs_of(case, circumstance))
+def test_extreme_inputs_give_no_nan(case, point):
+    result = fly(compiled(case), inputs_of(case, point))
     assert not any(jnp.isnan(leaf).any() for leaf in floats(result)), result
 
 

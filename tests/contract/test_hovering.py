@@ -83,7 +83,7 @@ class Constant(AbstractGuidance):
 
 
 def bridges_of(vehicle):
-    return [CONTROLLERS.find(name) for name in VEHICLES.find(vehicle).bridges]
+    return [CONTROLLERS.find(name) for name in VEHICLES.find(vehicle).builtin_controllers]
 
 
 def chain(vehicle, controller):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import jax.numpy as jnp
 import pytest
-from tests.contract.circumstances import CRUISING
+from tests.contract.operating_points import CRUISING
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.arrays import as_arrays
@@ -65,10 +65,12 @@ def test_default_controller_leads_to_the_actuator_command(model, cascade):
 
 
 def test_bridges_lead_to_the_actuator_command(model, cascade):
-    bridges = cascade[1:]
-    assert [CONTROLLERS.name_of(type(bridge)) for bridge in bridges] == list(model.bridges)
-    for bridge in bridges:
-        assert cascade_path(bridges, bridge.consumes, model.dynamics.command_type)
+    builtin_controllers = cascade[1:]
+    assert [CONTROLLERS.name_of(type(bridge)) for bridge in builtin_controllers] == list(
+        model.builtin_controllers
+    )
+    for bridge in builtin_controllers:
+        assert cascade_path(builtin_controllers, bridge.consumes, model.dynamics.command_type)
 
 
 def test_gains_in_a_data_file_reach_the_controller_they_are_for(model, cascade):

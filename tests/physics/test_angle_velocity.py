@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.flights import ALOFT, about_z, around, rows_of
+from tests.physics.pelican_dynamics import ALOFT, about_z, around, rows_of
 
 from kittiwake.control.acceleration import Acceleration
 from kittiwake.control.position import Position

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.optimize
-from tests.physics.flights import about_z
+from tests.physics.pelican_dynamics import about_z
 
 import kittiwake as kw
 from kittiwake.core.commands import RotorSpeeds

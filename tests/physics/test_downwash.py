@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.bodies import airborne, around
+from tests.physics.body_dynamics import airborne, around
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import ScenarioError

@@ -9,7 +9,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.flights import ALOFT, DT_S, HOVER, about_z, around, fly, pelican, rows_of, sticks
+from tests.physics.pelican_dynamics import (
+    ALOFT,
+    DT_S,
+    HOVER,
+    about_z,
+    around,
+    fly,
+    pelican,
+    rows_of,
+    sticks,
+)
 
 import kittiwake as kw
 from kittiwake.core.commands import AttitudeThrottle

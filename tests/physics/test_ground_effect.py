@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.bodies import KEY, around, vehicle
+from tests.physics.body_dynamics import KEY, around, vehicle
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.commands import RotorSpeeds

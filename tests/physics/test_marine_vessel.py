@@ -8,8 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.flights import rows_of
-from tests.physics.otters import (
+from tests.physics.otter_dynamics import (
     AS_PUBLISHED,
     DT_S,
     UNDAMPED,
@@ -18,7 +17,8 @@ from tests.physics.otters import (
     speed_and_yaw_rate,
     voyage,
 )
-from tests.physics.voyages import around
+from tests.physics.pelican_dynamics import rows_of
+from tests.physics.strider_dynamics import around
 
 import kittiwake as kw
 from kittiwake.core.commands import PropellerSpeeds

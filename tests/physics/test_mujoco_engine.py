@@ -236,7 +236,7 @@ def test_without_mujoco_the_message_has_the_line_that_installs_it(monkeypatch, t
         message = f"this needs {module}. Install it with: pip install 'kittiwake[{extra}]'"
         raise MissingExtraError(message)
 
-    monkeypatch.setattr("kittiwake.physics.mujoco_engine.optional", missing)
+    monkeypatch.setattr("kittiwake.physics.mujoco_engine.import_optional", missing)
     with pytest.raises((ScenarioError, MissingExtraError), match=r"kittiwake\[mujoco\]"):
         build(parse_document(document({"one": block((0, 0, 1))}), "contact.yaml"), tmp_path)
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.sampling import seen
+from tests.unit.sensors.sample_series import seen
 
 import kittiwake as kw
 from kittiwake.analysis.consistency import nees_bounds

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from tests.physics.bodies import KEY, airborne, around
+from tests.physics.body_dynamics import KEY, airborne, around
 
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.commands import RotorSpeeds

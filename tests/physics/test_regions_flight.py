@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.contract.circumstances import CRUISING, command
-from tests.physics.bodies import KEY, airborne, around, body
+from tests.contract.operating_points import CRUISING, command
+from tests.physics.body_dynamics import KEY, airborne, around, body
 
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.commands import RotorSpeeds, ThrustTorque

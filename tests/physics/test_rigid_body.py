@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
-from tests.physics.bodies import KEY, airborne, around, body, flown, turned
+from tests.physics.body_dynamics import KEY, airborne, around, body, flown, turned
 
 import kittiwake as kw
 from kittiwake.core.arrays import as_arrays
@@ -179,7 +179,7 @@ ROTOR_VEHICLES = ("ar-drone", "crazyflie", "hummingbird", "os4")
 def test_flight_turns_with_the_world(name):
     angle = 1.1
     wind = Vec3(3.0, -2.0, 0.5)
-    # contact turns with the world in test_feet
+    # contact turns with the world in test_ground_contact
     dynamics = airborne(name)
     if name == "rigid-body":
         dynamics = body(0.02, 0.03, 0.04, forces=(QuadraticDrag(Vec3(0.1, 0.2, 0.3)),))

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.bodies import KEY, around
+from tests.physics.body_dynamics import KEY, around
 
 import kittiwake as kw
 from kittiwake.control.mixer import Mixer

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.flights import about_z, rows_of
-from tests.physics.voyages import DT_S, around, orders, sail, sailing, strider
+from tests.physics.pelican_dynamics import about_z, rows_of
+from tests.physics.strider_dynamics import DT_S, around, orders, sail, sailing, strider
 
 import kittiwake as kw
 from kittiwake.control.vessel_heading_speed import VesselHeadingSpeed

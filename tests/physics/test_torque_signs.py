@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.physics.bodies import KEY, airborne, around
+from tests.physics.body_dynamics import KEY, airborne, around
 
 from kittiwake.control.mixer import Mixer
 from kittiwake.core.arrays import as_arrays

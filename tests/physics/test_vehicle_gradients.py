@@ -36,7 +36,7 @@ def flight(scenario):
     simulation = kw.load(scenario)
     ((name, vehicle),) = simulation.scenario.vehicles.items()
     if vehicle.dynamics.standing_height_m is not None:
-        # high in the air feet change nothing but the time to compile; test_feet.py has theirs
+        # high in the air feet change nothing but the time to compile; see test_ground_contact.py
         simulation = kw.load(scenario, {f"vehicles.{name}.parameters.landing_gear": None})
     fleet = simulation.fleet
     entry = next(iter(simulation.scenario.document.data["vehicles"].values()))

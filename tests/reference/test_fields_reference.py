@@ -14,7 +14,7 @@ from kittiwake.environment.plumes.gaussian import GaussianPlume
 from kittiwake.environment.plumes.puffs import PuffCloud
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.person_camera import PersonCamera, Scores
-from kittiwake.sensors.view import view_of
+from kittiwake.sensors.ranging_pose import mounted_pose
 from kittiwake.world.plume import Site
 from kittiwake.world.world import FlightArea
 
@@ -72,7 +72,7 @@ def test_puffs_are_those_of_qrsim():
     # after 2 and 7 s and one of the second after 9 s
     cloud = PuffCloud(
         sources_world_m=jnp.asarray(SOURCES),
-        there=jnp.ones(2, bool),
+        source_exists=jnp.ones(2, bool),
         left_s=jnp.asarray([[2.0, 7.0], [9.0, 0.0]]),
         amounts=jnp.asarray([[1.2, 0.4], [2.0, 0.0]]),
         emitted=jnp.asarray([2, 1], jnp.int32),
@@ -106,7 +106,7 @@ def test_points_appear_in_the_image_and_pixels_on_the_ground_as_in_qrsim(row):
         yaw_rad=np.pi / 2 - figures["psi"],
     )
     camera = PersonCamera()
-    view = view_of(start.kinematics(), camera.mount)
+    view = mounted_pose(start.kinematics(), camera.mount)
     point = Vec3(figures["pt_e"], figures["pt_n"], -figures["pt_d"])
     right, down, ahead = map(float, camera.pixel(view, point))
     outside = not (0 <= right <= 1280 and 0 <= down <= 960)

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from kittiwake.core.kinematics import Start
-from kittiwake.environment.satellites.choice import frame_at
 from kittiwake.environment.satellites.gps_time import utc_from_gps
 from kittiwake.environment.satellites.precise import PreciseConstellation
+from kittiwake.environment.satellites.selection import frame_at
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.scenario.files.sp3 import read_sp3

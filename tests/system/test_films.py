@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests.system.commands import kittiwake_does
-from tests.unit.film.films import read_film
+from tests.unit.film.film_reader import read_film
 
 from kittiwake.analysis.output_file import output_file
 from kittiwake.core.errors import MissingExtraError

@@ -100,15 +100,15 @@ def test_behaviors_are_switched_in_flight():
 
     middle_after(500)
     for name in sim.names:
-        sim.switch(name, ["separation", "cohesion"])
+        sim.set_active_behaviors(name, ["separation", "cohesion"])
     left = middle_after(500)
     np.testing.assert_allclose(middle_after(500), left, atol=0.1)
     assert np.linalg.norm(left - [5.0, 5.0, 5.0]) > 1.0
     for name in sim.names:
-        sim.switch(name, ["separation", "cohesion", "targeting"])
+        sim.set_active_behaviors(name, ["separation", "cohesion", "targeting"])
     assert np.linalg.norm(middle_after(4000) - [5.0, 5.0, 5.0]) < 0.2
     with pytest.raises(CommandError, match="no behavior 'cohesoin'"):
-        sim.switch("drone-1", ["cohesoin"])
+        sim.set_active_behaviors("drone-1", ["cohesoin"])
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ GOAL_WORLD_M = np.array([12.0, 0.0, 5.0])
 class Courses(NamedTuple):
     """By seed and time: places, what is free beside the vehicle, whether it has arrived."""
 
-    places_world_m: np.ndarray
+    positions_world_m: np.ndarray
     free_m: np.ndarray
     done: np.ndarray
     lost: np.ndarray
@@ -31,7 +31,7 @@ class Courses(NamedTuple):
     @property
     def off_the_middle_m(self):
         """Of each flight, the root of the mean square of y between the hallways' ends."""
-        x, y = self.places_world_m[..., 0], self.places_world_m[..., 1]
+        x, y = self.positions_world_m[..., 0], self.positions_world_m[..., 1]
         inside = (x > 2.0) & (x < 10.0)
         return np.sqrt((y**2 * inside).sum(axis=1) / inside.sum(axis=1))
 
@@ -68,7 +68,7 @@ def assert_arrived(found, published_s):
     assert found.free_m.min() > 0.0
     assert found.done[:, -1].all()
     assert (found.done.argmax(axis=1) * found.period_s).max() < published_s
-    assert np.linalg.norm(found.places_world_m[:, -1] - GOAL_WORLD_M, axis=1).max() < 0.5
+    assert np.linalg.norm(found.positions_world_m[:, -1] - GOAL_WORLD_M, axis=1).max() < 0.5
 
 
 @pytest.mark.slow
@@ -109,6 +109,6 @@ def test_wall_across_the_path_is_not_hit(name):
     assert not found.lost.any()
     assert not found.done.any()
     # at the end it stands before the wall, or swings back and forth on the edge of the close state
-    before_m = FACE_M - found.places_world_m[:, -100:, 0]
+    before_m = FACE_M - found.positions_world_m[:, -100:, 0]
     assert before_m.max() < 2.2
     assert before_m.min() > 0.5

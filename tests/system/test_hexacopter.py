@@ -6,7 +6,7 @@ import equinox as eqx
 import numpy as np
 import pytest
 from tests.hexacopter import ROTORS, registered
-from tests.unit.runtime.hands import SteppedFlight
+from tests.unit.runtime.stepped_flight import SteppedFlight
 
 import kittiwake as kw
 from kittiwake.cockpit.command_sliders import SliderContext, command_sliders

@@ -329,18 +329,18 @@ def test_members_switch_behaviors_pause_resume_leave_and_come_back(flock_server)
 
         speed()
         assert speed() > 0.5
-        member.behave(["cohesion"])
+        member.set_active_behaviors(["cohesion"])
         assert speed() == 0.0
-        member.behave([3])
+        member.set_active_behaviors([3])
         assert speed() > 0.5
         with pytest.raises(HubError, match="there is no behavior 'cohesio'") as caught:
-            member.behave(["cohesio"])
+            member.set_active_behaviors(["cohesio"])
         assert caught.value.reason == "behavior"
         member.pause()
         assert speed() is None
         member.ready()
         assert speed() > 0.5
-        member.behave([])
+        member.set_active_behaviors([])
         member.leave()
         assert not member.joined
         # a member that joins again starts with the behaviors of the scenario
@@ -403,7 +403,7 @@ def test_members_detect_the_end_of_a_hub_at_once_and_join_the_next_one(flock_ser
         Member(**arguments)
     with serving(Hub(flock_server), base_port=base_port):
         member = Member(**arguments)
-        member.behave([])
+        member.set_active_behaviors([])
         member.pause()
     began_s = time.perf_counter()
     assert [member.update(0.0, STILL, STILL) for _ in range(100)] == [None] * 100

@@ -11,7 +11,7 @@ import pytest
 from tests.system.ros1_master import ROOT, needs_ros1, running_master
 
 from kittiwake.adapters.ros.ros1.definitions import PACKAGES, message_class, service_class
-from kittiwake.adapters.ros.ros1.filling import make_message
+from kittiwake.adapters.ros.ros1.message_conversion import make_message
 from kittiwake.core.errors import KittiwakeError
 
 pytestmark = [pytest.mark.ros, needs_ros1]

@@ -21,7 +21,7 @@ import kittiwake as kw
 ROOT = Path(__file__).parents[2]
 
 
-def places_m(summary):
+def positions_m(summary):
     return np.array([one["final_position_m"] for one in summary["vehicles"].values()])
 
 
@@ -39,7 +39,7 @@ def served(folder, *options):
 def test_flock_with_a_hub_ends_where_it_does_without_one(tmp_path):
     by_hub = served(tmp_path, "--lockstep")
     alone = kw.load("flock-hub-8").run().summary
-    np.testing.assert_allclose(places_m(by_hub), places_m(alone), atol=0.05)
+    np.testing.assert_allclose(positions_m(by_hub), positions_m(alone), atol=0.05)
     assert by_hub["min_separation_m"] == pytest.approx(alone["min_separation_m"], abs=0.05)
     flock, other = (one["metrics"]["flock"]["all"] for one in (by_hub, alone))
     assert flock["target_offset_m"] < 0.2
@@ -51,7 +51,7 @@ def test_flock_with_a_hub_ends_where_it_does_without_one(tmp_path):
 @pytest.mark.slow  # two hubs
 def test_in_lockstep_a_flight_is_the_same_each_time(tmp_path):
     flights = [served(tmp_path / name, "--lockstep", "--duration", "10") for name in "ab"]
-    np.testing.assert_array_equal(*map(places_m, flights))
+    np.testing.assert_array_equal(*map(positions_m, flights))
 
 
 @pytest.mark.slow  # a hub
@@ -67,15 +67,15 @@ def test_a_mission_of_flocks_is_flown_by_a_hub_on_another_kind_of_address(tmp_pa
     alone = kw.load(scenario).run(duration_s=6.0).summary
     by_hub = json.loads(answer.out)
     # two seconds to the east, then west
-    assert (places_m(alone)[:, 0] < 0.0).all()
-    np.testing.assert_allclose(places_m(by_hub), places_m(alone), atol=0.15)
+    assert (positions_m(alone)[:, 0] < 0.0).all()
+    np.testing.assert_allclose(positions_m(by_hub), positions_m(alone), atol=0.15)
 
 
 @pytest.mark.slow  # by the clock
 def test_flock_in_real_time_ends_at_the_same_position(tmp_path):
     by_hub = served(tmp_path)
     alone = kw.load("flock-hub-8").run().summary
-    np.testing.assert_allclose(places_m(by_hub), places_m(alone), atol=0.05)
+    np.testing.assert_allclose(positions_m(by_hub), positions_m(alone), atol=0.05)
     assert by_hub["min_separation_m"] == pytest.approx(alone["min_separation_m"], abs=0.05)
     assert by_hub["realtime_factor"] == pytest.approx(1.0, abs=0.05)
 

@@ -192,7 +192,7 @@ def test_each_of_several_drones_lands_on_the_deck_of_its_own_vessel(number):
 class Landings(NamedTuple):
     """By seed and time: the place over the deck in its axes, motors off, and the last landing."""
 
-    place_m: np.ndarray
+    position_m: np.ndarray
     off: np.ndarray
     landings: np.ndarray
     touch_speed_mps: np.ndarray
@@ -213,7 +213,9 @@ class Landings(NamedTuple):
         begins = self.off.argmax(axis=1)
         assert self.off[:, -1].all()
         assert (begins + minute <= self.off.shape[1]).all()
-        after = np.array([own[i : i + minute] for own, i in zip(self.place_m, begins, strict=True)])
+        after = np.array(
+            [own[i : i + minute] for own, i in zip(self.position_m, begins, strict=True)]
+        )
         beside = np.hypot(after[..., 0], after[..., 1]).max(axis=1)
         return (beside < 0.3) & (np.abs(after[..., 2] - STANDING_M) < 0.02).all(axis=1)
 

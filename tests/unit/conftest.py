@@ -94,7 +94,7 @@ def placed() -> Callable[..., Frame]:
 
     def make(
         flight: FlightInfo,
-        place_m: tuple[float, float, float] = (0.0, 0.0, 0.0),
+        position_m: tuple[float, float, float] = (0.0, 0.0, 0.0),
         q: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0),
         time_s: float = 0.0,
         **numbers: float,
@@ -102,7 +102,7 @@ def placed() -> Callable[..., Frame]:
         rows = {}
         for number, (name, columns) in enumerate(flight.columns.items()):
             # one beside the other
-            state = [time_s, place_m[0], place_m[1] + 10.0 * number, place_m[2], *q]
+            state = [time_s, position_m[0], position_m[1] + 10.0 * number, position_m[2], *q]
             rows[name] = np.array([*state, *(numbers.get(c, np.nan) for c in columns[8:])], float)
         trails = {name: np.tile(row[1:4], (5, 1)) for name, row in rows.items()}
         return Frame(time_s, rows, trails)

@@ -21,9 +21,9 @@ from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, UInt8
 from typing_extensions import override
 
 from kittiwake.core.errors import did_you_mean
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.core.keys import seed_key
-from kittiwake.film.portrait import Portrait
+from kittiwake.film.snapshot_renderer import SnapshotRenderer
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.scenario.document import written
 from kittiwake.sim.packing import Packing
@@ -40,7 +40,7 @@ try:
     from gymnasium.vector import AutoresetMode
     from gymnasium.vector.utils import batch_space
 except ModuleNotFoundError:
-    optional("gymnasium", "learning")  # raises an error that names the extra
+    import_optional("gymnasium", "learning")  # raises an error that names the extra
     raise
 
 Numbers = Float[np.ndarray, "..."]
@@ -185,11 +185,11 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         self._check_reset()
         with self.env.mode():
             rows = self._world.rows(self._floats, self._words)
-        return self._portrait.picture(_plain(rows))
+        return self._snapshot_renderer.picture(_plain(rows))
 
     @override
     def close(self) -> None:
-        self.__dict__.pop("_portrait", None)
+        self.__dict__.pop("_snapshot_renderer", None)
 
     def _check_reset(self) -> None:
         if self._episode_ended is None:
@@ -197,8 +197,8 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
             raise gymnasium.error.ResetNeeded(message)
 
     @cached_property
-    def _portrait(self) -> Portrait:
-        return Portrait(self.env.scenario, self.env.columns, IMAGE_SIZE)
+    def _snapshot_renderer(self) -> SnapshotRenderer:
+        return SnapshotRenderer(self.env.scenario, self.env.columns, IMAGE_SIZE)
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
@@ -320,7 +320,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         with self.env.mode():
             rows = _plain(self._rows(self._state.envs))
         return tuple(
-            self._portrait.picture({name: row[world] for name, row in rows.items()})
+            self._snapshot_renderer.picture({name: row[world] for name, row in rows.items()})
             for world in range(self.num_envs)
         )
 
@@ -329,11 +329,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
 
     @override
     def close_extras(self) -> None:
-        self.__dict__.pop("_portrait", None)
+        self.__dict__.pop("_snapshot_renderer", None)
 
     @cached_property
-    def _portrait(self) -> Portrait:
-        return Portrait(self.env.scenario, self.env.columns, IMAGE_SIZE)
+    def _snapshot_renderer(self) -> SnapshotRenderer:
+        return SnapshotRenderer(self.env.scenario, self.env.columns, IMAGE_SIZE)
 
 
 def _with_fps(metadata: Info, env: Env) -> Info:
@@ -354,7 +354,7 @@ def _check_render_mode(mode: str | None) -> None:
     if mode not in RENDER_MODES:
         message = f"`render_mode`: got {mode!r}; allowed: None, {', '.join(RENDER_MODES)}"
         raise ValueError(message)
-    optional("mujoco", "film")
+    import_optional("mujoco", "film")
 
 
 def checked_action(

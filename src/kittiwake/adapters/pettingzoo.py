@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from kittiwake.adapters.gymnasium import DIFFICULTY, Image, Info, TaskEnv, checked_action, spaces
 from kittiwake.adapters.registration import environment_id
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.tasks.task import Overrides
 
 try:
@@ -21,7 +21,7 @@ try:
     from gymnasium.spaces import Box, Space
     from pettingzoo import ParallelEnv
 except ModuleNotFoundError:
-    optional("pettingzoo", "learning")  # raises an error that names the extra
+    import_optional("pettingzoo", "learning")  # raises an error that names the extra
     raise
 
 Numbers = Float[np.ndarray, "..."]

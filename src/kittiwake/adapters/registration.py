@@ -2,7 +2,7 @@
 
 import sys
 
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.tasks import TASKS
 
 NAMESPACE = "kittiwake"
@@ -24,7 +24,7 @@ def register_envs() -> None:
         MissingExtraError: if Gymnasium is not installed.
     """
     if not {GYMNASIUM, PETTINGZOO} & sys.modules.keys():
-        optional(GYMNASIUM, "learning")
+        import_optional(GYMNASIUM, "learning")
     if GYMNASIUM in sys.modules:
         _register_with_gymnasium()
     if PETTINGZOO in sys.modules:

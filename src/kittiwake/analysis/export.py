@@ -15,7 +15,7 @@ from kittiwake.analysis.log import SCENARIO_FILE, SUMMARY_FILE, Log
 from kittiwake.analysis.log_writer import LogWriter
 from kittiwake.analysis.output_file import LOG_FILE, output_file, writing
 from kittiwake.core.errors import LogError
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 
 MEDIA_TYPES = {SCENARIO_FILE: "application/yaml", SUMMARY_FILE: "application/json"}
 ROWS_PER_BLOCK = 1000
@@ -63,7 +63,10 @@ def export_parquet(log: Log, path: str | Path) -> None:
 
     It has the columns of all vehicles; a column that a vehicle does not have is null in its rows.
     """
-    pyarrow, parquet = optional("pyarrow", "data"), optional("pyarrow.parquet", "data")
+    pyarrow, parquet = (
+        import_optional("pyarrow", "data"),
+        import_optional("pyarrow.parquet", "data"),
+    )
 
     parts = []
     for name in log.names:

@@ -20,7 +20,7 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.output_file import output_file, write_text, writing
 from kittiwake.analysis.survey import ProbeSamples, interpolated, probe_samples
 from kittiwake.core.errors import LogError, ScenarioError
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.geometry.geodesy import (
     Geodetic,
     geodetic_from_ecef,
@@ -180,7 +180,7 @@ def _utc_text(time: datetime) -> str:
 def _write_map(
     probes: Sequence[ProbeSamples], origin: Origin, path: Path, cell_m: float | None, *, fill: bool
 ) -> None:
-    rasterio = optional("rasterio", "geo")
+    rasterio = import_optional("rasterio", "geo")
     places = [place for probe in probes for place in _geodetic(origin, probe.positions_world_m)]
     home = Geodetic(float(origin.latitude_rad), float(origin.longitude_rad), 0.0)
     zone, north = utm_zone(home), home.latitude_rad >= 0.0

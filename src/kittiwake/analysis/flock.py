@@ -113,15 +113,15 @@ def history(log: Log, team: Team) -> History:
     )
 
 
-def _connectivity(places_m: Float64[np.ndarray, "members 3"], reach_m: float) -> float:
+def _connectivity(positions_m: Float64[np.ndarray, "members 3"], reach_m: float) -> float:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import KDTree
 
-    members = len(places_m)
+    members = len(positions_m)
     if not np.isfinite(reach_m):
         return 1.0
-    pairs = KDTree(places_m).query_pairs(reach_m, output_type="ndarray")
+    pairs = KDTree(positions_m).query_pairs(reach_m, output_type="ndarray")
     graph = coo_array((np.ones(len(pairs)), pairs.T), (members, members))
     parts, _ = connected_components(graph, directed=False)
     return (members - parts) / (members - 1)

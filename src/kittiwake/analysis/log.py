@@ -14,7 +14,7 @@ from kittiwake.analysis.log_reader import read_log_file
 from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.analysis.table import Event, Table
 from kittiwake.core.errors import LogError, did_you_mean
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 
 if TYPE_CHECKING:  # each takes half a second or more to import, and most runs need none
     import pandas
@@ -110,13 +110,13 @@ class Log:
 
     def frame(self, name: str) -> "pandas.DataFrame":
         """Return all rows of a vehicle as a pandas data frame."""
-        pandas = optional("pandas", "data")
+        pandas = import_optional("pandas", "data")
         return pandas.DataFrame(self.values(name), columns=list(self.columns(name)))
 
     @property
     def dataset(self) -> "xarray.Dataset":
         """All vehicles on named axes as an xarray dataset; see ``analysis/dataset.py``."""
-        optional("xarray", "data")
+        import_optional("xarray", "data")
         from kittiwake.analysis.dataset import to_dataset
 
         return to_dataset(self.tables)

@@ -43,13 +43,13 @@ Rows = Float64[np.ndarray, "rows part"]
 class FlownVehicle(NamedTuple):
     """Properties of a vehicle that a summary requires in addition to its log.
 
-    ``tracked`` is True if the distance to the setpoint is a tracking error; ``planned_legs`` is the
-    number of waypoints, None for guidance without waypoints.
+    ``tracked`` is True if the distance to the setpoint is a tracking error; ``planned_waypoints``
+    is the number of waypoints, None for guidance without waypoints.
     """
 
     model: str
     tracked: bool
-    planned_legs: int | None
+    planned_waypoints: int | None
 
 
 def summarize(
@@ -88,7 +88,7 @@ def summarize(
     legs = {
         name: {"reached": _reached(log.tables[name]), "planned": planned}
         for name, vehicle in vehicles.items()
-        if (planned := vehicle.planned_legs) is not None
+        if (planned := vehicle.planned_waypoints) is not None
     }
     estimates = _estimates(log)
     clearances = {

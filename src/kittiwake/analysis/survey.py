@@ -95,7 +95,7 @@ class TrueField:
             key = named(named(seed_key(seed), Stream.WORLD.of(f"{FIELD}{name}")), Stream.INIT)
             return cls(process.component, process.component.init(key), single)
 
-    def at(self, places_m: Places, time_s: float) -> Float64[np.ndarray, " places"]:
+    def at(self, positions_m: Places, time_s: float) -> Float64[np.ndarray, " places"]:
         """Return the values at positions on the surface."""
         import jax
         import jax.numpy as jnp
@@ -106,7 +106,7 @@ class TrueField:
             return self.field.kind.value(self.drawn, Vec3(x, y, 0.0), time_s)
 
         with jax.enable_x64(not self.single_precision):
-            east, north = (jnp.asarray(part, float) for part in places_m.T)
+            east, north = (jnp.asarray(part, float) for part in positions_m.T)
             return np.asarray(jax.jit(jax.vmap(one))(east, north), float)
 
 
@@ -125,9 +125,9 @@ def survey_metrics(log: Log, scenario: Scenario, seed: int) -> dict[str, Any]:
         for name, pattern in patterns.items()
     }
     together = shapely.union_all(list(water.values()))
-    places_m = _places_in(together)
+    positions_m = _places_in(together)
     fields = {found.field: found.unit for found in probe_samples(log)}
-    maps = {name: _map(log, scenario, seed, name, places_m) for name in fields}
+    maps = {name: _map(log, scenario, seed, name, positions_m) for name in fields}
     errors = {name: {"map_rms": rms, "unit": fields[name]} for name, rms in maps.items()}
     return {"survey": covered | ({"fields": errors} if errors else {})}
 
@@ -137,34 +137,34 @@ def covered_share(log: Log, vehicle: str, water: Any, pattern: SurveyPattern) ->
     assert pattern.lane_spacing_m is not None
     track_m = log.tables[vehicle].part(POSITION_WORLD_M)[:, :2]
     track_m = track_m[np.isfinite(track_m).all(axis=1)]
-    places_m = _places_in(water)
-    if len(track_m) < 2 or not len(places_m):
+    positions_m = _places_in(water)
+    if len(track_m) < 2 or not len(positions_m):
         return 0.0
     lines: Any = shapely.linestrings(np.stack([track_m[:-1], track_m[1:]], axis=1))
     tree = shapely.STRtree(lines)
     # plus half a centimeter, as logged positions cut corners of turns
     reach_m = 0.5 * float(pattern.lane_spacing_m) + 0.005
-    near, _ = tree.query(shapely.points(places_m), predicate="dwithin", distance=reach_m)
-    return float(len(np.unique(near)) / len(places_m))
+    near, _ = tree.query(shapely.points(positions_m), predicate="dwithin", distance=reach_m)
+    return float(len(np.unique(near)) / len(positions_m))
 
 
-def _map(log: Log, scenario: Scenario, seed: int, name: str, places_m: Places) -> float | None:
+def _map(log: Log, scenario: Scenario, seed: int, name: str, positions_m: Places) -> float | None:
     """Return the RMS error of a map of a field; None without samples."""
     of_field = [found for found in probe_samples(log) if found.field == name]
     values = np.concatenate([found.values for found in of_field])
     truth = TrueField.of(scenario, name, seed, log)
-    if not len(values) or truth is None or not len(places_m):
+    if not len(values) or truth is None or not len(positions_m):
         return None
     at_m = np.concatenate([found.positions_world_m[:, :2] for found in of_field])
     end_s = max(float(found.time_s[-1]) for found in of_field if len(found.time_s))
-    errors = interpolated(at_m, values, places_m) - truth.at(places_m, end_s)
+    errors = interpolated(at_m, values, positions_m) - truth.at(positions_m, end_s)
     return float(np.sqrt(np.square(errors).mean()))
 
 
 def interpolated(
     at_m: Float64[np.ndarray, "samples 2"],
     values: Float64[np.ndarray, " samples"],
-    places_m: Places,
+    positions_m: Places,
 ) -> Float64[np.ndarray, " places"]:
     """Return the mean of the nearest eight samples with inverse squared distances as weights.
 
@@ -175,7 +175,7 @@ def interpolated(
     from scipy.spatial import KDTree
 
     nearest: Any = list(range(1, min(NEIGHBORS, len(at_m)) + 1))
-    away, number = KDTree(at_m).query(places_m, k=nearest)
+    away, number = KDTree(at_m).query(positions_m, k=nearest)
     weights = 1.0 / np.maximum(away, 1e-6) ** 2
     return (weights * values[number]).sum(axis=1) / weights.sum(axis=1)
 

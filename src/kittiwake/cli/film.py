@@ -13,7 +13,7 @@ from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
 
 if TYPE_CHECKING:
     from kittiwake.analysis.log import Log
-    from kittiwake.film.take import Take
+    from kittiwake.film.film_settings import FilmSettings
     from kittiwake.scenario.scenario import Scenario
 
 FORMATS = ("mp4", "gif")
@@ -48,20 +48,20 @@ class FilmOptions(NamedTuple):
                 message = f"`{option}`: requires --film"
                 raise ScenarioError(message)
 
-    def take(self) -> "Take":
+    def settings(self) -> "FilmSettings":
         """Return the parsed options.
 
         Raises:
             ScenarioError: if an option has an invalid value.
         """
-        from kittiwake.film.take import Take
+        from kittiwake.film.film_settings import FilmSettings
 
         if self.format not in (None, *FORMATS):
             message = (
                 f"`--format`: got {self.format}; unknown. {did_you_mean(self.format, [*FORMATS])}"
             )
             raise ScenarioError(message)
-        return Take(
+        return FilmSettings(
             "gif" if self.format == "gif" else "mp4",
             None if self.width is None else round(_number("--width", self.width)),
             None if self.speed is None else _number("--speed", self.speed),
@@ -76,11 +76,11 @@ def film_into(folder: Path, options: FilmOptions) -> None:
     from kittiwake.film.film import film
     from kittiwake.runtime.run_folder import FILM_GIF, FILM_MP4
 
-    take = options.take()
+    settings = options.settings()
     log, scenario = _read(folder)
-    path = folder / (FILM_GIF if take.format == "gif" else FILM_MP4)
+    path = folder / (FILM_GIF if settings.format == "gif" else FILM_MP4)
     with show_frames() as progress:
-        film(log, scenario, path, take, progress)
+        film(log, scenario, path, settings, progress)
     typer.echo(f"The film is {path}")
 
 
@@ -92,9 +92,9 @@ def still_into(folder: Path, time: str, options: FilmOptions) -> None:
     from kittiwake.film.film import still
     from kittiwake.runtime.run_folder import STILL_FILE
 
-    time_s, take = _number("--still", time), options._replace(format=None).take()
+    time_s, settings = _number("--still", time), options._replace(format=None).settings()
     log, scenario = _read(folder)
-    picture = still(log, scenario, time_s, take.size[0], follow=take.follow)
+    picture = still(log, scenario, time_s, settings.size[0], follow=settings.follow)
     with output_file(folder / STILL_FILE) as unfinished:
         Image.fromarray(picture).save(unfinished)
     typer.echo(f"The picture is {folder / STILL_FILE}")

@@ -9,7 +9,7 @@ import typer
 
 from kittiwake.cli.page import PageOptions, open_page
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +63,7 @@ def live(
     from kittiwake.scene.frame import FlightInfo
 
     if joystick:
-        optional("pygame", "gamepad")
+        import_optional("pygame", "gamepad")
     buffers: list[FrameBuffer] = []
     session = Session(scenario, RealTimeClock(speed), lambda block: buffers[0].post(block))
     columns = session.executor.layout.columns

@@ -14,7 +14,7 @@ import typer
 
 from kittiwake.cli.hub import read_token
 from kittiwake.core.errors import CockpitError
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 
 if TYPE_CHECKING:
     from kittiwake.cockpit.auth_proxy import AuthProxy
@@ -56,7 +56,7 @@ def require_cockpit() -> None:
         MissingExtraError: if one is missing.
     """
     for module in MODULES:
-        optional(module, EXTRA)
+        import_optional(module, EXTRA)
 
 
 @contextmanager

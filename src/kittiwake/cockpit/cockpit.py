@@ -15,7 +15,7 @@ from kittiwake.cockpit.panels.clock import ClockPanel
 from kittiwake.cockpit.panels.panel import Panel
 from kittiwake.cockpit.panels.player import PlayerPanel
 from kittiwake.cockpit.panels.view import BrowserCamera, LayersPanel
-from kittiwake.cockpit.panels.world import WeatherPanel
+from kittiwake.cockpit.panels.world import WindPanel
 from kittiwake.cockpit.replay import Replay
 from kittiwake.cockpit.scene_nodes import SceneNodes
 from kittiwake.runtime.session import Session
@@ -105,7 +105,7 @@ class Cockpit:
         self._tabs = {title: group.add_tab(title) for title in titles}
         if session is not None:
             with self._tabs["World"]:
-                panels.append(WeatherPanel(context, session))
+                panels.append(WindPanel(context, session))
         with self._tabs["View"]:
             panels.append(LayersPanel(context, self._scene))
         return panels

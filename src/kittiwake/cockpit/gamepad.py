@@ -2,7 +2,8 @@
 
 SDL maps the sticks and buttons of most models to one standard layout. Unmapped pads are read in
 the order of their axis and button numbers, which for a PS4 pad on Linux is the standard order. In
-SDL right, down and a pressed trigger are positive; in ROS, and so in a ``Pad``, left and up are.
+SDL right, down and a pressed trigger are positive; in ROS, and so in a ``GamepadReading``, left and
+up are.
 """
 
 import os
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING
 
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.runtime.joystick import (
     CIRCLE,
     CROSS,
@@ -29,7 +30,7 @@ from kittiwake.runtime.joystick import (
     SHARE,
     SQUARE,
     TRIANGLE,
-    Pad,
+    GamepadReading,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Gamepad:
     """
 
     def __init__(
-        self, on_reading: Callable[[Pad | None], None], on_message: Callable[[str], None]
+        self, on_reading: Callable[[GamepadReading | None], None], on_message: Callable[[str], None]
     ) -> None:
         self._on_reading, self._on_message = on_reading, on_message
         self._closing = threading.Event()
@@ -86,8 +87,8 @@ class Gamepad:
             MissingExtraError: if pygame is not installed.
         """
         with _environment():
-            self._pygame = optional("pygame", EXTRA)
-            self._controller = optional("pygame._sdl2.controller", EXTRA)
+            self._pygame = import_optional("pygame", EXTRA)
+            self._controller = import_optional("pygame._sdl2.controller", EXTRA)
         self._thread.start()
         return self
 
@@ -125,7 +126,7 @@ class Gamepad:
             if device is None:
                 device = self._first_pad()
             elif device.number not in disconnected:
-                self._on_reading(device.pad())
+                self._on_reading(device.reading())
             else:
                 self._on_reading(None)
                 self._on_message(f"Gamepad {device.name} disconnected. Plug it in again.")
@@ -162,7 +163,7 @@ class _MappedPad:
         self._triggers = _numbers(pygame, "AXIS", TRIGGERS)
         self._buttons = _numbers(pygame, "BUTTON", BUTTONS)
 
-    def pad(self) -> Pad:
+    def reading(self) -> GamepadReading:
         axes = [0.0] * (1 + max(*STICKS, *TRIGGERS))
         for index, number in self._sticks.items():
             axes[index] = -self._device.get_axis(number) / FULL
@@ -171,7 +172,7 @@ class _MappedPad:
         buttons = [False] * (1 + max(BUTTONS))
         for index, number in self._buttons.items():
             buttons[index] = bool(self._device.get_button(number))
-        return Pad(tuple(axes), tuple(buttons))
+        return GamepadReading(tuple(axes), tuple(buttons))
 
 
 class _RawPad:
@@ -182,11 +183,11 @@ class _RawPad:
         self.number: int = device.get_instance_id()
         self._device = device
 
-    def pad(self) -> Pad:
+    def reading(self) -> GamepadReading:
         device = self._device
         axes = (-device.get_axis(number) for number in range(device.get_numaxes()))
         buttons = (bool(device.get_button(number)) for number in range(device.get_numbuttons()))
-        return Pad(tuple(axes), tuple(buttons))
+        return GamepadReading(tuple(axes), tuple(buttons))
 
 
 def _numbers(pygame: ModuleType, kind: str, names: dict[int, str]) -> dict[int, int]:

@@ -2,7 +2,7 @@
 
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.kinematics import Start
-from kittiwake.runtime.joystick import Joystick, Pad, PadRequest, StickCommand
+from kittiwake.runtime.joystick import GamepadReading, GamepadRequest, Joystick, StickCommand
 from kittiwake.runtime.maneuvers import HoldCommand
 from kittiwake.runtime.session import Session
 
@@ -23,9 +23,9 @@ class GamepadCommands:
         self._executor = session.executor
         self._problem = ""
 
-    def read(self, pad: Pad | None) -> None:
+    def read(self, reading: GamepadReading | None) -> None:
         """Send the command of a reading; None is a disconnected pad."""
-        request = self._joystick.read(pad)
+        request = self._joystick.read(reading)
         executor = self._session.executor
         if request.restart:
             self._command = None
@@ -36,7 +36,7 @@ class GamepadCommands:
             self._executor, self._command = executor, None
         self._send(request)
 
-    def _send(self, request: PadRequest) -> None:
+    def _send(self, request: GamepadRequest) -> None:
         """Send a request if it differs from the last one."""
         is_new = request.command != self._command
         if not is_new and request.place is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import viser
 
-from kittiwake.cockpit.nodes import Nodes, set_visible, update_node
+from kittiwake.cockpit.node_factory import NodeFactory, set_visible, update_node
 from kittiwake.rendering.shapes import Rgb
 from kittiwake.scene.extent import extent_of
 from kittiwake.scene.frame import FlightInfo, Frame
@@ -19,11 +19,11 @@ from kittiwake.scene.lines import (
     Trails,
     WindArrows,
     route_segments,
-    sphere_look,
+    sphere_mesh,
 )
 from kittiwake.scene.planned_route import planned_positions_world_m
 from kittiwake.scene.selection import Selection
-from kittiwake.scene.sensor_beams import SensorBeams, cone_look
+from kittiwake.scene.sensor_beams import SensorBeams, cone_mesh
 
 ROUTE_RGB, REACHED_RGB, SETPOINT_RGB = (90, 130, 90), (170, 185, 170), (60, 170, 90)
 WIND_RGB, LINK_RGB = (60, 130, 220), (120, 180, 235)
@@ -58,7 +58,7 @@ class Options:
 class Layers:
     """Factory of the layers of a flight; empty layers are left out."""
 
-    def __init__(self, nodes: Nodes, flight: FlightInfo, options: Options) -> None:
+    def __init__(self, nodes: NodeFactory, flight: FlightInfo, options: Options) -> None:
         self._nodes, self._flight, self._options = nodes, flight, options
 
     def all(self) -> list[Layer]:
@@ -116,7 +116,7 @@ class Layers:
         count, vehicles = len(setpoints.vehicles), self._flight.scenario.vehicles
         sizes = [float(vehicles[name].dynamics.size_body_m.x) for name in setpoints.vehicles]
         radii = SETPOINT_SHARE * np.maximum(sizes, MIN_VEHICLE_M)
-        markers = self._nodes.batch("reference/setpoints", sphere_look(SETPOINT_RGB, 0.75), count)
+        markers = self._nodes.batch("reference/setpoints", sphere_mesh(SETPOINT_RGB, 0.75), count)
         lines = self._nodes.empty_lines("reference/to setpoints", count, SETPOINT_RGB, THIN_WIDTH)
 
         def draw(frame: Frame) -> None:
@@ -146,7 +146,7 @@ class Layers:
         radius = max(WAYPOINT_SHARE * largest_m(self._flight), MIN_WAYPOINT_SHARE * wide)
         scales = np.full(len(waypoints), radius, np.float32)
         markers = self._nodes.batch(
-            "reference/waypoints", sphere_look(ROUTE_RGB), len(waypoints), batched_scales=scales
+            "reference/waypoints", sphere_mesh(ROUTE_RGB), len(waypoints), batched_scales=scales
         )
         markers.batched_positions = waypoints.astype(np.float32)
         pieces = np.concatenate([route_segments(places) for places in routes.values()])
@@ -200,7 +200,7 @@ class Layers:
         count = beams.cones
         handle = self._nodes.batch(
             "beams/sound",
-            cone_look(),
+            cone_mesh(),
             count,
             opacity=1.0,
             rgb=np.zeros((count, 3), np.uint8),

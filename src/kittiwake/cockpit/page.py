@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 import viser
 
 from kittiwake.cockpit.panel_context import PanelContext
-from kittiwake.cockpit.panels.flying import FlyingPanel
-from kittiwake.cockpit.panels.gains import GainsPanel
+from kittiwake.cockpit.panels.command import CommandPanel
 from kittiwake.cockpit.panels.panel import Panel
+from kittiwake.cockpit.panels.parameters import ParametersPanel
 from kittiwake.cockpit.panels.plots import PlotsPanel
 from kittiwake.cockpit.panels.readings import ReadingsPanel
 from kittiwake.cockpit.panels.view import BrowserCamera, ViewPanel
@@ -85,8 +85,8 @@ def _panels(
     context: PanelContext, session: Session | None, scene: viser.SceneApi
 ) -> Iterator[tuple[str, Callable[[], Panel]]]:
     if session is not None:
-        yield "Command", lambda: FlyingPanel(context, session, scene)
+        yield "Command", lambda: CommandPanel(context, session, scene)
         yield "World", lambda: FaultsPanel(context, session)
-        yield "Parameters", lambda: GainsPanel(context, session)
+        yield "Parameters", lambda: ParametersPanel(context, session)
     yield "Readings", lambda: ReadingsPanel(context)
     yield "Plots", lambda: PlotsPanel(context)

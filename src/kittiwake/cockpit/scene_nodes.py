@@ -5,13 +5,13 @@ import viser
 from jaxtyping import Float
 
 from kittiwake.cockpit.layers import Layer, Layers, Options, largest_m
-from kittiwake.cockpit.nodes import Nodes
+from kittiwake.cockpit.node_factory import NodeFactory
 from kittiwake.scene.extent import extent_of
 from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.lines import POSITION
 from kittiwake.scene.moving_bodies import MovingBodies
 from kittiwake.scene.selection import Selection
-from kittiwake.scene.static_objects import is_water, static_lines, static_looks
+from kittiwake.scene.static_objects import is_water, static_lines, static_meshes
 from kittiwake.scene.water import Sea, has_waves
 
 SKY_RGB, HORIZON_RGB = (168, 203, 232), (232, 240, 246)
@@ -40,16 +40,17 @@ class SceneNodes:
     ) -> None:
         self.options = Options()
         self._flight = flight
-        self._nodes = Nodes(scene, f"/{name or ('ghost' if ghost else 'flight')}")
+        self._nodes = NodeFactory(scene, f"/{name or ('ghost' if ghost else 'flight')}")
         self._bodies = MovingBodies(flight)
-        looks = [part.look for part in self._bodies.parts]
+        meshes = [part.mesh for part in self._bodies.parts]
         if ghost:
-            looks = [
-                look._replace(rgb=GHOST_RGB, opacity=GHOST_OPACITY * look.opacity) for look in looks
+            meshes = [
+                mesh._replace(rgb=GHOST_RGB, opacity=GHOST_OPACITY * mesh.opacity)
+                for mesh in meshes
             ]
         self._parts = [
-            self._nodes.batch(f"bodies/{part.name}", look, part.instances)
-            for part, look in zip(self._bodies.parts, looks, strict=True)
+            self._nodes.batch(f"bodies/{part.name}", mesh, part.instances)
+            for part, mesh in zip(self._bodies.parts, meshes, strict=True)
         ]
         layers = Layers(self._nodes, flight, self.options)
         self._layers = [layers.trails(GHOST_RGB if ghost else None)]
@@ -72,9 +73,9 @@ class SceneNodes:
     def _add_static(self) -> list[Layer]:
         """Add the static objects; return the layer of waves, if any."""
         has_moving_water = has_waves(self._flight)
-        for name, look in static_looks(self._flight):
+        for name, mesh in static_meshes(self._flight):
             if not (has_moving_water and is_water(name)):
-                self._nodes.mesh(f"static/{name}", look, shadow=not name.startswith(SHADOWLESS))
+                self._nodes.mesh(f"static/{name}", mesh, shadow=not name.startswith(SHADOWLESS))
         for name, lines in static_lines(self._flight):
             self._nodes.lines(f"static/{name}", lines.points_world_m, lines.rgb, EDGE_WIDTH)
         return [self._waves()] if has_moving_water else []
@@ -83,7 +84,7 @@ class SceneNodes:
         sea, names = Sea(self._flight), list(self._flight.scenario.vehicles)
         selection = Selection(self._flight, names, POSITION)
         center = extent_of(self._flight).center_world_m[:2]
-        handle = self._nodes.mesh("static/waves", sea.look(0.0, center), shadow=False)
+        handle = self._nodes.mesh("static/waves", sea.mesh(0.0, center), shadow=False)
 
         def draw(frame: Frame) -> None:
             places = selection.of(frame)[:, :2]

@@ -28,27 +28,27 @@ class Solid:
         kind: the shape; a plane fills the half-space below its own z = 0.
         sizes_m: half the sides of a box, the radius of a sphere, radius and half length along z of
             a cylinder or capsule; empty for other shapes.
-        place_m: the position of the center.
+        position_m: the position of the center.
         attitude: the attitude as a quaternion (w, x, y, z).
         corners_m: the corners of a hull; None for other shapes.
     """
 
     kind: Kind
     sizes_m: tuple[float, ...] = ()
-    place_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    position_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     attitude: tuple[float, float, float, float] = UPRIGHT
     corners_m: Points | None = None
 
     @classmethod
     def at(
-        cls, kind: Kind, sizes_m: tuple[Real, ...], place_m: Vec3, attitude: Quaternion
+        cls, kind: Kind, sizes_m: tuple[Real, ...], position_m: Vec3, attitude: Quaternion
     ) -> "Solid":
         """Return a solid from numbers of any type."""
         q = attitude
         return cls(
             kind,
             tuple(float(size) for size in sizes_m),
-            (float(place_m.x), float(place_m.y), float(place_m.z)),
+            (float(position_m.x), float(position_m.y), float(position_m.z)),
             (float(q.w), float(q.x), float(q.y), float(q.z)),
         )
 

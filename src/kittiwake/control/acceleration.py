@@ -77,7 +77,7 @@ class Acceleration(AbstractController[tuple[()], AccelerationYaw, ThrustAttitude
         """Return the direction of thrust, with limited tilt; ``lift`` is the vertical component."""
         carried = jnp.maximum(lift, LEAST_LIFT * self.gravity_mps2)
         most = carried * jnp.tan(self.max_tilt_rad)
-        across = Vec3(acceleration.x, acceleration.y, 0.0).shortened(most)
+        across = Vec3(acceleration.x, acceleration.y, 0.0).clip_norm(most)
         push = Vec3(across.x, across.y, carried)
         return push / push.norm()
 

@@ -61,7 +61,7 @@ class AttitudeRates(AbstractController[tuple[()], ThrustAttitude, ThrustRates]):
         tilt = Vec3(turn.x, turn.y, 0.0) * self.tilt_gain_per_s + Vec3(
             feed_forward.x, feed_forward.y, 0.0
         )
-        tilt = tilt.shortened(self.max_tilt_rate_radps)
+        tilt = tilt.clip_norm(self.max_tilt_rate_radps)
         limit = self.max_yaw_rate_radps
         yaw = jnp.clip(self.yaw_gain_per_s * turn.z + feed_forward.z, -limit, limit)
         return state, ThrustRates(command.thrust_n, Vec3(tilt.x, tilt.y, yaw))

@@ -87,9 +87,9 @@ class Lee(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
         error = command.position_world_m - estimate.position_world_m
         error_rate = command.velocity_world_mps - estimate.velocity_world_mps
         pull = error * (self.position_gain_per_s2 / self.velocity_gain_per_s)
-        speed = pull.shortened(self.max_speed_mps)
+        speed = pull.clip_norm(self.max_speed_mps)
         free = (speed + error_rate) * self.velocity_gain_per_s
-        feedback = free.shortened(self.max_feedback_mps2)
+        feedback = free.clip_norm(self.max_feedback_mps2)
         gravity = Vec3(0.0, 0.0, self.gravity_mps2)
         now = feedback + command.acceleration_world_mps2 + gravity
         is_limited = (pull.norm() > self.max_speed_mps) | (free.norm() > self.max_feedback_mps2)

@@ -173,7 +173,7 @@ class Lqr(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
 
     def _position_error(self, command: PositionYaw, estimate: Kinematics) -> Vec3:
         error = estimate.position_world_m - command.position_world_m
-        return _in_heading(error.shortened(self.max_step_m), estimate)
+        return _in_heading(error.clip_norm(self.max_step_m), estimate)
 
     def _attitude_error(self, command: PositionYaw, estimate: Kinematics) -> Vec3:
         """Return the errors of tilt and yaw."""

@@ -82,8 +82,8 @@ class Mellinger(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
         error = command.position_world_m - estimate.position_world_m
         pull = error * (self.position_gain_per_s2 / self.velocity_gain_per_s)
         velocity_error = command.velocity_world_mps - estimate.velocity_world_mps
-        free = (pull.shortened(self.max_speed_mps) + velocity_error) * self.velocity_gain_per_s
-        return free.shortened(self.max_feedback_mps2)
+        free = (pull.clip_norm(self.max_speed_mps) + velocity_error) * self.velocity_gain_per_s
+        return free.clip_norm(self.max_feedback_mps2)
 
     def _acceleration(self, error: Vec3, rate_error: Vec3) -> Vec3:
         gain, damping = self.attitude_gain_per_s2, self.rate_gain_per_s

@@ -84,7 +84,7 @@ class Position(AbstractController[PositionState, PositionYaw, AccelerationYaw]):
         command, estimate = inputs
         error = command.position_world_m - estimate.position_world_m
         direct, damping = self._gains()
-        approach = error.scaled(direct).shortened(self.max_speed_mps)
+        approach = error.scaled(direct).clip_norm(self.max_speed_mps)
         reference = command.velocity_world_mps + approach
         lag = reference - estimate.velocity_world_mps
         free = command.acceleration_world_mps2 + lag.scaled(damping) + state.integral_world_mps2

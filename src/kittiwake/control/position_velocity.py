@@ -36,7 +36,7 @@ class PositionVelocity(AbstractController[tuple[()], PositionYaw, VelocityYaw]):
         del dt_s, key
         command, estimate = inputs
         error = command.position_world_m - estimate.position_world_m
-        approach = (error * self.gain_per_s).shortened(self.max_speed_mps)
+        approach = (error * self.gain_per_s).clip_norm(self.max_speed_mps)
         return state, VelocityYaw(
             command.velocity_world_mps + approach,
             command.yaw_rad,

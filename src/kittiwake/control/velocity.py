@@ -53,5 +53,5 @@ class Velocity(AbstractController[tuple[()], VelocityYaw, AccelerationYaw]):
 
 def limit_horizontal_and_vertical(v: Vec3, horizontal: Real, vertical: Real) -> Vec3:
     """Return a vector with limited horizontal length and limited vertical component."""
-    level = Vec3(v.x, v.y, 0.0).shortened(horizontal)
+    level = Vec3(v.x, v.y, 0.0).clip_norm(horizontal)
     return Vec3(level.x, level.y, jnp.clip(v.z, -vertical, vertical))

@@ -293,7 +293,7 @@ class CommandChoice(eqx.Module):
     """One of several commands of different types; ``place`` is the index of the chosen one."""
 
     commands: tuple[Command, ...]
-    place: Count
+    index: Count
 
 
 def zero_command(kind: type[Record], length: int = 0) -> Record:

@@ -13,7 +13,7 @@ PACKAGES = {
 }
 
 
-def optional(module: str, extra: str) -> ModuleType:
+def import_optional(module: str, extra: str) -> ModuleType:
     """Return the module of an optional library.
 
     Raises:

@@ -58,29 +58,29 @@ class Neighbor(eqx.Module):
         velocity_world_mps: the reported velocity.
         age_s: the age of the report.
         number: its index in its team.
-        mate: true if it belongs to the same team; other vehicles are only avoided.
-        heard: true if a report was received; otherwise the other fields are undefined.
+        teammate: true if it belongs to the same team; other vehicles are only avoided.
+        received: true if a report was received; otherwise the other fields are undefined.
     """
 
     position_world_m: Vec3
     velocity_world_mps: Vec3
     age_s: Real
     number: Count
-    mate: Flag
-    heard: Flag
+    teammate: Flag
+    received: Flag
 
 
 class NeighborTable(eqx.Module):
     """Other vehicles as known to one vehicle by radio.
 
     Attributes:
-        others: the neighbors, the nearest first; each leaf has a leading axis over them.
-        leader: the vehicle that it follows; ``heard`` is false without a leader.
+        entries: the neighbors, the nearest first; each leaf has a leading axis over them.
+        leader: the vehicle that it follows; ``received`` is false without a leader.
         number: its own index in its team.
         size: the number of vehicles in its team.
     """
 
-    others: Neighbor
+    entries: Neighbor
     leader: Neighbor
     number: Count
     size: Count
@@ -89,20 +89,20 @@ class NeighborTable(eqx.Module):
         """Return the table extrapolated by a time at constant velocities."""
 
         def extrapolate(neighbor: Neighbor) -> Neighbor:
-            elapsed_s = jnp.where(neighbor.heard, time_s, 0.0)
+            elapsed_s = jnp.where(neighbor.received, time_s, 0.0)
             position = neighbor.position_world_m + neighbor.velocity_world_mps * elapsed_s
             changed = (position, neighbor.age_s + elapsed_s)
             return eqx.tree_at(lambda one: (one.position_world_m, one.age_s), neighbor, changed)
 
-        later = (jax.vmap(extrapolate)(self.others), extrapolate(self.leader))
-        return eqx.tree_at(lambda table: (table.others, table.leader), self, later)
+        later = (jax.vmap(extrapolate)(self.entries), extrapolate(self.leader))
+        return eqx.tree_at(lambda table: (table.entries, table.leader), self, later)
 
     def within(self, center_world_m: Vec3, radius_m: Real) -> "NeighborTable":
         """Return the table without neighbors outside of a sphere; the leader is kept."""
 
         def is_inside(neighbor: Neighbor) -> Flag:
             offset = neighbor.position_world_m - center_world_m
-            return neighbor.heard & (offset.dot(offset) < jnp.square(radius_m))
+            return neighbor.received & (offset.dot(offset) < jnp.square(radius_m))
 
-        inside = jax.vmap(is_inside)(self.others)
-        return eqx.tree_at(lambda table: table.others.heard, self, inside)
+        inside = jax.vmap(is_inside)(self.entries)
+        return eqx.tree_at(lambda table: table.entries.received, self, inside)

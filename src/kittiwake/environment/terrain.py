@@ -89,7 +89,7 @@ class PouredTerrain(AbstractTerrain):
 
 def _in_the_open(ground: Terrain, key: PRNGKeyArray) -> Float[Array, "persons 2"]:
     """Return a position for each person: the first of many random ones that is open."""
-    count = len(ground.there)
+    count = len(ground.person_exists)
     draws = jax.random.uniform(key, (count, TRIES, 2), jnp.result_type(float), -0.5, 0.5)
     sides = jnp.asarray([ground.area.x_m, ground.area.y_m], draws.dtype)
     length = sides[:, 1] - sides[:, 0]

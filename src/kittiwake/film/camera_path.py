@@ -73,7 +73,7 @@ def body_m(bodies: MovingBodies, names: Sequence[str]) -> float:
     """Return the radius of the largest of some vehicles."""
     chosen = set(names)
     reach = [
-        float(np.linalg.norm(part.look.vertices_m, axis=1).max(initial=0.0))
+        float(np.linalg.norm(part.mesh.vertices_m, axis=1).max(initial=0.0))
         for part in bodies.parts
         if chosen.intersection(part.vehicles)
     ]

@@ -14,8 +14,8 @@ from kittiwake.analysis.log import Log
 from kittiwake.core.errors import LogError
 from kittiwake.film.camera_path import camera_path
 from kittiwake.film.film_file import ffmpeg, write_gif, write_mp4
-from kittiwake.film.location import Location
-from kittiwake.film.take import FPS, WIDTH, Take
+from kittiwake.film.film_settings import FPS, WIDTH, FilmSettings
+from kittiwake.film.flight_renderer import FlightRenderer
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scene.log_playback import LogPlayback
 
@@ -29,7 +29,7 @@ def film(
     log: Log,
     scenario: Scenario,
     path: Path,
-    take: Take | None = None,
+    settings: FilmSettings | None = None,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> None:
     """Write a film of a flight; ``progress`` gets the number of drawn pictures and of all.
@@ -38,19 +38,19 @@ def film(
         LogError: if there is nothing of the flight to film.
         MissingExtraError: if a required library is missing.
     """
-    take = take or Take()
-    if take.format == "mp4":
+    settings = settings or FilmSettings()
+    if settings.format == "mp4":
         ffmpeg()
     playback = LogPlayback(log, scenario)
-    times_s, speed = take.timing(playback)
-    followed = take.followed(playback)
-    location = Location(playback, log, take.size)
-    fps, aspect = FPS[take.format], take.size[0] / take.size[1]
+    times_s, speed = settings.timing(playback)
+    followed = settings.followed(playback)
+    renderer = FlightRenderer(playback, log, settings.size)
+    fps, aspect = FPS[settings.format], settings.size[0] / settings.size[1]
     # a GIF with a static background is small
-    drifting = take.format == "mp4"
+    drifting = settings.format == "mp4"
     views = camera_path(
         playback,
-        location.bodies,
+        renderer.bodies,
         times_s,
         aspect=aspect,
         fps=fps,
@@ -60,14 +60,14 @@ def film(
 
     def pictures() -> Iterator[Picture]:
         for number, (time_s, view) in enumerate(zip(times_s, views, strict=True)):
-            yield location.picture(time_s, view, speed)
+            yield renderer.picture(time_s, view, speed)
             progress(number + 1, len(times_s))
 
-    if take.format == "mp4":
+    if settings.format == "mp4":
         write_mp4(path, pictures(), fps)
         return
     chosen = np.unique(np.linspace(0, len(views) - 1, SAMPLES).round().astype(int))
-    samples = [location.picture(times_s[i], views[i], speed) for i in chosen]
+    samples = [renderer.picture(times_s[i], views[i], speed) for i in chosen]
     # drawn again, so that rotors turn in the order of the film
     write_gif(path, samples, pictures(), fps)
 
@@ -91,12 +91,12 @@ def still(
     if not begin <= time_s <= end:
         message = f"there is nothing at {time_s:g} s; the flight lasts from {begin:g} to {end:g} s"
         raise LogError(message)
-    take = Take(width=width, follow=follow)
-    followed = take.followed(playback)
-    size = take.size[0], height or take.size[1]
-    location = Location(playback, log, size)
+    settings = FilmSettings(width=width, follow=follow)
+    followed = settings.followed(playback)
+    size = settings.size[0], height or settings.size[1]
+    renderer = FlightRenderer(playback, log, size)
     aspect = size[0] / size[1]
     (view,) = camera_path(
-        playback, location.bodies, [time_s], aspect=aspect, fps=FPS["mp4"], follow=followed
+        playback, renderer.bodies, [time_s], aspect=aspect, fps=FPS["mp4"], follow=followed
     )
-    return location.drawn(playback.frame(time_s), view)
+    return renderer.drawn(playback.frame(time_s), view)

@@ -13,7 +13,7 @@ from PIL import Image
 
 from kittiwake.analysis.output_file import output_file
 from kittiwake.core.errors import LogError, MissingExtraError
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 
 # constant rate factor: lower is better and larger; 18 is visually lossless
 QUALITY, PRESET = "20", "veryfast"
@@ -65,7 +65,7 @@ def ffmpeg() -> str:
         MissingExtraError: without imageio-ffmpeg; the message names the format that needs none.
     """
     try:
-        return str(optional("imageio_ffmpeg", "film").get_ffmpeg_exe())
+        return str(import_optional("imageio_ffmpeg", "film").get_ffmpeg_exe())
     except (MissingExtraError, RuntimeError) as error:
         message = f"{error}. --format gif needs none" if _can_draw() else str(error)
         raise MissingExtraError(message) from None
@@ -74,7 +74,7 @@ def ffmpeg() -> str:
 def _can_draw() -> bool:
     """Return True if the renderer, which both formats need, is installed."""
     try:
-        optional("mujoco", "film")
+        import_optional("mujoco", "film")
     except (MissingExtraError, ImportError, AttributeError, RuntimeError, OSError):
         return False  # MuJoCo loads a graphics library when it is imported
     return True

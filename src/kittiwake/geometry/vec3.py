@@ -81,7 +81,7 @@ class Vec3(eqx.Module):
         positive = square > 0.0
         return jnp.where(positive, jnp.sqrt(jnp.where(positive, square, 1.0)), 0.0)
 
-    def shortened(self, longest: Real) -> "Vec3":
+    def clip_norm(self, longest: Real) -> "Vec3":
         """Return the vector with its length limited to ``longest``."""
         length = self.norm()
         too_long = length > longest

@@ -91,8 +91,8 @@ class Flock(AbstractGuidance[FlockState]):
 
     @property
     @override
-    def follows(self) -> bool:
-        return any(behavior.follows for behavior in self.behaviors)
+    def requires_leader(self) -> bool:
+        return any(behavior.requires_leader for behavior in self.behaviors)
 
     @property
     @override
@@ -153,10 +153,10 @@ class Flock(AbstractGuidance[FlockState]):
             velocity = behavior.limited_world_mps(own, neighbors) * behavior.weight
             velocity = velocity * jnp.where(is_active, 1.0, 0.0)
             if self.combine == "order":
-                velocity = velocity.shortened(left_mps)
+                velocity = velocity.clip_norm(left_mps)
                 left_mps = jnp.maximum(left_mps - velocity.norm(), 0.0)
             total = total + velocity
-        return total.shortened(self.limit_mps)
+        return total.clip_norm(self.limit_mps)
 
     @override
     def with_active_behaviors(self, state: FlockState, behaviors: Sequence[str]) -> FlockState:

@@ -82,8 +82,8 @@ class MissionState(eqx.Module):
     """Current step, its start and cause, and the state of each step.
 
     ``held_s`` are the times for which the conditions have held, ``fired`` flags of the used rules,
-    ``legs`` the number of waypoints reached in earlier steps, ``requested`` the index of a
-    requested step, ``cut_short`` True if the mission ended by the timeout of its last step.
+    ``waypoints_reached`` their number in earlier steps, ``requested`` the index of a requested
+    step, ``cut_short`` True if the mission ended by the timeout of its last step.
     """
 
     step: Int[Array, ""]
@@ -93,7 +93,7 @@ class MissionState(eqx.Module):
     cut_short: Flag
     home: InitialPose
     requested: Int[Array, ""]
-    legs: Int[Array, ""]
+    waypoints_reached: Int[Array, ""]
     held_s: Float[Array, " conditions"]
     fired: Bool[Array, " rules"]
     steps: tuple[ArrayTree, ...]
@@ -160,8 +160,8 @@ class Mission(AbstractGuidance[MissionState]):
 
     @property
     @override
-    def follows(self) -> bool:
-        return any(step.do.follows for step in self.steps)
+    def requires_leader(self) -> bool:
+        return any(step.do.requires_leader for step in self.steps)
 
     @property
     @override
@@ -176,15 +176,15 @@ class Mission(AbstractGuidance[MissionState]):
         for i, rule in enumerate(self.rules):
             rule.when.check(context, f"rules.{i}.when")
         steps: list[MissionStep] = []
-        place = context.place_world_m
+        previous_end = context.task_start_world_m
         for i, (name, step) in enumerate(zip(self.names, self.steps, strict=True)):
             try:
-                step_context = context._replace(begins_world_m=place)
+                step_context = context._replace(previous_end_world_m=previous_end)
                 steps.append(replace(step, do=step.do.prepare(step_context), name=name))
             except (KittiwakeError, ValueError) as error:
                 message = f"steps.{i} ({name}): {error}"
                 raise ScenarioError(message) from None
-            place = step.do.leads_to(step_context)
+            previous_end = step.do.leads_to(step_context)
         return replace(self, steps=tuple(steps))
 
     @override
@@ -202,7 +202,7 @@ class Mission(AbstractGuidance[MissionState]):
             cut_short=jnp.asarray(False),
             home=InitialPose.unknown(),
             requested=_integers(NO_STEP),
-            legs=none,
+            waypoints_reached=none,
             held_s=jnp.zeros(len(self._conditions())),
             fired=jnp.zeros(len(self.rules), bool),
             steps=tuple(as_arrays(self._initial_state(i, key)) for i in range(len(self.steps))),
@@ -265,12 +265,12 @@ class Mission(AbstractGuidance[MissionState]):
         return jnp.where(state.done, last, part)
 
     @override
-    def legs(self, state: MissionState) -> Int[Array, ""]:
-        return state.legs + self._legs(state)[state.step]
+    def waypoints_reached(self, state: MissionState) -> Int[Array, ""]:
+        return state.waypoints_reached + self._waypoints_reached(state)[state.step]
 
     @override
-    def planned_legs(self) -> int | None:
-        planned = [step.do.planned_legs() for step in self.steps]
+    def planned_waypoints(self) -> int | None:
+        planned = [step.do.planned_waypoints() for step in self.steps]
         known = [legs for legs in planned if legs is not None]
         return sum(known) if known else None
 
@@ -311,7 +311,7 @@ class Mission(AbstractGuidance[MissionState]):
             step=step,
             cause=cause,
             began_s=inputs.time_s,
-            legs=self.legs(state),
+            waypoints_reached=self.waypoints_reached(state),
             held_s=jnp.zeros_like(state.held_s),
             fired=state.fired | (rules == cause),
             steps=tuple(
@@ -381,7 +381,7 @@ class Mission(AbstractGuidance[MissionState]):
         zeros = {type(zero): zero for step in self.steps for zero in step.do.zero_commands()}
         commands = tuple((zeros | by_kind)[kind] for kind in kinds)
         places = _integers([kinds.index(type(one)) for one in choice.commands])
-        return later, as_arrays(CommandChoice(commands, places[choice.place]))
+        return later, as_arrays(CommandChoice(commands, places[choice.index]))
 
     def _conditions(self) -> list[Condition]:
         """Return the conditions that end steps, followed by those of the rules."""
@@ -406,9 +406,9 @@ class Mission(AbstractGuidance[MissionState]):
     def _initial_state(self, i: int, key: PRNGKeyArray) -> ArrayTree:
         return self.steps[i].do.init(jax.random.fold_in(key, i))
 
-    def _legs(self, state: MissionState) -> Int[Array, " steps"]:
+    def _waypoints_reached(self, state: MissionState) -> Int[Array, " steps"]:
         pairs = zip(self.steps, state.steps, strict=True)
-        return jnp.stack([_integers(step.do.legs(own)) for step, own in pairs])
+        return jnp.stack([_integers(step.do.waypoints_reached(own)) for step, own in pairs])
 
     def _causes(self) -> list[str]:
         """Return the texts of the causes by index."""

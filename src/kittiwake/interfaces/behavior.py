@@ -26,7 +26,7 @@ class AbstractBehavior(AbstractModel):
     """
 
     # true for a behavior that refers to a leader
-    follows: ClassVar[bool] = False
+    requires_leader: ClassVar[bool] = False
 
     limit_mps: Annotated[Real, POSITIVE] = eqx.field(kw_only=True, default=1.0)
     weight: Annotated[Real, NOT_NEGATIVE] = eqx.field(kw_only=True, default=1.0)
@@ -46,4 +46,4 @@ class AbstractBehavior(AbstractModel):
 
     def limited_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
         """Return the proposed velocity, cut to ``limit_mps``."""
-        return self.desired_velocity_world_mps(own, neighbors).shortened(self.limit_mps)
+        return self.desired_velocity_world_mps(own, neighbors).clip_norm(self.limit_mps)

@@ -20,7 +20,7 @@ class BuildContext(NamedTuple):
         start: the vehicle's initial conditions.
         sensors: the vehicle's sensors, by name.
         periods_s: the sampling period of each sensor, by name.
-        begins_world_m: where a later task of a mission begins, as far as that is known; None for
+        previous_end_world_m: end of the previous task of a mission, as far as it is known; None for
             the first task.
     """
 
@@ -29,10 +29,10 @@ class BuildContext(NamedTuple):
     start: Start
     sensors: Mapping[str, "AbstractSensor"]
     periods_s: Mapping[str, float] = MappingProxyType({})
-    begins_world_m: Vec3 | None = None
+    previous_end_world_m: Vec3 | None = None
 
     @property
-    def place_world_m(self) -> Vec3:
+    def task_start_world_m(self) -> Vec3:
         """Position at which the task begins: the end of the previous one, or the start."""
-        begins = self.begins_world_m
-        return self.start.position_world_m if begins is None else begins
+        end = self.previous_end_world_m
+        return self.start.position_world_m if end is None else end

@@ -59,7 +59,7 @@ class AbstractGuidance(
         return False
 
     @property
-    def follows(self) -> bool:
+    def requires_leader(self) -> bool:
         """True if a leader is required."""
         return False
 
@@ -87,7 +87,7 @@ class AbstractGuidance(
 
     def leads_to(self, context: BuildContext) -> Vec3:
         """Return the position at the end of the task; where it began, if the end is not known."""
-        return context.place_world_m
+        return context.task_start_world_m
 
     def finished(self, state: State) -> Flag:
         """Return True if the task is done; always False for a task without an end."""
@@ -108,7 +108,7 @@ class AbstractGuidance(
         del state
         return 0
 
-    def legs(self, state: State) -> Count:
+    def waypoints_reached(self, state: State) -> Count:
         """Return the number of waypoints reached; a change is an event in the log."""
         del state
         return 0
@@ -149,7 +149,7 @@ class AbstractGuidance(
         )
         raise CommandError(message)
 
-    def planned_legs(self) -> int | None:
+    def planned_waypoints(self) -> int | None:
         """Return the number of waypoints to reach; None if undefined or unbounded."""
         return None
 

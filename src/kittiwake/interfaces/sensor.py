@@ -47,7 +47,7 @@ class AbstractSensor(AbstractSteppedComponent[State, SensorInputs, Output], Gene
         return False
 
     @property
-    def numbers(self) -> int:
+    def image_size(self) -> int:
         """Count of logged numbers of a measurement that is an image; 0 for all other sensors."""
         return 0
 
@@ -63,7 +63,7 @@ class AbstractSensor(AbstractSteppedComponent[State, SensorInputs, Output], Gene
         """Return the measurement without any error; None if the sensor cannot give it."""
         del inputs
 
-    def failed(self) -> "AbstractSensor | None":
+    def unpowered(self) -> "AbstractSensor | None":
         """Return this sensor without power; None if its measurements cannot show a failure."""
         return None
 

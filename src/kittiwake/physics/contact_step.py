@@ -189,12 +189,12 @@ class ContactStep(eqx.Module):
         drag = dragged * self.stiffness_npm + (velocity_mps - normal * rising) * damping
         # without barriers each of the six sums would recompute all of this
         push, drag = jax.lax.optimization_barrier((push, drag))
-        force = normal * push - drag.shortened(self.landing_gear.friction * push)
+        force = normal * push - drag.clip_norm(self.landing_gear.friction * push)
         return FootForce(force, lever_m.cross(force), push, dragged)
 
     def _grip(self, force: FootForce, foothold: FootContact) -> tuple[Real, Real, Count]:
         """Return the grip after the step; it moves with a foot that slides or is in the air."""
-        held = force.dragged_m.shortened(
+        held = force.dragged_m.clip_norm(
             self.landing_gear.friction * force.normal_n / self.stiffness_npm
         )
         slid = foothold.q_world_from_surface.inverse().rotate(force.dragged_m - held)

@@ -71,14 +71,14 @@ class OffsetMass(eqx.Module):
     """Mass along each axis, its position, and the inertia about that position."""
 
     masses_kg: Vec3
-    place_body_m: Vec3
+    position_body_m: Vec3
     inertia_kgm2: Matrix3
 
     def momenta(self, velocity_body_mps: Vec3, omega: Vec3) -> tuple[Vec3, Vec3]:
         """Return linear and angular momentum about the point that moves with the velocity."""
-        here = velocity_body_mps + omega.cross(self.place_body_m)
+        here = velocity_body_mps + omega.cross(self.position_body_m)
         p = here.scaled(self.masses_kg)
-        return p, self.inertia_kgm2.times(omega) + self.place_body_m.cross(p)
+        return p, self.inertia_kgm2.times(omega) + self.position_body_m.cross(p)
 
     def reaction(self, velocity_body_mps: Vec3, omega: Vec3) -> Wrench:
         """Return the Coriolis and centripetal wrench -C(nu) nu, which does no work."""
@@ -96,7 +96,7 @@ class MassMatrix(eqx.Module):
     @classmethod
     def of(cls, parts: Sequence[OffsetMass]) -> "MassMatrix":
         """Return the mass matrix of the sum of several parts."""
-        levers = [Matrix3.cross_product(part.place_body_m) for part in parts]
+        levers = [Matrix3.cross_product(part.position_body_m) for part in parts]
         couplings = [
             lever.scaled(part.masses_kg) for lever, part in zip(levers, parts, strict=True)
         ]

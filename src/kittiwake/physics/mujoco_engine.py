@@ -50,7 +50,7 @@ from kittiwake.contact.engine import (
 from kittiwake.contact.solid import Solid
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -144,7 +144,7 @@ class _Machine:
     """MuJoCo's model, and scratch data that is reset in every call."""
 
     def __init__(self, world: World, vehicles: Sequence[tuple[str, Collider]]) -> None:
-        self.mujoco = optional(MUJOCO, EXTRA)
+        self.mujoco = import_optional(MUJOCO, EXTRA)
         spec = self.mujoco.MjSpec()
         self._settings(spec)
         self._ground(spec, world)
@@ -409,9 +409,9 @@ def _check_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Vehi
             raise ScenarioError(message)
 
 
-def _row(place_m: Vec3, q: Quaternion) -> list[float]:
+def _row(position_m: Vec3, q: Quaternion) -> list[float]:
     """Return a motion at rest."""
-    numbers = (place_m.x, place_m.y, place_m.z, q.w, q.x, q.y, q.z)
+    numbers = (position_m.x, position_m.y, position_m.z, q.w, q.x, q.y, q.z)
     return [*map(float, numbers), *[0.0] * RATES]
 
 

@@ -26,7 +26,7 @@ def add_solid(
         geom.type = getattr(kinds, f"mjGEOM_{solid.kind.upper()}")
         size = [*solid.sizes_m, 0.0, 0.0, 0.0][:3]
         geom.size = [0.0, 0.0, 1.0] if solid.kind == "plane" else size
-        geom.pos, geom.quat = solid.place_m, solid.attitude
+        geom.pos, geom.quat = solid.position_m, solid.attitude
     return geom
 
 

@@ -17,8 +17,8 @@ apply to the FLU body unchanged.
 In waves the velocity of the water at the surface is added to the current, and its acceleration a_w
 to that of the vessel: M a_w is the force by the pressure of the undisturbed wave (Froude-Krylov:
 m a_w, which is the weight times the slope) and by the added mass. Heave, roll and pitch follow the
-water under the hulls as in ``riding``; u, v and r remain horizontal. On calm water the vessel is
-level at its height.
+water under the hulls as in ``seakeeping``; u, v and r remain horizontal. On calm water the vessel
+is level at its height.
 
 Valid at slowly changing speeds near the one for which the linear derivatives are given. Neglected:
 yaw moments by waves, second-order drift, effects of tilt and heave on the horizontal motion, flow
@@ -50,8 +50,8 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.hull import AddedMass, HullDerivatives
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
-from kittiwake.physics.riding import Seakeeping, SeakeepingState
 from kittiwake.physics.rudder import Rudder
+from kittiwake.physics.seakeeping import Seakeeping, SeakeepingState
 from kittiwake.world.surroundings import Surroundings
 
 AT_LEAST_ONE = Bounds(low=1.0)

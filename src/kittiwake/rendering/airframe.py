@@ -1,4 +1,4 @@
-"""Looks of multirotors from the parameters of their models.
+"""Meshes of multirotors from the parameters of their models.
 
 Rotors have the positions and sizes of the model. For a model without rotor positions, four rotors
 are fitted into its bounding box, with the blade tips at its sides. Chosen: the shapes of body, arms
@@ -15,7 +15,7 @@ import numpy as np
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.multirotor import Multirotor
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape, capsule, disc, lofted, merge, revolved, rod
 
 Position = tuple[float, float, float]
@@ -41,7 +41,7 @@ class Rotors(NamedTuple):
 
 
 class Airframe(NamedTuple):
-    """Geometry of a multirotor; equal airframes look the same."""
+    """Geometry of a multirotor; equal airframes have the same mesh."""
 
     rotors: Rotors
     feet_body_m: tuple[Position, ...]
@@ -70,25 +70,25 @@ def airframe_of(dynamics: AbstractDynamics) -> Airframe:
 
 
 @lru_cache(maxsize=256)
-def airframe_looks(airframe: Airframe) -> tuple[tuple[str, Look], ...]:
-    """Return the looks of body, arms, front arms and feet, by name."""
+def airframe_meshes(airframe: Airframe) -> tuple[tuple[str, ColoredMesh], ...]:
+    """Return the meshes of body, arms, front arms and feet, by name."""
     arm, rotors = airframe.arm_m, airframe.rotors
     thick = 0.045 * arm
     ahead = [hub for hub in rotors.hubs_body_m if _is_front(hub)]
     others = [hub for hub in rotors.hubs_body_m if not _is_front(hub)]
-    looks = [("body", _body(airframe).look(BODY_RGB))]
+    meshes = [("body", _body(airframe).colored(BODY_RGB))]
     for name, hubs, rgb in (("arms", others, ARM_RGB), ("arms ahead", ahead, FRONT_RGB)):
         if hubs:
-            looks.append((name, merge(*(_arm(hub, thick) for hub in hubs)).look(rgb)))
+            meshes.append((name, merge(*(_arm(hub, thick) for hub in hubs)).colored(rgb)))
     if airframe.feet_body_m:
         legs = [_leg(foot, 0.6 * thick) for foot in airframe.feet_body_m]
-        looks.append(("feet", merge(*legs).look(FEET_RGB)))
-    return tuple(looks)
+        meshes.append(("feet", merge(*legs).colored(FEET_RGB)))
+    return tuple(meshes)
 
 
 @lru_cache(maxsize=256)
-def rotor_looks(radius_m: float, spin: int) -> tuple[tuple[str, Look], ...]:
-    """Return the looks of two blades and of the disc that they sweep, about the hub."""
+def rotor_meshes(radius_m: float, spin: int) -> tuple[tuple[str, ColoredMesh], ...]:
+    """Return the meshes of two blades and of the disc that they sweep, about the hub."""
     lift = 0.06 * radius_m
     blades = merge(
         _blade(radius_m, spin),
@@ -97,7 +97,7 @@ def rotor_looks(radius_m: float, spin: int) -> tuple[tuple[str, Look], ...]:
     ).at((0.0, 0.0, lift))
     swept = disc(radius_m, 28).at((0.0, 0.0, lift))
     rgb = LEFT_RGB if spin > 0 else RIGHT_RGB
-    return ("blades", blades.look(BLADE_RGB)), ("disc", swept.look(rgb, DISC_OPACITY))
+    return ("blades", blades.colored(BLADE_RGB)), ("disc", swept.colored(rgb, DISC_OPACITY))
 
 
 def _position(vector: Vec3) -> Position:

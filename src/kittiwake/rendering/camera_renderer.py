@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool
 from typing_extensions import override
 
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.interfaces.renderer import (
     AbstractRenderer,
     BodyPoses,
@@ -46,7 +46,7 @@ def mujoco_renderer(world: World, vehicles: Mapping[str, Vehicle]) -> AbstractRe
         ScenarioError: if there are more decks than tags.
     """
     start_graphics(_free_all)
-    library = optional(MUJOCO, EXTRA)
+    library = import_optional(MUJOCO, EXTRA)
     return MujocoRenderer(library, build_scene(library, world, vehicles))
 
 

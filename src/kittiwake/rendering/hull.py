@@ -1,4 +1,4 @@
-"""Looks of vessels: hulls and deck with the dimensions of the model.
+"""Meshes of vessels: hulls and deck with the dimensions of the model.
 
 Chosen: the shape of the hulls, the frame below the deck, and the draft of a model without one.
 Propellers are drawn at the stern, independently of the thrust positions of the model.
@@ -11,7 +11,7 @@ import numpy as np
 
 from kittiwake.contact.deck import Deck
 from kittiwake.interfaces.dynamics import AbstractDynamics
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape, box, lofted, merge, revolved, ring, rod
 
 HULL_RGB, BOW_RGB, DECK_RGB, MARK_RGB = (
@@ -33,7 +33,7 @@ PROPELLER = 0.75
 
 
 class Vessel(NamedTuple):
-    """Geometry of a vessel; equal vessels look the same.
+    """Geometry of a vessel; equal vessels have the same mesh.
 
     ``deck_m`` is the center of the upper side, length and width; ``rudder_x_m`` is the position of
     the rudder along x.
@@ -79,36 +79,36 @@ def vessel_of(dynamics: AbstractDynamics) -> Vessel:
 
 
 @lru_cache(maxsize=64)
-def vessel_looks(vessel: Vessel) -> tuple[tuple[str, Look], ...]:
-    """Return the looks of hulls, bows, frame and deck, by name."""
+def vessel_meshes(vessel: Vessel) -> tuple[tuple[str, ColoredMesh], ...]:
+    """Return the meshes of hulls, bows, frame and deck, by name."""
     sides = _hull_centers(vessel)
     bow = -0.5 * vessel.length_m + BOW_START * vessel.length_m
     hulls = [_pontoon(vessel, -0.5 * vessel.length_m, bow).at((0.0, y, 0.0)) for y in sides]
     bows = [_pontoon(vessel, bow, 0.5 * vessel.length_m).at((0.0, y, 0.0)) for y in sides]
-    looks = [
-        ("hulls", merge(*hulls).look(HULL_RGB)),
-        ("bows", merge(*bows).look(BOW_RGB)),
-        ("frame", merge(*_frame(vessel, sides)).look(FRAME_RGB)),
+    meshes = [
+        ("hulls", merge(*hulls).colored(HULL_RGB)),
+        ("bows", merge(*bows).colored(BOW_RGB)),
+        ("frame", merge(*_frame(vessel, sides)).colored(FRAME_RGB)),
     ]
     if vessel.deck_m is not None:
         x, y, z, length, width = vessel.deck_m
         plate = box((length, width, DECK_THICKNESS_M), (x, y, z - 0.5 * DECK_THICKNESS_M))
         across = min(length, width)
         mark = ring(0.34 * across, 0.4 * across).at((x, y, z + MARK_ABOVE_M))
-        looks += [("deck", plate.look(DECK_RGB)), ("deck mark", mark.look(MARK_RGB))]
-    return tuple(looks)
+        meshes += [("deck", plate.colored(DECK_RGB)), ("deck mark", mark.colored(MARK_RGB))]
+    return tuple(meshes)
 
 
 @lru_cache(maxsize=64)
-def rudder_look(vessel: Vessel) -> Look:
+def rudder_mesh(vessel: Vessel) -> ColoredMesh:
     """Return a rudder blade that turns about z and extends astern."""
     depth = vessel.draft_m
     blade = box((0.09 * vessel.length_m, 0.012 * vessel.length_m, 2.2 * depth))
-    return blade.at((-0.03 * vessel.length_m, 0.0, -0.6 * depth)).look(BLADE_RGB)
+    return blade.at((-0.03 * vessel.length_m, 0.0, -0.6 * depth)).colored(BLADE_RGB)
 
 
 @lru_cache(maxsize=64)
-def propeller_look(vessel: Vessel) -> Look:
+def propeller_mesh(vessel: Vessel) -> ColoredMesh:
     """Return three blades that turn about x."""
     radius = PROPELLER * vessel.draft_m
     blades = []
@@ -119,7 +119,7 @@ def propeller_look(vessel: Vessel) -> Look:
         blades.append(blade.at((0.0, 0.0, 0.0), q))
     hub = revolved(np.array([(0.0, -1.0), (1.0, -0.8), (1.0, 0.8), (0.0, 1.0)]) * 0.2 * radius, 10)
     hub = Shape(hub.vertices_m[:, [2, 0, 1]] * [2.0, 1.0, 1.0], hub.faces)
-    return merge(hub, *blades).look(BLADE_RGB)
+    return merge(hub, *blades).colored(BLADE_RGB)
 
 
 def _deck_numbers(deck: Deck) -> tuple[float, float, float, float, float]:

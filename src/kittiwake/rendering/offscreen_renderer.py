@@ -15,9 +15,9 @@ from weakref import WeakSet, finalize
 import numpy as np
 from jaxtyping import Float, Float32, Float64, UInt8
 
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.physics.mujoco_model import MUJOCO, MujocoObject
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.render_thread import draw, draw_later, start_graphics
 from kittiwake.rendering.shaded_mesh import ShadedMesh, deformable, shade
 from kittiwake.rendering.view import View
@@ -42,7 +42,7 @@ SHININESS = 0.4
 # the sky at the horizon has the color of distant objects
 HORIZON_RGB, ZENITH_RGB, HAZE_RAD = (228, 236, 243), (92, 148, 214), 0.3
 SKY_PIXELS = 256
-# more transparent looks cast no shadow
+# more transparent meshes cast no shadow
 SHADOW_OPACITY = 0.5
 
 Poses = tuple[Float[np.ndarray, "_ 3"], Float[np.ndarray, "_ 4"]]
@@ -58,9 +58,9 @@ class Polyline(NamedTuple):
 
 
 class OffscreenRenderer:
-    """Renderer of instances of looks and of static looks, in pictures of one size.
+    """Renderer of instances of meshes and of static meshes, in pictures of one size.
 
-    ``changing`` are looks in world axes with new vertices in each picture.
+    ``changing`` are meshes in world axes with new vertices in each picture.
 
     Raises:
         MissingExtraError: if a rendering library is missing.
@@ -68,35 +68,35 @@ class OffscreenRenderer:
 
     def __init__(
         self,
-        looks: Sequence[tuple[Look, int]],
-        fixed: Sequence[Look],
+        meshes: Sequence[tuple[ColoredMesh, int]],
+        fixed: Sequence[ColoredMesh],
         width: int,
         height: int,
-        changing: Sequence[Look] = (),
+        changing: Sequence[ColoredMesh] = (),
     ) -> None:
         start_graphics(_free_all, EXTRA)
-        self.mujoco: ModuleType = optional(MUJOCO, EXTRA)
+        self.mujoco: ModuleType = import_optional(MUJOCO, EXTRA)
         self.width, self.height = width, height
         self.resting = len(fixed)
-        self.faces = [look.faces for look in changing]
-        still = [(shade(look), look, 1) for look in fixed]
-        moved = [(shade(look), look, count) for look, count in looks]
+        self.faces = [mesh.faces for mesh in changing]
+        still = [(shade(mesh), mesh, 1) for mesh in fixed]
+        moved = [(shade(mesh), mesh, count) for mesh, count in meshes]
         deformable_meshes = [
-            (deformable(look.vertices_m, look.faces), look, 1) for look in changing
+            (deformable(mesh.vertices_m, mesh.faces), mesh, 1) for mesh in changing
         ]
         self.model: MujocoObject = _model(self.mujoco, [*still, *moved, *deformable_meshes])
         self.data: MujocoObject = self.mujoco.MjData(self.model)
         self.shadowless = np.concatenate(
             [
-                np.array([not _casts_shadow(look) for look in fixed], bool),
-                *(np.full(count, not _casts_shadow(look)) for look, count in looks),
+                np.array([not _casts_shadow(mesh) for mesh in fixed], bool),
+                *(np.full(count, not _casts_shadow(mesh)) for mesh, count in meshes),
                 np.ones(len(changing), bool),
             ]
         )
-        meshes = self.model.geom_dataid
+        geom_meshes = self.model.geom_dataid
         # MuJoCo's transformation of the meshes to their principal axes
-        self.shift_m: np.ndarray = self.model.mesh_pos[meshes]
-        self.turn = _matrices(self.model.mesh_quat[meshes])
+        self.shift_m: np.ndarray = self.model.mesh_pos[geom_meshes]
+        self.turn = _matrices(self.model.mesh_quat[geom_meshes])
         if changing:
             # new vertices are written without the transformation
             self.shift_m[-len(changing) :], self.turn[-len(changing) :] = 0.0, np.eye(3)
@@ -115,10 +115,10 @@ class OffscreenRenderer:
         """Render a picture in the render thread; instances without a finite pose are hidden.
 
         Args:
-            poses: positions and quaternions (w, x, y, z) of the instances of each look.
+            poses: positions and quaternions (w, x, y, z) of the instances of each mesh.
             lines: lines in world axes.
             view: camera view.
-            shapes: vertices of each changing look in world axes.
+            shapes: vertices of each changing mesh in world axes.
         """
         return draw(lambda: self._render(poses, lines, view, shapes))
 
@@ -227,8 +227,10 @@ def _free_all() -> None:
             context.free()
 
 
-def _model(mujoco: ModuleType, looks: Sequence[tuple[ShadedMesh, Look, int]]) -> MujocoObject:
-    """Return a model whose geoms are the instances of each look, in order."""
+def _model(
+    mujoco: ModuleType, meshes: Sequence[tuple[ShadedMesh, ColoredMesh, int]]
+) -> MujocoObject:
+    """Return a model whose geoms are the instances of each mesh, in order."""
     spec = mujoco.MjSpec()
     # lengths below are in meters, whatever the size of the world
     spec.stat.extent = 1.0
@@ -249,26 +251,31 @@ def _model(mujoco: ModuleType, looks: Sequence[tuple[ShadedMesh, Look, int]]) ->
         height=6 * SKY_PIXELS,
         nchannel=3,
     ).data = _sky().tobytes()
-    for number, (mesh, look, count) in enumerate(looks):
-        _add_look(mujoco, spec, f"look {number}", mesh, look, count)
+    for number, (shaded, mesh, count) in enumerate(meshes):
+        _add_mesh(mujoco, spec, f"mesh {number}", shaded, mesh, count)
     return spec.compile()
 
 
-def _add_look(
-    mujoco: ModuleType, spec: MujocoObject, name: str, mesh: ShadedMesh, look: Look, count: int
+def _add_mesh(
+    mujoco: ModuleType,
+    spec: MujocoObject,
+    name: str,
+    shaded: ShadedMesh,
+    mesh: ColoredMesh,
+    count: int,
 ) -> None:
-    numbers = np.arange(3 * len(mesh.corners_m), dtype=np.int32)
+    numbers = np.arange(3 * len(shaded.corners_m), dtype=np.int32)
     spec.add_mesh(
         name=name,
-        uservert=mesh.corners_m.ravel(),
-        usernormal=mesh.normals.ravel(),
+        uservert=shaded.corners_m.ravel(),
+        usernormal=shaded.normals.ravel(),
         userface=numbers,
         userfacenormal=numbers,
         # open and flat meshes have no volume
         inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,
     )
     material = spec.add_material(name=name)
-    material.rgba = [*np.array(look.rgb) / 255.0, look.opacity]
+    material.rgba = [*np.array(mesh.rgb) / 255.0, mesh.opacity]
     material.specular, material.shininess, material.reflectance = SPECULAR, SHININESS, 0.0
     for _ in range(count):
         spec.worldbody.add_geom(
@@ -280,9 +287,9 @@ def _add_look(
         )
 
 
-def _casts_shadow(look: Look) -> bool:
-    """Return True if a look casts a shadow; flat ground and transparent looks do not."""
-    return look.opacity >= SHADOW_OPACITY and float(np.ptp(look.vertices_m[:, 2])) > 0.0
+def _casts_shadow(mesh: ColoredMesh) -> bool:
+    """Return True if a mesh casts a shadow; flat ground and transparent meshes do not."""
+    return mesh.opacity >= SHADOW_OPACITY and float(np.ptp(mesh.vertices_m[:, 2])) > 0.0
 
 
 def _sky() -> UInt8[np.ndarray, "rows columns 3"]:

@@ -1,21 +1,21 @@
-"""Parts of moving bodies: instances of a look, and their poses."""
+"""Parts of moving bodies: instances of a mesh, and their poses."""
 
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 
 
 class BodyPart(NamedTuple):
-    """Instances of a look, and the vehicle of each instance.
+    """Instances of a mesh, and the vehicle of each instance.
 
     Platforms of the world have no vehicles.
     """
 
     name: str
-    look: Look
+    mesh: ColoredMesh
     instances: int
     vehicles: tuple[str, ...]
 

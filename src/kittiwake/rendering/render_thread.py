@@ -12,7 +12,7 @@ from typing import Any
 from typing_extensions import TypeVar
 
 from kittiwake.core.errors import MissingExtraError
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.physics.mujoco_model import MUJOCO, MujocoObject
 
 Result = TypeVar("Result")
@@ -81,7 +81,7 @@ def _start(extra: str) -> None:
     os.environ.setdefault("MUJOCO_GL", "egl")
     try:
         # the import loads the selected backend
-        optional(MUJOCO, extra)
+        import_optional(MUJOCO, extra)
         _context()
     except (ImportError, AttributeError, RuntimeError, OSError) as error:
         raise MissingExtraError(MISSING_GL.format(error=str(error).split("\n")[0])) from None
@@ -91,7 +91,7 @@ def _start(extra: str) -> None:
 def _context() -> MujocoObject:
     """Return the OpenGL context, bound to the calling thread."""
     kind = os.environ["MUJOCO_GL"]
-    library = optional(f"mujoco.{'osmesa' if kind == 'osmesa' else 'egl'}", EXTRA)
+    library = import_optional(f"mujoco.{'osmesa' if kind == 'osmesa' else 'egl'}", EXTRA)
     context = library.GLContext(1, 1)
     context.make_current()
     # before the exit handlers of the library

@@ -16,7 +16,7 @@ import numpy as np
 from kittiwake.contact.engine import Collider, box_of
 from kittiwake.contact.solid import Solid
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.physics.mujoco_model import MujocoObject, add_ground, add_solid, plate
 from kittiwake.world.april_tags import TAG_SHARE, TAGS
@@ -199,7 +199,7 @@ def _add_tag(
     texture.data = np.repeat(pixels[..., None], 3, axis=-1).tobytes()
     _add_material(mujoco, spec, name, (1.0, 1.0), in_meters=False)
     half = min(deck.sizes_m[:2]) * TAG_SHARE * BORDERED_CELLS / TAG_CELLS
-    x, y, z = deck.place_m
+    x, y, z = deck.position_m
     body.add_geom(
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         size=[half, half, 1.0],
@@ -210,7 +210,7 @@ def _add_tag(
 
 def _cells(number: int) -> np.ndarray:
     """Return the black and white cells of a tag, by row from the top."""
-    aruco = optional("cv2", EXTRA).aruco
+    aruco = import_optional("cv2", EXTRA).aruco
     family = aruco.getPredefinedDictionary(aruco.DICT_APRILTAG_36h11)
     tag = aruco.generateImageMarker(family, number, TAG_CELLS)
     return np.pad(np.asarray(tag), (BORDERED_CELLS - TAG_CELLS) // 2, constant_values=255)

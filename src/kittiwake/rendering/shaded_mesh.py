@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Float64, Int
 
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 
 CREASE_RAD = radians(40.0)
 # vertices closer than this share of the mesh size are merged
@@ -30,9 +30,9 @@ class ShadedMesh(NamedTuple):
     normals: Triangles
 
 
-def shade(look: Look) -> ShadedMesh:
-    """Return the mesh of a look with normals."""
-    corners_m = look.vertices_m.astype(float)[look.faces]
+def shade(mesh: ColoredMesh) -> ShadedMesh:
+    """Return a mesh with normals."""
+    corners_m = mesh.vertices_m.astype(float)[mesh.faces]
     vertices = _vertex_indices(corners_m)
     areas = np.cross(corners_m[:, 1] - corners_m[:, 0], corners_m[:, 2] - corners_m[:, 0])
     size_m = np.ptp(corners_m.reshape(-1, 3), axis=0).max(initial=0.0)

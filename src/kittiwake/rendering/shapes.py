@@ -6,7 +6,7 @@ import numpy as np
 import trimesh
 from jaxtyping import Float, Int
 
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.rotation import from_x_to, rotated
 
 Point = Float[np.ndarray, "3"] | tuple[float, float, float]
@@ -20,17 +20,17 @@ class Shape(NamedTuple):
     vertices_m: Points
     faces: Int[np.ndarray, "faces 3"]
 
-    def look(self, rgb: Rgb, opacity: float = 1.0) -> Look:
-        """Return the look of the shape in a color."""
+    def colored(self, rgb: Rgb, opacity: float = 1.0) -> ColoredMesh:
+        """Return the shape as a mesh in a color."""
         vertices, faces = self.vertices_m.astype(np.float32), self.faces.astype(np.int32)
-        return Look(vertices, faces, rgb, opacity)
+        return ColoredMesh(vertices, faces, rgb, opacity)
 
-    def at(self, place_m: Point, q: Float[np.ndarray, "4"] | None = None) -> "Shape":
+    def at(self, position_m: Point, q: Float[np.ndarray, "4"] | None = None) -> "Shape":
         """Return the shape rotated about its origin, then translated."""
         points = self.vertices_m
         if q is not None:
             points = rotated(np.broadcast_to(np.asarray(q, float), (len(points), 4)), points)
-        return Shape(points + np.asarray(place_m, float), self.faces)
+        return Shape(points + np.asarray(position_m, float), self.faces)
 
 
 def merge(*shapes: Shape) -> Shape:
@@ -42,10 +42,10 @@ def merge(*shapes: Shape) -> Shape:
     )
 
 
-def is_closed(look: Look) -> bool:
+def is_closed(mesh: ColoredMesh) -> bool:
     """Return True if a mesh is watertight with consistent outward faces."""
-    mesh = trimesh.Trimesh(look.vertices_m, look.faces, process=False)
-    return bool(mesh.is_watertight and mesh.is_winding_consistent and mesh.volume > 0.0)
+    surface = trimesh.Trimesh(mesh.vertices_m, mesh.faces, process=False)
+    return bool(surface.is_watertight and surface.is_winding_consistent and surface.volume > 0.0)
 
 
 def box(sides_m: Point, center_m: Point = (0.0, 0.0, 0.0)) -> Shape:

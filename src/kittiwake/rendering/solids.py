@@ -1,11 +1,11 @@
-"""Shapes and looks of the solids of obstacles, decks and bodies."""
+"""Shapes and meshes of the solids of obstacles, decks and bodies."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from kittiwake.contact.solid import Solid
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Rgb, Shape, box, capsule, cylinder, hull, merge
 
 # drawn side of an infinite plane
@@ -17,14 +17,14 @@ def shape_of(solid: Solid, plane_m: float = PLANE_M) -> Shape:
     if solid.kind == "hull":
         assert solid.corners_m is not None
         return hull(np.asarray(solid.corners_m, float))
-    return _own_shape(solid, plane_m).at(solid.place_m, np.array(solid.attitude))
+    return _own_shape(solid, plane_m).at(solid.position_m, np.array(solid.attitude))
 
 
-def look_of(
+def mesh_of(
     solids: Sequence[Solid], rgb: Rgb, opacity: float = 1.0, plane_m: float = PLANE_M
-) -> Look:
-    """Return one look of several solids."""
-    return merge(*(shape_of(solid, plane_m) for solid in solids)).look(rgb, opacity)
+) -> ColoredMesh:
+    """Return one mesh of several solids."""
+    return merge(*(shape_of(solid, plane_m) for solid in solids)).colored(rgb, opacity)
 
 
 def _own_shape(solid: Solid, plane_m: float) -> Shape:

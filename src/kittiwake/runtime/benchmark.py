@@ -135,7 +135,7 @@ def worlds(
         fly = jax.jit(lambda initial: jax.lax.scan(once, initial, keys)).lower(state).compile()
         compile_s = time.perf_counter() - began
         seconds = _best(lambda: jax.block_until_ready(fly(state)))
-    realtime = steps * env.every * env.fleet.dt_s / seconds
+    realtime = steps * env.physics_steps_per_action * env.fleet.dt_s / seconds
     return _measured(WORLDS, steps / seconds, compile_s, realtime)
 
 

@@ -60,14 +60,14 @@ StickCommand: TypeAlias = (
 )
 
 
-class Pad(NamedTuple):
+class GamepadReading(NamedTuple):
     """Reading of a gamepad: its axes and pressed buttons; missing ones count as at rest."""
 
     axes: tuple[float, ...]
     buttons: tuple[bool, ...]
 
 
-class PadRequest(NamedTuple):
+class GamepadRequest(NamedTuple):
     """Request of a gamepad reading.
 
     ``mode`` is the mode chosen last and ``command`` its command, both None before; the command of
@@ -103,20 +103,20 @@ class Joystick:
             "thrust-torque": self._torque,
         }
 
-    def read(self, pad: Pad | None) -> PadRequest:
+    def read(self, reading: GamepadReading | None) -> GamepadRequest:
         """Return the request of a reading; without a pad none, and the mode is forgotten."""
-        if pad is None:
+        if reading is None:
             self._mode, self._pressed, self._triggers = None, None, {}
-            return PadRequest()
-        pressed = self._newly_pressed(pad)
+            return GamepadRequest()
+        pressed = self._newly_pressed(reading)
         chosen: list[ModeName] = [
             mode for button, mode in MODE_OF_BUTTON.items() if button in pressed
         ]
         if chosen:
             self._mode = chosen[0]
-        sticks = self._sticks(pad)
+        sticks = self._sticks(reading)
         command = None if self._mode is None else self._commands[self._mode](sticks)
-        return PadRequest(
+        return GamepadRequest(
             command,
             self._mode,
             chosen=bool(chosen),
@@ -124,24 +124,26 @@ class Joystick:
             place=next((PLACES_M[button] for button in PLACES_M if button in pressed), None),
         )
 
-    def _newly_pressed(self, pad: Pad) -> frozenset[int]:
-        held = frozenset(number for number, down in enumerate(pad.buttons) if down)
+    def _newly_pressed(self, reading: GamepadReading) -> frozenset[int]:
+        held = frozenset(number for number, down in enumerate(reading.buttons) if down)
         before, self._pressed = self._pressed, held
         return frozenset() if before is None else held - before
 
-    def _sticks(self, pad: Pad) -> "_Sticks":
+    def _sticks(self, reading: GamepadReading) -> "_Sticks":
         dead_zone = float(self._settings.dead_zone)
         left, up, turn, rise = (
-            outside_dead_zone(_axis(pad, number), dead_zone)
+            outside_dead_zone(_axis(reading, number), dead_zone)
             for number in (LEFT_X, LEFT_Y, RIGHT_X, RIGHT_Y)
         )
-        l2, r2 = (outside_dead_zone(self._pulled(pad, number), dead_zone) for number in (L2, R2))
+        l2, r2 = (
+            outside_dead_zone(self._pulled(reading, number), dead_zone) for number in (L2, R2)
+        )
         return _Sticks(ahead=up, left=left, rise=rise, turn=turn, l2=l2, r2=r2)
 
-    def _pulled(self, pad: Pad, number: int) -> float:
-        if number >= len(pad.axes):
+    def _pulled(self, reading: GamepadReading, number: int) -> float:
+        if number >= len(reading.axes):
             return 0.0
-        value = _axis(pad, number)
+        value = _axis(reading, number)
         trigger = self._triggers.setdefault(number, _Trigger(first=value))
         if value != trigger.first:
             self._triggers[number] = trigger = trigger._replace(moved=True)
@@ -205,6 +207,6 @@ def outside_dead_zone(value: float, dead_zone: float) -> float:
     return copysign(beyond / (1.0 - dead_zone), value) if beyond > 0.0 else 0.0
 
 
-def _axis(pad: Pad, number: int) -> float:
+def _axis(reading: GamepadReading, number: int) -> float:
     """Return an axis, limited to its range; 0 if the pad does not have it."""
-    return min(max(pad.axes[number], -1.0), 1.0) if number < len(pad.axes) else 0.0
+    return min(max(reading.axes[number], -1.0), 1.0) if number < len(reading.axes) else 0.0

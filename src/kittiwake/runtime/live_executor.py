@@ -262,7 +262,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             raise CommandError(message)
         self._requests.put(lambda state: self._place(state, vehicle, start))
 
-    def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
+    def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors.
 
         Raises:
@@ -440,8 +440,8 @@ def _as_estimate(motion: Mapping[str, Any]) -> dict[str, Any]:
     return {f"estimate.{column}": value for column, value in motion.items()}
 
 
-def _format_position(place_m: Vec3) -> str:
-    return ", ".join(f"{float(getattr(place_m, axis)):g}" for axis in "xyz")
+def _format_position(position_m: Vec3) -> str:
+    return ", ".join(f"{float(getattr(position_m, axis)):g}" for axis in "xyz")
 
 
 def _drain(queue: SimpleQueue[Any]) -> Iterable[Any]:

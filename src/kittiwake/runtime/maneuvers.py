@@ -122,7 +122,7 @@ class GuidanceManeuver:
         self._last_s = now.time_s
         single = not isinstance(setpoint, CommandChoice)
         self.choice = CommandChoice((setpoint,), 0) if single else setpoint
-        return self.choice.commands[int(self.choice.place)]
+        return self.choice.commands[int(self.choice.index)]
 
     def phase(self) -> int:
         """Return the index of the guidance's phase, after the first command."""
@@ -134,7 +134,7 @@ class GuidanceManeuver:
 class PositionManeuver(GuidanceManeuver):
     """Flight to a position and a yaw, which are held."""
 
-    position_m: PositionArray
+    position_world_m: PositionArray
     yaw_rad: float
 
 

@@ -212,7 +212,7 @@ class Simulation:
         """
         self._running_stepper().begin_step(vehicle, step)
 
-    def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
+    def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next ``step()`` on.
 
         They are named by their types, as in ``["separation", "cohesion"]``; the second one of a
@@ -221,7 +221,7 @@ class Simulation:
         Raises:
             CommandError: if there is no such vehicle, or it has no such behavior.
         """
-        self._running_stepper().switch(vehicle, behaviors)
+        self._running_stepper().set_active_behaviors(vehicle, behaviors)
 
     def _set(self, scenario: Scenario, fleet: Fleet) -> None:
         self.scenario, self.fleet = scenario, fleet
@@ -270,7 +270,7 @@ def load(
 
 def _flown_vehicle(vehicle: Vehicle) -> FlownVehicle:
     guidance = vehicle.guidance.component
-    return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_legs())
+    return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())
 
 
 def _require_type(given: object, kind: Any, name: str, expected: str) -> None:

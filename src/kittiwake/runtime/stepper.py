@@ -95,7 +95,7 @@ class Stepper:
         """Make a vehicle begin a step of its mission with the next physics step."""
         self._change(lambda fleet, state: fleet.jump_to_step(state, vehicle, step))
 
-    def switch(self, vehicle: str, behaviors: Sequence[str]) -> None:
+    def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next physics step on."""
         self._change(lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors))
 

@@ -54,7 +54,7 @@ def build(document: Document, folder: Path, *, logged: bool = False) -> Scenario
     problems = ProblemList(document.where)
     schema = _schema(document, problems)
     time = TimeSettings()
-    with problems.noting(("time",), placed=True):
+    with problems.collecting(("time",), placed=True):
         time = build_component(TimeSettings, schema.time, document.where, ("time",))
     components = ComponentBuilder(document, folder, float(time.rate_hz), problems)
     return _Builder(document, problems, components, logged).scenario(schema, time)
@@ -107,7 +107,7 @@ class _Builder:
         for name, entry in schema.vehicles.items():
             for member, vehicle in builder.build(name, entry).items():
                 if member in vehicles:
-                    self.problems.note(("vehicles", name), f"there are two vehicles '{member}'")
+                    self.problems.add(("vehicles", name), f"there are two vehicles '{member}'")
                 vehicles[member] = vehicle
         pairs = partners(schema.vehicles, vehicles, world, self.problems)
         memberships = teams(schema.vehicles, vehicles, self.problems)
@@ -122,16 +122,16 @@ class _Builder:
         policy = self._policy(schema)
         duration_s = self._duration_s(time, vehicles)
         log_every, rate_hz = 1, float(time.rate_hz)
-        with self.problems.noting(("time", "log_rate_hz")):
+        with self.problems.collecting(("time", "log_rate_hz")):
             log_every = steps_between(rate_hz, time.log_rate_hz, "log_rate_hz")
         if world is not None and schema.lost_vehicle == "fail":
             self._note_lost_starts(world, vehicles)
-        self.problems.refuse()
+        self.problems.raise_if_any()
         assert world is not None
         assert physics is not None
-        with self.problems.noting(("physics",)):
+        with self.problems.collecting(("physics",)):
             physics.engine(world, vehicles)
-        self.problems.refuse()
+        self.problems.raise_if_any()
         return Scenario(
             document=self.document,
             folder=self.components.folder,
@@ -164,13 +164,13 @@ class _Builder:
             if self.logged:
                 check_logged(count)
         except ScenarioError as error:
-            self.problems.note(("vehicles",), str(error))
-            self.problems.refuse()
+            self.problems.add(("vehicles",), str(error))
+            self.problems.raise_if_any()
 
     def _policy(self, schema: ScenarioSchema) -> Network | str | None:
         if schema.policy is None or (schema.policy == TASK_POLICY and schema.task is not None):
             return schema.policy
-        with self.problems.noting(POLICY_KEY):
+        with self.problems.collecting(POLICY_KEY):
             if schema.task is None:
                 message = "there is no task whose agents it could fly; write task: keep-spot"
                 raise ScenarioError(message)
@@ -180,7 +180,7 @@ class _Builder:
     def _note_lost_starts(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
         for problem in islice(lost_start_messages(world, vehicles), MAX_PROBLEMS):
             advice = "move the start, or write lost_vehicle: continue"
-            self.problems.note(("vehicles",), f"{problem}; {advice}")
+            self.problems.add(("vehicles",), f"{problem}; {advice}")
 
     def _duration_s(self, time: TimeSettings, vehicles: Mapping[str, Vehicle]) -> float:
         ends = [guidance.end_s() for guidance in _guidances(vehicles)]
@@ -189,10 +189,10 @@ class _Builder:
             if self.problems.lines:  # an invalid guidance may have given the duration
                 return 0.0
             message = "is missing; write how long to fly, such as duration_s: 60"
-            self.problems.note(("time", "duration_s"), message)
+            self.problems.add(("time", "duration_s"), message)
             return 0.0
         duration_s = float(time.duration_s if time.duration_s is not None else max(finite))
-        with self.problems.noting(("time", "duration_s")):
+        with self.problems.collecting(("time", "duration_s")):
             check_duration(duration_s, float(time.rate_hz))
         return duration_s
 

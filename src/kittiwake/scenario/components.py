@@ -97,17 +97,17 @@ class ComponentBuilder:
     notes: list[str] = field(default_factory=list)
 
     def scheduled(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
-        """Return a component with its rate, or None after noting its mistakes."""
+        """Return a component with its rate, or None after collecting its mistakes."""
         rate_hz, rest = _pop_key("rate_hz", entry)
         component = self.component(registry, rest, path)
         default_hz = None if component is None else component.default_rate_hz
-        with self.problems.noting((*path, "rate_hz")):
+        with self.problems.collecting((*path, "rate_hz")):
             every = self._every(default_hz, rate_hz)
             return None if component is None else Scheduled(component, every)
         return None
 
     def instrument(self, entry: Plain, path: KeyPath) -> Any:
-        """Return a sensor with its rate and errors, or None after noting its mistakes."""
+        """Return a sensor with its rate and errors, or None after collecting its mistakes."""
         errors_given, rest = _pop_key("errors", entry)
         sensor = self.scheduled(SENSORS, rest, path)
         errors = self.listed(
@@ -116,7 +116,7 @@ class ComponentBuilder:
         kind = sensor.component if sensor else self.default_instance(SENSORS, rest)
         for i, error in enumerate(errors):
             if kind is not None and error is not None:
-                with self.problems.noting((*path, "errors", i)):
+                with self.problems.collecting((*path, "errors", i)):
                     error.check(kind.measured_type(), self._period_s(kind, rest))
         if sensor is None or None in errors:
             return None
@@ -150,18 +150,18 @@ class ComponentBuilder:
         return steps_between(self.rate_hz, float(rate_hz))
 
     def component(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
-        """Return a component without a rate, or None after noting its mistakes."""
+        """Return a component without a rate, or None after collecting its mistakes."""
         parameters = dict(entry) if isinstance(entry, dict) else {"type": entry}
         kind = parameters.pop("type", None)
         place = (*path, "type") if isinstance(entry, dict | str) else path
-        with self.problems.noting(place):
+        with self.problems.collecting(place):
             if not isinstance(kind, str) or len(kind) > MAX_CHARACTERS:
                 given = "" if kind is None else f"{shortened(kind)} is not allowed; "
                 known = registry.listed_names()
                 message = f"{given}write the kind of {registry.noun}: one of {known}"
                 raise ScenarioError(message)
             cls = registry.find(kind)
-            with self.problems.noting(path, placed=True):
+            with self.problems.collecting(path, placed=True):
                 return build_component(
                     cls,
                     self._with_files(cls, parameters, path),
@@ -175,7 +175,7 @@ class ComponentBuilder:
         """Return components from a mapping of user-chosen names; None for each invalid one."""
         if not isinstance(entries, dict):
             message = f"write a mapping of names, with a {registry.noun} under each"
-            self.problems.note(path, message)
+            self.problems.add(path, message)
             return (None,)
         return tuple(
             self.component(registry, entry, (*path, name)) for name, entry in entries.items()
@@ -185,15 +185,15 @@ class ComponentBuilder:
         """Return components from a list; None for each invalid one."""
         if not isinstance(entries, list):
             message = f"write a list; each {registry.noun} is one of {registry.listed_names()}"
-            self.problems.note(path, message)
+            self.problems.add(path, message)
             return (None,)
         return tuple(self.component(registry, entry, (*path, i)) for i, entry in enumerate(entries))
 
     def settings(
         self, kind: type[Any], data: Mapping[str, Any], path: KeyPath, shown_by: str = ""
     ) -> Any:
-        """Return a settings record, or None after noting its mistakes."""
-        with self.problems.noting(path, placed=True):
+        """Return a settings record, or None after collecting its mistakes."""
+        with self.problems.collecting(path, placed=True):
             return build_component(kind, data, self.document.where, path, shown_by=shown_by)
         return None
 
@@ -245,24 +245,24 @@ class ComponentBuilder:
             return self._with_shapes(cls, parameters, path)
         key = (*path, URDF)
         given = {name: value for name, value in parameters.items() if name != URDF}
-        with self.problems.noting(key):
+        with self.problems.collecting(key):
             _refuse_without_mass_and_inertia(cls)
             for name in [*given]:
-                with self.problems.noting((*path, name)):
+                with self.problems.collecting((*path, name)):
                     if stored_name(name) in MASS_PROPERTIES:
                         del given[name]
                         message = "urdf is given as well; give one of them"
                         raise ScenarioError(message)
-            with self.problems.noting(key, placed=True):
+            with self.problems.collecting(key, placed=True):
                 return given | self._mass_properties(parameters[URDF], key)
         return given
 
     def _mass_properties(self, entry: Plain, key: KeyPath) -> dict[str, Any]:
-        """Return mass and inertia of a URDF file as parameters; empty after noting a mistake."""
+        """Return mass and inertia of a URDF file as parameters; empty after a mistake."""
         spelled_out = entry if isinstance(entry, dict) else {"file": entry}
         source = build_component(UrdfSource, spelled_out, self.document.where, key)
         file_key = (*key, "file") if spelled_out is entry else key
-        with self.problems.noting(key):
+        with self.problems.collecting(key):
             file = self._file(source.file, file_key)
             body = read_body(file, source.link)
             read = dataclasses.asdict(body.properties)
@@ -286,12 +286,12 @@ class ComponentBuilder:
             unknown = next((name for name in given if name not in entries), None)
             if unknown is None:
                 return parameters
-            with self.problems.noting((*path, INERTIA, unknown)):
+            with self.problems.collecting((*path, INERTIA, unknown)):
                 message = f"there is no such key. {did_you_mean(unknown, [FROM, *entries])}"
                 raise ScenarioError(message)
             return {name: value for name, value in parameters.items() if name != INERTIA}
         key = (*path, INERTIA, FROM)
-        with self.problems.noting(key):
+        with self.problems.collecting(key):
             shapes = self._shapes(given, key)
             if not shapes:
                 return {name: value for name, value in parameters.items() if name != INERTIA}
@@ -309,7 +309,7 @@ class ComponentBuilder:
         return {name: value for name, value in parameters.items() if name != INERTIA}
 
     def _shapes(self, given: dict[str, Any], key: KeyPath) -> list[MassShape]:
-        """Return the shapes of a list; empty after noting a mistake in one of them."""
+        """Return the shapes of a list; empty after collecting a mistake in one of them."""
         entries = given[FROM]
         if len(given) > 1 or not isinstance(entries, list) or not entries:
             message = (

@@ -82,7 +82,7 @@ def _faults(vehicle: Vehicle, at_s: float) -> list[AbstractFault]:
 
 def _fallible(instrument: Instrument, *, failed: bool) -> Instrument:
     """Return a sensor that may fail: silent if its type supports it, else stuck."""
-    silent = instrument.sensor.failed()
+    silent = instrument.sensor.unpowered()
     if silent is not None:
         return replace(instrument, sensor=silent if failed else instrument.sensor)
     # its time starts when it is added

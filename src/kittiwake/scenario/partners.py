@@ -27,7 +27,7 @@ def partners(
         if entry.partner is None:
             dependent = [m for m in members if _requires_partner(vehicles[m])]
             if dependent:
-                problems.note(path, "is missing; write the vehicle whose deck the sensors observe")
+                problems.add(path, "is missing; write the vehicle whose deck the sensors observe")
             continue
         given = entry.partner
         # an invalid count has its own message, and the intended number is unknown
@@ -36,13 +36,13 @@ def partners(
         others = members_of(given, entries[given], vehicles) if given in entries else [given]
         if given not in entries and given not in platforms:
             others_named = [*(n for n in entries if n != name), *platforms]
-            problems.note(path, _unknown_partner(given, others_named, vehicles))
+            problems.add(path, _unknown_partner(given, others_named, vehicles))
         elif given == name:
-            problems.note(path, "is the vehicle itself; write another one, or a platform")
+            problems.add(path, "is the vehicle itself; write another one, or a platform")
         elif any(o in vehicles and vehicles[o].dynamics.deck is None for o in others):
-            problems.note(path, f"{given} has no deck; give it one under parameters.deck")
+            problems.add(path, f"{given} has no deck; give it one under parameters.deck")
         elif members and others and len(others) not in (1, len(members)) and counted:
-            problems.note(
+            problems.add(
                 path, f"{given} has count {len(others)}, {name} {len(members)}; write equal counts"
             )
         else:

@@ -158,17 +158,17 @@ class ProblemList:
     lines: list[str] = field(default_factory=list)
 
     @contextmanager
-    def noting(self, path: KeyPath, *, placed: bool = False) -> Generator[None]:
-        """Note an error raised inside the context; a ``placed`` one has its line already."""
+    def collecting(self, path: KeyPath, *, placed: bool = False) -> Generator[None]:
+        """Collect an error raised inside the context; a ``placed`` one has its line already."""
         try:
             yield
         except KittiwakeError as error:
             if placed:
                 self.lines.append(str(error))
             else:
-                self.note(path, str(error))
+                self.add(path, str(error))
 
-    def note(self, path: KeyPath, message: str) -> None:
+    def add(self, path: KeyPath, message: str) -> None:
         """Add a mistake at a path."""
         self.lines.append(self.sentence(path, message))
 
@@ -177,8 +177,8 @@ class ProblemList:
         shown = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
         return f"{self.where(path)}: {dotted(path)}: {shown}"
 
-    def refuse(self) -> None:
-        """Raise all noted mistakes, if there are any.
+    def raise_if_any(self) -> None:
+        """Raise all collected mistakes, if there are any.
 
         Raises:
             ScenarioError: with a line for each mistake.

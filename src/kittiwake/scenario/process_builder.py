@@ -43,7 +43,7 @@ class ProcessBuilder:
             entries = data.pop(key, {})
             if not isinstance(entries, dict):
                 message = f"write a mapping of names, with a {registry.noun} under each"
-                self.components.problems.note(("world", key), message)
+                self.components.problems.add(("world", key), message)
                 found[("world", key)] = None
                 continue
             for name, entry in entries.items():
@@ -52,13 +52,13 @@ class ProcessBuilder:
         return found
 
     def processes(self, kinds: Kinds, world: World) -> dict[str, Scheduled[AbstractProcess]] | None:
-        """Return the processes by name, or None after noting a mistake in one of them.
+        """Return the processes by name, or None after collecting a mistake in one of them.
 
         A process has the name of its path under ``world``.
         """
         processes: dict[str, Scheduled[AbstractProcess]] = {}
         for path, kind in kinds.items():
-            with self.components.problems.noting(path):
+            with self.components.problems.collecting(path):
                 if kind is not None:
                     period_s = kind.every / self.components.rate_hz
                     process = kind.component.process(world, period_s)

@@ -182,7 +182,7 @@ class Scenario:
 def _image_size(vehicle: Vehicle) -> int:
     """Return the number of values in a vehicle's images."""
     sensors = [part.component.sensor for part in vehicle.sensors.values()]
-    return sum(sensor.numbers for sensor in sensors)
+    return sum(sensor.image_size for sensor in sensors)
 
 
 def _unused_controllers(vehicle: Vehicle) -> list[str]:
@@ -195,8 +195,8 @@ def _unused_controllers(vehicle: Vehicle) -> list[str]:
         return []
     paths = {start: cascade_path(levels, start, native) for start in starts}
     used = {i for path in paths.values() for i in path}
-    bridges = len(VEHICLES.find(vehicle.model).bridges)
-    unused = [i for i in range(len(levels) - bridges) if i not in used]
+    builtin_count = len(VEHICLES.find(vehicle.model).builtin_controllers)
+    unused = [i for i in range(len(levels) - builtin_count) if i not in used]
     if not unused:
         return []
     named = _listed(levels, unused)

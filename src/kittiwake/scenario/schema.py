@@ -65,7 +65,7 @@ class Repetition(eqx.Module):
     spacing_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     grid: tuple[Annotated[int, ROW], Annotated[int, ROW]] | None = None
 
-    def places_m(self, count: int) -> Float64[np.ndarray, "count 3"]:
+    def offsets_m(self, count: int) -> Float64[np.ndarray, "count 3"]:
         """Return each vehicle's offset from the first one; infinite on overflow."""
         spacing_m = np.array([self.spacing_m.x, self.spacing_m.y, self.spacing_m.z], float)
         number = np.arange(count)

@@ -74,9 +74,9 @@ def lost_start_messages(world: World, vehicles: Mapping[str, Vehicle]) -> Iterat
 
 def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
     """Yield the reason for each vehicle that would be lost at the start."""
-    places_m = _places_m({name: v.start.position_world_m for name, v in vehicles.items()})
-    yield from _outside([*vehicles], places_m, world)
-    yield from _below_ground(vehicles, places_m, world)
+    positions_m = _position_rows({name: v.start.position_world_m for name, v in vehicles.items()})
+    yield from _outside([*vehicles], positions_m, world)
+    yield from _below_ground(vehicles, positions_m, world)
     yield from _below_decks(vehicles)
     if world.obstacles and vehicles:
         yield from _in_obstacles(vehicles, world)
@@ -93,21 +93,21 @@ def _of_dynamics(
     return {name: known[id(one)] for name, one in every.items()}
 
 
-def _places_m(places_m: Mapping[str, Vec3]) -> Places:
-    rows = [(place_m.x, place_m.y, place_m.z) for place_m in places_m.values()]
+def _position_rows(positions_m: Mapping[str, Vec3]) -> Places:
+    rows = [(position_m.x, position_m.y, position_m.z) for position_m in positions_m.values()]
     return np.array(rows, float).reshape(-1, 3)
 
 
-def _outside(names: Sequence[str], places_m: Places, world: World) -> Iterator[LostStart]:
+def _outside(names: Sequence[str], positions_m: Places, world: World) -> Iterator[LostStart]:
     """Yield the vehicles that start outside the flight area, in order."""
     if not names:
         return
-    limits = world.area.limits(Vec3.of(places_m[0].tolist()))
+    limits = world.area.limits(Vec3.of(positions_m[0].tolist()))
     low, high = (
         np.array([getattr(limit, end) for limit in limits], float) for end in ("low", "high")
     )
-    left = ~((low <= places_m) & (places_m <= high))
-    values = (places_m[gone, axis].tolist() for axis, gone in enumerate(left.T))
+    left = ~((low <= positions_m) & (positions_m <= high))
+    values = (positions_m[gone, axis].tolist() for axis, gone in enumerate(left.T))
     violated = [replicate_with(*one) for one in zip(limits, ["value"] * 3, values, strict=True)]
     for vehicle, axis in np.argwhere(left).tolist():
         limit = next(violated[axis])
@@ -115,10 +115,10 @@ def _outside(names: Sequence[str], places_m: Places, world: World) -> Iterator[L
 
 
 def _below_ground(
-    vehicles: Mapping[str, Vehicle], places_m: Places, world: World
+    vehicles: Mapping[str, Vehicle], positions_m: Places, world: World
 ) -> Iterator[LostStart]:
     heights = _of_dynamics(vehicles, lambda dynamics: dynamics.standing_height_m)
-    for (name, height_m), z_m in zip(heights.items(), places_m[:, 2].tolist(), strict=True):
+    for (name, height_m), z_m in zip(heights.items(), positions_m[:, 2].tolist(), strict=True):
         if height_m is None:
             continue
         stands_z_m = world.ground_z_m + height_m
@@ -136,7 +136,7 @@ def _below_decks(vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
     flying = {name: vehicle for name, vehicle in vehicles.items() if decks[name] is None}
     if not 0 < len(flying) < len(vehicles):
         return
-    starts_m = _places_m({name: v.start.position_world_m for name, v in flying.items()})
+    starts_m = _position_rows({name: v.start.position_world_m for name, v in flying.items()})
     for name, deck in decks.items():
         if deck is not None:
             yield from _below_deck(name, vehicles[name], deck, flying, starts_m)
@@ -200,25 +200,27 @@ def _too_close(vehicles: Mapping[str, Vehicle], distance_m: float) -> Iterator[L
         yield LostStart("", "collision distance", message)
 
 
-def near_pairs(places_m: Mapping[str, Vec3], distance_m: float) -> Iterator[tuple[str, str, float]]:
+def near_pairs(
+    positions_m: Mapping[str, Vec3], distance_m: float
+) -> Iterator[tuple[str, str, float]]:
     """Yield each pair closer than a distance, with the distance between them.
 
     Positions are sorted into cells as wide as the distance, so that a neighbor is in the same cell
     or in an adjacent one.
     """
     cells: dict[Cell, list[tuple[str, list[float]]]] = defaultdict(list)
-    here_m = _places_m(places_m)
+    here_m = _position_rows(positions_m)
     with np.errstate(over="ignore"):
         own = np.floor(here_m / distance_m)
-    for name, place_m, cell in zip(
-        places_m, here_m.tolist(), map(tuple, own.tolist()), strict=True
+    for name, position_m, cell in zip(
+        positions_m, here_m.tolist(), map(tuple, own.tolist()), strict=True
     ):
         if not all(map(isfinite, cell)):
             continue  # overflowed, so it is far from all others
         x, y, z = cell
         for i, j, k in NEIGHBORS:
             for other, there_m in cells.get((x + i, y + j, z + k), ()):
-                apart_m = dist(place_m, there_m)
+                apart_m = dist(position_m, there_m)
                 if apart_m < distance_m:
                     yield other, name, apart_m
-        cells[cell].append((name, place_m))
+        cells[cell].append((name, position_m))

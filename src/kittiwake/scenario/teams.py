@@ -22,7 +22,7 @@ def teams(
         members = members_of(name, entry, vehicles)
         wrong = _wrong_leader(name, entry.leader, members, vehicles)
         if wrong is not None:
-            problems.note(("vehicles", name, "leader"), wrong)
+            problems.add(("vehicles", name, "leader"), wrong)
         leader = entry.leader if wrong is None else None
         found |= {member: Membership(entry.team or COMMON, leader) for member in members}
     return found
@@ -33,7 +33,7 @@ def _wrong_leader(
 ) -> str | None:
     """Return the mistake in the leader of an entry, or about a missing leader."""
     if leader is None:
-        required = any(vehicles[member].guidance.component.follows for member in members)
+        required = any(vehicles[member].guidance.component.requires_leader for member in members)
         return "is missing; write the name of the vehicle to follow" if required else None
     if leader == name or leader in members:
         return f"{leader} would follow itself; write another vehicle"

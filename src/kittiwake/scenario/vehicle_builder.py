@@ -70,20 +70,20 @@ class VehicleBuilder:
         given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
         names = member_names(name, entry.count)
-        places_m = shifted_positions(vehicle.start, repetition.places_m(entry.count))
-        beyond = ~np.isfinite(places_m).all(axis=1)
+        positions_m = shifted_positions(vehicle.start, repetition.offsets_m(entry.count))
+        beyond = ~np.isfinite(positions_m).all(axis=1)
         if beyond.any():
             message = f"{names[beyond.argmax()]} would start at infinity; write smaller numbers"
-            self.problems.note((*path, "spacing_m"), message)
+            self.problems.add((*path, "spacing_m"), message)
             return {}
-        places = map(jax.tree.structure(Vec3.zero()).unflatten, places_m.tolist())
+        places = map(jax.tree.structure(Vec3.zero()).unflatten, positions_m.tolist())
         starts = replicate_with(vehicle.start, "position_world_m", places)
         return self._ready(
             dict(zip(names, replicate_with(vehicle, "start", starts), strict=True)), path
         )
 
     def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
-        """Return the vehicle, or None after noting all mistakes in its entry.
+        """Return the vehicle, or None after collecting all mistakes in its entry.
 
         A vehicle with an equal entry is copied, as building one takes milliseconds. An entry with
         notes or files is built again.
@@ -103,7 +103,7 @@ class VehicleBuilder:
         start = self.components.settings(Start, given, (*path, "start"))
         if start is None:
             return None
-        with self.problems.noting((*path, "start")):
+        with self.problems.collecting((*path, "start")):
             original.dynamics.check_start(start)
         return dataclasses.replace(
             fresh_copy(original), start=start, turbulence=original.turbulence
@@ -132,14 +132,14 @@ class VehicleBuilder:
         if model is None:
             return None
         self._check_faults(faults, model.dynamics, dynamics, path)
-        bridges = self._bridges(model, dynamics, path)
+        builtin = self._builtin_controllers(model, dynamics, path)
         if guidance is not None:
             self._check_cascade(
-                guidance, avoidance, controllers, bridges, model.dynamics.command_type, path
+                guidance, avoidance, controllers, builtin, model.dynamics.command_type, path
             )
         if dynamics is not None:
             self._check_dynamics(dynamics, start, path)
-        cascade = (*(built for _, built in controllers), *bridges)
+        cascade = (*(built for _, built in controllers), *builtin)
         parts = (start, estimator, *cascade, *avoidance, *faults, *sensors.values())
         if dynamics is None or guidance is None or self.turbulence is None or None in parts:
             return None
@@ -195,14 +195,14 @@ class VehicleBuilder:
     def _prepared(
         self, part: Scheduled[Any], contexts: list[BuildContext], path: KeyPath
     ) -> list[Scheduled[Any]]:
-        """Return a part for each context, or an empty list after noting a mistake.
+        """Return a part for each context, or an empty list after collecting a mistake.
 
         A part without preparation is the same object, so that vehicles still share it.
         """
         ready: list[Scheduled[Any]] = []
         component = part.component
         prepare = component.prepare  # equinox creates a bound method at each access
-        with self.problems.noting(path):
+        with self.problems.collecting(path):
             try:
                 for context in contexts:
                     prepared = prepare(context)
@@ -225,7 +225,7 @@ class VehicleBuilder:
 
     def _model(self, entry: VehicleSchema, path: KeyPath) -> VehicleModel | None:
         if "model" in entry.model_fields_set:  # otherwise the schema has noted it
-            with self.problems.noting((*path, "model")):
+            with self.problems.collecting((*path, "model")):
                 return VEHICLES.find(entry.model)
         return None
 
@@ -237,10 +237,10 @@ class VehicleBuilder:
 
     def _check_dynamics(self, dynamics: AbstractDynamics, start: Any, path: KeyPath) -> None:
         """Note settings that the vehicle's dynamics do not allow."""
-        with self.problems.noting((*path, "start")):
+        with self.problems.collecting((*path, "start")):
             if start is not None:
                 dynamics.check_start(start)
-        with self.problems.noting((*path, "parameters")):
+        with self.problems.collecting((*path, "parameters")):
             dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
 
     def _check_faults(
@@ -252,7 +252,7 @@ class VehicleBuilder:
     ) -> None:
         """Note faults of parts that the vehicle does not have."""
         for i, fault in enumerate(faults):
-            with self.problems.noting((*path, "faults", i)):
+            with self.problems.collecting((*path, "faults", i)):
                 if fault is not None:
                     _refuse_unfit(fault, kind)
                     if dynamics is not None:
@@ -272,18 +272,18 @@ class VehicleBuilder:
                 kinds[key] = self.components.default_instance(SENSORS, entry.sensors[key])
                 continue
             kinds[key] = sensor.component.sensor
-            with self.problems.noting((*path, "sensors", key)):
+            with self.problems.collecting((*path, "sensors", key)):
                 if self.world is not None:
                     sensor.component.sensor.check(self.world)
         if estimator is None or None in kinds.values():
             return
-        with self.problems.noting((*path, "estimator")):
+        with self.problems.collecting((*path, "estimator")):
             try:
                 estimator.component.check(kinds)
             except ScenarioError as error:
                 raise ScenarioError(_with_sensor_types(str(error))) from None
 
-    def _bridges(
+    def _builtin_controllers(
         self, model: VehicleModel, dynamics: AbstractDynamics | None, path: KeyPath
     ) -> tuple[Any, ...]:
         """Return the controllers of the vehicle model itself, with defaults for bad parameters.
@@ -295,7 +295,9 @@ class VehicleBuilder:
         known = dynamics or without_notes.settings(model.dynamics, model.parameters(), key)
         if known is None:
             return (None,)
-        return tuple(self._controller(name, model, known, key) for name in model.bridges)
+        return tuple(
+            self._controller(name, model, known, key) for name in model.builtin_controllers
+        )
 
     def _controllers(
         self,
@@ -324,7 +326,7 @@ class VehicleBuilder:
         dynamics: AbstractDynamics | None,
         path: KeyPath,
     ) -> Any:
-        """Return a controller for this vehicle, or None after noting its mistakes.
+        """Return a controller for this vehicle, or None after collecting its mistakes.
 
         Parameters that the scenario leaves out are from the vehicle's data, or from its dynamics.
         """
@@ -332,7 +334,7 @@ class VehicleBuilder:
         if model is None or dynamics is None or not isinstance(name, str):
             return self.components.scheduled(CONTROLLERS, written, path)
         given = written if isinstance(written, dict) else {"type": written}
-        with self.problems.noting(path):
+        with self.problems.collecting(path):
             defaults = {}
             if name in CONTROLLERS.entries:
                 defaults = CONTROLLERS.find(name).with_vehicle_defaults(
@@ -350,24 +352,24 @@ class VehicleBuilder:
         guidance: Scheduled[AbstractGuidance],
         avoidance: tuple[Any, ...],
         controllers: list[tuple[Any, Any]],
-        bridges: tuple[Any, ...],
+        builtin: tuple[Any, ...],
         native: type,
         path: KeyPath,
     ) -> None:
         """Note a gap in the control cascade, if the types of all controllers are known.
 
-        Also note avoidance that acts on a command type outside the cascade.
+        Also add a problem for avoidance that acts on a command type outside the cascade.
         """
         # an invalid controller is represented by its class
         known = [
             command_type.component if command_type else _kind_of(written)
             for written, command_type in controllers
         ]
-        if None in (*known, *bridges):
+        if None in (*known, *builtin):
             return
-        levels = [*known, *(bridge.component for bridge in bridges)]
+        levels = [*known, *(controller.component for controller in builtin)]
         passed: set[type] = set()
-        with self.problems.noting((*path, "controller")):
+        with self.problems.collecting((*path, "controller")):
             try:
                 for start in guidance.component.command_types():
                     route = cascade_path(levels, start, native)
@@ -377,7 +379,7 @@ class VehicleBuilder:
                 raise ScenarioError(message) from None
         for i, part in enumerate(avoidance):
             if part is not None and passed and part.component.command_type not in passed:
-                self.problems.note(
+                self.problems.add(
                     (*path, "avoidance", i), _avoidance_outside_cascade(part.component, passed)
                 )
 

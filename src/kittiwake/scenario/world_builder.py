@@ -119,29 +119,29 @@ class WorldBuilder:
         return BuiltWorld(settings, replace(world, processes=processes), turbulence)
 
     def _wind(self, given: Plain, path: KeyPath) -> AbstractWind | None:
-        """Return the mean wind, or None after noting its mistakes; winds of a list add up."""
+        """Return the mean wind, or None after collecting its mistakes; winds of a list add up."""
         if isinstance(given, list) and any(isinstance(one, list | dict | str) for one in given):
             winds = [self._wind(one, (*path, number)) for number, one in enumerate(given)]
             return None if None in winds else SumOfWinds(tuple(wind for wind in winds if wind))
         if _is_number(given) or (isinstance(given, list) and len(given) != AXES):
-            self.components.problems.note(path, f"{shortened(given)} is not allowed; {WIND_ADVICE}")
+            self.components.problems.add(path, f"{shortened(given)} is not allowed; {WIND_ADVICE}")
             return None
         entry = {"type": CONSTANT, "wind_world_mps": given} if isinstance(given, list) else given
         return self.components.component(WINDS, entry, path)
 
     def _radio(self, given: Any) -> Scheduled[AbstractRadio] | None:
-        """Return the radio, or None after noting its mistakes."""
+        """Return the radio, or None after collecting its mistakes."""
         radio = self.components.scheduled(RADIOS, given, ("world", *RADIO))
         if radio is None:
             return None
-        with self.components.problems.noting(("world", *RADIO)):
+        with self.components.problems.collecting(("world", *RADIO)):
             radio.component.check(radio.every / self.components.rate_hz)
             return radio
         return None
 
     def _start_utc(self, settings: WorldSettings) -> datetime | None:
-        """Return the time at which the flight starts, or None after noting a mistake."""
-        with self.components.problems.noting(("world", "start_utc")):
+        """Return the time at which the flight starts, or None after collecting a mistake."""
+        with self.components.problems.collecting(("world", "start_utc")):
             return _time_utc(settings.start_utc)
         return None
 
@@ -154,7 +154,7 @@ class WorldBuilder:
                 key,
                 [*settings, "wind", *SINGLE, *NAMED, *RADIO, "turbulence", "interactions", *KEYS],
             )
-            self.components.problems.note(("world", key), f"there is no such key. {known}")
+            self.components.problems.add(("world", key), f"there is no such key. {known}")
 
 
 def _is_number(given: Plain) -> bool:

@@ -8,7 +8,7 @@ from jaxtyping import Array
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.parts import BodyPart, Poses
 from kittiwake.rendering.shapes import box
 from kittiwake.world.environment import AbstractPlatform
@@ -49,10 +49,10 @@ class Decks:
         return [Poses(places[numbers], q[numbers]) for numbers in self._groups]
 
 
-def _plate(length_m: float, width_m: float) -> Look:
+def _plate(length_m: float, width_m: float) -> ColoredMesh:
     """Return a plate whose upper side is at z = 0."""
     plate = box((length_m, width_m, THICK_M), (0.0, 0.0, -0.5 * THICK_M))
-    return plate.look(RGB)
+    return plate.colored(RGB)
 
 
 def _stacked(vector: Vec3 | Quaternion, axes: str) -> Array:

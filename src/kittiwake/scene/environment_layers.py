@@ -1,4 +1,4 @@
-"""Looks of the world's processes: terrain classes, persons and plumes."""
+"""Meshes of the world's processes: terrain classes, persons and plumes."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from kittiwake.analysis.plots.environment_layers import (
     PointLayer,
     find_environment_layers,
 )
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape, capsule, merge, quads
 from kittiwake.scene.frame import FlightInfo
 from kittiwake.world.plume import PLUME
@@ -21,38 +21,38 @@ PERSON_RADIUS_M, PERSON_HALF_M, SOURCE_RADIUS_M = 0.25, 0.6, 0.3
 ABOVE_M = 0.02
 
 
-def environment_looks(flight: FlightInfo) -> list[tuple[str, Look]]:
-    """Return the looks of all processes at the start of the flight, by name."""
+def environment_meshes(flight: FlightInfo) -> list[tuple[str, ColoredMesh]]:
+    """Return the meshes of all processes at the start of the flight, by name."""
     world = flight.scenario.world
     if not any(name == TERRAIN or name.startswith(PLUME) for name in world.processes):
         return []
     layers = find_environment_layers(world, flight.seed, single_precision=False)
-    looks = [] if layers.ground is None else _ground(layers.ground, float(world.ground_z_m))
-    if layers.persons is not None and len(layers.persons.places_world_m):
+    meshes = [] if layers.ground is None else _ground(layers.ground, float(world.ground_z_m))
+    if layers.persons is not None and len(layers.persons.positions_world_m):
         upright = capsule(PERSON_RADIUS_M, PERSON_HALF_M, 12)
         middle = np.array([0.0, 0.0, PERSON_HALF_M + PERSON_RADIUS_M])
-        looks.append(("persons", _spots(layers.persons, upright, middle).look(PERSON_RGB)))
+        meshes.append(("persons", _spots(layers.persons, upright, middle).colored(PERSON_RGB)))
     for spots in layers.sources:
-        if len(spots.places_world_m):
+        if len(spots.positions_world_m):
             ball = _spots(spots, capsule(SOURCE_RADIUS_M, 0.0, 16), np.zeros(3))
-            looks.append((f"plume {spots.name}", ball.look(SOURCE_RGB)))
-    return looks
+            meshes.append((f"plume {spots.name}", ball.colored(SOURCE_RGB)))
+    return meshes
 
 
 def _spots(spots: PointLayer, shape: Shape, above: np.ndarray) -> Shape:
-    return merge(*(shape.at(place + above) for place in spots.places_world_m))
+    return merge(*(shape.at(place + above) for place in spots.positions_world_m))
 
 
-def _ground(ground: GroundClasses, z: float) -> list[tuple[str, Look]]:
+def _ground(ground: GroundClasses, z: float) -> list[tuple[str, ColoredMesh]]:
     """Return the cells of each terrain class."""
     west, east, south, north = ground.edges_m
     columns, rows = ground.classes.shape
     x, y = np.linspace(west, east, columns + 1), np.linspace(south, north, rows + 1)
-    looks = []
+    meshes = []
     for number in np.unique(ground.classes).tolist():
         i, j = np.nonzero(ground.classes == number)
         corners = [(x[i + a], y[j + b]) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
         points = np.stack([np.column_stack([*c, np.full(len(i), z + ABOVE_M)]) for c in corners], 1)
         rgb = CLASSES_RGB[number % len(CLASSES_RGB)]
-        looks.append((f"terrain {number}", quads(points).look(rgb)))
-    return looks
+        meshes.append((f"terrain {number}", quads(points).colored(rgb)))
+    return meshes

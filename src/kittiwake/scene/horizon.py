@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.offscreen_renderer import HORIZON_RGB
 from kittiwake.rendering.shapes import Rgb
 from kittiwake.scene.extent import extent_of
@@ -16,7 +16,7 @@ RINGS, SIDES = 48, 96
 HEIGHT = 1e-3
 
 
-def horizon_looks(flight: FlightInfo, rgb: Rgb) -> list[Look]:
+def horizon_meshes(flight: FlightInfo, rgb: Rgb) -> list[ColoredMesh]:
     """Return rings whose colors change from that of the ground to that of the sky."""
     extent = extent_of(flight)
     width_m = extent.widest_m
@@ -32,7 +32,9 @@ def horizon_looks(flight: FlightInfo, rgb: Rgb) -> list[Look]:
     ]
 
 
-def _ring(inner_m: float, outer_m: float, center: tuple[float, float, float], rgb: Rgb) -> Look:
+def _ring(
+    inner_m: float, outer_m: float, center: tuple[float, float, float], rgb: Rgb
+) -> ColoredMesh:
     angles = np.linspace(0.0, 2.0 * np.pi, SIDES, endpoint=False)
     circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(SIDES)], axis=1)
     points = np.concatenate([inner_m * circle, outer_m * circle]) + center
@@ -42,4 +44,4 @@ def _ring(inner_m: float, outer_m: float, center: tuple[float, float, float], rg
         np.stack([one, one + SIDES, other + SIDES], axis=1),
         np.stack([one, other + SIDES, other], axis=1),
     ]
-    return Look(points.astype(np.float32), np.concatenate(faces).astype(np.int32), rgb)
+    return ColoredMesh(points.astype(np.float32), np.concatenate(faces).astype(np.int32), rgb)

@@ -6,7 +6,7 @@ import numpy as np
 import shapely
 from shapely import Polygon
 
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape, merge
 from kittiwake.scenario.survey_areas import coverages
 from kittiwake.scene.extent import Extent
@@ -19,14 +19,14 @@ HEIGHT_M, DEPTH_M = 0.3, 1.0
 SHORE = 0.12
 
 
-def land_looks(flight: FlightInfo, extent: Extent) -> list[tuple[str, Look]]:
+def land_meshes(flight: FlightInfo, extent: Extent) -> list[tuple[str, ColoredMesh]]:
     """Return a strip of land around each surveyed water, with its islands."""
     scenario, waters = flight.scenario, {}
     for course in coverages(scenario.document, scenario.vehicles, scenario.tables).values():
         water = replace(course, margin_m=0.0).water(scenario.world.origin)
         waters[water.wkb] = water
     return [
-        (f"land {number + 1}", _land(water, extent).look(RGB))
+        (f"land {number + 1}", _land(water, extent).colored(RGB))
         for number, water in enumerate(waters.values())
     ]
 

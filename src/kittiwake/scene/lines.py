@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Bool, Float
 
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Rgb, capsule
 from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.selection import Selection
@@ -152,6 +152,6 @@ def route_segments(positions_world_m: Float[np.ndarray, "positions 3"]) -> Segme
     return np.stack([positions_world_m[:-1], positions_world_m[1:]], axis=1)
 
 
-def sphere_look(rgb: Rgb, opacity: float = 1.0) -> Look:
+def sphere_mesh(rgb: Rgb, opacity: float = 1.0) -> ColoredMesh:
     """Return a sphere of radius 1 m."""
-    return capsule(1.0, 0.0, 12).look(rgb, opacity)
+    return capsule(1.0, 0.0, 12).colored(rgb, opacity)

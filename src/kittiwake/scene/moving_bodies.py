@@ -1,4 +1,4 @@
-"""Moving bodies of a flight in batches of equal looks: bodies, rotors, rudders, heads and decks.
+"""Moving bodies of a flight in batches of equal meshes: bodies, rotors, rudders, heads and decks.
 
 Rotors are drawn at speeds proportional to their own, with ``SHOWN_RADPS`` at full speed, because
 frames would alias their true speed. Their angles are integrated from frame to frame; after a jump
@@ -16,10 +16,10 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.head import AbstractHead
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.rendering.airframe import Airframe, airframe_looks, airframe_of, rotor_looks
-from kittiwake.rendering.head import head_look
-from kittiwake.rendering.hull import Vessel, propeller_look, rudder_look, vessel_looks, vessel_of
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.airframe import Airframe, airframe_meshes, airframe_of, rotor_meshes
+from kittiwake.rendering.colored_mesh import ColoredMesh
+from kittiwake.rendering.head import head_mesh
+from kittiwake.rendering.hull import Vessel, propeller_mesh, rudder_mesh, vessel_meshes, vessel_of
 from kittiwake.rendering.parts import BodyPart, Poses
 from kittiwake.rendering.rotation import about, composed, rotated
 from kittiwake.scene.decks import Decks
@@ -65,7 +65,7 @@ class MovingBodies:
         self.parts: tuple[BodyPart, ...] = (
             *(
                 BodyPart(
-                    one.name, one.look, len(one.vehicles), tuple(names[i] for i in one.vehicles)
+                    one.name, one.mesh, len(one.vehicles), tuple(names[i] for i in one.vehicles)
                 )
                 for one in self._batches
             ),
@@ -101,10 +101,10 @@ class _JointRotation(NamedTuple):
 
 
 class _Batch:
-    """Instances of a look, collected before the flight."""
+    """Instances of a mesh, collected before the flight."""
 
-    def __init__(self, name: str, look: Look) -> None:
-        self.name, self.look = name, look
+    def __init__(self, name: str, mesh: ColoredMesh) -> None:
+        self.name, self.mesh = name, mesh
         self.vehicles: list[int] = []
         self.positions: list[Position] = []
         self.joints: list[tuple[_JointRotation, ...]] = []
@@ -119,10 +119,10 @@ class _BatchArrays:
     """Batch with arrays and the current joint angles."""
 
     def __init__(self, batch: _Batch) -> None:
-        self.name, self.look = batch.name, batch.look
+        self.name, self.mesh = batch.name, batch.mesh
         self.vehicles = np.array(batch.vehicles, int)
         self._positions = np.array(batch.positions, float)
-        # all instances of a look have the same joints
+        # all instances of a mesh have the same joints
         self._joints: list[tuple[int, bool, np.ndarray, np.ndarray, np.ndarray]] = []
         self._angles: list[np.ndarray] = []
         for index, joint in enumerate(batch.joints[0]):
@@ -181,16 +181,16 @@ class _Batches:
     def add(
         self,
         key: Hashable,
-        look: tuple[str, Look],
+        named_mesh: tuple[str, ColoredMesh],
         vehicle: int,
         position: Position = (0.0, 0.0, 0.0),
         joints: tuple[_JointRotation, ...] = (),
     ) -> None:
-        """Add an instance of a look to the batch of a key."""
-        name, what = look
+        """Add an instance of a mesh to the batch of a key."""
+        name, mesh = named_mesh
         if (key, name) not in self.batches:
             taken = {batch.name for batch in self.batches.values()}
-            self.batches[key, name] = _Batch(_unique_name(name, taken), what)
+            self.batches[key, name] = _Batch(_unique_name(name, taken), mesh)
         batch = self.batches[key, name]
         batch.vehicles.append(vehicle)
         batch.positions.append(position)
@@ -226,33 +226,33 @@ def _add_vehicle(batches: _Batches, number: int, name: str, vehicle: Vehicle) ->
                 _JointRotation(Y, f"{prefix}pitch_rad", 1.0),
                 _JointRotation(Z, f"{prefix}yaw_rad", 1.0),
             )
-            batches.add("head", ("head", head_look()), number, (x, y, z), joints)
+            batches.add("head", ("head", head_mesh()), number, (x, y, z), joints)
 
 
 def _add_vessel(batches: _Batches, number: int, vehicle: Vehicle) -> None:
     vessel = batches.shape(vehicle.dynamics, vessel_of)
-    for name, look in vessel_looks(vessel):
-        batches.add(vessel, (f"{vehicle.model} {name}", look), number)
+    for name, mesh in vessel_meshes(vessel):
+        batches.add(vessel, (f"{vehicle.model} {name}", mesh), number)
     stern, z = vessel.stern_m
     if vessel.rudder_x_m is not None:
         position, joint = (vessel.rudder_x_m, 0.0, 0.0), (_JointRotation(Z, "act_rudder_rad", 1.0),)
-        look = f"{vehicle.model} rudder", rudder_look(vessel)
-        batches.add(vessel, look, number, position, joint)
+        named_mesh = f"{vehicle.model} rudder", rudder_mesh(vessel)
+        batches.add(vessel, named_mesh, number, position, joint)
     for side, y in zip(("left", "right"), vessel.propellers_y_m, strict=False):
         max_radps = float(getattr(vehicle.dynamics, f"{side}_propeller").max_ahead_radps)
         joint = (_JointRotation(X, f"act_{side}_radps", SHOWN_RADPS / max_radps, spinning=True),)
-        look = f"{vehicle.model} propellers", propeller_look(vessel)
-        batches.add(vessel, look, number, (stern, y, z), joint)
+        named_mesh = f"{vehicle.model} propellers", propeller_mesh(vessel)
+        batches.add(vessel, named_mesh, number, (stern, y, z), joint)
 
 
 def _add_airframe(batches: _Batches, number: int, name: str, vehicle: Vehicle) -> None:
     airframe: Airframe = batches.shape(vehicle.dynamics, airframe_of)
-    for look_name, look in airframe_looks(airframe):
-        batches.add(airframe, (f"{vehicle.model} {look_name}", look), number)
+    for part_name, mesh in airframe_meshes(airframe):
+        batches.add(airframe, (f"{vehicle.model} {part_name}", mesh), number)
     rotors, columns = airframe.rotors, batches.layouts[name]
     for i, (hub, spin) in enumerate(zip(rotors.hubs_body_m, rotors.spins, strict=True)):
         joint = _rotor_turn(vehicle.dynamics, i, spin, columns, batches.gravity_mps2)
-        (_, blades), (_, disc) = rotor_looks(rotors.radius_m, spin)
+        (_, blades), (_, disc) = rotor_meshes(rotors.radius_m, spin)
         side = "left" if spin > 0 else "right"
         key = rotors.radius_m, spin
         batches.add(key, (f"{vehicle.model} rotors {side}", blades), number, hub, (joint,))

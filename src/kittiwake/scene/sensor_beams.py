@@ -16,7 +16,7 @@ from kittiwake.core.measurements import HeightMeasurement
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam, FieldOfView
 from kittiwake.interfaces.sensor import AbstractSensor
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.rotation import about, composed, from_x_to, rotated, yaws_rad
 from kittiwake.rendering.shapes import Shape, revolved
 from kittiwake.scene.frame import FlightInfo, Frame
@@ -200,11 +200,11 @@ class _Arrays:
         return measured, valid, active
 
 
-def cone_look() -> Look:
+def cone_mesh() -> ColoredMesh:
     """Return a cone from the origin along x, with height and base radius of 1 m."""
     profile = np.array([(0.0, 0.0), (1e-3, 1e-3), (1.0, 1.0), (0.0, 1.0)])
     upright = revolved(profile, CONE_SECTIONS)
-    return Shape(upright.vertices_m[:, [2, 0, 1]], upright.faces).look(ECHO_RGB, ECHO_OPACITY)
+    return Shape(upright.vertices_m[:, [2, 0, 1]], upright.faces).colored(ECHO_RGB, ECHO_OPACITY)
 
 
 def _logged_beams(

@@ -7,7 +7,7 @@ collapsed to points.
 import numpy as np
 from jaxtyping import Float
 
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.rotation import rotated
 from kittiwake.scene.frame import Frame
 from kittiwake.scene.sensor_beams import (
@@ -18,7 +18,7 @@ from kittiwake.scene.sensor_beams import (
     WAITING_OPACITY,
     WAITING_RGB,
     SensorBeams,
-    cone_look,
+    cone_mesh,
 )
 
 KINDS = (
@@ -35,19 +35,19 @@ class SoundCones:
 
     def __init__(self, beams: SensorBeams) -> None:
         self._beams = beams
-        cone = cone_look()
+        cone = cone_mesh()
         count, corners = beams.cones, len(cone.vertices_m)
         self._cone_m = cone.vertices_m.astype(float)
         faces = cone.faces + corners * np.arange(count, dtype=np.int32)[:, None, None]
         vertices = np.tile(cone.vertices_m, (count, 1))
-        self.looks = [
-            Look(vertices, faces.reshape(-1, 3).astype(np.int32), rgb, opacity)
+        self.meshes = [
+            ColoredMesh(vertices, faces.reshape(-1, 3).astype(np.int32), rgb, opacity)
             for rgb, opacity in (KINDS if count else ())
         ]
 
     def shapes(self, frame: Frame) -> list[Vertices]:
         """Return the vertices of each mesh in world axes."""
-        if not self.looks:
+        if not self.meshes:
             return []
         cones = self._beams.cones_at(frame)
         place, q = cones.poses

@@ -14,13 +14,13 @@ from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.environment.obstacles.placed import q_world_from_own
 from kittiwake.environment.regions import ForceRegion, WindRegion
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Rgb, Shape, box, disc, quads
-from kittiwake.rendering.solids import look_of
-from kittiwake.scene.environment_layers import environment_looks
+from kittiwake.rendering.solids import mesh_of
+from kittiwake.scene.environment_layers import environment_meshes
 from kittiwake.scene.extent import Extent, area_of, extent_of
 from kittiwake.scene.frame import FlightInfo
-from kittiwake.scene.land import land_looks
+from kittiwake.scene.land import land_meshes
 from kittiwake.world.environment import AbstractRegion
 from kittiwake.world.ray import AbstractObstacle
 from kittiwake.world.waves import WAVES
@@ -54,18 +54,18 @@ class Lines(NamedTuple):
     rgb: Rgb
 
 
-def static_looks(flight: FlightInfo) -> list[tuple[str, Look]]:
-    """Return the looks of all static objects in world axes, by name."""
+def static_meshes(flight: FlightInfo) -> list[tuple[str, ColoredMesh]]:
+    """Return the meshes of all static objects in world axes, by name."""
     world, extent = flight.scenario.world, extent_of(flight)
     return [
         *_ground(flight, extent),
-        *land_looks(flight, extent),
-        *environment_looks(flight),
+        *land_meshes(flight, extent),
+        *environment_meshes(flight),
         *_obstacles(flight, extent),
         *(
-            (f"region {number + 1}", look)
+            (f"region {number + 1}", mesh)
             for number, region in enumerate(world.regions)
-            if (look := _region(region, flight)) is not None
+            if (mesh := _region(region, flight)) is not None
         ),
     ]
 
@@ -100,7 +100,7 @@ def ground_height_m(flight: FlightInfo) -> float:
     return 0.0 if has_water_surface(flight) else float(flight.scenario.world.ground_z_m)
 
 
-def _ground(flight: FlightInfo, extent: Extent) -> list[tuple[str, Look]]:
+def _ground(flight: FlightInfo, extent: Extent) -> list[tuple[str, ColoredMesh]]:
     has_water, z = has_water_surface(flight), ground_height_m(flight)
     name = WATER if has_water else GROUND
     one, other = (WATER_RGB, WATER_SQUARES_RGB) if has_water else (LAND_RGB, LAND_SQUARES_RGB)
@@ -108,7 +108,10 @@ def _ground(flight: FlightInfo, extent: Extent) -> list[tuple[str, Look]]:
     radius_m = DISC_RADIUS * extent.widest_m
     center = extent.center_world_m
     ground_disc = disc(radius_m, 64).at((center[0], center[1], z - step))
-    return [(name, ground_disc.look(one)), (f"{name} squares", _squares(extent, z).look(other))]
+    return [
+        (name, ground_disc.colored(one)),
+        (f"{name} squares", _squares(extent, z).colored(other)),
+    ]
 
 
 def square_m(extent: Extent) -> float:
@@ -133,28 +136,28 @@ def _squares(extent: Extent, z: float) -> Shape:
     return quads((corner[:, None] + about) * side + np.array([0.0, 0.0, z]))
 
 
-def _obstacles(flight: FlightInfo, extent: Extent) -> list[tuple[str, Look]]:
+def _obstacles(flight: FlightInfo, extent: Extent) -> list[tuple[str, ColoredMesh]]:
     world = flight.scenario.world
     found = []
     for number, obstacle in enumerate(world.obstacles):
         name = world.obstacle_called(number).removeprefix("world.obstacles.")
         rgb = OBSTACLES_RGB[number % len(OBSTACLES_RGB)]
-        look = _obstacle(obstacle, rgb, extent)
-        if look is not None:
-            found.append((f"obstacle {name}", look))
+        mesh = _obstacle(obstacle, rgb, extent)
+        if mesh is not None:
+            found.append((f"obstacle {name}", mesh))
     return found
 
 
-def _obstacle(obstacle: AbstractObstacle, rgb: Rgb, extent: Extent) -> Look | None:
-    """Return the look of an obstacle; None if it has no solids."""
+def _obstacle(obstacle: AbstractObstacle, rgb: Rgb, extent: Extent) -> ColoredMesh | None:
+    """Return the mesh of an obstacle; None if it has no solids."""
     if isinstance(obstacle, Mesh):
-        return mesh_shape(obstacle).look(rgb)
+        return mesh_shape(obstacle).colored(rgb)
     opacity = WALLS_OPACITY if isinstance(obstacle, Hallway) else 1.0
     try:
         solids = obstacle.solids_world()
     except ScenarioError:
         return None
-    return look_of(solids, rgb, opacity, plane_m=3.0 * extent.widest_m) if solids else None
+    return mesh_of(solids, rgb, opacity, plane_m=3.0 * extent.widest_m) if solids else None
 
 
 def mesh_shape(mesh: Mesh) -> Shape:
@@ -187,7 +190,7 @@ def _corners(region: AbstractRegion, flight: FlightInfo) -> tuple[np.ndarray, np
     return corners if (corners[0] < corners[1]).all() else None
 
 
-def _region(region: AbstractRegion, flight: FlightInfo) -> Look | None:
+def _region(region: AbstractRegion, flight: FlightInfo) -> ColoredMesh | None:
     corners = _corners(region, flight)
     if corners is None:
         return None
@@ -196,7 +199,7 @@ def _region(region: AbstractRegion, flight: FlightInfo) -> Look | None:
     assert isinstance(region, WindRegion | ForceRegion)
     q = q_world_from_own(region.yaw_rad, region.pitch_rad, region.roll_rad)
     turn = np.array([float(q.w), float(q.x), float(q.y), float(q.z)])
-    return box(high - low, np.zeros(3)).at(0.5 * (low + high), turn).look(rgb, REGION_OPACITY)
+    return box(high - low, np.zeros(3)).at(0.5 * (low + high), turn).colored(rgb, REGION_OPACITY)
 
 
 def _arrow(region: AbstractRegion, flight: FlightInfo) -> Lines | None:

@@ -14,7 +14,7 @@ from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.keys import named, seed_key
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Real
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape
 from kittiwake.scene.extent import extent_of
 from kittiwake.scene.frame import FlightInfo
@@ -66,10 +66,10 @@ class Sea:
         heights = self.heights_world_m(time_s, positions) * self._share
         return np.column_stack([positions, heights])
 
-    def look(self, time_s: float, center_world_m: Float[np.ndarray, "2"]) -> Look:
-        """Return the look of the mesh around a center."""
+    def mesh(self, time_s: float, center_world_m: Float[np.ndarray, "2"]) -> ColoredMesh:
+        """Return the mesh around a center."""
         shape = Shape(self.vertices_world_m(time_s, center_world_m), self.faces)
-        return shape.look(WATER_SQUARES_RGB, OPACITY)
+        return shape.colored(WATER_SQUARES_RGB, OPACITY)
 
 
 def has_waves(flight: FlightInfo) -> bool:

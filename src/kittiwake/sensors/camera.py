@@ -109,7 +109,7 @@ class Camera(AbstractSensor[tuple[()], ImageMeasurement]):
 
     @property
     @override
-    def numbers(self) -> int:
+    def image_size(self) -> int:
         return self.width * self.height * (COLORS + 2 * self.depth)
 
     @override

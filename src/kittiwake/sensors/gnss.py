@@ -109,7 +109,7 @@ class Gnss(AbstractSensor[GnssState, GnssMeasurement]):
             raise ScenarioError(message)
 
     @override
-    def failed(self) -> "Gnss":
+    def unpowered(self) -> "Gnss":
         return replace(self, elevation_mask_rad=RIGHT_ANGLE_RAD)
 
     @override

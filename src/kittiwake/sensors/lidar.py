@@ -22,8 +22,8 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
+from kittiwake.sensors.ranging_pose import directions, mounted_pose, to_body_axes
 from kittiwake.sensors.ray_scene import RayScene
-from kittiwake.sensors.view import directions, to_body_axes, view_of
 
 BEAMS = Bounds(2.0, 4096.0)
 TURN_RAD = 2.0 * math.pi
@@ -59,8 +59,8 @@ class Lidar2D(AbstractOptical[RangesMeasurement]):
 
     @override
     def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " beams"]:
-        angles, view = self.scan_angles_rad(), view_of(inputs.truth, self.mount)
+        angles, pose = self.scan_angles_rad(), mounted_pose(inputs.truth, self.mount)
         rays = directions(angles, jnp.zeros_like(angles))[:, None]
         return self.detection_limits().nearest_ranges_m(
-            scene, view, rays, jnp.zeros((self.beams, 3))
+            scene, pose, rays, jnp.zeros((self.beams, 3))
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from jaxtyping import Float64, UInt8
 
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 
 if TYPE_CHECKING:
     import cv2
@@ -33,7 +33,7 @@ def find_marker(
     picture: UInt8[np.ndarray, "rows columns 3"], field_rad: float, side_m: float, number: int
 ) -> MarkerPose | None:
     """Return the pose of the marker with this number and side; None if it is not found."""
-    cv2 = optional("cv2", "camera")
+    cv2 = import_optional("cv2", "camera")
     corners, numbers, _ = _detector().detectMarkers(cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY))
     found = [] if numbers is None else np.ravel(numbers).tolist()
     if number not in found:
@@ -70,7 +70,7 @@ def _from_optical(v: np.ndarray) -> np.ndarray:
 
 @cache
 def _detector() -> "cv2.aruco.ArucoDetector":
-    aruco = optional("cv2", "camera").aruco
+    aruco = import_optional("cv2", "camera").aruco
     parameters = aruco.DetectorParameters()
     parameters.cornerRefinementMethod = aruco.CORNER_REFINE_APRILTAG
     family = aruco.getPredefinedDictionary(aruco.DICT_APRILTAG_36h11)

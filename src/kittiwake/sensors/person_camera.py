@@ -35,8 +35,8 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.mount import Mount
+from kittiwake.sensors.ranging_pose import RangingPose, mounted_pose
 from kittiwake.sensors.terrain_sensor import require_terrain
-from kittiwake.sensors.view import RangingPose, view_of
 from kittiwake.world.terrain import CLUTTER, OCCLUSION, TERRAIN, Terrain
 from kittiwake.world.world import World
 
@@ -145,21 +145,21 @@ class PersonCamera(AbstractSensor[tuple[()], PersonsMeasurement]):
     def ideal(self, inputs: SensorInputs) -> PersonsMeasurement:
         return self._read(inputs, jnp.zeros((self.rows, self.columns)))
 
-    def pixel(self, view: RangingPose, point_world_m: Vec3) -> tuple[Real, Real, Flag]:
+    def pixel(self, pose: RangingPose, point_world_m: Vec3) -> tuple[Real, Real, Flag]:
         """Return column and row of a point in pixels, from the upper left; True if it is ahead."""
-        seen = view.q_world_from_sensor.inverse().rotate(point_world_m - view.origin_world_m)
+        seen = pose.q_world_from_sensor.inverse().rotate(point_world_m - pose.origin_world_m)
         ahead = seen.x > 0.0
         depth = jnp.where(ahead, seen.x, 1.0)
         right = 0.5 * self.width_px - self.focal_length_px * seen.y / depth
         return right, 0.5 * self.height_px - self.focal_length_px * seen.z / depth, ahead
 
-    def patch(self, view: RangingPose, level_m: Real, right_px: Real, down_px: Real) -> ImagePatch:
+    def patch(self, pose: RangingPose, level_m: Real, right_px: Real, down_px: Real) -> ImagePatch:
         """Return the ground that a pixel sees."""
         left = 0.5 * self.width_px - right_px
         up = 0.5 * self.height_px - down_px
         ahead = Vec3(1.0, left / self.focal_length_px, up / self.focal_length_px)
-        ray = view.q_world_from_sensor.rotate(ahead)
-        origin = view.origin_world_m
+        ray = pose.q_world_from_sensor.rotate(ahead)
+        origin = pose.origin_world_m
         height = origin.z - level_m
         valid = jnp.asarray((ray.z < -MIN_DESCENT * ahead.norm()) & (height > 0.0))
         times = jnp.where(valid, height / jnp.where(valid, -ray.z, 1.0), 0.0)
@@ -169,32 +169,32 @@ class PersonCamera(AbstractSensor[tuple[()], PersonsMeasurement]):
 
     def _read(self, inputs: SensorInputs, draws: Image) -> PersonsMeasurement:
         ground: Terrain = inputs.processes[TERRAIN]
-        view, level = view_of(inputs.truth, self.mount), inputs.world.ground_z_m
-        seen = self.patches(view, level)
-        occupied = self._occupied(ground, view, level, seen)
+        pose, level = mounted_pose(inputs.truth, self.mount), inputs.world.ground_z_m
+        seen = self.patches(pose, level)
+        occupied = self._occupied(ground, pose, level, seen)
         scores = Scores.at(seen.range_m, ground.class_at(seen.x_world_m, seen.y_world_m))
         evidence = scores.log_likelihood_difference(scores.sample(occupied, draws))
         return PersonsMeasurement(
             jnp.where(seen.valid, evidence, 0.0), seen.x_world_m, seen.y_world_m, seen.valid
         )
 
-    def patches(self, view: RangingPose, level_m: Real) -> ImagePatch:
+    def patches(self, pose: RangingPose, level_m: Real) -> ImagePatch:
         """Return the ground at the center of each cell, by row and column."""
         dtype = jnp.result_type(float)
         right = (jnp.arange(self.columns, dtype=dtype) + 0.5) * (self.width_px / self.columns)
         down = (jnp.arange(self.rows, dtype=dtype) + 0.5) * (self.height_px / self.rows)
-        of_row = jax.vmap(partial(self.patch, view, level_m), in_axes=(0, None))
+        of_row = jax.vmap(partial(self.patch, pose, level_m), in_axes=(0, None))
         return jax.vmap(of_row, in_axes=(None, 0))(right, down)
 
     def _occupied(
-        self, ground: Terrain, view: RangingPose, level_m: Real, seen: ImagePatch
+        self, ground: Terrain, pose: RangingPose, level_m: Real, seen: ImagePatch
     ) -> Bool[Array, "rows columns"]:
         """Return True for each cell that sees a person."""
         half = 0.5 * ground.person_size_m
         steps = half * jnp.asarray([-1.0, 0.0, 1.0], jnp.result_type(float))
 
         def cell_of(x: Real, y: Real) -> Bool[Array, "rows columns"]:
-            right, down, ahead = self.pixel(view, Vec3(x, y, level_m))
+            right, down, ahead = self.pixel(pose, Vec3(x, y, level_m))
             column = jnp.floor(right / self.width_px * self.columns)
             row = jnp.floor(down / self.height_px * self.rows)
             in_column = jnp.arange(self.columns, dtype=steps.dtype) == column
@@ -207,7 +207,7 @@ class PersonCamera(AbstractSensor[tuple[()], PersonsMeasurement]):
             return jax.vmap(cell_of)(x, y).any(axis=0) | ((east <= half) & (north <= half))
 
         each = jax.vmap(cells_of)(ground.persons_world_m)
-        return (each & ground.there[:, None, None]).any(axis=0)
+        return (each & ground.person_exists[:, None, None]).any(axis=0)
 
     @classmethod
     @override

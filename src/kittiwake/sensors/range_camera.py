@@ -28,8 +28,8 @@ from kittiwake.interfaces.beam import Beam, FieldOfView
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
+from kittiwake.sensors.ranging_pose import DetectionLimits, mounted_pose, to_body_axes
 from kittiwake.sensors.ray_scene import RayScene
-from kittiwake.sensors.view import DetectionLimits, to_body_axes, view_of
 
 PIXELS = Bounds(1.0, 1024.0)
 # below a half space, which no image plane covers
@@ -63,7 +63,7 @@ class RangeCamera(AbstractOptical[DepthMeasurement]):
 
     @property
     @override
-    def numbers(self) -> int:
+    def image_size(self) -> int:
         return 4 * self.width * self.height
 
     def directions(self) -> Float[Array, "pixels 3"]:
@@ -84,10 +84,10 @@ class RangeCamera(AbstractOptical[DepthMeasurement]):
     def detected_ranges_m(
         self, scene: RayScene, inputs: SensorInputs
     ) -> Float[Array, "rows columns"]:
-        rays, view = self.directions(), view_of(inputs.truth, self.mount)
+        rays, pose = self.directions(), mounted_pose(inputs.truth, self.mount)
         # the range limits the reported depth, not the distance along the ray
         unlimited = DetectionLimits(0.0, jnp.inf)
-        distance = unlimited.nearest_ranges_m(scene, view, rays[:, None], jnp.zeros_like(rays))
+        distance = unlimited.nearest_ranges_m(scene, pose, rays[:, None], jnp.zeros_like(rays))
         hit = jnp.isfinite(distance)
         factor = rays[:, 0] if self.along == "axis" else 1.0
         depth = jnp.where(hit, jnp.where(hit, distance, 0.0) * factor, jnp.inf)

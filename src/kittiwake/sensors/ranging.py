@@ -15,8 +15,8 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.sensors.ranging_pose import DetectionLimits
 from kittiwake.sensors.ray_scene import RayScene, ray_scene
-from kittiwake.sensors.view import DetectionLimits
 
 Ranges = Float[Array, "..."]
 

@@ -20,9 +20,9 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
+from kittiwake.sensors.ranging_pose import mounted_pose, to_body_axes
 from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
-from kittiwake.sensors.view import to_body_axes, view_of
 
 HALF_ANGLE_RAD = Bounds(0.0, math.pi / 2)
 RINGS, RAYS = Bounds(1.0, 32.0), Bounds(3.0, 128.0)
@@ -62,8 +62,8 @@ class SonarCone(AbstractUltrasonic[tuple[()], RangeMeasurement]):
 
     @override
     def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
-        view, rays = view_of(inputs.truth, self.mount), self.directions()[None]
-        return self.detection_limits().nearest_ranges_m(scene, view, rays, jnp.zeros((1, 3)))[0]
+        pose, rays = mounted_pose(inputs.truth, self.mount), self.directions()[None]
+        return self.detection_limits().nearest_ranges_m(scene, pose, rays, jnp.zeros((1, 3)))[0]
 
     @property
     @override

@@ -24,8 +24,8 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.ranging import AbstractUltrasonic
+from kittiwake.sensors.ranging_pose import pose_at
 from kittiwake.sensors.ray_scene import RayScene
-from kittiwake.sensors.view import view_from
 from kittiwake.world.ray import unit, validate_direction
 
 INCIDENCE_RAD = Bounds(0.0, math.pi / 2)
@@ -56,9 +56,9 @@ class Ultrasonic(AbstractUltrasonic[tuple[()], RangeMeasurement]):
 
     @override
     def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, ""]:
-        view = view_from(inputs.truth, self.position_body_m)
+        pose = pose_at(inputs.truth, self.position_body_m)
         return self.detection_limits().detected_range_m(
-            scene, view, unit(self.direction_body), Vec3.zero()
+            scene, pose, unit(self.direction_body), Vec3.zero()
         )
 
     @classmethod

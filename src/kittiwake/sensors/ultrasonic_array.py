@@ -24,6 +24,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.ranging import AbstractUltrasonic
+from kittiwake.sensors.ranging_pose import pose_at
 from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.round_robin import (
     DEFAULT_SLOT_RATE_HZ,
@@ -34,7 +35,6 @@ from kittiwake.sensors.round_robin import (
     validate_slots,
 )
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
-from kittiwake.sensors.view import view_from
 from kittiwake.world.ray import unit, validate_direction
 
 HALF = math.sqrt(0.5)
@@ -127,7 +127,7 @@ class UltrasonicArray(AbstractUltrasonic[UltrasonicArrayState, TurnsMeasurement]
             [
                 limits.detected_range_m(
                     scene,
-                    view_from(inputs.truth, beam.position_body_m),
+                    pose_at(inputs.truth, beam.position_body_m),
                     unit(beam.direction_body),
                     Vec3.zero(),
                 )

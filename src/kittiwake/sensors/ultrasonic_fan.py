@@ -26,9 +26,9 @@ from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
+from kittiwake.sensors.ranging_pose import directions, mounted_pose, spread, to_body_axes
 from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.sensors.ultrasonic import INCIDENCE_RAD
-from kittiwake.sensors.view import directions, spread, to_body_axes, view_of
 
 WIDTH_RAD, HEIGHT_RAD = Bounds(0.0, 2.0 * math.pi), Bounds(0.0, math.pi)
 SENSORS, RAYS = Bounds(1.0, 64.0), Bounds(1.0, 99.0)
@@ -65,10 +65,10 @@ class UltrasonicFan(AbstractUltrasonic[tuple[()], RangesMeasurement]):
 
     @override
     def detected_ranges_m(self, scene: RayScene, inputs: SensorInputs) -> Float[Array, " sensors"]:
-        azimuth, view = self.azimuths_rad(), view_of(inputs.truth, self.mount)
+        azimuth, pose = self.azimuths_rad(), mounted_pose(inputs.truth, self.mount)
         ring = directions(azimuth, jnp.zeros_like(azimuth)) * self.ring_radius_m
         return self.detection_limits().nearest_ranges_m(
-            scene, view, jax.vmap(self._fan)(azimuth), ring
+            scene, pose, jax.vmap(self._fan)(azimuth), ring
         )
 
     def _fan(self, azimuth_rad: Real) -> Float[Array, "rays 3"]:

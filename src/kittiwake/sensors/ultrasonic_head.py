@@ -35,9 +35,9 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.head import AbstractHead, HeadAngles, HeadMeasurement
 from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.sensors.ranging_pose import DetectionLimits, pose_at
 from kittiwake.sensors.ray_scene import ray_scene
 from kittiwake.sensors.ultrasonic import INCIDENCE_LIMIT_RAD, INCIDENCE_RAD
-from kittiwake.sensors.view import DetectionLimits, view_from
 from kittiwake.world.ray import Hit
 
 HALF_TURN_RAD = Bounds(-pi, pi)
@@ -112,13 +112,13 @@ class UltrasonicHead(AbstractHead[HeadAngles]):
     def step_with_ideal(
         self, state: HeadAngles, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[HeadAngles, HeadMeasurement, HeadMeasurement]:
-        scene, view = ray_scene(inputs), view_from(inputs.truth, self.position_body_m)
-        ray = view.ray(state.direction_body, Vec3.zero())
+        scene, pose = ray_scene(inputs), pose_at(inputs.truth, self.position_body_m)
+        ray = pose.ray(state.direction_body, Vec3.zero())
         hit = scene.cast(ray)
         limits = DetectionLimits(self.min_range_m, self.max_range_m, self.max_incidence_rad)
         goal = self._perpendicular(state, hit, inputs.truth.q_world_from_body)
         reachable = jnp.abs(goal.yaw_rad) <= self.max_yaw_rad
-        detected = jnp.where(reachable, limits.echo_m(scene, view, ray, hit), jnp.inf)
+        detected = jnp.where(reachable, limits.echo_m(scene, pose, ray, hit), jnp.inf)
 
         def reading(noise_m: Real) -> HeadMeasurement:
             range_m = limits.reported_m(detected, noise_m)
@@ -134,7 +134,9 @@ class UltrasonicHead(AbstractHead[HeadAngles]):
         """Return the angles perpendicular to the surface; the present ones without a surface."""
         inwards = q_world_from_body.inverse().rotate(-hit.normal_world)
         ahead = state.direction_body
-        towards = Vec3(*(jnp.where(hit.met, getattr(inwards, a), getattr(ahead, a)) for a in "xyz"))
+        towards = Vec3(
+            *(jnp.where(hit.exists, getattr(inwards, a), getattr(ahead, a)) for a in "xyz")
+        )
         return state.towards(towards)
 
     def _turn(self, state: HeadAngles, goal: HeadAngles, known: Flag, dt_s: Real) -> HeadAngles:

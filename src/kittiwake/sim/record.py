@@ -34,7 +34,7 @@ def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
         **(flowing if in_current else {}),
         **({} if water is None else {"water_height_m": water.height_world_m}),
         **({} if obstacle_m is None else {NEAREST_OBSTACLE: obstacle_m}),
-        "guidance.legs": snapshot.legs,
+        "guidance.legs": snapshot.waypoints_reached,
         **({} if snapshot.phase is None else {"guidance.phase": snapshot.phase}),
         **({} if snapshot.finished is None else {"guidance.finished": snapshot.finished}),
         **({} if snapshot.faults is None else {"faults": snapshot.faults}),
@@ -75,7 +75,7 @@ def _setpoint_columns(setpoint: Command | CommandChoice) -> dict[str, ArrayTree]
     columns: dict[str, ArrayTree] = {}
     for index, command in enumerate(setpoint.commands):
         for column, number in to_columns(command).items():
-            is_chosen = setpoint.place == index
+            is_chosen = setpoint.index == index
             columns[column] = jnp.where(is_chosen, number, columns.get(column, jnp.nan))
     return columns
 

@@ -79,7 +79,7 @@ class Snapshot(eqx.Module):
     actuators: dict[str, Real]
     ground_contact: GroundContact | None
     faults: Count | None
-    legs: Count
+    waypoints_reached: Count
     phase: Count | None
     finished: Flag | None
     status: Count

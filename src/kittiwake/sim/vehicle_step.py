@@ -237,7 +237,7 @@ def act(
         actuators=vehicle.dynamics.actuators(state.dynamics),
         ground_contact=vehicle.dynamics.ground_contact(state.dynamics),
         faults=_faults(vehicle, clock),
-        legs=vehicle.guidance.component.legs(later.guidance.state),
+        waypoints_reached=vehicle.guidance.component.waypoints_reached(later.guidance.state),
         phase=_phase(vehicle, later),
         finished=_finished(vehicle, later),
         status=status,
@@ -400,7 +400,7 @@ def _decide(
     for index, command in enumerate(others, start=1):
         other = _run_cascade(vehicle, state, command, inputs, clock)
         result = tree_where(
-            choice.place == index,
+            choice.index == index,
             _fill_outputs(other, result),
             _fill_outputs(result, other),
         )

@@ -25,7 +25,7 @@ class Alignment(AbstractBehavior):
     @override
     def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
         count = count_teammates(neighbors)
-        total = sum_over_teammates(neighbors, lambda mate: mate.velocity_world_mps)
+        total = sum_over_teammates(neighbors, lambda teammate: teammate.velocity_world_mps)
         mean = total / jnp.maximum(count, 1.0)
         velocity = (mean - own.velocity_world_mps) * self.gain
         return velocity * jnp.where(count > 0.0, 1.0, 0.0)

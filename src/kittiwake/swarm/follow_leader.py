@@ -19,7 +19,7 @@ from kittiwake.interfaces.behavior import AbstractBehavior
 class FollowLeader(AbstractBehavior):
     """Keeps ``offset_world_m`` (o) from the vehicle that the scenario names as ``leader``."""
 
-    follows: ClassVar[bool] = True
+    requires_leader: ClassVar[bool] = True
 
     offset_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
@@ -29,4 +29,4 @@ class FollowLeader(AbstractBehavior):
         leader = neighbors.leader
         error = leader.position_world_m + self.offset_world_m - own.position_world_m
         velocity = leader.velocity_world_mps + error * self.gain_hz
-        return velocity * jnp.where(leader.heard, 1.0, 0.0)
+        return velocity * jnp.where(leader.received, 1.0, 0.0)

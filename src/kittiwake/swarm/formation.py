@@ -46,13 +46,13 @@ class Formation(AbstractBehavior):
 
     @override
     def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
-        def center(mate: Neighbor) -> Vec3:
-            return mate.position_world_m - self.offset_world_m(mate.number, neighbors.size)
+        def center(teammate: Neighbor) -> Vec3:
+            return teammate.position_world_m - self.offset_world_m(teammate.number, neighbors.size)
 
         count = 1.0 + count_teammates(neighbors)
         own_center = own.position_world_m - self.offset_world_m(neighbors.number, neighbors.size)
         error = (own_center + sum_over_teammates(neighbors, center)) / count - own_center
-        velocities = sum_over_teammates(neighbors, lambda mate: mate.velocity_world_mps)
+        velocities = sum_over_teammates(neighbors, lambda teammate: teammate.velocity_world_mps)
         mean = (own.velocity_world_mps + velocities) / count
         return error * self.gain_hz + mean * self.feed_forward
 

@@ -42,7 +42,7 @@ class IdealRadio(AbstractRadio[tuple[()]]):
     ) -> tuple[tuple[()], NeighborTable]:
         del dt_s, key
         sending = inputs.present & inputs.reports.sent
-        points = jax.vmap(lambda place: place.array)(inputs.places_world_m)
+        points = jax.vmap(lambda place: place.array)(inputs.positions_world_m)
         near = nearest(points, sending, self.range_m, self.most)
         numbers, exists = with_leaders(near, inputs.roster)
         reports = jax.tree.map(lambda leaf: leaf[numbers], inputs.reports)

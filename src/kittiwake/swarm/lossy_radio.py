@@ -49,7 +49,7 @@ class MessageHistory(eqx.Module):
     """
 
     reports: StateReport
-    places_world_m: Vec3
+    positions_world_m: Vec3
     capacity_ratio: Float[Array, "messages vehicles"]
     number: Int[Array, ""]
     seed: UInt32[Array, "..."]
@@ -118,11 +118,11 @@ class LossyRadio(AbstractRadio[MessageHistory]):
         del key
         sending = inputs.present & inputs.reports.sent
         reports = eqx.tree_at(lambda report: report.sent, inputs.reports, sending)
-        points = jax.vmap(lambda place: place.array)(inputs.places_world_m)
+        points = jax.vmap(lambda place: place.array)(inputs.positions_world_m)
         crowd = nearest(points, sending, self.range_m, 1).neighbor_count
         sent = MessageHistory(
             _push(state.reports, reports),
-            _push(state.places_world_m, inputs.places_world_m),
+            _push(state.positions_world_m, inputs.positions_world_m),
             _push(state.capacity_ratio, self._capacity_ratio(crowd, dt_s)),
             state.number + 1,
             state.seed,
@@ -160,16 +160,16 @@ class LossyRadio(AbstractRadio[MessageHistory]):
         sent: MessageHistory,
         roster: Roster,
         own: Int[Array, ""],
-        numbers: Int[Array, " heard"],
-    ) -> Bool[Array, "heard messages"]:
+        numbers: Int[Array, " received"],
+    ) -> Bool[Array, "received messages"]:
         """Return flags of the messages that one vehicle has received, the newest first."""
         key = jax.random.wrap_key_data(sent.seed)
         messages = jnp.arange(jnp.shape(sent.reports.sent)[0], dtype=jnp.int32)
         of_receiver = jax.random.fold_in(key, roster.name_hash[own])
 
         def received(number: Int[Array, ""], message: Int[Array, ""]) -> Bool[Array, ""]:
-            sender = jax.tree.map(lambda leaf: leaf[message, number], sent.places_world_m)
-            receiver = jax.tree.map(lambda leaf: leaf[message, own], sent.places_world_m)
+            sender = jax.tree.map(lambda leaf: leaf[message, number], sent.positions_world_m)
+            receiver = jax.tree.map(lambda leaf: leaf[message, own], sent.positions_world_m)
             distance_m = (sender - receiver).norm()
             probability = self._probability(distance_m) * sent.capacity_ratio[message, own]
             of_pair = jax.random.fold_in(of_receiver, roster.name_hash[number])

@@ -13,7 +13,7 @@ from kittiwake.geometry.scalar import Count, Flag, Real
 
 def with_leaders(
     near: NearestNeighbors, roster: Roster
-) -> tuple[Int[Array, "vehicles heard"], Bool[Array, "vehicles heard"]]:
+) -> tuple[Int[Array, "vehicles received"], Bool[Array, "vehicles received"]]:
     """Return the indices of the senders, the leader last, and whether each of them exists."""
     own = jnp.arange(len(roster.leader), dtype=jnp.int32)
     numbers = jnp.concatenate([near.numbers, roster.leader[:, None]], axis=1)
@@ -23,9 +23,9 @@ def with_leaders(
 
 def neighbor_tables(
     reports: StateReport,
-    age_s: Float[Array, "vehicles heard"],
-    numbers: Int[Array, "vehicles heard"],
-    heard: Bool[Array, "vehicles heard"],
+    age_s: Float[Array, "vehicles received"],
+    numbers: Int[Array, "vehicles received"],
+    received: Bool[Array, "vehicles received"],
     roster: Roster,
 ) -> NeighborTable:
     """Return the neighbor table of each vehicle from the last reports that it received.
@@ -34,32 +34,32 @@ def neighbor_tables(
         reports: reports with axes (vehicles, senders), the leader last.
         age_s: ages of the reports.
         numbers: indices of the senders.
-        heard: flags of the reports that were received.
+        received: flags of the reports that were received.
         roster: teams and leaders of the vehicles.
     """
 
     def table(
         own: Count,
         received: StateReport,
-        ages_s: Float[Array, " heard"],
-        senders: Int[Array, " heard"],
-        exists: Bool[Array, " heard"],
+        ages_s: Float[Array, " received"],
+        senders: Int[Array, " received"],
+        exists: Bool[Array, " received"],
     ) -> NeighborTable:
         each = jax.vmap(_neighbor, (None, None, 0, 0, 0, 0))
         neighbors = each(roster, own, received, ages_s, senders, exists)
         return NeighborTable(
-            others=jax.tree.map(lambda leaf: leaf[:-1], neighbors),
+            entries=jax.tree.map(lambda leaf: leaf[:-1], neighbors),
             leader=jax.tree.map(lambda leaf: leaf[-1], neighbors),
             number=roster.number[own],
             size=roster.size[own],
         )
 
     every = jnp.arange(len(roster.team), dtype=jnp.int32)
-    return jax.vmap(table)(every, reports, age_s, numbers, heard)
+    return jax.vmap(table)(every, reports, age_s, numbers, received)
 
 
 def _neighbor(
-    roster: Roster, own: Count, report: StateReport, age_s: Real, sender: Count, heard: Flag
+    roster: Roster, own: Count, report: StateReport, age_s: Real, sender: Count, received: Flag
 ) -> Neighbor:
     now = report.after(age_s)
     neighbor = Neighbor(
@@ -67,8 +67,10 @@ def _neighbor(
         velocity_world_mps=now.velocity_world_mps,
         age_s=age_s,
         number=roster.number[sender],
-        mate=roster.team[sender] == roster.team[own],
-        heard=heard,
+        teammate=roster.team[sender] == roster.team[own],
+        received=received,
     )
     # zeros, not NaN, for reports that were not received
-    return tree_where(heard, as_arrays(neighbor), jax.tree.map(jnp.zeros_like, as_arrays(neighbor)))
+    return tree_where(
+        received, as_arrays(neighbor), jax.tree.map(jnp.zeros_like, as_arrays(neighbor))
+    )

@@ -63,16 +63,16 @@ class OlfatiSaber(AbstractBehavior):
         d = _sigma_norm(jnp.square(self.distance_m))
         r = _sigma_norm(jnp.square(self.reach * self.distance_m))
 
-        def from_mate(mate: Neighbor) -> Vec3:
-            offset = mate.position_world_m - own.position_world_m
+        def from_teammate(teammate: Neighbor) -> Vec3:
+            offset = teammate.position_world_m - own.position_world_m
             square = offset.dot(offset)
             z = _sigma_norm(square)
             a_ij = _rho(z / r)
             phi_alpha = a_ij * _phi(z - d)
             n_ij = offset / jnp.sqrt(1.0 + EPSILON * square)
-            return n_ij * phi_alpha + (mate.velocity_world_mps - own.velocity_world_mps) * a_ij
+            return n_ij * phi_alpha + (teammate.velocity_world_mps - own.velocity_world_mps) * a_ij
 
-        u = sum_over_teammates(neighbors, from_mate)
+        u = sum_over_teammates(neighbors, from_teammate)
         if self.target_world_m is None:
             return u
         to_target = (self.target_world_m - own.position_world_m) * self.position_gain_hz2

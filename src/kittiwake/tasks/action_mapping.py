@@ -13,10 +13,10 @@ from kittiwake.geometry.scalar import Real
 
 @dataclass(frozen=True)
 class Span:
-    """Range of a number of a command: its value for an action of 0, and the change up to 1."""
+    """Range of a number of a command: ``offset + scale * action``, for actions from -1 to 1."""
 
-    rest: float
-    reach: float
+    offset: float
+    scale: float
 
     @classmethod
     def between(cls, low: Real, high: Real) -> "Span":
@@ -54,7 +54,7 @@ class ActionMapping:
         numbers = to_columns(zero_command(self.command_type)) | dict(self.fixed)
         clipped = jnp.clip(action, -1.0, 1.0)
         for index, (name, span) in enumerate(self.spans.items()):
-            numbers[name] = span.rest + span.reach * clipped[index]
+            numbers[name] = span.offset + span.scale * clipped[index]
         return from_columns(self.command_type, numbers)
 
     def action(
@@ -66,7 +66,7 @@ class ActionMapping:
         """
         dtype = jnp.result_type(float)
         chosen = [
-            (jnp.asarray(values[name], dtype) - span.rest) / span.reach
+            (jnp.asarray(values[name], dtype) - span.offset) / span.scale
             if name in values
             else jnp.zeros((), dtype)
             for name, span in self.spans.items()

@@ -50,8 +50,8 @@ class AgentIndex:
         Raises:
             ScenarioError: if the agents are not in one group.
         """
-        places = [fleet.locate(name) for name in agents]
-        if len({group for group, _ in places}) > 1:
+        located = [fleet.locate(name) for name in agents]
+        if len({group for group, _ in located}) > 1:
             message = (
                 f"agents {', '.join(agents)}: must be of equal structure; give all of them the "
                 "same sensors, estimator, controllers and guidance"
@@ -59,7 +59,11 @@ class AgentIndex:
             raise ScenarioError(message)
         others = tuple(name for name in fleet.names if name not in agents)
         return cls(
-            agents, others, places[0][0], tuple(index for _, index in places), reported_count
+            agents,
+            others,
+            located[0][0],
+            tuple(index for _, index in located),
+            reported_count,
         )
 
     def select(self, tree: Tree) -> Tree:
@@ -127,30 +131,32 @@ class AgentIndex:
     def _agents_of(
         self,
         fleet: Fleet,
-        number: int,
+        group_index: int,
         state: FleetState,
         perceived: FleetPerception,
         commands: Sequence[Command] | None,
         reported: Float[Array, "agents reported"],
     ) -> Agent:
-        """Return a group's vehicles as agents; other vehicles get the first agent's number."""
-        group = fleet.groups[number]
+        """Return a group's vehicles as agents; other vehicles get the index of the first agent."""
+        group = fleet.groups[group_index]
         count = len(group.names)
         if commands is None:
             dynamics = group.vehicle.dynamics
             zero = as_arrays(zero_command(dynamics.command_type, dynamics.actuator_count))
             command = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (count,)), zero)
         else:
-            command = commands[number]
-        places = [self.agents.index(name) if name in self.agents else 0 for name in group.names]
+            command = commands[group_index]
+        agent_indices = [
+            self.agents.index(name) if name in self.agents else 0 for name in group.names
+        ]
         return group.map(
             _agent,
-            state.groups[number].dynamics,
-            fleet.truths(state)[number],
-            perceived.groups[number],
+            state.groups[group_index].dynamics,
+            fleet.truths(state)[group_index],
+            perceived.groups[group_index],
             command,
-            reported[np.asarray(places)],
-            jnp.asarray(places, jnp.int32),
+            reported[np.asarray(agent_indices)],
+            jnp.asarray(agent_indices, jnp.int32),
         )
 
 
@@ -175,7 +181,7 @@ def _agent(
     perception: Perception,
     command: Command,
     reported: Float[Array, " reported"],
-    number: Count,
+    index: Count,
 ) -> Agent:
     return Agent(
         truth=truth,
@@ -185,5 +191,5 @@ def _agent(
         reported=reported,
         actuators=as_arrays(vehicle.dynamics.actuators(dynamics)),
         surroundings=perception.surroundings,
-        number=number,
+        index=index,
     )

@@ -103,7 +103,9 @@ class Env:
         self.single_precision = precision == "float32"
         self.fleet = scenario.fleet(single_precision=self.single_precision)
         try:
-            self.every = steps_between(self.fleet.rate_hz, task.rate_hz, "task.rate_hz")
+            self.physics_steps_per_action = steps_between(
+                self.fleet.rate_hz, task.rate_hz, "task.rate_hz"
+            )
         except ScenarioError as error:
             message = f"{scenario.document.where(('task', 'rate_hz'))}: {error}"
             raise ScenarioError(message) from None
@@ -238,16 +240,19 @@ class Env:
             return (later, fleet.perceive(later)), [snapshot.command for snapshot in snapshots]
 
         world = (state.fleet, self._perceived(fleet, state))
-        if self.every > 1:
+        if self.physics_steps_per_action > 1:
             world, _ = jax.lax.scan(
-                lambda now, _: (physics_step(now)[0], None), world, None, length=self.every - 1
+                lambda now, _: (physics_step(now)[0], None),
+                world,
+                None,
+                length=self.physics_steps_per_action - 1,
             )
         (later, perceived), commands = physics_step(world)
         steps = state.steps + 1
         scene = self.agent_index.scene(
             fleet, later, perceived, commands, reported, steps >= self.max_steps
         )
-        goal = as_arrays(self.task.proceed(state.goal, scene, key))
+        goal = as_arrays(self.task.update_goal(state.goal, scene, key))
         rewards, terminated = self.judge(goal, scene, perceived)
         truncated = scene.last & ~terminated
         reward = rewards[0] if self.task.shared else rewards.sum()
@@ -331,7 +336,7 @@ class Env:
         fleet = self.agent_index.with_starts(fleet, jax.vmap(_start_of)(motion))
         ticks = jnp.round(elapsed_s * fleet.rate_hz).astype(jnp.int32)
         initial = replace(fleet.init(key), began=-ticks)
-        steps = ticks // self.every
+        steps = ticks // self.physics_steps_per_action
         return self._env_state(
             initial, fleet.perceive(initial), state.goal, state.drawn, steps, key
         )
@@ -380,7 +385,7 @@ class Env:
             self.agent_index.zero_reported(),
             zero >= self.max_steps,
         )
-        goal = as_arrays(self.task.begin(scene, self.vehicles, keys[Stream.GOAL]))
+        goal = as_arrays(self.task.init_goal(scene, self.vehicles, keys[Stream.GOAL]))
         lasting = self.randomization.lasting_values(drawn)
         return self._env_state(initial, perceived, goal, lasting, zero, key), goal, scene
 

@@ -152,7 +152,7 @@ def _run(
 
         mapped = jax.vmap(one, (0, 0, axes, 0), 0, axis_name=AXIS)
         step = mapped(keys, which, envs, observations)
-        tick = envs.fleet.tick + env.every
+        tick = envs.fleet.tick + env.physics_steps_per_action
 
         def while_running(new: Array, old: Array) -> Array:
             return jnp.where(jnp.reshape(running, (count,) + (1,) * (new.ndim - 1)), new, old)

@@ -70,7 +70,7 @@ def task_of(scenario: Scenario) -> AbstractTask:
     problems = ProblemList(scenario.document.where)
     builder = ComponentBuilder(scenario.document, scenario.folder, scenario.rate_hz, problems)
     task = builder.component(TASKS, scenario.document.data.get(KEY), (KEY,))
-    problems.refuse()
+    problems.raise_if_any()
     return task
 
 

@@ -56,7 +56,7 @@ class MppiPlan(NamedTuple):
 class Mppi:
     """Controller of all agents of an environment.
 
-    ``begin`` and ``act`` are pure and can be jitted and mapped.
+    ``init_plan`` and ``act`` are pure and can be jitted and mapped.
 
     Args:
         env: controlled environment.
@@ -96,7 +96,7 @@ class Mppi:
         # one more, since the first knot may be a whole interval old
         self.knots = math.ceil(horizon_s / knot_s) + 2
 
-    def begin(self) -> MppiPlan:
+    def init_plan(self) -> MppiPlan:
         """Return the initial plan: actions at rest."""
         return MppiPlan(
             jnp.zeros((self.knots, self.env.action_size), jnp.result_type(float)),
@@ -133,7 +133,7 @@ class Mppi:
             )(worlds, actions)
             returns = returns + jnp.where(running, step.reward, 0.0)
             running = running & ~(step.terminated | step.truncated)
-            later = with_tick(step.state, worlds.fleet.tick + model.every)
+            later = with_tick(step.state, worlds.fleet.tick + model.physics_steps_per_action)
             return (later, running, returns), None
 
         worlds = with_tick(worlds, world.fleet.tick)

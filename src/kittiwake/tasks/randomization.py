@@ -154,22 +154,22 @@ def _parts(scenario: Scenario) -> list[Part]:
                 if key == CURRICULUM:
                     nominal = _nominal(scenario, path, len(found), is_vector=is_vector)
             except (ValueError, ScenarioError) as error:
-                problems.note(place_in_file, str(error))
+                problems.add(place_in_file, str(error))
                 continue
             if path.partition(".")[0] not in PHYSICAL:
-                problems.note(place_in_file, f"{NOT_PHYSICAL}; remove it")
+                problems.add(place_in_file, f"{NOT_PHYSICAL}; remove it")
                 continue
             again = next((part.path for part in parts if _overlap(part.path, path)), None)
             if again is not None:
                 message = f"is drawn twice, also as {again}; remove one of them"
-                problems.note(place_in_file, message)
+                problems.add(place_in_file, message)
             parts += [
                 Part(path, place if is_vector else None, one, own)
                 for place, (one, own) in enumerate(zip(found, nominal, strict=True))
             ]
     if problems.lines:
         _note_refusals(scenario, parts, problems)
-    problems.refuse()
+    problems.raise_if_any()
     return parts
 
 
@@ -184,7 +184,7 @@ def _note_refusals(scenario: Scenario, parts: Sequence[Part], problems: ProblemL
             middles.setdefault(part.path, []).append(middle)
     for place_in_file, path in _paths(scenario):
         if path in middles and (reason := _refusal(scenario, path, middles[path])):
-            problems.note(place_in_file, reason)
+            problems.add(place_in_file, reason)
 
 
 def _paths(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
@@ -294,8 +294,8 @@ class _Builds:
         for place_in_file, path in _paths(self._scenario):
             if reason := _refusal(self._scenario, path, given[path]):
                 message = f"{written(given[path])}, which can be drawn, is invalid: {reason}"
-                problems.note(place_in_file, message)
-        problems.refuse()
+                problems.add(place_in_file, message)
+        problems.raise_if_any()
 
 
 def _frame(fleet: Fleet) -> tuple[Hashable, list[tuple[int, ...]]]:

@@ -46,7 +46,7 @@ class Agent(eqx.Module, Generic[ActuatorCommand]):
             command; zeros at the beginning of an episode.
         actuators: states of its actuators, by name with unit.
         surroundings: true surroundings, such as distances from the ground and from obstacles.
-        number: index among the agents; zero for other vehicles.
+        index: index among the agents; zero for other vehicles.
     """
 
     truth: Kinematics
@@ -56,7 +56,7 @@ class Agent(eqx.Module, Generic[ActuatorCommand]):
     reported: Float[Array, " reported"]
     actuators: dict[str, Real]
     surroundings: Surroundings
-    number: Count
+    index: Count
 
 
 class TaskScene(eqx.Module):
@@ -132,7 +132,7 @@ class AbstractTask(eqx.Module, Generic[Goal]):
         del world, key
         return given
 
-    def begin(
+    def init_goal(
         self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
     ) -> Goal | tuple[()]:
         """Return the goal of an episode: its targets and the task's memory.
@@ -142,7 +142,7 @@ class AbstractTask(eqx.Module, Generic[Goal]):
         del scene, vehicles, key
         return ()
 
-    def proceed(self, goal: Goal, scene: TaskScene, key: PRNGKeyArray) -> Goal:
+    def update_goal(self, goal: Goal, scene: TaskScene, key: PRNGKeyArray) -> Goal:
         """Return the goal after a control step, before the step is rewarded."""
         del scene, key
         return goal

@@ -39,10 +39,10 @@ class TaskState(eqx.Module):
 
     Attributes:
         goal: memory of the task.
-        actions: actions of the agents, held with_last_tick they act again.
+        actions: actions of the agents, held until they act again.
         commands: actuator commands of each group at the previous tick.
         key: random key of the task.
-        every: physics steps in a control step.
+        physics_steps_per_action: physics steps in a control step.
         last_tick: tick at which the episode ends.
         ended: True if it ended earlier, by the task or a lost vehicle.
         total_reward: total reward of all agents so far.
@@ -53,7 +53,7 @@ class TaskState(eqx.Module):
     actions: Float[Array, "agents numbers"]
     commands: tuple[Command, ...]
     key: PRNGKeyArray
-    every: Count
+    physics_steps_per_action: Count
     last_tick: Count
     ended: Bool[Array, ""]
     total_reward: Real
@@ -83,18 +83,18 @@ class TaskCommander(AbstractCommander[TaskState]):
         self, fleet: Fleet, state: FleetState, perceived: FleetPerception, key: PRNGKeyArray
     ) -> TaskState:
         env = self._env
-        begin, later = jax.random.split(key)
+        goal_key, later = jax.random.split(key)
         reported, last = env.agent_index.zero_reported(), jnp.asarray(False)
         scene = env.agent_index.scene(fleet, state, perceived, None, reported, last)
-        goal = as_arrays(env.task.begin(scene, env.vehicles, begin))
+        goal = as_arrays(env.task.init_goal(scene, env.vehicles, goal_key))
         return TaskState(
             goal=goal,
             actions=jnp.zeros((len(env.agents), len(env.action_names)), jnp.result_type(float)),
             # placeholder before the first tick, which ends no control step
             commands=self._no_commands(fleet, state, perceived),
             key=later,
-            every=jnp.asarray(env.every, jnp.int32),
-            last_tick=jnp.asarray(env.max_steps * env.every, jnp.int32),
+            physics_steps_per_action=jnp.asarray(env.physics_steps_per_action, jnp.int32),
+            last_tick=jnp.asarray(env.max_steps * env.physics_steps_per_action, jnp.int32),
             ended=jnp.asarray(False),
             total_reward=jnp.zeros((), jnp.result_type(float)),
             figures=_numbers(env.task.figures(goal, scene)),
@@ -107,7 +107,8 @@ class TaskCommander(AbstractCommander[TaskState]):
         env, own = self._env, state.commander
         elapsed = state.tick - state.began
         reported = own.actions[:, len(env.action_mapping.spans) :]
-        last = elapsed // env.every >= own.last_tick // env.every
+        steps = env.physics_steps_per_action
+        last = elapsed // steps >= own.last_tick // steps
         scene = env.agent_index.scene(fleet, state, perceived, own.commands, reported, last)
 
         def act(own: TaskState) -> TaskState:
@@ -116,7 +117,7 @@ class TaskCommander(AbstractCommander[TaskState]):
                 return later
             return replace(later, actions=self._policy(later.goal, scene))
 
-        own = jax.lax.cond(elapsed % env.every == 0, act, lambda held: held, own)
+        own = jax.lax.cond(elapsed % steps == 0, act, lambda held: held, own)
         agent_commands: dict[str, Command] = {}
         if self._policy is not None:
             agent_commands = {
@@ -135,7 +136,7 @@ class TaskCommander(AbstractCommander[TaskState]):
         """Add the reward of the control step that ends at this tick; the first tick ends none."""
         task = self._env.task
         counts = (elapsed > 0) & (elapsed <= own.last_tick) & ~own.ended
-        goal = as_arrays(task.proceed(own.goal, scene, jax.random.fold_in(own.key, elapsed)))
+        goal = as_arrays(task.update_goal(own.goal, scene, jax.random.fold_in(own.key, elapsed)))
         rewards, ended = self._env.judge(goal, scene, perceived)
         reward = rewards[0] if task.shared else rewards.sum()
         figures = _numbers(task.figures(goal, scene))
@@ -221,8 +222,8 @@ def next_reward_tick(state: FleetState) -> int | None:
     own: TaskState | None = state.commander
     if own is None or own.ended:
         return None
-    elapsed, every = int(state.tick - state.began), int(own.every)
-    tick = -(-elapsed // every) * every
+    elapsed, steps = int(state.tick - state.began), int(own.physics_steps_per_action)
+    tick = -(-elapsed // steps) * steps
     return int(state.began) + tick if tick <= own.last_tick else None
 
 

@@ -132,7 +132,7 @@ class Worlds:
             out_axes=0,
             axis_name=AXIS,
         )(keys, state.envs, actions)
-        tick = state.envs.fleet.tick + self.env.every
+        tick = state.envs.fleet.tick + self.env.physics_steps_per_action
         done = stepped.terminated | stepped.truncated
         now = stepped.state, stepped.observation
         envs, observations, episodes = self._begin_next(state, now, tick, done)

@@ -33,7 +33,7 @@ class VehicleModel:
         return DYNAMICS.find(self._required("dynamics"))
 
     @property
-    def bridges(self) -> tuple[str, ...]:
+    def builtin_controllers(self) -> tuple[str, ...]:
         """Names of the controllers that every such vehicle has."""
         return tuple(self._required("bridges"))
 

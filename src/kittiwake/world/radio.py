@@ -20,7 +20,7 @@ class Broadcast(eqx.Module):
     """
 
     reports: StateReport
-    places_world_m: Vec3
+    positions_world_m: Vec3
     present: Bool[Array, " vehicles"]
     roster: Roster
     age_s: Real

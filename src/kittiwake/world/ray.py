@@ -81,7 +81,7 @@ class Hit(eqx.Module):
     number: Count
 
     @property
-    def met(self) -> Flag:
+    def exists(self) -> Flag:
         """True if the ray hits an obstacle."""
         return jnp.isfinite(self.distance_m)
 

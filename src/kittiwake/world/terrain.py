@@ -26,14 +26,14 @@ class Terrain(eqx.Module):
         classes: class of each cell, by its index to the east and to the north.
         area: area that is divided into the cells; beyond it the class is that at its edge.
         persons_world_m: east and north of the center of each person.
-        there: true for each person that exists.
+        person_exists: true for each person that exists.
         person_size_m: side of the square that a person covers, with sides along the axes.
     """
 
     classes: Int8[Array, "east north"]
     area: FlightArea
     persons_world_m: Float[Array, "persons 2"]
-    there: Bool[Array, " persons"]
+    person_exists: Bool[Array, " persons"]
     person_size_m: Real
 
     def class_at(

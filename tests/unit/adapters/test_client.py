@@ -126,7 +126,7 @@ def test_set_point_without_a_report_returns_none_at_once():
         one.update(0.0, STILL, STILL)
         assert one.set_point() is None
         one.report(0.0, STILL, STILL)
-        one.behave([])
+        one.set_active_behaviors([])
         assert one.set_point() is None
         assert one.joined
         assert time.monotonic() - began_s < 0.8
@@ -153,7 +153,7 @@ def test_left_member_does_not_rejoin():
         for late in (
             lambda: one.update(0.0, STILL, STILL),
             lambda: one.report(0.0, STILL, STILL),
-            lambda: one.behave([]),
+            lambda: one.set_active_behaviors([]),
             one.pause,
             one.ready,
         ):
@@ -171,14 +171,14 @@ def test_left_member_does_not_rejoin():
 def test_behaviors_too_long_for_a_frame_are_refused_and_discarded(many):
     with silent_hub(idle) as (port, packets):
         one = member(port)
-        one.behave(["cohesion"])
+        one.set_active_behaviors(["cohesion"])
         with pytest.raises(HubError):
-            one.behave(many)
+            one.set_active_behaviors(many)
         one.update(0.0, STILL, STILL)
         assert one.joined
         one.close()  # and joins again
         with pytest.raises(HubError):
-            one.behave(many)
+            one.set_active_behaviors(many)
         end_s = time.monotonic() + 5.0
         while not one.joined and time.monotonic() < end_s:
             one.update(0.0, STILL, STILL)

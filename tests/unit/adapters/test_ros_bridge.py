@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tests.unit.runtime.hands import SteppedFlight
+from tests.unit.runtime.stepped_flight import SteppedFlight
 
 from kittiwake.adapters.ros.bridge import Bridge, block_rate_hz
 from kittiwake.adapters.ros.tuning import LiveGains

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kittiwake.adapters.ros.node import RefusedResponse
 from kittiwake.adapters.ros.ros2 import standard
 from kittiwake.adapters.ros.ros2.library import is_installed, library, message_class
-from kittiwake.adapters.ros.ros2.original import LandRequest, TakeoffRequest, Vector
+from kittiwake.adapters.ros.ros2.uav_gazebo_types import LandRequest, TakeoffRequest, Vector
 from kittiwake.core.errors import MissingExtraError, RosError
 
 FRAMES = standard.Frames("world", "fleet/drone")
@@ -226,21 +226,21 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("kind", standard.ORIGINALS)
+@pytest.mark.parametrize("kind", standard.UAV_GAZEBO_INTERFACES)
 def test_converted_messages_have_the_fields_of_uav_gazebo(kind):
     name = kind.removeprefix("uav_gazebo_msgs/")
-    original = standard.ORIGINALS[kind]
-    for topic in original.topics:
+    interface = standard.UAV_GAZEBO_INTERFACES[kind]
+    for topic in interface.topics:
         read = topic.convert(EXAMPLES[topic.kind], FRAMES)
         assert set(read._fields) == fields_of((DEFINITIONS / "msg" / f"{name}.msg").read_text())
-    for service in original.services:
+    for service in interface.services:
         request = (DEFINITIONS / "srv" / f"{name}.srv").read_text().partition("---")[0]
         assert set(service.request._fields) == fields_of(request)
 
 
 def test_every_type_of_uav_gazebo_has_a_standard_equivalent():
     files = [*DEFINITIONS.glob("msg/*.msg"), *DEFINITIONS.glob("srv/*.srv")]
-    assert {f"uav_gazebo_msgs/{file.stem}" for file in files} == set(standard.ORIGINALS)
+    assert {f"uav_gazebo_msgs/{file.stem}" for file in files} == set(standard.UAV_GAZEBO_INTERFACES)
 
 
 def test_modes_match_the_message_definition():
@@ -262,7 +262,7 @@ def test_namespace_is_derived_from_the_name():
 
 def test_trigger_responses_have_a_message():
     takeoff, land, mode = (
-        standard.ORIGINALS[f"uav_gazebo_msgs/{name}"].services[0]
+        standard.UAV_GAZEBO_INTERFACES[f"uav_gazebo_msgs/{name}"].services[0]
         for name in ("Takeoff", "Land", "GetMode")
     )
     assert takeoff.request == TakeoffRequest(6.0, 0.0, 0.0, force_takeoff=False)

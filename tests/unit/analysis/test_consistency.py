@@ -150,7 +150,9 @@ def test_the_summary_holds_it_by_vehicle():
         steps=1,
         wall_s=1.0,
         compile_s=1.0,
-        vehicles=dict.fromkeys(tables, FlownVehicle("pelican", tracked=True, planned_legs=None)),
+        vehicles=dict.fromkeys(
+            tables, FlownVehicle("pelican", tracked=True, planned_waypoints=None)
+        ),
     )["metrics"]["estimate"]
     assert list(found) == ["a", "b"]
     names = ["position_rms_m", "position_max_m", "nees_errors", "nees_mean", "nees_inside"]

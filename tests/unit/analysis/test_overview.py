@@ -816,7 +816,7 @@ def test_ground_and_persons_are_where_the_flight_had_them(precision):
     places = begun.persons_world_m.astype(float)
     given = {"world": world, "time": {"rate_hz": 50}}
     layers = find_map_objects(given, FlightConditions(seed=3, single_precision=single)).layers
-    np.testing.assert_array_equal(layers.persons.places_world_m[:, :2], places)
+    np.testing.assert_array_equal(layers.persons.positions_world_m[:, :2], places)
     np.testing.assert_array_equal(layers.ground.classes, begun.classes)
 
 

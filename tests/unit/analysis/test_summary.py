@@ -15,8 +15,8 @@ from kittiwake.analysis.summary import (
 )
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 
-HOLDING = FlownVehicle("pelican", tracked=True, planned_legs=None)
-TOURING = FlownVehicle("pelican", tracked=False, planned_legs=5)
+HOLDING = FlownVehicle("pelican", tracked=True, planned_waypoints=None)
+TOURING = FlownVehicle("pelican", tracked=False, planned_waypoints=5)
 COLUMNS = (*STATE_COLUMNS, *SETPOINT_WORLD_M, "status")
 RADIUS_M, TURN_S, ROWS = 3.0, 20.0, 2001
 

@@ -10,7 +10,7 @@ from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.clock import RealTimeClock
-from kittiwake.runtime.joystick import Pad
+from kittiwake.runtime.joystick import GamepadReading
 from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
@@ -20,8 +20,8 @@ AHEAD = (0.0, 1.0, 1.0, 0.0, 0.0, 1.0)
 CROSS, CIRCLE, R1, SHARE, L3 = 0, 1, 5, 8, 11
 
 
-def pad(*pressed, axes=REST):
-    return Pad(axes, tuple(number in pressed for number in range(13)))
+def gamepad_reading(*pressed, axes=REST):
+    return GamepadReading(axes, tuple(number in pressed for number in range(13)))
 
 
 @pytest.fixture
@@ -50,12 +50,12 @@ def session():
 @pytest.fixture
 def gamepad(session):
     made = GamepadCommands(session)
-    made.read(pad())
+    made.read(gamepad_reading())
     return made
 
 
 def test_without_a_mode_no_command_is_sent(gamepad, sent):
-    gamepad.read(pad(axes=AHEAD))
+    gamepad.read(gamepad_reading(axes=AHEAD))
     gamepad.read(None)
     assert sent == []
 
@@ -63,26 +63,26 @@ def test_without_a_mode_no_command_is_sent(gamepad, sent):
 def test_a_mode_commands_the_first_vehicle_and_a_resting_stick_sends_nothing(
     gamepad, session, sent
 ):
-    gamepad.read(pad(CIRCLE))
+    gamepad.read(gamepad_reading(CIRCLE))
     for _ in range(3):
-        gamepad.read(pad())
+        gamepad.read(gamepad_reading())
     ((executor, vehicle, held),) = sent
     assert executor is session.executor
     assert vehicle == "drone-1"
     assert isinstance(held, BodyVelocityYawRate)
-    gamepad.read(pad(axes=AHEAD))
+    gamepad.read(gamepad_reading(axes=AHEAD))
     assert float(sent[-1][2].velocity_body_mps.x) > 0.0
     assert len(sent) == 2
 
 
 def test_the_off_button_switches_motors_off(gamepad, sent):
-    gamepad.read(pad(CIRCLE))
-    gamepad.read(pad(R1))
+    gamepad.read(gamepad_reading(CIRCLE))
+    gamepad.read(gamepad_reading(R1))
     assert isinstance(sent[-1][2], MotorsOff)
 
 
 def test_a_disconnected_pad_resumes_guidance(gamepad, sent):
-    gamepad.read(pad(CIRCLE))
+    gamepad.read(gamepad_reading(CIRCLE))
     gamepad.read(None)
     gamepad.read(None)
     assert [held for _, _, held in sent][1:] == [None]
@@ -90,7 +90,7 @@ def test_a_disconnected_pad_resumes_guidance(gamepad, sent):
 
 def test_a_refused_command_is_reported_once(gamepad, session, sent):
     for _ in range(3):
-        gamepad.read(pad(CROSS))
+        gamepad.read(gamepad_reading(CROSS))
     assert len(sent) == 1
     assert session.executor.take_problems() == ["no places here"]
 
@@ -100,23 +100,23 @@ def test_a_clicked_stick_places_the_vehicle_without_a_command(gamepad, sent, mon
     monkeypatch.setattr(
         LiveExecutor, "place", lambda _, vehicle, start: placed.append((vehicle, start))
     )
-    gamepad.read(pad(L3))
+    gamepad.read(gamepad_reading(L3))
     assert placed == [("drone-1", Start(Vec3(0.0, 0.0, 6.0)))]
     assert sent == []
 
 
 def test_the_share_button_restarts_the_flight(gamepad, session, sent):
-    gamepad.read(pad(SHARE))
+    gamepad.read(gamepad_reading(SHARE))
     assert session.restart_requested
     assert sent == []
 
 
 def test_a_held_stick_commands_the_restarted_flight(gamepad, session, sent):
-    gamepad.read(pad(CIRCLE))
-    gamepad.read(pad(axes=AHEAD))
+    gamepad.read(gamepad_reading(CIRCLE))
+    gamepad.read(gamepad_reading(axes=AHEAD))
     session.restart()
     session.prepare_restart()
-    gamepad.read(pad(axes=AHEAD))
+    gamepad.read(gamepad_reading(axes=AHEAD))
     assert sent[-1][0] is session.executor
     assert sent[-1][0] is not sent[0][0]
     assert sent[-1][2] == sent[1][2]

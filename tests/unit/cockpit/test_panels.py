@@ -11,7 +11,7 @@ import viser
 
 from kittiwake.cockpit.cockpit import Cockpit
 from kittiwake.cockpit.frame_buffer import FrameBuffer
-from kittiwake.cockpit.panels.flying import FlyingPanel
+from kittiwake.cockpit.panels.command import CommandPanel
 from kittiwake.cockpit.panels.plots import PlotsPanel
 from kittiwake.cockpit.panels.readings import _columns, _numbers
 from kittiwake.cockpit.panels.view import BrowserCamera
@@ -163,7 +163,7 @@ def test_maneuvers_command_the_selected_vehicle(page):
     assert "tern" not in page.maneuvers
     page.set("Maneuver", "Hold")
     assert isinstance(page.maneuvers["auk"], PositionManeuver)
-    np.testing.assert_allclose(page.maneuvers["auk"].position_m, [5.0, 0.0, 3.0])
+    np.testing.assert_allclose(page.maneuvers["auk"].position_world_m, [5.0, 0.0, 3.0])
     page.set("Maneuver", "Land")
     assert page.maneuvers["auk"].description == "lands"
     page.set("Maneuver", "Resume guidance")
@@ -186,7 +186,9 @@ def test_a_key_moves_the_target_in_level_body_axes(page):
     panel._move(np.array([0.0, 0.0, 1.0]), 0.0)
     maneuvers = page.maneuvers["tern"]
     ahead = 0.5 * np.array([np.cos(np.pi / 3), np.sin(np.pi / 3), 0.0])
-    np.testing.assert_allclose(maneuvers.position_m, ahead + np.array([0.0, 0.0, 12.5]), atol=1e-9)
+    np.testing.assert_allclose(
+        maneuvers.position_world_m, ahead + np.array([0.0, 0.0, 12.5]), atol=1e-9
+    )
     assert maneuvers.yaw_rad == pytest.approx(np.pi / 3 + np.radians(15.0))
 
 
@@ -333,7 +335,7 @@ def test_plots_are_not_updated_while_rebuilt(page, caplog):
 
 
 def test_an_ended_flight_has_no_controls(page, monkeypatch):
-    flying = next(panel for panel in page.panels if isinstance(panel, FlyingPanel))
+    flying = next(panel for panel in page.panels if isinstance(panel, CommandPanel))
     monkeypatch.setattr(type(page.session.executor), "ended", True)
     flying.update(page.buffer.frame())
     assert not flying._folder.visible

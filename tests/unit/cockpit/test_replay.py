@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.unit.scene.flights import scenario_in
+from tests.unit.scene.synthetic_logs import scenario_in
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import Event, Table

@@ -12,7 +12,7 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.environment import OBSTACLES
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.environment.obstacles.hallway import Hallway
-from kittiwake.environment.obstacles.meetings import triangle
+from kittiwake.environment.obstacles.intersections import triangle
 from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
 from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane

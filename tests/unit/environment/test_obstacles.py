@@ -185,7 +185,7 @@ def test_first_of_several_obstacles_is_met_and_numbered():
 @pytest.mark.parametrize("obstacles", [[], [EXAMPLES["sphere"]]])
 def test_nothing_met_is_the_longest_range_without_a_normal(obstacles):
     hit = cast(obstacles, Ray(Vec3(9.0, 0.0, 0.0), EAST))
-    assert not hit.met
+    assert not hit.exists
     assert hit.number == NOTHING
     assert hit.range_m(LONGEST_M) == LONGEST_M
     assert hit.incidence_cosine(Ray(ORIGIN, EAST)) == 0.0

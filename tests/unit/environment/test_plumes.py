@@ -233,7 +233,7 @@ def test_sources_lie_in_the_middle_of_the_area_and_depend_on_the_seed(kind):
 
 def test_number_of_sources_is_drawn_evenly():
     sources = Sources(number=(2, 4))
-    there = jax.vmap(lambda seed: sources.sample(AREA, jax.random.key(seed)).there.sum())
+    there = jax.vmap(lambda seed: sources.sample(AREA, jax.random.key(seed)).exists.sum())
     counts = np.bincount(np.asarray(there(jnp.arange(900))), minlength=5)
     assert counts[:2].sum() == 0
     # binomial counts about 300

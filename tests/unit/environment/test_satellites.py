@@ -9,7 +9,6 @@ import pytest
 from tests.unit.environment.synthetic_orbits import BEGINS_GPS, place_ecef_m, sp3_lines
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.environment.satellites.choice import frame_at
 from kittiwake.environment.satellites.gps_time import utc_from_gps
 from kittiwake.environment.satellites.nominal import (
     EPOCH_UTC,
@@ -19,6 +18,7 @@ from kittiwake.environment.satellites.nominal import (
 )
 from kittiwake.environment.satellites.precise import PreciseConstellation
 from kittiwake.environment.satellites.range_errors import FirstOrderError
+from kittiwake.environment.satellites.selection import frame_at
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.files.sp3 import read_sp3
 from kittiwake.world.satellites import SatelliteProcess

@@ -69,14 +69,16 @@ def test_persons_stand_in_the_open_in_the_middle(grounds):
 
 
 def test_number_of_persons_is_within_its_range(grounds):
-    counts = grounds.there.sum(axis=1)
+    counts = grounds.person_exists.sum(axis=1)
     assert set(counts) == {5, 6, 7, 8, 9, 10}
 
 
 def test_cells_divide_the_area_and_its_edge_goes_on_beyond():
     ground = PouredTerrain(cells=2, persons=(0, 0)).generate(AREA, jax.random.key(0))
     classes = jnp.asarray([[0, 1], [2, 0]], jnp.int8)
-    ground = type(ground)(classes, AREA, ground.persons_world_m, ground.there, ground.person_size_m)
+    ground = type(ground)(
+        classes, AREA, ground.persons_world_m, ground.person_exists, ground.person_size_m
+    )
     places = {(19.9, -0.1): 0, (19.9, 0.1): 1, (20.1, -0.1): 2, (20.1, 0.1): 0}
     beyond = {(-1e9, 1e9): 1, (1e30, -1e30): 2, (140.0, 50.0): 0, (-100.0, -50.0): 0}
     for (east, north), expected in (places | beyond).items():

@@ -24,7 +24,7 @@ RADIUS, OMEGA, SWING, BEAT = 2.0, 1.5, 0.3, 2.0
 LASTS_S = 2.0
 
 
-def place_m(time_s):
+def position_m(time_s):
     angle = OMEGA * time_s
     return np.array(
         [RADIUS * np.sin(angle), -RADIUS * np.cos(angle), SWING * np.cos(BEAT * time_s)]
@@ -44,7 +44,7 @@ def reckoned(period_s, dt_s=None, lasts_s=LASTS_S):
     dt_s = dt_s or period_s
     every = round(period_s / dt_s)
     start = Start(
-        Vec3(*place_m(0.0).tolist()), velocity_world_mps=Vec3(RADIUS * OMEGA, 0.0, 0.0)
+        Vec3(*position_m(0.0).tolist()), velocity_world_mps=Vec3(RADIUS * OMEGA, 0.0, 0.0)
     ).kinematics()
     initialized = as_arrays(RECKONING.begin(as_arrays(start), KEY))
 
@@ -60,7 +60,7 @@ def reckoned(period_s, dt_s=None, lasts_s=LASTS_S):
 
 def test_error_falls_with_the_square_of_the_period():
     off = [
-        np.linalg.norm(reckoned(period_s).position_world_m.array - place_m(LASTS_S))
+        np.linalg.norm(reckoned(period_s).position_world_m.array - position_m(LASTS_S))
         for period_s in (0.02, 0.01)
     ]
     # terms of third order are some hundredths of it
@@ -74,7 +74,7 @@ def test_between_readings_the_last_one_leads_on():
     estimate = reckoned(0.01, dt_s=0.001, lasts_s=lasts_s)
     # what a jerk of some m/s^3 does in 5 ms, beside the error that is there already
     np.testing.assert_allclose(
-        np.asarray(estimate.position_world_m.array), place_m(lasts_s), atol=1e-3
+        np.asarray(estimate.position_world_m.array), position_m(lasts_s), atol=1e-3
     )
     np.testing.assert_allclose(float(estimate.euler_world_from_body.yaw_rad), OMEGA * lasts_s)
 

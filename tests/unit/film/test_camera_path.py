@@ -1,8 +1,8 @@
-"""From where films look."""
+"""Camera paths of films."""
 
 import numpy as np
 import pytest
-from tests.unit.scene.flights import COLUMNS, PAIR, pair_log, rows, scenario_in, straight
+from tests.unit.scene.synthetic_logs import COLUMNS, PAIR, pair_log, rows, scenario_in, straight
 
 from kittiwake.analysis.table import Table
 from kittiwake.film.camera_path import DRIFT_RADPS, body_m, camera_path

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from PIL import Image
-from tests.unit.film.films import read_film
-from tests.unit.scene.flights import PAIR, pair_log, rows, scenario_in, straight
+from tests.unit.film.film_reader import read_film
+from tests.unit.scene.synthetic_logs import PAIR, pair_log, rows, scenario_in, straight
 
 from kittiwake.core.errors import LogError, MissingExtraError
 from kittiwake.film.film import film, still
-from kittiwake.film.location import Location
-from kittiwake.film.take import Take
+from kittiwake.film.film_settings import FilmSettings
+from kittiwake.film.flight_renderer import FlightRenderer
 from kittiwake.rendering.view import View
 from kittiwake.scene.log_playback import LogPlayback
 
@@ -32,7 +32,7 @@ def difference(one, other):
 
 
 def test_an_mp4_shows_the_whole_flight_in_real_time(scenario, tmp_path):
-    film(pair_log(), scenario, tmp_path / "film.mp4", Take(width=WIDTH, until_s=1.0))
+    film(pair_log(), scenario, tmp_path / "film.mp4", FilmSettings(width=WIDTH, until_s=1.0))
     shown = read_film(tmp_path / "film.mp4")
     assert shown.frames.shape == (26, HEIGHT, WIDTH, 3)
     assert shown.duration_s == pytest.approx(26 / 25.0, abs=0.02)
@@ -42,8 +42,8 @@ def test_an_mp4_shows_the_whole_flight_in_real_time(scenario, tmp_path):
 
 def test_a_gif_is_smaller_and_slower(scenario, tmp_path):
     drawn = []
-    take = Take("gif", until_s=1.0)
-    film(pair_log(), scenario, tmp_path / "film.gif", take, lambda done, _: drawn.append(done))
+    settings = FilmSettings("gif", until_s=1.0)
+    film(pair_log(), scenario, tmp_path / "film.gif", settings, lambda done, _: drawn.append(done))
     with Image.open(tmp_path / "film.gif") as shown:
         assert shown.size == (640, 360)
         assert shown.n_frames == 13
@@ -54,9 +54,9 @@ def test_a_gif_is_smaller_and_slower(scenario, tmp_path):
 def test_only_moving_vehicles_move_in_the_film(scenario, tmp_path):
     away = rows(straight((-1.0, 0.0, 2.0), (-1.0, 1.5, 2.0)))
     playback = LogPlayback(pair_log(ann=away, bob=STILL), scenario)
-    location = Location(playback, pair_log(ann=away, bob=STILL), (WIDTH, HEIGHT))
+    renderer = FlightRenderer(playback, pair_log(ann=away, bob=STILL), (WIDTH, HEIGHT))
     view = View(np.array([0.0, -9.0, 4.0]), np.array([0.0, 0.0, 2.0]))
-    early, late = (location.drawn(playback.frame(time_s), view) for time_s in (0.0, 4.0))
+    early, late = (renderer.drawn(playback.frame(time_s), view) for time_s in (0.0, 4.0))
     changed = difference(early, late).max(axis=2) > 20
     begin, end, stays = (
         view.pixels(np.array([[-1.0, 0.0, 2.0], [-1.0, 1.5, 2.0], [1.0, 0.0, 2.0]]), WIDTH, HEIGHT)
@@ -85,19 +85,19 @@ def test_stills_do_not_depend_on_each_other(scenario):
 def test_events_are_shown_for_a_while_from_when_they_happen(scenario):
     log = pair_log(STILL, STILL, events=[(1.0, "ann", "landed")])
     playback = LogPlayback(log, scenario)
-    location = Location(playback, log, (WIDTH, HEIGHT))
-    assert location.caption(0.9, 1.0).events == []
-    assert location.caption(1.1, 1.0).events == ["1.0 s ann: landed"]
-    assert location.caption(1.0 + 5.0, 1.0).events == []
+    renderer = FlightRenderer(playback, log, (WIDTH, HEIGHT))
+    assert renderer.caption(0.9, 1.0).events == []
+    assert renderer.caption(1.1, 1.0).events == ["1.0 s ann: landed"]
+    assert renderer.caption(1.0 + 5.0, 1.0).events == []
     # at twice the speed, an event is shown for the same film time
-    assert location.caption(1.0 + 5.0, 2.0).events == ["1.0 s ann: landed"]
+    assert renderer.caption(1.0 + 5.0, 2.0).events == ["1.0 s ann: landed"]
 
 
 def test_the_caption_states_a_speed_other_than_real_time(scenario):
     log = pair_log(STILL, STILL)
-    location = Location(LogPlayback(log, scenario), log, (WIDTH, HEIGHT))
-    assert location.caption(2.0, 1.0).right == "2.0 s"
-    assert location.caption(2.0, 4.0).right == "2.0 s   4x"
+    renderer = FlightRenderer(LogPlayback(log, scenario), log, (WIDTH, HEIGHT))
+    assert renderer.caption(2.0, 1.0).right == "2.0 s"
+    assert renderer.caption(2.0, 4.0).right == "2.0 s   4x"
 
 
 def test_a_time_outside_the_flight_is_refused(scenario):

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pytest
 from PIL import Image
-from tests.unit.film.films import read_film
+from tests.unit.film.film_reader import read_film
 
 from kittiwake.core.errors import LogError, MissingExtraError
 from kittiwake.film.film_file import ffmpeg, write_gif, write_mp4

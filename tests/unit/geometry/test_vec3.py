@@ -108,14 +108,14 @@ def test_mapped_vectors_equal_a_loop():
 @pytest.mark.parametrize("given", [lambda v: v, traced])
 def test_a_vector_is_shortened_only_if_too_long(given):
     long = given(Vec3(3.0, -4.0, 12.0))
-    assert float(long.shortened(6.5).norm()) == pytest.approx(6.5, rel=1e-15)
-    np.testing.assert_array_equal(long.shortened(13.0).array, long.array)
-    np.testing.assert_array_equal(long.shortened(0.0).array, 0.0)
-    np.testing.assert_array_equal(given(Vec3.zero()).shortened(0.0).array, 0.0)
+    assert float(long.clip_norm(6.5).norm()) == pytest.approx(6.5, rel=1e-15)
+    np.testing.assert_array_equal(long.clip_norm(13.0).array, long.array)
+    np.testing.assert_array_equal(long.clip_norm(0.0).array, 0.0)
+    np.testing.assert_array_equal(given(Vec3.zero()).clip_norm(0.0).array, 0.0)
 
 
 def test_shortening_has_finite_gradients():
     for length in (0.0, 1.0, 5.0):
         for v in (Vec3.zero(), Vec3(3.0, -4.0, 0.0)):
-            slope = jax.grad(lambda w, s=length: w.shortened(s).x)(traced(v))
+            slope = jax.grad(lambda w, s=length: w.clip_norm(s).x)(traced(v))
             assert np.isfinite(slope.array).all()

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import DT_S, KEY, inputs_at
+from tests.unit.guidance.point_mass import DT_S, KEY, inputs_at
 
 import kittiwake as kw
 from kittiwake.core.arrays import as_arrays, match_dtypes
@@ -123,7 +123,7 @@ def flown(
         later, command = guidance.step(state, here, DT_S, KEY)
         choice = command if isinstance(command, CommandChoice) else CommandChoice((command,), 0)
         goal = choice.commands[0]
-        off = jnp.asarray(choice.place == 1)
+        off = jnp.asarray(choice.index == 1)
         error = goal.position_world_m - place
         motion = goal.velocity_world_mps + error * 3.0 + Vec3(push(time_s), 0.0, 0.0)
         motion = jax.tree.map(lambda a, b: jnp.where(off, a, b), SPEED_MPS, motion)

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import DT_S, KEY, inputs_at
-from tests.unit.swarm.companies import neighbor, neighbor_table
+from tests.unit.guidance.point_mass import DT_S, KEY, inputs_at
+from tests.unit.swarm.neighbor_tables import neighbor, neighbor_table
 
 from kittiwake.core.errors import CommandError
 from kittiwake.geometry.vec3 import Vec3

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import ANYWHERE, DT_S, KEY, fly, inputs_at
+from tests.unit.guidance.point_mass import ANYWHERE, DT_S, KEY, fly, inputs_at
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.commands import CommandChoice, MotorsOff, PositionYaw, VelocityYaw
@@ -139,12 +139,12 @@ def test_finished_mission_can_be_resumed():
     for tick in range(4):
         state, command = mission.step(state, inputs_at(THERE, tick * DT_S), DT_S, KEY)
     assert bool(mission.finished(state))
-    assert int(command.place) == mission.command_types().index(MotorsOff)
+    assert int(command.index) == mission.command_types().index(MotorsOff)
     state, command = mission.step(
         mission.jump_to_step(state, "goto"), inputs_at(HERE, 9.0), DT_S, KEY
     )
     assert not bool(mission.finished(state))
-    assert int(command.place) == mission.command_types().index(PositionYaw)
+    assert int(command.index) == mission.command_types().index(PositionYaw)
 
 
 def test_each_step_has_its_own_time_and_initial_position():
@@ -167,10 +167,10 @@ def test_commands_of_several_types_are_distinguished():
     assert mission.command_types() == (VelocityYaw, PositionYaw, MotorsOff)
     state, command = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
     assert isinstance(command, CommandChoice)
-    assert int(command.place) == 0
+    assert int(command.index) == 0
     assert all(jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(command))
     _, command = mission.step(state, inputs_at(HERE, 0.02), DT_S, KEY)
-    assert int(command.place) == 1
+    assert int(command.index) == 1
 
 
 def test_waypoints_of_all_steps_are_counted():
@@ -178,12 +178,12 @@ def test_waypoints_of_all_steps_are_counted():
     mission = Mission(
         (MissionStep(Waypoints(places), for_s=3.0), MissionStep(Waypoints(places, yaw_rad=1.0)))
     )
-    assert mission.planned_legs() == 4
+    assert mission.planned_waypoints() == 4
     state = mission.init(KEY)
     for tick, place in enumerate((*places, places[1], HERE, *places)):
         time_s = tick * DT_S + (3.0 if tick > 2 else 0.0)
         state, _ = mission.step(state, inputs_at(place, time_s), DT_S, KEY)
-    assert int(mission.legs(state)) == 4
+    assert int(mission.waypoints_reached(state)) == 4
 
 
 def test_conditions_may_refer_to_sensors_and_actuators():
@@ -201,7 +201,7 @@ def test_conditions_may_refer_to_sensors_and_actuators():
         )
         later = inputs_at(Vec3(5.0, 4.0, 2.0), DT_S, Vec3(1.0, 0.0, 0.0), readings=read)
         _, command = mission.step(state, later, DT_S, KEY)
-        assert bool(command.place == 1) is holds, condition
+        assert bool(command.index == 1) is holds, condition
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_step_of_waypoints_ends_at_the_last_one():
 def test_each_step_is_prepared_from_the_end_of_the_previous_one():
     class Noted(Goto):
         def prepare(self, context):
-            seen.append(context.place_world_m)
+            seen.append(context.task_start_world_m)
             return self
 
     seen = []

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import DT_S, fly
+from tests.unit.guidance.point_mass import DT_S, fly
 
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.landing.land import Land

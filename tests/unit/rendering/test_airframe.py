@@ -1,10 +1,10 @@
-"""Looks of multirotors and their model parameters."""
+"""Meshes of multirotors and their model parameters."""
 
 import numpy as np
 import pytest
 from tests.hexacopter import HEXACOPTER
 
-from kittiwake.rendering.airframe import airframe_looks, airframe_of, rotor_looks
+from kittiwake.rendering.airframe import airframe_meshes, airframe_of, rotor_meshes
 from kittiwake.rendering.shapes import is_closed
 from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.parameters import build_component
@@ -19,8 +19,8 @@ def dynamics_of(model):
     return vehicle.dynamics
 
 
-def of_all(looks):
-    return np.concatenate([look.vertices_m for _, look in looks])
+def of_all(meshes):
+    return np.concatenate([mesh.vertices_m for _, mesh in meshes])
 
 
 @pytest.mark.parametrize("model", FLYING)
@@ -31,15 +31,15 @@ def test_rotors_have_the_positions_and_radius_of_the_model(model):
     assert list(rotors.hubs_body_m) == hubs
     assert list(rotors.spins) == [int(spin) for spin in dynamics.spins]
     for spin in (1, -1):
-        for _, look in rotor_looks(rotors.radius_m, spin):
-            reach = np.linalg.norm(look.vertices_m[:, :2], axis=1).max()
+        for _, mesh in rotor_meshes(rotors.radius_m, spin):
+            reach = np.linalg.norm(mesh.vertices_m[:, :2], axis=1).max()
             assert reach == pytest.approx(float(dynamics.rotor.disc_radius_m), rel=0.02)
 
 
 @pytest.mark.parametrize("model", FLYING)
 def test_arms_end_at_the_rotors_and_legs_at_the_feet(model):
     dynamics = dynamics_of(model)
-    points = of_all(airframe_looks(airframe_of(dynamics)))
+    points = of_all(airframe_meshes(airframe_of(dynamics)))
     for hub in dynamics.hubs_body_m:
         beside = np.linalg.norm(points[:, :2] - [float(hub.x), float(hub.y)], axis=1)
         assert beside.min() < 0.1 * np.hypot(float(hub.x), float(hub.y))
@@ -61,22 +61,22 @@ def test_a_model_without_rotor_positions_fills_its_box(model):
 @pytest.mark.parametrize("model", FLYING)
 def test_bodies_and_blades_are_closed(model):
     airframe = airframe_of(dynamics_of(model))
-    for name, look in airframe_looks(airframe):
-        assert is_closed(look), name
-    assert is_closed(rotor_looks(airframe.rotors.radius_m, 1)[0][1])
+    for name, mesh in airframe_meshes(airframe):
+        assert is_closed(mesh), name
+    assert is_closed(rotor_meshes(airframe.rotors.radius_m, 1)[0][1])
 
 
 def test_front_arms_have_another_color():
-    looks = dict(airframe_looks(airframe_of(dynamics_of("crazyflie"))))
-    assert looks["arms ahead"].rgb != looks["arms"].rgb
-    assert looks["arms ahead"].vertices_m[:, 0].max() > 0.02
-    assert looks["arms"].vertices_m[:, 0].max() < 0.01
+    meshes = dict(airframe_meshes(airframe_of(dynamics_of("crazyflie"))))
+    assert meshes["arms ahead"].rgb != meshes["arms"].rgb
+    assert meshes["arms ahead"].vertices_m[:, 0].max() > 0.02
+    assert meshes["arms"].vertices_m[:, 0].max() < 0.01
 
 
 def test_blades_are_pitched_by_their_direction_of_rotation():
     # the leading edge is the upper one: for a blade along +x turning left, the edge towards +y
     for spin in (1, -1):
-        points = rotor_looks(1.0, spin)[0][1].vertices_m
+        points = rotor_meshes(1.0, spin)[0][1].vertices_m
         blade = points[(points[:, 0] > 0.2) & (points[:, 0] < 0.9)]
         left, right = blade[blade[:, 1] > 0.02], blade[blade[:, 1] < -0.02]
         assert spin * (left[:, 2].mean() - right[:, 2].mean()) > 0.01

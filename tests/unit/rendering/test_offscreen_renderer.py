@@ -7,7 +7,7 @@ import pytest
 import trimesh
 
 from kittiwake.core.errors import MissingExtraError
-from kittiwake.rendering.look import Look
+from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.offscreen_renderer import MAX_SEGMENTS, OffscreenRenderer, Polyline
 from kittiwake.rendering.view import View
 
@@ -19,13 +19,13 @@ ORIGIN = np.array([[0.0, 0.0, 1.0]])
 RED, GREEN = (200, 30, 30), (30, 160, 30)
 
 
-def look_of(mesh, rgb=RED, opacity=1.0):
+def colored_mesh(mesh, rgb=RED, opacity=1.0):
     vertices = np.asarray(mesh.vertices, np.float32)
-    return Look(vertices, np.asarray(mesh.faces, np.int32), rgb, opacity)
+    return ColoredMesh(vertices, np.asarray(mesh.faces, np.int32), rgb, opacity)
 
 
 def box(rgb=RED, sizes_m=(1.0, 1.0, 1.0)):
-    return look_of(trimesh.creation.box(sizes_m), rgb)
+    return colored_mesh(trimesh.creation.box(sizes_m), rgb)
 
 
 def reds(picture):
@@ -124,7 +124,7 @@ def test_rotations_are_right_handed():
 
 
 def test_a_hollow_is_not_filled():
-    ring = look_of(trimesh.creation.torus(0.6, 0.1))
+    ring = colored_mesh(trimesh.creation.torus(0.6, 0.1))
     renderer = OffscreenRenderer([(ring, 1)], [], WIDTH, HEIGHT)
     upright = np.array([[math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0]])
     found = reds(renderer.picture([(ORIGIN, upright)], [], AHEAD))
@@ -134,7 +134,7 @@ def test_a_hollow_is_not_filled():
 
 def test_an_open_mesh_is_visible_from_both_sides():
     corners = np.array([[0, -1, 0], [0, 1, 0], [0, 1, 2], [0, -1, 2]], np.float32)
-    sheet = Look(corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32), RED)
+    sheet = ColoredMesh(corners, np.array([[0, 1, 2], [0, 2, 3]], np.int32), RED)
     renderer = OffscreenRenderer([], [sheet], WIDTH, HEIGHT)
     behind = AHEAD._replace(eye_world_m=np.array([4.0, 0.0, 1.0]))
     for view in (AHEAD, behind):
@@ -142,7 +142,7 @@ def test_an_open_mesh_is_visible_from_both_sides():
 
 
 def test_shadows_fall_on_the_ground():
-    ground = look_of(trimesh.creation.box((20.0, 20.0, 0.1)), (150, 150, 150))
+    ground = colored_mesh(trimesh.creation.box((20.0, 20.0, 0.1)), (150, 150, 150))
     renderer = OffscreenRenderer([(box(GREEN), 1)], [ground], WIDTH, HEIGHT)
     above = View(np.array([-0.5, 0.0, 8.0]), np.array([0.0, 0.0, 0.0]))
     with_box = renderer.picture([(2.0 * ORIGIN, UPRIGHT)], [], above).astype(int)
@@ -168,9 +168,9 @@ def test_several_renderers_share_the_graphics_context(renderer):
     assert np.array_equal(renderer.picture([(ORIGIN, UPRIGHT)], [], AHEAD), first)
 
 
-def test_deformable_looks_are_drawn_with_their_vertices():
+def test_deformable_meshes_are_drawn_with_their_vertices():
     flat = np.array([[0, -1, 0], [0, 1, 0], [0, 1, 1], [0, -1, 1]], np.float32)
-    sheet = Look(flat, np.array([[0, 1, 2], [0, 2, 3]], np.int32), RED)
+    sheet = ColoredMesh(flat, np.array([[0, 1, 2], [0, 2, 3]], np.int32), RED)
     renderer = OffscreenRenderer([(box(GREEN), 1)], [], WIDTH, HEIGHT, [sheet])
     nowhere = [(np.full((1, 3), np.nan), UPRIGHT)]
     low = reds(renderer.picture(nowhere, [], AHEAD, [flat]))
@@ -181,9 +181,9 @@ def test_deformable_looks_are_drawn_with_their_vertices():
     assert np.array_equal(reds(renderer.picture(nowhere, [], AHEAD, [flat])), low)
 
 
-def test_a_look_collapsed_to_a_point_is_invisible():
+def test_a_mesh_collapsed_to_a_point_is_invisible():
     flat = np.array([[0, -1, 0], [0, 1, 0], [0, 1, 2]], np.float32)
-    sheet = Look(flat, np.array([[0, 1, 2]], np.int32), RED)
+    sheet = ColoredMesh(flat, np.array([[0, 1, 2]], np.int32), RED)
     renderer = OffscreenRenderer([], [], WIDTH, HEIGHT, [sheet])
     assert reds(renderer.picture([], [], AHEAD, [flat])).any()
     assert not reds(renderer.picture([], [], AHEAD, [0.0 * flat + ORIGIN])).any()

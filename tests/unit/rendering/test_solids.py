@@ -8,7 +8,7 @@ import trimesh
 
 from kittiwake.contact.solid import Solid
 from kittiwake.rendering.shapes import is_closed
-from kittiwake.rendering.solids import look_of, shape_of
+from kittiwake.rendering.solids import mesh_of, shape_of
 
 TURNED = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)  # z to x
 
@@ -24,17 +24,17 @@ TURNED = (math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0)  # z to x
     ],
 )
 def test_a_solid_is_closed_and_has_its_volume(solid, volume_m3, share):
-    look = look_of([solid], (1, 2, 3))
-    assert is_closed(look)
-    volume = trimesh.Trimesh(look.vertices_m, look.faces).volume
+    mesh = mesh_of([solid], (1, 2, 3))
+    assert is_closed(mesh)
+    volume = trimesh.Trimesh(mesh.vertices_m, mesh.faces).volume
     assert share * volume_m3 <= volume <= volume_m3 * (1.0 + 1e-6)
 
 
 def test_a_hull_is_the_convex_hull_of_its_corners():
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.1, 0.1, 0.1]])
-    look = look_of([Solid("hull", corners_m=corners)], (1, 2, 3))
-    assert is_closed(look)
-    assert trimesh.Trimesh(look.vertices_m, look.faces).volume == pytest.approx(1.0 / 6.0, rel=1e-5)
+    mesh = mesh_of([Solid("hull", corners_m=corners)], (1, 2, 3))
+    assert is_closed(mesh)
+    assert trimesh.Trimesh(mesh.vertices_m, mesh.faces).volume == pytest.approx(1.0 / 6.0, rel=1e-5)
 
 
 def test_a_solid_has_its_pose():
@@ -52,5 +52,5 @@ def test_a_plane_is_drawn_at_its_height():
 
 
 def test_an_open_surface_is_not_closed():
-    box = look_of([Solid("box", (1.0, 1.0, 1.0))], (1, 2, 3))
+    box = mesh_of([Solid("box", (1.0, 1.0, 1.0))], (1, 2, 3))
     assert not is_closed(box._replace(faces=box.faces[1:]))

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.unit.runtime.hands import SteppedFlight
+from tests.unit.runtime.stepped_flight import SteppedFlight
 
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document

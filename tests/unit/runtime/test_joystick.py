@@ -13,7 +13,7 @@ from kittiwake.core.commands import (
     ThrustTorque,
 )
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.joystick import Joystick, Pad, PadRequest, outside_dead_zone
+from kittiwake.runtime.joystick import GamepadReading, GamepadRequest, Joystick, outside_dead_zone
 from kittiwake.scenario.joystick_settings import JoystickSettings
 
 LX, LY, L2, RX, RY, R2 = range(6)
@@ -40,16 +40,18 @@ SETTINGS = JoystickSettings(
 )
 
 
-def pad(*pressed, **axes):
+def gamepad_reading(*pressed, **axes):
     """A pad with the named axes away from rest and these buttons down."""
     rest = {"LX": 0.0, "LY": 0.0, "L2": 1.0, "RX": 0.0, "RY": 0.0, "R2": 1.0}
-    return Pad(tuple({**rest, **axes}.values()), tuple(number in pressed for number in range(13)))
+    return GamepadReading(
+        tuple({**rest, **axes}.values()), tuple(number in pressed for number in range(13))
+    )
 
 
 def in_mode(button, settings=SETTINGS):
     joystick = Joystick(settings)
-    joystick.read(pad())
-    joystick.read(pad(button))
+    joystick.read(gamepad_reading())
+    joystick.read(gamepad_reading(button))
     return joystick
 
 
@@ -62,15 +64,15 @@ def xyz(vector):
 
 def test_there_is_no_command_before_a_mode_is_chosen():
     joystick = Joystick(SETTINGS)
-    assert joystick.read(pad(LY=1.0)) == PadRequest(None, None)
-    assert joystick.read(pad(LY=1.0, RX=-1.0)) == PadRequest(None, None)
+    assert joystick.read(gamepad_reading(LY=1.0)) == GamepadRequest(None, None)
+    assert joystick.read(gamepad_reading(LY=1.0, RX=-1.0)) == GamepadRequest(None, None)
 
 
 @pytest.mark.parametrize(("button", "mode", "kind"), [(b, *m) for b, m in MODE_BUTTONS.items()])
 def test_each_button_chooses_its_mode_which_stays(button, mode, kind):
     joystick = Joystick(SETTINGS)
-    joystick.read(pad())
-    for reading in (pad(button), pad(button), pad()):
+    joystick.read(gamepad_reading())
+    for reading in (gamepad_reading(button), gamepad_reading(button), gamepad_reading()):
         asked = joystick.read(reading)
         assert asked.mode == mode
         assert type(asked.command) is kind
@@ -78,15 +80,20 @@ def test_each_button_chooses_its_mode_which_stays(button, mode, kind):
 
 def test_switching_off_wins_where_all_buttons_are_pressed_at_once():
     joystick = Joystick(SETTINGS)
-    joystick.read(pad())
-    asked = joystick.read(pad(0, 1, 2, 3, 4, 5))
+    joystick.read(gamepad_reading())
+    asked = joystick.read(gamepad_reading(0, 1, 2, 3, 4, 5))
     assert (asked.mode, asked.chosen) == ("inactive", True)
 
 
 def test_a_button_counts_once_when_it_goes_down():
     joystick = Joystick(SETTINGS)
-    joystick.read(pad())
-    readings = [pad(5, 8, 11), pad(5, 8, 11), pad(), pad(5, 8, 11)]
+    joystick.read(gamepad_reading())
+    readings = [
+        gamepad_reading(5, 8, 11),
+        gamepad_reading(5, 8, 11),
+        gamepad_reading(),
+        gamepad_reading(5, 8, 11),
+    ]
     events = [joystick.read(reading)[2:] for reading in readings]
     all_at_once, nothing = (True, True, Vec3(0.0, 0.0, 6.0)), (False, False, None)
     assert events == [all_at_once, nothing, nothing, all_at_once]
@@ -94,35 +101,35 @@ def test_a_button_counts_once_when_it_goes_down():
 
 @pytest.mark.parametrize(("button", "height_m"), [(11, 6.0), (12, 1.0)])
 def test_either_stick_clicked_places_and_does_nothing_else(button, height_m):
-    asked = in_mode(1).read(pad(button))
+    asked = in_mode(1).read(gamepad_reading(button))
     assert asked[1:] == ("velocity-yaw-rate", False, False, Vec3(0.0, 0.0, height_m))
 
 
 def test_share_restarts_and_does_nothing_else():
-    assert in_mode(1).read(pad(8))[1:] == ("velocity-yaw-rate", False, True, None)
+    assert in_mode(1).read(gamepad_reading(8))[1:] == ("velocity-yaw-rate", False, True, None)
 
 
 @pytest.mark.parametrize("button", [6, 7, 9, 10])
 def test_the_other_buttons_do_nothing(button):
-    assert in_mode(1).read(pad(button))[1:] == ("velocity-yaw-rate", False, False, None)
+    assert in_mode(1).read(gamepad_reading(button))[1:] == ("velocity-yaw-rate", False, False, None)
 
 
 def test_buttons_held_before_the_first_reading_do_not_count():
     joystick = Joystick(SETTINGS)
-    assert joystick.read(pad(0, 5, 8, 12)) == PadRequest()
-    assert joystick.read(pad(0, 5, 8, 12)) == PadRequest()
-    joystick.read(pad())
-    assert joystick.read(pad(0)).mode == "position-yaw"
+    assert joystick.read(gamepad_reading(0, 5, 8, 12)) == GamepadRequest()
+    assert joystick.read(gamepad_reading(0, 5, 8, 12)) == GamepadRequest()
+    joystick.read(gamepad_reading())
+    assert joystick.read(gamepad_reading(0)).mode == "position-yaw"
 
 
 def test_an_unplugged_pad_commands_nothing_until_a_mode_is_chosen_again():
     joystick = in_mode(1)
-    assert joystick.read(pad(LY=1.0)).command is not None
-    assert joystick.read(None) == PadRequest()
+    assert joystick.read(gamepad_reading(LY=1.0)).command is not None
+    assert joystick.read(None) == GamepadRequest()
     # held while it is plugged in again
-    assert joystick.read(pad(0, LY=1.0)) == PadRequest()
-    joystick.read(pad())
-    assert joystick.read(pad(1)).mode == "velocity-yaw-rate"
+    assert joystick.read(gamepad_reading(0, LY=1.0)) == GamepadRequest()
+    joystick.read(gamepad_reading())
+    assert joystick.read(gamepad_reading(1)).mode == "velocity-yaw-rate"
 
 
 # axes, with a full stick each
@@ -140,7 +147,7 @@ def test_an_unplugged_pad_commands_nothing_until_a_mode_is_chosen_again():
 )
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_sticks_are_a_position_in_the_world(axis, place, yaw, sign):
-    signal = in_mode(0).read(pad(**{axis: sign})).command
+    signal = in_mode(0).read(gamepad_reading(**{axis: sign})).command
     assert xyz(signal.position_world_m) == tuple(sign * part for part in place)
     assert signal.yaw_rad == pytest.approx(sign * yaw)
 
@@ -156,7 +163,7 @@ def test_sticks_are_a_position_in_the_world(axis, place, yaw, sign):
 )
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_sticks_are_a_velocity_of_the_body(axis, velocity, yaw_rate, sign):
-    signal = in_mode(1).read(pad(**{axis: sign})).command
+    signal = in_mode(1).read(gamepad_reading(**{axis: sign})).command
     assert xyz(signal.velocity_body_mps) == tuple(sign * part for part in velocity)
     assert signal.yaw_rate_radps == pytest.approx(sign * yaw_rate)
     assert xyz(signal.acceleration_body_mps2) == (0.0, 0.0, 0.0)
@@ -166,7 +173,9 @@ def test_sticks_are_a_velocity_of_the_body(axis, velocity, yaw_rate, sign):
 def test_a_trigger_is_an_acceleration_by_how_far_it_is_pulled(axis, ahead_and_left):
     joystick = in_mode(1)
     for value, pulled in ((1.0, 0.0), (0.0, 0.5), (-1.0, 1.0), (1.0, 0.0)):
-        acceleration = joystick.read(pad(**{axis: value})).command.acceleration_body_mps2
+        acceleration = joystick.read(
+            gamepad_reading(**{axis: value})
+        ).command.acceleration_body_mps2
         assert xyz(acceleration) == (*(pulled * full for full in ahead_and_left), 0.0)
 
 
@@ -181,7 +190,7 @@ LEANS = [
 @pytest.mark.parametrize(("axis", "lean"), LEANS)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_sticks_are_an_attitude(axis, lean, sign):
-    signal = in_mode(2).read(pad(**{axis: sign})).command
+    signal = in_mode(2).read(gamepad_reading(**{axis: sign})).command
     angles = signal.q_world_from_body.to_euler()
     given = (angles.roll_rad, angles.pitch_rad, angles.yaw_rad)
     assert given == pytest.approx(tuple(sign * 0.5 * part for part in lean), abs=1e-9)
@@ -190,7 +199,7 @@ def test_sticks_are_an_attitude(axis, lean, sign):
 
 def test_the_thrust_tilts_to_where_the_left_stick_points():
     for axes, x, y in (({"LY": 1.0}, 1.0, 0.0), ({"LX": 1.0}, 0.0, 1.0)):
-        attitude = in_mode(2).read(pad(**axes)).command.q_world_from_body
+        attitude = in_mode(2).read(gamepad_reading(**axes)).command.q_world_from_body
         push = attitude.rotate(Vec3(0.0, 0.0, 1.0))
         tilt = math.sin(0.5)
         assert (push.x, push.y) == pytest.approx((tilt * x, tilt * y), abs=1e-9)
@@ -199,9 +208,9 @@ def test_the_thrust_tilts_to_where_the_left_stick_points():
 @pytest.mark.parametrize(("axis", "lean"), LEANS)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_sticks_are_rates_or_torques_about_the_same_axes(axis, lean, sign):
-    rates = in_mode(3).read(pad(**{axis: sign})).command
+    rates = in_mode(3).read(gamepad_reading(**{axis: sign})).command
     assert xyz(rates.angular_velocity_body_radps) == tuple(sign * 17.0 * part for part in lean)
-    torque = in_mode(4).read(pad(**{axis: sign})).command
+    torque = in_mode(4).read(gamepad_reading(**{axis: sign})).command
     assert xyz(torque.torque_body_nm) == tuple(sign * 19.0 * part for part in lean)
 
 
@@ -209,26 +218,26 @@ def test_sticks_are_rates_or_torques_about_the_same_axes(axis, lean, sign):
 def test_the_right_stick_is_thrust_above_its_middle(button):
     joystick = in_mode(button)
     for value, thrust in ((1.0, 13.0), (0.5, 6.5), (0.0, 0.0), (-1.0, 0.0)):
-        signal = joystick.read(pad(RY=value)).command
+        signal = joystick.read(gamepad_reading(RY=value)).command
         assert signal.thrust_n == pytest.approx(thrust)
 
 
 def test_the_scales_are_those_of_the_original_where_none_are_given():
     settings = JoystickSettings()
     full = {"LX": 1.0, "LY": 1.0, "RX": 1.0, "RY": 1.0, "L2": -1.0, "R2": -1.0}
-    place = in_mode(0, settings).read(pad(**full)).command
+    place = in_mode(0, settings).read(gamepad_reading(**full)).command
     assert xyz(place.position_world_m) == (10.0, 10.0, 10.0)
     assert place.yaw_rad == pytest.approx(math.pi)
-    velocity = in_mode(1, settings).read(pad(**full)).command
+    velocity = in_mode(1, settings).read(gamepad_reading(**full)).command
     assert xyz(velocity.velocity_body_mps) == (1.0, 1.0, 1.0)
     assert xyz(velocity.acceleration_body_mps2) == (1.0, 1.0, 0.0)
     assert velocity.yaw_rate_radps == pytest.approx(math.pi)
-    attitude = in_mode(2, settings).read(pad(RX=1.0, RY=1.0)).command
+    attitude = in_mode(2, settings).read(gamepad_reading(RX=1.0, RY=1.0)).command
     assert attitude.thrust_n == pytest.approx(10.0)
     assert abs(attitude.q_world_from_body.z) == pytest.approx(1.0)
-    rates = in_mode(3, settings).read(pad(LY=1.0)).command
+    rates = in_mode(3, settings).read(gamepad_reading(LY=1.0)).command
     assert xyz(rates.angular_velocity_body_radps) == (0.0, 1.0, 0.0)
-    torque = in_mode(4, settings).read(pad(LY=1.0)).command
+    torque = in_mode(4, settings).read(gamepad_reading(LY=1.0)).command
     assert xyz(torque.torque_body_nm) == (0.0, math.pi, 0.0)
 
 
@@ -247,37 +256,37 @@ def test_the_dead_zone_begins_at_zero_and_ends_at_one():
 @pytest.mark.parametrize("axis", ["LX", "LY", "RX", "RY", "L2", "R2"])
 def test_every_axis_has_the_dead_zone(axis):
     joystick = in_mode(1, JoystickSettings(dead_zone=0.2))
-    joystick.read(pad(**{axis: -1.0}))
+    joystick.read(gamepad_reading(**{axis: -1.0}))
     # a trigger pulled by 0.15 and a stick pushed by it
     little = 0.7 if axis in ("L2", "R2") else 0.15
-    still = joystick.read(pad()).command
-    assert joystick.read(pad(**{axis: little})).command == still
-    assert joystick.read(pad(**{axis: -0.9})).command != still
+    still = joystick.read(gamepad_reading()).command
+    assert joystick.read(gamepad_reading(**{axis: little})).command == still
+    assert joystick.read(gamepad_reading(**{axis: -0.9})).command != still
 
 
 def test_a_trigger_that_has_not_moved_is_zero():
     # some drivers say 0, half way, until they hear of it
     for first in (1.0, 0.0, -1.0):
         joystick = Joystick(SETTINGS)
-        joystick.read(pad(L2=first, R2=first))
+        joystick.read(gamepad_reading(L2=first, R2=first))
         for _ in range(2):
-            signal = joystick.read(pad(1, L2=first, R2=first)).command
+            signal = joystick.read(gamepad_reading(1, L2=first, R2=first)).command
             assert xyz(signal.acceleration_body_mps2) == (0.0, 0.0, 0.0)
         # each for itself
-        signal = joystick.read(pad(L2=0.5, R2=first)).command
+        signal = joystick.read(gamepad_reading(L2=0.5, R2=first)).command
         assert xyz(signal.acceleration_body_mps2) == (7.0 * 0.25, 0.0, 0.0)
 
 
 def test_a_smaller_pad_is_at_rest_where_it_has_nothing():
     joystick = Joystick(SETTINGS)
-    joystick.read(Pad((0.0, 0.0), (False, False)))
-    asked = joystick.read(Pad((0.0, 1.0), (False, True)))
+    joystick.read(GamepadReading((0.0, 0.0), (False, False)))
+    asked = joystick.read(GamepadReading((0.0, 1.0), (False, True)))
     assert xyz(asked.command.velocity_body_mps) == (5.0, 0.0, 0.0)
     assert xyz(asked.command.acceleration_body_mps2) == (0.0, 0.0, 0.0)
-    assert joystick.read(Pad((), ())).mode == "velocity-yaw-rate"
+    assert joystick.read(GamepadReading((), ())).mode == "velocity-yaw-rate"
 
 
 def test_a_stick_that_is_worn_does_not_reach_beyond_its_end():
-    signal = in_mode(1).read(pad(LY=1.25, RX=-1.25)).command
+    signal = in_mode(1).read(gamepad_reading(LY=1.25, RX=-1.25)).command
     assert xyz(signal.velocity_body_mps) == (5.0, 0.0, 0.0)
     assert signal.yaw_rate_radps == -11.0

@@ -398,7 +398,7 @@ def test_an_ended_flight_refuses_gains_faults_and_behaviors(make_flight):
     with pytest.raises(CommandError, match="the flight has ended"):
         executor.fail("drone", "motor 0", failed=True)
     with pytest.raises(CommandError, match="the flight has ended"):
-        executor.switch("drone", ["cohesion"])
+        executor.set_active_behaviors("drone", ["cohesion"])
 
 
 @pytest.fixture
@@ -617,14 +617,14 @@ def test_a_step_of_a_mission_begins_on_request(errand):
 
 def test_requests_for_an_unknown_vehicle_are_refused(errand):
     with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
-        errand.executor.switch("dron", ["cohesion"])
+        errand.executor.set_active_behaviors("dron", ["cohesion"])
     with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
         errand.executor.begin_step("dron", "away")
 
 
 def test_unknown_behaviors_are_reported_and_the_flight_continues(errand):
     errand.begin()
-    errand.executor.switch("drone", ["cohesion"])
+    errand.executor.set_active_behaviors("drone", ["cohesion"])
     errand.fly(0.1)
     (problem,) = errand.executor.take_problems()
     assert "behavior" in problem

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from kittiwake.cockpit.panels.wind import wind_controls
+from kittiwake.cockpit.panels.wind_sliders import wind_controls
 from kittiwake.core.errors import ScenarioError
 from kittiwake.environment.prescribed_winds import ConstantWind
 from kittiwake.environment.wind import Calm, ShearWind

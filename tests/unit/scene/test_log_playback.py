@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.unit.scene.flights import COLUMNS, pair_log, rows, scenario_in, straight
+from tests.unit.scene.synthetic_logs import COLUMNS, pair_log, rows, scenario_in, straight
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import Table

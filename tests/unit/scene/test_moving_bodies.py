@@ -123,14 +123,14 @@ def test_a_head_points_along_its_angles(staged, placed):
     theta, phi = 0.7, -0.4
     angles = {"sensor.head.pitch_rad": theta, "sensor.head.yaw_rad": phi}
     _, head = part_of(MovingBodies(flight), placed(flight, **angles), "head")
-    looks = rotated(head.q_world_from_part, np.array([[1.0, 0.0, 0.0]]))
+    meshes = rotated(head.q_world_from_part, np.array([[1.0, 0.0, 0.0]]))
     # by the definition in interfaces/head.py
     expected = [
         math.cos(phi) * math.cos(theta),
         math.sin(phi),
         -math.cos(phi) * math.sin(theta),
     ]
-    np.testing.assert_allclose(looks, [expected], atol=1e-12)
+    np.testing.assert_allclose(meshes, [expected], atol=1e-12)
 
 
 def test_a_platform_moves_with_its_model(staged, placed):

@@ -10,7 +10,7 @@ from kittiwake.scene.sensor_beams import (
     SILENT_OPACITY,
     WAITING_OPACITY,
     SensorBeams,
-    cone_look,
+    cone_mesh,
 )
 
 
@@ -21,7 +21,7 @@ def axes_of(cones):
 
 
 def test_the_unit_cone_has_unit_length_and_radius():
-    points = cone_look().vertices_m
+    points = cone_mesh().vertices_m
     np.testing.assert_allclose(np.ptp(points[:, 0]), 1.0, atol=1e-6)
     base = points[points[:, 0] > 0.999]
     assert np.linalg.norm(base[:, 1:], axis=1).max() == pytest.approx(1.0)

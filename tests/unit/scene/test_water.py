@@ -48,8 +48,8 @@ def test_the_mesh_moves_by_whole_cells(sea):
 
 
 def test_the_mesh_faces_upwards(sea):
-    look = sea.look(0.0, np.zeros(2))
-    corners = look.vertices_m[look.faces]
+    mesh = sea.mesh(0.0, np.zeros(2))
+    corners = mesh.vertices_m[mesh.faces]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     assert (across[:, 2] > 0.0).all()
 

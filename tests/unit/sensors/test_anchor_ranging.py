@@ -1,7 +1,7 @@
 import jax
 import numpy as np
 import pytest
-from tests.unit.sensors.sampling import seen, series, standard_errors_off
+from tests.unit.sensors.sample_series import seen, series, standard_errors_off
 
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3

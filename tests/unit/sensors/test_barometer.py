@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.sampling import seen, series, standard_errors_off
+from tests.unit.sensors.sample_series import seen, series, standard_errors_off
 
 from kittiwake.core.kinematics import Start
 from kittiwake.core.standard_altitude import standard_altitude

@@ -1,6 +1,6 @@
 import jax
 import numpy as np
-from tests.contract.circumstances import CRUISING
+from tests.contract.operating_points import CRUISING
 from tests.contract.surroundings import PARTNER, to_measure
 
 from kittiwake.sensors.beacon import Beacon

@@ -5,8 +5,8 @@ import math
 import jax
 import numpy as np
 import pytest
-from tests.unit.sensors.drawing import drawn, looking_down, skip_without_graphics
-from tests.unit.sensors.ranges import read
+from tests.unit.sensors.camera_scene import drawn, looking_down, skip_without_graphics
+from tests.unit.sensors.range_scene import read
 
 import kittiwake as kw
 from kittiwake.core.kinematics import Start

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.sampling import (
+from tests.unit.sensors.sample_series import (
     allan_variances,
     by_axis,
     first,

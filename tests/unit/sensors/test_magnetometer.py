@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import ppigrf
 import pytest
-from tests.unit.sensors.sampling import by_axis, seen, series, standard_errors_off, world
+from tests.unit.sensors.sample_series import by_axis, seen, series, standard_errors_off, world
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start

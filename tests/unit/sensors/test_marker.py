@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import yaml
-from tests.unit.sensors.drawing import drawn, looking_down, skip_without_graphics
-from tests.unit.sensors.ranges import many, read
+from tests.unit.sensors.camera_scene import drawn, looking_down, skip_without_graphics
+from tests.unit.sensors.range_scene import many, read
 
 import kittiwake as kw
 from kittiwake.core.kinematics import Start
@@ -57,8 +57,8 @@ def test_a_marker_is_found_to_two_percent_and_two_degrees(found, distance_m, ang
     measured, true = found(Start(Vec3(0.02 * distance_m, 0.0, high_m), *angles))
     assert bool(measured.valid)
     assert bool(true.valid)
-    place_m, yaw_rad = miss(measured, true)
-    assert place_m < 0.02 * distance_m
+    miss_m, yaw_rad = miss(measured, true)
+    assert miss_m < 0.02 * distance_m
     assert yaw_rad < math.radians(2.0)
 
 
@@ -67,9 +67,9 @@ def test_a_marker_is_found_obliquely(found):
     angle = math.radians(50.0)
     start = Start(Vec3(-2.0 * math.sin(angle), 0.0, HIGH_M + 2.0 * math.cos(angle)), 0.0, -angle)
     measured, true = found(start)
-    place_m, yaw_rad = miss(measured, true)
+    miss_m, yaw_rad = miss(measured, true)
     assert bool(measured.valid)
-    assert place_m < 0.04
+    assert miss_m < 0.04
     assert yaw_rad < math.radians(2.0)
 
 

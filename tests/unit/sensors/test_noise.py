@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.sampling import standard_errors_off
+from tests.unit.sensors.sample_series import standard_errors_off
 
 from kittiwake.core.noise import (
     GaussMarkov,

@@ -6,7 +6,7 @@ from functools import cache
 import jax
 import numpy as np
 import pytest
-from tests.unit.sensors.sampling import seen, series, standard_errors_off
+from tests.unit.sensors.sample_series import seen, series, standard_errors_off
 
 from kittiwake.core.kinematics import Start
 from kittiwake.sensors.orientation import Orientation

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.sampling import seen
+from tests.unit.sensors.sample_series import seen
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start

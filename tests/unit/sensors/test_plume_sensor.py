@@ -4,7 +4,7 @@ from dataclasses import replace
 import jax
 import numpy as np
 import pytest
-from tests.unit.sensors.sampling import seen, series
+from tests.unit.sensors.sample_series import seen, series
 
 from kittiwake.core.kinematics import Start
 from kittiwake.environment.plumes.gaussian import GaussianCloud

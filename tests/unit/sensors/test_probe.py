@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.sampling import first, seen, world
+from tests.unit.sensors.sample_series import first, seen, world
 
 from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import ScenarioError

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.ranges import EXACT_M, KEY, around
+from tests.unit.sensors.range_scene import EXACT_M, KEY, around
 
 from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import ScenarioError
@@ -102,8 +102,8 @@ def test_without_a_scheme_only_the_front_measures():
 def test_inactive_sensors_hold_their_last_reading():
     array = UltrasonicArray(slots=(("front",), ("back",)))
     state, measured = array.init(KEY), []
-    for place_m in (0.0, 0.5, 1.0, 1.5):
-        inputs = around(ROOM, Start(Vec3(place_m, 0.0, 0.0)))
+    for position_m in (0.0, 0.5, 1.0, 1.5):
+        inputs = around(ROOM, Start(Vec3(position_m, 0.0, 0.0)))
         state, measurement = array.step(state, inputs, 1 / 6, KEY)
         measured.append(measurement)
     front, back = SENSORS.index("front"), SENSORS.index("back")

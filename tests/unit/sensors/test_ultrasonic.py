@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.ranges import EXACT_M, around, many, moving, read
+from tests.unit.sensors.range_scene import EXACT_M, around, many, moving, read
 
 from kittiwake.contact.deck import Deck, DeckState
 from kittiwake.core.errors import ScenarioError

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.ranges import EXACT_M, KEY, around
+from tests.unit.sensors.range_scene import EXACT_M, KEY, around
 
 from kittiwake.core.kinematics import Start
 from kittiwake.environment.obstacles.boxes import Box, Slab

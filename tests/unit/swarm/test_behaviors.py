@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.swarm.companies import neighbor, neighbor_table, vehicle
+from tests.unit.swarm.neighbor_tables import neighbor, neighbor_table, vehicle
 
 from kittiwake import load
 from kittiwake.core.kinematics import Start
@@ -37,7 +37,7 @@ def limited_velocity(behavior, own, neighbors):
 def test_separation_is_inverse_to_distance_within_its_radius():
     own = vehicle((1.0, 0.0, 0.0))
     others = neighbor_table(
-        neighbor((3.0, 0.0, 0.0)), neighbor((1.0, -1.0, 0.0), mate=False), neighbor((1, 0, 4.0))
+        neighbor((3.0, 0.0, 0.0)), neighbor((1.0, -1.0, 0.0), teammate=False), neighbor((1, 0, 4.0))
     )
     np.testing.assert_allclose(
         proposed_velocity(Separation(3.0, 2.0), own, others), [-1.0, 2.0, 0.0]
@@ -56,7 +56,7 @@ def test_alignment_goes_to_the_mean_velocity_of_mates():
     others = neighbor_table(
         neighbor((1, 1, 1), (3.0, 2.0, 0.0)),
         neighbor((2, 1, 1), (1.0, 0.0, -2.0)),
-        neighbor((3, 1, 1), (50.0, 0.0, 0.0), mate=False),
+        neighbor((3, 1, 1), (50.0, 0.0, 0.0), teammate=False),
     )
     np.testing.assert_allclose(proposed_velocity(Alignment(0.5), own, others), [0.5, 0.5, -0.5])
     np.testing.assert_array_equal(
@@ -67,7 +67,7 @@ def test_alignment_goes_to_the_mean_velocity_of_mates():
 def test_cohesion_and_targeting_count_the_vehicle_itself_to_the_middle():
     own = vehicle((0.0, 0.0, 0.0))
     others = neighbor_table(
-        neighbor((3.0, 0.0, 0.0)), neighbor((0.0, 6.0, 0.0)), neighbor((99, 9, 9), mate=False)
+        neighbor((3.0, 0.0, 0.0)), neighbor((0.0, 6.0, 0.0)), neighbor((99, 9, 9), teammate=False)
     )
     np.testing.assert_allclose(proposed_velocity(Cohesion(0.5), own, others), [0.5, 1.0, 0.0])
     target = Targeting(target_world_m=Vec3(1.0, 2.0, 4.0), gain_hz=0.5)
@@ -107,8 +107,8 @@ def test_olfati_saber_is_at_rest_at_its_distance_and_attracts_or_repels_otherwis
     flock, own = OlfatiSaber(3.0), vehicle((0.0, 0.0, 0.0), (0.4, 0.0, 0.0))
 
     def pull(distance_m):
-        mate = neighbor((distance_m, 0.0, 0.0), (0.4, 0.0, 0.0))
-        return proposed_velocity(flock, own, neighbor_table(mate))[0] - 0.4
+        teammate = neighbor((distance_m, 0.0, 0.0), (0.4, 0.0, 0.0))
+        return proposed_velocity(flock, own, neighbor_table(teammate))[0] - 0.4
 
     assert pull(3.0) == pytest.approx(0.0, abs=1e-12)
     assert pull(2.5) < -0.1
@@ -162,9 +162,9 @@ def test_members_in_formation_stay_and_others_return_to_their_positions(shape):
     positions = [np.asarray(formation.offset_world_m(i, size).array) + 7.0 for i in range(size)]
 
     def wanted(own, at):
-        mates = [neighbor(tuple(positions[i]), number=i) for i in range(size) if i != own]
+        teammates = [neighbor(tuple(positions[i]), number=i) for i in range(size) if i != own]
         return proposed_velocity(
-            formation, vehicle(tuple(at)), neighbor_table(*mates, number=own, size=size)
+            formation, vehicle(tuple(at)), neighbor_table(*teammates, number=own, size=size)
         )
 
     for i in range(size):

@@ -68,45 +68,48 @@ each_radio = pytest.mark.parametrize("radio", RADIOS.values(), ids=RADIOS)
 @each_radio
 def test_nearest_within_range_are_heard_in_order(radio):
     neighbors = neighbors_after(radio(range_m=2.5, most=3), broadcast(row(6)))
-    heard = np.asarray(neighbors.others.heard)
-    np.testing.assert_array_equal(heard.sum(axis=1), [2, 3, 3, 3, 3, 2])
-    np.testing.assert_array_equal(np.asarray(neighbors.others.number)[0][:2], [1, 2])
+    received = np.asarray(neighbors.entries.received)
+    np.testing.assert_array_equal(received.sum(axis=1), [2, 3, 3, 3, 3, 2])
+    np.testing.assert_array_equal(np.asarray(neighbors.entries.number)[0][:2], [1, 2])
 
 
 @each_radio
 def test_reports_hold_estimates_and_range_uses_true_positions(radio):
     message = broadcast(row(2), reported=[(0.0, 0.0, 0.0), (77.0, 0.0, 0.0)])
     neighbors = neighbors_after(radio(range_m=2.0, most=1), message)
-    assert bool(neighbors.others.heard[0, 0])
-    assert float(neighbors.others.position_world_m.x[0, 0]) == 77.0
+    assert bool(neighbors.entries.received[0, 0])
+    assert float(neighbors.entries.position_world_m.x[0, 0]) == 77.0
 
 
 @each_radio
 def test_lost_vehicles_are_silent_and_deaf(radio):
     neighbors = neighbors_after(radio(most=4), broadcast(row(3), lost=(1,)))
-    np.testing.assert_array_equal(np.asarray(neighbors.others.heard).sum(axis=1), [1, 0, 1])
+    np.testing.assert_array_equal(np.asarray(neighbors.entries.received).sum(axis=1), [1, 0, 1])
 
 
 @each_radio
 def test_leader_is_heard_beyond_the_nearest(radio):
     message = broadcast(row(6), leader=[0, 0, 0, 0, 0, 0])
     neighbors = neighbors_after(radio(range_m=50.0, most=1), message)
-    np.testing.assert_array_equal(neighbors.leader.heard, [False, True, True, True, True, True])
+    np.testing.assert_array_equal(neighbors.leader.received, [False, True, True, True, True, True])
     assert float(neighbors.leader.position_world_m.x[5]) == 0.0
 
 
 @each_radio
 def test_other_teams_are_heard_but_no_teammates(radio):
     neighbors = neighbors_after(radio(most=2), broadcast(row(3), team=[0, 0, 1]))
-    heard, mate = np.asarray(neighbors.others.heard), np.asarray(neighbors.others.mate)
-    assert heard.all()
-    np.testing.assert_array_equal(mate.sum(axis=1), [1, 1, 0])
+    received, teammate = (
+        np.asarray(neighbors.entries.received),
+        np.asarray(neighbors.entries.teammate),
+    )
+    assert received.all()
+    np.testing.assert_array_equal(teammate.sum(axis=1), [1, 1, 0])
 
 
 def test_ideal_radio_carries_a_leader_out_of_range_and_the_lossy_one_does_not():
     message = broadcast(row(2, 100.0), leader=[0, 0])
-    assert bool(neighbors_after(IdealRadio(range_m=10.0), message).leader.heard[1])
-    assert not bool(neighbors_after(LossyRadio(range_m=10.0), message).leader.heard[1])
+    assert bool(neighbors_after(IdealRadio(range_m=10.0), message).leader.received[1])
+    assert not bool(neighbors_after(LossyRadio(range_m=10.0), message).leader.received[1])
 
 
 def test_delayed_message_is_extrapolated():
@@ -117,11 +120,11 @@ def test_delayed_message_is_extrapolated():
         moving = [(0.0, 0.0, 0.0), (1.0 + 0.2 * tick, 0.0, 0.0)]
         message = broadcast(moving, [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0)])
         state, neighbors = radio.step(state, message, PERIOD_S, key)
-        assert bool(neighbors.others.heard[0, 0]) == (tick >= 3)
+        assert bool(neighbors.entries.received[0, 0]) == (tick >= 3)
         if tick >= 3:
-            assert float(neighbors.others.age_s[0, 0]) == pytest.approx(0.3)
+            assert float(neighbors.entries.age_s[0, 0]) == pytest.approx(0.3)
             # it moves at the reported velocity
-            assert float(neighbors.others.position_world_m.x[0, 0]) == pytest.approx(
+            assert float(neighbors.entries.position_world_m.x[0, 0]) == pytest.approx(
                 1.0 + 0.2 * tick
             )
 
@@ -130,24 +133,26 @@ def test_delayed_message_is_extrapolated():
 def test_silent_sender_is_remembered_for_a_time(memory_s, ticks):
     radio, key = LossyRadio(memory_s=memory_s), seed_key(0)
     state = radio.begin(2, PERIOD_S, key)
-    heard = []
+    received = []
     for tick in range(9):
         message = broadcast(row(2), lost=() if tick < 3 else (1,))
         state, neighbors = radio.step(state, message, PERIOD_S, key)
-        heard.append(bool(neighbors.others.heard[0, 0]))
-        if heard[-1]:
-            assert float(neighbors.others.age_s[0, 0]) == pytest.approx(max(0, tick - 2) * PERIOD_S)
+        received.append(bool(neighbors.entries.received[0, 0]))
+        if received[-1]:
+            assert float(neighbors.entries.age_s[0, 0]) == pytest.approx(
+                max(0, tick - 2) * PERIOD_S
+            )
         # and it receives nothing itself
-        assert bool(neighbors.others.heard[1, 0]) == (tick < 3)
-    assert heard == [True] * ticks + [False] * (9 - ticks)
+        assert bool(neighbors.entries.received[1, 0]) == (tick < 3)
+    assert received == [True] * ticks + [False] * (9 - ticks)
 
 
 def test_sender_out_of_range_is_forgotten():
     radio, key = LossyRadio(range_m=10.0), seed_key(0)
     state = radio.begin(2, PERIOD_S, key)
-    for gap_m, heard in ((5.0, True), (50.0, False)):
+    for gap_m, received in ((5.0, True), (50.0, False)):
         state, neighbors = radio.step(state, broadcast(row(2, gap_m)), PERIOD_S, key)
-        assert bool(neighbors.others.heard.any()) == heard
+        assert bool(neighbors.entries.received.any()) == received
 
 
 @pytest.mark.slow
@@ -160,13 +165,13 @@ def test_overload_does_not_revoke_received_messages():
     for tick in range(8):
         places = alone if tick < 4 else crowded
         state, neighbors = radio.step(state, broadcast(places), PERIOD_S, key)
-        assert bool(neighbors.others.heard[0, 0])
+        assert bool(neighbors.entries.received[0, 0])
 
 
 def test_losses_depend_on_names_and_not_on_indices():
     radio, key = LossyRadio(loss=0.5, memory_s=PERIOD_S), seed_key(3)
 
-    def heard(*, shifted):
+    def received(*, shifted):
         """Return the receptions of two vehicles, optionally behind another one in the fleet."""
         places = [(1e5, 0.0, 0.0)] * shifted + row(2)
         message = broadcast(places)
@@ -176,11 +181,11 @@ def test_losses_depend_on_names_and_not_on_indices():
         step = jax.jit(radio.step)
         for _ in range(20):
             state, neighbors = step(state, message, PERIOD_S, key)
-            found.append(np.asarray(neighbors.others.heard)[-2:, 0])
+            found.append(np.asarray(neighbors.entries.received)[-2:, 0])
         return np.array(found)
 
-    in_place = heard(shifted=0)
-    np.testing.assert_array_equal(heard(shifted=1), in_place)
+    in_place = received(shifted=0)
+    np.testing.assert_array_equal(received(shifted=1), in_place)
     assert 0.2 < in_place.mean() < 0.8
 
 
@@ -189,11 +194,11 @@ def share_heard(radio, gap_m, steps=60, vehicles=60):
     pairs = [(200.0 * (i // 2) + gap_m * (i % 2), 0.0, 0.0) for i in range(vehicles)]
     message, key = broadcast(pairs), seed_key(5)
     state, step = radio.begin(vehicles, PERIOD_S, key), jax.jit(radio.step)
-    heard = 0
+    received = 0
     for _ in range(steps):
         state, neighbors = step(state, message, PERIOD_S, key)
-        heard += int(np.asarray(neighbors.others.heard).sum())
-    return heard / (steps * vehicles), steps * vehicles
+        received += int(np.asarray(neighbors.entries.received).sum())
+    return received / (steps * vehicles), steps * vehicles
 
 
 @pytest.mark.parametrize(
@@ -228,7 +233,7 @@ def test_delivery_is_drawn_once_per_message():
     state, ages = radio.begin(2, PERIOD_S, key), []
     for _ in range(60):
         state, neighbors = radio.step(state, broadcast(row(2)), PERIOD_S, key)
-        ages.append(round(float(neighbors.others.age_s[0, 0]) / PERIOD_S))
+        ages.append(round(float(neighbors.entries.age_s[0, 0]) / PERIOD_S))
     assert set(ages) > {0, 1}
     assert all(later in (0, age + 1) for age, later in pairwise(ages))
 

@@ -40,13 +40,13 @@ def agent(
         reported=jnp.asarray(reported, float),
         actuators={},
         surroundings=as_arrays(world.surroundings(there, Vec3(1.0, 1.0, 1.0))),
-        number=jnp.asarray(0, jnp.int32),
+        index=jnp.asarray(0, jnp.int32),
     )
 
 
 def scene(agents, *, others=None, processes=None, last=False, time_s=1.0, world="keep-spot"):
     """Return a scene with these agents, numbered in order."""
-    numbered = [replace(own, number=jnp.asarray(i, jnp.int32)) for i, own in enumerate(agents)]
+    numbered = [replace(own, index=jnp.asarray(i, jnp.int32)) for i, own in enumerate(agents)]
     return TaskScene(
         time_s=jnp.asarray(time_s),
         agents=jax.tree.map(lambda *leaves: jnp.stack(leaves), *numbered),

@@ -40,7 +40,7 @@ def test_true_states_do_not_affect_actions_or_beliefs(name):
 
     @jax.jit
     def acted(state, scene):
-        goal = env.task.proceed(state.goal, scene, key)
+        goal = env.task.update_goal(state.goal, scene, key)
         return goal, scene.each(lambda agent: env.task.baseline(goal, agent, scene))
 
     scene = env.scene(state)

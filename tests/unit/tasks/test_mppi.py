@@ -124,7 +124,7 @@ def flight(hallway):
 
         def fly(key):
             state, _ = env.reset(key)
-            begun = (mppi.begin(), state, jnp.asarray(False), key, jnp.asarray(0.0))
+            begun = (mppi.init_plan(), state, jnp.asarray(False), key, jnp.asarray(0.0))
             return jax.lax.while_loop(lambda carry: ~carry[2], once, begun)
 
         return jax.jit(fly)
@@ -168,7 +168,7 @@ def test_model_begins_at_the_estimated_motion(hallway):
 @pytest.mark.usefixtures("single_precision")
 def test_shifted_plan_keeps_its_actions_in_time(hallway):
     mppi = Mppi(*hallway)
-    plan = mppi.begin()
+    plan = mppi.init_plan()
     steps = jnp.arange(plan.knots.size, dtype=plan.knots.dtype)
     plan = plan._replace(knots=jnp.sin(steps).reshape(plan.knots.shape))
     ahead_s = 1.0

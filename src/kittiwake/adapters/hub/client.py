@@ -186,7 +186,7 @@ class Member:
         """Resume after a pause."""
         self._set(Readiness.READY)
 
-    def behave(self, behaviors: Sequence[str | int]) -> None:
+    def set_active_behaviors(self, behaviors: Sequence[str | int]) -> None:
         """Activate only these behaviors, given by name or by index in the scenario's list.
 
         Raises:

@@ -104,7 +104,7 @@ class HubCommandSource:
     def _hold(self, name: str, report: VehicleReport) -> VelocityYaw:
         held_m = self._held_m.setdefault(name, report.position_m)
         yaw_rad = self._yaw_rad.setdefault(name, report.yaw_rad)
-        velocity = Vec3.of((held_m - report.position_m) * HOLD_HZ).shortened(HOLD_MPS)
+        velocity = Vec3.of((held_m - report.position_m) * HOLD_HZ).clip_norm(HOLD_MPS)
         return VelocityYaw(velocity, yaw_rad)
 
     def _update_notices(self) -> None:

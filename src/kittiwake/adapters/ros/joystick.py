@@ -9,7 +9,7 @@ from kittiwake.adapters.ros.vehicle_control import VehicleControl
 from kittiwake.core.commands import ModeCommand
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
-from kittiwake.runtime.joystick import Joystick, Pad
+from kittiwake.runtime.joystick import GamepadReading, Joystick
 from kittiwake.runtime.maneuvers import HoldCommand
 from kittiwake.scenario.joystick_settings import JoystickSettings
 
@@ -41,7 +41,7 @@ class JoystickListener:
         if not all(map(isfinite, axes)):
             text = f"axes: got {list(axes)}; must be finite numbers"
             raise CommandError(text)
-        request = self._joystick.read(Pad(axes, tuple(map(bool, message.buttons))))
+        request = self._joystick.read(GamepadReading(axes, tuple(map(bool, message.buttons))))
         if request.restart:
             self._restart()
             return

@@ -29,7 +29,7 @@ class PointLayer:
     """Positions of persons, or of the sources of a plume."""
 
     name: str
-    places_world_m: Float64[np.ndarray, "places 3"]
+    positions_world_m: Float64[np.ndarray, "positions 3"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def find_environment_layers(
         return EnvironmentLayers(sources=known)
     (west, east), (south, north) = ground.area.x_m, ground.area.y_m
     edges_m = (float(west), float(east), float(south), float(north))
-    level = ground.persons_world_m.astype(float)[ground.there]
+    level = ground.persons_world_m.astype(float)[ground.person_exists]
     persons = np.pad(level, ((0, 0), (0, 1)), constant_values=float(world.ground_z_m))
     return EnvironmentLayers(
         GroundClasses(ground.classes.astype(int), edges_m), PointLayer(PERSON, persons), known
@@ -93,7 +93,7 @@ def _sources(name: str, cloud: Any) -> PointLayer | None:
         return PointLayer(name, np.array([[middle.x, middle.y, middle.z]], float))
     if not hasattr(cloud, "sources_world_m"):
         return None
-    present = getattr(cloud, "there", None)
+    present = getattr(cloud, "source_exists", None)
     emitting = cloud.emissions_per_s > 0.0 if present is None else present
     return PointLayer(name, cloud.sources_world_m.astype(float)[emitting])
 

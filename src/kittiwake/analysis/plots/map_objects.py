@@ -153,10 +153,12 @@ def _layers(
 
 
 def _layer_paths(layers: EnvironmentLayers) -> Iterator[MapPath]:
-    if layers.persons is not None and len(layers.persons.places_world_m):
-        yield MapPath(layers.persons.places_world_m, PERSON | {"zorder": 2.7}, layers.persons.name)
+    if layers.persons is not None and len(layers.persons.positions_world_m):
+        yield MapPath(
+            layers.persons.positions_world_m, PERSON | {"zorder": 2.7}, layers.persons.name
+        )
     for spots in layers.sources:
-        for place in spots.places_world_m:
+        for place in spots.positions_world_m:
             looks = SOURCE | {"zorder": 2.7}
             yield MapPath(place[None], looks, "source of a plume", name=spots.name)
 

@@ -104,8 +104,8 @@ def in_single_precision(traces: Sequence[Trace], summary: Mapping[str, Any] | No
     """Return True for a flight in single precision, from its summary or its positions."""
     if summary is not None:
         return mapping_in(summary, "metrics").get("precision") == "float32"
-    places_m = _paths(traces)
-    return bool((places_m.astype(np.float32) == places_m).all())
+    positions_m = _paths(traces)
+    return bool((positions_m.astype(np.float32) == positions_m).all())
 
 
 def usual_wind(traces: Sequence[Trace]) -> Float64[np.ndarray, "2"] | None:

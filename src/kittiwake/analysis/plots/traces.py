@@ -111,13 +111,13 @@ class Trace:
         return bool(np.isfinite(self.table.part(columns)).any(axis=0).all())
 
 
-def _distance_to_leg(places_m: Rows, starts_m: Rows, ends_m: Rows) -> Series:
+def _distance_to_leg(positions_m: Rows, starts_m: Rows, ends_m: Rows) -> Series:
     """Return the distance of each place from the straight line between two ends."""
     along = ends_m - starts_m
     length2 = np.sum(along**2, axis=1)
-    share = np.sum((places_m - starts_m) * along, axis=1) / np.where(length2 > 0.0, length2, 1.0)
+    share = np.sum((positions_m - starts_m) * along, axis=1) / np.where(length2 > 0.0, length2, 1.0)
     nearest = starts_m + np.clip(share, 0.0, 1.0)[:, None] * along
-    return np.linalg.norm(places_m - nearest, axis=1)
+    return np.linalg.norm(positions_m - nearest, axis=1)
 
 
 def find_losses(log: Log) -> dict[str, Loss]:

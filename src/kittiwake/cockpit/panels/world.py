@@ -6,7 +6,7 @@ from typing import get_args
 import viser
 
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
-from kittiwake.cockpit.panels.wind import add_wind_sliders
+from kittiwake.cockpit.panels.wind_sliders import add_wind_sliders
 from kittiwake.environment.turbulence import NoTurbulence
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.runtime.session import Session
@@ -19,7 +19,7 @@ from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 MAX_GUSTS_MPS, MAX_RANGE_M = 15.0, 20.0
 
 
-class WeatherPanel:
+class WindPanel:
     """Wind and turbulence of the world."""
 
     def __init__(self, context: PanelContext, session: Session) -> None:

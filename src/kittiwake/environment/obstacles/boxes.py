@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from kittiwake.contact.solid import Solid
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.environment.obstacles.meetings import block
+from kittiwake.environment.obstacles.intersections import block
 from kittiwake.environment.obstacles.nearest import parallelogram
 from kittiwake.environment.obstacles.outlines import box_edges
 from kittiwake.environment.obstacles.placed import AbstractPlaced, q_world_from_own

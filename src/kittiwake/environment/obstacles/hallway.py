@@ -17,7 +17,7 @@ from typing_extensions import override
 
 from kittiwake.contact.solid import Solid, sheet
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.environment.obstacles.meetings import first, triangle
+from kittiwake.environment.obstacles.intersections import first, triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3

@@ -11,7 +11,7 @@ from typing_extensions import override
 from kittiwake.contact.solid import Solid, sheet
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.environment.obstacles.meetings import triangle
+from kittiwake.environment.obstacles.intersections import triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.environment.obstacles.outlines import box_edges
 from kittiwake.environment.obstacles.placed import q_world_from_own

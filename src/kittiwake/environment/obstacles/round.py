@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from kittiwake.contact.solid import Solid
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.environment.obstacles.meetings import Intersection, ball, first, radius2, tube
+from kittiwake.environment.obstacles.intersections import Intersection, ball, first, radius2, tube
 from kittiwake.environment.obstacles.nearest import about
 from kittiwake.environment.obstacles.outlines import arc, circle, uprights
 from kittiwake.environment.obstacles.placed import AbstractPlaced

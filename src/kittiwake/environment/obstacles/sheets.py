@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from kittiwake.contact.solid import LEAST_M, Solid, strips
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.environment.obstacles.meetings import Intersection, first, roots
+from kittiwake.environment.obstacles.intersections import Intersection, first, roots
 from kittiwake.environment.obstacles.nearest import parabola
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced

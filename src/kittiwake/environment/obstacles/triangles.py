@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.core.arrays import as_arrays
-from kittiwake.environment.obstacles.meetings import triangle
+from kittiwake.environment.obstacles.intersections import triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Count, Flag, Real
 from kittiwake.geometry.vec3 import Vec3

@@ -26,7 +26,7 @@ from typing_extensions import override
 from kittiwake.contact.solid import Solid, strips
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.environment.obstacles.meetings import span
+from kittiwake.environment.obstacles.intersections import span
 from kittiwake.environment.obstacles.nearest import BISECTIONS
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced

@@ -64,10 +64,10 @@ class DispersionPlume(AbstractPlume[DispersedCloud]):
     def init_cloud(self, site: Site, key: PRNGKeyArray) -> DispersedCloud:
         place_key, emission_key = jax.random.split(key)
         placed = self.sources.sample(site.area, place_key)
-        emissions = random_values(self.emission_range_per_s, emission_key, len(placed.there))
+        emissions = random_values(self.emission_range_per_s, emission_key, len(placed.exists))
         return DispersedCloud(
             placed.positions_world_m,
-            jnp.where(placed.there, emissions, 0.0),
+            jnp.where(placed.exists, emissions, 0.0),
             Downwind.at(site, self.spread_coefficient, self.spread_exponent),
         )
 

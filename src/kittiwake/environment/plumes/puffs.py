@@ -44,7 +44,7 @@ class PuffCloud(AbstractCloud):
 
     Attributes:
         sources_world_m: positions of the sources.
-        there: true for each source that exists.
+        source_exists: true for each source that exists.
         left_s: emission time of each puff.
         amounts: amount of each puff; zero in unused slots of the ring.
         emitted: number of puffs that each source has emitted.
@@ -53,7 +53,7 @@ class PuffCloud(AbstractCloud):
     """
 
     sources_world_m: Float[Array, "sources 3"]
-    there: Bool[Array, " sources"]
+    source_exists: Bool[Array, " sources"]
     left_s: Float[Array, "sources puffs"]
     amounts: Float[Array, "sources puffs"]
     emitted: Int[Array, " sources"]
@@ -77,7 +77,7 @@ class PuffCloud(AbstractCloud):
         waits_s: Float[Array, " sources"],
     ) -> "PuffCloud":
         """Return the cloud with one more puff of each source whose next emission is due."""
-        due = self.there & (self.next_s < time_s)
+        due = self.source_exists & (self.next_s < time_s)
         slots = jnp.arange(self.left_s.shape[1], dtype=self.emitted.dtype)
         is_next = slots[None, :] == (self.emitted % len(slots))[:, None]
         fill = is_next & due[:, None]
@@ -145,11 +145,11 @@ class PuffPlume(AbstractPlume[PuffCloud]):
     def init_cloud(self, site: Site, key: PRNGKeyArray) -> PuffCloud:
         place_key, wait_key = jax.random.split(key)
         placed = self.sources.sample(site.area, place_key)
-        count = len(placed.there)
+        count = len(placed.exists)
         none = jnp.zeros((count, self.remembered))
         return PuffCloud(
             sources_world_m=placed.positions_world_m,
-            there=placed.there,
+            source_exists=placed.exists,
             left_s=none,
             amounts=none,
             emitted=jnp.zeros(count, jnp.int32),
@@ -159,7 +159,7 @@ class PuffPlume(AbstractPlume[PuffCloud]):
 
     @override
     def step_cloud(self, cloud: PuffCloud, time_s: Real, key: PRNGKeyArray) -> PuffCloud:
-        count = len(cloud.there)
+        count = len(cloud.source_exists)
 
         def emit(cloud: PuffCloud, draw: PRNGKeyArray) -> tuple[PuffCloud, None]:
             amount_key, wait_key = jax.random.split(draw)

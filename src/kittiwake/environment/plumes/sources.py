@@ -23,7 +23,7 @@ class SourcePositions(NamedTuple):
     """Positions of sources; those that are not ``there`` emit nothing."""
 
     positions_world_m: Float[Array, "sources 3"]
-    there: Bool[Array, " sources"]
+    exists: Bool[Array, " sources"]
 
 
 class Sources(eqx.Module):

@@ -22,8 +22,8 @@ import numpy as np
 from jaxtyping import Array, Float
 from typing_extensions import override
 
-from kittiwake.environment.satellites.choice import frame_at, select_satellites
 from kittiwake.environment.satellites.range_errors import FirstOrderError, SecondOrderError
+from kittiwake.environment.satellites.selection import frame_at, select_satellites
 from kittiwake.geometry.geodesy import LocalFrame
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3

@@ -17,9 +17,9 @@ from jaxtyping import Array, Float
 from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.environment.satellites.choice import frame_at, select_satellites
 from kittiwake.environment.satellites.gps_time import ahead_of_utc, utc_from_gps
 from kittiwake.environment.satellites.range_errors import SecondOrderError
+from kittiwake.environment.satellites.selection import frame_at, select_satellites
 from kittiwake.geometry.geodesy import LocalFrame
 from kittiwake.geometry.scalar import Real
 from kittiwake.world.satellites import AbstractConstellation, AbstractOrbits, AbstractRangeError

@@ -31,7 +31,11 @@ from kittiwake.core.commands import VelocityYaw
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.avoidance.half_spaces import nearest_point
-from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, world_directions
+from kittiwake.guidance.avoidance.range_sensors import (
+    AbstractRangeAvoidance,
+    Directions,
+    world_directions,
+)
 from kittiwake.interfaces.guidance import AvoidanceInputs
 
 # nearer points have no direction

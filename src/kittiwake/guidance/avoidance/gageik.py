@@ -31,7 +31,11 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, level_directions
+from kittiwake.guidance.avoidance.range_sensors import (
+    AbstractRangeAvoidance,
+    Directions,
+    level_directions,
+)
 from kittiwake.interfaces.guidance import AvoidanceInputs
 
 

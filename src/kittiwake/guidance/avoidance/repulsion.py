@@ -29,7 +29,11 @@ from kittiwake.core.commands import ThrustAttitude
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.avoidance.sight import AbstractRangeAvoidance, Directions, world_directions
+from kittiwake.guidance.avoidance.range_sensors import (
+    AbstractRangeAvoidance,
+    Directions,
+    world_directions,
+)
 from kittiwake.interfaces.guidance import AvoidanceInputs
 
 LEAN_RAD = Bounds(0.0, 1.0, open_below=True)

@@ -32,7 +32,7 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.avoidance.sight import (
+from kittiwake.guidance.avoidance.range_sensors import (
     AbstractRangeAvoidance,
     Directions,
     Ranges,
@@ -49,7 +49,7 @@ class WagsterState(eqx.Module):
     """Flag of a stop before an obstacle, and its position."""
 
     stopped: Bool[Array, ""]
-    place_world_m: Vec3
+    stop_position_world_m: Vec3
 
 
 class Wagster(AbstractRangeAvoidance[WagsterState, PositionYaw]):
@@ -99,7 +99,7 @@ class Wagster(AbstractRangeAvoidance[WagsterState, PositionYaw]):
         )
         front_m, detected = _along(directions, ranges, forward)
         stops = moves & detected & (front_m < self.front_m)
-        place = tree_where(state.stopped, state.place_world_m, here)
+        place = tree_where(state.stopped, state.stop_position_world_m, here)
         standing = PositionYaw(place, command.yaw_rad, yaw_rate_radps=command.yaw_rate_radps)
         stopped = tree_where(stops, standing, command)
         aside = left * jnp.where(moves, self._push_m(directions, ranges, left), 0.0)

@@ -118,7 +118,7 @@ class Land(AbstractGuidance[LandState]):
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        place, height = context.place_world_m, self.landing_height_world_m
+        place, height = context.task_start_world_m, self.landing_height_world_m
         if height is None:
             height = context.world.ground_z_m + (context.dynamics.standing_height_m or 0.0)
         return Vec3(place.x, place.y, height)

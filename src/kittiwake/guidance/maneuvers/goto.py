@@ -22,7 +22,7 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import check_places
+from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
@@ -58,7 +58,7 @@ class Goto(AbstractGuidance[GotoState]):
 
     @override
     def prepare(self, context: BuildContext) -> "Goto":
-        check_places(context, [self.position_world_m], "position_world_m")
+        check_positions(context, [self.position_world_m], "position_world_m")
         return self
 
     @override

@@ -7,7 +7,7 @@ from kittiwake.core.commands import Command, PositionYaw, VelocityHeightYaw, Vel
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import check_places
+from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
@@ -37,12 +37,12 @@ class Hold(AbstractGuidance[InitialPose]):
     @override
     def prepare(self, context: BuildContext) -> "Hold":
         if self.position_world_m is not None:
-            check_places(context, [self.position_world_m], "position_world_m")
+            check_positions(context, [self.position_world_m], "position_world_m")
         return self
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        return self.position_world_m or context.place_world_m
+        return self.position_world_m or context.task_start_world_m
 
     @override
     def command_types(self) -> tuple[type[Command]]:

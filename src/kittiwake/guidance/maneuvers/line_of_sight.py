@@ -30,8 +30,8 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import check_places
 from kittiwake.guidance.planning.survey_pattern import SurveyPattern, check_positions_or_pattern
+from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
@@ -83,16 +83,16 @@ class LineOfSight(AbstractGuidance[LineOfSightState]):
     @override
     def prepare(self, context: BuildContext) -> "LineOfSight":
         if self.pattern is None:
-            check_places(context, self.positions_world_m, "positions_world_m")
+            check_positions(context, self.positions_world_m, "positions_world_m")
             return self
         places = self.pattern.positions_world_m(context.world.origin)
-        check_places(context, places, "pattern")
+        check_positions(context, places, "pattern")
         return replace(self, positions_world_m=places, pattern=None)
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
         if self.loop:
-            return context.place_world_m
+            return context.task_start_world_m
         if self.pattern is None:
             return self.positions_world_m[-1]
         return self.pattern.positions_world_m(context.world.origin)[-1]
@@ -132,11 +132,11 @@ class LineOfSight(AbstractGuidance[LineOfSightState]):
         return self._finished(state.reached)
 
     @override
-    def legs(self, state: LineOfSightState) -> Int[Array, ""]:
+    def waypoints_reached(self, state: LineOfSightState) -> Int[Array, ""]:
         return state.reached
 
     @override
-    def planned_legs(self) -> int | None:
+    def planned_waypoints(self) -> int | None:
         return None if self.loop else len(self.positions_world_m)
 
     def _finished(self, reached: Int[Array, ""]) -> Bool[Array, ""]:

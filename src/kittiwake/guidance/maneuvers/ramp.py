@@ -25,7 +25,7 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.height_ramp import Ramp
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import check_places
+from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
@@ -60,12 +60,12 @@ class RampTakeoff(AbstractGuidance[RampState]):
 
     @override
     def prepare(self, context: BuildContext) -> "RampTakeoff":
-        check_places(context, [self.leads_to(context)], "height_m")
+        check_positions(context, [self.leads_to(context)], "height_m")
         return self
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        return context.place_world_m + Vec3(0.0, 0.0, self.height_m)
+        return context.task_start_world_m + Vec3(0.0, 0.0, self.height_m)
 
     @override
     def command_types(self) -> tuple[type[PositionYaw]]:
@@ -144,7 +144,7 @@ class RampLand(AbstractGuidance[RampState]):
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        place, height = context.place_world_m, self.landing_height_world_m
+        place, height = context.task_start_world_m, self.landing_height_world_m
         return Vec3(place.x, place.y, place.z if height is None else height)
 
     @override

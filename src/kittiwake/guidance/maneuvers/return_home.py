@@ -11,7 +11,7 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.maneuvers.goto import Goto, GotoState
-from kittiwake.guidance.places import check_places
+from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
@@ -35,14 +35,14 @@ class ReturnHome(AbstractGuidance[GotoState]):
 
     @override
     def prepare(self, context: BuildContext) -> "ReturnHome":
-        check_places(context, [self.leads_to(context)], "home")
+        check_positions(context, [self.leads_to(context)], "home")
         return replace(self, home_world_m=self.home_world_m or context.start.position_world_m)
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
         home = self.home_world_m or context.start.position_world_m
         height = self.height_world_m
-        return Vec3(home.x, home.y, context.place_world_m.z if height is None else height)
+        return Vec3(home.x, home.y, context.task_start_world_m.z if height is None else height)
 
     @override
     def command_types(self) -> tuple[type[PositionYaw]]:
@@ -65,7 +65,7 @@ class ReturnHome(AbstractGuidance[GotoState]):
     def finished(self, state: GotoState) -> Flag:
         return state.arrived
 
-    def _goto(self, place_world_m: Vec3) -> Goto:
+    def _goto(self, goal_world_m: Vec3) -> Goto:
         return Goto(
-            place_world_m, self.yaw_rad, self.radius_m, self.speed_mps, self.acceleration_mps2
+            goal_world_m, self.yaw_rad, self.radius_m, self.speed_mps, self.acceleration_mps2
         )

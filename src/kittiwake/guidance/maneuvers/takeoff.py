@@ -26,7 +26,7 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import check_places
+from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
@@ -69,12 +69,12 @@ class Takeoff(AbstractGuidance[TakeoffState]):
 
     @override
     def prepare(self, context: BuildContext) -> "Takeoff":
-        check_places(context, [self.leads_to(context)], "height_m")
+        check_positions(context, [self.leads_to(context)], "height_m")
         return self
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        return context.place_world_m + Vec3(0.0, 0.0, self.height_m)
+        return context.task_start_world_m + Vec3(0.0, 0.0, self.height_m)
 
     @override
     def command_types(self) -> tuple[type[PositionYaw]]:

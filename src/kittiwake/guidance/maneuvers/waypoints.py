@@ -14,8 +14,8 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.guidance.initial_pose import InitialPose
-from kittiwake.guidance.places import check_places
 from kittiwake.guidance.planning.survey_pattern import SurveyPattern, check_positions_or_pattern
+from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
@@ -57,7 +57,7 @@ class Waypoints(AbstractGuidance[WaypointsState]):
     @override
     def prepare(self, context: BuildContext) -> "Waypoints":
         places = self._positions_world_m(context)
-        check_places(context, places, "positions_world_m" if self.pattern is None else "pattern")
+        check_positions(context, places, "positions_world_m" if self.pattern is None else "pattern")
         if self.pattern is None:
             return self
         return replace(self, positions_world_m=places, pattern=None)
@@ -100,11 +100,11 @@ class Waypoints(AbstractGuidance[WaypointsState]):
         return jnp.logical_and(not self.loop, state.reached >= len(self.positions_world_m))
 
     @override
-    def legs(self, state: WaypointsState) -> Int[Array, ""]:
+    def waypoints_reached(self, state: WaypointsState) -> Int[Array, ""]:
         return state.reached
 
     @override
-    def planned_legs(self) -> int | None:
+    def planned_waypoints(self) -> int | None:
         return None if self.loop else len(self.positions_world_m)
 
     def _positions_world_m(self, context: BuildContext) -> tuple[Vec3, ...]:

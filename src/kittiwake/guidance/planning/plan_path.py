@@ -18,9 +18,9 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.places import check_places
 from kittiwake.guidance.planning.free_space import FreeSpace, Points
 from kittiwake.guidance.planning.path_search import length_m, shortest_path
+from kittiwake.guidance.positions import check_positions
 from kittiwake.guidance.trajectories.follow_trajectory import FollowTrajectory
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
@@ -72,11 +72,11 @@ class PlanPath(AbstractGuidance[tuple[()]]):
     @override
     def prepare(self, context: BuildContext) -> FollowTrajectory:
         world = context.world
-        begin = context.place_world_m if self.from_world_m is None else self.from_world_m
+        begin = context.task_start_world_m if self.from_world_m is None else self.from_world_m
         ends = np.array([[p.x, p.y, p.z] for p in (begin, self.goal_world_m)], float)
         names = ("the start", "goal_world_m")
-        check_places(context, [begin], "the start")
-        check_places(context, [self.goal_world_m], "goal_world_m")
+        check_positions(context, [begin], "the start")
+        check_positions(context, [self.goal_world_m], "goal_world_m")
         clearance_m = float(self.clearance_m)
         _check_body_size(clearance_m, context)
         if np.linalg.norm(ends[1] - ends[0]) <= SAME_M:

@@ -54,7 +54,7 @@ class AccelerationProfile(AbstractGuidance[ProfileState]):
 
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
-        return context.place_world_m + self.along_world_m
+        return context.task_start_world_m + self.along_world_m
 
     @override
     def init(self, key: PRNGKeyArray) -> ProfileState:

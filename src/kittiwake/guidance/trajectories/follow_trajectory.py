@@ -24,7 +24,7 @@ from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.places import check_places
+from kittiwake.guidance.positions import check_positions
 from kittiwake.guidance.trajectories.polynomials import Pieces, Shape, derived, horner, spline
 from kittiwake.guidance.trajectories.time_allocation import allocated_times, peaks
 from kittiwake.interfaces.build_context import BuildContext
@@ -115,7 +115,7 @@ class FollowTrajectory(AbstractGuidance[TrajectoryState]):
     def prepare(self, context: BuildContext) -> "FollowTrajectory":
         places = tuple((float(p.x), float(p.y), float(p.z)) for p in self.positions_world_m)
         _check_waypoints(np.array(places))
-        check_places(context, self.positions_world_m, "positions_world_m")
+        check_positions(context, self.positions_world_m, "positions_world_m")
         plan = _plan(
             places,
             self.shape,
@@ -167,13 +167,13 @@ class FollowTrajectory(AbstractGuidance[TrajectoryState]):
         return on_it.astype(jnp.int32) + self.finished(state).astype(jnp.int32)
 
     @override
-    def legs(self, state: TrajectoryState) -> Int[Array, ""]:
+    def waypoints_reached(self, state: TrajectoryState) -> Int[Array, ""]:
         times = jnp.asarray(self._planned.pieces.times_s)
         passed = jnp.sum(times <= state.time_s, dtype=jnp.int32)
         return jnp.where(state.started, passed, 0)
 
     @override
-    def planned_legs(self) -> int:
+    def planned_waypoints(self) -> int:
         return len(self.positions_world_m)
 
     @property

@@ -32,7 +32,7 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.places import check_places
+from kittiwake.guidance.positions import check_positions
 from kittiwake.guidance.route import Route
 from kittiwake.guidance.trajectories.polynomials import spline
 from kittiwake.interfaces.build_context import BuildContext
@@ -61,7 +61,7 @@ class PathSamples(eqx.Module):
 
     positions_world_m: Float[Array | np.ndarray, "samples 3"]
     accelerations_world_mps2: Float[Array | np.ndarray, "samples 3"]
-    places_world_m: Float[Array | np.ndarray, "places 3"]
+    waypoints_world_m: Float[Array | np.ndarray, "waypoints 3"]
 
 
 class PursuitState(eqx.Module):
@@ -129,8 +129,8 @@ class Pursue(AbstractGuidance[PursuitState]):
     @override
     def prepare(self, context: BuildContext) -> "Pursue":
         curve = self._curve()
-        places = [Vec3(*place) for place in curve.places_world_m.tolist()]
-        check_places(context, places, "positions_world_m" if self.file is None else "file")
+        places = [Vec3(*place) for place in curve.waypoints_world_m.tolist()]
+        check_positions(context, places, "positions_world_m" if self.file is None else "file")
         return eqx.tree_at(
             lambda guidance: guidance.sampled, self, curve, is_leaf=lambda x: x is None
         )
@@ -138,7 +138,7 @@ class Pursue(AbstractGuidance[PursuitState]):
     @override
     def leads_to(self, context: BuildContext) -> Vec3:
         del context
-        return Vec3(*self._curve().places_world_m[-1].tolist())
+        return Vec3(*self._curve().waypoints_world_m[-1].tolist())
 
     @override
     def init(self, key: PRNGKeyArray) -> PursuitState:
@@ -190,11 +190,11 @@ class Pursue(AbstractGuidance[PursuitState]):
         return state.visited >= self._waypoint_count()
 
     @override
-    def legs(self, state: PursuitState) -> Int[Array, ""]:
+    def waypoints_reached(self, state: PursuitState) -> Int[Array, ""]:
         return state.visited
 
     @override
-    def planned_legs(self) -> int:
+    def planned_waypoints(self) -> int:
         return self._waypoint_count()
 
     @property
@@ -229,8 +229,8 @@ class Pursue(AbstractGuidance[PursuitState]):
         return jnp.where(ahead.any(), jnp.argmax(ahead), len(points) - 1).astype(jnp.int32)
 
     def _limited(self, before: Vec3, desired: Vec3, dt_s: Real) -> Vec3:
-        change = desired.shortened(self.max_speed_mps) - before
-        return before + change.shortened(self.max_acceleration_mps2 * dt_s)
+        change = desired.clip_norm(self.max_speed_mps) - before
+        return before + change.clip_norm(self.max_acceleration_mps2 * dt_s)
 
     def _yaw_loop(
         self, state: PursuitState, inputs: GuidanceInputs, error: Vec3, dt_s: Real
@@ -264,7 +264,7 @@ class Pursue(AbstractGuidance[PursuitState]):
     def _visited(
         self, visited: Int[Array, ""], point: Int[Array, ""], here: Vec3, look_ahead_m: Real
     ) -> Int[Array, ""]:
-        places = self._samples.places_world_m
+        places = self._samples.waypoints_world_m
         last = len(places) - 1
         away = (_row(places, jnp.minimum(visited, last)) - here).norm()
         ended = point == len(self._samples.positions_world_m) - 1

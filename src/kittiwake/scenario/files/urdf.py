@@ -108,12 +108,12 @@ class _Pose:
     """Pose of a link in the axes of another."""
 
     rotation: np.ndarray
-    place_m: np.ndarray
+    position_m: np.ndarray
 
     def within(self, outer: "_Pose") -> "_Pose":
         """Return the pose in the axes that the outer pose refers to."""
-        place_m = outer.place_m + outer.rotation @ self.place_m
-        return _Pose(outer.rotation @ self.rotation, place_m)
+        position_m = outer.position_m + outer.rotation @ self.position_m
+        return _Pose(outer.rotation @ self.rotation, position_m)
 
 
 IDENTITY = _Pose(np.eye(3), np.zeros(3))
@@ -242,7 +242,7 @@ def _solid(inertial: Element, pose: _Pose) -> MassElement:
     mass, inertia = inertial.required("mass"), inertial.required("inertia")
     own = _origin(inertial)
     turned = own if pose is IDENTITY else own.within(pose)
-    center_m = Vec3(*(float(place) for place in turned.place_m))
+    center_m = Vec3(*(float(axis) for axis in turned.position_m))
     return MassElement(_mass_kg(mass), _inertia(inertia, turned.rotation), center_m)
 
 

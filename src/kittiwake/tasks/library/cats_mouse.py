@@ -170,10 +170,10 @@ class CatsMouse(AbstractTask[tuple[()]]):
         center = here + AHEAD_S * mouse_mps
         ahead = rows(cats.position_world_m) + AHEAD_S * rows(cats.velocity_world_mps)
         relative = ahead[:, :2] - center[None]
-        place = RING_M * _ring_directions(relative, center)[agent.number]
-        velocity = mouse_mps + GAIN_PER_S * (place - relative[agent.number])
+        place = RING_M * _ring_directions(relative, center)[agent.index]
+        velocity = mouse_mps + GAIN_PER_S * (place - relative[agent.index])
         others = jnp.concatenate([ahead[:, :2], (here + AHEAD_S * mouse_mps)[None]])
-        velocity = velocity + _avoidance_velocity(others, agent.number)
+        velocity = velocity + _avoidance_velocity(others, agent.index)
         return velocity_action(
             pelican_level_velocity_mapping(float(self.height_m)),
             Vec3(velocity[0], velocity[1], 0.0),
@@ -188,9 +188,9 @@ class CatsMouse(AbstractTask[tuple[()]]):
         return push * (self.mouse_speed_mps / jnp.sqrt(jnp.maximum((push**2).sum(), EPSILON**2)))
 
 
-def _avoidance_velocity(places_m: Float[Array, "vehicles 2"], number: Count) -> Float[Array, "2"]:
+def _avoidance_velocity(positions_m: Float[Array, "vehicles 2"], index: Count) -> Float[Array, "2"]:
     """Return a velocity distance from all others that will be nearer than ``APART_M``."""
-    offsets = places_m[number][None] - places_m
+    offsets = positions_m[index][None] - positions_m
     distance = jnp.sqrt(jnp.maximum((offsets**2).sum(axis=1, keepdims=True), EPSILON))
     shortfall = jnp.maximum(APART_M - distance, 0.0)
     return (APART_GAIN_PER_S * shortfall / distance * offsets).sum(axis=0)

@@ -105,7 +105,7 @@ class Complacs(AbstractTask[WaypointProgress]):
         return STICKS
 
     @override
-    def begin(
+    def init_goal(
         self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
     ) -> WaypointProgress:
         del scene, key
@@ -113,14 +113,14 @@ class Complacs(AbstractTask[WaypointProgress]):
         return WaypointProgress(zero, zero)
 
     @override
-    def proceed(
+    def update_goal(
         self, goal: WaypointProgress, scene: TaskScene, key: PRNGKeyArray
     ) -> WaypointProgress:
         del key
 
         def arrives(agent: Agent) -> Bool[Array, ""]:
             distance_2 = square(self._waypoint(goal, agent) - agent.estimate.position_world_m)
-            left = goal.reached[agent.number] < len(self.waypoints_world_m)
+            left = goal.reached[agent.index] < len(self.waypoints_world_m)
             return left & (distance_2 < self.within_m**2)
 
         new = scene.each(arrives).astype(jnp.int32)
@@ -134,11 +134,11 @@ class Complacs(AbstractTask[WaypointProgress]):
     @override
     def reward(self, goal: WaypointProgress, agent: Agent, scene: TaskScene) -> Real:
         del scene
-        return self.reward_per_waypoint * jnp.asarray(goal.new[agent.number], float)
+        return self.reward_per_waypoint * jnp.asarray(goal.new[agent.index], float)
 
     @override
     def figures(self, goal: WaypointProgress, scene: TaskScene) -> dict[str, Real]:
-        count = len(jnp.asarray(scene.agents.number)) * len(self.waypoints_world_m)
+        count = len(jnp.asarray(scene.agents.index)) * len(self.waypoints_world_m)
         return {"waypoints_reached": goal.reached.astype(float).sum(), "waypoints": count}
 
     def _waypoint(self, goal: WaypointProgress, agent: Agent) -> Vec3:
@@ -146,4 +146,4 @@ class Complacs(AbstractTask[WaypointProgress]):
         places: Float[Array, "waypoints 3"] = jnp.asarray(
             [place.array for place in self.waypoints_world_m], jnp.result_type(float)
         )
-        return Vec3.of(places[jnp.minimum(goal.reached[agent.number], len(places) - 1)])
+        return Vec3.of(places[jnp.minimum(goal.reached[agent.index], len(places) - 1)])

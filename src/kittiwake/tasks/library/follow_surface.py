@@ -84,7 +84,7 @@ class FollowSurfaceTask(AbstractTask[Float[Array, ""]]):
         return self._action_mapping
 
     @override
-    def begin(
+    def init_goal(
         self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
     ) -> Float[Array, ""]:
         del scene, vehicles

@@ -114,7 +114,7 @@ class FormationTask(AbstractTask[Center]):
         return self._action_mapping
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Center:
+    def init_goal(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Center:
         del vehicles
         middle = jax.tree.map(jnp.mean, scene.agents.truth.position_world_m)
         speed, turning, heading, turned = jax.random.uniform(key, (4,), jnp.result_type(float))
@@ -129,14 +129,14 @@ class FormationTask(AbstractTask[Center]):
         )
 
     @override
-    def proceed(self, goal: Center, scene: TaskScene, key: PRNGKeyArray) -> Center:
+    def update_goal(self, goal: Center, scene: TaskScene, key: PRNGKeyArray) -> Center:
         del scene, key
         return goal.later(1.0 / self.rate_hz)
 
     @override
     def observe(self, goal: Center, agent: Agent, scene: TaskScene) -> FormationObservation:
         own, others = agent.estimate, other_agents(scene, agent).estimate
-        count = len(jnp.asarray(scene.agents.number))
+        count = len(jnp.asarray(scene.agents.index))
         return FormationObservation(
             offset_world_m=self._place(goal, agent, count) - own.position_world_m,
             velocity_world_mps=own.velocity_world_mps,
@@ -168,7 +168,7 @@ class FormationTask(AbstractTask[Center]):
     @override
     def baseline(self, goal: Center, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
         observation = self.observe(goal, agent, scene)
-        approach = (observation.offset_world_m * GAIN_PER_S).shortened(MAX_APPROACH_MPS)
+        approach = (observation.offset_world_m * GAIN_PER_S).clip_norm(MAX_APPROACH_MPS)
         velocity = approach + observation.center_world_mps
         for offset in observation.others_world_m:
             distance = jnp.maximum(jnp.linalg.norm(offset), 1e-3)
@@ -180,6 +180,6 @@ class FormationTask(AbstractTask[Center]):
 
     def _place(self, goal: Center, agent: Agent, count: int) -> Vec3:
         turn = 2.0 * pi / count
-        angle = goal.turned_rad + turn * jnp.asarray(agent.number, jnp.result_type(float))
+        angle = goal.turned_rad + turn * jnp.asarray(agent.index, jnp.result_type(float))
         ring = Vec3(jnp.cos(angle), jnp.sin(angle), jnp.zeros_like(angle)) * self.radius_m
         return goal.position_world_m + ring

@@ -87,13 +87,15 @@ class HallwayTask(AbstractTask[Progress]):
         return self._action_mapping
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Progress:
+    def init_goal(
+        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+    ) -> Progress:
         del vehicles, key
         x = rows(scene.agents.truth.position_world_m)[:, 0]
         return Progress(x, jnp.zeros_like(x))
 
     @override
-    def proceed(self, goal: Progress, scene: TaskScene, key: PRNGKeyArray) -> Progress:
+    def update_goal(self, goal: Progress, scene: TaskScene, key: PRNGKeyArray) -> Progress:
         del key
         x = rows(scene.agents.truth.position_world_m)[:, 0]
         return Progress(x, x - goal.x_m)
@@ -111,8 +113,8 @@ class HallwayTask(AbstractTask[Progress]):
         clearance_m = agent.surroundings.nearest_obstacle_m
         assert clearance_m is not None, "the hallway has obstacles"
         near = NEAR_PER_S * nearness(clearance_m, NEAR_M) / self.rate_hz
-        arrived = jnp.where(goal.x_m[agent.number] >= self.end_m, ARRIVED, 0.0)
-        return goal.gained_m[agent.number] - near + arrived
+        arrived = jnp.where(goal.x_m[agent.index] >= self.end_m, ARRIVED, 0.0)
+        return goal.gained_m[agent.index] - near + arrived
 
     @override
     def ended(self, goal: Progress, scene: TaskScene) -> Flag:

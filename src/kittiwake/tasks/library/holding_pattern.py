@@ -47,11 +47,11 @@ class HoldingObservation(WorldMotion):
     """Observation of an agent, in world axes.
 
     Attributes:
-        ways_to_mates_world_m: offsets to the other agents, the next one first.
+        offsets_to_teammates_world_m: offsets to the other agents, the next one first.
         velocities_of_mates_world_mps: their velocities over the ground.
     """
 
-    ways_to_mates_world_m: Annotated[Float[Array, "others 3"], POSITION_BOUNDS]
+    offsets_to_teammates_world_m: Annotated[Float[Array, "others 3"], POSITION_BOUNDS]
     velocities_of_mates_world_mps: Annotated[Float[Array, "others 3"], VELOCITY_BOUNDS]
 
 
@@ -98,7 +98,7 @@ class HoldingPattern(AbstractTask[tuple[()]]):
         return HoldingObservation(
             position_world_m=own.position_world_m,
             velocity_world_mps=own.velocity_world_mps,
-            ways_to_mates_world_m=offsets_to(others, own),
+            offsets_to_teammates_world_m=offsets_to(others, own),
             velocities_of_mates_world_mps=rows(others.velocity_world_mps),
         )
 
@@ -132,7 +132,7 @@ class HoldingPattern(AbstractTask[tuple[()]]):
         here = rows(agent.estimate.position_world_m)[:2]
         radius = _length(here[0], here[1])
         # at the center, where the outward direction is undefined, each agent has its own
-        angle = jnp.asarray(agent.number, here.dtype)
+        angle = jnp.asarray(agent.index, here.dtype)
         default = jnp.stack([jnp.cos(angle), jnp.sin(angle)])
         out = jnp.where(radius > LEAST_M, here / jnp.maximum(radius, LEAST_M), default)
         left = jnp.stack([-out[1], out[0]])

@@ -53,7 +53,7 @@ class AbstractKeepSpot(AbstractTask[Spots]):
         return STICKS
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Spots:
+    def init_goal(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Spots:
         del scene, key
         starts = [vehicle.start for vehicle in vehicles]
         spots = [start.position_world_m.array for start in starts]
@@ -64,11 +64,11 @@ class AbstractKeepSpot(AbstractTask[Spots]):
     def observe(self, goal: Spots, agent: Agent, scene: TaskScene) -> RelativeMotion:
         del scene
         spots, yaws = goal
-        return relative_motion(Vec3.of(spots[agent.number]), yaws[agent.number], agent.estimate)
+        return relative_motion(Vec3.of(spots[agent.index]), yaws[agent.index], agent.estimate)
 
     def position_reward(self, goal: Spots, agent: Agent, scene: TaskScene) -> Real:
         """Return the reward for effort and distance from the start."""
-        squared_distance = square(agent.truth.position_world_m - Vec3.of(goal[0][agent.number]))
+        squared_distance = square(agent.truth.position_world_m - Vec3.of(goal[0][agent.index]))
         running = effort(agent.command) + self.running_per_s * squared_distance
         return -running / self.rate_hz - jnp.where(scene.last, squared_distance, 0.0)
 
@@ -77,7 +77,7 @@ class AbstractKeepSpot(AbstractTask[Spots]):
         spots, _ = goal
 
         def distance_m(agent: Agent) -> Real:
-            return (agent.truth.position_world_m - Vec3.of(spots[agent.number])).norm()
+            return (agent.truth.position_world_m - Vec3.of(spots[agent.index])).norm()
 
         return {"distance_m": jnp.asarray(scene.each(distance_m)).max()}
 

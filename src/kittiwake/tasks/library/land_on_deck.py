@@ -117,24 +117,24 @@ class LandOnDeck(AbstractTask[LandingProgress]):
         return VELOCITY_MAPPING
 
     @override
-    def begin(
+    def init_goal(
         self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
     ) -> LandingProgress:
         del key
         dtype = jnp.result_type(float)
         standing = jnp.asarray([v.dynamics.standing_height_m or 0.0 for v in vehicles], dtype)
-        approach = scene.each(lambda agent: _approach(standing[agent.number], agent))
+        approach = scene.each(lambda agent: _approach(standing[agent.index], agent))
         zero = jnp.zeros_like(standing)
         return LandingProgress(
             standing, jnp.asarray(approach.away_m), zero, jnp.asarray(approach.speed_mps), zero
         )
 
     @override
-    def proceed(
+    def update_goal(
         self, goal: LandingProgress, scene: TaskScene, key: PRNGKeyArray
     ) -> LandingProgress:
         del key
-        now = scene.each(lambda agent: _approach(goal.standing_height_m[agent.number], agent))
+        now = scene.each(lambda agent: _approach(goal.standing_height_m[agent.index], agent))
         rests = now.touches & (now.speed_mps < self.rest_mps)
         return goal._replace(
             away_m=now.away_m,
@@ -150,7 +150,7 @@ class LandOnDeck(AbstractTask[LandingProgress]):
         del scene
         own, deck = agent.estimate, _deck_measurement(agent)
         up = Vec3(0.0, 0.0, 1.0)
-        place = deck.position_world_m + up * goal.standing_height_m[agent.number]
+        place = deck.position_world_m + up * goal.standing_height_m[agent.index]
         return LandOnDeckObservation(
             offset_world_m=place - own.position_world_m,
             closing_world_mps=deck.velocity_world_mps - own.velocity_world_mps,
@@ -161,10 +161,10 @@ class LandOnDeck(AbstractTask[LandingProgress]):
     @override
     def reward(self, goal: LandingProgress, agent: Agent, scene: TaskScene) -> Real:
         del scene
-        number = agent.number
-        soft = tolerance(goal.touch_mps[number], margin=SOFT_MPS)
-        landed = jnp.where(self._stands(goal)[number], LANDED + LANDED_SOFTLY * soft, 0.0)
-        reward = goal.nearer_m[number] / APPROACH_SCALE_M + landed
+        index = agent.index
+        soft = tolerance(goal.touch_mps[index], margin=SOFT_MPS)
+        landed = jnp.where(self._stands(goal)[index], LANDED + LANDED_SOFTLY * soft, 0.0)
+        reward = goal.nearer_m[index] / APPROACH_SCALE_M + landed
         return jnp.where(self._wet(agent), self.lost_reward, reward)
 
     @override

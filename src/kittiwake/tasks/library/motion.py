@@ -34,11 +34,11 @@ class RelativeMotion(eqx.Module):
     angular_velocity_body_radps: Annotated[Vec3, RATE_BOUNDS]
 
 
-def relative_motion(place_world_m: Vec3, yaw_rad: Real, motion: Kinematics) -> RelativeMotion:
+def relative_motion(position_world_m: Vec3, yaw_rad: Real, motion: Kinematics) -> RelativeMotion:
     """Return a vehicle's motion relative to a place and a desired yaw."""
     body_from_world = motion.q_world_from_body.inverse()
     return RelativeMotion(
-        offset_body_m=body_from_world.rotate(place_world_m - motion.position_world_m),
+        offset_body_m=body_from_world.rotate(position_world_m - motion.position_world_m),
         velocity_body_mps=body_from_world.rotate(motion.velocity_world_mps),
         up_body=body_from_world.rotate(Vec3(0.0, 0.0, 1.0)),
         ahead_body=body_from_world.rotate(Vec3(jnp.cos(yaw_rad), jnp.sin(yaw_rad), 0.0)),

@@ -89,9 +89,9 @@ class RaceProgress(NamedTuple):
     nearer_m: Float[Array, " agents"]
     passes: Bool[Array, " agents"]
 
-    def target(self, number: Count | slice) -> Int[Array, "..."]:
+    def target(self, index: Count | slice) -> Int[Array, "..."]:
         """Return the index of an agent's next gate; after all gates that of the last one."""
-        return jnp.minimum(self.passed[number], self.gates_world_m.shape[0] - 1)
+        return jnp.minimum(self.passed[index], self.gates_world_m.shape[0] - 1)
 
 
 class ObstacleRace(AbstractTask[RaceProgress]):
@@ -122,7 +122,7 @@ class ObstacleRace(AbstractTask[RaceProgress]):
         return ACCELERATIONS
 
     @override
-    def begin(
+    def init_goal(
         self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
     ) -> RaceProgress:
         dtype = jnp.result_type(float)
@@ -137,7 +137,7 @@ class ObstacleRace(AbstractTask[RaceProgress]):
         return RaceProgress(gates, fronts, position, zero, zero.astype(dtype), zero > 0)
 
     @override
-    def proceed(self, goal: RaceProgress, scene: TaskScene, key: PRNGKeyArray) -> RaceProgress:
+    def update_goal(self, goal: RaceProgress, scene: TaskScene, key: PRNGKeyArray) -> RaceProgress:
         del key
         position = rows(scene.agents.truth.position_world_m)
         left = goal.passed < goal.gates_world_m.shape[0]
@@ -163,7 +163,7 @@ class ObstacleRace(AbstractTask[RaceProgress]):
         self, goal: RaceProgress, agent: Agent, scene: TaskScene
     ) -> ObstacleRaceObservation:
         del scene
-        own, at = agent.estimate, goal.target(agent.number)
+        own, at = agent.estimate, goal.target(agent.index)
         gate = goal.gates_world_m[at]
         following = goal.gates_world_m[jnp.minimum(at + 1, goal.gates_world_m.shape[0] - 1)]
         return ObstacleRaceObservation(
@@ -178,8 +178,8 @@ class ObstacleRace(AbstractTask[RaceProgress]):
     @override
     def reward(self, goal: RaceProgress, agent: Agent, scene: TaskScene) -> Real:
         del scene
-        passed = jnp.where(goal.passes[agent.number], PASSED, 0.0)
-        approach = goal.nearer_m[agent.number] / APPROACH_SCALE_M
+        passed = jnp.where(goal.passes[agent.index], PASSED, 0.0)
+        approach = goal.nearer_m[agent.index] / APPROACH_SCALE_M
         return approach - TIME_PER_S / self.rate_hz + passed
 
     @override

@@ -11,9 +11,9 @@ from kittiwake.tasks.task import Agent, TaskScene
 
 def other_agents(scene: TaskScene, agent: Agent) -> Agent:
     """Return all agents but one, along a leading axis; empty for a single agent."""
-    numbers = jnp.asarray(scene.agents.number)
-    places = (agent.number + numbers[1:]) % len(numbers)
-    return jax.tree.map(lambda leaf: leaf[places], scene.agents)
+    indices = jnp.asarray(scene.agents.index)
+    others = (agent.index + indices[1:]) % len(indices)
+    return jax.tree.map(lambda leaf: leaf[others], scene.agents)
 
 
 def offsets_to(there: Kinematics, here: Kinematics) -> Float[Array, "others 3"]:

@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Count, Real
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
-from kittiwake.sensors.view import view_of
+from kittiwake.sensors.ranging_pose import mounted_pose
 from kittiwake.tasks.library.other_agents import rows
 from kittiwake.tasks.library.pelican import MAX_SPEED_MPS
 from kittiwake.tasks.library.separation import (
@@ -140,7 +140,7 @@ class SearchBeliefs(eqx.Module):
         return beliefs
 
     def target(
-        self, number: Count, here: Float[Array, "searchers 3"]
+        self, index: Count, here: Float[Array, "searchers 3"]
     ) -> tuple[Float[Array, "2"], Bool[Array, ""], Int[Array, ""]]:
         """Return a searcher's target, True if there is one, and its index.
 
@@ -149,34 +149,32 @@ class SearchBeliefs(eqx.Module):
         offsets = self.candidates_world_m[None] - here[:, None, :2]
         squared = jnp.where(self.chosen[None], (offsets**2).sum(axis=2), jnp.inf)
         own = jnp.where(
-            jnp.argmin(squared, axis=0).astype(jnp.int32) == number, squared[number], jnp.inf
+            jnp.argmin(squared, axis=0).astype(jnp.int32) == index, squared[index], jnp.inf
         )
         nearest = jnp.argmin(own)
         return self.candidates_world_m[nearest], jnp.isfinite(own[nearest]), nearest
 
     def velocity_world_mps(
-        self, number: Count, here: Float[Array, "searchers 3"], ground_m: Real
+        self, index: Count, here: Float[Array, "searchers 3"], ground_m: Real
     ) -> Float[Array, "3"]:
         """Return a searcher's velocity: along its lane, to its target, or at its stop."""
-        own, height = here[number], here[number, 2] - ground_m
-        place, has_target, which = self.target(number, here)
+        own, height = here[index], here[index, 2] - ground_m
+        place, has_target, which = self.target(index, here)
         offset = place - own[:2]
         clear = self.evidence[which] > DESCEND_EVIDENCE
         sinking = jnp.where(clear, SINK_GAIN_PER_S * (STOP_HEIGHT_M - height), 0.0)
         to_target = jnp.append(GAIN_PER_S * offset, sinking)
         # the integral of the vertical loop from the descent decays within seconds
-        at_stop = jnp.zeros(3, own.dtype).at[2].set(0.25 * jnp.exp(-0.5 * self.stood_s[number]))
+        at_stop = jnp.zeros(3, own.dtype).at[2].set(0.25 * jnp.exp(-0.5 * self.stood_s[index]))
         to_target = jnp.where(_is_stopping(offset, height), at_stop, to_target)
-        level = SWEEP_M + LEVEL_STEP_M * jnp.asarray(number, own.dtype)
-        along = jnp.append(self._lane_velocity(number, own[:2]), SINK_GAIN_PER_S * (level - height))
+        level = SWEEP_M + LEVEL_STEP_M * jnp.asarray(index, own.dtype)
+        along = jnp.append(self._lane_velocity(index, own[:2]), SINK_GAIN_PER_S * (level - height))
         chosen = jnp.where(has_target, to_target, along)
-        return jnp.clip(
-            chosen + avoidance_velocity_mps(number, here), -MAX_SPEED_MPS, MAX_SPEED_MPS
-        )
+        return jnp.clip(chosen + avoidance_velocity_mps(index, here), -MAX_SPEED_MPS, MAX_SPEED_MPS)
 
-    def _lane_velocity(self, number: Count, own: Float[Array, "2"]) -> Float[Array, "2"]:
+    def _lane_velocity(self, index: Count, own: Float[Array, "2"]) -> Float[Array, "2"]:
         """Return the horizontal velocity toward a point ahead on the lane."""
-        corners, leg = self.corners_world_m[number], self.leg[number]
+        corners, leg = self.corners_world_m[index], self.leg[index]
         start, end = corners[leg], corners[leg + 1]
         lane = end - start
         length = jnp.sqrt((lane**2).sum() + 1e-6)
@@ -191,7 +189,7 @@ class SearchBeliefs(eqx.Module):
     ) -> tuple[Cells, Float[Array, ""], Float[Array, " cells"]]:
         """Return the ground positions of an image's cells, their size, and their evidence."""
         patches = self.camera.patches(
-            view_of(compensate_delay(estimate), self.camera.mount), ground_m
+            mounted_pose(compensate_delay(estimate), self.camera.mount), ground_m
         )
         cells = jnp.stack([patches.x_world_m, patches.y_world_m], axis=-1).reshape(-1, 2)
         evidence_of_cells = jnp.where(patches.valid & image.valid, image.evidence, 0.0).reshape(-1)
@@ -245,20 +243,20 @@ class SearchBeliefs(eqx.Module):
         )
 
     def _with_progress(
-        self, number: int, here: Float[Array, "searchers 3"], ground_m: Real, step_s: Real
+        self, index: int, here: Float[Array, "searchers 3"], ground_m: Real, step_s: Real
     ) -> "SearchBeliefs":
         """Return the beliefs after a searcher reaches a corner of its lanes or ends a stop."""
-        own = here[number]
-        place, has_target, _ = self.target(number, here)
+        own = here[index]
+        place, has_target, _ = self.target(index, here)
         beside = has_target & _is_stopping(place - own[:2], own[2] - ground_m)
-        stood = jnp.where(beside, self.stood_s[number] + step_s, 0.0)
+        stood = jnp.where(beside, self.stood_s[index] + step_s, 0.0)
         finished = stood > STOP_S
         visited = jnp.abs(self.candidates_world_m - place[None]).max(axis=1) < STOP_SPACING_M
         visited = visited & finished
         slot = self.stops % STOPS
         stop = jnp.where(finished, place, self.stops_world_m[slot])
-        leg = self.leg[number]
-        corner = self.corners_world_m[number, leg + 1]
+        leg = self.leg[index]
+        corner = self.corners_world_m[index, leg + 1]
         turns = ~has_target & (jnp.abs(corner - own[:2]).max() < TURN_WITHIN_M)
         last = self.corners_world_m.shape[1] - 2
         return replace(
@@ -267,8 +265,8 @@ class SearchBeliefs(eqx.Module):
             chosen=self.chosen & ~visited,
             stops_world_m=self.stops_world_m.at[slot].set(stop),
             stops=self.stops + finished.astype(jnp.int32),
-            leg=self.leg.at[number].set(jnp.minimum(leg + turns.astype(jnp.int32), last)),
-            stood_s=self.stood_s.at[number].set(jnp.where(finished, 0.0, stood)),
+            leg=self.leg.at[index].set(jnp.minimum(leg + turns.astype(jnp.int32), last)),
+            stood_s=self.stood_s.at[index].set(jnp.where(finished, 0.0, stood)),
         )
 
 
@@ -304,13 +302,13 @@ def lanes(
 
 
 def _searcher_area(
-    here: Float[Array, "searchers 2"], number: int, area: FlightArea
+    here: Float[Array, "searchers 2"], index: int, area: FlightArea
 ) -> tuple[Float[Array, "2"], Float[Array, "2"]]:
     """Return a searcher's part of the persons' area, which is divided from west to east."""
     low, high = jnp.asarray([area.x_m, area.y_m], here.dtype).T
     middle, half = 0.5 * (low + high), 0.5 * PERSONS_SHARE * (high - low) - EDGE_M
     width = 2.0 * half[0] / float(len(here))
-    rank = jnp.argsort(jnp.argsort(here[:, 0]))[number].astype(here.dtype)
+    rank = jnp.argsort(jnp.argsort(here[:, 0]))[index].astype(here.dtype)
     west = middle[0] - half[0] + rank * width
     south, north = middle[1] - half[1], middle[1] + half[1]
     return jnp.stack([west, south]), jnp.stack([west + width, north])

@@ -93,13 +93,13 @@ class PlumeObservation(WorldMotion):
     Attributes:
         concentration: measured concentration.
         ways_to_locations_world_m: offsets to the reference locations.
-        ways_to_mates_world_m: offsets to the other agents, the next one first.
+        offsets_to_teammates_world_m: offsets to the other agents, the next one first.
         wind_world_mps: mean wind 6 m over the ground.
     """
 
     concentration: Annotated[Real, CONCENTRATION]
     ways_to_locations_world_m: Annotated[Float[Array, "locations 3"], POSITION_BOUNDS]
-    ways_to_mates_world_m: Annotated[Float[Array, "other_agents 3"], POSITION_BOUNDS]
+    offsets_to_teammates_world_m: Annotated[Float[Array, "other_agents 3"], POSITION_BOUNDS]
     wind_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
 
 
@@ -136,7 +136,7 @@ class AbstractPlumeTask(AbstractTask[Findings]):
     window: Annotated[int, STEPS] = eqx.field(static=True, default=0)
     resolution: Annotated[Real, POSITIVE] = 1e-4
     # True to keep the beliefs of sources that the built-in policy needs
-    believing: bool = eqx.field(static=True, default=False)
+    has_beliefs: bool = eqx.field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Conditions] = {
@@ -175,21 +175,23 @@ class AbstractPlumeTask(AbstractTask[Findings]):
         return pelican_velocity_mapping(tuple(f"concentration_{i}" for i in range(self.locations)))
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Findings:
+    def init_goal(
+        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+    ) -> Findings:
         del vehicles
         place_key, source_key = jax.random.split(key)
         places = reference_locations(_cloud(scene), scene.world.area, self.locations, place_key)
         zeros = jnp.zeros(self.locations, places.dtype)
         samples = SampleSet.empty(self.locations, self.window) if self.window else None
         sources = None
-        if self.believing and self.emissions is not None:
+        if self.has_beliefs and self.emissions is not None:
             sources = SourceBeliefs.initial(
                 places, _wind(scene), scene.world.ground_z_m, self.emissions, source_key
             )
         return Findings(places, zeros, zeros, zeros, samples, sources)
 
     @override
-    def proceed(self, goal: Findings, scene: TaskScene, key: PRNGKeyArray) -> Findings:
+    def update_goal(self, goal: Findings, scene: TaskScene, key: PRNGKeyArray) -> Findings:
         sources = goal.sources
         goal = replace(goal, reported=self._reported_concentrations(scene))
         if goal.samples is not None:
@@ -223,7 +225,7 @@ class AbstractPlumeTask(AbstractTask[Findings]):
             velocity_world_mps=own.velocity_world_mps,
             concentration=agent.measurements[NOSE].concentration,
             ways_to_locations_world_m=goal.locations_world_m - rows(own.position_world_m)[None],
-            ways_to_mates_world_m=offsets_to(other_agents(scene, agent).estimate, own),
+            offsets_to_teammates_world_m=offsets_to(other_agents(scene, agent).estimate, own),
             wind_world_mps=_wind(scene),
         )
 
@@ -241,19 +243,19 @@ class AbstractPlumeTask(AbstractTask[Findings]):
         # An agent that drifts to a limit returns to the middle of the locations at low height,
         # where the wind is weaker.
         here, area = current_positions(scene.agents.estimate), scene.world.area
-        own, height = here[agent.number], here[agent.number, 2] - scene.world.ground_z_m
+        own, height = here[agent.index], here[agent.index, 2] - scene.world.ground_z_m
         if goal.sources is None:
             target_m, goes_on = self._next_location(goal, agent, scene)
             expected = goal.sums / (goal.weights + 0.1 * VISITED_WEIGHT)
         else:
-            target_m, goes_on = _place_by_source(goal.sources, agent.number, scene), True
+            target_m, goes_on = _place_by_source(goal.sources, agent.index, scene), True
             expected = self._expected(goal, goal.sources, scene)
         usable = _distance_from_limits_m(goal.locations_world_m, area) > EDGE_M
         share = usable.astype(own.dtype) / jnp.maximum(usable.astype(own.dtype).sum(), 1.0)
         middle = (share @ goal.locations_world_m).at[2].set(own[2] + SHELTER_M - height)
         goes_on = goes_on & (_distance_from_limits_m(own[None], area)[0] > RETURN_M)
         velocity = GAIN_PER_S * (jnp.where(goes_on, target_m, middle) - own)
-        velocity = velocity + avoidance_velocity_mps(agent.number, here)
+        velocity = velocity + avoidance_velocity_mps(agent.index, here)
         x, y, z = _attainable(
             velocity, rows(scene.world.wind.velocity_world_mps(height, scene.time_s))
         )
@@ -263,8 +265,8 @@ class AbstractPlumeTask(AbstractTask[Findings]):
 
     @override
     def with_beliefs(self) -> "AbstractPlumeTask":
-        complete = self.believing or self.emissions is None
-        return self if complete else replace(self, believing=True)
+        complete = self.has_beliefs or self.emissions is None
+        return self if complete else replace(self, has_beliefs=True)
 
     @override
     def figures(self, goal: Findings, scene: TaskScene) -> dict[str, Real]:
@@ -292,9 +294,9 @@ class AbstractPlumeTask(AbstractTask[Findings]):
         skipped.
         """
         places, here = goal.locations_world_m, rows(agent.estimate.position_world_m)
-        count = len(jnp.asarray(scene.agents.number))
+        count = len(jnp.asarray(scene.agents.index))
         ranks = jnp.argsort(jnp.argsort(places[:, 0])).astype(jnp.int32)
-        own = (ranks * count) // self.locations == agent.number
+        own = (ranks * count) // self.locations == agent.index
         own = own & (_distance_from_limits_m(places, scene.world.area) > EDGE_M)
         offsets = places - here[None]
         squared = jnp.where(
@@ -333,21 +335,21 @@ def _wind(scene: TaskScene) -> Vec3:
     return scene.world.wind.velocity_world_mps(WIND_HEIGHT_M, scene.time_s)
 
 
-def _place_by_source(sources: SourceBeliefs, number: Count, scene: TaskScene) -> Float[Array, "3"]:
+def _place_by_source(sources: SourceBeliefs, index: Count, scene: TaskScene) -> Float[Array, "3"]:
     """Return an agent's measuring position: at varying distances downwind, around a plume's axis.
 
     If there are more sources than agents, each agent visits several in turn. The height is limited
     to where the position can be held in the wind.
     """
-    count, time_s = len(jnp.asarray(scene.agents.number)), scene.time_s
+    count, time_s = len(jnp.asarray(scene.agents.index)), scene.time_s
     turn = jnp.floor(time_s / SOURCE_S).astype(jnp.int32)
     existing = jnp.maximum(sources.exists.sum(), 1).astype(jnp.int32)
     turn = jnp.where(existing > count, turn, 0)
     # existing sources first
     order = jnp.argsort(~sources.exists)
-    source = sources.sources_world_m()[order[(number + turn * count) % existing]]
+    source = sources.sources_world_m()[order[(index + turn * count) % existing]]
     step = jnp.floor(time_s / POINT_S)
-    behind = FOLLOWER_M * jnp.asarray(number // existing, source.dtype)
+    behind = FOLLOWER_M * jnp.asarray(index // existing, source.dtype)
     ahead = jnp.asarray(DOWNWIND_M, source.dtype)[step.astype(jnp.int32) % len(DOWNWIND_M)] + behind
     axes = Axes.of(_wind(scene))
     around = ASIDE_M * jnp.stack([jnp.cos(2.4 * step), jnp.sin(2.4 * step)])
@@ -363,11 +365,11 @@ def _place_by_source(sources: SourceBeliefs, number: Count, scene: TaskScene) ->
 
 
 def _distance_from_limits_m(
-    places_world_m: Float[Array, "places 3"], area: FlightArea
+    positions_world_m: Float[Array, "positions 3"], area: FlightArea
 ) -> Float[Array, " places"]:
     """Return the distance of each position from the nearest side of the area."""
-    low, high = jnp.asarray([area.x_m, area.y_m], places_world_m.dtype).T
-    level = places_world_m[:, :2]
+    low, high = jnp.asarray([area.x_m, area.y_m], positions_world_m.dtype).T
+    level = positions_world_m[:, :2]
     return jnp.minimum(level - low[None], high[None] - level).min(axis=1)
 
 

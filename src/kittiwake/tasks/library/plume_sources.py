@@ -68,14 +68,14 @@ class SourceBeliefs(eqx.Module):
     """Particle filter of the source of each tube.
 
     Attributes:
-        places_world_m: position of each particle.
+        positions_world_m: position of each particle.
         log_weights: log weight of each particle.
         emissions: mean of Q for each particle.
         variances: variance of Q for each particle.
         exists: True for each tube that exists.
     """
 
-    places_world_m: Float[Array, "sources particles 3"]
+    positions_world_m: Float[Array, "sources particles 3"]
     log_weights: Float[Array, "sources particles"]
     emissions: Float[Array, "sources particles"]
     variances: Float[Array, "sources particles"]
@@ -111,24 +111,24 @@ class SourceBeliefs(eqx.Module):
 
     def sources_world_m(self) -> Float[Array, "sources 3"]:
         """Return the mean position of each source."""
-        return (self.shares()[..., None] * self.places_world_m).sum(axis=1)
+        return (self.shares()[..., None] * self.positions_world_m).sum(axis=1)
 
     def concentrations(
-        self, places_world_m: Float[Array, "places 3"], wind: Vec3, ground_m: Real
+        self, positions_world_m: Float[Array, "places 3"], wind: Vec3, ground_m: Real
     ) -> Float[Array, "sources places"]:
         """Return the expected concentration from each source at some positions."""
         axes, weights = Axes.of(wind), self.shares() * self.emissions
 
         def of(place: Float[Array, "3"]) -> Float[Array, " sources"]:
-            return (weights * mean_concentration(axes, self.places_world_m, place, ground_m)).sum(
-                axis=1
-            )
+            return (
+                weights * mean_concentration(axes, self.positions_world_m, place, ground_m)
+            ).sum(axis=1)
 
-        return jax.vmap(of)(places_world_m).T
+        return jax.vmap(of)(positions_world_m).T
 
     def update(
         self,
-        place_world_m: Float[Array, "3"],
+        position_world_m: Float[Array, "3"],
         measured: Real,
         wind: Vec3,
         ground_m: Real,
@@ -137,7 +137,7 @@ class SourceBeliefs(eqx.Module):
     ) -> "SourceBeliefs":
         """Return the beliefs after a measurement at a position."""
         axes = Axes.of(wind)
-        gains = mean_concentration(axes, self.places_world_m, place_world_m, ground_m)
+        gains = mean_concentration(axes, self.positions_world_m, position_world_m, ground_m)
         expected = (self.shares() * self.emissions * gains).sum(axis=1)
         others = expected.sum() - expected
         own = self.emissions * gains
@@ -168,7 +168,7 @@ class SourceBeliefs(eqx.Module):
         def pick_rows(leaf: Array) -> Array:
             return jax.vmap(lambda row, pick: row[pick])(leaf, picks)
 
-        places = pick_rows(self.places_world_m)
+        places = pick_rows(self.positions_world_m)
         jitter = jax.random.normal(jitter_key, places.shape, places.dtype)
         resampled = SourceBeliefs(
             places + JITTER_M * jitter,
@@ -224,7 +224,7 @@ def mean_concentration(
 def puff_pattern(
     axes: Axes,
     sources_world_m: Float[Array, "sources 3"],
-    places_world_m: Float[Array, "places 3"],
+    positions_world_m: Float[Array, "places 3"],
     time_s: Real,
 ) -> Float[Array, "sources places"]:
     """Return samples of the ratio of concentration to its mean, for puffs of random times.
@@ -233,7 +233,7 @@ def puff_pattern(
     mean over time is 1.
     """
     gap_key, amount_key = jax.random.split(seed_key(0))
-    gaps = INTERVAL_S * jax.random.exponential(gap_key, (SOURCES, PATTERN), places_world_m.dtype)
+    gaps = INTERVAL_S * jax.random.exponential(gap_key, (SOURCES, PATTERN), positions_world_m.dtype)
     amounts = jax.random.uniform(amount_key, gaps.shape, gaps.dtype, *AMOUNTS)
     left_s, period_s = jnp.cumsum(gaps, axis=1), gaps.sum(axis=1)
     mean = amounts.sum(axis=1) / period_s
@@ -248,7 +248,7 @@ def puff_pattern(
         shapes = jnp.exp(-(behind**2) / v[:, None])
         return (amounts * shapes).sum(axis=1) * axes.speed_mps / (mean * jnp.sqrt(jnp.pi * v))
 
-    return jax.vmap(of)(places_world_m).T
+    return jax.vmap(of)(positions_world_m).T
 
 
 def _widest_m2(axes: Axes, prior: Emissions) -> Real:

@@ -85,14 +85,14 @@ class WindborneRegion(AbstractPlumeRegion):
 
     Attributes:
         sources_world_m: positions of the sources.
-        there: True for each source that exists.
+        source_exists: True for each source that exists.
         wind: dispersion of the sources' emissions downwind.
         volume: function of v for the volume of dilution, on the plume's axis.
         widest_m2: v at which the concentration falls to the threshold, where the support ends.
     """
 
     sources_world_m: Float[Array, "sources 3"]
-    there: Bool[Array, " sources"]
+    source_exists: Bool[Array, " sources"]
     wind: Downwind
     volume: Callable[[Each], Each] = eqx.field(static=True)
     widest_m2: Real
@@ -106,19 +106,19 @@ class WindborneRegion(AbstractPlumeRegion):
             * relative.height_share
             / self.volume(v)
         )
-        return (self.there & (relative.ahead_m > 0.0) & (share > THRESHOLD)).any()
+        return (self.source_exists & (relative.ahead_m > 0.0) & (share > THRESHOLD)).any()
 
     @override
     def distance_m(self, position: Corner) -> Float[Array, ""]:
         distances = jnp.sqrt(((position[None] - self.sources_world_m) ** 2).sum(axis=1))
-        return jnp.min(jnp.where(self.there, distances, jnp.inf))
+        return jnp.min(jnp.where(self.source_exists, distances, jnp.inf))
 
     @override
     def draw(self, low: Corner, high: Corner, count: int, key: PRNGKeyArray) -> Places:
         # with the widest v_1 the region extends to sqrt(v ln(v_1 / v)) sideways, as dilution is
         # proportional to v; this is widest at v = v_1 / e; for puffs the box is slightly too wide
         source_key, place_key = jax.random.split(key)
-        odds = jnp.where(self.there, 0.0, -jnp.inf)
+        odds = jnp.where(self.source_exists, 0.0, -jnp.inf)
         of = self.sources_world_m[jax.random.categorical(source_key, odds, shape=(count,))]
         wind = jnp.stack([jnp.asarray(self.wind.east), jnp.asarray(self.wind.north)])
         room = jnp.where(wind[None] > 0.0, high[None, :2] - of[:, :2], of[:, :2] - low[None, :2])
@@ -151,7 +151,7 @@ def region_of(cloud: AbstractCloud) -> AbstractPlumeRegion:
         widest = THRESHOLD ** (-2.0 / 3.0) / (2.0 * pi)
         return WindborneRegion(
             cloud.sources_world_m,
-            cloud.there,
+            cloud.source_exists,
             cloud.downwind,
             lambda v: (2.0 * pi * v) ** 1.5,
             widest,

@@ -52,12 +52,12 @@ class SearchObservation(WorldMotion):
     Attributes:
         up_body: vertical direction in body axes, for the projection of the image.
         evidence: log-likelihood ratio of a person to none, by row and column of the image.
-        ways_to_mates_world_m: offsets to the other searchers, the next one first.
+        offsets_to_teammates_world_m: offsets to the other searchers, the next one first.
     """
 
     up_body: Annotated[Vec3, UNIT_BOUNDS]
     evidence: Annotated[Float[Array, "rows columns"], EVIDENCE]
-    ways_to_mates_world_m: Annotated[Float[Array, "other_agents 3"], POSITION_BOUNDS]
+    offsets_to_teammates_world_m: Annotated[Float[Array, "other_agents 3"], POSITION_BOUNDS]
 
 
 class SearchProgress(eqx.Module):
@@ -94,7 +94,7 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
     slower_than_mps: Annotated[Real, POSITIVE] = 0.1
     cost_of_a_step: Annotated[Real, NOT_NEGATIVE] = 0.005
     # True to keep the beliefs that the built-in policy needs
-    believing: bool = eqx.field(static=True, default=False)
+    has_beliefs: bool = eqx.field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
     requirements: ClassVar[Requirements] = Requirements(
@@ -113,21 +113,23 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
         return pelican_velocity_mapping()
 
     @override
-    def begin(
+    def init_goal(
         self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
     ) -> SearchProgress:
         del key
         ground: Terrain = scene.processes[TERRAIN]
         beliefs = None
-        if self.believing:
+        if self.has_beliefs:
             camera = vehicles[0].sensors[CAMERA].component.sensor
             assert isinstance(camera, PersonCamera), "no other sensor measures persons"
             beliefs = SearchBeliefs.initial(camera, scene.agents.estimate, scene.world.area)
-        found = jnp.zeros_like(ground.there)
+        found = jnp.zeros_like(ground.person_exists)
         return SearchProgress(found, jnp.zeros((), jnp.int32), beliefs)
 
     @override
-    def proceed(self, goal: SearchProgress, scene: TaskScene, key: PRNGKeyArray) -> SearchProgress:
+    def update_goal(
+        self, goal: SearchProgress, scene: TaskScene, key: PRNGKeyArray
+    ) -> SearchProgress:
         del key
         ground: Terrain = scene.processes[TERRAIN]
 
@@ -136,7 +138,7 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
             slow = agent.truth.velocity_world_mps.norm() <= self.slower_than_mps
             return jnp.asarray(distance_m(ground.persons_world_m) <= self.within_m) & slow
 
-        beside = jnp.asarray(scene.each(stands_beside)).any(axis=0) & ground.there
+        beside = jnp.asarray(scene.each(stands_beside)).any(axis=0) & ground.person_exists
         new = jnp.sum(beside & ~goal.found, dtype=jnp.int32)
         own, beliefs = scene.agents, goal.beliefs
         if beliefs is not None:
@@ -157,7 +159,7 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
             velocity_world_mps=own.velocity_world_mps,
             up_body=own.q_world_from_body.inverse().rotate(Vec3(0.0, 0.0, 1.0)),
             evidence=agent.measurements[CAMERA].evidence,
-            ways_to_mates_world_m=offsets_to(other_agents(scene, agent).estimate, own),
+            offsets_to_teammates_world_m=offsets_to(other_agents(scene, agent).estimate, own),
         )
 
     @override
@@ -172,17 +174,17 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
     ) -> Float[Array, " numbers"]:
         assert goal.beliefs is not None, "only a task with beliefs has a baseline"
         here = current_positions(scene.agents.estimate)
-        velocity = goal.beliefs.velocity_world_mps(agent.number, here, scene.world.ground_z_m)
+        velocity = goal.beliefs.velocity_world_mps(agent.index, here, scene.world.ground_z_m)
         return velocity_action(pelican_velocity_mapping(), Vec3.of(velocity))
 
     @override
     def with_beliefs(self) -> "AbstractSearchRescue":
-        return self if self.believing else replace(self, believing=True)
+        return self if self.has_beliefs else replace(self, has_beliefs=True)
 
     @override
     def figures(self, goal: SearchProgress, scene: TaskScene) -> dict[str, Real]:
         ground: Terrain = scene.processes[TERRAIN]
-        counts = {"persons_found": goal.found, "persons": ground.there}
+        counts = {"persons_found": goal.found, "persons": ground.person_exists}
         return {name: flags.astype(float).sum() for name, flags in counts.items()}
 
     def _distance_m(self, motion: Kinematics, person: Float[Array, "2"], scene: TaskScene) -> Real:

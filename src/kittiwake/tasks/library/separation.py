@@ -29,11 +29,11 @@ def current_positions(estimates: Kinematics) -> Float[Array, "agents 3"]:
     return rows(jax.vmap(compensate_delay)(estimates).position_world_m)
 
 
-def avoidance_velocity_mps(number: Count, here: Float[Array, "agents 3"]) -> Float[Array, "3"]:
+def avoidance_velocity_mps(index: Count, here: Float[Array, "agents 3"]) -> Float[Array, "3"]:
     """Return the velocity by which an agent avoids others that are close."""
-    offsets = here[number][None] - here
+    offsets = here[index][None] - here
     distance = jnp.sqrt((offsets**2).sum(axis=1) + 1e-6)
-    other = jnp.arange(len(here), dtype=jnp.int32) != number
+    other = jnp.arange(len(here), dtype=jnp.int32) != index
     push = jnp.where(other & (distance < CLOSE_M), AWAY_MPS * (1.0 - distance / CLOSE_M), 0.0)
     # the right of an agent that comes from ahead is the left of its offset
     aside = ASIDE * jnp.stack([-offsets[:, 1], offsets[:, 0], jnp.zeros_like(distance)], axis=1)

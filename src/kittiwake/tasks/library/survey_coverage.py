@@ -107,13 +107,15 @@ class SurveyCoverage(AbstractTask[Coverage]):
         return HELM
 
     @override
-    def begin(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Coverage:
+    def init_goal(
+        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+    ) -> Coverage:
         del vehicles, key
         passed = scene.each(lambda agent: self._cells_near(agent.truth))
         return Coverage(passed.any(axis=0), jnp.zeros(passed.shape[0], jnp.int32))
 
     @override
-    def proceed(self, goal: Coverage, scene: TaskScene, key: PRNGKeyArray) -> Coverage:
+    def update_goal(self, goal: Coverage, scene: TaskScene, key: PRNGKeyArray) -> Coverage:
         del key
         passed = scene.each(lambda agent: self._cells_near(agent.truth))
         first = passed & (jnp.cumsum(passed, axis=0, dtype=jnp.int32) == 1)
@@ -143,7 +145,7 @@ class SurveyCoverage(AbstractTask[Coverage]):
     @override
     def reward(self, goal: Coverage, agent: Agent, scene: TaskScene) -> Real:
         del scene
-        newly = goal.newly[agent.number].astype(jnp.result_type(float))
+        newly = goal.newly[agent.index].astype(jnp.result_type(float))
         return WHOLE_AREA * newly / goal.covered.size - TIME_PER_S / self.rate_hz
 
     @override

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import KEY, inputs_at
+from tests.unit.guidance.point_mass import KEY, inputs_at
 
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.errors import ScenarioError
@@ -66,7 +66,7 @@ def flown(guidance, valid, velocity=STILL):
         )
         later, command = guidance.step(state, inputs, DT_S, KEY)
         along, still = command.commands
-        row = (later.part, command.place, along.speed_along_mps, still.position_world_m.x)
+        row = (later.part, command.index, along.speed_along_mps, still.position_world_m.x)
         return match_dtypes(later, state), as_arrays((*row, guidance.finished(later)))
 
     seen = (jnp.arange(len(valid), dtype=float), jnp.asarray(valid))
@@ -78,7 +78,7 @@ def test_normal_and_distance_follow_from_range_and_attitude():
     start = Start(PLACE, roll_rad=0.1, pitch_rad=-0.2, yaw_rad=0.5)
     _, command = seeing(following(), start, HeadMeasurement(0.8, jnp.asarray(True), 0.9, -0.3))
     along, _ = command.commands
-    assert int(command.place) == 0
+    assert int(command.index) == 0
     look = np.array([math.cos(0.3) * math.cos(0.9), -math.sin(0.3), -math.cos(0.3) * math.sin(0.9)])
     q = start.kinematics().q_world_from_body
     normal = -np.asarray(q.rotate(Vec3.of(look.tolist())).array)
@@ -103,7 +103,7 @@ def test_vehicle_holds_without_a_valid_measurement(valid, fresh):
     reading = HeadMeasurement(0.8, jnp.asarray(valid), 0.9, 0.0)
     state, command = seeing(following(), start, reading, fresh=fresh)
     assert int(state.part) == LOOKING
-    assert int(command.place) == 1
+    assert int(command.index) == 1
     still = command.commands[1]
     np.testing.assert_allclose(still.position_world_m.array, PLACE.array)
     assert float(still.yaw_rad) == 0.5

@@ -2,7 +2,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import DT_S, KEY, inputs_at
+from tests.unit.guidance.point_mass import DT_S, KEY, inputs_at
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.commands import PositionYaw

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from tests.unit.guidance.guided import ANYWHERE
+from tests.unit.guidance.point_mass import ANYWHERE
 
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
@@ -94,8 +94,8 @@ def test_integral_removes_the_error_of_a_current():
 def test_waypoints_are_reached_in_sequence_and_the_vessel_stops_at_the_last():
     guidance = LineOfSight(SQUARE)
     places, states, wanted = sailed(guidance, ((0.0, 0.0), (0.0, 0.0)), 10_000)
-    reached = np.asarray(jax.vmap(guidance.legs)(states))
-    assert reached[-1] == guidance.planned_legs() == 4
+    reached = np.asarray(jax.vmap(guidance.waypoints_reached)(states))
+    assert reached[-1] == guidance.planned_waypoints() == 4
     assert bool(jax.vmap(guidance.finished)(states)[-1])
     assert float(wanted.speed_mps[0]) == 1.0
     assert float(wanted.speed_mps[-1]) == 0.0
@@ -110,7 +110,7 @@ def test_loop_has_no_end():
     guidance = LineOfSight(SQUARE, loop=True)
     _, states, wanted = sailed(guidance, ((0.0, 0.0), (0.0, 0.0)), 20_000)
     assert int(states.reached[-1]) >= 8
-    assert guidance.planned_legs() is None
+    assert guidance.planned_waypoints() is None
     assert not jax.vmap(guidance.finished)(states).any()
     assert float(wanted.speed_mps[-1]) == 1.0
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import DT_S, KEY, fly, inputs_at
+from tests.unit.guidance.point_mass import DT_S, KEY, fly, inputs_at
 
 from kittiwake.core.commands import MotorsOff
 from kittiwake.geometry.vec3 import Vec3

@@ -20,7 +20,7 @@ def ticks_until_reached(guidance, places):
     for tick, place in enumerate(places):
         inputs = GuidanceInputs(tick * DT_S, tick, Start(place).kinematics())
         state, _ = guidance.step(state, inputs, DT_S, jax.random.key(0))
-        if int(guidance.legs(state)):
+        if int(guidance.waypoints_reached(state)):
             return tick
     return None
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.guidance.guided import ANYWHERE
+from tests.unit.guidance.point_mass import ANYWHERE
 
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
@@ -111,8 +111,8 @@ def test_given_yaws_are_passed_with_the_waypoints_by_the_shorter_turn():
 def test_legs_and_the_end_are_reported():
     guidance = prepared(times_s=(10.0, 12.0, 15.0), max_acceleration_mps2=30.0, yaws_rad=(0.0,))
     states, _, finished = flown(guidance, [0.0, 1.9, 2.1, 4.9, 5.1], Start(PLACES[0]))
-    assert guidance.planned_legs() == 3
-    assert jax.vmap(guidance.legs)(states).tolist() == [1, 1, 2, 2, 3]
+    assert guidance.planned_waypoints() == 3
+    assert jax.vmap(guidance.waypoints_reached)(states).tolist() == [1, 1, 2, 2, 3]
     assert finished.tolist() == [False, False, False, False, True]
     assert jax.vmap(guidance.phase)(states).tolist() == [1, 1, 1, 1, 2]
 
@@ -120,7 +120,7 @@ def test_legs_and_the_end_are_reported():
 def test_initial_state_has_reached_nothing():
     guidance = prepared()
     state = guidance.init(KEY)
-    assert int(guidance.legs(state)) == int(guidance.phase(state)) == 0
+    assert int(guidance.waypoints_reached(state)) == int(guidance.phase(state)) == 0
     assert not bool(guidance.finished(state))
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
-from tests.unit.guidance.guided import ANYWHERE
+from tests.unit.guidance.point_mass import ANYWHERE
 
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
@@ -136,7 +136,7 @@ def test_yaw_turns_to_the_desired_direction(parameters, yaw_rad):
 def test_waypoints_count_in_order_and_the_last_one_only_at_the_end():
     guidance = prepared()
     states, _ = followed(guidance, [PLACES[3], PLACES[0], PLACES[2], PLACES[1], PLACES[2]])
-    assert jax.vmap(guidance.legs)(states).tolist() == [0, 1, 1, 2, 3]
+    assert jax.vmap(guidance.waypoints_reached)(states).tolist() == [0, 1, 1, 2, 3]
     along = guidance.sampled.positions_world_m
     states, _ = followed(guidance, along)
     finished = np.asarray(jax.vmap(guidance.finished)(states))

@@ -15,13 +15,13 @@ from kittiwake.tasks.library.complacs import WAYPOINTS_WORLD_M, Complacs, Waypoi
 SECOND, THIRD = WAYPOINTS_WORLD_M[1], WAYPOINTS_WORLD_M[2]
 
 
-def after(place_m, reached, task=None):
+def after(position_m, reached, task=None):
     """Return the progress after a step that ends at a position, and its reward."""
     task = task or Complacs()
-    own = scenes.agent(place_m)
+    own = scenes.agent(position_m)
     world = scenes.scene([own])
     goal = WaypointProgress(jnp.asarray([reached], jnp.int32), jnp.zeros(1, jnp.int32))
-    goal = task.proceed(goal, world, scenes.keys(1)[0])
+    goal = task.update_goal(goal, world, scenes.keys(1)[0])
     return int(goal.reached[0]), float(task.reward(goal, own, world)), task, goal, world
 
 
@@ -36,7 +36,7 @@ def test_estimated_position_counts_for_waypoints():
     task, own = Complacs(), scenes.agent((50.0, 50.0, 5.0))
     own = replace(own, estimate=scenes.motion(SECOND.array))
     goal = WaypointProgress(jnp.asarray([1], jnp.int32), jnp.zeros(1, jnp.int32))
-    goal = task.proceed(goal, scenes.scene([own]), scenes.keys(1)[0])
+    goal = task.update_goal(goal, scenes.scene([own]), scenes.keys(1)[0])
     assert int(goal.reached[0]) == 2
 
 

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.unit.tasks.episodes import flown
-from tests.unit.tasks.moments import agent_of, moving, ranges_of, scene_of, task_in
+from tests.unit.tasks.given_scenes import agent_of, moving, ranges_of, scene_of, task_in
 
 from kittiwake.core.keys import seed_key
 from kittiwake.tasks.make import make
@@ -39,7 +39,7 @@ def test_reward_follows_distance_and_speed(setting, x_m, z_m, vx_mps):
     task, world, _ = setting
     agent = over(x_m, z_m, vx_mps)
     scene = scene_of(world, agent)
-    goal = task.begin(scene, [], seed_key(3))
+    goal = task.init_goal(scene, [], seed_key(3))
     away = np.hypot(x_m - HILLS_X_M, z_m - HILLS_Z_M).min() - RADIUS_M
     log = np.log(0.1)
     kept = np.exp(log * ((away - float(goal)) / 0.4) ** 2)
@@ -51,7 +51,7 @@ def test_desired_distance_is_drawn_in_its_range_and_observed(setting):
     task, world, _ = setting
     agent = over(2.0, 3.0)
     scene = scene_of(world, agent)
-    drawn = [task.begin(scene, [], key) for key in jax.random.split(jax.random.key(1), 20)]
+    drawn = [task.init_goal(scene, [], key) for key in jax.random.split(jax.random.key(1), 20)]
     assert 0.7 <= min(drawn) < 0.9
     assert 1.3 < max(drawn) <= 1.5
     assert task.observe(drawn[0], agent, scene).wanted_m == drawn[0]

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 from tests.unit.tasks.episodes import flown
-from tests.unit.tasks.moments import agent_of, around, moving, scene_of, task_in
+from tests.unit.tasks.given_scenes import agent_of, around, moving, scene_of, task_in
 
 from kittiwake.core.keys import seed_key
 from kittiwake.tasks.library.formation import Center
@@ -62,7 +62,7 @@ def test_center_moves_along_chords_of_its_circle(setting):
     scene = scene_of(world, *drones())
     center = jax.tree.map(float, CENTER)
     for _ in range(50):
-        center = task.proceed(center, scene, seed_key(0))
+        center = task.update_goal(center, scene, seed_key(0))
     # the chords of 50 steps of 0.02 rad, which together turn by 1 rad
     headings = 0.3 + 0.02 * (np.arange(50) + 0.5)
     way = 0.04 * np.array([np.cos(headings).sum(), np.sin(headings).sum()])
@@ -73,7 +73,7 @@ def test_center_moves_along_chords_of_its_circle(setting):
 def test_center_begins_at_the_mean_position_within_its_limits(setting):
     task, world, _ = setting
     scene = scene_of(world, *drones())
-    begun = [task.begin(scene, [], key) for key in jax.random.split(jax.random.key(2), 20)]
+    begun = [task.init_goal(scene, [], key) for key in jax.random.split(jax.random.key(2), 20)]
     for center in begun:
         np.testing.assert_allclose(
             [center.x_m, center.y_m, center.z_m], PLACES.mean(axis=0), atol=1e-9

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from tests.unit.tasks.episodes import flown
-from tests.unit.tasks.moments import agent_of, around, moving, ranges_of, scene_of, task_in
+from tests.unit.tasks.given_scenes import agent_of, around, moving, ranges_of, scene_of, task_in
 
 from kittiwake.core.keys import seed_key
 from kittiwake.tasks.make import make
@@ -28,7 +28,7 @@ def at(x_m, free_m, ranges=None):
 def stepped(setting, before, after):
     task, world, _ = setting
     first, second = scene_of(world, before), scene_of(world, after)
-    goal = task.proceed(task.begin(first, [], seed_key(0)), second, seed_key(0))
+    goal = task.update_goal(task.init_goal(first, [], seed_key(0)), second, seed_key(0))
     return float(task.reward(goal, after, second)), bool(task.ended(goal, second))
 
 
@@ -51,7 +51,7 @@ def test_observation_holds_the_measured_ranges(setting):
     ranges = list(np.linspace(0.5, 4.5, 13))
     agent = at(3.0, 1.0, ranges)
     scene = scene_of(world, agent)
-    seen = task.observe(task.begin(scene, [], seed_key(0)), agent, scene)
+    seen = task.observe(task.init_goal(scene, [], seed_key(0)), agent, scene)
     np.testing.assert_allclose(seen.ranges_m, ranges)
     np.testing.assert_allclose(seen.velocity_world_mps.array, [1.0, 0.2, 0.0])
 
@@ -63,7 +63,7 @@ def test_baseline_turns_to_the_free_side(setting, blocked, aside):
     ranges[blocked] = 1.0
     agent = at(3.0, 1.0, list(ranges))
     scene = scene_of(world, agent)
-    action = task.baseline(task.begin(scene, [], seed_key(0)), agent, scene)
+    action = task.baseline(task.init_goal(scene, [], seed_key(0)), agent, scene)
     assert np.sign(action[1]) == aside
 
 

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.unit.tasks.episodes import flown
-from tests.unit.tasks.moments import agent_of, around, moving, scene_of, task_in
+from tests.unit.tasks.given_scenes import agent_of, around, moving, scene_of, task_in
 
 from kittiwake.contact.deck import DeckState
 from kittiwake.core.keys import seed_key
@@ -53,10 +53,10 @@ def stepped(setting, *agents):
     """Return the rewards and ends of the steps between the moments of a drone."""
     task, world, vehicles = setting
     scenes = [scene_of(world, agent) for agent in agents]
-    goal = task.begin(scenes[0], [vehicles["drone"]], seed_key(0))
+    goal = task.init_goal(scenes[0], [vehicles["drone"]], seed_key(0))
     goals = [goal]
     for scene in scenes[1:]:
-        goal = task.proceed(goal, scene, seed_key(0))
+        goal = task.update_goal(goal, scene, seed_key(0))
         goals.append(goal)
     rewards = [
         float(task.reward(goal, agent, scene))
@@ -119,7 +119,7 @@ def test_observation_uses_the_measured_deck(setting):
     task, world, vehicles = setting
     agent = over_deck((1.0, 2.0, 3.0), (0.1, 0.0, -0.2), measurement_error_m=0.5)
     scene = scene_of(world, agent)
-    goal = task.begin(scene, [vehicles["drone"]], seed_key(0))
+    goal = task.init_goal(scene, [vehicles["drone"]], seed_key(0))
     seen = task.observe(goal, agent, scene)
     np.testing.assert_allclose(seen.offset_world_m.array, [-0.5, -1.5, -2.5], atol=1e-12)
     np.testing.assert_allclose(seen.closing_world_mps.array, [-0.1, 0.0, 0.2], atol=1e-12)

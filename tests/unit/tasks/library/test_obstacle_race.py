@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from tests.unit.tasks.episodes import flown
-from tests.unit.tasks.moments import agent_of, moving, ranges_of, scene_of, task_in
+from tests.unit.tasks.given_scenes import agent_of, moving, ranges_of, scene_of, task_in
 
 from kittiwake.core.keys import seed_key
 from kittiwake.tasks.make import make
@@ -17,19 +17,19 @@ def episodes():
     return flown(make("obstacle-race"))
 
 
-def at(place_m, ranges=(5.0,) * 20):
-    return agent_of(moving(place_m, [1.0, 0.0, 0.0]), measurements={"lidar": ranges_of(ranges)})
+def at(position_m, ranges=(5.0,) * 20):
+    return agent_of(moving(position_m, [1.0, 0.0, 0.0]), measurements={"lidar": ranges_of(ranges)})
 
 
-def raced(setting, *places_m):
+def raced(setting, *positions_m):
     """Return the rewards along positions, the final goal, and True at the end of the episode."""
     task, world, vehicles = setting
-    agents = [at(place) for place in places_m]
+    agents = [at(place) for place in positions_m]
     scenes = [scene_of(world, agent) for agent in agents]
-    goal = task.begin(scenes[0], [vehicles["drone"]], seed_key(0))
+    goal = task.init_goal(scenes[0], [vehicles["drone"]], seed_key(0))
     rewards = []
     for agent, scene in zip(agents[1:], scenes[1:], strict=True):
-        goal = task.proceed(goal, scene, seed_key(0))
+        goal = task.update_goal(goal, scene, seed_key(0))
         rewards.append(float(task.reward(goal, agent, scene)))
     return rewards, goal, bool(task.ended(goal, scenes[-1]))
 
@@ -92,7 +92,7 @@ def test_observation_holds_the_next_two_gates(setting):
     gates, fronts = gates_and_fronts(setting)
     agent = at([1.0, 0.0, 1.5])
     scene = scene_of(world, agent)
-    goal = task.begin(scene, [vehicles["drone"]], seed_key(0))
+    goal = task.init_goal(scene, [vehicles["drone"]], seed_key(0))
     for passed, then in ((0, gates[1] - gates[0]), (5, np.zeros(3)), (6, np.zeros(3))):
         seen = task.observe(goal._replace(passed=goal.passed + passed), agent, scene)
         at_gate = min(passed, 5)
@@ -106,7 +106,7 @@ def test_gates_are_drawn_around_their_places():
     scene = scene_of(world, at([0.0, 0.0, 1.5]))
     nominal = np.array([gate.array for gate in task.gates_world_m])
     drawn = [
-        np.asarray(task.begin(scene, [vehicles["drone"]], seed_key(seed)).gates_world_m)
+        np.asarray(task.init_goal(scene, [vehicles["drone"]], seed_key(seed)).gates_world_m)
         for seed in range(10)
     ]
     off = np.abs(np.array(drawn) - nominal)

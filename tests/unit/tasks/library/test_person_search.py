@@ -7,7 +7,7 @@ import pytest
 from tests.unit.tasks import scenes
 
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
-from kittiwake.sensors.view import view_of
+from kittiwake.sensors.ranging_pose import mounted_pose
 from kittiwake.tasks.library.person_search import (
     DESCEND_EVIDENCE,
     LANE_SPACING_M,
@@ -51,7 +51,7 @@ def images(estimates, person, evidence, others=-4.0):
     """Return an image of each searcher with evidence for the cells at a position."""
 
     def of(estimate):
-        seen = CAMERA.patches(view_of(estimate, CAMERA.mount), 0.0)
+        seen = CAMERA.patches(mounted_pose(estimate, CAMERA.mount), 0.0)
         away = jnp.maximum(jnp.abs(seen.x_world_m - person[0]), jnp.abs(seen.y_world_m - person[1]))
         evidence_of_cells = jnp.where(away < 0.6, evidence, others)
         return PersonsMeasurement(evidence_of_cells, seen.x_world_m, seen.y_world_m, seen.valid)

@@ -50,7 +50,7 @@ def test_final_reward_is_minus_the_squared_errors():
     task = PlumeGaussian(locations=4)
     for last, worth in ((True, wanted), (False, 0.0)):
         world, (own,) = scene(reported, last=last)
-        goal = task.proceed(begun(), world, scenes.keys(1)[0])
+        goal = task.update_goal(begun(), world, scenes.keys(1)[0])
         assert float(task.reward(goal, own, world)) == pytest.approx(worth, abs=1e-9)
 
 
@@ -59,7 +59,7 @@ def test_reports_of_a_team_are_averaged():
     wanted = -((2.0 * (((reported + 1) / 2) ** 4).mean(axis=0) - TRUE) ** 2).sum()
     world, agents = scene(reported, last=True)
     task = PlumeTeam(locations=4)
-    goal = task.proceed(begun(), world, scenes.keys(1)[0])
+    goal = task.update_goal(begun(), world, scenes.keys(1)[0])
     for own in agents:
         assert float(task.reward(goal, own, world)) == pytest.approx(wanted, abs=1e-9)
 
@@ -70,7 +70,7 @@ def test_last_samples_are_compared_among_puffs():
     goal, reported = begun(SampleSet.empty(4, 5)), rng.uniform(-1, 1, (10, 3, 4))
     for number, own in enumerate(reported):
         world, agents = scene(own, last=number == 9)
-        goal = task.proceed(goal, world, scenes.keys(1)[0])
+        goal = task.update_goal(goal, world, scenes.keys(1)[0])
     samples = (((reported[5:] + 1) / 2) ** 4).mean(axis=1).T
     wanted = -by_the_formula(np.tile(TRUE[:, None], (1, 5)), samples, 1e-4)
     assert float(task.reward(goal, agents[0], world)) == pytest.approx(wanted, abs=1e-9)

@@ -22,7 +22,7 @@ def found(agents, before=(False, False, False), there=(True, True, True)):
         classes=jnp.zeros((4, 4), jnp.int8),
         area=FlightArea(),
         persons_world_m=jnp.asarray(PERSONS),
-        there=jnp.asarray(there),
+        person_exists=jnp.asarray(there),
         person_size_m=0.5,
     )
     blind = PersonsMeasurement(
@@ -35,7 +35,7 @@ def found(agents, before=(False, False, False), there=(True, True, True)):
         PersonCamera(columns=2, rows=2), world.agents.estimate, FlightArea()
     )
     goal = SearchProgress(jnp.asarray(before), jnp.zeros((), jnp.int32), beliefs)
-    goal = task.proceed(goal, world, scenes.keys(1)[0])
+    goal = task.update_goal(goal, world, scenes.keys(1)[0])
     figures = task.figures(goal, world)
     assert figures == {"persons_found": sum(goal.found.tolist()), "persons": sum(there)}
     return goal.found.tolist(), int(goal.new), float(task.reward(goal, seekers[0], world))
@@ -90,7 +90,7 @@ def test_searchers_begin_anywhere_in_the_area_facing_north(three):
     assert np.abs(np.corrcoef(level.T) - np.eye(6)).max() < 0.5
     euler = jax.vmap(lambda s: three.env.fleet.truths(s)[0].euler_world_from_body)(states.fleet)
     np.testing.assert_allclose(euler.yaw_rad, np.pi / 2, atol=1e-5)
-    there = np.asarray(states.fleet.processes["terrain"].state.there).sum(axis=1)
+    there = np.asarray(states.fleet.processes["terrain"].state.person_exists).sum(axis=1)
     assert 5 <= there.min() < there.max() <= 10
 
 

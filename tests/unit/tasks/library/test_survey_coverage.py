@@ -2,7 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.unit.tasks.episodes import flown
-from tests.unit.tasks.moments import agent_of, moving, scene_of, task_in
+from tests.unit.tasks.given_scenes import agent_of, moving, scene_of, task_in
 
 from kittiwake.core.keys import seed_key
 from kittiwake.tasks.library.survey_coverage import Coverage, SurveyCoverage
@@ -22,10 +22,10 @@ def episodes():
     return flown(make("survey-coverage", overrides={"time.duration_s": 60}))
 
 
-def vessels(*places_m, yaw_rad=0.0):
+def vessels(*positions_m, yaw_rad=0.0):
     return [
         agent_of(moving([x, y, 0.0], yaw_rad=yaw_rad), number)
-        for number, (x, y) in enumerate(places_m)
+        for number, (x, y) in enumerate(positions_m)
     ]
 
 
@@ -33,10 +33,10 @@ def sailed(setting, *moments):
     """Return the rewards of all vessels over several moments, the final goal, and the end."""
     task, world, _ = setting
     scenes = [scene_of(world, *agents) for agents in moments]
-    goal = task.begin(scenes[0], [], seed_key(0))
+    goal = task.init_goal(scenes[0], [], seed_key(0))
     rewards = []
     for agents, scene in zip(moments[1:], scenes[1:], strict=True):
-        goal = task.proceed(goal, scene, seed_key(0))
+        goal = task.update_goal(goal, scene, seed_key(0))
         rewards.append([float(task.reward(goal, agent, scene)) for agent in agents])
     return rewards, goal, bool(task.ended(goal, scenes[-1]))
 
@@ -72,7 +72,7 @@ def test_episode_ends_when_all_cells_are_covered(setting):
     covered = jnp.ones((8, 8), bool).at[7, 7].set(False)
     goal = Coverage(covered, jnp.zeros(1, jnp.int32))
     assert not bool(task.ended(goal, scene))
-    assert bool(task.ended(task.proceed(goal, scene, seed_key(0)), scene))
+    assert bool(task.ended(task.update_goal(goal, scene, seed_key(0)), scene))
 
 
 def test_observation_holds_local_and_global_coverage(setting):

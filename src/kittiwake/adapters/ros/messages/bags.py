@@ -29,7 +29,7 @@ from kittiwake.adapters.ros.messages.topic import RateLimiter
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.output_file import output_file, writing
 from kittiwake.core.errors import LogError, did_you_mean
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 from kittiwake.scenario.scenario import Scenario
 
 Storage = Literal["sqlite3", "mcap"]
@@ -67,7 +67,7 @@ def write_rosbag1(
         MissingExtraError: if the library rosbags is not installed.
         LogError: if the log does not belong to the scenario, or the file cannot be written.
     """
-    writer = optional("rosbags.rosbag1", EXTRA).Writer
+    writer = import_optional("rosbags.rosbag1", EXTRA).Writer
     vehicles = _vehicles(log, scenario)
     with output_file(path) as unfinished:
         unfinished.unlink(missing_ok=True)
@@ -95,7 +95,7 @@ def write_rosbag2(
         MissingExtraError: if the library rosbags is not installed.
         LogError: if the log does not belong to the scenario, or the folder cannot be written.
     """
-    library = optional("rosbags.rosbag2", EXTRA)
+    library = import_optional("rosbags.rosbag2", EXTRA)
     plugin = library.StoragePlugin[storage.upper()]
     vehicles = _vehicles(log, scenario)
     with writing(path):
@@ -219,7 +219,7 @@ class _LoggedVehicle:
 
 def _transient_local_qos() -> LibraryObject:
     """Return the QoS profile of a latched topic in ROS 2."""
-    interfaces = optional("rosbags.interfaces", EXTRA)
+    interfaces = import_optional("rosbags.interfaces", EXTRA)
     unlimited = interfaces.QosTime(0, 0)
     return interfaces.Qos(
         history=interfaces.QosHistory.KEEP_LAST,

@@ -10,7 +10,7 @@ import numpy as np
 
 from kittiwake.adapters.ros.message_types import FieldValue, LibraryObject, Message, MessageFields
 from kittiwake.adapters.ros.messages.plain import SECOND_NS, TRANSFORMS, PlainMessage
-from kittiwake.core.extras import optional
+from kittiwake.core.extras import import_optional
 
 EXTRA = "bags"
 TIME = "builtin_interfaces/msg/Time"
@@ -35,7 +35,7 @@ class Encoding:
     """
 
     def __init__(self, ros: int) -> None:
-        typesys = optional("rosbags.typesys", EXTRA)
+        typesys = import_optional("rosbags.typesys", EXTRA)
         self._ros = ros
         stores = typesys.Stores
         self.store: LibraryObject = typesys.get_typestore(
@@ -76,7 +76,7 @@ class Encoding:
 
     def _field_converter(self, node: int, definition: FieldValue) -> Converter:
         """Return a function from a value, or None, to a field."""
-        nodes = optional("rosbags.interfaces", EXTRA).Nodetype
+        nodes = import_optional("rosbags.interfaces", EXTRA).Nodetype
         if node == nodes.BASE:
             return _scalar_converter(definition[0])
         if node == nodes.NAME:

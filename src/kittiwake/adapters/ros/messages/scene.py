@@ -84,7 +84,7 @@ def _marker(solid: Solid) -> PlainMessage:
 
 
 def _primitive(marker_type: int, solid: Solid, sizes_m: tuple[float, ...]) -> PlainMessage:
-    placement = Placement(solid.place_m, solid.attitude)
+    placement = Placement(solid.position_m, solid.attitude)
     return {"type": marker_type, "pose": pose(placement), "scale": xyz(sizes_m), "points": []}
 
 

@@ -87,7 +87,7 @@ def sensor_topics(mounted: MountedSensor, context: SensorContext) -> list[Topic]
 
 def _numbers(mounted: MountedSensor, _: SensorContext) -> list[Topic]:
     """Return the topic of the numbers of a measurement without a message; none of an image."""
-    if mounted.sensor.numbers:
+    if mounted.sensor.image_size:
         return []
     start = len(mounted.prefix)
     names = [name[start:] for name in mounted.column_index if name.startswith(mounted.prefix)]

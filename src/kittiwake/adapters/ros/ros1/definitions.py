@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
 
-from kittiwake.adapters.ros.kinds import find_class
+from kittiwake.adapters.ros.interface_types import find_class
 from kittiwake.adapters.ros.message_types import MessageClass
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.core.errors import MissingExtraError

@@ -8,11 +8,11 @@ from functools import partial
 from kittiwake.adapters.ros.gains import Gain
 from kittiwake.adapters.ros.message_types import Message, MessageFields
 from kittiwake.adapters.ros.ros1.definitions import message_class, service_class
-from kittiwake.adapters.ros.ros1.filling import make_message
 from kittiwake.adapters.ros.ros1.gains import start_server
 from kittiwake.adapters.ros.ros1.library import library
 from kittiwake.adapters.ros.ros1.logs import isolated_logging
 from kittiwake.adapters.ros.ros1.master import MasterMonitor, check_master
+from kittiwake.adapters.ros.ros1.message_conversion import make_message
 from kittiwake.core.errors import RosError
 
 # messages queued for a subscriber that is slower than the publisher

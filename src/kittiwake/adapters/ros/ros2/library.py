@@ -1,12 +1,12 @@
 """Import of the ROS 2 Python libraries, from a ROS 2 installation or from wheels.
 
-``kittiwake.core.extras.optional`` is not used, since no extra of pip installs ROS 2.
+``kittiwake.core.extras.import_optional`` is not used, since no extra of pip installs ROS 2.
 """
 
 from importlib import import_module
 from types import ModuleType
 
-from kittiwake.adapters.ros.kinds import find_class
+from kittiwake.adapters.ros.interface_types import find_class
 from kittiwake.adapters.ros.message_types import MessageClass
 from kittiwake.core.errors import MissingExtraError
 

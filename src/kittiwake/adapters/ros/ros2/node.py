@@ -28,9 +28,9 @@ from pathlib import Path
 from kittiwake.adapters.ros.gains import Gain
 from kittiwake.adapters.ros.message_types import LibraryObject, Message, MessageClass, MessageFields
 from kittiwake.adapters.ros.ros2 import standard
-from kittiwake.adapters.ros.ros2.filling import filler, make_message
 from kittiwake.adapters.ros.ros2.gains import create_gain_node
 from kittiwake.adapters.ros.ros2.library import is_installed, library, message_class, service_class
+from kittiwake.adapters.ros.ros2.message_conversion import make_message, message_writer
 from kittiwake.core.errors import KittiwakeError
 
 DISCOVERY = "ROS_AUTOMATIC_DISCOVERY_RANGE"
@@ -131,7 +131,7 @@ class Ros2Node:
         if namespace is None:
             return
         frames = standard.Frames(self._world_frame, namespace.strip("/"))
-        for other in standard.ORIGINALS[kind].topics:
+        for other in standard.UAV_GAZEBO_INTERFACES[kind].topics:
             name = f"{namespace}/{other.name}"
             convert = self._converting_callback(name, other.convert, frames, callback)
             self._subscribe(name, message_class(other.kind), convert)
@@ -151,7 +151,7 @@ class Ros2Node:
             self._warn_of_missing(name, kind)
         if namespace is None:
             return
-        for other in standard.ORIGINALS[kind].services:
+        for other in standard.UAV_GAZEBO_INTERFACES[kind].services:
             trigger = _trigger_callback(other, callback)
             self._create_service(f"{namespace}/{other.name}", TRIGGER, trigger)
 
@@ -228,13 +228,13 @@ class Ros2Node:
     ) -> Callable[[MessageFields], None]:
         message_type = message_class(kind)
         publisher = self._node.create_publisher(message_type, topic, qos_profile)
-        message, fill, lock = message_type(), filler(message_type), threading.Lock()
+        message, write, lock = message_type(), message_writer(message_type), threading.Lock()
 
         def publish(plain: MessageFields) -> None:
             with lock:
                 if self.stopped.is_set():
                     return
-                fill(message, plain)
+                write(message, plain)
                 try:
                     publisher.publish(message)
                 except Exception:

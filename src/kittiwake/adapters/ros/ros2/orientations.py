@@ -7,7 +7,7 @@ the angular velocity in world axes: omega = D rates.
 from math import asin, atan2, cos, sin, tan
 
 from kittiwake.adapters.ros.message_types import Message
-from kittiwake.adapters.ros.ros2.original import Vector
+from kittiwake.adapters.ros.ros2.uav_gazebo_types import Vector
 from kittiwake.core.errors import RosError
 
 # greatest deviation of a unit quaternion's norm from 1

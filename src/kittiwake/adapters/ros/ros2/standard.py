@@ -12,7 +12,7 @@
 | switch_mode, a topic | switch_mode/number | std_msgs/UInt8 |
 | switch_mode, a service | switch_mode/inactive, .../position_yaw and so on | std_srvs/Trigger |
 | get_mode | get_mode/trigger | std_srvs/Trigger, with the name as message |
-| takeoff, land | takeoff/trigger, land/trigger | std_srvs/Trigger, with defaults of ``original`` |
+| takeoff, land | takeoff/trigger, land/trigger | std_srvs/Trigger, see ``uav_gazebo_types`` |
 
 A MultiDOFJointState holds one joint. Its wrench has the thrust as force.z. Its transform has the
 attitude, which only the mode thrust_attitude uses. Its twist, which thrust_attitude may leave out,
@@ -30,7 +30,7 @@ from kittiwake.adapters.ros.message_types import Message, MessageFields
 from kittiwake.adapters.ros.messages.plain import PlainMessage
 from kittiwake.adapters.ros.node import RefusedResponse
 from kittiwake.adapters.ros.ros2.orientations import heading_rad, xyz_angle_rates, xyz_angles
-from kittiwake.adapters.ros.ros2.original import (
+from kittiwake.adapters.ros.ros2.uav_gazebo_types import (
     ControlMode,
     GetMode,
     LandRequest,
@@ -103,7 +103,7 @@ class StandardService(NamedTuple):
     text: Callable[[MessageFields], str]
 
 
-class Original(NamedTuple):
+class UavGazeboInterface(NamedTuple):
     """Topic or service of uav_gazebo, and the standard ones that stand for it."""
 
     name: str
@@ -218,8 +218,8 @@ def _takeoff_text(response: MessageFields) -> str:
     return f"{response['residual']:.2f} m from the commanded position"
 
 
-ORIGINALS: dict[str, Original] = {
-    "uav_gazebo_msgs/PositionYawControl": Original(
+UAV_GAZEBO_INTERFACES: dict[str, UavGazeboInterface] = {
+    "uav_gazebo_msgs/PositionYawControl": UavGazeboInterface(
         "position_yaw/command",
         (
             StandardTopic("position_yaw/pose", "geometry_msgs/PoseStamped", pose),
@@ -230,14 +230,14 @@ ORIGINALS: dict[str, Original] = {
             ),
         ),
     ),
-    "uav_gazebo_msgs/VelocityYawRateControl": Original(
+    "uav_gazebo_msgs/VelocityYawRateControl": UavGazeboInterface(
         "velocity_yawrate/command",
         (
             StandardTopic("velocity_yawrate/twist", "geometry_msgs/TwistStamped", twist_stamped),
             StandardTopic("cmd_vel", "geometry_msgs/Twist", twist),
         ),
     ),
-    "uav_gazebo_msgs/ThrustAttitudeControl": Original(
+    "uav_gazebo_msgs/ThrustAttitudeControl": UavGazeboInterface(
         "thrust_attitude/command",
         (
             StandardTopic(
@@ -245,7 +245,7 @@ ORIGINALS: dict[str, Original] = {
             ),
         ),
     ),
-    "uav_gazebo_msgs/ThrustVelocityControl": Original(
+    "uav_gazebo_msgs/ThrustVelocityControl": UavGazeboInterface(
         "thrust_velocity/command",
         (
             StandardTopic(
@@ -253,14 +253,14 @@ ORIGINALS: dict[str, Original] = {
             ),
         ),
     ),
-    "uav_gazebo_msgs/ThrustTorqueControl": Original(
+    "uav_gazebo_msgs/ThrustTorqueControl": UavGazeboInterface(
         "thrust_torque/command",
         (StandardTopic("thrust_torque/wrench", "geometry_msgs/WrenchStamped", wrench),),
     ),
-    "uav_gazebo_msgs/ControlMode": Original(
+    "uav_gazebo_msgs/ControlMode": UavGazeboInterface(
         "switch_mode", (StandardTopic("switch_mode/number", "std_msgs/UInt8", mode_number),)
     ),
-    "uav_gazebo_msgs/SwitchMode": Original(
+    "uav_gazebo_msgs/SwitchMode": UavGazeboInterface(
         "switch_mode",
         services=tuple(
             StandardService(
@@ -269,13 +269,13 @@ ORIGINALS: dict[str, Original] = {
             for number, name in enumerate(MODES)
         ),
     ),
-    "uav_gazebo_msgs/GetMode": Original(
+    "uav_gazebo_msgs/GetMode": UavGazeboInterface(
         "get_mode", services=(StandardService("get_mode/trigger", GetMode(), _get_mode_text),)
     ),
-    "uav_gazebo_msgs/Takeoff": Original(
+    "uav_gazebo_msgs/Takeoff": UavGazeboInterface(
         "takeoff", services=(StandardService("takeoff/trigger", TakeoffRequest(), _takeoff_text),)
     ),
-    "uav_gazebo_msgs/Land": Original(
+    "uav_gazebo_msgs/Land": UavGazeboInterface(
         "land", services=(StandardService("land/trigger", LandRequest(), _land_text),)
     ),
 }
@@ -283,10 +283,10 @@ ORIGINALS: dict[str, Original] = {
 
 def namespace_of(name: str, kind: str) -> str | None:
     """Return the namespace of a topic or service of uav_gazebo: "/drone" for "/drone/takeoff"."""
-    original = ORIGINALS.get(kind)
-    if original is None or not name.endswith(f"/{original.name}"):
+    interface = UAV_GAZEBO_INTERFACES.get(kind)
+    if interface is None or not name.endswith(f"/{interface.name}"):
         return None
-    return name.removesuffix(f"/{original.name}")
+    return name.removesuffix(f"/{interface.name}")
 
 
 def trigger_response(service: StandardService, response: MessageFields) -> PlainMessage:

@@ -1,0 +1,153 @@
+"""Scene of a film: everything in a picture of a flight, with its caption."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from jaxtyping import UInt8
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.plots.style import shortened
+from kittiwake.analysis.summary import SETPOINT_WORLD_M
+from kittiwake.film.camera_path import body_m
+from kittiwake.film.caption import Caption, Label, captioned
+from kittiwake.rendering.colored_mesh import ColoredMesh
+from kittiwake.rendering.offscreen_renderer import OffscreenRenderer, Polyline
+from kittiwake.rendering.view import View
+from kittiwake.scene.extent import extent_of
+from kittiwake.scene.frame import FlightInfo, Frame
+from kittiwake.scene.horizon import horizon_meshes
+from kittiwake.scene.lines import color_of
+from kittiwake.scene.log_playback import LogPlayback
+from kittiwake.scene.moving_bodies import MovingBodies
+from kittiwake.scene.sensor_beams import FIELD_RGB, RAY_RGB, SensorBeams
+from kittiwake.scene.sound_cones import SoundCones
+from kittiwake.scene.static_objects import is_water, static_lines, static_meshes
+from kittiwake.scene.water import Sea, has_waves
+from kittiwake.scene.wave_lines import wave_lines
+
+# numbers of vehicles up to which names, routes and fading trails are drawn
+MAX_NAMES, MAX_ROUTES, MAX_FADING_TRAILS = 12, 12, 30
+# film time for which an event is shown, how many at once, and their length in characters
+EVENT_S, MAX_EVENTS, MAX_EVENT_LENGTH = 4.0, 4, 90
+# opacities of a trail's parts, the oldest first
+FADES = (0.25, 0.5, 0.8, 0.95)
+# line widths in a picture of the reference height
+TRAIL_PX, ROUTE_PX, LINE_PX, REFERENCE_HEIGHT_PX = 3.0, 1.5, 1.5, 720
+ROUTE_RGB, ROUTE_OPACITY, RAY_OPACITY = (250, 250, 250), 0.75, 0.8
+# height of a name above its vehicle, in vehicle radii and additional pixels
+NAME_ABOVE, NAME_PX = 0.6, 4.0
+
+Picture = UInt8[np.ndarray, "height width 3"]
+
+
+class FlightRenderer:
+    """Renderer of a flight's pictures in one size.
+
+    Raises:
+        MissingExtraError: if a required library is missing.
+    """
+
+    def __init__(self, playback: LogPlayback, log: Log, size: tuple[int, int]) -> None:
+        self.playback, self.size = playback, size
+        flight = playback.flight
+        self.bodies, self.beams = MovingBodies(flight), SensorBeams(flight)
+        self.sound = SoundCones(self.beams)
+        self.sea = Sea(flight) if has_waves(flight) else None
+        static = static_meshes(flight)
+        sheet = [] if self.sea is None else [self._sheet(self.sea, flight)]
+        self.renderer = OffscreenRenderer(
+            [(part.mesh, part.instances) for part in self.bodies.parts],
+            [
+                *(mesh for name, mesh in static if not (sheet and is_water(name))),
+                *horizon_meshes(flight, sheet[0].rgb if sheet else static[0][1].rgb),
+            ],
+            *size,
+            [*sheet, *self.sound.meshes],
+        )
+        self.colors = {name: color_of(number) for number, name in enumerate(log.names)}
+        self.scale = size[1] / REFERENCE_HEIGHT_PX
+        self.static_polylines = [*self._static_lines(), *self._routes(log)]
+        self.radii_m = {name: body_m(self.bodies, [name]) for name in log.names[: MAX_NAMES + 1]}
+
+    def picture(self, time_s: float, view: View, speed: float) -> Picture:
+        """Return the picture at a time, with its caption."""
+        frame = self.playback.frame(time_s)
+        words = self.caption(time_s, speed)._replace(labels=self._labels(frame, view))
+        return captioned(self.drawn(frame, view), words)
+
+    def caption(self, time_s: float, speed: float) -> Caption:
+        """Return the caption at a time, without the vehicles' names."""
+        text = f"{time_s:.1f} s" if speed == 1.0 else f"{time_s:.1f} s   {speed:g}x"
+        return Caption(self.playback.flight.scenario.name, text, self._events(time_s, speed))
+
+    def drawn(self, frame: Frame, view: View) -> Picture:
+        """Return the picture of a frame, without caption."""
+        poses = [(positions, q) for positions, q in self.bodies.poses(frame)]
+        lines = [*self.static_polylines, *self._trails(frame), *self._rays(frame)]
+        shapes = self.sound.shapes(frame)
+        if self.sea is not None:
+            water = self.sea.vertices_world_m(frame.time_s, view.look_at_world_m[:2])
+            shapes = [water, *shapes]
+            lines += wave_lines(water, LINE_PX * self.scale)
+        return self.renderer.picture(poses, lines, view, shapes)
+
+    def _sheet(self, sea: Sea, flight: FlightInfo) -> ColoredMesh:
+        """Return the sea as an opaque mesh, which receives shadows."""
+        center = extent_of(flight).center_world_m[:2]
+        return sea.mesh(self.playback.span_s[0], center)._replace(opacity=1.0)
+
+    def _rays(self, frame: Frame) -> Iterator[Polyline]:
+        """Yield light beams and the edges of cameras' fields of view."""
+        for piece in self.beams.ray_segments(frame):
+            yield Polyline(piece, RAY_RGB, LINE_PX * self.scale, RAY_OPACITY)
+        for piece in self.beams.field_segments(frame):
+            yield Polyline(piece, FIELD_RGB, LINE_PX * self.scale)
+
+    def _trails(self, frame: Frame) -> Iterator[Polyline]:
+        fades = FADES if len(frame.trails) <= MAX_FADING_TRAILS else FADES[-2:-1]
+        for name, trail in frame.trails.items():
+            ends = np.linspace(0, max(0, len(trail) - 1), len(fades) + 1).round().astype(int)
+            for begin, end, opacity in zip(ends[:-1], ends[1:], fades, strict=True):
+                width = TRAIL_PX * self.scale
+                yield Polyline(trail[begin : end + 1], self.colors[name], width, opacity)
+
+    def _routes(self, log: Log) -> Iterator[Polyline]:
+        """Yield the setpoint paths of the vehicles, if they are few."""
+        if len(log.names) > MAX_ROUTES:
+            return
+        for name in log.names:
+            positions = log.tables[name].part(SETPOINT_WORLD_M)
+            positions = positions[np.isfinite(positions).all(axis=1)]
+            moved = np.diff(positions, axis=0, prepend=np.nan).any(axis=1)
+            if moved.sum() > 1:
+                width = ROUTE_PX * self.scale
+                yield Polyline(positions[moved], ROUTE_RGB, width, ROUTE_OPACITY)
+
+    def _static_lines(self) -> Iterator[Polyline]:
+        for _, lines in static_lines(self.playback.flight):
+            for piece in lines.points_world_m:
+                yield Polyline(piece, lines.rgb, LINE_PX * self.scale)
+
+    def _events(self, time_s: float, speed: float) -> list[str]:
+        events = [
+            shortened(f"{event.time_s:.1f} s  {event.vehicle}: {event.event}", MAX_EVENT_LENGTH)
+            for event in self.playback.events
+            if 0.0 <= time_s - event.time_s < EVENT_S * speed
+        ]
+        return events[-MAX_EVENTS:]
+
+    def _labels(self, frame: Frame, view: View) -> list[Label]:
+        """Return the names of the vehicles, above them, if they are few."""
+        names = [name for name in self.radii_m if name in frame.rows]
+        if len(self.radii_m) > MAX_NAMES or len(names) < 2:
+            return []
+        above = np.array([0.0, 0.0, 1.0])
+        tops = np.stack(
+            [frame.rows[name][1:4] + NAME_ABOVE * self.radii_m[name] * above for name in names]
+        )
+        positions = view.pixels(tops, *self.size)
+        return [
+            Label(name, float(column), float(row) - NAME_PX * self.scale, self.colors[name])
+            for name, (column, row) in zip(names, positions, strict=True)
+            if np.isfinite([column, row]).all()
+        ]
