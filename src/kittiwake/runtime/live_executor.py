@@ -127,7 +127,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     @property
     def ended(self) -> bool:
-        """True once the flight has ended; further requests are refused."""
+        """True once the flight has ended; all requests but changes are refused."""
         return self._builder.closed
 
     @property
@@ -275,15 +275,20 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         )
 
     def change(self, path: str, value: str) -> None:
-        """Replace a value of the scenario, written as in its file; the newest request counts."""
+        """Replace a value of the scenario, written as in its file; the newest request counts.
+
+        After the end of a flight it counts for the next one.
+        """
         subject = path.split(".")[1] if path.startswith("vehicles.") else "world"
         item = f"{path}={value}"
         given = Override(item, item)
         self._request_build(path, subject, item, lambda scenario: with_changes(scenario, [given]))
 
     def set_gains(self, entry: str, controller: str, **gains: Any) -> None:
-        """Change gains of a controller, for all vehicles of an entry of the scenario."""
-        self._require_flight()
+        """Change gains of a controller, for all vehicles of an entry of the scenario.
+
+        After the end of a flight they count for the next one.
+        """
         key = f"{entry} {controller} {' '.join(gains)}"
         description = ", ".join(f"{controller}.{gain}={value}" for gain, value in gains.items())
         self._request_build(
