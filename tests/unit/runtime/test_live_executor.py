@@ -588,11 +588,11 @@ def errand(make_flight):
 def test_a_step_of_a_mission_begins_on_request(errand):
     errand.begin()
     errand.fly(0.1)
-    errand.executor.begin_step("drone", "away")
+    errand.executor.jump_to_mission_step("drone", "away")
     phases = errand.executor.layout.phases["drone"]
     phase = int(errand.flown(0.2, "drone", "guidance.phase")[-1, 0])
     assert "away" in phases[phase]
-    errand.executor.begin_step("drone", "loop")
+    errand.executor.jump_to_mission_step("drone", "loop")
     errand.fly(0.1)
     (problem,) = errand.executor.take_problems()
     assert "loop" in problem
