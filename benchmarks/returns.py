@@ -4,7 +4,7 @@ Run as ``python benchmarks/returns.py --minutes 1`` for all tasks, or with names
 ``--minutes 0`` skips the training. Each policy flies an episode of each of ten seeds, all of them
 in one batch; the table gives the mean return with its 95 % interval and, in brackets, the share of
 episodes that ended before the time was up. Below it are the built-in policy's returns by seed and
-the task's own figures. Trained policies are saved in ``runs/returns`` and evaluated over the
+the task's own metrics. Trained policies are saved in ``runs/returns`` and evaluated over the
 example's 64 episodes.
 """
 

@@ -28,7 +28,7 @@ def begun(name):
         for name in TASKS.names()
     ],
 )
-def test_each_task_has_finite_figures_of_its_own(name):
+def test_each_task_has_finite_metrics_of_its_own(name):
     metrics = begun(name)[1]
     assert metrics
     assert np.isfinite([*metrics.values()]).all()
