@@ -16,8 +16,9 @@ from kittiwake.cockpit.panels.plots import PlotsPanel
 from kittiwake.cockpit.panels.readings import _columns, _numbers
 from kittiwake.cockpit.panels.view import BrowserCamera
 from kittiwake.cockpit.server import PageServer
+from kittiwake.guidance.maneuvers.takeoff import Takeoff
 from kittiwake.runtime.clock import RealTimeClock
-from kittiwake.runtime.maneuvers import GoTo, HoldAttitude, HoldCommand, LandManeuver
+from kittiwake.runtime.maneuvers import HoldAttitude, HoldCommand, PositionManeuver
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
@@ -158,11 +159,13 @@ def test_moving_one_attitude_slider_keeps_yaw_and_height(page):
 def test_maneuvers_command_the_selected_vehicle(page):
     page.set("Vehicle", "auk")
     page.set("Maneuver", "Take off")
-    assert isinstance(page.maneuvers["auk"], GoTo)
-    np.testing.assert_allclose(page.maneuvers["auk"].position_world_m, [5.0, 0.0, 5.0])
+    assert page.maneuvers["auk"].guidance == Takeoff(2.0)
     assert "tern" not in page.maneuvers
+    page.set("Maneuver", "Hold")
+    assert isinstance(page.maneuvers["auk"], PositionManeuver)
+    np.testing.assert_allclose(page.maneuvers["auk"].position_world_m, [5.0, 0.0, 3.0])
     page.set("Maneuver", "Land")
-    assert isinstance(page.maneuvers["auk"], LandManeuver)
+    assert page.maneuvers["auk"].description == "lands"
     page.set("Maneuver", "Resume guidance")
     assert "auk" not in page.maneuvers
 

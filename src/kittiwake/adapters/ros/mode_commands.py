@@ -35,13 +35,8 @@ from kittiwake.core.commands import (
 )
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.maneuvers import (
-    Capabilities,
-    HoldCommand,
-    Maneuver,
-    VehicleEstimate,
-    accepts_body_velocity,
-)
+from kittiwake.runtime.maneuvers import Capabilities, HoldCommand, Maneuver
+from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 
 INACTIVE = 0
 
@@ -65,29 +60,8 @@ class WorldFrameManeuver:
 
     def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         """Return the command for the current attitude."""
-        return HoldCommand(self.to_body(Quaternion(*now.attitude))).command(now, capabilities)
-
-
-@dataclass
-class BodyVelocityManeuver:
-    """A velocity in body axes, rotated to world axes for vehicles that take only those."""
-
-    velocity: BodyVelocityYawRate
-
-    @property
-    def description(self) -> str:
-        """Short description."""
-        return HoldCommand(self.velocity).description
-
-    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
-        """Return the velocity in axes that the vehicle takes."""
-        if accepts_body_velocity(capabilities):
-            return HoldCommand(self.velocity).command(now, capabilities)
-        q, body = Quaternion(*now.attitude), self.velocity
-        velocity = q.rotate(body.velocity_body_mps)
-        acceleration = q.rotate(body.acceleration_body_mps2)
-        world = VelocityYawRate(velocity, body.yaw_rate_radps, acceleration)
-        return HoldCommand(world).command(now, capabilities)
+        del capabilities
+        return self.to_body(now.motion.q_world_from_body)
 
 
 class Mode(NamedTuple):
@@ -133,7 +107,7 @@ def velocity_yawrate(message: Message) -> Maneuver:
     )
     rate = _number(message, "yaw_rate", RATE)
     if message.body_frame:
-        return BodyVelocityManeuver(BodyVelocityYawRate(velocity, rate, acceleration))
+        return HoldCommand(BodyVelocityYawRate(velocity, rate, acceleration))
     return HoldCommand(VelocityYawRate(velocity, rate, acceleration))
 
 

@@ -10,16 +10,17 @@ from kittiwake.cockpit.command_sliders import CommandSliders, SliderContext, com
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.core.commands import MotorsOff
 from kittiwake.runtime.maneuvers import (
-    CLIMB_MPS,
-    GoTo,
     HoldAttitude,
     HoldCommand,
-    LandManeuver,
     Maneuver,
-    Position,
-    VehicleEstimate,
+    PositionManeuver,
+    go_to,
+    hold,
+    land,
+    take_off,
 )
 from kittiwake.runtime.session import Session
+from kittiwake.runtime.vehicle_estimate import PositionArray, VehicleEstimate
 from kittiwake.scene.frame import Frame
 
 TAKE_OFF_M = 2.0
@@ -219,28 +220,32 @@ class CommandPanel:
         if label == "Resume guidance" or estimate is None:
             self._session.executor.command(self._context.selected, None)
             return
-        place = estimate.position_m.copy()
         match label:
             case "Take off":
-                above = place + np.array([0.0, 0.0, TAKE_OFF_M])
-                self._start(GoTo(above, estimate.yaw_rad, CLIMB_MPS))
+                self._start(take_off(TAKE_OFF_M))
             case "Land":
-                self._start(LandManeuver())
+                world = self._context.scenario.world
+                self._start(land(self._context.vehicle, world, estimate))
             case "Disarm":
                 self._start(HoldCommand(MotorsOff()))
             case _:
-                self._start(GoTo(place, estimate.yaw_rad))
+                self._start(hold(estimate.position_m, estimate.yaw_rad))
 
-    def _move(self, step: Position, turn_deg: float) -> None:
+    def _move(self, step: PositionArray, turn_deg: float) -> None:
         """Move the current target by a step in the level axes of the vehicle."""
-        maneuver = self._session.executor.maneuvers.get(self._context.selected)
-        estimate = self._estimate_or_start()
-        here = GoTo(estimate.position_m, estimate.yaw_rad)
-        previous = maneuver if isinstance(maneuver, GoTo) else here
-        c, s = np.cos(previous.yaw_rad), np.sin(previous.yaw_rad)
+        position_m, yaw_rad = self._target()
+        c, s = np.cos(yaw_rad), np.sin(yaw_rad)
         moved = np.array([c * step[0] - s * step[1], s * step[0] + c * step[1], step[2]])
-        to = GoTo(previous.position_world_m + moved * STEP_M, previous.yaw_rad + radians(turn_deg))
+        to = go_to(position_m + moved * STEP_M, yaw_rad + radians(turn_deg))
         self._context.user_action(lambda _: self._start(to))(_KeyPress())
+
+    def _target(self) -> tuple[PositionArray, float]:
+        """Return the position and yaw of the current maneuver, or else of the vehicle."""
+        maneuver = self._session.executor.maneuvers.get(self._context.selected)
+        if isinstance(maneuver, PositionManeuver):
+            return maneuver.position_world_m, maneuver.yaw_rad
+        estimate = self._estimate_or_start()
+        return estimate.position_m, estimate.yaw_rad
 
     def _on_key(self, label: str) -> None:
         if label not in self._maneuvers():
@@ -265,7 +270,7 @@ class CommandPanel:
             self._context.notify("Go to", text, error=True)
             return
         place = np.array([x, y, estimate.position_m[2]])
-        self._context.user_action(lambda _: self._start(GoTo(place, estimate.yaw_rad)))(event)
+        self._context.user_action(lambda _: self._start(go_to(place, estimate.yaw_rad)))(event)
 
     def _start(self, maneuver: Maneuver) -> None:
         self._session.executor.command(self._context.selected, maneuver)
@@ -281,13 +286,10 @@ class CommandPanel:
 
     def _estimate_or_start(self) -> VehicleEstimate:
         """Return the estimate of the vehicle; before the flight, its start."""
-        start = self._context.vehicle.start
-        place, yaw_rad = start.position_world_m, start.kinematics().euler_world_from_body.yaw_rad
-        start_m = np.array([float(place.x), float(place.y), float(place.z)])
         estimate = self._estimate()
         if estimate is not None and np.isfinite([*estimate.position_m, estimate.yaw_rad]).all():
             return estimate
-        return VehicleEstimate(0.0, start_m, np.zeros(3), float(yaw_rad), None)
+        return VehicleEstimate(0.0, self._context.vehicle.start.kinematics())
 
 
 class _KeyPress:
