@@ -56,7 +56,7 @@ class Fleet(eqx.Module):
     """All parameters of a simulation, with the pure functions that initialize and step it.
 
     ``init``, ``advance`` and ``rollout`` can be jitted, mapped and differentiated. They require
-    the floating-point mode for which the fleet was built. Environments that are mapped over along a
+    the floating-point mode for which the fleet was built. Worlds that are mapped over along a
     named ``shared_axis`` share the decision whether contact has to be computed.
 
     Attributes:
