@@ -309,12 +309,13 @@ CONTRACTS = {
         RADIOS,
         lambda _, at, __: _broadcast(at),
         _listen,
-        lambda radio, reports, key: radio.begin(len(reports.present), DT_S, key),
+        lambda radio, reports, key: radio.init(len(reports.present), DT_S, key),
     ),
     "estimators": Contract(
         ESTIMATORS,
         _sensed,
         _step,
+        lambda estimator, _, key: estimator.init(as_arrays(Start().kinematics()), key),
     ),
     "sensors": Contract(SENSORS, lambda _, at, tick: to_measure(at, tick), _step),
     "satellites": Contract(

@@ -228,7 +228,7 @@ def test_the_same_seed_gives_the_same_bits_also_beside_others_worlds(flown, tmp_
 
 
 def fleet_place(state):
-    return jax.tree.leaves(state.groups[0].dynamics.flight.phase.configuration)
+    return jax.tree.leaves(state.groups[0].dynamics.rigid_body.mechanical_state.configuration)
 
 
 def test_without_mujoco_the_message_has_the_line_that_installs_it(monkeypatch, tmp_path):

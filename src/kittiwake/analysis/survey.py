@@ -177,9 +177,9 @@ def interpolated(
     from scipy.spatial import KDTree
 
     nearest: Any = list(range(1, min(NEIGHBORS, len(at_m)) + 1))
-    away, number = KDTree(at_m).query(positions_m, k=nearest)
+    away, indices = KDTree(at_m).query(positions_m, k=nearest)
     weights = 1.0 / np.maximum(away, 1e-6) ** 2
-    return (weights * values[number]).sum(axis=1) / weights.sum(axis=1)
+    return (weights * values[indices]).sum(axis=1) / weights.sum(axis=1)
 
 
 def _places_in(water: Any) -> Places:

@@ -19,12 +19,12 @@ from typing_extensions import TypeVar
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.parameters import Annotation, Parameters
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 Record = TypeVar("Record", bound=eqx.Module)
 # what a column can hold
-Number: TypeAlias = Real | Count | Flag
+Number: TypeAlias = Real | Integer | Flag
 
 FRAMES = ("world", "body")
 

@@ -27,7 +27,7 @@ from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import tuple_length
 from kittiwake.core.parameters import Annotation
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 Record = TypeVar("Record", bound=eqx.Module)
@@ -293,7 +293,7 @@ class CommandChoice(eqx.Module):
     """One of several commands of different types; ``place`` is the index of the chosen one."""
 
     commands: tuple[Command, ...]
-    index: Count
+    index: Integer
 
 
 def zero_command(command_type: type[Record], length: int = 0) -> Record:

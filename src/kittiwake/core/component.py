@@ -40,19 +40,17 @@ class AbstractModel(eqx.Module):
         return {"": cls()}
 
 
-class AbstractComponent(AbstractModel, Generic[State]):
+class AbstractComponent(AbstractModel):
     """A component; it runs at ``default_rate_hz``, or at every physics step if that is None."""
 
     default_rate_hz: ClassVar[float | None] = None
 
-    def init(self, key: PRNGKeyArray) -> State | tuple[()]:
-        """Return the initial state; an empty tuple for a stateless component."""
-        del key
-        return ()
 
+class AbstractSteppedComponent(AbstractComponent, Generic[State, Input, Output]):
+    """A component that maps inputs to an output; each family defines their types.
 
-class AbstractSteppedComponent(AbstractComponent[State], Generic[State, Input, Output]):
-    """A component that maps inputs to an output; each family defines their types."""
+    A family whose initial state depends on more than a key has an ``init`` of its own.
+    """
 
     @abstractmethod
     def step(
@@ -66,6 +64,17 @@ class AbstractSteppedComponent(AbstractComponent[State], Generic[State, Input, O
             dt_s: time since the previous step of this component.
             key: random key of this step.
         """
+
+
+class AbstractKeyedComponent(
+    AbstractSteppedComponent[State, Input, Output], Generic[State, Input, Output]
+):
+    """A component whose initial state depends on its parameters and a random key only."""
+
+    def init(self, key: PRNGKeyArray) -> State | tuple[()]:
+        """Return the initial state; an empty tuple for a stateless component."""
+        del key
+        return ()
 
 
 C = TypeVar("C", bound=AbstractComponent, covariant=True)

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.environment.obstacles.boxes import Box
-from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.world.environment import AbstractInteraction
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.moving_obstacles import VehicleObstacle
@@ -39,7 +39,7 @@ class VehicleObstacles(AbstractInteraction):
             return surroundings
         present = jax.vmap(_present)(vehicles)
 
-        def with_obstacles(around: Surroundings, own: Count) -> Surroundings:
+        def with_obstacles(around: Surroundings, own: Integer) -> Surroundings:
             others = present & (jnp.arange(count) != own)
             distances_m2 = jax.vmap(lambda other: _square_m2(other, _vehicle_at(vehicles, own)))(
                 vehicles
@@ -53,7 +53,7 @@ class VehicleObstacles(AbstractInteraction):
         return jax.vmap(with_obstacles)(surroundings, jnp.arange(count))
 
 
-def _vehicle_at(vehicles: InteractionInput, index: Count) -> InteractionInput:
+def _vehicle_at(vehicles: InteractionInput, index: Integer) -> InteractionInput:
     return jax.tree.map(lambda leaf: leaf[index], vehicles)
 
 

@@ -23,9 +23,8 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import (
     GnssMeasurement,
     InertialMeasurement,
@@ -134,11 +133,7 @@ class Ekf(AbstractEstimator[EkfState]):
         return replace(self, **names, assumptions=assumptions)
 
     @override
-    def init(self, key: PRNGKeyArray) -> EkfState:
-        return self.begin(as_arrays(Start().kinematics()), key)
-
-    @override
-    def begin(self, start: Kinematics, key: PRNGKeyArray) -> EkfState:
+    def init(self, start: Kinematics, key: PRNGKeyArray) -> EkfState:
         covariance = first_covariance(
             self.start_errors,
             self.gyroscope.triad,

@@ -26,7 +26,7 @@ from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.component import registered_name
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.conditions import Condition, Quantities
 from kittiwake.guidance.elapsed import elapsed_s
@@ -280,11 +280,11 @@ class Mission(AbstractGuidance[MissionState]):
 
     @property
     @override
-    def step_names(self) -> tuple[str, ...]:
+    def mission_step_names(self) -> tuple[str, ...]:
         return tuple(self.names)
 
     @override
-    def jump_to_step(self, state: MissionState, name: str) -> MissionState:
+    def jump_to_mission_step(self, state: MissionState, name: str) -> MissionState:
         if name not in self.names:
             message = f"there is no step '{name}'. {did_you_mean(name, self.names)}"
             raise CommandError(message)
@@ -451,11 +451,11 @@ class _Transition(NamedTuple):
     """Start of a step: condition, index of the step, and cause."""
 
     begins: Flag
-    step: Count
+    step: Integer
     cause: int
 
 
-def _integers(numbers: Count | Sequence[int]) -> Int[Array, "..."]:
+def _integers(numbers: Integer | Sequence[int]) -> Int[Array, "..."]:
     return jnp.asarray(numbers, jnp.int32)
 
 

@@ -67,7 +67,7 @@ class Instrument(AbstractSteppedComponent[InstrumentState, SensorInputs, Sample]
     sensor: AbstractSensor
     errors: tuple[AbstractSensorError, ...] = ()
 
-    def begin(
+    def init(
         self, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[InstrumentState, Sample]:
         """Return the initial state and a sample of zeros; only the shapes of ``inputs`` matter."""

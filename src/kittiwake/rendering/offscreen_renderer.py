@@ -185,8 +185,8 @@ class OffscreenRenderer:
         arguments = (self.model, self.data, options, None, camera, everything)
         self.mujoco.mjv_updateScene(*arguments, self.scene)
         shown = np.flatnonzero(self.model.geom_group == 0)
-        for number in np.flatnonzero(self.shadowless[shown]).tolist():
-            self.scene.geoms[number].castshadow = 0
+        for index in np.flatnonzero(self.shadowless[shown]).tolist():
+            self.scene.geoms[index].castshadow = 0
 
     def _add(self, lines: Sequence[Polyline], view: View) -> None:
         """Add a geom to the scene for each segment of the lines."""
@@ -251,8 +251,8 @@ def _model(
         height=6 * SKY_PIXELS,
         nchannel=3,
     ).data = _sky().tobytes()
-    for number, (shaded, mesh, count) in enumerate(meshes):
-        _add_mesh(mujoco, spec, f"mesh {number}", shaded, mesh, count)
+    for index, (shaded, mesh, count) in enumerate(meshes):
+        _add_mesh(mujoco, spec, f"mesh {index}", shaded, mesh, count)
     return spec.compile()
 
 

@@ -121,8 +121,8 @@ class CommandSlots:
             return self._last[1]
         command_rows = self.zeros()
         for name, command in commands.items():
-            number, index = self._indices[name]
-            own = command_rows[number][self._command_types[number].index(type(command))]
+            group_index, index = self._indices[name]
+            own = command_rows[group_index][self._command_types[group_index].index(type(command))]
             own.numbers[index] = command_values({name: command}, vehicles)
             own.addressed[index] = True
         self._last = dict(commands), command_rows

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from kittiwake.core.arrays import as_arrays, match_dtypes
-from kittiwake.core.component import AbstractSteppedComponent
+from kittiwake.core.component import AbstractKeyedComponent
 from kittiwake.core.keys import seed_key
 
 Tree = TypeVar("Tree")
@@ -24,11 +24,11 @@ QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": F
 class HostComponent(NamedTuple):
     """A component without randomness, and its state."""
 
-    component: AbstractSteppedComponent
+    component: AbstractKeyedComponent
     state: Any
 
     @classmethod
-    def of(cls, component: AbstractSteppedComponent) -> "HostComponent":
+    def of(cls, component: AbstractKeyedComponent) -> "HostComponent":
         """Return a component with its initial state."""
         with jax.enable_x64(DOUBLE):
             return cls(component, as_arrays(component.init(seed_key(0))))
@@ -42,7 +42,7 @@ class HostComponent(NamedTuple):
 
 
 @partial(jax.jit, compiler_options=QUICKLY)
-def _step(state: Any, component: AbstractSteppedComponent, inputs: Any, dt_s: Any) -> Any:
+def _step(state: Any, component: AbstractKeyedComponent, inputs: Any, dt_s: Any) -> Any:
     later, output = component.step(state, inputs, dt_s, seed_key(0))
     return match_dtypes(later, state), as_arrays(output)
 

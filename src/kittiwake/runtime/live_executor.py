@@ -234,7 +234,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         command_values({vehicle: command}, self.scenario.vehicles)
         require_cascade(((vehicle, type(command)),), self.scenario.vehicles)
 
-    def begin_step(self, vehicle: str, step: str) -> None:
+    def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle begin a step of its mission.
 
         Raises:
@@ -242,7 +242,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """
         self._require_flight()
         self._require_vehicle(vehicle)
-        self._request_change(lambda fleet, state: fleet.jump_to_step(state, vehicle, step))
+        self._request_change(lambda fleet, state: fleet.jump_to_mission_step(state, vehicle, step))
 
     def place(self, vehicle: str, start: Start) -> None:
         """Move a vehicle to another start, where all but its guidance is reset.

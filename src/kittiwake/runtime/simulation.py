@@ -202,7 +202,7 @@ class Simulation:
         """
         self._running_stepper().step(commands or {})
 
-    def begin_step(self, vehicle: str, step: str) -> None:
+    def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle jump to another step of its mission, by name.
 
         It begins with the next ``step()``, and the mission continues from there.
@@ -210,7 +210,7 @@ class Simulation:
         Raises:
             CommandError: if there is no such vehicle, or no such step in its mission.
         """
-        self._running_stepper().begin_step(vehicle, step)
+        self._running_stepper().jump_to_mission_step(vehicle, step)
 
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next ``step()`` on.

@@ -78,7 +78,7 @@ class Stepper:
     def reset(self, seed: int) -> None:
         """Return to the start."""
         state = self._program.start(seed)
-        with self._program.mode():
+        with self._program.precision_context():
             self._floats, self._words = self._pack(state)
         self._tick = 0
 
@@ -90,15 +90,15 @@ class Stepper:
         if command_types not in self._accepted:
             require_cascade(command_types, program.vehicles)
             self._accepted.add(command_types)
-        with program.mode():
+        with program.precision_context():
             self._floats, self._words = self._advance(
                 program.parameters, self._floats, self._words, numbers, command_types
             )
         self._tick += 1
 
-    def begin_step(self, vehicle: str, step: str) -> None:
+    def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle begin a step of its mission with the next physics step."""
-        self._change(lambda fleet, state: fleet.jump_to_step(state, vehicle, step))
+        self._change(lambda fleet, state: fleet.jump_to_mission_step(state, vehicle, step))
 
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next physics step on."""
@@ -107,7 +107,7 @@ class Stepper:
     def observe(self) -> dict[str, Observation]:
         """Return the observation of each vehicle."""
         program = self._program
-        with program.mode():
+        with program.precision_context():
             seen = self._see(program.parameters, self._floats, self._words)
             groups = [np.asarray(rows) for rows in seen]
         time_s = self._tick / program.fleet.rate_hz
@@ -154,7 +154,7 @@ class Stepper:
         self._accepted: set[CommandTypes] = set()
         self._phases = [g.vehicle.guidance.component.phases() for g in program.fleet.groups]
         self._packing = Packing.of(program.shape)
-        with program.mode():
+        with program.precision_context():
             looked = jax.eval_shape(self._observed, program.parameters, program.shape)
             self._packings = [RowPacking.of(group) for group in looked]
             self._pack: Callable[..., Any] = jax.jit(self._packing.pack)
@@ -163,7 +163,7 @@ class Stepper:
 
     def _change(self, change: Callable[[Fleet, FleetState], FleetState]) -> None:
         """Continue with a changed state."""
-        with self._program.mode():
+        with self._program.precision_context():
             state = self._packing.unpack(self._floats, self._words)
             self._floats, self._words = self._pack(change(self._program.fleet, state))
 

@@ -53,7 +53,7 @@ from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.estimation import BASES
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import TASKS
 from kittiwake.guidance.route import Route
@@ -305,7 +305,7 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
     members = _members(hint)
     if members in (_members(Real), {float}):
         return _number(bounds, factor)
-    if members in (_members(Count), {int}):
+    if members in (_members(Integer), {int}):
         return _whole(bounds)
     if members in (_members(Flag), {bool}):
         return Annotated[bool, Strict()]

@@ -178,11 +178,11 @@ def _in_obstacles(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[Los
 
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         found = nearest(*together)
-    for name, left_m, number in zip(
+    for name, left_m, index in zip(
         vehicles, found.distance_m.tolist(), found.index.tolist(), strict=True
     ):
         if not left_m >= 0.0:
-            obstacle = world.obstacle_called(number)
+            obstacle = world.obstacle_called(index)
             message = f"it starts where {NEAREST_OBSTACLE} = {left_m:.6g} is not at least 0"
             yield LostStart(name, obstacle, f"{message} ({obstacle})")
 

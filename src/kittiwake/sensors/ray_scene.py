@@ -42,9 +42,9 @@ class RayScene(eqx.Module):
     def velocity_world_mps(self, hit: Hit, point_world_m: Vec3) -> Vec3:
         """Return the velocity of the surface that was hit at a point; zero without a hit."""
         velocity = Vec3.zero()
-        for number, obstacle in enumerate(self.obstacles):
+        for index, obstacle in enumerate(self.obstacles):
             if isinstance(obstacle, AbstractMovingObstacle):
-                is_hit = hit.number == number
+                is_hit = hit.obstacle_index == index
                 own = obstacle.velocity_at(point_world_m)
                 velocity = jax.tree.map(partial(jnp.where, is_hit), own, velocity)
         return velocity

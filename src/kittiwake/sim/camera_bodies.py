@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.geometry.scalar import Count
+from kittiwake.geometry.scalar import Integer
 from kittiwake.interfaces.renderer import BODIES, AbstractRenderer, Bodies, Rendering, pose_row
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sim.schedule import Clock
@@ -61,7 +61,7 @@ def with_body_index(
     ]
 
 
-def _with_index(around: Surroundings, index: Count) -> Surroundings:
+def _with_index(around: Surroundings, index: Integer) -> Surroundings:
     return replace(around, body=index)
 
 

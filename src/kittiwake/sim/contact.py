@@ -17,7 +17,7 @@ from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sim.group import Group
@@ -47,8 +47,8 @@ class ContactOutcome(NamedTuple):
 
     motion: Row
     touched: Flag
-    feet_touching: Count
-    surface: Count
+    feet_touching: Integer
+    surface: Integer
     impulse: Float[Array, "6"]
 
 

@@ -23,7 +23,7 @@ from kittiwake.core.limit import Limit
 from kittiwake.core.neighbors import NeighborTable, Roster
 from kittiwake.core.streams import Stream
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.renderer import AbstractRenderer, Rendering
 from kittiwake.interfaces.vehicle import Vehicle
@@ -152,7 +152,7 @@ class Fleet(eqx.Module):
         processes = {
             name: held.with_zero_output(shapes[0][name].output) for name, held in processes.items()
         }
-        radio, tables = team_radio.begin(self.world.radio, self.roster, self.dt_s, key)
+        radio, tables = team_radio.init(self.world.radio, self.roster, self.dt_s, key)
         groups = tuple(
             self._begin(group, outputs, neighbors, key, has_partners=partners is not None)
             for group, neighbors, partners in zip(
@@ -162,9 +162,7 @@ class Fleet(eqx.Module):
         state = FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
         if self.commander is None:
             return state
-        own = self.commander.begin(
-            self, state, self.perceive(state), fold_in_name(key, Stream.TASK)
-        )
+        own = self.commander.init(self, state, self.perceive(state), fold_in_name(key, Stream.TASK))
         return dataclasses.replace(state, commander=as_arrays(own))
 
     def advance(
@@ -257,14 +255,14 @@ class Fleet(eqx.Module):
         )
         return later, tuple(outcome[1] for outcome in outcomes)
 
-    def jump_to_step(self, state: FleetState, name: str, step: str) -> FleetState:
+    def jump_to_mission_step(self, state: FleetState, name: str, step: str) -> FleetState:
         """Return the state from which a vehicle continues at a step of its mission.
 
         Raises:
             CommandError: if there is no such vehicle, or no such step.
         """
         return self._with_guidance(
-            state, name, lambda guidance, own: guidance.jump_to_step(own, step)
+            state, name, lambda guidance, own: guidance.jump_to_mission_step(own, step)
         )
 
     def with_active_behaviors(
@@ -286,15 +284,15 @@ class Fleet(eqx.Module):
         change: Callable[[AbstractGuidance, ArrayTree], ArrayTree],
     ) -> FleetState:
         """Return the state with the guidance state of one vehicle changed."""
-        number, index = self.locate(name)
-        states = state.groups[number].guidance.state
-        guidance = self.groups[number].vehicle.guidance.component
+        group_index, index = self.locate(name)
+        states = state.groups[group_index].guidance.state
+        guidance = self.groups[group_index].vehicle.guidance.component
         one = jax.tree.map(lambda leaf: leaf[index], states)
         changed = change(guidance, one)
         states = jax.tree.map(
             lambda leaf, new: jnp.asarray(leaf).at[index].set(new), states, changed
         )
-        return eqx.tree_at(lambda whole: whole.groups[number].guidance.state, state, states)
+        return eqx.tree_at(lambda whole: whole.groups[group_index].guidance.state, state, states)
 
     def rollout(
         self,
@@ -325,13 +323,13 @@ class Fleet(eqx.Module):
         Raises:
             CommandError: if there is no such vehicle; the message names the nearest one.
         """
-        for number, group in enumerate(self.groups):
+        for group_index, group in enumerate(self.groups):
             if name in group.names:
-                return number, group.names.index(name)
+                return group_index, group.names.index(name)
         message = f"there is no vehicle '{name}'. {did_you_mean(name, list(self.names))}"
         raise CommandError(message)
 
-    def reset_at_tick(self, state: FleetState, tick: Count) -> FleetState:
+    def reset_at_tick(self, state: FleetState, tick: Integer) -> FleetState:
         """Return an initial state moved to a later tick, for a reset inside a running batch.
 
         A component that does not run at every step runs at the reset, and then again when the
@@ -434,7 +432,7 @@ class Fleet(eqx.Module):
         around = team_radio.with_neighbors(around, neighbors)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(
-            lambda vehicle, own_around, own_key: vehicle_step.begin(
+            lambda vehicle, own_around, own_key: vehicle_step.init(
                 vehicle, self.world, own_around, processes, self.dt_s, own_key
             ),
             around,

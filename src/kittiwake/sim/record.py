@@ -11,7 +11,7 @@ from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.columns import ColumnGroup, to_column_groups, to_columns
 from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.kinematics import motion_columns
-from kittiwake.geometry.scalar import Count, Real, is_zero
+from kittiwake.geometry.scalar import Integer, Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.instrument import Sample
@@ -87,7 +87,7 @@ def _sample_groups(name: str, sample: Sample) -> list[ColumnGroup]:
     return [*measured, *ideal, ColumnGroup([f"sensor.{name}.fresh"], sample.fresh)]
 
 
-def _contact_columns(contact: GroundContact | None) -> dict[str, Real | Count]:
+def _contact_columns(contact: GroundContact | None) -> dict[str, Real | Integer]:
     if contact is None:
         return {}
     return {

@@ -18,7 +18,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.commands import Command, CommandChoice, MotorsOff
-from kittiwake.core.component import AbstractComponent, Scheduled
+from kittiwake.core.component import AbstractComponent, AbstractKeyedComponent, Scheduled
 from kittiwake.core.fusion_barrier import fusion_barrier
 from kittiwake.core.keys import fold_in_name, fold_in_names
 from kittiwake.core.kinematics import Kinematics
@@ -27,7 +27,7 @@ from kittiwake.core.measurements import Measurements
 from kittiwake.core.neighbors import StateReport
 from kittiwake.core.streams import Stream
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.interfaces.estimator import EstimatorInputs
@@ -69,7 +69,7 @@ class Perception(eqx.Module):
     ``turbulence``, ``sensors`` and ``estimator`` are the next states of these components.
     """
 
-    status: Count
+    status: Integer
     surroundings: Surroundings
     turbulence: ScheduledState
     sensors: dict[str, ScheduledState]
@@ -78,7 +78,7 @@ class Perception(eqx.Module):
     estimate: Kinematics
 
 
-def begin(
+def init(
     vehicle: Vehicle,
     world: World,
     surroundings: Surroundings,
@@ -114,9 +114,9 @@ def begin(
     samples: dict[str, Sample] = {}
     for name, part in vehicle.sensors.items():
         stream = streams[Stream.SENSOR.of(name)]
-        first, samples[name] = part.component.begin(inputs, dt_s * part.every, stream)
+        first, samples[name] = part.component.init(inputs, dt_s * part.every, stream)
         sensors[name] = ScheduledState(as_arrays(first), None if part.every == 1 else samples[name])
-    initial_estimator = vehicle.estimator.component.begin(
+    initial_estimator = vehicle.estimator.component.init(
         start, fold_in_name(streams[Stream.ESTIMATOR], Stream.INIT)
     )
     state = VehicleState(
@@ -306,7 +306,7 @@ def check_limits(
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
-) -> Count:
+) -> Integer:
     """Return 0 for a valid vehicle, else the 1-based index of the first limit ever violated."""
     flags = [limit.is_satisfied for limit in limits(vehicle, world, state, truth, surroundings)]
     status = jnp.asarray(0, jnp.int32)
@@ -509,7 +509,9 @@ def _actuator_command(vehicle: Vehicle, command: Command, clock: Clock) -> Comma
 
 
 def _stale(
-    parts: tuple[Scheduled[AbstractComponent], ...], held: dict[str, ScheduledState], stream: Stream
+    parts: tuple[Scheduled[AbstractKeyedComponent], ...],
+    held: dict[str, ScheduledState],
+    stream: Stream,
 ) -> tuple[ScheduledState, ...]:
     """Return the initial states of components that may be skipped, marked as stale."""
     return tuple(
@@ -519,24 +521,24 @@ def _stale(
 
 
 def _reset(
-    component: AbstractComponent, held: ScheduledState, stream: PRNGKeyArray
+    component: AbstractKeyedComponent, held: ScheduledState, stream: PRNGKeyArray
 ) -> ScheduledState:
     stale = None if held.stale is None else jnp.ones_like(held.stale)
     return ScheduledState(_initial(component, stream), held.output, stale)
 
 
-def _initial(component: AbstractComponent, stream: PRNGKeyArray) -> ArrayTree:
+def _initial(component: AbstractKeyedComponent, stream: PRNGKeyArray) -> ArrayTree:
     return as_arrays(component.init(fold_in_name(stream, Stream.INIT)))
 
 
-def _faults(vehicle: Vehicle, clock: Clock) -> Count | None:
+def _faults(vehicle: Vehicle, clock: Clock) -> Integer | None:
     """Return the number of active faults; None for a vehicle without faults."""
     if not vehicle.faults:
         return None
     return sum(jnp.asarray(fault.is_active(clock.time_s), jnp.int32) for fault in vehicle.faults)
 
 
-def _phase(vehicle: Vehicle, state: VehicleState) -> Count | None:
+def _phase(vehicle: Vehicle, state: VehicleState) -> Integer | None:
     """Return the index of the present phase of guidance; None for guidance with one phase."""
     guidance = vehicle.guidance.component
     return None if len(guidance.phases()) == 1 else guidance.phase(state.guidance.state)

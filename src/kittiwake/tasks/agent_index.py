@@ -13,7 +13,7 @@ from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.commands import Command, zero_command
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import entry_vehicle_names
@@ -107,8 +107,8 @@ class AgentIndex:
             last: True if the time is up.
         """
         groups = [
-            self._agents_of(fleet, number, state, perceived, commands, reported)
-            for number in range(len(fleet.groups))
+            self._agents_of(fleet, group_index, state, perceived, commands, reported)
+            for group_index in range(len(fleet.groups))
         ]
         others: dict[str, Agent] = {}
         for name in self.others:
@@ -181,7 +181,7 @@ def _agent(
     perception: Perception,
     command: Command,
     reported: Float[Array, " reported"],
-    index: Count,
+    index: Integer,
 ) -> Agent:
     return Agent(
         truth=truth,

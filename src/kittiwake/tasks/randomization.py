@@ -308,16 +308,16 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomization:
     middle = [part.distribution.at(0.5) for part in parts]
     base = builds.leaves(middle)
     slopes = [np.zeros((len(parts), *leaf.shape)) for leaf in base]
-    for number, part in enumerate(parts):
-        moved = next((end for end in part.distribution.ends if end != middle[number]), None)
+    for index, part in enumerate(parts):
+        moved = next((end for end in part.distribution.ends if end != middle[index]), None)
         if moved is None:
             continue
-        other = builds.leaves([*middle[:number], moved, *middle[number + 1 :]])
+        other = builds.leaves([*middle[:index], moved, *middle[index + 1 :]])
         if all(map(np.array_equal, base, other)):
             message = f"{ALWAYS}: {part.path} {NOT_PHYSICAL}; remove it"
             raise ScenarioError(message)
         for leaf, (before, after) in enumerate(zip(base, other, strict=True)):
-            slopes[leaf][number] = _difference(after, before) / (moved - middle[number])
+            slopes[leaf][index] = _difference(after, before) / (moved - middle[index])
     drawn = _draws(parts, TRIALS + VARIANTS)
     linear = np.ones(len(base), bool)
     # a constant distribution may still differ from the value in the scenario
@@ -378,8 +378,8 @@ def _tied_leaves(slopes: list[np.ndarray], linear: np.ndarray, changed: np.ndarr
 
 
 def _refuse_curriculum(parts: Sequence[Part], slopes: list[np.ndarray], kept: np.ndarray) -> None:
-    for number, part in enumerate(parts):
-        touched = any(np.any(slopes[leaf][number]) for leaf in np.flatnonzero(kept))
+    for index, part in enumerate(parts):
+        touched = any(np.any(slopes[leaf][index]) for leaf in np.flatnonzero(kept))
         if part.nominal is not None and touched:
             message = (
                 f"{CURRICULUM}: {part.path} has a nonlinear effect on other numbers, which "

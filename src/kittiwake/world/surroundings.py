@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from kittiwake.contact.deck import DeckState
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.moving_obstacles import VehicleObstacle
 from kittiwake.world.water import WaterSurface
@@ -60,7 +60,7 @@ class Surroundings(eqx.Module):
         nearest_obstacle_m: clearance from the nearest obstacle; None in a world without any.
         water: surface under a vessel; None on calm water.
         partner: deck of the vehicle's partner, at any distance; None without a partner.
-        body: number of the vehicle among the rendered bodies; None without a renderer.
+        body: index of the vehicle among the rendered bodies; None without a renderer.
         neighbors: knowledge of others by radio; None in a world without radio.
     """
 
@@ -79,7 +79,7 @@ class Surroundings(eqx.Module):
     nearest_obstacle_m: Real | None = None
     water: WaterSurface | None = None
     partner: DeckState | None = None
-    body: Count | None = None
+    body: Integer | None = None
     neighbors: NeighborTable | None = None
 
     @property
@@ -117,7 +117,7 @@ class Surroundings(eqx.Module):
             for deck in decks
         ]
         numbered = tuple(
-            replace(deck, number=jnp.asarray(deck.number, jnp.int32)) for deck in decks
+            replace(deck, surface_id=jnp.asarray(deck.surface_id, jnp.int32)) for deck in decks
         )
         return replace(self, decks=numbered, height_above_deck_m=reduce(jnp.minimum, heights))
 

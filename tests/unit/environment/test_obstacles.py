@@ -178,7 +178,7 @@ def test_first_of_several_obstacles_is_met_and_numbered():
     near, far = Sphere(Vec3(4.0, 0.0, 0.0), 1.0), Box(Vec3(8.0, 0.0, 0.0), Vec3(1.0, 1.0, 1.0))
     for obstacles, number in (([near, far], 0), ([far, near], 1)):
         hit = cast_ray(obstacles, Ray(ORIGIN, EAST))
-        assert hit.number == number
+        assert hit.obstacle_index == number
         assert abs(hit.distance_m - 3.0) < EXACT_M
 
 
@@ -186,7 +186,7 @@ def test_first_of_several_obstacles_is_met_and_numbered():
 def test_nothing_met_is_the_longest_range_without_a_normal(obstacles):
     hit = cast_ray(obstacles, Ray(Vec3(9.0, 0.0, 0.0), EAST))
     assert not hit.exists
-    assert hit.number == NOTHING
+    assert hit.obstacle_index == NOTHING
     assert hit.range_m(LONGEST_M) == LONGEST_M
     assert hit.incidence_cosine(Ray(ORIGIN, EAST)) == 0.0
 
@@ -213,10 +213,11 @@ def test_many_of_a_kind_are_met_as_each_on_its_own():
     assert 50 < met.sum() < 200
     # the loop's products may be contracted
     np.testing.assert_allclose(hit.distance_m, distances.min(axis=0), rtol=1e-12)
-    numbers = (
-        np.stack([one.number for one in apart])[nearest, np.arange(200)] + MAX_UNROLLED * nearest
+    indices = (
+        np.stack([one.obstacle_index for one in apart])[nearest, np.arange(200)]
+        + MAX_UNROLLED * nearest
     )
-    np.testing.assert_array_equal(np.asarray(hit.number)[met], numbers[met])
+    np.testing.assert_array_equal(np.asarray(hit.obstacle_index)[met], indices[met])
     across = np.stack([normals(one) for one in apart])[nearest, np.arange(200)]
     np.testing.assert_allclose(normals(hit)[met], across[met], atol=1e-12)
 

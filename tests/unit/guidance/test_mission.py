@@ -125,12 +125,12 @@ def test_step_can_be_requested():
         (MissionStep(Hold()), MissionStep(Goto(THERE)), MissionStep(Goto(UP), name="up"))
     )
     state, _ = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
-    state = mission.jump_to_step(state, "up")
+    state = mission.jump_to_mission_step(state, "up")
     state, command = mission.step(state, inputs_at(HERE, 5.0), DT_S, KEY)
     assert command.position_world_m == as_arrays(UP)
     assert mission.phases()[int(mission.phase(state))] == "began up, on request"
     with pytest.raises(CommandError, match="there is no step 'uo'.*Did you mean 'up'"):
-        mission.jump_to_step(state, "uo")
+        mission.jump_to_mission_step(state, "uo")
 
 
 def test_finished_mission_can_be_resumed():
@@ -141,7 +141,7 @@ def test_finished_mission_can_be_resumed():
     assert bool(mission.finished(state))
     assert int(command.index) == mission.command_types().index(MotorsOff)
     state, command = mission.step(
-        mission.jump_to_step(state, "goto"), inputs_at(HERE, 9.0), DT_S, KEY
+        mission.jump_to_mission_step(state, "goto"), inputs_at(HERE, 9.0), DT_S, KEY
     )
     assert not bool(mission.finished(state))
     assert int(command.index) == mission.command_types().index(PositionYaw)

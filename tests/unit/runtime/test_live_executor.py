@@ -603,11 +603,11 @@ def errand(make_flight):
 def test_a_step_of_a_mission_begins_on_request(errand):
     errand.begin()
     errand.fly(0.1)
-    errand.executor.begin_step("drone", "away")
+    errand.executor.jump_to_mission_step("drone", "away")
     phases = errand.executor.layout.phases["drone"]
     phase = int(errand.flown(0.2, "drone", "guidance.phase")[-1, 0])
     assert "away" in phases[phase]
-    errand.executor.begin_step("drone", "loop")
+    errand.executor.jump_to_mission_step("drone", "loop")
     errand.fly(0.1)
     (problem,) = errand.executor.take_problems()
     assert "loop" in problem
@@ -617,7 +617,7 @@ def test_requests_for_an_unknown_vehicle_are_refused(errand):
     with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
         errand.executor.set_active_behaviors("dron", ["cohesion"])
     with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
-        errand.executor.begin_step("dron", "away")
+        errand.executor.jump_to_mission_step("dron", "away")
 
 
 def test_unknown_behaviors_are_reported_and_the_flight_continues(errand):

@@ -32,8 +32,8 @@ def drawn(start=None, obstacles=(), platforms=(), ground_z_m=0.0, partner=None):
     )
     deck = None
     if partner is not None:
-        number = jnp.asarray(decks[partner].number + partner, jnp.int32)
-        deck = dataclasses.replace(decks[partner], number=number)
+        surface_id = jnp.asarray(decks[partner].surface_id + partner, jnp.int32)
+        deck = dataclasses.replace(decks[partner], surface_id=surface_id)
     felt = dataclasses.replace(inputs.surroundings, body=-1, partner=deck, decks=tuple(decks))
     return dataclasses.replace(inputs, surroundings=felt, processes={BODIES: bodies})
 

@@ -18,7 +18,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.core.neighbors import NeighborTable, StateReport
 from kittiwake.core.streams import Stream
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.interfaces.vehicle import Vehicle
@@ -59,7 +59,7 @@ class Decision(eqx.Module):
 
     def init(self) -> tuple[Any, Any]:
         """Return the states of each group's guidance, and of the radio, before the first step."""
-        radio_state, _ = team_radio.begin(self.radio, self.fleet.roster, self.period_s, self.key)
+        radio_state, _ = team_radio.init(self.radio, self.fleet.roster, self.period_s, self.key)
         states = tuple(
             group.map(_initial_state, self._streams(group)) for group in self.fleet.groups
         )
@@ -135,7 +135,7 @@ class Decision(eqx.Module):
         report: StateReport,
         acceleration_world_mps2: Array,
         guided: Flag,
-        tick: Count,
+        tick: Integer,
         stream: PRNGKeyArray,
     ) -> tuple[Any, Any]:
         position, velocity = report.position_world_m, report.velocity_world_mps

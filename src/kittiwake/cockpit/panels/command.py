@@ -120,7 +120,7 @@ class CommandPanel:
         return VESSEL if self._context.vehicle.dynamics.is_vessel else AIRCRAFT
 
     def _add_mission_steps(self) -> None:
-        names = self._context.vehicle.guidance.component.step_names
+        names = self._context.vehicle.guidance.component.mission_step_names
         if not names:
             return
         gui = self._context.gui
@@ -131,7 +131,7 @@ class CommandPanel:
         @self._context.user_action
         def _(_: ControlEvent) -> None:
             self._session.executor.command(self._context.selected, None)
-            self._session.executor.begin_step(self._context.selected, step.value)
+            self._session.executor.jump_to_mission_step(self._context.selected, step.value)
 
     def _add_attitude_sliders(self) -> None:
         """Add sliders of attitude and height, as in the Matlab drone simulator."""

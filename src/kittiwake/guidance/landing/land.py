@@ -152,8 +152,8 @@ class Land(AbstractGuidance[LandState]):
         still_s = jnp.where(sunk, 0.0, state.still_s + dt_s)
         limits = (self.slow_below_m, self.flare_below_m, self.touch_below_m)
         phase = state.phase
-        for number, limit in enumerate(limits):
-            phase = jnp.where((phase == number) & (height < limit), number + 1, phase)
+        for index, limit in enumerate(limits):
+            phase = jnp.where((phase == index) & (height < limit), index + 1, phase)
         presses = (phase >= FLARING) & (still_s >= self.still_after_s)
         pressed = state.pressed_m + jnp.where(presses, self.press_mps * dt_s, 0.0)
         phase = jnp.where(presses & (pressed >= self.press_m), MOTORS_OFF, phase)
