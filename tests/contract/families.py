@@ -21,6 +21,7 @@ from tests.contract.surroundings import (
 from kittiwake.actuators import BATTERIES, FAULTS
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.arrays import as_arrays
+from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.neighbors import Neighbor, NeighborTable, Roster, StateReport
 from kittiwake.core.registry import Registry
