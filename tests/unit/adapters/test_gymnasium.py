@@ -75,10 +75,10 @@ def test_step_after_the_end_warns(env):
 def test_actions_of_all_number_types_do_not_recompile(env, action):
     env.reset(seed=0)
     env.step(np.zeros(4, np.float32))
-    compiled = env._world.step._cache_size()
+    compiled = env._compiled.step._cache_size()
     env.reset(seed=0)
     assert np.isfinite(env.step(action)[1])
-    assert env._world.step._cache_size() == compiled
+    assert env._compiled.step._cache_size() == compiled
 
 
 @pytest.mark.parametrize("kind", [TaskEnv, TaskVectorEnv, TaskParallelEnv])
@@ -233,4 +233,4 @@ def test_environments_of_one_task_share_compiled_functions(env):
     same = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
     TaskEnv("keep-spot", conditions="noiseless")
     again = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
-    assert again._world is same._world is env._world
+    assert again._compiled is same._compiled is env._compiled
