@@ -20,8 +20,8 @@ from kittiwake.runtime.commands import (
     commands_from_values,
     require_cascade,
 )
+from kittiwake.sim.external_commands import ExternalCommand
 from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.vehicle_step import ExternalCommand
 
 
 @runtime_checkable

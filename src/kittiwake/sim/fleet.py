@@ -30,6 +30,11 @@ from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sim import camera_bodies, interactions, team_radio, vehicle_step
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.contact import GroupMotion, resolve_contacts
+from kittiwake.sim.external_commands import (
+    ExternalCommand,
+    combine_commands,
+    commands_of_group,
+)
 from kittiwake.sim.group import Group, group_vehicles
 from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
@@ -178,7 +183,7 @@ class Fleet(eqx.Module):
         return self.step_with_commands(state, self.group_commands(commands or {}))
 
     def step_with_commands(
-        self, state: FleetState, commands: Sequence[tuple[vehicle_step.ExternalCommand, ...]]
+        self, state: FleetState, commands: Sequence[tuple[ExternalCommand, ...]]
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """Return the same as ``step``, for commands as ``group_commands`` arranges them."""
         perceived = self.perceive(state)
@@ -186,7 +191,7 @@ class Fleet(eqx.Module):
             return self.act(state, perceived, commands)
         own, agent_commands = self.commander.command(self, state, perceived)
         both = [
-            _combine(group, lower, higher)
+            combine_commands(group, lower, higher)
             for group, lower, higher in zip(
                 self.groups, self.group_commands(agent_commands), commands, strict=True
             )
@@ -216,7 +221,7 @@ class Fleet(eqx.Module):
         self,
         state: FleetState,
         perceived: FleetPerception,
-        commands: Sequence[tuple[vehicle_step.ExternalCommand, ...]],
+        commands: Sequence[tuple[ExternalCommand, ...]],
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """Return the second half of a step: guidance, control and dynamics."""
         clock = self._clock(state)
@@ -460,9 +465,7 @@ class Fleet(eqx.Module):
         )
         return camera_bodies.with_body_index(self.renderer, self.world, around)
 
-    def group_commands(
-        self, commands: Mapping[str, Command]
-    ) -> list[tuple[vehicle_step.ExternalCommand, ...]]:
+    def group_commands(self, commands: Mapping[str, Command]) -> list[tuple[ExternalCommand, ...]]:
         """Return commands by vehicle name as each group's commands: one entry per command type.
 
         Raises:
@@ -470,7 +473,7 @@ class Fleet(eqx.Module):
         """
         for name in commands:
             self.locate(name)
-        return [_commands_of_group(group, commands) for group in self.groups]
+        return [commands_of_group(group, commands) for group in self.groups]
 
     def _check_precision(self, state: FleetState | None = None) -> None:
         expected = jnp.dtype(jnp.float32 if self.single_precision else jnp.float64)
@@ -504,7 +507,7 @@ def _act(
     state: VehicleState,
     truth: Kinematics,
     perceived: vehicle_step.Perception,
-    commands: tuple[vehicle_step.ExternalCommand, ...],
+    commands: tuple[ExternalCommand, ...],
 ) -> tuple[VehicleState, Snapshot]:
     around = dataclasses.replace(perceived.surroundings, surface_near=surface_near)
     perceived = dataclasses.replace(perceived, surroundings=around)
@@ -525,42 +528,6 @@ def _interaction_input(
 ) -> InteractionInput:
     wake, size_body_m = vehicle.dynamics.wake(dynamics), vehicle.dynamics.size_body_m
     return as_arrays(InteractionInput(truth, wake, size_body_m))
-
-
-def _commands_of_group(
-    group: Group, commands: Mapping[str, Command]
-) -> tuple[vehicle_step.ExternalCommand, ...]:
-    given = {name: commands[name] for name in group.names if name in commands}
-    stacked: list[vehicle_step.ExternalCommand] = []
-    for command_type in dict.fromkeys(type(command) for command in given.values()):
-        own = {name: command for name, command in given.items() if type(command) is command_type}
-        # vehicles without such a command compute with another one's and discard the result
-        filler = next(iter(own.values()))
-        rows = [own.get(name, filler) for name in group.names]
-        command = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *rows)
-        addressed = jnp.asarray([name in own for name in group.names])
-        stacked.append(
-            vehicle_step.ExternalCommand(
-                command, None if len(own) == len(group.names) else addressed
-            )
-        )
-    return tuple(stacked)
-
-
-def _combine(
-    group: Group,
-    lower: tuple[vehicle_step.ExternalCommand, ...],
-    higher: tuple[vehicle_step.ExternalCommand, ...],
-) -> tuple[vehicle_step.ExternalCommand, ...]:
-    """Return both tuples of commands; those of ``higher`` have priority."""
-    if not higher:
-        return lower
-    everyone = jnp.ones(len(group.names), bool)
-    with_flags = (
-        one if one.addressed is not None else vehicle_step.ExternalCommand(one.command, everyone)
-        for one in lower
-    )
-    return (*with_flags, *higher)
 
 
 def scan_steps(

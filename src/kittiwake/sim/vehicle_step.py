@@ -8,7 +8,6 @@ the code here is written for a single vehicle and has no batch axis.
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -16,10 +15,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
-from kittiwake.core.commands import Command, CommandChoice, MotorsOff
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.component import AbstractComponent, AbstractKeyedComponent, Scheduled
-from kittiwake.core.fusion_barrier import fusion_barrier
 from kittiwake.core.keys import fold_in_name, fold_in_names
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit, finite
@@ -29,12 +27,19 @@ from kittiwake.core.streams import Stream
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.interfaces.estimator import EstimatorInputs
-from kittiwake.interfaces.guidance import AvoidanceInputs, GuidanceInputs
+from kittiwake.interfaces.guidance import GuidanceInputs
 from kittiwake.interfaces.instrument import Sample
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.sim.cascade_step import (
+    CascadeInputs,
+    actuator_command,
+    fill_outputs,
+    initial_state,
+    run_cascade,
+)
+from kittiwake.sim.external_commands import ExternalCommand
 from kittiwake.sim.schedule import Clock, ScheduledState, is_due, run
 from kittiwake.sim.state import Snapshot, VehicleState
 from kittiwake.world.environment import ProcessOutputs
@@ -42,25 +47,6 @@ from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.world import World
 
 NON_FINITE = "non-finite "
-
-
-class CascadeInputs(NamedTuple):
-    """Inputs of controllers and avoidance besides the command: estimate and measurements."""
-
-    estimate: Kinematics
-    measurements: Measurements
-    fresh: dict[str, Flag]
-
-
-class ExternalCommand(NamedTuple):
-    """A command that replaces the setpoint of guidance.
-
-    ``addressed`` is true if the command is for this vehicle; None if it is for all vehicles of the
-    group. A group's program computes every vehicle's response to a command, addressed or not.
-    """
-
-    command: Command
-    addressed: Flag | None
 
 
 class Perception(eqx.Module):
@@ -105,7 +91,7 @@ def init(
     instruments = [Stream.SENSOR.of(name) for name in vehicle.sensors]
     streams = fold_in_names(key, [*parts, *instruments, Stream.ESTIMATOR, Stream.DYNAMICS])
     held = {
-        name: ScheduledState(_initial(part.component, streams[name]))
+        name: ScheduledState(initial_state(part.component, streams[name]))
         for name, part in parts.items()
     }
     start = as_arrays(vehicle.start.kinematics())
@@ -206,7 +192,7 @@ def act(
     """Return the second half of a step: the vehicle's next state, and the snapshot of this one."""
     status = perceived.status
     decision = _decide(vehicle, state, perceived, commands, clock)
-    command = _actuator_command(vehicle, decision.command, clock)
+    command = actuator_command(vehicle, decision.command, clock)
     moved = vehicle.dynamics.step(
         state.dynamics,
         command,
@@ -392,21 +378,21 @@ def _decide(
     inputs = CascadeInputs(estimate, *((measurements, fresh) if vehicle.avoidance else ({}, {})))
     for external in commands:
         if external.addressed is None:  # all vehicles of the group follow this command
-            result = _run_cascade(vehicle, state, external.command, inputs, clock)
+            result = run_cascade(vehicle, state, external.command, inputs, clock)
             return _Decision(guidance, setpoint, *result)
     choice = setpoint if isinstance(setpoint, CommandChoice) else CommandChoice((setpoint,), 0)
     first, *others = choice.commands
-    result = _run_cascade(vehicle, state, first, inputs, clock)
+    result = run_cascade(vehicle, state, first, inputs, clock)
     for index, command in enumerate(others, start=1):
-        other = _run_cascade(vehicle, state, command, inputs, clock)
+        other = run_cascade(vehicle, state, command, inputs, clock)
         result = tree_where(
             choice.index == index,
-            _fill_outputs(other, result),
-            _fill_outputs(result, other),
+            fill_outputs(other, result),
+            fill_outputs(result, other),
         )
     for external in commands:
         assert external.addressed is not None
-        other = _run_cascade(vehicle, state, external.command, inputs, clock)
+        other = run_cascade(vehicle, state, external.command, inputs, clock)
         result = tree_where(external.addressed, other, result)
     return _Decision(guidance, setpoint, *result)
 
@@ -422,92 +408,6 @@ def _report(estimate: Kinematics) -> StateReport:
     return as_arrays(report)
 
 
-class _CascadeResult(NamedTuple):
-    """Actuator command, and the next states of the controllers and avoidances used."""
-
-    cascade: tuple[ScheduledState, ...]
-    avoidance: tuple[ScheduledState, ...]
-    command: Command
-
-
-def _fill_outputs(result: _CascadeResult, other: _CascadeResult) -> _CascadeResult:
-    """Return a result with missing outputs from another one, so that both have one structure.
-
-    Before the first step, a controller that the path to ``result`` skips has no output yet.
-    """
-
-    def fill(held: ScheduledState, another: ScheduledState) -> ScheduledState:
-        return replace(held, output=another.output) if held.output is None else held
-
-    return result._replace(
-        cascade=tuple(map(fill, result.cascade, other.cascade)),
-        avoidance=tuple(map(fill, result.avoidance, other.avoidance)),
-    )
-
-
-def _run_cascade(
-    vehicle: Vehicle, state: VehicleState, command: Command, inputs: CascadeInputs, clock: Clock
-) -> _CascadeResult:
-    """Return the result of the cascade from a command down to the actuator command.
-
-    Controllers that are not on this path are reset to their initial states.
-    """
-    return fusion_barrier(
-        partial(_run_cascade_from, vehicle, clock), state, as_arrays(command), inputs
-    )
-
-
-def _run_cascade_from(
-    vehicle: Vehicle, clock: Clock, state: VehicleState, command: Command, inputs: CascadeInputs
-) -> _CascadeResult:
-    levels, streams = [level.component for level in vehicle.cascade], state.streams
-    cascade = [
-        _reset(level, held, streams[Stream.CONTROLLER.of(i)])
-        for i, (level, held) in enumerate(zip(levels, state.cascade, strict=True))
-    ]
-    avoidance = [
-        _reset(part.component, held, streams[Stream.AVOIDANCE.of(i)])
-        for i, (part, held) in enumerate(zip(vehicle.avoidance, state.avoidance, strict=True))
-    ]
-    if isinstance(command, MotorsOff):
-        return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(vehicle.dynamics.off()))
-    pending = list(enumerate(vehicle.avoidance))
-
-    def avoid(command: Command) -> Command:
-        """Return the command after all avoidances of its command type, each applied once."""
-        command_type = type(command)
-        for i, part in [one for one in pending if one[1].component.command_type is command_type]:
-            pending.remove((i, part))
-            avoidance[i], command = run(
-                part,
-                state.avoidance[i],
-                AvoidanceInputs(command, *inputs),
-                clock,
-                streams[Stream.AVOIDANCE.of(i)],
-            )
-        return command
-
-    command = avoid(command)
-    for i in cascade_path(levels, type(command), vehicle.dynamics.command_type):
-        cascade[i], command = run(
-            vehicle.cascade[i],
-            state.cascade[i],
-            (command, inputs.estimate),
-            clock,
-            streams[Stream.CONTROLLER.of(i)],
-        )
-        command = avoid(command)
-    return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(command))
-
-
-def _actuator_command(vehicle: Vehicle, command: Command, clock: Clock) -> Command:
-    """Return the command within the vehicle's bounds, as its faulty actuators execute it."""
-    command = vehicle.dynamics.limit_command(command)
-    for fault in vehicle.faults:
-        command = fault.apply(command, clock.time_s)
-    return as_arrays(command)
-
-
 def _stale(
     parts: tuple[Scheduled[AbstractKeyedComponent], ...],
     held: dict[str, ScheduledState],
@@ -518,17 +418,6 @@ def _stale(
         replace(held[stream.of(i)], stale=None if part.every == 1 else jnp.asarray(True))
         for i, part in enumerate(parts)
     )
-
-
-def _reset(
-    component: AbstractKeyedComponent, held: ScheduledState, stream: PRNGKeyArray
-) -> ScheduledState:
-    stale = None if held.stale is None else jnp.ones_like(held.stale)
-    return ScheduledState(_initial(component, stream), held.output, stale)
-
-
-def _initial(component: AbstractKeyedComponent, stream: PRNGKeyArray) -> ArrayTree:
-    return as_arrays(component.init(fold_in_name(stream, Stream.INIT)))
 
 
 def _faults(vehicle: Vehicle, clock: Clock) -> Integer | None:
