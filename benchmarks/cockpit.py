@@ -22,7 +22,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
-from kittiwake.scene.frame import FlightInfo
+from kittiwake.scene.scene_state import FlightInfo
 
 SCENARIO = """
 name: twenty
@@ -88,11 +88,11 @@ def main():
         posted: list[tuple[float, float]] = []
         boards: list[FrameBuffer] = []
 
-        def watch(block):
+        def on_block(block):
             posted.append((time.monotonic(), float(next(iter(block.values()))[-1, 0])))
             boards[0].post(block)
 
-        session = Session(scenario, RealTimeClock(1.0), watch)
+        session = Session(scenario, RealTimeClock(1.0), on_block)
         columns = session.simulation.program.layout.columns
         boards.append(FrameBuffer(columns))
         server = PageServer()

@@ -66,7 +66,7 @@ def errors_m(
             later = match_dtypes((unit_state, estimator_state), states)
             return later, jnp.asarray(error_m.array)
 
-        states = as_arrays((unit.init(first), estimator.begin(initial, first)))
+        states = as_arrays((unit.init(first), estimator.init(initial, first)))
         ticks = jnp.arange(len(jax.tree.leaves(motion)[0]))
         return jax.lax.scan(step, states, (ticks, motion))[1]
 

@@ -309,7 +309,7 @@ def main() -> None:
         "Pelican, scalar leaves (all)",
         step,
         start,
-        lambda s: jnp.sum(s.groups[0].dynamics.phase.configuration.position_world_m.x),
+        lambda s: jnp.sum(s.groups[0].dynamics.mechanical_state.configuration.position_world_m.x),
     )
 
 

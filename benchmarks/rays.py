@@ -20,7 +20,7 @@ from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
 from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.world.ray import AbstractObstacle, Ray, cast, nearest_of
+from kittiwake.world.ray import AbstractObstacle, Ray, cast_ray, nearest_of
 
 TEN_SHAPES = (
     Box(Vec3(3.0, 0.0, 0.0), Vec3(2.0, 2.0, 1.0), yaw_rad=0.4, pitch_rad=0.2),
@@ -59,8 +59,8 @@ def ball(rings: int) -> np.ndarray[Any, Any]:
 def both(obstacles: Sequence[AbstractObstacle]) -> dict[str, Callable[..., Any]]:
     """Return two functions of a ray: the distance alone, and with normal and index."""
     return {
-        "distance": lambda ray: cast(obstacles, ray).distance_m,
-        "with normals": lambda ray: cast(obstacles, ray),
+        "distance": lambda ray: cast_ray(obstacles, ray).distance_m,
+        "with normals": lambda ray: cast_ray(obstacles, ray),
     }
 
 

@@ -4,7 +4,7 @@ Run as ``python benchmarks/returns.py --minutes 1`` for all tasks, or with names
 ``--minutes 0`` skips the training. Each policy flies an episode of each of ten seeds, all of them
 in one batch; the table gives the mean return with its 95 % interval and, in brackets, the share of
 episodes that ended before the time was up. Below it are the built-in policy's returns by seed and
-the task's own figures. Trained policies are saved in ``runs/returns`` and evaluated over the
+the task's own metrics. Trained policies are saved in ``runs/returns`` and evaluated over the
 example's 64 episodes.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 import kittiwake as kw
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.tasks import TASKS
-from kittiwake.tasks.evaluation import Episodes, Interval, evaluate, figures, policies
+from kittiwake.tasks.evaluation import Episodes, Interval, evaluate, metrics, policies
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "learning" / "ppo.py"
 LEARNED = re.compile(r"trained: mean return (\S+), (\S+) end early")
@@ -70,7 +70,7 @@ def main() -> None:
         if given.minutes:
             row.append(learned(name, given.conditions, given.minutes))
         print(f"| `{name}` | {' | '.join(row)} |", flush=True)
-        own = {key: np.mean(values) for key, values in figures(env, found[BUILT_IN]).items()}
+        own = {key: np.mean(values) for key, values in metrics(env, found[BUILT_IN]).items()}
         means = ", ".join(f"{key} {mean:.3g}" for key, mean in own.items())
         returns = " ".join(f"{value:.4g}" for value in found[BUILT_IN].returns)
         details.append(f"{name}: {returns}" + (f"; {means}" if means else ""))

@@ -40,24 +40,24 @@ def main() -> None:
     """Print the share of late messages and the latency of commands."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--ros1", dest="kind", action="store_const", const="ros1")
-    which.add_argument("--ros2", dest="kind", action="store_const", const="ros2")
+    which.add_argument("--ros1", dest="version", action="store_const", const="ros1")
+    which.add_argument("--ros2", dest="version", action="store_const", const="ros2")
     parser.add_argument("--drones", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--listen", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.listen:
-        print(json.dumps(listen(options.kind, options.drones, options.seconds)))
+        print(json.dumps(listen(options.version, options.drones, options.seconds)))
         return
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        if options.kind == "ros1":
+        if options.version == "ros1":
             stack.enter_context(master(folder))
         else:
             os.environ |= {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_DOMAIN_ID": "77"}
-        server = serve_command(options.kind, options.drones, folder / "run")
+        server = serve_command(options.version, options.drones, folder / "run")
         stack.enter_context(running(*server))
-        command = (sys.executable, __file__, "--listen", f"--{options.kind}")
+        command = (sys.executable, __file__, "--listen", f"--{options.version}")
         command = (*command, "--drones", str(options.drones), "--seconds", str(options.seconds))
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     report(options.drones, json.loads(done.stdout.splitlines()[-1]))
@@ -75,11 +75,11 @@ def master(folder: Path) -> Generator[None]:
         yield
 
 
-def serve_command(kind: str, drones: int, out: Path) -> list[str]:
+def serve_command(version: str, drones: int, out: Path) -> list[str]:
     """Return the command that serves the drones."""
     items = [f"vehicles.drone.count={drones}", "vehicles.drone.spacing_m=[0, 3, 0]"]
     options = [part for item in items for part in ("--set", item)]
-    command = [sys.executable, "-m", "kittiwake", "serve", "ros-drone", f"--{kind}", "--quiet"]
+    command = [sys.executable, "-m", "kittiwake", "serve", "ros-drone", f"--{version}", "--quiet"]
     return [*command, *options, "--out", str(out)]
 
 
@@ -109,16 +109,18 @@ class Ros1Peer:
         """Return all published topics."""
         return [topic for topic, _ in self._rospy.get_published_topics()]
 
-    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+    def create_subscription(
+        self, topic: str, type_name: str, callback: Callable[[Any], None]
+    ) -> None:
         """Subscribe to a topic."""
         self._rospy.Subscriber(
-            topic, self.message(kind), callback, queue_size=1000, tcp_nodelay=True
+            topic, self.message(type_name), callback, queue_size=1000, tcp_nodelay=True
         )
 
-    def create_publisher(self, topic: str, kind: str) -> Callable[[Any], None]:
+    def create_publisher(self, topic: str, type_name: str) -> Callable[[Any], None]:
         """Return a function that publishes messages."""
         return self._rospy.Publisher(
-            topic, self.message(kind), queue_size=1, tcp_nodelay=True
+            topic, self.message(type_name), queue_size=1, tcp_nodelay=True
         ).publish
 
     def close(self) -> None:
@@ -145,13 +147,15 @@ class Ros2Peer:
         """Return all topics with a publisher or subscriber."""
         return [topic for topic, _ in self._node.get_topic_names_and_types()]
 
-    def create_subscription(self, topic: str, kind: str, callback: Callable[[Any], None]) -> None:
+    def create_subscription(
+        self, topic: str, type_name: str, callback: Callable[[Any], None]
+    ) -> None:
         """Subscribe to a topic."""
-        self._node.create_subscription(self.message(kind), topic, callback, 1000)
+        self._node.create_subscription(self.message(type_name), topic, callback, 1000)
 
-    def create_publisher(self, topic: str, kind: str) -> Callable[[Any], None]:
+    def create_publisher(self, topic: str, type_name: str) -> Callable[[Any], None]:
         """Return a function that publishes messages."""
-        return self._node.create_publisher(self.message(kind), topic, 10).publish
+        return self._node.create_publisher(self.message(type_name), topic, 10).publish
 
     def close(self) -> None:
         """Shut the node down."""
@@ -165,16 +169,16 @@ class Ros2Peer:
             self._executor.spin_once(0.1)
 
 
-def listen(kind: str, drones: int, seconds: float) -> dict[str, Any]:
+def listen(version: str, drones: int, seconds: float) -> dict[str, Any]:
     """Return the delays of messages and the latencies of commands; runs in its own process."""
-    peer = Ros1Peer() if kind == "ros1" else Ros2Peer()
+    peer = Ros1Peer() if version == "ros1" else Ros2Peer()
     try:
-        return measure(peer, kind, drones, seconds)
+        return measure(peer, version, drones, seconds)
     finally:
         peer.close()
 
 
-def measure(peer: Ros1Peer | Ros2Peer, kind: str, drones: int, seconds: float) -> dict[str, Any]:
+def measure(peer: Ros1Peer | Ros2Peer, version: str, drones: int, seconds: float) -> dict[str, Any]:
     """Return the delays of messages and the latencies of commands."""
     names = wait_for_drones(peer, drones)
     transit_s: dict[str, list[float]] = {name: [] for name in names}
@@ -183,7 +187,7 @@ def measure(peer: Ros1Peer | Ros2Peer, kind: str, drones: int, seconds: float) -
     def recorder(name: str) -> Callable[[Any], None]:
         def on_odometry(message: Any) -> None:
             stamp = message.header.stamp
-            sent_s = stamp.to_sec() if kind == "ros1" else stamp.sec + 1e-9 * stamp.nanosec
+            sent_s = stamp.to_sec() if version == "ros1" else stamp.sec + 1e-9 * stamp.nanosec
             transit_s[name].append(time.time() - sent_s)
             speeds[name] = message.twist.twist.linear.z
 

@@ -1,4 +1,4 @@
-"""Train a policy by proximal policy optimization, fully compiled: worlds, policy and updates.
+"""Train a policy by proximal policy optimization, fully compiled: environments, policy and updates.
 
 Source: Schulman and others (2017), arXiv:1707.06347, with generalized advantage estimation (2016,
 arXiv:1506.02438). ``python examples/learning/ppo.py keep-spot --minutes 3`` saves the policy and
@@ -35,7 +35,7 @@ TRAINING: dict[str, dict[str, Any]] = {"keep-spot": {
 class Settings(NamedTuple):
     """Hyperparameters that usually work for vehicles."""
 
-    worlds: int = 512
+    envs: int = 512
     steps: int = 32
     epochs: int = 4
     batches: int = 8
@@ -94,16 +94,16 @@ class Scale(NamedTuple):
 
 
 class Flights(NamedTuple):
-    """State of all worlds between steps; ``worth`` is the discounted sum of rewards so far."""
+    """State of all environments between steps; ``worth`` is the discounted return so far."""
 
-    worlds: Any
+    envs: Any
     seen: jax.Array
     worth: jax.Array
     returns: jax.Array
 
 
 class Trace(NamedTuple):
-    """One step of all worlds, from the observation to the next one."""
+    """One step of all environments, from the observation to the next one."""
 
     seen: jax.Array
     action: jax.Array
@@ -131,16 +131,16 @@ class Ppo:
 
     def __init__(self, env: kw.Env, settings: Settings) -> None:
         self.env, self.settings = env, settings
-        self.worlds = kw.Worlds(env, settings.worlds)
+        self.vector_env = kw.VectorEnv(env, settings.envs)
         self.optimizer = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(settings.rate))
 
     def begin(self, seed: int) -> Learner:
         """Return the initial state of the training."""
-        size, count = self.env.observation_size, self.settings.worlds
+        size, count = self.env.observation_size, self.settings.envs
         keys = jax.random.split(kw.seed_key(seed), 3)
         policy = Policy(self.env, self.settings, keys[0])
-        worlds, seen = jax.jit(self.worlds.reset)(keys[1])
-        flights = Flights(worlds, seen, jnp.zeros(count), jnp.zeros(count))
+        envs, seen = jax.jit(self.vector_env.reset)(keys[1])
+        flights = Flights(envs, seen, jnp.zeros(count), jnp.zeros(count))
         optimizer = self.optimizer.init(eqx.filter(policy, eqx.is_array))
         scales = (Scale(jnp.zeros(n), jnp.ones(n), jnp.zeros(())) for n in (size, ()))
         return Learner(policy, optimizer, *scales, flights, keys[2])
@@ -162,11 +162,11 @@ class Ppo:
         return Learner(policy, optimizer, scale, worth_scale, flights, following), score
 
     def _step(self, learner: Learner, flights: Flights, key: Any) -> tuple[Flights, Trace]:
-        """Step all worlds by the stochastic policy; rewards are clipped at ten deviations."""
+        """Step all environments by the stochastic policy; rewards are clipped at ten deviations."""
         mean = jax.vmap(learner.policy.actor)(learner.scale.apply(flights.seen))
         noise = jax.random.normal(key, mean.shape)
         action = mean + noise * jnp.exp(learner.policy.log_deviation)
-        out = self.worlds.step(flights.worlds, action)
+        out = self.vector_env.step(flights.envs, action)
         ended = out.terminated | out.truncated
         most = 10.0 * learner.worth_scale.deviation
         reward = jnp.clip(out.reward, -most, most)
@@ -263,7 +263,7 @@ def train(
     began, done, printed_s = time.monotonic(), 0, 0.0
     while (used := max((time.monotonic() - began) / (60.0 * minutes), done / steps)) < 1.0:
         learner, (ended, score) = update(learner, jnp.asarray(1.0 - used))
-        done += settings.worlds * settings.steps
+        done += settings.envs * settings.steps
         if ended:
             curve.append((time.monotonic() - began, done, float(score / ended)))
         if curve and curve[-1][0] > printed_s + 10.0:
@@ -296,7 +296,7 @@ def main() -> None:
     parser.add_argument("task", help="name of a task, or a scenario with a task")
     parser.add_argument("--conditions", help="such as noiseless")
     parser.add_argument("--minutes", type=float, default=3.0, help="default: %(default)g")
-    parser.add_argument("--steps", type=float, default=jnp.inf, help="total over all worlds")
+    parser.add_argument("--steps", type=float, default=jnp.inf, help="total over all environments")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs/ppo"))
     given = parser.parse_args()
@@ -310,7 +310,7 @@ def main() -> None:
     env = kw.make(given.task, conditions=given.conditions).led()
     policies = {
         "random": lambda _, __, key: jax.random.uniform(key, (env.action_size,), minval=-1.0),
-        "baseline": lambda state, *_: env.baseline(state),
+        "baseline": lambda state, *_: env.expert_action(state),
         "trained": lambda _, seen, __: learner.policy.actor(learner.scale.apply(seen)),
     }
     for name, act in policies.items():

@@ -20,49 +20,49 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 from kittiwake.adapters.gymnasium import TaskVectorEnv
 
 
-class Worlds(VecEnv):
+class TaskVecEnv(VecEnv):
     """Vectorized environment in the interface of stable-baselines3."""
 
     def __init__(self, task: str, count: int, **given: Any) -> None:
-        self.worlds = TaskVectorEnv(task, count, **given)
-        spaces = self.worlds.single_observation_space, self.worlds.single_action_space
+        self.vector_env = TaskVectorEnv(task, count, **given)
+        spaces = self.vector_env.single_observation_space, self.vector_env.single_action_space
         super().__init__(count, *spaces)
 
     def reset(self) -> np.ndarray:
-        """Begin new episodes in all worlds."""
-        return self.worlds.reset(seed=self._seeds[0])[0]
+        """Begin new episodes in all environments."""
+        return self.vector_env.reset(seed=self._seeds[0])[0]
 
     def step_async(self, actions: np.ndarray) -> None:
         """Keep the actions for ``step_wait``."""
         self._actions = actions
 
     def step_wait(self) -> Any:
-        """Advance all worlds by a control step."""
-        seen, rewards, terminated, truncated, info = self.worlds.step(self._actions)
+        """Advance all environments by a control step."""
+        seen, rewards, terminated, truncated, info = self.vector_env.step(self._actions)
         infos: list[dict[str, Any]] = [{} for _ in rewards]
-        for world in np.flatnonzero(terminated | truncated):
-            infos[world]["terminal_observation"] = info["final_obs"][world]
-            infos[world]["TimeLimit.truncated"] = bool(truncated[world])
+        for index in np.flatnonzero(terminated | truncated):
+            infos[index]["terminal_observation"] = info["final_obs"][index]
+            infos[index]["TimeLimit.truncated"] = bool(truncated[index])
         return seen, rewards, terminated | truncated, infos
 
     def close(self) -> None:
-        """Close all worlds."""
-        self.worlds.close()
+        """Close all environments."""
+        self.vector_env.close()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute for each world; all worlds share it."""
-        return [getattr(self.worlds, attr_name)] * len(list(self._get_indices(indices)))
+        """Return an attribute for each environment; all share it."""
+        return [getattr(self.vector_env, attr_name)] * len(list(self._get_indices(indices)))
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Raise an error: single worlds have no attributes."""
+        """Raise an error: single environments have no attributes."""
         raise NotImplementedError
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **given: Any) -> Any:
-        """Raise an error: single worlds have no methods."""
+        """Raise an error: single environments have no methods."""
         raise NotImplementedError
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return False for each world."""
+        """Return False for each environment."""
         del wrapper_class
         return [False] * len(list(self._get_indices(indices)))
 
@@ -81,8 +81,8 @@ class Until(BaseCallback):
 
 def train(task: str, minutes: float, seed: int = 0, count: int = 128) -> tuple[PPO, VecNormalize]:
     """Train for some time."""
-    worlds = Worlds(task, count, overrides=TRAINING.get(task, {}))
-    scaled = VecNormalize(VecMonitor(worlds), gamma=0.99)
+    envs = TaskVecEnv(task, count, overrides=TRAINING.get(task, {}))
+    scaled = VecNormalize(VecMonitor(envs), gamma=0.99)
     ppo = PPO(
         "MlpPolicy", scaled, seed=seed, verbose=1, device="cpu", n_steps=64, batch_size=16 * count,
         n_epochs=5, learning_rate=1e-3, policy_kwargs={"log_std_init": -1.5},

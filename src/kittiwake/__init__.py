@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from kittiwake.runtime.stepper import Observation as Observation
     from kittiwake.tasks.env import Env as Env
     from kittiwake.tasks.make import make as make
-    from kittiwake.tasks.worlds import Worlds as Worlds
+    from kittiwake.tasks.vector_env import VectorEnv as VectorEnv
 
 _MODULES = {
     "AbstractController": "kittiwake.interfaces.controller",
@@ -90,7 +90,7 @@ _MODULES = {
     "VelocityHeightYaw": "kittiwake.core.commands",
     "VelocityYaw": "kittiwake.core.commands",
     "VelocityYawRate": "kittiwake.core.commands",
-    "Worlds": "kittiwake.tasks.worlds",
+    "VectorEnv": "kittiwake.tasks.vector_env",
     "ecef_from_geodetic": "kittiwake.geometry.geodesy",
     "geodetic_from_ecef": "kittiwake.geometry.geodesy",
     "geodetic_from_utm": "kittiwake.geometry.geodesy",
@@ -135,10 +135,10 @@ __all__ = [
     "Utm",
     "UtmGrid",
     "Vec3",
+    "VectorEnv",
     "VelocityHeightYaw",
     "VelocityYaw",
     "VelocityYawRate",
-    "Worlds",
     "ecef_from_geodetic",
     "geodetic_from_ecef",
     "geodetic_from_utm",

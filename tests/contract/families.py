@@ -21,6 +21,7 @@ from tests.contract.surroundings import (
 from kittiwake.actuators import BATTERIES, FAULTS
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.arrays import as_arrays
+from kittiwake.core.kinematics import Start
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.neighbors import Neighbor, NeighborTable, Roster, StateReport
 from kittiwake.core.registry import Registry
@@ -57,7 +58,7 @@ from kittiwake.world.field import FieldProcess
 from kittiwake.world.interaction_input import InteractionInput, Wake
 from kittiwake.world.plume import PlumeProcess
 from kittiwake.world.radio import Broadcast
-from kittiwake.world.ray import Ray, cast
+from kittiwake.world.ray import Ray, cast_ray
 from kittiwake.world.satellites import SatelliteProcess
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.terrain import TerrainProcess
@@ -207,7 +208,7 @@ def _seen(point: OperatingPoint) -> Ray:
 
 def _cast(obstacle: Any, state: Any, ray: Ray, key: Any) -> tuple[Any, Any]:
     del key
-    hit = cast((obstacle,), ray)
+    hit = cast_ray((obstacle,), ray)
     return state, dataclasses.replace(hit, distance_m=hit.range_m(100.0))
 
 
@@ -309,12 +310,13 @@ CONTRACTS = {
         RADIOS,
         lambda _, at, __: _broadcast(at),
         _listen,
-        lambda radio, reports, key: radio.begin(len(reports.present), DT_S, key),
+        lambda radio, reports, key: radio.init(len(reports.present), DT_S, key),
     ),
     "estimators": Contract(
         ESTIMATORS,
         _sensed,
         _step,
+        lambda estimator, _, key: estimator.init(as_arrays(Start().kinematics()), key),
     ),
     "sensors": Contract(SENSORS, lambda _, at, tick: to_measure(at, tick), _step),
     "satellites": Contract(
@@ -365,7 +367,7 @@ CONTRACTS = {
     "platforms": Contract(
         PLATFORMS,
         lambda _, at, tick: at.signal_size + tick * DT_S,
-        lambda platform, state, time_s, _: (state, platform.support(time_s)),
+        lambda platform, state, time_s, _: (state, platform.deck_state(time_s)),
         lambda *_: (),
     ),
     "obstacles": Contract(OBSTACLES, lambda _, at, __: _seen(at), _cast, lambda *_: ()),

@@ -68,7 +68,7 @@ EXTREMES = (
 )
 
 
-def signal(kind: type[eqx.Module], size: float) -> eqx.Module:
+def signal(command_type: type[eqx.Module], size: float) -> eqx.Module:
     """Return a command of this type with numbers of this size."""
 
     def value(hint: Any) -> Any:
@@ -82,8 +82,10 @@ def signal(kind: type[eqx.Module], size: float) -> eqx.Module:
             return signal(hint, size)
         return 0.4 * size
 
-    hints = get_type_hints(kind)
-    return kind(**{field.name: value(hints[field.name]) for field in dataclasses.fields(kind)})
+    hints = get_type_hints(command_type)
+    return command_type(
+        **{field.name: value(hints[field.name]) for field in dataclasses.fields(command_type)}
+    )
 
 
 def command(dynamics: Any, point: OperatingPoint) -> Any:

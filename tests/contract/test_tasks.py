@@ -15,8 +15,8 @@ from kittiwake.scenario import library
 from kittiwake.tasks import TASKS
 
 pytestmark = pytest.mark.usefixtures("single_precision")
-WORLDS, STEPS = 64, 40
-# 100,000 steps of all worlds together
+ENVIRONMENTS, STEPS = 64, 40
+# 100,000 steps of all environments together
 MANY_STEPS = 1563
 
 
@@ -42,7 +42,7 @@ def single(task):
 
 @pytest.fixture(scope="module")
 def vector(task):
-    env = gymnasium.make_vec(environment_id(task), num_envs=WORLDS)
+    env = gymnasium.make_vec(environment_id(task), num_envs=ENVIRONMENTS)
     yield env
     env.close()
 

@@ -97,4 +97,4 @@ def test_vehicle_begins_at_its_start(model, dynamics):
     ):
         # the velocity goes through the body's axes and back
         assert jnp.allclose(found.array, given.array, rtol=0.0, atol=1e-14)
-    assert all(limit.holds for limit in dynamics.limits(state))
+    assert all(limit.is_satisfied for limit in dynamics.limits(state))

@@ -29,7 +29,7 @@ YAWS = ("yaw_rad", "heading_rad")
 ELSEWHERE_RAD = (math.pi - 0.4, -math.pi + 1e-3, math.pi - 1e-3, math.pi + 0.2, 3.0 * math.pi)
 
 
-def with_yaw(kind, yaw_rad):
+def with_yaw(command_type, yaw_rad):
     """Return a level command of zeros with a yaw."""
 
     def value(name, hint):
@@ -41,11 +41,13 @@ def with_yaw(kind, yaw_rad):
             return with_yaw(hint, yaw_rad)
         return yaw_rad if name in YAWS else 0.0
 
-    if kind is ModeCommand:
-        hints = get_type_hints(kind)
+    if command_type is ModeCommand:
+        hints = get_type_hints(command_type)
         return ModeCommand(1.0, with_yaw(hints["position"], yaw_rad), position_given=True)
-    hints = get_type_hints(kind)
-    return kind(**{f.name: value(f.name, hints[f.name]) for f in dataclasses.fields(kind)})
+    hints = get_type_hints(command_type)
+    return command_type(
+        **{f.name: value(f.name, hints[f.name]) for f in dataclasses.fields(command_type)}
+    )
 
 
 def flown(controller, from_rad):

@@ -175,7 +175,7 @@ def leniently(single_precision):
 @pytest.mark.slow
 def test_a_learned_policy_is_saved_as_plain_arrays(ppo, tmp_path):
     spot = kw.make("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.2})
-    settings = ppo.Settings(worlds=4, steps=8, epochs=1, batches=2, width=8)
+    settings = ppo.Settings(envs=4, steps=8, epochs=1, batches=2, width=8)
     learner, curve = ppo.train(spot, settings, minutes=10.0, steps=3 * 4 * 8)
     assert curve[-1, 1] == 3 * 4 * 8
     ppo.save(tmp_path, "keep-spot", learner, curve)

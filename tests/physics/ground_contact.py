@@ -31,13 +31,13 @@ class Stood(NamedTuple):
 
     motion: Kinematics
     ground_contact: GroundContact
-    support: DeckState | None
+    deck: DeckState | None
 
     @property
     def on_surface(self) -> Vec3:
         """Where the body was in the axes of the platform."""
-        return jax.vmap(lambda support, p: support.to_deck_axes(p))(
-            self.support, self.motion.position_world_m
+        return jax.vmap(lambda deck, p: deck.to_deck_axes(p))(
+            self.deck, self.motion.position_world_m
         )
 
 
@@ -56,8 +56,8 @@ def around(motion: Kinematics, platform: Any, time_s: Any) -> tuple[Surroundings
     )
     if platform is None:
         return here, None
-    support = as_arrays(platform.support(time_s))
-    return here.with_decks((support,), position), support
+    deck = as_arrays(platform.deck_state(time_s))
+    return here.with_decks((deck,), position), deck
 
 
 def stood(
@@ -87,22 +87,22 @@ def _stood(
 
     def several(state: Any, ticks: Any) -> tuple[Any, Stood]:
         motion = dynamics.kinematics(state)
-        support = around(motion, platform, ticks[0] * dt_s)[1]
+        deck = around(motion, platform, ticks[0] * dt_s)[1]
         # a gradient computes a step again: a program that kept its insides takes minutes to compile
         later = jax.lax.scan(jax.checkpoint(step, prevent_cse=False), state, ticks)[0]
-        return later, Stood(motion, dynamics.ground_contact(state), support)
+        return later, Stood(motion, dynamics.ground_contact(state), deck)
 
     blocks = steps // every + 1
     ticks = jnp.arange(blocks * every, dtype=float).reshape(blocks, every)
     return jax.lax.scan(several, state, ticks)[1]
 
 
-def put_on(support: DeckState, x_m: float, y_m: float, height_m: float) -> Kinematics:
+def put_on(deck: DeckState, x_m: float, y_m: float, height_m: float) -> Kinematics:
     """At rest on a surface: moving along with it, at a place of its own axes."""
-    q = support.q_world_from_deck
-    place = support.center_world_m + q.rotate(Vec3(x_m, y_m, height_m))
-    velocity = support.velocity_at(place)
-    omega = q.inverse().rotate(support.angular_velocity_world_radps)
+    q = deck.q_world_from_deck
+    place = deck.center_world_m + q.rotate(Vec3(x_m, y_m, height_m))
+    velocity = deck.velocity_at(place)
+    omega = q.inverse().rotate(deck.angular_velocity_world_radps)
     return Kinematics(
         position_world_m=place,
         q_world_from_body=q,

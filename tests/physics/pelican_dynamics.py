@@ -49,15 +49,23 @@ def _flown(model: Any, state: Any, rows: Any, wind: Vec3, dt_s: float) -> Any:
     def step(state: Any, row: Any) -> tuple[Any, Any]:
         command = AttitudeThrottle(*row)
         later = model.step(state, command, around(wind), dt_s, jax.random.key(0))
-        return later, (model.kinematics(later), later.phase.motion.thrust_n, _holding(model, later))
+        return later, (
+            model.kinematics(later),
+            later.mechanical_state.velocities.thrust_n,
+            _holding(model, later),
+        )
 
-    first = (model.kinematics(state), state.phase.motion.thrust_n, _holding(model, state))
+    first = (
+        model.kinematics(state),
+        state.mechanical_state.velocities.thrust_n,
+        _holding(model, state),
+    )
     rest = jax.lax.scan(step, state, rows)[1]
     return jax.tree.map(lambda a, b: jnp.concatenate([jnp.atleast_1d(a), b]), first, rest)
 
 
 def _holding(model: Any, state: Any) -> list[Any]:
-    return [limit.holds for limit in model.limits(state)]
+    return [limit.is_satisfied for limit in model.limits(state)]
 
 
 def fly(
@@ -73,7 +81,7 @@ def fly(
     start = Start(ALOFT) if start is None else start
     state = model.init(start.kinematics(), around())
     if thrust_n is not None:
-        state = eqx.tree_at(lambda s: s.phase.motion.thrust_n, state, thrust_n)
+        state = eqx.tree_at(lambda s: s.mechanical_state.velocities.thrust_n, state, thrust_n)
     wind = Vec3.zero() if wind is None else wind
     as_arrays = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), (state, wind))
     return _flown(model, as_arrays[0], rows, as_arrays[1], dt_s)

@@ -357,7 +357,7 @@ def test_gradient_with_no_gap_at_all_is_that_of_the_lag():
 )
 def test_each_limit_is_watched(quantity, start):
     limits = drone().limits(drone().init(start.kinematics(), around()))
-    assert {limit.name for limit in limits if not limit.holds} == {quantity}
+    assert {limit.name for limit in limits if not limit.is_satisfied} == {quantity}
 
 
 def test_thrust_is_cut_to_what_the_rotors_give():

@@ -156,11 +156,11 @@ def test_reversing_the_stick_overshoots_the_rate_limit_and_the_vehicle_is_lost(t
 @pytest.mark.parametrize(("rate", "guarded"), [(2.7, True), (-2.7, False), (2.6, False)])
 def test_rate_guard_stops_only_what_would_turn_faster(rate, guarded):
     start = Start(ALOFT, angular_velocity_body_radps=Vec3(rate, 0.0, 0.0))
-    phase = pelican().init(start.kinematics(), around()).phase
+    mechanical_state = pelican().init(start.kinematics(), around()).mechanical_state
     command = AttitudeThrottle(0.0, 0.9, HOVER, 0.0, 11.0)
     noise = Disturbance(Vec3.zero(), Vec3.zero())
-    moved = pelican().derivative(phase, command, Vec3.zero(), 9.81, noise, DT_S)
-    acceleration = float(moved.motion.angular_velocity_body_radps.x)
+    moved = pelican().derivative(mechanical_state, command, Vec3.zero(), 9.81, noise, DT_S)
+    acceleration = float(moved.velocities.angular_velocity_body_radps.x)
     free = 179.797 * 0.7449826435409016 * 0.9 - 24.3536 * rate
     assert acceleration == pytest.approx(0.0 if guarded else free, abs=1e-9)
 
@@ -179,17 +179,17 @@ def test_the_wind_is_held_in_body_axes_over_a_step_as_in_the_source():
     model, wind = pelican(), Vec3(4.0, -3.0, 0.0)
     command = AttitudeThrottle(0.1, 0.2, 0.6, 0.5, 12.0)
     state = model.init(TURNING.kinematics(), around(wind))
-    found = model.step(state, command, around(wind), DT_S, jax.random.key(0)).phase
+    found = model.step(state, command, around(wind), DT_S, jax.random.key(0)).mechanical_state
     at_tick = TURNING.kinematics().q_world_from_body.inverse().rotate(wind)
     calm, wind_frd = Disturbance(Vec3.zero(), Vec3.zero()), swap_flu_frd(at_tick)
 
-    def rates(phase):
-        return model.derivative(phase, command, wind_frd, 9.81, calm, DT_S)
+    def rates(mechanical_state):
+        return model.derivative(mechanical_state, command, wind_frd, 9.81, calm, DT_S)
 
-    first = rates(state.phase)
-    second = rates(jax.tree.map(lambda x, k: x + DT_S * k, state.phase, first))
+    first = rates(state.mechanical_state)
+    second = rates(jax.tree.map(lambda x, k: x + DT_S * k, state.mechanical_state, first))
     expected = jax.tree.map(
-        lambda x, k1, k2: x + DT_S * (k1 + k2) / 2.0, state.phase, first, second
+        lambda x, k1, k2: x + DT_S * (k1 + k2) / 2.0, state.mechanical_state, first, second
     )
     for one, other in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         assert float(one) == pytest.approx(float(other), abs=1e-14)
@@ -226,4 +226,4 @@ def test_at_the_start_the_specific_force_balances_gravity():
 )
 def test_each_limit_of_the_identified_range_is_watched(quantity, start):
     limits = pelican().limits(pelican().init(start.kinematics(), around()))
-    assert {limit.name for limit in limits if not limit.holds} == {quantity}
+    assert {limit.name for limit in limits if not limit.is_satisfied} == {quantity}

@@ -469,12 +469,17 @@ def test_air_only_takes_energy_from_a_vehicle_whose_rotors_stand_still():
     )
     state = model.init(start.kinematics(), around())
     speeds = (jnp.asarray(0.0),) * 4
-    state = eqx.tree_at(lambda s: s.flight.phase.motion.speeds_radps, state, speeds)
+    state = eqx.tree_at(
+        lambda s: s.rigid_body.mechanical_state.velocities.speeds_radps, state, speeds
+    )
     state = jax.tree.map(jnp.asarray, state)
     still = RotorSpeeds(speeds)
 
     def step(state, _):
-        twist, pose = state.flight.phase.motion.twist, state.flight.phase.configuration
+        twist, pose = (
+            state.rigid_body.mechanical_state.velocities.twist,
+            state.rigid_body.mechanical_state.configuration,
+        )
         height = pose.position_world_m.z
         energy = model.body.kinetic_energy_j(twist) + model.mass_kg * GRAVITY * height
         return model.step(state, still, around(), DT_S, KEY), energy

@@ -27,8 +27,8 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.attitude_response import AttitudeResponseMotion, Disturbance, EulerPose
-from kittiwake.physics.integrators import Phase
+from kittiwake.physics.attitude_response import AttitudeResponseVelocities, Disturbance, EulerPose
+from kittiwake.physics.integrators import MechanicalState
 
 
 def chirps(steps=500):
@@ -86,7 +86,9 @@ def end_of_flight(numbers):
         return model.step(state, command, wind, DT_S, jax.random.key(0)), None
 
     state = jax.tree.map(jnp.asarray, state)
-    return jax.lax.scan(step, state, None, length=100)[0].phase.configuration.position_world_m.array
+    return jax.lax.scan(step, state, None, length=100)[
+        0
+    ].mechanical_state.configuration.position_world_m.array
 
 
 def test_gradients_of_a_flight_are_those_of_finite_differences():
@@ -103,13 +105,13 @@ def test_gradients_of_a_flight_are_those_of_finite_differences():
 
 
 def tumbling(numbers):
-    """A phase of nine numbers: angles, velocity and rates."""
+    """A state of nine numbers: angles, velocity and rates."""
     pose = EulerPose(ALOFT, EulerZYX(*numbers[:3]))
     thrust = jnp.asarray(10.0)
-    motion = AttitudeResponseMotion(
+    velocities = AttitudeResponseVelocities(
         Vec3.of(numbers[3:6]), Vec3.of(numbers[6:]), thrust, Vec3.zero()
     )
-    return Phase(pose, motion)
+    return MechanicalState(pose, velocities)
 
 
 @pytest.fixture
@@ -121,14 +123,14 @@ def anywhere():
 
 def power_per_mass(model, numbers):
     """What all but gravity and thrust do to the kinetic energy, in still air."""
-    phase = tumbling(numbers)
+    state = tumbling(numbers)
     command = AttitudeThrottle(0.3, -0.2, 0.5, 0.7, 11.0)
     noise = Disturbance(Vec3.zero(), Vec3.zero())
-    rates = model.derivative(phase, command, Vec3.zero(), 9.81, noise, DT_S).motion
-    body_from_world = Quaternion.from_euler(phase.configuration.euler_world_from_body).inverse()
+    rates = model.derivative(state, command, Vec3.zero(), 9.81, noise, DT_S).velocities
+    body_from_world = Quaternion.from_euler(state.configuration.euler_world_from_body).inverse()
     gravity = body_from_world.rotate(Vec3(0.0, 0.0, -9.81))
-    thrust = Vec3(0.0, 0.0, (phase.motion.thrust_n + rates.thrust_n * DT_S) / model.mass_kg)
-    return phase.motion.velocity_body_mps.dot(rates.velocity_body_mps - gravity - thrust)
+    thrust = Vec3(0.0, 0.0, (state.velocities.thrust_n + rates.thrust_n * DT_S) / model.mass_kg)
+    return state.velocities.velocity_body_mps.dot(rates.velocity_body_mps - gravity - thrust)
 
 
 def test_drag_never_adds_energy_in_still_air(anywhere):
@@ -153,8 +155,8 @@ def test_process_noise_changes_velocities_as_declared():
     draws = 4000
 
     def kicks(key):
-        motion = noisy.step(state, hover, around(), DT_S, key).phase.motion
-        v, omega = motion.velocity_body_mps, motion.angular_velocity_body_radps
+        velocities = noisy.step(state, hover, around(), DT_S, key).mechanical_state.velocities
+        v, omega = velocities.velocity_body_mps, velocities.angular_velocity_body_radps
         return jnp.concatenate([v.array, omega.array])
 
     found = jax.jit(jax.vmap(kicks))(jax.random.split(jax.random.key(1), draws))

@@ -127,7 +127,7 @@ SEAWAY = MovingPlatform(
 @pytest.mark.slow
 @pytest.mark.parametrize("dt_s", [0.002, 0.01])
 def test_a_body_rides_a_deck_in_a_seaway_for_a_minute_without_creeping(dt_s):
-    begun = put_on(as_arrays(SEAWAY.support(0.0)), 0.5, 0.3, STANDING_M)
+    begun = put_on(as_arrays(SEAWAY.deck_state(0.0)), 0.5, 0.3, STANDING_M)
     result = stood(block(), begun, dt_s, round(60.0 / dt_s), platform=SEAWAY)
     place = array(result.on_surface)
     assert np.ptp(array(result.motion.position_world_m)[:, 0]) > 55.0
@@ -146,8 +146,8 @@ def test_a_body_rides_a_deck_in_a_seaway_for_a_minute_without_creeping(dt_s):
 def slid(angle_rad, steps):
     """The velocity down a slope at each step, of a body put on it at rest."""
     ground = slope(angle_rad)
-    support = as_arrays(ground.support(0.0))
-    result = stood(block(), put_on(support, 0.0, 0.0, STANDING_M), DT_S, steps, platform=ground)
+    deck = as_arrays(ground.deck_state(0.0))
+    result = stood(block(), put_on(deck, 0.0, 0.0, STANDING_M), DT_S, steps, platform=ground)
     downhill = np.array([0.0, -math.cos(angle_rad), -math.sin(angle_rad)])
     return result, array(result.motion.velocity_world_mps) @ downhill
 

@@ -43,7 +43,9 @@ def lift_n(dynamics, speed_radps, air, start):
     """The vertical force beside gravity on a body at rest whose rotors turn at a speed."""
     state = as_arrays(dynamics.init(start.kinematics(), air))
     speeds = (speed_radps,) * 4
-    state = eqx.tree_at(lambda s: s.flight.phase.motion.speeds_radps, state, speeds)
+    state = eqx.tree_at(
+        lambda s: s.rigid_body.mechanical_state.velocities.speeds_radps, state, speeds
+    )
     later = dynamics.step(state, RotorSpeeds(speeds), air, 1e-6, KEY)
     return dynamics.mass_kg * dynamics.kinematics(later).specific_force_body_mps2.z
 
@@ -116,7 +118,7 @@ PLATFORM = FixedPlatform(Vec3(0.0, 0.0, 2.0), length_m=1.0, width_m=2.0)
     ids=["over it", "over its corner", "beyond its end", "beyond its side", "under it"],
 )
 def test_a_platform_counts_as_the_surface_only_over_itself(place, height):
-    air = hovering_at(place.z).with_decks((as_arrays(PLATFORM.support(0.0)),), place)
+    air = hovering_at(place.z).with_decks((as_arrays(PLATFORM.deck_state(0.0)),), place)
     assert float(air.height_above_surface_m) == pytest.approx(height, abs=1e-14)
     near = hummingbird(ground_effect=TYPE)
     ratio = float(EFFECT.thrust_ratio(height, RADIUS))
@@ -132,10 +134,14 @@ def test_the_torque_of_a_rotor_stays_that_of_free_air():
         state = as_arrays(dynamics.init(Start().kinematics(), air))
         speeds = (500.0, 400.0, 500.0, 400.0)
         state = eqx.tree_at(
-            lambda s: s.flight.phase.motion.speeds_radps, state, tuple(map(jnp.asarray, speeds))
+            lambda s: s.rigid_body.mechanical_state.velocities.speeds_radps,
+            state,
+            tuple(map(jnp.asarray, speeds)),
         )
         later = dynamics.step(state, RotorSpeeds(speeds), air, 1e-4, KEY)
-        rates.append(float(later.flight.phase.motion.twist.angular_velocity_body_radps.z))
+        rates.append(
+            float(later.rigid_body.mechanical_state.velocities.twist.angular_velocity_body_radps.z)
+        )
     assert rates[0] == pytest.approx(rates[1], rel=1e-12)
     assert abs(rates[0]) > 1e-5
 

@@ -29,10 +29,10 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.cross_flow import CrossFlow
-from kittiwake.physics.marine_vessel import MarineMotion
+from kittiwake.physics.marine_vessel import MarineVelocities
 from kittiwake.physics.mass_matrix import Matrix3, OffsetMass
 from kittiwake.physics.rigid_body import Pose, Twist
-from kittiwake.world.surroundings import Push
+from kittiwake.world.surroundings import ExternalWrench
 from kittiwake.world.water import WaterSurface
 
 STRAIGHT = [(40.0, 40.0), (100.0, 100.0), (-60.0, -60.0)]
@@ -362,8 +362,8 @@ def test_water_that_accelerates_takes_a_hull_of_its_own_density_along():
     world = level(acceleration_world_mps2=Vec3(0.2, 0.1, 0.0))
     start = Start(velocity_world_mps=Vec3.zero())
     state = model.init(start.kinematics(), world)
-    phase = state.flight.phase
-    rate = model.derivative(phase, PropellerSpeeds.off(), world).motion.twist
+    mechanical_state = state.rigid_body.mechanical_state
+    rate = model.derivative(mechanical_state, PropellerSpeeds.off(), world).velocities.twist
     np.testing.assert_allclose(rate.velocity_world_mps.array, [0.2, 0.1, 0.0], rtol=1e-12)
     np.testing.assert_allclose(rate.angular_velocity_body_radps.array, 0.0, atol=1e-12)
 
@@ -432,7 +432,9 @@ def test_rolling_surface_pulls_the_hull_along():
     world = level(slope_north_rate_ps=0.1)
     model = otter(center_of_mass_body_m=[0.0, 0.0, 0.0])
     state = model.init(Start().kinematics(), world)
-    rate = model.derivative(state.flight.phase, PropellerSpeeds.off(), world).motion.twist
+    rate = model.derivative(
+        state.rigid_body.mechanical_state, PropellerSpeeds.off(), world
+    ).velocities.twist
     # rising in the north, where left is: roll
     expected = model.damping.angular_body_nms.x * 0.1
     inertia = model.inertia_kgm2.xx + model.added_inertia_body_kgm2.x
@@ -463,13 +465,17 @@ def test_heaving_vessel_meets_the_wind_of_its_decks_height_over_the_water():
 
 def test_push_acts_at_the_center_of_mass():
     model = otter(**UNDAMPED)
-    push = Push(Vec3(0.0, 0.0, 20.0), Vec3(0.0, 0.0, 3.0))
-    world = around().with_push(push)
+    external = ExternalWrench(Vec3(0.0, 0.0, 20.0), Vec3(0.0, 0.0, 3.0))
+    world = around().with_external_wrench(external)
     state = model.init(Start().kinematics(), world)
     mass, _ = six_by_six(model)
-    lever = Vec3(0.2, 0.0, 0.2).cross(push.force_world_n)
-    wrench = np.concatenate([push.force_world_n.array, (lever + push.torque_world_nm).array])
-    rate = model.derivative(state.flight.phase, PropellerSpeeds.off(), world).motion.twist
+    lever = Vec3(0.2, 0.0, 0.2).cross(external.force_world_n)
+    wrench = np.concatenate(
+        [external.force_world_n.array, (lever + external.torque_world_nm).array]
+    )
+    rate = model.derivative(
+        state.rigid_body.mechanical_state, PropellerSpeeds.off(), world
+    ).velocities.twist
     found = np.concatenate([rate.velocity_world_mps.array, rate.angular_velocity_body_radps.array])
     np.testing.assert_allclose(found, np.linalg.solve(mass, wrench), rtol=1e-10, atol=1e-12)
 
@@ -498,9 +504,10 @@ def test_gradients_are_those_of_finite_differences():
             return model.step(state, order, around(), DT_S, jax.random.key(0)), None
 
         state, _ = jax.lax.scan(step, state, None, length=20)
-        pose, motion = state.flight.phase.configuration, state.flight.phase.motion
+        mechanical_state = state.rigid_body.mechanical_state
+        pose, velocities = mechanical_state.configuration, mechanical_state.velocities
         x, y = pose.position_world_m.x, pose.position_world_m.y
-        return jnp.stack([x, y, motion.twist.angular_velocity_body_radps.z])
+        return jnp.stack([x, y, velocities.twist.angular_velocity_body_radps.z])
 
     numbers = jnp.array([55.0, 0.3, 1.0, 0.1, 70.0, -40.0], float)
     found = jax.jit(jax.jacfwd(end))(numbers)
@@ -520,7 +527,7 @@ def test_rate_of_a_tilted_vessel_does_not_depend_on_its_heading():
         wind, current = (turn.rotate(v) for v in (Vec3(3.0, 1.0, 0.0), Vec3(0.2, -0.1, 0.0)))
         twist = Twist(turn.rotate(Vec3(1.0, 0.4, 0.1)), Vec3(0.1, 0.2, 0.3))
         pose = Pose(Vec3(1.0, 2.0, -0.01), q)
-        rate = model._twist_rate(pose, MarineMotion(twist, (50.0, 30.0)), around(wind, current))
+        rate = model._twist_rate(pose, MarineVelocities(twist, (50.0, 30.0)), around(wind, current))
         back = turn.inverse().rotate(rate.velocity_world_mps)
         rates.append([*back.array, *rate.angular_velocity_body_radps.array])
     np.testing.assert_allclose(rates[0], rates[1], rtol=1e-12, atol=1e-12)

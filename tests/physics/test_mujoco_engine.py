@@ -19,7 +19,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.mujoco_engine import Mujoco
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
-from kittiwake.world.ray import Ray, cast
+from kittiwake.world.ray import Ray, cast_ray
 
 GRAVITY_MPS2 = 9.81
 HALF_M, MASS_KG = 0.1, 1.0
@@ -207,7 +207,7 @@ def test_solids_are_where_rays_meet_the_obstacle(name):
 
 def _distances(obstacle, origins, ways):
     def distance(origin, way):
-        return cast((obstacle,), Ray(Vec3.of(origin), Vec3.of(way))).distance_m
+        return cast_ray((obstacle,), Ray(Vec3.of(origin), Vec3.of(way))).distance_m
 
     return jax.vmap(distance)(origins, ways)
 
@@ -228,7 +228,7 @@ def test_the_same_seed_gives_the_same_bits_also_beside_others_worlds(flown, tmp_
 
 
 def fleet_place(state):
-    return jax.tree.leaves(state.groups[0].dynamics.flight.phase.configuration)
+    return jax.tree.leaves(state.groups[0].dynamics.rigid_body.mechanical_state.configuration)
 
 
 def test_without_mujoco_the_message_has_the_line_that_installs_it(monkeypatch, tmp_path):

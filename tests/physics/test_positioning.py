@@ -70,7 +70,7 @@ def observed(estimator, sensor, places, speeds, dt_s):
                 jnp.eye(6) if told is None else told.covariance[:6, :6],
             )
 
-        begun = estimator.begin(motion(places[0], speeds[0]), keys[0])
+        begun = estimator.init(motion(places[0], speeds[0]), keys[0])
         ticks = jnp.arange(len(places)).astype(float)
         states = as_arrays((sensor.init(keys[1]), begun))
         return jax.lax.scan(step, states, (ticks, places, speeds))[1]

@@ -75,7 +75,7 @@ def hover_radps(dynamics):
 
 
 def speed_of(states):
-    return np.asarray(states.flight.phase.motion.speeds_radps[0])
+    return np.asarray(states.rigid_body.mechanical_state.velocities.speeds_radps[0])
 
 
 def drawn_w(states):
@@ -92,14 +92,18 @@ def test_a_rotor_has_gone_63_percent_of_its_way_after_its_time_constant(began, w
     dynamics = airborne("hummingbird", rotor=rotors)
     begun = as_arrays(dynamics.init(ALOFT.kinematics(), around()))
     state = eqx.tree_at(
-        lambda s: s.flight.phase.motion.speeds_radps, begun, (jnp.asarray(began),) * 4
+        lambda s: s.rigid_body.mechanical_state.velocities.speeds_radps,
+        begun,
+        (jnp.asarray(began),) * 4,
     )
     step = jax.jit(
         lambda s: dynamics.step(s, RotorSpeeds((wanted,) * 4), around(), lag_s / 50, KEY)
     )
     for _ in range(50):
         state = match_dtypes(step(state), state)
-    gone = (float(state.flight.phase.motion.speeds_radps[0]) - began) / (wanted - began)
+    gone = (float(state.rigid_body.mechanical_state.velocities.speeds_radps[0]) - began) / (
+        wanted - began
+    )
     # RK4 at a fiftieth of the lag errs by (1/50)^4 / 120 of what is left
     assert math.isclose(gone, 1.0 - math.exp(-1.0), rel_tol=1e-8)
 
@@ -227,7 +231,10 @@ def test_sag_lowers_the_largest_thrust():
         expected = top_speed_radps(drone, float(states.battery.charge[-1]))
         # the rotors lag behind a voltage that still falls
         assert math.isclose(speed_of(states)[-1], expected, rel_tol=1e-4)
-        ends[charge] = states.flight.phase.configuration.position_world_m.z[-1], expected
+        ends[charge] = (
+            states.rigid_body.mechanical_state.configuration.position_world_m.z[-1],
+            expected,
+        )
     assert ends[1.0][1] < 0.97 * ar_drone().rotor.max_speed_radps
     assert ends[0.1][1] < 0.95 * ends[1.0][1]
     assert float(ends[0.1][0]) < float(ends[1.0][0]) - 0.3
@@ -245,7 +252,7 @@ def test_an_empty_battery_stops_the_motors_and_the_vehicle_falls():
     states = flown(flyer, hover_radps(flyer), 0.002, 500)
     # 20 time constants after
     assert speed_of(states)[-1] < 1e-5
-    velocity = np.asarray(states.flight.phase.motion.twist.velocity_world_mps.z)
+    velocity = np.asarray(states.rigid_body.mechanical_state.velocities.twist.velocity_world_mps.z)
     # rotors that stand still push nothing and have no drag
     assert math.isclose((velocity[-1] - velocity[-101]) / 0.2, -GRAVITY, rel_tol=1e-6)
     readings = flyer.actuators(jax.tree.map(lambda leaf: leaf[-1], states))
@@ -257,7 +264,7 @@ def test_an_empty_battery_stops_the_motors_and_the_vehicle_falls():
 
 def weak_height_m(dynamics, steps=200):
     states = flown(dynamics, 1e4, 0.002, steps)
-    return states.flight.phase.configuration.position_world_m.z[-1]
+    return states.rigid_body.mechanical_state.configuration.position_world_m.z[-1]
 
 
 def test_a_battery_that_is_too_weak_browns_out_and_stays_finite():

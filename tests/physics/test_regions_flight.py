@@ -270,7 +270,9 @@ def test_rotors_of_a_vehicle_half_inside_are_each_in_their_own_wind(name):
     expected = rotors_in_their_own_winds(dynamics, winds, speeds)
     state = as_arrays(dynamics.init(Start().kinematics(), inside))
     state = eqx.tree_at(
-        lambda s: s.flight.phase.motion.speeds_radps, state, tuple(map(jnp.asarray, speeds))
+        lambda s: s.rigid_body.mechanical_state.velocities.speeds_radps,
+        state,
+        tuple(map(jnp.asarray, speeds)),
     )
     later = dynamics.step(state, RotorSpeeds(speeds), inside, 1e-7, KEY)
     motion = dynamics.kinematics(later)

@@ -204,7 +204,7 @@ def test_waves_push_down_the_slope(parameters):
     waves = WaveProcess(kind, G).init(jax.random.key(0))
     world = felt(model, waves, start.kinematics())
     state = model.init(start.kinematics(), world)
-    gained = model.derivative(state.phase, 0.0, 0.0, world).motion
+    gained = model.derivative(state.mechanical_state, 0.0, 0.0, world).velocities
     east, north = float(world.water.slope_east), float(world.water.slope_north)
     forward = math.cos(0.4) * east + math.sin(0.4) * north
     left = math.cos(0.4) * north - math.sin(0.4) * east

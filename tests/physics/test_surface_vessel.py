@@ -19,9 +19,9 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.hull import slender_body_derivatives
-from kittiwake.physics.integrators import Phase
+from kittiwake.physics.integrators import MechanicalState
 from kittiwake.physics.rudder import Rudder
-from kittiwake.physics.surface_vessel import VesselMotion, VesselPose
+from kittiwake.physics.surface_vessel import VesselPose, VesselVelocities
 
 LEVER_M = 0.34727
 SOURCE_INFLOW = {"vehicles.strider.parameters.rudder.inflow_x_body_m": LEVER_M}
@@ -246,10 +246,10 @@ def test_undamped_vessel_keeps_its_energy(parameters):
 def powers(model, motions):
     """What everything but the propeller does to the kinetic energy in still water and air."""
 
-    def power(motion):
-        u, v, r, rudder = motion
-        phase = Phase(VesselPose(0.0, 0.0, 0.3), VesselMotion(u, v, r, rudder))
-        rates = model.derivative(phase, 0.0, 0.0, around()).motion
+    def power(velocities):
+        u, v, r, rudder = velocities
+        state = MechanicalState(VesselPose(0.0, 0.0, 0.3), VesselVelocities(u, v, r, rudder))
+        rates = model.derivative(state, 0.0, 0.0, around()).velocities
         found = jax.jvp(
             lambda *nu: kinetic_energy_j(model, *nu),
             (u, v, r),
@@ -339,9 +339,9 @@ def end_of_voyage(numbers):
     began = model.init(start.kinematics(), world), helm.init(key)
     began = jax.tree.map(jnp.asarray, began)
     (state, _), _ = jax.lax.scan(step, began, None, length=200)
-    pose, motion = state.phase.configuration, state.phase.motion
+    pose, velocities = state.mechanical_state.configuration, state.mechanical_state.velocities
     return jnp.stack(
-        [pose.x_world_m, pose.y_world_m, pose.yaw_rad, motion.surge_mps, motion.sway_mps]
+        [pose.x_world_m, pose.y_world_m, pose.yaw_rad, velocities.surge_mps, velocities.sway_mps]
     )
 
 

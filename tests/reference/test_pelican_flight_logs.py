@@ -41,12 +41,12 @@ def pelican():
 
 
 def driven(pelican, state, *sticks):
-    """The phases at the end of each row's step; sticks hold during it."""
+    """The mechanical states at the end of each row's step; sticks hold during it."""
     dynamics, around = pelican
 
     def step(state, row):
         later = dynamics.step(state, AttitudeThrottle(*row), around, DT_S, jax.random.key(0))
-        return later, later.phase
+        return later, later.mechanical_state
 
     state = jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float64), state)
     rows = np.column_stack(np.broadcast_arrays(*sticks))
@@ -58,10 +58,10 @@ def test_thrust_follows_throttle_and_battery_as_measured_in_flight(pelican):
     measured = flight["thrust_measured_n"]
     dynamics, around = pelican
     start = dynamics.init(Start(ALOFT).kinematics(), around)
-    start = eqx.tree_at(lambda s: s.phase.motion.thrust_n, start, float(measured[0]))
+    start = eqx.tree_at(lambda s: s.mechanical_state.velocities.thrust_n, start, float(measured[0]))
     throttle = flight["throttle_raw"] / 4097.0
     flown = driven(pelican, start, 0.0, 0.0, throttle, 0.0, flight["battery_v"])
-    error = float(np.mean((flown.motion.thrust_n - measured) ** 2))
+    error = float(np.mean((flown.velocities.thrust_n - measured) ** 2))
     assert error < THRUST_LIMIT
     assert error == pytest.approx(THRUST_FIGURE, abs=5e-4), "half of the figure's last digit"
 
@@ -89,7 +89,7 @@ def test_attitude_follows_the_sticks_as_measured_in_flight(pelican):
         11.0,
     )
     euler = flown.configuration.euler_world_from_body
-    omega = flown.motion.angular_velocity_body_radps
+    omega = flown.velocities.angular_velocity_body_radps
     modeled = np.column_stack(
         [
             *(euler.roll_rad, -euler.pitch_rad, np.pi / 2.0 - euler.yaw_rad),

@@ -76,8 +76,9 @@ class Ros1:
         """Run code in a plain rospy node, and return what it assigns to ``answer``.
 
         Args:
-            code: may use ``rospy``, message classes, and the functions ``receive(topic, kind)``,
-                ``publisher(topic, kind)`` and ``service(name, kind)``.
+            code: may use ``rospy``, message classes, and the functions
+                ``receive(topic, type_name)``, ``publisher(topic, type_name)`` and
+                ``service(name, type_name)``.
             within_s: time limit.
         """
         script = PRELUDE + code + "\nprint(json.dumps(answer))"
@@ -107,17 +108,17 @@ from std_msgs.msg import String
 from uav_gazebo_msgs.msg import *
 from uav_gazebo_msgs.srv import *
 rospy.init_node("peer", anonymous=True, disable_signals=True)
-def receive(topic, kind, seconds=10.0):
-    return rospy.wait_for_message(topic, kind, seconds)
-def publisher(topic, kind):
-    created = rospy.Publisher(topic, kind, queue_size=5, latch=True)
+def receive(topic, type_name, seconds=10.0):
+    return rospy.wait_for_message(topic, type_name, seconds)
+def publisher(topic, type_name):
+    created = rospy.Publisher(topic, type_name, queue_size=5, latch=True)
     end = time.time() + 10.0
     while created.get_num_connections() == 0 and time.time() < end:
         time.sleep(0.02)
     return created
-def service(name, kind):
+def service(name, type_name):
     rospy.wait_for_service(name, 10.0)
-    return rospy.ServiceProxy(name, kind)
+    return rospy.ServiceProxy(name, type_name)
 """
 
 

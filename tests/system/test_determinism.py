@@ -164,7 +164,7 @@ def test_advancing_step_by_step_gives_the_bits_of_a_run(trio, usual):
     state = jax.jit(lambda key: trio.init(key))(kw.seed_key(5))
     for _ in range(100):
         state = advance(state)
-    place = state.groups[0].dynamics.phase.configuration.position_world_m
+    place = state.groups[0].dynamics.mechanical_state.configuration.position_world_m
     names = usual.columns("gull-0")
     for axis in "xyz":
         assert float(getattr(place, axis)[0]) == rows_of(usual)[100, names.index(f"{axis}_m")]
@@ -175,7 +175,7 @@ def test_a_map_over_keys_is_a_run_for_each_key(trio):
     many = jax.jit(jax.vmap(lambda key: trio.rollout(trio.init(key), 100, lambda _: None)[0]))(
         jnp.stack([kw.seed_key(seed) for seed in seeds])
     )
-    places = many.groups[0].dynamics.phase.configuration.position_world_m
+    places = many.groups[0].dynamics.mechanical_state.configuration.position_world_m
     for world, seed in enumerate(seeds):
         log = trio.run(seed=seed)
         for lane, name in enumerate(log.names):

@@ -11,7 +11,7 @@ from tests.unit.runtime.stepped_flight import SteppedFlight
 import kittiwake as kw
 from kittiwake.cockpit.command_sliders import SliderContext, command_sliders
 from kittiwake.core.errors import CommandError, ScenarioError
-from kittiwake.runtime.maneuvers import HoldCommand, VehicleEstimate
+from kittiwake.runtime.maneuvers import HoldCommand
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
@@ -171,7 +171,7 @@ def test_the_cockpit_has_a_slider_for_each_rotor_whose_command_is_flown():
     flight = SteppedFlight(own)
     try:
         flight.fly(0.1)
-        here = VehicleEstimate(0.0, np.zeros(3), np.zeros(3), 0.0, None)
+        here = flight.executor.estimate("hexa")
         context = SliderContext(here, flight.executor.capabilities("hexa"), own.vehicles["hexa"])
         group = command_sliders(context)["rotor speeds"]
         assert [slider.label for slider in group.sliders] == [

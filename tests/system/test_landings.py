@@ -273,7 +273,7 @@ def test_vehicle_takes_off_from_a_sailing_deck_and_clears_its_contact_state(rate
         footing,
         (jnp.full((1, 4), NOTHING, jnp.int32), rise.airborne_s[-1:] + simulation.dt_s),
     )
-    new = eqx.tree_at(lambda s: s.groups[0].dynamics.flight.ground_contact, state, fresh)
+    new = eqx.tree_at(lambda s: s.groups[0].dynamics.rigid_body.ground_contact, state, fresh)
     (_, (again, flown_again)), (_, (first, flown_new)) = (fly(s, DOWN, 2.0) for s in (state, new))
     for one, other in zip(jax.tree.leaves(flown_again), jax.tree.leaves(flown_new), strict=True):
         assert one.tobytes() == other.tobytes()

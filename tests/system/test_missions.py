@@ -149,7 +149,7 @@ def test_unfinished_mission_reports_its_last_step(errand):
 
 def test_mission_step_is_started_from_python(errand):
     errand.reset()
-    errand.begin_step("tern", "back")
+    errand.jump_to_mission_step("tern", "back")
     for _ in range(250):
         errand.step()
     seen = errand.observe()["tern"]
@@ -157,16 +157,16 @@ def test_mission_step_is_started_from_python(errand):
     assert seen.phase == "began back, on request"
     assert seen.uncertainty is None
     with pytest.raises(CommandError, match="there is no step 'backk'.*Did you mean 'back'"):
-        errand.begin_step("tern", "backk")
+        errand.jump_to_mission_step("tern", "backk")
     with pytest.raises(CommandError, match="there is no vehicle 'turn'"):
-        errand.begin_step("turn", "back")
+        errand.jump_to_mission_step("turn", "back")
 
 
 def test_guidance_without_steps_refuses_a_step_with_a_hint():
     keeping = kw.load("keep-spot")
     keeping.reset()
     with pytest.raises(CommandError, match="has no step 'land'.*type: mission"):
-        keeping.begin_step("pelican", "land")
+        keeping.jump_to_mission_step("pelican", "land")
 
 
 @pytest.mark.parametrize(

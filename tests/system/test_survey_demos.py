@@ -14,7 +14,7 @@ import pytest
 import kittiwake as kw
 from kittiwake.core.keys import seed_key
 from kittiwake.guidance.landing.deck_landing import DESCENDING, GOING_AROUND, MOTORS_OFF
-from kittiwake.guidance.landing.vtol import APPROACHING, FOLLOWING, LANDING
+from kittiwake.guidance.landing.uav_usv_landing import APPROACHING, FOLLOWING, LANDING
 from kittiwake.scenario.load import load_scenario
 
 INFLOW = "vehicles.strider.parameters.rudder.inflow_x_body_m"

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from kittiwake.tasks import TASKS
-from kittiwake.tasks.evaluation import Interval, evaluate, figures, policies
+from kittiwake.tasks.evaluation import Interval, evaluate, metrics, policies
 from kittiwake.tasks.make import make
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("single_precision")]
 
-# tasks without a reward, with the figure that is compared instead
+# tasks without a reward, with the metric that is compared instead
 WITHOUT_REWARD = {"keep-spot-without-reward": "distance_m", "complacs": "waypoints_reached"}
 LESS_IS_BETTER = {"distance_m"}
 OWN_WIND = {name: "gusty" for name in ("keep-spot", "keep-spot-10", "keep-spot-without-reward")}
@@ -37,13 +37,13 @@ def flown(name, conditions):
 @pytest.mark.parametrize(("name", "conditions"), CASES, ids=IDS)
 def test_built_in_policy_beats_hovering_and_random_actions(name, conditions):
     env, found = flown(name, conditions)
-    figure = WITHOUT_REWARD.get(name, "")
+    metric = WITHOUT_REWARD.get(name, "")
     scores = {
-        name: figures(env, own)[figure] if figure else own.returns for name, own in found.items()
+        name: metrics(env, own)[metric] if metric else own.returns for name, own in found.items()
     }
     for other in ("hovering", "random"):
         differences = np.float64(scores["built-in"]) - scores[other]
-        if figure in LESS_IS_BETTER:
+        if metric in LESS_IS_BETTER:
             differences = -differences
         better = Interval.of(differences)
         assert better.mean - better.half_width > 0.0 or (differences > 0.0).all()
@@ -57,9 +57,9 @@ def test_built_in_policy_loses_no_vehicle(name):
 @pytest.mark.parametrize("name", ["search-rescue", "search-rescue-3"])
 def test_searchers_find_a_person_in_most_episodes(name):
     env, found = flown(name, None)
-    persons = figures(env, found["built-in"])["persons_found"]
+    persons = metrics(env, found["built-in"])["persons_found"]
     assert (persons >= 1).mean() >= 0.6
-    assert not figures(env, found["hovering"])["persons_found"].any()
+    assert not metrics(env, found["hovering"])["persons_found"].any()
 
 
 @pytest.mark.parametrize("name", [name for name in TASKS.names() if name.startswith("plume-")])
@@ -70,7 +70,7 @@ def test_plume_reports_have_less_than_half_the_error_of_hovering(name):
 
 def test_built_in_policy_reaches_all_waypoints_of_complacs():
     env, found = flown("complacs", None)
-    assert (figures(env, found["built-in"])["waypoints_reached"] == 34).all()
+    assert (metrics(env, found["built-in"])["waypoints_reached"] == 34).all()
 
 
 def test_most_episodes_on_a_heaving_deck_end_with_a_landing():

@@ -1,4 +1,4 @@
-"""Short flights to look at, and what a frame of them is."""
+"""Short flights to look at, and their scene states."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ import pytest
 import kittiwake as kw
 from kittiwake.analysis.log import Log
 from kittiwake.scenario.load import load_scenario
-from kittiwake.scene.frame import FlightInfo, Frame
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 
 
 class Flown(NamedTuple):
@@ -18,11 +18,11 @@ class Flown(NamedTuple):
     flight: FlightInfo
     log: Log
 
-    def frame(self, row: int) -> Frame:
-        """Return the frame at a row of the log, with the whole path up to it."""
+    def scene_state(self, row: int) -> SceneState:
+        """Return the scene state at a row of the log, with the whole path up to it."""
         tables = self.log.tables
         row = range(len(next(iter(tables.values())).values))[row]
-        return Frame(
+        return SceneState(
             float(next(iter(tables.values())).values[row, 0]),
             {name: table.values[row] for name, table in tables.items()},
             {name: table.values[: row + 1, 1:4] for name, table in tables.items()},
@@ -89,8 +89,8 @@ def staged() -> Callable[..., FlightInfo]:
 
 
 @pytest.fixture
-def placed() -> Callable[..., Frame]:
-    """Factory of frames with all vehicles at a position, 10 m apart, and given column values."""
+def placed() -> Callable[..., SceneState]:
+    """Factory of scene states: all vehicles at a position, 10 m apart, with given column values."""
 
     def make(
         flight: FlightInfo,
@@ -98,13 +98,13 @@ def placed() -> Callable[..., Frame]:
         q: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0),
         time_s: float = 0.0,
         **numbers: float,
-    ) -> Frame:
+    ) -> SceneState:
         rows = {}
         for number, (name, columns) in enumerate(flight.columns.items()):
             # one beside the other
             state = [time_s, position_m[0], position_m[1] + 10.0 * number, position_m[2], *q]
             rows[name] = np.array([*state, *(numbers.get(c, np.nan) for c in columns[8:])], float)
         trails = {name: np.tile(row[1:4], (5, 1)) for name, row in rows.items()}
-        return Frame(time_s, rows, trails)
+        return SceneState(time_s, rows, trails)
 
     return make

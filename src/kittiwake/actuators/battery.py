@@ -24,7 +24,7 @@ import jax.numpy as jnp
 from typing_extensions import override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.parts import AbstractBattery
 
 SHARE = Bounds(0.0, 1.0, open_below=True)
@@ -55,7 +55,7 @@ class LithiumPolymer(AbstractBattery[LithiumPolymerState]):
         charging_a: the current of the charger, while the vehicle stands on a deck.
     """
 
-    cells: Annotated[Count, POSITIVE] = eqx.field(static=True)
+    cells: Annotated[Integer, POSITIVE] = eqx.field(static=True)
     capacity_c: Annotated[Real, POSITIVE]
     resistance_ohm: Annotated[Real, POSITIVE]
     motor_efficiency: Annotated[Real, SHARE] = 0.7

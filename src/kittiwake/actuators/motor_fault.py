@@ -8,7 +8,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
 from kittiwake.core.commands import RotorSpeeds
 from kittiwake.core.errors import ScenarioError
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 
 
@@ -22,7 +22,7 @@ class MotorFault(AbstractFault[RotorSpeeds]):
     command_type: ClassVar[type] = RotorSpeeds
 
     at_s: Annotated[Real, NOT_NEGATIVE]
-    rotor: Annotated[Count, NOT_NEGATIVE]
+    rotor: Annotated[Integer, NOT_NEGATIVE]
     keeps: Annotated[Real, FRACTION] = 0.0
 
     @classmethod

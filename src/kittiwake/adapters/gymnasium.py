@@ -1,9 +1,9 @@
-"""Tasks as Gymnasium environments, one world or many at once.
+"""Tasks as Gymnasium environments, one or many at once.
 
 Actions and observations are those of all agents, concatenated, in float32; actions range from -1
-to 1. An episode depends only on the seed and the indices of its world and episode. The first
-episode of the first world of a vector equals that of a single environment with the same seed;
-later ones begin on a clock that all worlds share, and have other noise.
+to 1. An episode depends only on the seed and the indices of its environment and episode. The first
+episode of the first environment of a vector equals that of a single environment with the same seed;
+later ones begin on a clock that all of them share, and have other noise.
 """
 
 import json
@@ -24,7 +24,7 @@ from kittiwake.core.errors import did_you_mean
 from kittiwake.core.extras import import_optional
 from kittiwake.core.keys import seed_key
 from kittiwake.film.snapshot_renderer import SnapshotRenderer
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.scenario.document import written
 from kittiwake.sim.packing import Packing
 from kittiwake.tasks import TASKS
@@ -32,7 +32,13 @@ from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.make import make
 from kittiwake.tasks.task import Overrides
-from kittiwake.tasks.worlds import Worlds, WorldsState, WorldsStep, axes_of, episode_key
+from kittiwake.tasks.vector_env import (
+    VectorEnv,
+    VectorEnvState,
+    VectorEnvStep,
+    axes_of,
+    episode_key,
+)
 
 try:
     import gymnasium
@@ -59,19 +65,19 @@ DIFFICULTY, MASK = "difficulty", "reset_mask"
 NUMBER_KINDS = "biuf"
 
 
-class CompiledWorld:
-    """Functions of one world, compiled at their first use; they hold its state in two arrays."""
+class CompiledEnv:
+    """Functions of an environment, compiled at their first use; its state is in two arrays."""
 
     def __init__(self, env: Env) -> None:
         self.env = env
-        with env.mode():
+        with env.precision_context():
             self._packing = Packing.of(jax.eval_shape(env.reset, seed_key(0))[0])
             self.reset = jax.jit(self._reset)
             self.step = jax.jit(self._step)
             self.rows = jax.jit(self._rows)
 
     def _reset(
-        self, root: PRNGKeyArray, episode: Count, difficulty: Real
+        self, root: PRNGKeyArray, episode: Integer, difficulty: Real
     ) -> tuple[Array, Array, Array]:
         state, observation = self.env.reset(episode_key(root, 0, episode), difficulty)
         return *self._packing.pack(state), observation
@@ -91,34 +97,34 @@ class CompiledWorld:
 
 
 # shared by the environments of a task as long as one of them exists; compiled it takes 40 MB
-_SHARED_WORLDS: WeakValueDictionary[TaskKey, CompiledWorld] = WeakValueDictionary()
+_SHARED_ENVS: WeakValueDictionary[TaskKey, CompiledEnv] = WeakValueDictionary()
 
 
 @lru_cache(maxsize=1)
-def _shared_world(key: TaskKey) -> CompiledWorld:
-    """Return the world that environments of a task share; the last one used is kept alive."""
+def _shared_env(key: TaskKey) -> CompiledEnv:
+    """Return the functions that environments of a task share; those used last are kept alive."""
     task, conditions, overrides = key
-    shared = _SHARED_WORLDS.get(key)
+    shared = _SHARED_ENVS.get(key)
     if shared is None:
         values = {path: json.loads(value) for path, value in overrides}
-        shared = _SHARED_WORLDS[key] = CompiledWorld(
+        shared = _SHARED_ENVS[key] = CompiledEnv(
             make(task, conditions=conditions, overrides=values)
         )
     return shared
 
 
-def compiled_world(
+def compiled_env(
     task: str | PathLike[str], conditions: str | None, overrides: Overrides
-) -> CompiledWorld:
-    """Return the compiled world of a task; for a file, which may change, always a new one."""
+) -> CompiledEnv:
+    """Return the compiled environment of a task; for a file, which may change, a new one."""
     if fspath(task) in TASKS.entries:
         values = tuple((path, written(value)) for path, value in sorted(overrides.items()))
-        return _shared_world((fspath(task), conditions, values))
-    return CompiledWorld(make(task, conditions=conditions, overrides=overrides))
+        return _shared_env((fspath(task), conditions, values))
+    return CompiledEnv(make(task, conditions=conditions, overrides=overrides))
 
 
 class TaskEnv(gymnasium.Env[Numbers, Numbers]):
-    """Gymnasium environment of one world of a task.
+    """Gymnasium environment of a task.
 
     ``reset(options={"difficulty": 0.3})`` sets the part of the curriculum's variety, 0 to 1.
     """
@@ -134,8 +140,8 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         render_mode: str | None = None,
     ) -> None:
         _check_render_mode(render_mode)
-        self._world = compiled_world(task, conditions, overrides)
-        self.env = self._world.env
+        self._compiled = compiled_env(task, conditions, overrides)
+        self.env = self._compiled.env
         self.metadata = _with_fps(self.metadata, self.env)
         self.observation_space, self.action_space = spaces(self.env)
         self.render_mode = render_mode
@@ -154,8 +160,8 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
             self._root, self._episode, self._seeded = seed_key(drawn), 0, True
         difficulty = _options(options, DIFFICULTY).get(DIFFICULTY, 1.0)
         check_difficulty(difficulty)
-        with self.env.mode():
-            reset = self._world.reset(self._root, self._episode, difficulty)
+        with self.env.precision_context():
+            reset = self._compiled.reset(self._root, self._episode, difficulty)
         self._floats, self._words, observation = reset
         self._episode += 1
         self._episode_ended = False
@@ -167,8 +173,8 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         if self._episode_ended:
             gymnasium.logger.warn("step() after the end of an episode; call reset() first")
         checked = checked_action(action, (self.env.action_size,), _component_names(self.env))
-        with self.env.mode():
-            stepped = self._world.step(self._floats, self._words, checked)
+        with self.env.precision_context():
+            stepped = self._compiled.step(self._floats, self._words, checked)
         self._floats, self._words, results = stepped
         numbers = np.asarray(results)
         size, count = self.env.observation_size, len(self.env.agents)
@@ -183,8 +189,8 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
         if self.render_mode is None:
             return None
         self._check_reset()
-        with self.env.mode():
-            rows = self._world.rows(self._floats, self._words)
+        with self.env.precision_context():
+            rows = self._compiled.rows(self._floats, self._words)
         return self._snapshot_renderer.picture(_plain(rows))
 
     @override
@@ -202,9 +208,9 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
-    """Gymnasium vector environment: many worlds of a task in one compiled step.
+    """Gymnasium vector environment: many copies of a task in one compiled step.
 
-    A world begins its next episode in the step that ends the previous one (``SAME_STEP``); the last
+    A copy begins its next episode in the step that ends the previous one (``SAME_STEP``); the last
     observation is in ``info["final_obs"]``.
     """
 
@@ -232,12 +238,12 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         self.single_observation_space, self.single_action_space = spaces(self.env)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._worlds = Worlds(self.env, num_envs)
-        self._state: WorldsState | None = None
-        with self.env.mode():
-            self._reset = jax.jit(self._worlds.reset)
-            self._reset_some = jax.jit(self._worlds.reset_some)
-            self._step = jax.jit(self._worlds.step, donate_argnums=0)
+        self._vector_env = VectorEnv(self.env, num_envs)
+        self._state: VectorEnvState | None = None
+        with self.env.precision_context():
+            self._reset = jax.jit(self._vector_env.reset)
+            self._reset_some = jax.jit(self._vector_env.reset_some)
+            self._step = jax.jit(self._vector_env.step, donate_argnums=0)
             self._rows = jax.jit(self._rows_of_each)
 
     @override
@@ -253,18 +259,18 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
             mask = _checked_mask(checked[MASK], self.num_envs)
             return self._reset_masked(seed, mask, difficulty), {}
         drawn = int(self.np_random.integers(SEED_LIMIT)) if seed is None else seed
-        with self.env.mode():
+        with self.env.precision_context():
             self._state, observations = self._reset(seed_key(drawn), difficulty)
         self._observations = np.array(observations, np.float32)
         return self._observations.copy(), {}
 
     def _reset_masked(
-        self, seed: int | None, mask: Bool[np.ndarray, " worlds"], difficulty: Real | np.floating
+        self, seed: int | None, mask: Bool[np.ndarray, " envs"], difficulty: Real | np.floating
     ) -> Numbers:
         if self._state is None:
             message = f"no episodes have begun; call reset() without {MASK!r} first"
             raise gymnasium.error.ResetNeeded(message)
-        with self.env.mode():
+        with self.env.precision_context():
             key = None if seed is None else seed_key(seed)
             reset = self._reset_some(self._state, self._observations, mask, key, difficulty)
         self._state, observations = reset
@@ -276,9 +282,9 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         self, actions: ArrayLike
     ) -> tuple[
         Numbers,
-        Float[np.ndarray, " worlds"],
-        Bool[np.ndarray, " worlds"],
-        Bool[np.ndarray, " worlds"],
+        Float[np.ndarray, " envs"],
+        Bool[np.ndarray, " envs"],
+        Bool[np.ndarray, " envs"],
         Info,
     ]:
         if self._state is None:
@@ -286,7 +292,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
             raise gymnasium.error.ResetNeeded(message)
         shape = self.num_envs, self.env.action_size
         checked = checked_action(actions, shape, _component_names(self.env))
-        with self.env.mode():
+        with self.env.precision_context():
             stepped = self._step(self._state, checked)
         self._state = stepped.state
         terminated, truncated = np.array(stepped.terminated), np.array(stepped.truncated)
@@ -295,8 +301,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         info = self._info(stepped, done)
         return self._observations.copy(), np.array(stepped.reward), terminated, truncated, info
 
-    def _info(self, stepped: WorldsStep, done: Bool[np.ndarray, " worlds"]) -> Info:
-        """Return rewards of each agent and final observations, each with a mask of its worlds."""
+    def _info(self, stepped: VectorEnvStep, done: Bool[np.ndarray, " envs"]) -> Info:
+        """Return rewards of each agent and final observations, with masks of their environments."""
         info: Info = {}
         rewards = np.array(stepped.rewards) if len(self.env.agents) > 1 else None
         if rewards is not None:
@@ -305,8 +311,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
             return info
         final = np.full(self.num_envs, None, object)
         last = np.asarray(stepped.final_observation, np.float32)
-        for world in np.flatnonzero(done):
-            final[world] = last[world]
+        for index in np.flatnonzero(done):
+            final[index] = last[index]
         final_info: Info = {}
         if rewards is not None:
             final_info = {"rewards": np.where(done[:, None], rewards, 0.0), "_rewards": done.copy()}
@@ -317,11 +323,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
     def render(self) -> tuple[Image, ...] | None:
         if self.render_mode is None or self._state is None:
             return None
-        with self.env.mode():
+        with self.env.precision_context():
             rows = _plain(self._rows(self._state.envs))
         return tuple(
-            self._snapshot_renderer.picture({name: row[world] for name, row in rows.items()})
-            for world in range(self.num_envs)
+            self._snapshot_renderer.picture({name: row[index] for name, row in rows.items()})
+            for index in range(self.num_envs)
         )
 
     def _rows_of_each(self, envs: EnvState) -> dict[str, Array]:
@@ -364,7 +370,7 @@ def checked_action(
 
     Args:
         action: action as given by the caller.
-        shape: required shape; of two axes the first one counts worlds.
+        shape: required shape; of two axes the first one counts environments.
         names: names of the components, along the last axis.
 
     Raises:
@@ -379,11 +385,11 @@ def checked_action(
         raise ValueError(message)
     wrong = np.argwhere(~np.isfinite(given))
     if len(wrong):
-        *world, component = wrong[0].tolist()
-        of_world = f" of world {world[0]}" if world else ""
+        *env_index, component = wrong[0].tolist()
+        of_env = f" of environment {env_index[0]}" if env_index else ""
         more = f" (and {len(wrong) - 1} more like it)" if len(wrong) > 1 else ""
         message = (
-            f"the action{of_world}: {names[component]} is {given[tuple(wrong[0])]}{more}; must be "
+            f"the action{of_env}: {names[component]} is {given[tuple(wrong[0])]}{more}; must be "
             "a finite number from -1 to 1"
         )
         raise ValueError(message)
@@ -416,23 +422,23 @@ def _options(options: Info | None, *known: str) -> Info:
     return options or {}
 
 
-def _checked_mask(mask: ArrayLike, count: int) -> Bool[np.ndarray, " worlds"]:
-    """Return the checked mask of the worlds to reset.
+def _checked_mask(mask: ArrayLike, count: int) -> Bool[np.ndarray, " envs"]:
+    """Return the checked mask of the environments to reset.
 
     Raises:
-        ValueError: if it is not a Boolean array of the right shape, or selects no world.
+        ValueError: if it is not a Boolean array of the right shape, or selects no environment.
     """
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
         message = f"`{MASK}`: got {mask!r}; must be a NumPy array of {count} Boolean values"
         raise ValueError(message)
     if not mask.any():
-        message = f"`{MASK}`: selects no world; at least one value must be True"
+        message = f"`{MASK}`: selects no environment; at least one value must be True"
         raise ValueError(message)
     return mask
 
 
 def spaces(env: Env) -> tuple[Box, Box]:
-    """Return the observation space and the action space of one world."""
+    """Return the observation space and the action space of one environment."""
     count = len(env.agents)
     low, high = (
         np.tile(bound, count).astype(np.float32) for bound in (env.space.low, env.space.high)

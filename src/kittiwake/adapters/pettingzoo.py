@@ -28,7 +28,7 @@ Numbers = Float[np.ndarray, "..."]
 
 
 class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
-    """PettingZoo parallel environment of one world of a task.
+    """PettingZoo parallel environment of a task.
 
     ``reset(options={"difficulty": 0.3})`` sets the part of the curriculum's variety, 0 to 1.
     """

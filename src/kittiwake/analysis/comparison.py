@@ -38,12 +38,12 @@ class Spread(NamedTuple):
         return mean if self.known == flights else f"{mean} ({self.known} of {flights})"
 
 
-def figures(trials: Sequence[Trial]) -> list[dict[str, Any]]:
+def metrics(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """Return a row for each trial: controllers, vehicle, seed, status and metrics, or None."""
-    return [_figures(trial) for trial in trials]
+    return [_metrics(trial) for trial in trials]
 
 
-def _figures(trial: Trial) -> dict[str, Any]:
+def _metrics(trial: Trial) -> dict[str, Any]:
     found = trial.response
     rough = {
         f"roughness_{quantity}_{unit}": found.roughness.get(quantity)
@@ -79,7 +79,7 @@ def summaries(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     is None if none has it; ``flights`` and ``completed`` count all flights.
     """
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in figures(trials):
+    for row in metrics(trials):
         groups.setdefault((row["controllers"], row["vehicle"]), []).append(row)
     return [
         {
@@ -100,7 +100,7 @@ def _spread(values: Sequence[float | None]) -> Spread | None:
 
 def save_table(trials: Sequence[Trial], folder: Path) -> None:
     """Write the table with a row for each flight."""
-    rows = figures(trials)
+    rows = metrics(trials)
     with (
         output_file(folder / TABLE_FILE) as unfinished,
         unfinished.open("w", newline="", encoding="utf-8") as file,

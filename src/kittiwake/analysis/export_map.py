@@ -236,9 +236,9 @@ def _gridded(
             "larger --cell"
         )
         raise LogError(message)
-    number = (last[1] - place[:, 1]) * columns + place[:, 0] - first[0]
-    count = np.bincount(number, minlength=rows * columns)
-    total = np.bincount(number, weights=values, minlength=rows * columns)
+    cell = (last[1] - place[:, 1]) * columns + place[:, 0] - first[0]
+    count = np.bincount(cell, minlength=rows * columns)
+    total = np.bincount(cell, weights=values, minlength=rows * columns)
     cells = np.divide(total, count, out=np.full(rows * columns, math.nan), where=count > 0)
     west, top = float(first[0] * cell_m), float((last[1] + 1) * cell_m)
     if fill:

@@ -84,7 +84,7 @@ class TrueField:
         """Return the named field, drawn again with the seed and precision of the flight."""
         import jax
 
-        from kittiwake.core.keys import named, seed_key
+        from kittiwake.core.keys import fold_in_name, seed_key
         from kittiwake.core.streams import Stream
 
         process = scenario.world.processes.get(FIELD + name)
@@ -92,7 +92,9 @@ class TrueField:
             return None
         single = mapping_in(log.summary, "metrics").get("precision") == "float32"
         with jax.enable_x64(not single):
-            key = named(named(seed_key(seed), Stream.WORLD.of(f"{FIELD}{name}")), Stream.INIT)
+            key = fold_in_name(
+                fold_in_name(seed_key(seed), Stream.WORLD.of(f"{FIELD}{name}")), Stream.INIT
+            )
             return cls(process.component, process.component.init(key), single)
 
     def at(self, positions_m: Places, time_s: float) -> Float64[np.ndarray, " places"]:
@@ -175,9 +177,9 @@ def interpolated(
     from scipy.spatial import KDTree
 
     nearest: Any = list(range(1, min(NEIGHBORS, len(at_m)) + 1))
-    away, number = KDTree(at_m).query(positions_m, k=nearest)
+    away, indices = KDTree(at_m).query(positions_m, k=nearest)
     weights = 1.0 / np.maximum(away, 1e-6) ** 2
-    return (weights * values[number]).sum(axis=1) / weights.sum(axis=1)
+    return (weights * values[indices]).sum(axis=1) / weights.sum(axis=1)
 
 
 def _places_in(water: Any) -> Places:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kittiwake.cli.figures import Figures
+from kittiwake.cli.metrics import Metrics
 from kittiwake.core.errors import KittiwakeError, did_you_mean
 
 FAILED = 1
@@ -54,7 +54,7 @@ def bench(
             f"there is no benchmark '{name}'. {did_you_mean(name, CASES, 'kittiwake bench -h')}"
         )
         raise KittiwakeError(message)
-    results: dict[str, Figures] = {}
+    results: dict[str, Metrics] = {}
     with Console(stderr=True).status("measuring") as status:
         for case in CASES if name is None else [name]:
             status.update(f"measuring {CASES[case][0]}")
@@ -70,8 +70,8 @@ def bench(
         raise typer.Exit(FAILED)
 
 
-def _measure(case: str) -> Figures:
-    """Return the figures of a case, or as ``error`` the end of its process's error output."""
+def _measure(case: str) -> Metrics:
+    """Return the metrics of a case, or as ``error`` the end of its process's error output."""
     command = [sys.executable, "-m", "kittiwake.runtime.benchmark", case]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -80,7 +80,7 @@ def _measure(case: str) -> Figures:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _show(results: dict[str, Figures], words: dict[str, str]) -> None:
+def _show(results: dict[str, Metrics], words: dict[str, str]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -51,7 +51,7 @@ def compare(
     """Fly several controllers on the same scenario and seeds; write a table and pictures."""
     from rich.console import Console
 
-    from kittiwake.analysis.comparison import figures, save_table, summaries
+    from kittiwake.analysis.comparison import metrics, save_table, summaries
     from kittiwake.analysis.plots.comparison import save_pictures
     from kittiwake.cli.comparison_table import comparison_tables
     from kittiwake.runtime.comparison import fly
@@ -76,7 +76,7 @@ def compare(
         save_table(trials, folder)
         pictures = save_pictures(trials, folder)
     if as_json:
-        sys.stdout.write(json.dumps(figures(trials)) + "\n")
+        sys.stdout.write(json.dumps(metrics(trials)) + "\n")
         return
     console = Console()
     console.print(*comparison_tables(summaries(trials), console.width))

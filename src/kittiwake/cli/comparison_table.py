@@ -1,4 +1,4 @@
-"""Terminal tables of the figures of a comparison."""
+"""Terminal tables of the metrics of a comparison."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -8,13 +8,13 @@ from rich import box
 from rich.table import Table
 
 from kittiwake.analysis.comparison import SHOWN, Spread
-from kittiwake.cli.figures import Figures
+from kittiwake.cli.metrics import Metrics
 from kittiwake.scenario.variants import AND
 
 # spaces between two columns
 PADDING = 2
 
-Rows: TypeAlias = Sequence[Figures]
+Rows: TypeAlias = Sequence[Metrics]
 
 
 def comparison_tables(rows: Rows, width: int) -> list[Table]:
@@ -51,8 +51,8 @@ def _pages(rows: Rows, width: int) -> list[tuple[list[str], list[list[str]]]]:
     return [(titles, page) for page in pages]
 
 
-def _column(row: Figures, shown: Sequence[str]) -> list[str]:
-    """Return the cells of a column: the name, broken at each plus, and the figures."""
+def _column(row: Metrics, shown: Sequence[str]) -> list[str]:
+    """Return the cells of a column: the name, broken at each plus, and the metrics."""
     return [
         row["controllers"].replace(AND, f"{AND}\n"),
         *(_cell(row[name], row["flights"]) for name in shown),

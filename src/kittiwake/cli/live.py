@@ -60,7 +60,7 @@ def live(
     from kittiwake.cockpit.frame_buffer import FrameBuffer
     from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
-    from kittiwake.scene.frame import FlightInfo
+    from kittiwake.scene.scene_state import FlightInfo
 
     if joystick:
         import_optional("pygame", "gamepad")

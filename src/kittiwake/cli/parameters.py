@@ -10,7 +10,7 @@ import equinox as eqx
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.parameters import Annotation, Parameters
 from kittiwake.core.units import USER_UNITS, stored_name
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.estimator import AbstractEstimator
@@ -23,7 +23,7 @@ from kittiwake.world.environment import AbstractProcessKind, AbstractTurbulence
 WHOLE = "a whole number"
 FORMS = {
     get_args(Real): "a number",
-    get_args(Count): WHOLE,
+    get_args(Integer): WHOLE,
     get_args(Flag): "true or false",
     (float,): "a number",
     (int,): WHOLE,

@@ -17,7 +17,7 @@ class PictureForm(TypedDict):
     """Style and format of pictures."""
 
     style: "PlotStyle"
-    kind: str
+    file_format: str
 
 
 SCENE = "Films and pictures of the scene"
@@ -140,12 +140,12 @@ def _form(file_format: str | None, style: str) -> PictureForm:
     """
     from kittiwake.analysis.plots.style import FORMATS, STYLES
 
-    kind = file_format or "png"
-    for option, given, allowed in (("--format", kind, FORMATS), ("--style", style, STYLES)):
+    file_format = file_format or "png"
+    for option, given, allowed in (("--format", file_format, FORMATS), ("--style", style, STYLES)):
         if given not in allowed:
             message = f"`{option}`: got {given}; unknown. {did_you_mean(given, allowed)}"
             raise ScenarioError(message)
-    return {"style": STYLES[style], "kind": kind}
+    return {"style": STYLES[style], "file_format": file_format}
 
 
 def _draw_pages(
@@ -168,7 +168,7 @@ def _draw_pages(
         raise ScenarioError(message)
     log = Log.read(folder)
     warn_of_early_end(log.early_end, folder)
-    other, path = None, (folder / PICTURE_FILE).with_suffix(f".{form['kind']}")
+    other, path = None, (folder / PICTURE_FILE).with_suffix(f".{form['file_format']}")
     if second is not None:
         names = (folder.resolve().name, second.resolve().name)
         other = SecondRun(

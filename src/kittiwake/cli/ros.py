@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from kittiwake.runtime.session import Session
     from kittiwake.scenario.scenario import Scenario
 
-RosKind = Literal["ros1", "ros2"]
+RosVersion = Literal["ros1", "ros2"]
 # period at which the state of the flight is polled
 POLL_PERIOD_S = 0.05
 
 
 def fly_by_ros(
     scenario: "Scenario",
-    kind: RosKind,
+    version: RosVersion,
     speed: float,
     folder: "Path",
     progress: "AbstractContextManager[Follow]",
@@ -39,7 +39,7 @@ def fly_by_ros(
     from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
 
-    node = _node(kind, waits=scenario.ros.without_master == "wait")
+    node = _node(version, waits=scenario.ros.without_master == "wait")
     bridge = Bridge(node)
     try:
         rate_hz = block_rate_hz(scenario.ros)
@@ -71,8 +71,8 @@ def _wait_for_restart(session: "Session", log: "Log", node: "RosNode") -> bool:
         return session.restart_requested and not (session.closed or stopped())
 
 
-def _node(kind: RosKind, *, waits: bool) -> "RosNode":
-    if kind == "ros1":
+def _node(version: RosVersion, *, waits: bool) -> "RosNode":
+    if version == "ros1":
         from kittiwake.adapters.ros.ros1.node import Ros1Node
 
         node = Ros1Node()

@@ -13,8 +13,8 @@ import typer
 
 from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import Overrides, Scenario, show_scenario_warnings
-from kittiwake.cli.figures import Figures
 from kittiwake.cli.live import Gamepad, Speed, fly_live, parse_speed
+from kittiwake.cli.metrics import Metrics
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
 from kittiwake.cli.page import (
     LOOPBACK,
@@ -184,7 +184,7 @@ def show_progress(*, shown: bool) -> "Generator[Follow]":
         yield follow
 
 
-def show_summary(summary: Figures, folder: Path) -> None:
+def show_summary(summary: Metrics, folder: Path) -> None:
     """Print the summary of a run on standard output."""
     from rich.console import Console
 

@@ -10,8 +10,8 @@ import typer
 
 from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import Overrides, Scenario, show_scenario_warnings
+from kittiwake.cli.hub_flight import HubAddress, fly_by_hub, hub_speed
 from kittiwake.cli.live import Gamepad, fly_by_gamepad, parse_speed
-from kittiwake.cli.members import HubAddress, fly_by_hub, hub_speed
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
 from kittiwake.cli.ros import fly_by_ros
 from kittiwake.cli.run import (

@@ -6,14 +6,14 @@ from rich import box
 from rich.table import Table
 
 from kittiwake.analysis.summary import in_digits
-from kittiwake.cli.figures import Figures
+from kittiwake.cli.metrics import Metrics
 from kittiwake.core.units import UNIT_SYMBOLS
 
 MAX_ROWS = 20
 MAX_EVENTS = 10
 
 
-def vehicle_table(summary: Figures) -> Table:
+def vehicle_table(summary: Metrics) -> Table:
     """Return a table with a row for each of the first twenty vehicles."""
     vehicles = summary["vehicles"]
     table = Table(
@@ -50,7 +50,7 @@ def vehicle_table(summary: Figures) -> Table:
     return table
 
 
-def summary_lines(summary: Figures) -> list[str]:
+def summary_lines(summary: Metrics) -> list[str]:
     """Return lines about the end, the speed, the metrics and the events of a run."""
     ended = summary["status"] + (f": {summary['reason']}" if summary["reason"] else "")
     separation = summary["min_separation_m"]
@@ -73,19 +73,19 @@ def summary_lines(summary: Figures) -> list[str]:
     return lines
 
 
-def _task_lines(task: Figures) -> list[str]:
-    """Return a line with the return and the figures of a task, with units."""
+def _task_lines(task: Metrics) -> list[str]:
+    """Return a line with the return and the metrics of a task, with units."""
     if not task:
         return []
     if "reason" in task:
         return [f"Task {task['name']}: no return: {task['reason']}."]
-    figures = [in_words(name, task[name]) for name in task if name not in ("name", "return")]
-    more = "".join(f"; {figure}" for figure in figures)
+    metrics = [in_words(name, task[name]) for name in task if name not in ("name", "return")]
+    more = "".join(f"; {metric}" for metric in metrics)
     return [f"Task {task['name']}: return {_number(task['return'])}{more}."]
 
 
 def in_words(name: str, value: float | None) -> str:
-    """Return a figure in words: ("closest_approach_m", 1.5) is "closest approach 1.5 m"."""
+    """Return a metric in words: ("closest_approach_m", 1.5) is "closest approach 1.5 m"."""
     *words, ending = name.split("_")
     unit = UNIT_SYMBOLS.get(ending, "") if words else ""
     label = " ".join(words) if unit else name.replace("_", " ")
@@ -93,7 +93,7 @@ def in_words(name: str, value: float | None) -> str:
     return f"{label} {f'{value:g}' if is_count else _number(value)} {unit}".rstrip()
 
 
-def _waypoint_lines(waypoints: Figures) -> list[str]:
+def _waypoint_lines(waypoints: Metrics) -> list[str]:
     """Return lines about the vehicles that did not reach all waypoints."""
     missed = [
         f"{name} reached {legs['reached']} of {legs['planned']} waypoints."
@@ -104,7 +104,7 @@ def _waypoint_lines(waypoints: Figures) -> list[str]:
     return [*missed[:MAX_EVENTS], *([f"and {rest} more vehicles did not"] if rest > 0 else [])]
 
 
-def _flock_lines(teams: Figures) -> list[str]:
+def _flock_lines(teams: Metrics) -> list[str]:
     """Return a line with the flocking metrics of each team."""
     return [
         _flock_line(name, metrics)
@@ -113,7 +113,7 @@ def _flock_lines(teams: Figures) -> list[str]:
     ]
 
 
-def _flock_line(name: str, metrics: Figures) -> str:
+def _flock_line(name: str, metrics: Metrics) -> str:
     parts = [
         f"radius {_number(metrics['cohesion_radius_m'])} m at the end",
         f"minimum separation {_number(metrics['min_separation_m'])} m",
@@ -127,7 +127,7 @@ def _flock_line(name: str, metrics: Figures) -> str:
     return f"Team {name} of {metrics['members']}: {', '.join(parts)}."
 
 
-def _estimate_lines(estimates: Figures) -> list[str]:
+def _estimate_lines(estimates: Metrics) -> list[str]:
     """Return lines with the position errors of the estimates."""
     lines = [
         f"Position error of the estimate of {name}: {_number(errors['position_rms_m'])} m (RMS), "
@@ -141,7 +141,7 @@ def _estimate_lines(estimates: Figures) -> list[str]:
     ]
 
 
-def _consistency(errors: Figures) -> str:
+def _consistency(errors: Metrics) -> str:
     mean, inside = errors["nees_mean"], errors["nees_inside"]
     if mean is None:
         return ""

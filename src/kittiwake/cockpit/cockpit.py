@@ -1,4 +1,4 @@
-"""Cockpit page: a shared scene and panels for each browser, updated from the newest frame."""
+"""Cockpit page: a shared scene and panels for each browser, updated from the newest scene state."""
 
 import asyncio
 import logging
@@ -19,8 +19,8 @@ from kittiwake.cockpit.panels.world import WindPanel
 from kittiwake.cockpit.replay import Replay
 from kittiwake.cockpit.scene_nodes import SceneNodes
 from kittiwake.runtime.session import Session
-from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.log_playback import LogPlayback
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 
 # update rates of the scene, and of readings and plots
 SCENE_HZ, PANELS_HZ = 30.0, 8.0
@@ -63,7 +63,7 @@ class Cockpit:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
@@ -135,16 +135,16 @@ class Cockpit:
         """Keep complete rows of all vehicles selected in any browser."""
         selected = {page.context.selected for page in [*self._pages.values()]}
         if selected and isinstance(self._source, FrameBuffer):
-            self._source.watch(selected)
+            self._source.select_vehicles(selected)
 
     def _draw_loop(self) -> None:
         written_s, logged = -1.0, ""
         while not self._closed.is_set():
             start_s = monotonic()
-            frame = self._source.frame()
-            if frame is not None:
+            scene_state = self._source.scene_state()
+            if scene_state is not None:
                 try:
-                    written_s = self._draw(frame, start_s, written_s)
+                    written_s = self._draw(scene_state, start_s, written_s)
                 except Exception as error:
                     # for example a page that is closing; the flight continues
                     if repr(error) != logged:
@@ -152,28 +152,28 @@ class Cockpit:
                         logging.getLogger(__name__).exception("could not draw the cockpit")
             self._closed.wait(max(1.0 / SCENE_HZ - (monotonic() - start_s), 0.0))
 
-    def _draw(self, frame: Frame, now_s: float, written_s: float) -> float:
+    def _draw(self, scene_state: SceneState, now_s: float, written_s: float) -> float:
         pages = [*self._pages.values()]
         with self._server.atomic():
-            self._scene.draw(frame)
+            self._scene.draw(scene_state)
             if self._ghost is not None:
-                self._ghost.draw(frame.time_s)
+                self._ghost.draw(scene_state.time_s)
         for page in pages:
-            page.follow(frame)
+            page.follow(scene_state)
         if now_s - written_s < 1.0 / PANELS_HZ:
             return written_s
         with self._server.atomic():
-            self._write_status(frame)
+            self._write_status(scene_state)
             for panel in self._panels:
-                panel.update(frame)
+                panel.update(scene_state)
         for page in pages:
-            page.update(frame)
+            page.update(scene_state)
         self._report_problems()
         return now_s
 
-    def _write_status(self, frame: Frame) -> None:
+    def _write_status(self, scene_state: SceneState) -> None:
         session, name = self._session, self._flight.scenario.name
-        text = f"**{name}** · {frame.time_s:.2f} s"
+        text = f"**{name}** · {scene_state.time_s:.2f} s"
         if session is not None:
             text += f" · seed {session.seed}" + (" · paused" if session.clock.paused else "")
             text += " · ended" if session.executor.ended else ""
@@ -196,7 +196,7 @@ class _Ghost:
 
     def draw(self, time_s: float) -> None:
         """Draw the ghost at a time."""
-        self._scene.draw(self._playback.frame(time_s))
+        self._scene.draw(self._playback.scene_state(time_s))
 
 
 def _configure_page(server: viser.ViserServer, flight: FlightInfo) -> None:

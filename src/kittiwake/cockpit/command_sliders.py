@@ -28,7 +28,9 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.runtime.maneuvers import MODE_COMMAND_TYPES, Capabilities, VehicleEstimate
+from kittiwake.runtime.command_conversion import MODE_COMMAND_TYPES
+from kittiwake.runtime.maneuvers import Capabilities
+from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 
 RANGE_M, SPEED_MPS, ACCELERATION_MPS2, TILT_DEG, RATE_DEGPS = 20.0, 5.0, 5.0, 35.0, 180.0
 MAX_THRUST_WEIGHTS = 2.0
@@ -77,7 +79,9 @@ def command_sliders(context: SliderContext) -> Mapping[str, CommandSliders]:
     accepted = set(context.capabilities.accepted_commands)
     if ModeCommand in accepted:
         accepted |= {*MODE_COMMAND_TYPES}
-    groups = [make(context) for kind, make in _COMMAND_TYPES.items() if kind in accepted]
+    groups = [
+        make(context) for command_type, make in _COMMAND_TYPES.items() if command_type in accepted
+    ]
     if context.vehicle.dynamics.command_type in accepted - {*_COMMAND_TYPES}:
         groups.append(_actuators(context))
     return {sliders.title: sliders for sliders in groups}

@@ -1,4 +1,4 @@
-"""Buffer of the last frames of a live flight."""
+"""Buffer of the last rows of a live flight."""
 
 import threading
 from collections import deque
@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 
 TRAIL_S, TRAIL_HZ = 10.0, 10.0
 # time span of the rows kept for plots
@@ -20,10 +20,10 @@ MAX_COLUMNS = 500
 
 @runtime_checkable
 class FrameSource(Protocol):
-    """Source of frames: a live flight or a log."""
+    """Source of scene states: a live flight or a log."""
 
-    def frame(self) -> Frame | None:
-        """Return the current frame; None before the first one."""
+    def scene_state(self) -> SceneState | None:
+        """Return the current scene state; None before the first one."""
         ...
 
     def history(
@@ -34,9 +34,9 @@ class FrameSource(Protocol):
 
 
 class FrameBuffer:
-    """Latest frame, trails and column histories of a live flight, without blocking it.
+    """Latest scene state, trails and column histories of a live flight, without blocking it.
 
-    Positions are kept for all vehicles, complete rows only for the watched ones.
+    Positions are kept for all vehicles, complete rows only for the selected ones.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class FrameBuffer:
                 while history[0][0] < time_s - span_s:
                     history.popleft()
 
-    def watch(self, vehicles: Iterable[str]) -> None:
+    def select_vehicles(self, vehicles: Iterable[str]) -> None:
         """Keep complete rows of these vehicles from now on, and of no others."""
         with self._lock:
             self._histories = {name: self._histories.get(name, deque()) for name in vehicles}
 
-    def frame(self) -> Frame | None:
+    def scene_state(self) -> SceneState | None:
         """Return the newest row and the trail of each vehicle."""
         with self._lock:
             if not self._rows:
@@ -86,12 +86,12 @@ class FrameBuffer:
                 name: np.array([*places, self._rows[name][1:4]])
                 for name, places in self._trails.items()
             }
-            return Frame(time_s, dict(self._rows), trails)
+            return SceneState(time_s, dict(self._rows), trails)
 
     def history(
         self, vehicle: str, columns: Sequence[str], span_s: float
     ) -> Float64[np.ndarray, "rows columns"]:
-        """Return the time and some columns of a watched vehicle; no rows for others."""
+        """Return the time and some columns of a selected vehicle; no rows for others."""
         names = ["time_s", *columns]
         with self._lock:
             rows = [*self._histories.get(vehicle, ())]

@@ -94,7 +94,7 @@ class Gamepad:
 
     def __exit__(
         self,
-        kind: type[BaseException] | None,
+        error_type: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
@@ -190,8 +190,10 @@ class _RawPad:
         return GamepadReading(tuple(axes), tuple(buttons))
 
 
-def _numbers(pygame: ModuleType, kind: str, names: dict[int, str]) -> dict[int, int]:
-    return {index: getattr(pygame, f"CONTROLLER_{kind}_{name}") for index, name in names.items()}
+def _numbers(pygame: ModuleType, error_type: str, names: dict[int, str]) -> dict[int, int]:
+    return {
+        index: getattr(pygame, f"CONTROLLER_{error_type}_{name}") for index, name in names.items()
+    }
 
 
 @contextmanager

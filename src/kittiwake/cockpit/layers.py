@@ -1,4 +1,4 @@
-"""Optional layers of the scene: functions that draw a frame."""
+"""Optional layers of the scene: functions that draw a scene state."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,6 @@ import viser
 from kittiwake.cockpit.node_factory import NodeFactory, set_visible, update_node
 from kittiwake.rendering.shapes import Rgb
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.lines import (
     MAX_ANNOTATED,
     POSITION,
@@ -22,6 +21,7 @@ from kittiwake.scene.lines import (
     sphere_mesh,
 )
 from kittiwake.scene.planned_route import planned_positions_world_m
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.selection import Selection
 from kittiwake.scene.sensor_beams import SensorBeams, cone_mesh
 
@@ -40,7 +40,7 @@ LABEL_SCALE = 0.9
 MIN_VEHICLE_M = 0.1
 EDGES_OF_FIELD = 8
 
-Layer = Callable[[Frame], None]
+Layer = Callable[[SceneState], None]
 
 
 @dataclass
@@ -100,8 +100,8 @@ class Layers:
             for name in names
         ]
 
-        def draw(frame: Frame) -> None:
-            places = np.nan_to_num(selection.of(frame))
+        def draw(scene_state: SceneState) -> None:
+            places = np.nan_to_num(selection.of(scene_state))
             places[:, 2] += above
             for handle, place in zip(handles, places, strict=True):
                 set_visible(handle, visible=self._options.labels)
@@ -119,12 +119,12 @@ class Layers:
         markers = self._nodes.batch("reference/setpoints", sphere_mesh(SETPOINT_RGB, 0.75), count)
         lines = self._nodes.empty_lines("reference/to setpoints", count, SETPOINT_RGB, THIN_WIDTH)
 
-        def draw(frame: Frame) -> None:
+        def draw(scene_state: SceneState) -> None:
             visible = self._options.reference
             set_visible(markers, visible=visible)
             set_visible(lines, visible=visible)
             if visible:
-                places, there, segments = setpoints.at(frame)
+                places, there, segments = setpoints.at(scene_state)
                 markers.batched_positions = places.astype(np.float32)
                 update_node(markers, batched_scales=np.where(there, radii, 0.0).astype(np.float32))
                 lines.points = segments.astype(np.float32)
@@ -155,12 +155,12 @@ class Layers:
         owners = np.repeat(np.arange(len(routes)), [len(places) for places in routes.values()])
         selection = Selection(self._flight, list(routes), ("guidance.legs",))
 
-        def draw(frame: Frame) -> None:
+        def draw(scene_state: SceneState) -> None:
             visible = self._options.reference
             set_visible(markers, visible=visible)
             set_visible(lines, visible=visible)
             if visible:
-                legs = np.nan_to_num(selection.of(frame)[:, 0])
+                legs = np.nan_to_num(selection.of(scene_state)[:, 0])
                 reached = (numbers < legs[owners])[:, None]
                 rgb = np.where(reached, REACHED_RGB, ROUTE_RGB).astype(np.uint8)
                 update_node(markers, batched_colors=rgb)
@@ -208,11 +208,11 @@ class Layers:
             batched_opacities=np.zeros(count, np.float32),
         )
 
-        def draw(frame: Frame) -> None:
+        def draw(scene_state: SceneState) -> None:
             set_visible(handle, visible=self._options.beams)
             if not self._options.beams:
                 return
-            cones = beams.cones_at(frame)
+            cones = beams.cones_at(scene_state)
             handle.batched_positions = cones.poses.positions_world_m.astype(np.float32)
             handle.batched_wxyzs = cones.poses.q_world_from_part.astype(np.float32)
             handle.batched_scales = cones.scales.astype(np.float32)
@@ -228,15 +228,15 @@ class Layers:
         self,
         handle: viser.LineSegmentsHandle,
         option: str,
-        segments: Callable[[Frame], Segments],
+        segments: Callable[[SceneState], Segments],
     ) -> Layer:
         """Return a layer of lines, which are not computed while it is hidden."""
 
-        def draw(frame: Frame) -> None:
+        def draw(scene_state: SceneState) -> None:
             visible = getattr(self._options, option)
             set_visible(handle, visible=visible)
             if visible:
-                handle.points = segments(frame).astype(np.float32)
+                handle.points = segments(scene_state).astype(np.float32)
 
         return draw
 

@@ -14,7 +14,7 @@ from kittiwake.cockpit.panels.readings import ReadingsPanel
 from kittiwake.cockpit.panels.view import BrowserCamera, ViewPanel
 from kittiwake.cockpit.panels.world import FaultsPanel
 from kittiwake.runtime.session import Session
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 
 
 class Page:
@@ -56,18 +56,18 @@ class Page:
         self.context.select(vehicle)
         self._on_select()
 
-    def follow(self, frame: Frame) -> None:
+    def follow(self, scene_state: SceneState) -> None:
         """Move a following camera with its vehicle."""
-        self._try(lambda: self._view.follow(frame))
+        self._try(lambda: self._view.follow(scene_state))
 
-    def update(self, frame: Frame) -> None:
-        """Update all panels to a frame."""
+    def update(self, scene_state: SceneState) -> None:
+        """Update all panels to a scene state."""
 
         def update_panels() -> None:
             # a panel that is rebuilt meanwhile would remove the controls written to
             with self.context.lock:
                 for panel in self._panels:
-                    panel.update(frame)
+                    panel.update(scene_state)
 
         self._try(update_panels)
 

@@ -18,7 +18,7 @@ from kittiwake.core.errors import CommandError, KittiwakeError
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scene.frame import FlightInfo, Frame
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 
 # display time of notifications
 NOTIFICATION_S = 8.0
@@ -37,7 +37,7 @@ class PanelContext:
         gui: API that creates the controls.
         clients: browsers that show the controls.
         flight: scenario and log columns of the flight.
-        source: source of frames.
+        source: source of scene states.
         session: live session; None for a log.
         selected: vehicle that the panels show; each browser has its own.
         tab: tab in which panels are being created.
@@ -111,10 +111,10 @@ class PanelContext:
         elements = Counter(NUMBER.sub("#", name) for name in columns)
         return [name for name in columns if elements[NUMBER.sub("#", name)] <= MAX_ELEMENTS]
 
-    def row(self, frame: Frame) -> dict[str, float]:
+    def row(self, scene_state: SceneState) -> dict[str, float]:
         """Return the values of the selected vehicle by column; NaN if it has no row."""
         columns = self.flight.columns[self.selected]
-        row: ndarray = frame.rows.get(self.selected, np.full(len(columns), np.nan))
+        row: ndarray = scene_state.rows.get(self.selected, np.full(len(columns), np.nan))
         return dict(zip(columns, row.tolist(), strict=True))
 
     def notify(self, title: str, text: str, *, error: bool = False) -> None:

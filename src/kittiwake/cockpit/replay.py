@@ -7,12 +7,12 @@ from time import monotonic
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.scene.frame import Frame
 from kittiwake.scene.log_playback import LogPlayback
+from kittiwake.scene.scene_state import SceneState
 
 
 class Replay:
-    """Frame source that plays a log at a chosen speed and stops at its end."""
+    """Source of scene states that plays a log at a chosen speed and stops at its end."""
 
     def __init__(self, playback: LogPlayback) -> None:
         self.playback, self.events = playback, playback.events
@@ -55,9 +55,9 @@ class Replay:
             self._start_s, self._start_wall_s = self._now_s(), monotonic()
             self._paused = paused
 
-    def frame(self) -> Frame:
-        """Return the frame at the current time."""
-        return self.playback.frame(self.time_s)
+    def scene_state(self) -> SceneState:
+        """Return the scene state at the current time."""
+        return self.playback.scene_state(self.time_s)
 
     def history(
         self, vehicle: str, columns: Sequence[str], span_s: float

@@ -7,9 +7,9 @@ from jaxtyping import Float
 from kittiwake.cockpit.layers import Layer, Layers, Options, largest_m
 from kittiwake.cockpit.node_factory import NodeFactory
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.lines import POSITION
 from kittiwake.scene.moving_bodies import MovingBodies
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.selection import Selection
 from kittiwake.scene.static_objects import is_water, static_lines, static_meshes
 from kittiwake.scene.water import Sea, has_waves
@@ -58,13 +58,13 @@ class SceneNodes:
             self._layers += [*self._add_static(), *layers.all()]
             self._add_light()
 
-    def draw(self, frame: Frame) -> None:
-        """Update all nodes to a frame."""
-        for handle, poses in zip(self._parts, self._bodies.poses(frame), strict=True):
+    def draw(self, scene_state: SceneState) -> None:
+        """Update all nodes to a scene state."""
+        for handle, poses in zip(self._parts, self._bodies.poses(scene_state), strict=True):
             handle.batched_positions = poses.positions_world_m.astype(np.float32)
             handle.batched_wxyzs = poses.q_world_from_part.astype(np.float32)
         for layer in self._layers:
-            layer(frame)
+            layer(scene_state)
 
     def remove(self) -> None:
         """Remove all nodes except the sky."""
@@ -86,11 +86,11 @@ class SceneNodes:
         center = extent_of(self._flight).center_world_m[:2]
         handle = self._nodes.mesh("static/waves", sea.mesh(0.0, center), shadow=False)
 
-        def draw(frame: Frame) -> None:
-            places = selection.of(frame)[:, :2]
+        def draw(scene_state: SceneState) -> None:
+            places = selection.of(scene_state)[:, :2]
             finite = places[np.isfinite(places).all(axis=1)]
             around = finite.mean(axis=0) if len(finite) else center
-            handle.vertices = sea.vertices_world_m(frame.time_s, around).astype(np.float32)
+            handle.vertices = sea.vertices_world_m(scene_state.time_s, around).astype(np.float32)
 
         return draw
 
@@ -114,11 +114,11 @@ class SceneNodes:
 
 
 def home_camera(
-    flight: FlightInfo, frame: Frame
+    flight: FlightInfo, scene_state: SceneState
 ) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
     """Return the position and target of a camera that shows all vehicles, from behind and above."""
-    places = Selection(flight, list(flight.scenario.vehicles), POSITION).of(frame)
-    trails = [trail for trail in frame.trails.values() if len(trail)]
+    places = Selection(flight, list(flight.scenario.vehicles), POSITION).of(scene_state)
+    trails = [trail for trail in scene_state.trails.values() if len(trail)]
     positions = np.concatenate([places, *trails])
     positions = positions[np.isfinite(positions).all(axis=1)]
     if len(positions) == 0:

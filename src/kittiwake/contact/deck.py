@@ -9,12 +9,12 @@ from kittiwake.contact.solid import Solid
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 # a point counts as in contact down to this depth below a deck's surface
 DEPTH_M = 0.2
-# surface numbers: the ground, and the first of the decks
+# ids of surfaces: the ground, and the first of the decks
 GROUND, FIRST_DECK = 1, 2
 
 
@@ -50,7 +50,7 @@ class Deck(eqx.Module):
 class DeckState(eqx.Module):
     """Pose, motion and size of a deck.
 
-    ``number`` identifies the deck among all surfaces.
+    ``surface_id`` identifies the deck among all surfaces.
     """
 
     center_world_m: Vec3
@@ -59,7 +59,7 @@ class DeckState(eqx.Module):
     angular_velocity_world_radps: Vec3
     length_m: Real
     width_m: Real
-    number: Count = FIRST_DECK
+    surface_id: Integer = FIRST_DECK
 
     def to_deck_axes(self, point_world_m: Vec3) -> Vec3:
         """Return a point in deck axes, relative to the center; z is the height above the deck."""

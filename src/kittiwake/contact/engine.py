@@ -108,7 +108,7 @@ class Contacts(eqx.Module):
         motions: the motions of all bodies after the step.
         touched: true for bodies that touched anything.
         feet_touching: the number of feet of each body in contact.
-        surface: the number of the surface with the largest contact force, as in ``contact.deck``;
+        surface: the id of the surface with the largest contact force, as in ``contact.deck``;
             0 without contact.
         impulses: the contact impulse on each body in N s, along world axes, and the angular impulse
             in N m s, about body axes.

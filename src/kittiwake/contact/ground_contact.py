@@ -9,12 +9,12 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from kittiwake.contact.deck import DeckState
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 # a touch after this time in the air is a landing: the first, and any later one (not a bounce)
 FLIGHT_S, BOUNCE_S = 0.2, 0.5
-# values of ``over`` besides surface numbers: no surface nearby; unknown before the first step
+# values of ``over`` besides ids of surfaces: no surface nearby; unknown before the first step
 NOTHING, UNKNOWN = 0, -1
 
 
@@ -25,7 +25,7 @@ class GroundContact(eqx.Module):
         grip_x_m: the anchor point of each foot's static friction, along the surface's x axis:
             relative to the center of a deck, or to the world's origin on the ground.
         grip_y_m: the same along the surface's y axis.
-        over: the number of the surface below each foot.
+        over: the id of the surface below each foot.
         touching: the number of feet in contact.
         airborne_s: the time since the last contact.
         landings: the number of landings.
@@ -38,16 +38,16 @@ class GroundContact(eqx.Module):
     grip_x_m: Float[Array, " feet"]
     grip_y_m: Float[Array, " feet"]
     over: Int[Array, " feet"]
-    touching: Count
+    touching: Integer
     airborne_s: Real
-    landings: Count
+    landings: Integer
     touch_speed_mps: Real
-    touched_deck: Count
+    touched_deck: Integer
     touch_offset_m: Real
-    on_deck: Count
+    on_deck: Integer
 
     def after_step(
-        self, touching: Count, approach: "SurfaceApproach", dt_s: Real
+        self, touching: Integer, approach: "SurfaceApproach", dt_s: Real
     ) -> "GroundContact":
         """Return the state after a step, with the number of feet in contact at its end."""
         flight_s = jnp.where(self.landings > 0, BOUNCE_S, FLIGHT_S)
@@ -74,21 +74,21 @@ class SurfaceApproach(NamedTuple):
     """
 
     speed_mps: Real
-    on_deck: Count
+    on_deck: Integer
     offset_m: Real
 
     @classmethod
     def of(
         cls,
-        number: Count,
+        surface_id: Integer,
         decks: Sequence[DeckState],
         position_world_m: Vec3,
         velocity_world_mps: Vec3,
     ) -> "SurfaceApproach":
-        """Return the approach to the surface of a number: one of the decks, or the ground."""
+        """Return the approach to the surface with an id: one of the decks, or the ground."""
         speed_mps, on_deck, offset_m = velocity_world_mps.norm(), jnp.asarray(0, jnp.int32), 0.0
         for deck in decks:
-            this, point = number == deck.number, deck.to_deck_axes(position_world_m)
+            this, point = surface_id == deck.surface_id, deck.to_deck_axes(position_world_m)
             relative_mps = (velocity_world_mps - deck.velocity_at(position_world_m)).norm()
             speed_mps = jnp.where(this, relative_mps, speed_mps)
             on_deck = jnp.where(this, 1, on_deck).astype(jnp.int32)

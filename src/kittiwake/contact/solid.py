@@ -10,7 +10,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
-Kind = Literal["plane", "box", "sphere", "cylinder", "capsule", "hull"]
+SolidShape = Literal["plane", "box", "sphere", "cylinder", "capsule", "hull"]
 
 Points = Float[np.ndarray, "points 3"]
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
@@ -25,7 +25,7 @@ class Solid:
     """Convex solid, in the axes of its body or of the world.
 
     Attributes:
-        kind: the shape; a plane fills the half-space below its own z = 0.
+        shape: the type of shape; a plane fills the half-space below its own z = 0.
         sizes_m: half the sides of a box, the radius of a sphere, radius and half length along z of
             a cylinder or capsule; empty for other shapes.
         position_m: the position of the center.
@@ -33,7 +33,7 @@ class Solid:
         corners_m: the corners of a hull; None for other shapes.
     """
 
-    kind: Kind
+    shape: SolidShape
     sizes_m: tuple[float, ...] = ()
     position_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
     attitude: tuple[float, float, float, float] = UPRIGHT
@@ -41,12 +41,12 @@ class Solid:
 
     @classmethod
     def at(
-        cls, kind: Kind, sizes_m: tuple[Real, ...], position_m: Vec3, attitude: Quaternion
+        cls, shape: SolidShape, sizes_m: tuple[Real, ...], position_m: Vec3, attitude: Quaternion
     ) -> "Solid":
         """Return a solid from numbers of any type."""
         q = attitude
         return cls(
-            kind,
+            shape,
             tuple(float(size) for size in sizes_m),
             (float(position_m.x), float(position_m.y), float(position_m.z)),
             (float(q.w), float(q.x), float(q.y), float(q.z)),

@@ -35,7 +35,7 @@ class Butterworth(eqx.Module):
     edge_hz: Annotated[Real, POSITIVE]
     order: Annotated[int, ORDER] = eqx.field(static=True, default=2)
 
-    def begin(self) -> ButterworthState:
+    def init(self) -> ButterworthState:
         """Return the initial state."""
         empty = (jnp.asarray(0.0), jnp.asarray(0.0))
         return ButterworthState((empty,) * ((self.order + 1) // 2), jnp.asarray(False))

@@ -93,7 +93,7 @@ class DistanceLock(AbstractController[DistanceLockState, SurfaceMotion, ThrustAt
     def init(self, key: PRNGKeyArray) -> DistanceLockState:
         del key
         return DistanceLockState(
-            self.vertical.begin(), self.forward.begin(), self.damping.begin(), PidState.initial()
+            self.vertical.init(), self.forward.init(), self.damping.init(), PidState.initial()
         )
 
     @override

@@ -55,7 +55,7 @@ class Kemper(AbstractController[KemperState, ThrustAttitude, ThrustTorque]):
     @override
     def init(self, key: PRNGKeyArray) -> KemperState:
         del key
-        return KemperState(self._tilt.begin(), self._tilt.begin(), self._yaw.begin())
+        return KemperState(self._tilt.init(), self._tilt.init(), self._yaw.init())
 
     @override
     def step(

@@ -67,7 +67,7 @@ class Pid(eqx.Module):
     turn: Annotated[float, POSITIVE] | None = eqx.field(static=True, default=None)
     initial: Real = 0.0
 
-    def begin(self) -> PidState:
+    def init(self) -> PidState:
         """Return the initial state."""
         return PidState.initial(self.initial)
 

@@ -175,7 +175,7 @@ class SurfaceFollowing(AbstractController[SurfaceFollowingState, SurfaceMotion, 
         del key
         none = PidState.initial()
         return SurfaceFollowingState(
-            self.vertical.begin(), self.forward.begin(), self.sideways.begin(), none, none, none
+            self.vertical.init(), self.forward.init(), self.sideways.init(), none, none, none
         )
 
     @override

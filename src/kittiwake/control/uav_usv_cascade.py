@@ -125,16 +125,16 @@ class UavUsvCascade(AbstractController[UavUsvCascadeState, PositionYaw, RotorSpe
     @override
     def init(self, key: PRNGKeyArray) -> UavUsvCascadeState:
         del key
-        position, velocity = self.position.begin(), self.velocity.begin()
+        position, velocity = self.position.init(), self.velocity.init()
         return UavUsvCascadeState(
             position_ahead=position,
             position_left=position,
             velocity_ahead=velocity,
             velocity_left=velocity,
-            roll=self.roll.begin(),
-            pitch=self.pitch.begin(),
-            yaw=self.yaw.begin(),
-            height=self.height.begin(),
+            roll=self.roll.init(),
+            pitch=self.pitch.init(),
+            yaw=self.yaw.init(),
+            height=self.height.init(),
         )
 
     @override

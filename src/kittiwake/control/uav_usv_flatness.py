@@ -76,10 +76,8 @@ class UavUsvFlatness(AbstractController[UavUsvFlatnessState, PositionYaw, Thrust
     @override
     def init(self, key: PRNGKeyArray) -> UavUsvFlatnessState:
         del key
-        horizontal = self.horizontal.begin()
-        return UavUsvFlatnessState(
-            horizontal, horizontal, self.height.begin(), self.low_pass.begin()
-        )
+        horizontal = self.horizontal.init()
+        return UavUsvFlatnessState(horizontal, horizontal, self.height.init(), self.low_pass.init())
 
     @override
     def step(

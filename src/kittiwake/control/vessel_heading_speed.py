@@ -41,7 +41,7 @@ class VesselHeadingSpeed(AbstractController[PidState, HeadingSpeed, RudderThrust
     @override
     def init(self, key: PRNGKeyArray) -> PidState:
         del key
-        return self._helm.begin()
+        return self._helm.init()
 
     @override
     def step(

@@ -70,7 +70,7 @@ class VesselPropellers(AbstractController[VesselPropellersState, HeadingSpeed, P
     @override
     def init(self, key: PRNGKeyArray) -> VesselPropellersState:
         del key
-        return VesselPropellersState(self._throttle.begin(), self._helm.begin())
+        return VesselPropellersState(self._throttle.init(), self._helm.init())
 
     @override
     def step(

@@ -18,7 +18,7 @@ class Bounds:
     high: float = inf
     open_below: bool = False
 
-    def hold(self, value: float) -> bool:
+    def contains(self, value: float) -> bool:
         """Return True if a value lies in the interval."""
         return (self.low < value if self.open_below else self.low <= value) and value <= self.high
 

@@ -19,12 +19,12 @@ from typing_extensions import TypeVar
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.parameters import Annotation, Parameters
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 Record = TypeVar("Record", bound=eqx.Module)
 # what a column can hold
-Number: TypeAlias = Real | Count | Flag
+Number: TypeAlias = Real | Integer | Flag
 
 FRAMES = ("world", "body")
 
@@ -36,102 +36,109 @@ def axis_column(name: str, axis: str) -> str:
     return "_".join([*words[:at], axis, *words[at:]])
 
 
-def column_names(kind: type[eqx.Module], length: int = 0) -> list[str]:
+def column_names(record_type: type[eqx.Module], length: int = 0) -> list[str]:
     """Return the columns of a record type, which must not have arrays."""
-    hints = get_type_hints(kind)
-    return [column for f in fields(kind) for column in _columns_of(f.name, hints[f.name], length)]
+    hints = get_type_hints(record_type)
+    return [
+        column for f in fields(record_type) for column in _columns_of(f.name, hints[f.name], length)
+    ]
 
 
-def required_columns(kind: type[eqx.Module], length: int = 0) -> list[str]:
+def required_columns(record_type: type[eqx.Module], length: int = 0) -> list[str]:
     """Return the columns of the fields without a default."""
-    hints = get_type_hints(kind)
-    required = [f.name for f in fields(kind) if f.default is MISSING]
+    hints = get_type_hints(record_type)
+    required = [f.name for f in fields(record_type) if f.default is MISSING]
     return [column for name in required for column in _columns_of(name, hints[name], length)]
 
 
-def from_columns(kind: type[Record], values: dict[str, Number]) -> Record:
+def from_columns(record_type: type[Record], values: dict[str, Number]) -> Record:
     """Return a record from its columns; a missing column of a field with a default is zero."""
-    definite = column_names(kind)
-    possible = [name for name in column_names(kind, len(values)) if name not in definite]
+    definite = column_names(record_type)
+    possible = [name for name in column_names(record_type, len(values)) if name not in definite]
     length = sum(name in values for name in possible)
-    required = required_columns(kind, length)
+    required = required_columns(record_type, length)
     remaining = iter(
-        [values[c] if c in required else values.get(c, 0.0) for c in column_names(kind, length)]
+        [
+            values[c] if c in required else values.get(c, 0.0)
+            for c in column_names(record_type, length)
+        ]
     )
-    return _record(kind, remaining, length)
+    return _record(record_type, remaining, length)
 
 
-def tuple_length(kind: Annotation, length: int) -> int:
+def tuple_length(annotation: Annotation, length: int) -> int:
     """Return the length of a tuple type, which is ``length`` for a tuple of any length."""
-    items = get_args(kind)
+    items = get_args(annotation)
     return length if ... in items else len(items)
 
 
 def to_columns(record: eqx.Module | Parameters, prefix: str = "") -> dict[str, Number]:
     """Return a record's numbers by column name, with a prefix."""
     return {
-        name: block.numbers if np.ndim(block.numbers) == 0 else block.numbers[at]
-        for block in to_blocks(record, prefix)
-        for name, at in zip(block.columns, np.ndindex(np.shape(block.numbers)), strict=True)
+        name: group.numbers if np.ndim(group.numbers) == 0 else group.numbers[at]
+        for group in to_column_groups(record, prefix)
+        for name, at in zip(group.columns, np.ndindex(np.shape(group.numbers)), strict=True)
     }
 
 
-class Block(NamedTuple):
+class ColumnGroup(NamedTuple):
     """Columns that share one array, such as an image, or a single column."""
 
     columns: list[str]
     numbers: ArrayTree
 
 
-def to_blocks(record: eqx.Module | Parameters, prefix: str = "") -> list[Block]:
+def to_column_groups(record: eqx.Module | Parameters, prefix: str = "") -> list[ColumnGroup]:
     """Return a record's numbers in order, with a column prefix, without fields that are None."""
     items = record.items() if isinstance(record, dict) else _items(record)
     known = [(name, value) for name, value in items if value is not None]
-    return [block for name, value in known for block in _blocks(prefix, name, value)]
+    return [group for name, value in known for group in _column_groups(prefix, name, value)]
 
 
-def _blocks(prefix: str, name: str, value: ArrayTree) -> list[Block]:
+def _column_groups(prefix: str, name: str, value: ArrayTree) -> list[ColumnGroup]:
     if isinstance(value, Vec3 | Quaternion):
         parts = [getattr(value, f.name) for f in fields(value)]
         names = _columns_of(name, type(value))
-        return [Block([prefix + n], part) for n, part in zip(names, parts, strict=True)]
+        return [ColumnGroup([prefix + n], part) for n, part in zip(names, parts, strict=True)]
     if isinstance(value, eqx.Module | dict):
-        return to_blocks(value, f"{prefix}{name}.")
+        return to_column_groups(value, f"{prefix}{name}.")
     if isinstance(value, tuple | list):
-        return [Block([prefix + axis_column(name, str(i))], part) for i, part in enumerate(value)]
+        return [
+            ColumnGroup([prefix + axis_column(name, str(i))], part) for i, part in enumerate(value)
+        ]
     if np.ndim(value) == 0:
-        return [Block([prefix + name], value)]
+        return [ColumnGroup([prefix + name], value)]
     # an image may have a million columns: compute the common parts once
     before, after = (prefix + axis_column(name, "\0")).split("\0")
     places = product(*(map(str, range(size)) for size in np.shape(value)))
-    return [Block([f"{before}{'_'.join(at)}{after}" for at in places], value)]
+    return [ColumnGroup([f"{before}{'_'.join(at)}{after}" for at in places], value)]
 
 
-def _columns_of(name: str, kind: Annotation, length: int = 0) -> list[str]:
-    if kind is Vec3:
+def _columns_of(name: str, annotation: Annotation, length: int = 0) -> list[str]:
+    if annotation is Vec3:
         return [axis_column(name, axis) for axis in "xyz"]
-    if kind is Quaternion:
+    if annotation is Quaternion:
         return [f"{name}_{part}" for part in "wxyz"]
-    if get_origin(kind) is tuple:
-        return [axis_column(name, str(i)) for i in range(tuple_length(kind, length))]
-    if _is_record(kind):
-        return [f"{name}.{column}" for column in column_names(kind, length)]
+    if get_origin(annotation) is tuple:
+        return [axis_column(name, str(i)) for i in range(tuple_length(annotation, length))]
+    if _is_record(annotation):
+        return [f"{name}.{column}" for column in column_names(annotation, length)]
     return [name]
 
 
-def _record(kind: type[Record], numbers: Iterator[Number], length: int) -> Record:
-    hints = get_type_hints(kind)
-    return kind(*(_value(hints[f.name], numbers, length) for f in fields(kind)))
+def _record(record_type: type[Record], numbers: Iterator[Number], length: int) -> Record:
+    hints = get_type_hints(record_type)
+    return record_type(*(_value(hints[f.name], numbers, length) for f in fields(record_type)))
 
 
-def _value(kind: Annotation, numbers: Iterator[Number], length: int) -> ArrayTree:
-    if get_origin(kind) is tuple:
-        return tuple(next(numbers) for _ in range(tuple_length(kind, length)))
-    return _record(kind, numbers, length) if _is_record(kind) else next(numbers)
+def _value(annotation: Annotation, numbers: Iterator[Number], length: int) -> ArrayTree:
+    if get_origin(annotation) is tuple:
+        return tuple(next(numbers) for _ in range(tuple_length(annotation, length)))
+    return _record(annotation, numbers, length) if _is_record(annotation) else next(numbers)
 
 
-def _is_record(kind: Annotation) -> TypeGuard[type[eqx.Module]]:
-    return isinstance(kind, type) and issubclass(kind, eqx.Module)
+def _is_record(annotation: Annotation) -> TypeGuard[type[eqx.Module]]:
+    return isinstance(annotation, type) and issubclass(annotation, eqx.Module)
 
 
 def _items(record: eqx.Module) -> list[tuple[str, ArrayTree]]:

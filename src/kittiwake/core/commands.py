@@ -27,7 +27,7 @@ from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import tuple_length
 from kittiwake.core.parameters import Annotation
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 Record = TypeVar("Record", bound=eqx.Module)
@@ -189,12 +189,12 @@ class ModeCommand(eqx.Module):
                 command.acceleration_body_mps2,
             )
             return replace(self.with_command(VelocityYawRate(*given)), velocity_in_body_axes=True)
-        for mode, (name, kind) in enumerate(_COMMAND_OF_MODE.items(), start=1):
-            if isinstance(command, kind):
+        for mode, (name, command_type) in enumerate(_COMMAND_OF_MODE.items(), start=1):
+            if isinstance(command, command_type):
                 changes = {"mode": float(mode), name: command, f"{name}_given": True}
                 axes = {"velocity_in_body_axes": False} if name == "velocity" else {}
                 return replace(self, **changes, **axes)
-        allowed = ", ".join(kind.__name__ for kind in _COMMAND_OF_MODE.values())
+        allowed = ", ".join(command_type.__name__ for command_type in _COMMAND_OF_MODE.values())
         message = f"no mode takes a {type(command).__name__}; give one of {allowed}"
         raise TypeError(message)
 
@@ -293,19 +293,21 @@ class CommandChoice(eqx.Module):
     """One of several commands of different types; ``place`` is the index of the chosen one."""
 
     commands: tuple[Command, ...]
-    index: Count
+    index: Integer
 
 
-def zero_command(kind: type[Record], length: int = 0) -> Record:
+def zero_command(command_type: type[Record], length: int = 0) -> Record:
     """Return a command of zeros, with level attitudes; ``length`` is that of ``RotorSpeeds``."""
-    hints = get_type_hints(kind)
-    return kind(**{field.name: _zero(hints[field.name], length) for field in fields(kind)})
+    hints = get_type_hints(command_type)
+    return command_type(
+        **{field.name: _zero(hints[field.name], length) for field in fields(command_type)}
+    )
 
 
-def _zero(kind: Annotation, length: int) -> ArrayTree:
-    if kind is Quaternion:
+def _zero(annotation: Annotation, length: int) -> ArrayTree:
+    if annotation is Quaternion:
         return Quaternion.identity()
-    if get_origin(kind) is tuple:
-        return (0.0,) * tuple_length(kind, length)
-    is_record = isinstance(kind, type) and issubclass(kind, eqx.Module)
-    return zero_command(kind) if is_record else 0.0
+    if get_origin(annotation) is tuple:
+        return (0.0,) * tuple_length(annotation, length)
+    is_record = isinstance(annotation, type) and issubclass(annotation, eqx.Module)
+    return zero_command(annotation) if is_record else 0.0

@@ -23,7 +23,12 @@ Output = TypeVar("Output", default=Any)
 
 
 class AbstractModel(eqx.Module):
-    """A record of parameters that a registry makes available under a name."""
+    """A record of parameters that a registry makes available under a name.
+
+    ``registered_as`` is its name in scenarios, or None if that is the words of the class.
+    """
+
+    registered_as: ClassVar[str | None] = None
 
     @classmethod
     def examples(cls) -> Mapping[str, Any]:
@@ -35,19 +40,17 @@ class AbstractModel(eqx.Module):
         return {"": cls()}
 
 
-class AbstractComponent(AbstractModel, Generic[State]):
+class AbstractComponent(AbstractModel):
     """A component; it runs at ``default_rate_hz``, or at every physics step if that is None."""
 
     default_rate_hz: ClassVar[float | None] = None
 
-    def init(self, key: PRNGKeyArray) -> State | tuple[()]:
-        """Return the initial state; an empty tuple for a stateless component."""
-        del key
-        return ()
 
+class AbstractSteppedComponent(AbstractComponent, Generic[State, Input, Output]):
+    """A component that maps inputs to an output; each family defines their types.
 
-class AbstractSteppedComponent(AbstractComponent[State], Generic[State, Input, Output]):
-    """A component that maps inputs to an output; each family defines their types."""
+    A family whose initial state depends on more than a key has an ``init`` of its own.
+    """
 
     @abstractmethod
     def step(
@@ -63,6 +66,17 @@ class AbstractSteppedComponent(AbstractComponent[State], Generic[State, Input, O
         """
 
 
+class AbstractKeyedComponent(
+    AbstractSteppedComponent[State, Input, Output], Generic[State, Input, Output]
+):
+    """A component whose initial state depends on its parameters and a random key only."""
+
+    def init(self, key: PRNGKeyArray) -> State | tuple[()]:
+        """Return the initial state; an empty tuple for a stateless component."""
+        del key
+        return ()
+
+
 C = TypeVar("C", bound=AbstractComponent, covariant=True)
 
 
@@ -73,6 +87,8 @@ class Scheduled(eqx.Module, Generic[C]):
     every: int = eqx.field(static=True, default=1)
 
 
-def kind_of(component: eqx.Module) -> str:
-    """Return the name of a component in scenarios: the words of its class, with dashes."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(component).__name__).lower()
+def registered_name(model: AbstractModel) -> str:
+    """Return the name of a model in scenarios, by default the words of its class, with dashes."""
+    if model.registered_as is not None:
+        return model.registered_as
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", type(model).__name__).lower()

@@ -45,12 +45,12 @@ def _whole(seed: SupportsIndex) -> int:
     return index(seed)
 
 
-def named(key: PRNGKeyArray, name: str) -> PRNGKeyArray:
+def fold_in_name(key: PRNGKeyArray, name: str) -> PRNGKeyArray:
     """Return the key of the stream with this name below ``key``."""
     return jax.random.fold_in(key, crc32(name.encode()))
 
 
-def named_each(key: PRNGKeyArray, names: Iterable[str]) -> dict[str, PRNGKeyArray]:
+def fold_in_names(key: PRNGKeyArray, names: Iterable[str]) -> dict[str, PRNGKeyArray]:
     """Return the keys of several streams, computed at once."""
     hashes = {name: crc32(name.encode()) for name in names}
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.asarray([*hashes.values()], jnp.uint32))

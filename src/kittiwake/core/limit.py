@@ -30,7 +30,7 @@ class Limit(eqx.Module):
     own: bool = eqx.field(static=True, default=True)
 
     @property
-    def holds(self) -> Flag:
+    def is_satisfied(self) -> Flag:
         """True if the value is in its range; false for NaN."""
         return (self.low <= self.value) & (self.value <= self.high)
 

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from kittiwake.core.parameters import Annotation
 from kittiwake.core.standard_altitude import standard_altitude
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 
@@ -130,7 +130,7 @@ class GnssMeasurement(AbstractMeasurement):
 
     position_world_m: Vec3
     velocity_world_mps: Vec3
-    satellites: Count
+    satellites: Integer
     hdop: Real
     vdop: Real
     pdop: Real
@@ -156,7 +156,7 @@ class AnchorMeasurement(AbstractMeasurement):
     """Distance of one of several anchors; ``anchor`` is its index, from 0."""
 
     range_m: Real
-    anchor: Count
+    anchor: Integer
     valid: Flag
 
 

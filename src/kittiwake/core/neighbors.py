@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, UInt32
 
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 
@@ -38,14 +38,14 @@ class Roster(eqx.Module):
     Attributes:
         name_hash: the hash of each vehicle's name, from which its random streams are derived.
         team: the index of each vehicle's team.
-        number: the index of each vehicle in its team, from zero.
+        index_in_team: the index of each vehicle in its team, from zero.
         size: the number of vehicles in its team.
         leader: the index of the vehicle that it follows; its own index if none.
     """
 
     name_hash: UInt32[Array, " vehicles"]
     team: Int[Array, " vehicles"]
-    number: Int[Array, " vehicles"]
+    index_in_team: Int[Array, " vehicles"]
     size: Int[Array, " vehicles"]
     leader: Int[Array, " vehicles"]
 
@@ -57,7 +57,7 @@ class Neighbor(eqx.Module):
         position_world_m: the position, extrapolated to the present.
         velocity_world_mps: the reported velocity.
         age_s: the age of the report.
-        number: its index in its team.
+        index_in_team: its index in its team.
         teammate: true if it belongs to the same team; other vehicles are only avoided.
         received: true if a report was received; otherwise the other fields are undefined.
     """
@@ -65,7 +65,7 @@ class Neighbor(eqx.Module):
     position_world_m: Vec3
     velocity_world_mps: Vec3
     age_s: Real
-    number: Count
+    index_in_team: Integer
     teammate: Flag
     received: Flag
 
@@ -76,14 +76,14 @@ class NeighborTable(eqx.Module):
     Attributes:
         entries: the neighbors, the nearest first; each leaf has a leading axis over them.
         leader: the vehicle that it follows; ``received`` is false without a leader.
-        number: its own index in its team.
+        index_in_team: its own index in its team.
         size: the number of vehicles in its team.
     """
 
     entries: Neighbor
     leader: Neighbor
-    number: Count
-    size: Count
+    index_in_team: Integer
+    size: Integer
 
     def after(self, time_s: Real) -> "NeighborTable":
         """Return the table extrapolated by a time at constant velocities."""

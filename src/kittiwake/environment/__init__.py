@@ -128,7 +128,8 @@ INTERACTIONS = Registry(
             "kittiwake.environment.proximity:Proximity", "distance of the nearest vehicle"
         ),
         "visible": RegistryEntry(
-            "kittiwake.environment.visible:Visible", "the nearest vehicles, for range sensors"
+            "kittiwake.environment.vehicle_obstacles:VehicleObstacles",
+            "the nearest vehicles, for range sensors",
         ),
     },
 )

@@ -31,7 +31,7 @@ class FixedPlatform(AbstractPlatform):
     pitch_rad: Annotated[Real, TILT_RAD] = 0.0
 
     @override
-    def support(self, time_s: Real) -> DeckState:
+    def deck_state(self, time_s: Real) -> DeckState:
         del time_s
         attitude = EulerZYX(self.roll_rad, self.pitch_rad, self.yaw_rad)
         return DeckState(
@@ -69,7 +69,7 @@ class MovingPlatform(AbstractPlatform):
     pitch_period_s: Annotated[Real, POSITIVE] = 4.0
 
     @override
-    def support(self, time_s: Real) -> DeckState:
+    def deck_state(self, time_s: Real) -> DeckState:
         now = jnp.asarray(time_s, jnp.result_type(float))
         (position, q), (velocity, q_rate) = jax.jvp(self._pose, (now,), (jnp.ones_like(now),))
         # dq/dt = (0, omega) q / 2 with omega in the world

@@ -32,7 +32,7 @@ class Proximity(AbstractInteraction):
         present = jnp.isfinite(position.x) & jnp.isfinite(position.y) & jnp.isfinite(position.z)
         points = jax.vmap(lambda p: p.array)(position)
         near = nearest(points, present, jnp.inf if self.within_m is None else self.within_m, 1)
-        other = jax.tree.map(lambda leaf: leaf[near.numbers[:, 0]], position)
+        other = jax.tree.map(lambda leaf: leaf[near.indices[:, 0]], position)
         distance_m = jax.vmap(_distance_m)(position, other)
         nearest_m = jnp.where(near.found[:, 0], distance_m, jnp.inf)
         return eqx.tree_at(lambda around: around.nearest_vehicle_m, surroundings, nearest_m)

@@ -31,7 +31,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.environment import AbstractRegion
-from kittiwake.world.surroundings import Push, Shear, Surroundings
+from kittiwake.world.surroundings import ExternalWrench, Shear, Surroundings
 
 # smallest half side of a vehicle, so that one without a size crosses an edge within a millimeter
 MIN_HALF_M = 5e-4
@@ -164,7 +164,9 @@ class ForceRegion(AbstractBox):
     ) -> Surroundings:
         overlap = self.overlap(kinematics, size_body_m)
         force = self.force_world_n * overlap.share
-        return surroundings.with_push(Push(force, overlap.lever_world_m.cross(force)))
+        return surroundings.with_external_wrench(
+            ExternalWrench(force, overlap.lever_world_m.cross(force))
+        )
 
     @classmethod
     @override

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, Int, Int8, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.world.terrain import CLUTTER, OCCLUSION, OPEN, AbstractTerrain, Terrain
 from kittiwake.world.world import FlightArea
 
@@ -110,10 +110,10 @@ class PourState(NamedTuple):
     """
 
     classes: Int8[Array, "east north"]
-    missing: Count
+    missing: Integer
     spout: Int[Array, "2"]
     drop: Int[Array, "2"]
-    drops: Count
+    drops: Integer
 
 
 class Moves(NamedTuple):
@@ -142,10 +142,10 @@ def pour(
     target = jnp.ceil(jax.lax.stop_gradient(share) * cells * cells).astype(jnp.int32)
     start = jax.random.randint(key, (2,), 0, cells, jnp.int32)
 
-    def unfinished(at: tuple[PourState, Count]) -> Flag:
+    def unfinished(at: tuple[PourState, Integer]) -> Flag:
         return at[0].missing > 0
 
-    def pour_block(at: tuple[PourState, Count]) -> tuple[PourState, Count]:
+    def pour_block(at: tuple[PourState, Integer]) -> tuple[PourState, Integer]:
         now, blocks = at
         draws = _random_moves(jax.random.fold_in(key, blocks))
         next_state, _ = jax.lax.scan(

@@ -36,7 +36,7 @@ from typing_extensions import override
 from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import PressureMeasurement, RangeMeasurement
 from kittiwake.core.tree_where import tree_where
 from kittiwake.core.units import STANDARD_GRAVITY_MPS2
@@ -137,14 +137,10 @@ class AltitudeFusion(AbstractEstimator[AltitudeFusionState]):
         )
 
     @override
-    def init(self, key: PRNGKeyArray) -> AltitudeFusionState:
-        return self.begin(as_arrays(Start().kinematics()), key)
-
-    @override
-    def begin(self, start: Kinematics, key: PRNGKeyArray) -> AltitudeFusionState:
+    def init(self, start: Kinematics, key: PRNGKeyArray) -> AltitudeFusionState:
         zero = jnp.zeros(())
         return AltitudeFusionState(
-            base=as_arrays(self.base.begin(start, key)),
+            base=as_arrays(self.base.init(start, key)),
             heights=Heights(zero, zero, zero, jnp.asarray(False), zero, zero, zero),
             height_world_m=jnp.asarray(start.position_world_m.z),
             climb_mps=jnp.asarray(start.velocity_world_mps.z),

@@ -36,7 +36,7 @@ from typing_extensions import override
 from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import AnchorMeasurement
 from kittiwake.estimation.ekf_updates import MeasurementUpdate, kalman_update
 from kittiwake.estimation.truth import Truth
@@ -106,11 +106,7 @@ class AnchorEkf(AbstractEstimator[AnchorEkfState]):
         return replace(self, base=self.base.prepare(context), anchors_world_m=positions)
 
     @override
-    def init(self, key: PRNGKeyArray) -> AnchorEkfState:
-        return self.begin(as_arrays(Start().kinematics()), key)
-
-    @override
-    def begin(self, start: Kinematics, key: PRNGKeyArray) -> AnchorEkfState:
+    def init(self, start: Kinematics, key: PRNGKeyArray) -> AnchorEkfState:
         own_key, base_key = jax.random.split(key)
         deviations = jnp.stack(
             [jnp.asarray(self.start_position_m, jnp.result_type(float))] * 3
@@ -124,7 +120,7 @@ class AnchorEkf(AbstractEstimator[AnchorEkfState]):
         return AnchorEkfState(
             motion=jnp.concatenate(true) + error,
             covariance=jnp.diag(deviations**2),
-            base=as_arrays(self.base.begin(start, base_key)),
+            base=as_arrays(self.base.init(start, base_key)),
             initialized=jnp.asarray(False),
         )
 

@@ -26,8 +26,7 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.core.arrays import as_arrays
-from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import InertialMeasurement
 from kittiwake.core.tree_where import tree_where
 from kittiwake.core.units import STANDARD_GRAVITY_MPS2
@@ -71,11 +70,7 @@ class DeadReckoning(AbstractEstimator[DeadReckoningState]):
         return replace(self, gravity_mps2=context.world.gravity_mps2)
 
     @override
-    def init(self, key: PRNGKeyArray) -> DeadReckoningState:
-        return self.begin(as_arrays(Start().kinematics()), key)
-
-    @override
-    def begin(self, start: Kinematics, key: PRNGKeyArray) -> DeadReckoningState:
+    def init(self, start: Kinematics, key: PRNGKeyArray) -> DeadReckoningState:
         del key
         nominal = NominalState(
             jnp.asarray(start.position_world_m.array),

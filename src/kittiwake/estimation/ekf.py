@@ -23,9 +23,8 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.core.arrays import as_arrays
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import (
     GnssMeasurement,
     InertialMeasurement,
@@ -72,7 +71,7 @@ from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensor
 from kittiwake.interfaces.sensor import AbstractSensor
 
 # by parameter: the measurement of the sensor that it names, and a sensor type
-SENSOR_KINDS: dict[str, tuple[type, str]] = {
+SENSOR_TYPES: dict[str, tuple[type, str]] = {
     "imu": (InertialMeasurement, "imu"),
     "gnss": (GnssMeasurement, "gnss"),
     "barometer": (PressureMeasurement, "barometer"),
@@ -117,7 +116,7 @@ class Ekf(AbstractEstimator[EkfState]):
     @override
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         required = {
-            parameter: RequiredSensor(name, *SENSOR_KINDS[parameter], optional=parameter != "imu")
+            parameter: RequiredSensor(name, *SENSOR_TYPES[parameter], optional=parameter != "imu")
             for parameter, name in self._names().items()
             # a sensor of the default name may be missing
             if name in sensors or name != parameter or parameter == "imu"
@@ -134,11 +133,7 @@ class Ekf(AbstractEstimator[EkfState]):
         return replace(self, **names, assumptions=assumptions)
 
     @override
-    def init(self, key: PRNGKeyArray) -> EkfState:
-        return self.begin(as_arrays(Start().kinematics()), key)
-
-    @override
-    def begin(self, start: Kinematics, key: PRNGKeyArray) -> EkfState:
+    def init(self, start: Kinematics, key: PRNGKeyArray) -> EkfState:
         covariance = first_covariance(
             self.start_errors,
             self.gyroscope.triad,
@@ -273,7 +268,7 @@ class Ekf(AbstractEstimator[EkfState]):
 
     def _names(self) -> dict[str, str]:
         """Return the names of the sensors, by parameter."""
-        names = {parameter: getattr(self, parameter) for parameter in SENSOR_KINDS}
+        names = {parameter: getattr(self, parameter) for parameter in SENSOR_TYPES}
         return {parameter: name for parameter, name in names.items() if name is not None}
 
     @property

@@ -22,7 +22,7 @@ from jaxtyping import Array, Float
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.estimation.ekf_parameters import StartErrors, TriadErrors
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 POSITION = slice(0, 3)
@@ -123,7 +123,7 @@ class EkfState(eqx.Module):
     initialized: Flag
     increment: MotionIncrement
     periods: tuple[MotionIncrement, ...]
-    satellites: Count
+    satellites: Integer
 
 
 def first_covariance(

@@ -44,7 +44,7 @@ from kittiwake.estimation.ekf_state import (
     NominalState,
     Vector,
 )
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 
 Errors = Float[Array, " errors"]
 Square = Float[Array, "errors errors"]
@@ -163,7 +163,7 @@ def from_range(
 
 
 def with_other_satellites(
-    nominal: NominalState, covariance: Covariance, before: Count, now: Count
+    nominal: NominalState, covariance: Covariance, before: Integer, now: Integer
 ) -> tuple[NominalState, Covariance]:
     """Return the state after a change of the number of satellites."""
     fewer, more = jnp.minimum(before, now), jnp.maximum(jnp.maximum(before, now), 1)

@@ -58,8 +58,8 @@ class QRSimEstimate(AbstractEstimator[tuple[()]]):
     @override
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:
         required = {
-            parameter: RequiredSensor(getattr(self, parameter), measured, kind)
-            for parameter, (measured, kind) in REQUIRED.items()
+            parameter: RequiredSensor(getattr(self, parameter), measured, sensor_type)
+            for parameter, (measured, sensor_type) in REQUIRED.items()
         }
         require_sensors(sensors, required)
 

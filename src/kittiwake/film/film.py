@@ -99,4 +99,4 @@ def still(
     (view,) = camera_path(
         playback, renderer.bodies, [time_s], aspect=aspect, fps=FPS["mp4"], follow=followed
     )
-    return renderer.drawn(playback.frame(time_s), view)
+    return renderer.drawn(playback.scene_state(time_s), view)

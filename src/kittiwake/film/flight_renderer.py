@@ -14,11 +14,11 @@ from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.offscreen_renderer import OffscreenRenderer, Polyline
 from kittiwake.rendering.view import View
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.horizon import horizon_meshes
 from kittiwake.scene.lines import color_of
 from kittiwake.scene.log_playback import LogPlayback
 from kittiwake.scene.moving_bodies import MovingBodies
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.sensor_beams import FIELD_RGB, RAY_RGB, SensorBeams
 from kittiwake.scene.sound_cones import SoundCones
 from kittiwake.scene.static_objects import is_water, static_lines, static_meshes
@@ -71,22 +71,22 @@ class FlightRenderer:
 
     def picture(self, time_s: float, view: View, speed: float) -> Picture:
         """Return the picture at a time, with its caption."""
-        frame = self.playback.frame(time_s)
-        words = self.caption(time_s, speed)._replace(labels=self._labels(frame, view))
-        return captioned(self.drawn(frame, view), words)
+        scene_state = self.playback.scene_state(time_s)
+        words = self.caption(time_s, speed)._replace(labels=self._labels(scene_state, view))
+        return captioned(self.drawn(scene_state, view), words)
 
     def caption(self, time_s: float, speed: float) -> Caption:
         """Return the caption at a time, without the vehicles' names."""
         text = f"{time_s:.1f} s" if speed == 1.0 else f"{time_s:.1f} s   {speed:g}x"
         return Caption(self.playback.flight.scenario.name, text, self._events(time_s, speed))
 
-    def drawn(self, frame: Frame, view: View) -> Picture:
-        """Return the picture of a frame, without caption."""
-        poses = [(positions, q) for positions, q in self.bodies.poses(frame)]
-        lines = [*self.static_polylines, *self._trails(frame), *self._rays(frame)]
-        shapes = self.sound.shapes(frame)
+    def drawn(self, scene_state: SceneState, view: View) -> Picture:
+        """Return the picture of a scene state, without caption."""
+        poses = [(positions, q) for positions, q in self.bodies.poses(scene_state)]
+        lines = [*self.static_polylines, *self._trails(scene_state), *self._rays(scene_state)]
+        shapes = self.sound.shapes(scene_state)
         if self.sea is not None:
-            water = self.sea.vertices_world_m(frame.time_s, view.look_at_world_m[:2])
+            water = self.sea.vertices_world_m(scene_state.time_s, view.look_at_world_m[:2])
             shapes = [water, *shapes]
             lines += wave_lines(water, LINE_PX * self.scale)
         return self.renderer.picture(poses, lines, view, shapes)
@@ -96,16 +96,16 @@ class FlightRenderer:
         center = extent_of(flight).center_world_m[:2]
         return sea.mesh(self.playback.span_s[0], center)._replace(opacity=1.0)
 
-    def _rays(self, frame: Frame) -> Iterator[Polyline]:
+    def _rays(self, scene_state: SceneState) -> Iterator[Polyline]:
         """Yield light beams and the edges of cameras' fields of view."""
-        for piece in self.beams.ray_segments(frame):
+        for piece in self.beams.ray_segments(scene_state):
             yield Polyline(piece, RAY_RGB, LINE_PX * self.scale, RAY_OPACITY)
-        for piece in self.beams.field_segments(frame):
+        for piece in self.beams.field_segments(scene_state):
             yield Polyline(piece, FIELD_RGB, LINE_PX * self.scale)
 
-    def _trails(self, frame: Frame) -> Iterator[Polyline]:
-        fades = FADES if len(frame.trails) <= MAX_FADING_TRAILS else FADES[-2:-1]
-        for name, trail in frame.trails.items():
+    def _trails(self, scene_state: SceneState) -> Iterator[Polyline]:
+        fades = FADES if len(scene_state.trails) <= MAX_FADING_TRAILS else FADES[-2:-1]
+        for name, trail in scene_state.trails.items():
             ends = np.linspace(0, max(0, len(trail) - 1), len(fades) + 1).round().astype(int)
             for begin, end, opacity in zip(ends[:-1], ends[1:], fades, strict=True):
                 width = TRAIL_PX * self.scale
@@ -136,14 +136,17 @@ class FlightRenderer:
         ]
         return events[-MAX_EVENTS:]
 
-    def _labels(self, frame: Frame, view: View) -> list[Label]:
+    def _labels(self, scene_state: SceneState, view: View) -> list[Label]:
         """Return the names of the vehicles, above them, if they are few."""
-        names = [name for name in self.radii_m if name in frame.rows]
+        names = [name for name in self.radii_m if name in scene_state.rows]
         if len(self.radii_m) > MAX_NAMES or len(names) < 2:
             return []
         above = np.array([0.0, 0.0, 1.0])
         tops = np.stack(
-            [frame.rows[name][1:4] + NAME_ABOVE * self.radii_m[name] * above for name in names]
+            [
+                scene_state.rows[name][1:4] + NAME_ABOVE * self.radii_m[name] * above
+                for name in names
+            ]
         )
         positions = view.pixels(tops, *self.size)
         return [

@@ -50,4 +50,4 @@ class SnapshotRenderer:
             fps=FPS,
             drifting=False,
         )
-        return self._renderer.drawn(playback.frame(time_s), view)
+        return self._renderer.drawn(playback.scene_state(time_s), view)

@@ -52,7 +52,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.wrench import Wrench
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import AbstractRotor, Flow
 
@@ -71,7 +71,7 @@ class BladeElementRotor(AbstractRotor):
     profile_drag: Annotated[Real, NOT_NEGATIVE]
     max_speed_radps: Annotated[Real, POSITIVE]
     twist_rad: Real = 0.0
-    blades: Annotated[Count, POSITIVE] = 2
+    blades: Annotated[Integer, POSITIVE] = 2
     lift_slope: Annotated[Real, POSITIVE] = 5.7
     min_speed_radps: Annotated[Real, NOT_NEGATIVE] = 0.0
     spin_up_s: Annotated[Real, POSITIVE] = 0.05

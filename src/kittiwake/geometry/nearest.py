@@ -31,12 +31,12 @@ class NearestNeighbors(NamedTuple):
     """Nearest neighbors of each point, the nearest first.
 
     Attributes:
-        numbers: the indices of the neighbors; where there are fewer, the point's own index.
+        indices: the indices of the neighbors; where there are fewer, the point's own index.
         found: false where there are fewer neighbors than columns.
         neighbor_count: the number of all points within the radius, listed or not.
     """
 
-    numbers: Int[Array, "points most"]
+    indices: Int[Array, "points most"]
     found: Bool[Array, "points most"]
     neighbor_count: Int[Array, " points"]
 
@@ -58,9 +58,9 @@ def nearest(
     size = len(points)
     unlimited = isinstance(within_m, float) and isinf(within_m)
     search = _all_pairs if unlimited or size <= max(FEW, most) else _by_cells
-    square_m2, numbers, count = search(points, present, within_m, min(most, size))
+    square_m2, indices, count = search(points, present, within_m, min(most, size))
     found = jnp.isfinite(square_m2)
-    return NearestNeighbors(jnp.where(found, numbers, _count_to(size)[:, None]), found, count)
+    return NearestNeighbors(jnp.where(found, indices, _count_to(size)[:, None]), found, count)
 
 
 # squared distances, indices, and the number of points within the radius
@@ -90,14 +90,14 @@ def _by_cells(
     end = jnp.searchsorted(ordered, lowest + 2, side="right").astype(jnp.int32)
 
     def examine(carry: tuple[Array, ...]) -> tuple[Array, ...]:
-        at, square_m2, numbers, count = carry
+        at, square_m2, indices, count = carry
         places = at[:, :, None] + _count_to(TOGETHER)[None, None, :]
         there = (places < end[:, :, None]).reshape(len(points), -1)
         others = order[jnp.minimum(places, len(points) - 1)].reshape(len(points), -1)
         squares_m2 = _squares_m2(points, present, within_m, others, there)
         best = _best(
             jnp.concatenate([square_m2, squares_m2], axis=1),
-            jnp.concatenate([numbers, others], axis=1),
+            jnp.concatenate([indices, others], axis=1),
             most,
         )
         return at + TOGETHER, *best, count + _counted(squares_m2)
@@ -130,10 +130,10 @@ def _squares_m2(
 
 
 def _best(
-    square_m2: Float[Array, "points others"], numbers: Int[Array, "points others"], most: int
+    square_m2: Float[Array, "points others"], indices: Int[Array, "points others"], most: int
 ) -> tuple[Float[Array, "points most"], Int[Array, "points most"]]:
     negative, places = jax.lax.top_k(-square_m2, most)
-    return -negative, jnp.take_along_axis(numbers, places, axis=1).astype(jnp.int32)
+    return -negative, jnp.take_along_axis(indices, places, axis=1).astype(jnp.int32)
 
 
 def _counted(square_m2: Float[Array, "points others"]) -> Int[Array, " points"]:

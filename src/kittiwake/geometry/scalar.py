@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, Int
 Real: TypeAlias = float | int | Float[Array, ""]
 Flag: TypeAlias = bool | Bool[Array, ""]
 Reals: TypeAlias = Real | Float[Array, "..."]
-Count: TypeAlias = int | Int[Array, ""]
+Integer: TypeAlias = int | Int[Array, ""]
 
 
 def is_zero(value: Real) -> bool:

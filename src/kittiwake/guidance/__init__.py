@@ -10,7 +10,7 @@ GUIDANCE = Registry(
             "kittiwake.guidance.maneuvers.hold:Hold", "hold a position, a velocity or a height"
         ),
         "vtol": RegistryEntry(
-            "kittiwake.guidance.landing.vtol:Vtol",
+            "kittiwake.guidance.landing.uav_usv_landing:UavUsvLanding",
             "landing of the UAV-USV simulator: a setpoint height by zone",
         ),
         "waypoints": RegistryEntry(

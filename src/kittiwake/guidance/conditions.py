@@ -61,11 +61,13 @@ class Condition(eqx.Module):
         known = known_quantities(context)
         if self.quantity in known:
             return
-        kind = next((kind for kind in (SENSOR, READING) if self.quantity.startswith(kind)), "")
-        same_kind = [name for name in known if kind and name.startswith(kind)]
-        near = get_close_matches(self.quantity, same_kind or known, n=3, cutoff=0.6)
+        prefix = next(
+            (prefix for prefix in (SENSOR, READING) if self.quantity.startswith(prefix)), ""
+        )
+        with_prefix = [name for name in known if prefix and name.startswith(prefix)]
+        near = get_close_matches(self.quantity, with_prefix or known, n=3, cutoff=0.6)
         hint = f"Did you mean {' or '.join(near)}? " if near else ""
-        others = same_kind or [*OWN, "x_m to wz_radps of the estimate"]
+        others = with_prefix or [*OWN, "x_m to wz_radps of the estimate"]
         message = (
             f"{key}: there is no quantity '{self.quantity}'. {hint}Allowed, among others: "
             f"{', '.join(others[:MAX_NAMES])}; the log of a flight has all names"

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import VelocityYaw
-from kittiwake.core.component import kind_of
+from kittiwake.core.component import registered_name
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable
@@ -79,9 +79,9 @@ class Flock(AbstractGuidance[FlockState]):
         counts: Counter[str] = Counter()
         names: list[str] = []
         for behavior in self.behaviors:
-            kind = kind_of(behavior)
-            counts[kind] += 1
-            names.append(kind if counts[kind] == 1 else f"{kind}-{counts[kind]}")
+            name = registered_name(behavior)
+            counts[name] += 1
+            names.append(name if counts[name] == 1 else f"{name}-{counts[name]}")
         return tuple(names)
 
     @property

@@ -23,10 +23,10 @@ from typing_extensions import override
 from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import Command, CommandChoice
-from kittiwake.core.component import kind_of
+from kittiwake.core.component import registered_name
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.conditions import Condition, Quantities
 from kittiwake.guidance.elapsed import elapsed_s
@@ -47,7 +47,7 @@ class MissionStep(eqx.Module):
 
     Attributes:
         do: the task, any guidance but a mission.
-        name: name in the log and for other steps; by default the kind of the task.
+        name: name in the log and for other steps; by default the registered name of the task.
         for_s: duration after which it ends as well.
         until: condition on which it ends as well.
         timeout_s: time after which it has failed.
@@ -141,15 +141,15 @@ class Mission(AbstractGuidance[MissionState]):
 
     @property
     def names(self) -> list[str]:
-        """Names of the steps; unnamed ones of one kind are numbered from the second on."""
+        """Names of the steps; unnamed ones of one task type are numbered from the second on."""
         names: list[str] = []
         for step in self.steps:
-            name = kind = step.name or kind_of(step.do)
+            name = base = step.name or registered_name(step.do)
             given = [other.name for other in self.steps if other is not step]
             number = 1
             while name in [*names, *given]:
                 number += 1
-                name = f"{kind}-{number}"
+                name = f"{base}-{number}"
             names.append(name)
         return names
 
@@ -184,12 +184,16 @@ class Mission(AbstractGuidance[MissionState]):
             except (KittiwakeError, ValueError) as error:
                 message = f"steps.{i} ({name}): {error}"
                 raise ScenarioError(message) from None
-            previous_end = step.do.leads_to(step_context)
+            previous_end = step.do.end_position_world_m(step_context)
         return replace(self, steps=tuple(steps))
 
     @override
     def command_types(self) -> tuple[type[Command], ...]:
-        return tuple(dict.fromkeys(kind for step in self.steps for kind in step.do.command_types()))
+        return tuple(
+            dict.fromkeys(
+                command_type for step in self.steps for command_type in step.do.command_types()
+            )
+        )
 
     @override
     def init(self, key: PRNGKeyArray) -> MissionState:
@@ -276,11 +280,11 @@ class Mission(AbstractGuidance[MissionState]):
 
     @property
     @override
-    def step_names(self) -> tuple[str, ...]:
+    def mission_step_names(self) -> tuple[str, ...]:
         return tuple(self.names)
 
     @override
-    def jump_to_step(self, state: MissionState, name: str) -> MissionState:
+    def jump_to_mission_step(self, state: MissionState, name: str) -> MissionState:
         if name not in self.names:
             message = f"there is no step '{name}'. {did_you_mean(name, self.names)}"
             raise CommandError(message)
@@ -373,14 +377,14 @@ class Mission(AbstractGuidance[MissionState]):
         """Return the states after one of the steps, and its command as one of all command types."""
         own, command = self.steps[i].do.step(states[i], inputs, dt_s, key)
         later = (*states[:i], match_dtypes(own, states[i]), *states[i + 1 :])
-        kinds = self.command_types()
-        if len(kinds) == 1:
+        command_types = self.command_types()
+        if len(command_types) == 1:
             return later, as_arrays(command)
         choice = command if isinstance(command, CommandChoice) else CommandChoice((command,), 0)
-        by_kind = {type(one): one for one in choice.commands}
+        by_type = {type(one): one for one in choice.commands}
         zeros = {type(zero): zero for step in self.steps for zero in step.do.zero_commands()}
-        commands = tuple((zeros | by_kind)[kind] for kind in kinds)
-        places = _integers([kinds.index(type(one)) for one in choice.commands])
+        commands = tuple((zeros | by_type)[command_type] for command_type in command_types)
+        places = _integers([command_types.index(type(one)) for one in choice.commands])
         return later, as_arrays(CommandChoice(commands, places[choice.index]))
 
     def _conditions(self) -> list[Condition]:
@@ -447,11 +451,11 @@ class _Transition(NamedTuple):
     """Start of a step: condition, index of the step, and cause."""
 
     begins: Flag
-    step: Count
+    step: Integer
     cause: int
 
 
-def _integers(numbers: Count | Sequence[int]) -> Int[Array, "..."]:
+def _integers(numbers: Integer | Sequence[int]) -> Int[Array, "..."]:
     return jnp.asarray(numbers, jnp.int32)
 
 

@@ -35,11 +35,11 @@ def check_positions(context: BuildContext, positions_world_m: Sequence[Vec3], ke
         points = np.array(
             [[position.x, position.y, position.z] for position in positions_world_m], float
         )
-        for position, distance_m, number in zip(
+        for position, distance_m, index in zip(
             positions_world_m, *world.clearances(points), strict=True
         ):
             if distance_m < 0.0:
-                obstacle = world.obstacle_called(int(number))
+                obstacle = world.obstacle_called(int(index))
                 message = (
                     f"{_described(key, position)} is inside of {obstacle}, "
                     f"{-distance_m:.3g} m deep; write a position outside"

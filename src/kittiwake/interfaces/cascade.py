@@ -70,9 +70,13 @@ def _described(controllers: Sequence[ControllerOrType]) -> str:
 
 def controller_name(controller: ControllerOrType) -> str:
     """Return a controller's name in scenarios, which is its module's, or else its class's name."""
-    kind = controller if isinstance(controller, type) else type(controller)
-    words = kind.__module__.rpartition(".")[2].split("_")
-    return "-".join(words) if "".join(words) == kind.__name__.lower() else kind.__name__
+    controller_type = controller if isinstance(controller, type) else type(controller)
+    words = controller_type.__module__.rpartition(".")[2].split("_")
+    return (
+        "-".join(words)
+        if "".join(words) == controller_type.__name__.lower()
+        else controller_type.__name__
+    )
 
 
 def _usable_commands(controllers: Sequence[ControllerOrType], native: type) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import ClassVar, Generic
 
-from kittiwake.core.component import AbstractSteppedComponent, Input, Output, State
+from kittiwake.core.component import AbstractKeyedComponent, Input, Output, State
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Real
@@ -11,7 +11,7 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
 class AbstractController(
-    AbstractSteppedComponent[State, tuple[Input, Kinematics], Output], Generic[State, Input, Output]
+    AbstractKeyedComponent[State, tuple[Input, Kinematics], Output], Generic[State, Input, Output]
 ):
     """One level of the control cascade: converts ``consumes`` commands to ``produces`` commands.
 

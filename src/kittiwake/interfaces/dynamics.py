@@ -35,13 +35,13 @@ class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
 
     Attributes:
         command_type: the class of the actuator command that ``step`` takes.
-        floats: true for a vessel, which stays on the water whatever it is commanded.
+        is_vessel: true for a vessel, which stays on the water whatever it is commanded.
         size_body_m: side lengths of the bounding box, along the body axes.
         deck: the surface on which other vehicles can stand; None without one.
     """
 
     command_type: ClassVar[type]
-    floats: ClassVar[bool] = False
+    is_vessel: ClassVar[bool] = False
 
     size_body_m: eqx.AbstractVar[Vec3]
     deck: eqx.AbstractVar[Deck | None]

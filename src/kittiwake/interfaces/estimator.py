@@ -45,10 +45,13 @@ class AbstractEstimator(
 ):
     """State estimator of a vehicle; ``step`` returns the estimate."""
 
-    def begin(self, start: Kinematics, key: PRNGKeyArray) -> State | tuple[()]:
-        """Return the initial state; an estimator may use the true motion at the start."""
-        del start
-        return self.init(key)
+    def init(self, start: Kinematics, key: PRNGKeyArray) -> State | tuple[()]:
+        """Return the initial state; an estimator may use the true motion at the start.
+
+        It is an empty tuple for a stateless estimator.
+        """
+        del start, key
+        return ()
 
     def uncertainty(self, state: State) -> Uncertainty | None:
         """Return the estimated error of the last estimate; None if the estimator has none."""

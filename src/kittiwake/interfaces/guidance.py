@@ -8,12 +8,12 @@ from typing import ClassVar, Generic
 import equinox as eqx
 
 from kittiwake.core.commands import Command, CommandChoice, zero_command
-from kittiwake.core.component import AbstractSteppedComponent, Input, State
+from kittiwake.core.component import AbstractKeyedComponent, Input, State
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import Measurements
 from kittiwake.core.neighbors import NeighborTable
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext
 
@@ -32,7 +32,7 @@ class GuidanceInputs(eqx.Module):
     """
 
     time_s: Real
-    tick: Count
+    tick: Integer
     estimate: Kinematics
     measurements: Measurements = field(default_factory=dict)
     fresh: dict[str, Flag] = field(default_factory=dict)
@@ -41,7 +41,7 @@ class GuidanceInputs(eqx.Module):
 
 
 class AbstractGuidance(
-    AbstractSteppedComponent[State, GuidanceInputs, Command | CommandChoice], Generic[State]
+    AbstractKeyedComponent[State, GuidanceInputs, Command | CommandChoice], Generic[State]
 ):
     """Guidance of a vehicle: maps the estimate and the time to a setpoint.
 
@@ -85,7 +85,7 @@ class AbstractGuidance(
         """Return a command of zeros of each of ``command_types``."""
         return tuple(map(zero_command, self.command_types()))
 
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         """Return the position at the end of the task; where it began, if the end is not known."""
         return context.task_start_world_m
 
@@ -103,22 +103,22 @@ class AbstractGuidance(
         """Return the names of the task's phases in the log; an empty name is not logged."""
         return ("",)
 
-    def phase(self, state: State) -> Count:
+    def phase(self, state: State) -> Integer:
         """Return the index of the current phase; a change is an event in the log."""
         del state
         return 0
 
-    def waypoints_reached(self, state: State) -> Count:
+    def waypoints_reached(self, state: State) -> Integer:
         """Return the number of waypoints reached; a change is an event in the log."""
         del state
         return 0
 
     @property
-    def step_names(self) -> tuple[str, ...]:
-        """Names that ``jump_to_step`` accepts; empty for guidance without steps."""
+    def mission_step_names(self) -> tuple[str, ...]:
+        """Names that ``jump_to_mission_step`` accepts; empty for guidance without steps."""
         return ()
 
-    def jump_to_step(self, state: State, name: str) -> State:
+    def jump_to_mission_step(self, state: State, name: str) -> State:
         """Return the state from which the task continues at the step of this name.
 
         Raises:
@@ -168,7 +168,7 @@ class AvoidanceInputs(eqx.Module, Generic[Input]):
 
 
 class AbstractAvoidance(
-    AbstractSteppedComponent[State, AvoidanceInputs[Input], Input], Generic[State, Input]
+    AbstractKeyedComponent[State, AvoidanceInputs[Input], Input], Generic[State, Input]
 ):
     """Obstacle avoidance: modifies commands of one type according to the sensors.
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.component import AbstractModel, AbstractSteppedComponent, Output, State
-from kittiwake.core.keys import named
+from kittiwake.core.keys import fold_in_name
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
@@ -67,15 +67,15 @@ class Instrument(AbstractSteppedComponent[InstrumentState, SensorInputs, Sample]
     sensor: AbstractSensor
     errors: tuple[AbstractSensorError, ...] = ()
 
-    def begin(
+    def init(
         self, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[InstrumentState, Sample]:
         """Return the initial state and a sample of zeros; only the shapes of ``inputs`` matter."""
-        sensor = self.sensor.init(named(key, Stream.INIT))
+        sensor = self.sensor.init(fold_in_name(key, Stream.INIT))
         shapes = jax.eval_shape(lambda: self._sensor_sample(sensor, inputs, dt_s, key)[1])
         first = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), shapes)
         errors = tuple(
-            error.init(named(key, Stream.SENSOR_ERROR.of(f"{i}.{Stream.INIT}")), first, dt_s)
+            error.init(fold_in_name(key, Stream.SENSOR_ERROR.of(f"{i}.{Stream.INIT}")), first, dt_s)
             for i, error in enumerate(self.errors)
         )
         return InstrumentState(sensor, errors), first
@@ -87,7 +87,9 @@ class Instrument(AbstractSteppedComponent[InstrumentState, SensorInputs, Sample]
         sensor, sample = self._sensor_sample(state.sensor, inputs, dt_s, key)
         errors: list[ArrayTree] = []
         for i, (error, own) in enumerate(zip(self.errors, state.errors, strict=True)):
-            after, sample = error.step(own, sample, dt_s, named(key, Stream.SENSOR_ERROR.of(i)))
+            after, sample = error.step(
+                own, sample, dt_s, fold_in_name(key, Stream.SENSOR_ERROR.of(i))
+            )
             errors.append(after)
         return InstrumentState(sensor, tuple(errors)), sample
 

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float, Float32, UInt8
 
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 
 # key under which sensors find ``Bodies`` among the outputs of the world's processes
@@ -105,14 +105,14 @@ class Bodies(eqx.Module):
 
 
 def viewpoint_row(
-    position_world_m: Vec3, q_world_from_camera: Quaternion, field_rad: Real, own: Count
+    position_world_m: Vec3, q_world_from_camera: Quaternion, field_rad: Real, own: Integer
 ) -> Numbers:
     """Return a ``Viewpoint`` as an array, the form in which a callback receives it."""
     p, q = position_world_m, q_world_from_camera
     return as_float32(p.x, p.y, p.z, q.w, q.x, q.y, q.z, field_rad, own)
 
 
-def as_float32(*parts: Real | Count) -> Numbers:
+def as_float32(*parts: Real | Integer) -> Numbers:
     """Return numbers as an array in single precision."""
     return jnp.stack([jnp.asarray(part, jnp.float32) for part in parts])
 

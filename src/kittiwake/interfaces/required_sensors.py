@@ -13,13 +13,13 @@ class RequiredSensor(NamedTuple):
     Attributes:
         name: the name of the sensor on the vehicle.
         measured: the class of its measurements.
-        kind: a sensor type with such measurements, for the error message.
+        sensor_type: a sensor type with such measurements, for the error message.
         optional: true if the component also works without this sensor.
     """
 
     name: str
     measured: type
-    kind: str
+    sensor_type: str
     optional: bool = False
 
 
@@ -37,7 +37,7 @@ def require_sensors(
     """
     problems = [
         f"{parameter}: {_problem(sensors, sensor)}; a sensor that gives "
-        f"{sensor.measured.__name__} is required: write {sensor.name}: {sensor.kind} under "
+        f"{sensor.measured.__name__} is required: write {sensor.name}: {sensor.sensor_type} under "
         "sensors, or the name of another sensor here"
         f"{', or null for none' if sensor.optional else ''}"
         for parameter, sensor in required.items()

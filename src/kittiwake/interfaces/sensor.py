@@ -5,7 +5,7 @@ from typing import ClassVar, Generic
 import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from kittiwake.core.component import AbstractSteppedComponent, Output, State
+from kittiwake.core.component import AbstractKeyedComponent, Output, State
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Real
@@ -34,7 +34,7 @@ class SensorInputs(eqx.Module):
     processes: ProcessOutputs
 
 
-class AbstractSensor(AbstractSteppedComponent[State, SensorInputs, Output], Generic[State, Output]):
+class AbstractSensor(AbstractKeyedComponent[State, SensorInputs, Output], Generic[State, Output]):
     """A sensor; ``measures`` is the subclass of ``AbstractMeasurement`` that ``step`` returns."""
 
     measures: ClassVar[type]

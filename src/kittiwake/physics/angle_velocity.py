@@ -53,7 +53,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
-from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.world.surroundings import Surroundings
 
 
@@ -72,7 +72,7 @@ class AngleVelocityState(eqx.Module):
     thrust_n: Real
 
 
-class AngleVelocityMotion(eqx.Module):
+class AngleVelocityVelocities(eqx.Module):
     """Motion that is integrated with the position; the angles have a closed-form solution."""
 
     velocity_world_mps: Vec3
@@ -137,30 +137,30 @@ class AngleVelocity(AbstractDynamics[AngleVelocityState, ThrustAttitude]):
         angles = state.euler_world_from_body
 
         def derivative(
-            phase: Phase[Vec3, AngleVelocityMotion], elapsed_s: Real
-        ) -> Phase[Vec3, AngleVelocityMotion]:
-            velocity = phase.motion.velocity_world_mps
+            mechanical_state: MechanicalState[Vec3, AngleVelocityVelocities], elapsed_s: Real
+        ) -> MechanicalState[Vec3, AngleVelocityVelocities]:
+            velocity = mechanical_state.velocities.velocity_world_mps
             rotation = RotationZYX.of(self.angles_after(angles, commanded, elapsed_s))
             force = self.specific_force_body_mps2(
                 rotation, velocity, command.thrust_n, surroundings
             )
             gravity = Vec3(0.0, 0.0, -surroundings.gravity_mps2)
             acceleration = rotation.reference_from_body(force) + gravity
-            return Phase(velocity, AngleVelocityMotion(acceleration, force))
+            return MechanicalState(velocity, AngleVelocityVelocities(acceleration, force))
 
-        began = Phase(
-            state.position_world_m, AngleVelocityMotion(state.velocity_world_mps, Vec3.zero())
+        began = MechanicalState(
+            state.position_world_m, AngleVelocityVelocities(state.velocity_world_mps, Vec3.zero())
         )
         ended = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
         reached = self.angles_after(angles, commanded, dt_s)
         return AngleVelocityState(
             position_world_m=ended.configuration,
             euler_world_from_body=reached,
-            velocity_world_mps=ended.motion.velocity_world_mps,
+            velocity_world_mps=ended.velocities.velocity_world_mps,
             angular_velocity_body_radps=_body_rates(
                 RotationZYX.of(reached), self._angle_rates(reached, commanded)
             ),
-            specific_force_body_mps2=ended.motion.specific_impulse_body_mps / dt_s,
+            specific_force_body_mps2=ended.velocities.specific_impulse_body_mps / dt_s,
             thrust_n=command.thrust_n,
         )
 
@@ -193,10 +193,10 @@ class AngleVelocity(AbstractDynamics[AngleVelocityState, ThrustAttitude]):
             -self.drag_sideways_per_s * air.y,
             thrust_n / self.mass_kg - lost_mps2 - self.drag_vertical_per_s * air.z,
         )
-        push = surroundings.push
-        if push is None:
+        wrench = surroundings.external_wrench
+        if wrench is None:
             return drag_and_thrust
-        return drag_and_thrust + rotation.body_from_reference(push.force_world_n) / self.mass_kg
+        return drag_and_thrust + rotation.body_from_reference(wrench.force_world_n) / self.mass_kg
 
     @override
     def kinematics(self, state: AngleVelocityState) -> Kinematics:

@@ -43,7 +43,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
-from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.world.surroundings import Surroundings
 
 
@@ -54,7 +54,7 @@ class EulerPose(eqx.Module):
     euler_world_from_body: EulerZYX
 
 
-class AttitudeResponseMotion(eqx.Module):
+class AttitudeResponseVelocities(eqx.Module):
     """Velocities, thrust, and the integral of the specific force over the step."""
 
     velocity_body_mps: Vec3
@@ -66,7 +66,7 @@ class AttitudeResponseMotion(eqx.Module):
 class AttitudeResponseState(eqx.Module):
     """State at a tick; the specific force is the mean over the last step."""
 
-    phase: Phase[EulerPose, AttitudeResponseMotion]
+    mechanical_state: MechanicalState[EulerPose, AttitudeResponseVelocities]
     specific_force_body_mps2: Vec3
 
 
@@ -132,7 +132,7 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
     @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> AttitudeResponseState:
         pose = EulerPose(start.position_world_m, start.euler_world_from_body)
-        motion = AttitudeResponseMotion(
+        velocities = AttitudeResponseVelocities(
             start.velocity_body_mps,
             start.angular_velocity_body_radps,
             self.mass_kg * surroundings.gravity_mps2,
@@ -142,10 +142,12 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
         specific_force = self._specific_force_frd(
             swap_flu_frd(start.velocity_body_mps),
             _wind_frd(euler_ned, surroundings),
-            motion.thrust_n,
+            velocities.thrust_n,
         )
         external = self._external_body_mps2(pose, surroundings)
-        return AttitudeResponseState(Phase(pose, motion), swap_flu_frd(specific_force) + external)
+        return AttitudeResponseState(
+            MechanicalState(pose, velocities), swap_flu_frd(specific_force) + external
+        )
 
     @override
     def step(
@@ -156,43 +158,48 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
         dt_s: Real,
         key: PRNGKeyArray,
     ) -> AttitudeResponseState:
-        external = self._external_body_mps2(state.phase.configuration, surroundings)
+        external = self._external_body_mps2(state.mechanical_state.configuration, surroundings)
         noise = self._draw_noise(key)
         noise = Disturbance(noise.linear_body_mps2 + external, noise.angular_body_radps2)
         wind_frd = _wind_frd(
-            swap_euler(state.phase.configuration.euler_world_from_body), surroundings
+            swap_euler(state.mechanical_state.configuration.euler_world_from_body), surroundings
         )
 
         def derivative(
-            phase: Phase[EulerPose, AttitudeResponseMotion], elapsed_s: Real
-        ) -> Phase[EulerPose, AttitudeResponseMotion]:
+            mechanical_state: MechanicalState[EulerPose, AttitudeResponseVelocities],
+            elapsed_s: Real,
+        ) -> MechanicalState[EulerPose, AttitudeResponseVelocities]:
             del elapsed_s
-            return self.derivative(phase, command, wind_frd, surroundings.gravity_mps2, noise, dt_s)
+            return self.derivative(
+                mechanical_state, command, wind_frd, surroundings.gravity_mps2, noise, dt_s
+            )
 
         began = eqx.tree_at(
-            lambda phase: phase.motion.specific_impulse_body_mps, state.phase, Vec3(0.0, 0.0, 0.0)
+            lambda start: start.velocities.specific_impulse_body_mps,
+            state.mechanical_state,
+            Vec3(0.0, 0.0, 0.0),
         )
         ended = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
-        mean_force = ended.motion.specific_impulse_body_mps / dt_s + external
+        mean_force = ended.velocities.specific_impulse_body_mps / dt_s + external
         return AttitudeResponseState(ended, mean_force)
 
     def derivative(
         self,
-        phase: Phase[EulerPose, AttitudeResponseMotion],
+        mechanical_state: MechanicalState[EulerPose, AttitudeResponseVelocities],
         command: AttitudeThrottle,
         wind_frd: Vec3,
         gravity_mps2: Real,
         noise: Disturbance,
         dt_s: Real,
-    ) -> Phase[EulerPose, AttitudeResponseMotion]:
-        """Return the rates of change of pose and motion; the wind is given in FRD body axes."""
-        euler_ned = swap_euler(phase.configuration.euler_world_from_body)
+    ) -> MechanicalState[EulerPose, AttitudeResponseVelocities]:
+        """Return the rates of change of pose and velocities; the wind is given in FRD body axes."""
+        euler_ned = swap_euler(mechanical_state.configuration.euler_world_from_body)
         rotation = RotationZYX.of(euler_ned)
-        velocity_frd = swap_flu_frd(phase.motion.velocity_body_mps)
-        omega_frd = swap_flu_frd(phase.motion.angular_velocity_body_radps)
-        thrust_rate = self.thrust_rate_nps(phase.motion.thrust_n, command, dt_s)
+        velocity_frd = swap_flu_frd(mechanical_state.velocities.velocity_body_mps)
+        omega_frd = swap_flu_frd(mechanical_state.velocities.angular_velocity_body_radps)
+        thrust_rate = self.thrust_rate_nps(mechanical_state.velocities.thrust_n, command, dt_s)
         # the source applies the thrust reached at the end of the stage
-        thrust = phase.motion.thrust_n + thrust_rate * dt_s
+        thrust = mechanical_state.velocities.thrust_n + thrust_rate * dt_s
         specific_force = self._specific_force_frd(velocity_frd, wind_frd, thrust)
         gravity_frd = rotation.body_from_reference(Vec3(0.0, 0.0, gravity_mps2))
         acceleration_frd = specific_force - omega_frd.cross(velocity_frd) + gravity_frd
@@ -201,14 +208,14 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
             swap_enu_ned(rotation.reference_from_body(velocity_frd)),
             EulerZYX(angle_rates.x, -angle_rates.y, -angle_rates.z),
         )
-        motion_rate = AttitudeResponseMotion(
+        motion_rate = AttitudeResponseVelocities(
             swap_flu_frd(acceleration_frd) + noise.linear_body_mps2,
             swap_flu_frd(self._angular_acceleration_frd(euler_ned, omega_frd, command))
             + noise.angular_body_radps2,
             thrust_rate,
             swap_flu_frd(specific_force),
         )
-        return Phase(pose_rate, motion_rate)
+        return MechanicalState(pose_rate, motion_rate)
 
     def thrust_rate_nps(
         self, thrust_n: Real, command: AttitudeThrottle, dt_s: Real
@@ -224,16 +231,16 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
 
     @override
     def kinematics(self, state: AttitudeResponseState) -> Kinematics:
-        pose, motion = state.phase.configuration, state.phase.motion
+        pose, velocities = state.mechanical_state.configuration, state.mechanical_state.velocities
         rotation = RotationZYX.of(swap_euler(pose.euler_world_from_body))
-        velocity_ned = rotation.reference_from_body(swap_flu_frd(motion.velocity_body_mps))
+        velocity_ned = rotation.reference_from_body(swap_flu_frd(velocities.velocity_body_mps))
         return Kinematics(
             position_world_m=pose.position_world_m,
             q_world_from_body=Quaternion.from_euler(pose.euler_world_from_body),
             euler_world_from_body=pose.euler_world_from_body,
             velocity_world_mps=swap_enu_ned(velocity_ned),
-            velocity_body_mps=motion.velocity_body_mps,
-            angular_velocity_body_radps=motion.angular_velocity_body_radps,
+            velocity_body_mps=velocities.velocity_body_mps,
+            angular_velocity_body_radps=velocities.angular_velocity_body_radps,
             specific_force_body_mps2=state.specific_force_body_mps2,
         )
 
@@ -246,12 +253,12 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
     def apply_contact(
         self, state: AttitudeResponseState, contact: ContactMotion
     ) -> AttitudeResponseState:
-        motion, pose = contact.motion, state.phase.configuration
+        motion, pose = contact.motion, state.mechanical_state.configuration
         rotation = RotationZYX.of(pose.euler_world_from_body)
         return eqx.tree_at(
             lambda s: (
-                s.phase.configuration.position_world_m,
-                s.phase.motion.velocity_body_mps,
+                s.mechanical_state.configuration.position_world_m,
+                s.mechanical_state.velocities.velocity_body_mps,
                 s.specific_force_body_mps2,
             ),
             state,
@@ -264,13 +271,13 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
 
     @override
     def actuators(self, state: AttitudeResponseState) -> dict[str, Real]:
-        return {"thrust_n": state.phase.motion.thrust_n}
+        return {"thrust_n": state.mechanical_state.velocities.thrust_n}
 
     @override
     def limits(self, state: AttitudeResponseState) -> tuple[Limit, ...]:
-        euler = state.phase.configuration.euler_world_from_body
-        velocity = state.phase.motion.velocity_body_mps
-        omega = state.phase.motion.angular_velocity_body_radps
+        euler = state.mechanical_state.configuration.euler_world_from_body
+        velocity = state.mechanical_state.velocities.velocity_body_mps
+        omega = state.mechanical_state.velocities.angular_velocity_body_radps
         north = jnp.pi / 2
 
         def limit(name: str, key: str, value: Real, largest: Real, middle: Real = 0.0) -> Limit:
@@ -319,10 +326,10 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
 
     def _external_body_mps2(self, pose: EulerPose, surroundings: Surroundings) -> Vec3:
         """Return the acceleration by external forces; external torques have no effect."""
-        if surroundings.push is None:
+        if surroundings.external_wrench is None:
             return Vec3.zero()
         inverse = Quaternion.from_euler(pose.euler_world_from_body).inverse()
-        return inverse.rotate(surroundings.push.force_world_n) / self.mass_kg
+        return inverse.rotate(surroundings.external_wrench.force_world_n) / self.mass_kg
 
     def _draw_noise(self, key: PRNGKeyArray) -> Disturbance:
         if is_zero(self.linear_noise_mps2) and is_zero(self.angular_noise_radps2):

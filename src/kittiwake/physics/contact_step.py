@@ -13,7 +13,7 @@ from kittiwake.contact.deck import DEPTH_M, GROUND, DeckState
 from kittiwake.contact.ground_contact import NOTHING, UNKNOWN, GroundContact, SurfaceApproach
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
@@ -39,7 +39,7 @@ class FootContact(eqx.Module):
         grip_x_m: the anchor point of static friction, or where it would be on contact, along the
             surface's x axis.
         grip_y_m: the same along the surface's y axis.
-        number: the number of the surface.
+        surface_id: the id of the surface.
     """
 
     foot_m: Vec3
@@ -50,7 +50,7 @@ class FootContact(eqx.Module):
     dragged_m: Vec3
     grip_x_m: Real
     grip_y_m: Real
-    number: Count
+    surface_id: Integer
 
 
 class FootForce(eqx.Module):
@@ -80,7 +80,7 @@ class ContactStep(eqx.Module):
     dt_s: Real
 
     @classmethod
-    def begin(
+    def start(
         cls,
         landing_gear: LandingGear,
         ground_contact: GroundContact,
@@ -117,10 +117,10 @@ class ContactStep(eqx.Module):
         """Return the wrench of all feet at a time since the step began."""
         return _if_near(self.surroundings, lambda: self._wrench(pose, twist, elapsed_s))
 
-    def end(self, pose: Pose, twist: Twist) -> GroundContact:
+    def finish(self, pose: Pose, twist: Twist) -> GroundContact:
         """Return the contact state at the end of the step, for the pose and twist then."""
         near = self.surroundings.surface_near
-        return jax.lax.cond(near, lambda: self._end(pose, twist), lambda: self._airborne())
+        return jax.lax.cond(near, lambda: self._finish(pose, twist), lambda: self._airborne())
 
     def _wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
         forces = self._foot_forces(pose, twist, elapsed_s)
@@ -130,13 +130,13 @@ class ContactStep(eqx.Module):
             inverse.rotate(jax.tree.map(jnp.sum, forces.torque_nm)),
         )
 
-    def _end(self, pose: Pose, twist: Twist) -> GroundContact:
+    def _finish(self, pose: Pose, twist: Twist) -> GroundContact:
         forces = self._foot_forces(pose, twist, self.dt_s)
         grip = jax.vmap(self._grip)(forces, self.footholds)
         touching = jnp.sum(forces.normal_n > 0.0, dtype=jnp.int32)
         # the surface with the largest normal force, as it was when the step began
         approach = SurfaceApproach.of(
-            jnp.asarray(self.footholds.number)[jnp.argmax(forces.normal_n)],
+            jnp.asarray(self.footholds.surface_id)[jnp.argmax(forces.normal_n)],
             self.surroundings.decks,
             self.pose.position_world_m,
             self.twist.velocity_world_mps,
@@ -192,13 +192,13 @@ class ContactStep(eqx.Module):
         force = normal * push - drag.clip_norm(self.landing_gear.friction * push)
         return FootForce(force, lever_m.cross(force), push, dragged)
 
-    def _grip(self, force: FootForce, foothold: FootContact) -> tuple[Real, Real, Count]:
+    def _grip(self, force: FootForce, foothold: FootContact) -> tuple[Real, Real, Integer]:
         """Return the grip after the step; it moves with a foot that slides or is in the air."""
         held = force.dragged_m.clip_norm(
             self.landing_gear.friction * force.normal_n / self.stiffness_npm
         )
         slid = foothold.q_world_from_surface.inverse().rotate(force.dragged_m - held)
-        return (foothold.grip_x_m + slid.x, foothold.grip_y_m + slid.y, foothold.number)
+        return (foothold.grip_x_m + slid.x, foothold.grip_y_m + slid.y, foothold.surface_id)
 
 
 def _if_near(surroundings: Surroundings, function: Callable[[], Result]) -> Result:
@@ -225,11 +225,11 @@ def _footholds(
 ) -> FootContact:
     """Return the surfaces below all feet, along a leading axis."""
 
-    def foothold(point_body_m: Vec3, grip_x_m: Real, grip_y_m: Real, over: Count) -> FootContact:
+    def foothold(point_body_m: Vec3, grip_x_m: Real, grip_y_m: Real, over: Integer) -> FootContact:
         foot_m = pose.position_world_m + pose.q_world_from_body.rotate(point_body_m)
         surface = _surface(foot_m, over, pose.position_world_m, surroundings, entry_m)
         q, point = surface.q_world_from_deck, surface.to_deck_axes(foot_m)
-        unchanged = over == surface.number
+        unchanged = over == surface.surface_id
         grip_x_m = jnp.where(unchanged, grip_x_m, point.x)
         grip_y_m = jnp.where(unchanged, grip_y_m, point.y)
         found = FootContact(
@@ -241,7 +241,7 @@ def _footholds(
             dragged_m=q.rotate(Vec3(point.x - grip_x_m, point.y - grip_y_m, 0.0)),
             grip_x_m=grip_x_m,
             grip_y_m=grip_y_m,
-            number=surface.number,
+            surface_id=surface.surface_id,
         )
         return jax.tree.map(jnp.asarray, found)
 
@@ -250,7 +250,7 @@ def _footholds(
 
 
 def _surface(
-    foot_m: Vec3, over: Count, position_world_m: Vec3, surroundings: Surroundings, entry_m: Real
+    foot_m: Vec3, over: Integer, position_world_m: Vec3, surroundings: Surroundings, entry_m: Real
 ) -> DeckState:
     """Return the highest surface that supports a foot.
 
@@ -259,7 +259,7 @@ def _surface(
     """
     chosen = _ground(position_world_m, surroundings)
     for deck in surroundings.decks:
-        on_it = (over == deck.number) | (over == UNKNOWN)
+        on_it = (over == deck.surface_id) | (over == UNKNOWN)
         carries = deck.covers(foot_m, jnp.where(on_it, DEPTH_M, entry_m))
         higher = carries & (deck.to_deck_axes(foot_m).z < chosen.to_deck_axes(foot_m).z)
         chosen = jax.tree.map(partial(jnp.where, higher), deck, chosen)
@@ -276,5 +276,5 @@ def _ground(position_world_m: Vec3, surroundings: Surroundings) -> DeckState:
         angular_velocity_world_radps=Vec3.zero(),
         length_m=jnp.inf,
         width_m=jnp.inf,
-        number=jnp.asarray(GROUND, jnp.int32),
+        surface_id=jnp.asarray(GROUND, jnp.int32),
     )

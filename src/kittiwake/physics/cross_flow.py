@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 
 AT_LEAST_TWO = Bounds(low=2.0)
 
@@ -30,7 +30,7 @@ class CrossFlow(eqx.Module):
     length_m: Annotated[Real, POSITIVE]
     draft_m: Annotated[Real, POSITIVE]
     drag_coefficient: Annotated[Real, NOT_NEGATIVE]
-    strips: Annotated[Count, AT_LEAST_TWO] = eqx.field(static=True, default=20)
+    strips: Annotated[Integer, AT_LEAST_TWO] = eqx.field(static=True, default=20)
     end_share: Annotated[Real, FRACTION] = 0.5
 
     def force_and_moment(

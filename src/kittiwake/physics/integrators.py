@@ -5,8 +5,8 @@ An explicit Runge-Kutta method is its Butcher tableau: stage i evaluates the der
 ``x + dt sum_i b_i k_i``. Sources: Heun (1900), Kutta
 (1901), Dormand and Prince (1980), tables as in Hairer, Norsett, Wanner (1993), "Solving Ordinary
 Differential Equations I", sections II.1 and II.5. Semi-implicit (symplectic) Euler advances the
-motion first and the configuration with the new motion: Hairer, Lubich, Wanner (2006), "Geometric
-Numerical Integration", section I.1.
+velocities first and the configuration with the new velocities: Hairer, Lubich, Wanner (2006),
+"Geometric Numerical Integration", section I.1.
 """
 
 from collections.abc import Callable
@@ -23,29 +23,31 @@ Q = TypeVar("Q")
 M = TypeVar("M")
 
 
-class Phase(eqx.Module, Generic[Q, M]):
-    """Phase of a system: a configuration, and a motion that includes actuator states."""
+class MechanicalState(eqx.Module, Generic[Q, M]):
+    """Configuration of a mechanical system and its velocities, which include actuator states."""
 
     configuration: Q
-    motion: M
+    velocities: M
 
 
-# derivative of a phase, as a function of the phase and the time since the step began
-Derivative = Callable[[Phase[Q, M], Real], Phase[Q, M]]
+# derivative of a state, as a function of the state and the time since the step began
+Derivative = Callable[[MechanicalState[Q, M], Real], MechanicalState[Q, M]]
 IntegratorName = Literal["euler", "semi-implicit-euler", "heun", "rk4", "dormand-prince-5"]
 
 
 @runtime_checkable
 class Integrator(Protocol):
-    """A method that advances a phase by one step."""
+    """A method that advances a state by one step."""
 
     @property
     def order(self) -> int:
         """Order of convergence: the global error is of this power of the step."""
         ...
 
-    def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
-        """Return the phase after a step of ``dt_s``."""
+    def step(
+        self, derivative: Derivative[Q, M], state: MechanicalState[Q, M], dt_s: Real
+    ) -> MechanicalState[Q, M]:
+        """Return the state after a step of ``dt_s``."""
         ...
 
 
@@ -57,13 +59,15 @@ class Tableau:
     b: tuple[float, ...]
     order: int
 
-    def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
-        """Return the phase after a step of ``dt_s``."""
+    def step(
+        self, derivative: Derivative[Q, M], state: MechanicalState[Q, M], dt_s: Real
+    ) -> MechanicalState[Q, M]:
+        """Return the state after a step of ``dt_s``."""
         slope = trace_once(derivative)
-        slopes: list[Phase[Q, M]] = []
+        slopes: list[MechanicalState[Q, M]] = []
         for row in self.a:
-            slopes.append(slope(_advance(phase, row, slopes, dt_s), sum(row) * dt_s))
-        return _advance(phase, self.b, slopes, dt_s)
+            slopes.append(slope(_advance(state, row, slopes, dt_s), sum(row) * dt_s))
+        return _advance(state, self.b, slopes, dt_s)
 
 
 @dataclass(frozen=True)
@@ -72,11 +76,13 @@ class SemiImplicitEuler:
 
     order: int = 1
 
-    def step(self, derivative: Derivative[Q, M], phase: Phase[Q, M], dt_s: Real) -> Phase[Q, M]:
-        """Return the phase after a step of ``dt_s``."""
-        motion = _advance(phase.motion, (1.0,), [derivative(phase, 0.0).motion], dt_s)
-        velocity = derivative(Phase(phase.configuration, motion), dt_s).configuration
-        return Phase(_advance(phase.configuration, (1.0,), [velocity], dt_s), motion)
+    def step(
+        self, derivative: Derivative[Q, M], state: MechanicalState[Q, M], dt_s: Real
+    ) -> MechanicalState[Q, M]:
+        """Return the state after a step of ``dt_s``."""
+        velocities = _advance(state.velocities, (1.0,), [derivative(state, 0.0).velocities], dt_s)
+        rate = derivative(MechanicalState(state.configuration, velocities), dt_s).configuration
+        return MechanicalState(_advance(state.configuration, (1.0,), [rate], dt_s), velocities)
 
 
 INTEGRATORS: dict[IntegratorName, Integrator] = {

@@ -41,7 +41,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.rigid_body import RigidBody
 
 # largest depth of the feet at rest
@@ -134,14 +134,18 @@ class LandingGear(eqx.Module):
         stiffness_ps2 = rocking_ratio * float(frequency_radps) ** 2
         damping_ps = 2.0 * rocking_ratio * float(decay_per_s) * DAMPING_OF_A_DEEP_SWING
 
-        def oscillation(phase: Phase[Real, Real], elapsed_s: Real) -> Phase[Real, Real]:
+        def oscillation(
+            mechanical_state: MechanicalState[Real, Real], elapsed_s: Real
+        ) -> MechanicalState[Real, Real]:
             del elapsed_s
-            place, speed = phase.configuration, phase.motion
-            return Phase(speed, -stiffness_ps2 * place - damping_ps * speed)
+            place, speed = mechanical_state.configuration, mechanical_state.velocities
+            return MechanicalState(speed, -stiffness_ps2 * place - damping_ps * speed)
 
         step = INTEGRATORS[integrator].step
-        ends = [step(oscillation, Phase(*start), dt_s) for start in ((1.0, 0.0), (0.0, 1.0))]
-        columns = [[float(end.configuration), float(end.motion)] for end in ends]
+        ends = [
+            step(oscillation, MechanicalState(*start), dt_s) for start in ((1.0, 0.0), (0.0, 1.0))
+        ]
+        columns = [[float(end.configuration), float(end.velocities)] for end in ends]
         return float(np.max(np.abs(np.linalg.eigvals(np.array(columns).T))))
 
     def frequency_and_decay(self, rocking_ratio: Real, dt_s: Real) -> tuple[Real, Real]:

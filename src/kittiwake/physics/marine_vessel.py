@@ -57,18 +57,18 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.cross_flow import CrossFlow
-from kittiwake.physics.flight import (
-    ExternalForces,
-    FlightState,
-    next_flight,
-    pose_and_twist,
-    region_wrench,
-)
 from kittiwake.physics.hydrostatics import Flotation, Hydrostatics
-from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.mass_matrix import MassMatrix, Matrix3, OffsetMass
 from kittiwake.physics.propeller import Propeller
 from kittiwake.physics.rigid_body import Pose, Twist, pose_rate
+from kittiwake.physics.rigid_body_dynamics import (
+    ExternalForces,
+    RigidBodyState,
+    next_rigid_body_state,
+    pose_and_twist,
+    region_wrench,
+)
 from kittiwake.world.surroundings import Surroundings
 
 UPRIGHT = Bounds(low=0.0, high=math.pi / 2.0, open_below=True)
@@ -78,7 +78,7 @@ LAG_OF_A_STEP = 2.0
 Shafts = tuple[Real, Real]
 
 
-class MarineMotion(eqx.Module):
+class MarineVelocities(eqx.Module):
     """Twist of the vessel, and shaft speeds, left and right."""
 
     twist: Twist
@@ -88,7 +88,7 @@ class MarineMotion(eqx.Module):
 class MarineVesselState(eqx.Module):
     """State of the vessel at a tick."""
 
-    flight: FlightState
+    rigid_body: RigidBodyState
 
 
 class Damping(eqx.Module):
@@ -129,7 +129,7 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
     """
 
     command_type: ClassVar[type] = PropellerSpeeds
-    floats: ClassVar[bool] = True
+    is_vessel: ClassVar[bool] = True
 
     mass_kg: Annotated[Real, POSITIVE]
     center_of_mass_body_m: Vec3
@@ -228,11 +228,11 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
     def init(self, start: Kinematics, surroundings: Surroundings) -> MarineVesselState:
         pose, twist = pose_and_twist(start)
         zero = jnp.zeros_like(jnp.asarray(pose.position_world_m.x, float))
-        motion = MarineMotion(twist, (zero, zero))
-        rate = self._twist_rate(pose, motion, surroundings).velocity_world_mps
+        velocities = MarineVelocities(twist, (zero, zero))
+        rate = self._twist_rate(pose, velocities, surroundings).velocity_world_mps
         specific_force_world = rate + Vec3(0.0, 0.0, surroundings.gravity_mps2)
         force = pose.q_world_from_body.inverse().rotate(specific_force_world)
-        return MarineVesselState(FlightState(Phase(pose, motion), force, None))
+        return MarineVesselState(RigidBodyState(MechanicalState(pose, velocities), force, None))
 
     @override
     def step(
@@ -244,38 +244,42 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
         key: PRNGKeyArray,
     ) -> MarineVesselState:
         del key
-        began = state.flight.phase
+        began = state.rigid_body.mechanical_state
 
         def derivative(
-            phase: Phase[Pose, MarineMotion], elapsed_s: Real
-        ) -> Phase[Pose, MarineMotion]:
+            mechanical_state: MechanicalState[Pose, MarineVelocities], elapsed_s: Real
+        ) -> MechanicalState[Pose, MarineVelocities]:
             del elapsed_s
-            return self.derivative(phase, command, surroundings)
+            return self.derivative(mechanical_state, command, surroundings)
 
-        phase = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
+        mechanical_state = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
         external = ExternalForces(surroundings, None)
-        before, after = began.motion.twist, phase.motion.twist
-        return MarineVesselState(next_flight(phase, before, after, external, dt_s))
+        before, after = began.velocities.twist, mechanical_state.velocities.twist
+        return MarineVesselState(
+            next_rigid_body_state(mechanical_state, before, after, external, dt_s)
+        )
 
     def derivative(
         self,
-        phase: Phase[Pose, MarineMotion],
+        mechanical_state: MechanicalState[Pose, MarineVelocities],
         command: PropellerSpeeds,
         surroundings: Surroundings,
-    ) -> Phase[Pose, MarineMotion]:
-        """Return the rates of change of pose and motion."""
-        pose, motion = phase.configuration, phase.motion
-        left, right = motion.speeds_radps
+    ) -> MechanicalState[Pose, MarineVelocities]:
+        """Return the rates of change of pose and velocities."""
+        pose, velocities = mechanical_state.configuration, mechanical_state.velocities
+        left, right = velocities.speeds_radps
         rates = (
             self.left_propeller.speed_rate_radps2(left, command.left_radps),
             self.right_propeller.speed_rate_radps2(right, command.right_radps),
         )
-        twist_rate = fusion_barrier(self._twist_rate, pose, motion, surroundings)
-        return Phase(pose_rate(pose, motion.twist), MarineMotion(twist_rate, rates))
+        twist_rate = fusion_barrier(self._twist_rate, pose, velocities, surroundings)
+        return MechanicalState(
+            pose_rate(pose, velocities.twist), MarineVelocities(twist_rate, rates)
+        )
 
     @override
     def kinematics(self, state: MarineVesselState) -> Kinematics:
-        return state.flight.kinematics(state.flight.phase.motion.twist)
+        return state.rigid_body.kinematics(state.rigid_body.mechanical_state.velocities.twist)
 
     @override
     def collider(self) -> Collider:
@@ -308,7 +312,10 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
 
     @override
     def apply_contact(self, state: MarineVesselState, contact: ContactMotion) -> MarineVesselState:
-        pose, motion = state.flight.phase.configuration, state.flight.phase.motion
+        pose, velocities = (
+            state.rigid_body.mechanical_state.configuration,
+            state.rigid_body.mechanical_state.velocities,
+        )
         q, half_s = pose.q_world_from_body, 0.5 * contact.dt_s
         along = q.inverse().rotate(contact.impulse_world_ns)
         slope, turning = self._matrix().rates(Wrench(along, contact.impulse_body_nms))
@@ -319,21 +326,21 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
             (q * Quaternion.from_rotation_vector(turning * half_s)).normalized(),
         )
         twist = Twist(
-            motion.twist.velocity_world_mps + gained,
-            motion.twist.angular_velocity_body_radps + turning,
+            velocities.twist.velocity_world_mps + gained,
+            velocities.twist.angular_velocity_body_radps + turning,
         )
         force = contact.motion.specific_force_body_mps2
-        later = Phase(moved, MarineMotion(twist, motion.speeds_radps))
-        return MarineVesselState(FlightState(later, force, None))
+        later = MechanicalState(moved, MarineVelocities(twist, velocities.speeds_radps))
+        return MarineVesselState(RigidBodyState(later, force, None))
 
     @override
     def actuators(self, state: MarineVesselState) -> dict[str, Real]:
-        left, right = state.flight.phase.motion.speeds_radps
+        left, right = state.rigid_body.mechanical_state.velocities.speeds_radps
         return {"left_radps": left, "right_radps": right}
 
     @override
     def limits(self, state: MarineVesselState) -> tuple[Limit, ...]:
-        euler = state.flight.phase.configuration.q_world_from_body.to_euler()
+        euler = state.rigid_body.mechanical_state.configuration.q_world_from_body.to_euler()
         key, largest = "parameters.max_tilt_rad", self.max_tilt_rad
         return (
             Limit("roll_rad", key, euler.roll_rad, -largest, largest),
@@ -363,15 +370,17 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
     def _matrix(self, wet: Real = 1.0) -> MassMatrix:
         return MassMatrix.of((*self._solid, self._added(wet)))
 
-    def _twist_rate(self, pose: Pose, motion: MarineMotion, surroundings: Surroundings) -> Twist:
-        q, twist = pose.q_world_from_body, motion.twist
+    def _twist_rate(
+        self, pose: Pose, velocities: MarineVelocities, surroundings: Surroundings
+    ) -> Twist:
+        q, twist = pose.q_world_from_body, velocities.twist
         inverse = q.inverse()
         v, omega = inverse.rotate(twist.velocity_world_mps), twist.angular_velocity_body_radps
         water = _water_flow(inverse, surroundings)
         flotation = self._flotation(pose, inverse, surroundings)
         wrench = (
             self._inertia(v, omega, water, flotation.wet)
-            + self._hydrodynamics(v, omega, motion.speeds_radps, water, flotation.wet)
+            + self._hydrodynamics(v, omega, velocities.speeds_radps, water, flotation.wet)
             + self._restoring(flotation, surroundings.gravity_mps2)
             + self._external(pose, v - inverse.rotate(surroundings.wind_world_mps), surroundings)
         )

@@ -266,13 +266,13 @@ class _Machine:
         self.mujoco.mj_setConst(self.model, self.data)
 
     def _index_geoms(self, colliders: Sequence[tuple[str, Collider]]) -> None:
-        """Record the owner of each geom, whether it is a foot, and its surface number."""
+        """Record the owner of each geom, whether it is a foot, and the id of its surface."""
         count = self.model.ngeom
         self.owner = np.full(count, -1)
         self.is_foot = np.zeros(count, bool)
         self.surface = np.zeros(count, int)
         self.surface[self.model.geom("ground").id] = GROUND
-        number = FIRST_DECK
+        surface_id = FIRST_DECK
         for place, (name, collider) in enumerate(colliders):
             body = self.model.body(name)
             geoms = slice(body.geomadr[0], body.geomadr[0] + body.geomnum[0])
@@ -280,9 +280,9 @@ class _Machine:
             first = body.geomadr[0] + len(collider.solids)
             self.is_foot[first : first + len(collider.feet_body_m)] = True
             if collider.deck is not None:
-                self.surface[self.model.geom(f"deck of {name}").id] = number
-                number += 1
-        self.surfaces = number
+                self.surface[self.model.geom(f"deck of {name}").id] = surface_id
+                surface_id += 1
+        self.surfaces = surface_id
 
     def overlaps(self, motions: np.ndarray) -> list[tuple[str, str, float]]:
         """Return pairs of names of overlapping bodies or obstacles, with the depth in m."""
@@ -343,9 +343,9 @@ class _Machine:
     def _add_forces(self, forces: np.ndarray) -> set[int]:
         """Add the normal force of each contact to ``forces``; return the feet in contact."""
         standing: set[int] = set()
-        for number, (one, other) in enumerate(self.data.contact.geom.tolist()):
+        for index, (one, other) in enumerate(self.data.contact.geom.tolist()):
             force = np.zeros(6)
-            self.mujoco.mj_contactForce(self.model, self.data, number, force)
+            self.mujoco.mj_contactForce(self.model, self.data, index, force)
             for geom, under in ((one, other), (other, one)):
                 if self.owner[geom] >= 0 and force[0] > 0.0:
                     forces[self.owner[geom], self.surface[under]] += force[0]
@@ -396,7 +396,7 @@ def _collider(name: str, vehicle: Vehicle) -> Collider:
 
 def _check_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Vehicle]) -> None:
     """Raise ScenarioError for bodies that overlap at the start: they would be ejected."""
-    platforms = [platform.support(0.0) for platform in world.platforms]
+    platforms = [platform.deck_state(0.0) for platform in world.platforms]
     rows = [_row(p.center_world_m, p.q_world_from_deck) for p in platforms]
     starts = [vehicle.start.kinematics() for vehicle in vehicles.values()]
     rows += [_row(start.position_world_m, start.q_world_from_body) for start in starts]

@@ -17,15 +17,15 @@ def add_solid(
     mujoco: ModuleType, spec: MujocoObject, body: MujocoObject, solid: Solid, name: str = ""
 ) -> MujocoObject:
     """Add a solid to a body and return its geom."""
-    kinds, geom = mujoco.mjtGeom, body.add_geom(name=name)
-    if solid.kind == "hull":
+    geom_types, geom = mujoco.mjtGeom, body.add_geom(name=name)
+    if solid.shape == "hull":
         assert solid.corners_m is not None
         mesh = spec.add_mesh(name=f"hull {len(spec.meshes)}", uservert=solid.corners_m.ravel())
-        geom.type, geom.meshname = kinds.mjGEOM_MESH, mesh.name
+        geom.type, geom.meshname = geom_types.mjGEOM_MESH, mesh.name
     else:
-        geom.type = getattr(kinds, f"mjGEOM_{solid.kind.upper()}")
+        geom.type = getattr(geom_types, f"mjGEOM_{solid.shape.upper()}")
         size = [*solid.sizes_m, 0.0, 0.0, 0.0][:3]
-        geom.size = [0.0, 0.0, 1.0] if solid.kind == "plane" else size
+        geom.size = [0.0, 0.0, 1.0] if solid.shape == "plane" else size
         geom.pos, geom.quat = solid.position_m, solid.attitude
     return geom
 
@@ -42,6 +42,6 @@ def add_ground(mujoco: ModuleType, spec: MujocoObject, height_m: float) -> Mujoc
 
 def plate(platform: AbstractPlatform) -> Solid:
     """Return the plate of a platform, in the axes of its surface."""
-    support = platform.support(0.0)
-    size = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * DEPTH_M)
+    deck = platform.deck_state(0.0)
+    size = (0.5 * float(deck.length_m), 0.5 * float(deck.width_m), 0.5 * DEPTH_M)
     return Solid("box", size, (0.0, 0.0, -0.5 * DEPTH_M))

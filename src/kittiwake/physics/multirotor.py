@@ -44,17 +44,17 @@ from kittiwake.interfaces.parts import (
     AbstractRotor,
     Flow,
 )
-from kittiwake.physics.flight import (
-    AbstractBody,
-    ExternalForces,
-    FlightState,
-    flow_around,
-    next_flight,
-    pose_and_twist,
-)
-from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist, pose_rate
+from kittiwake.physics.rigid_body_dynamics import (
+    AbstractBody,
+    ExternalForces,
+    RigidBodyState,
+    flow_around,
+    next_rigid_body_state,
+    pose_and_twist,
+)
 from kittiwake.world.interaction_input import Wake
 from kittiwake.world.surroundings import Surroundings
 
@@ -64,7 +64,7 @@ Speeds = tuple[Real, ...]
 LAG_OF_A_STEP = 2.0
 
 
-class RotorMotion(eqx.Module):
+class RotorVelocities(eqx.Module):
     """Twist of the body and rotor speeds."""
 
     twist: Twist
@@ -74,11 +74,11 @@ class RotorMotion(eqx.Module):
 class MultirotorState(eqx.Module):
     """State at a tick; ``battery`` is the battery's state, None without one."""
 
-    flight: FlightState[RotorMotion]
+    rigid_body: RigidBodyState[RotorVelocities]
     battery: ArrayTree
 
 
-class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
+class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorVelocities]):
     """Body with equal rotors, each with a hub position and a spin (+1: counterclockwise)."""
 
     command_type: ClassVar[type] = RotorSpeeds
@@ -189,10 +189,12 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
     @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> MultirotorState:
         pose, twist = pose_and_twist(start)
-        motion = RotorMotion(twist, self._hover_speeds(surroundings.gravity_mps2))
-        wrench = self._wrench(flow_around(pose, twist, surroundings), motion.speeds_radps)
-        flight = self.initial_flight(Phase(pose, motion), wrench, surroundings)
-        return MultirotorState(flight, None if self.battery is None else self.battery.init())
+        velocities = RotorVelocities(twist, self._hover_speeds(surroundings.gravity_mps2))
+        wrench = self._wrench(flow_around(pose, twist, surroundings), velocities.speeds_radps)
+        rigid_body = self.initial_rigid_body_state(
+            MechanicalState(pose, velocities), wrench, surroundings
+        )
+        return MultirotorState(rigid_body, None if self.battery is None else self.battery.init())
 
     @override
     def step(
@@ -204,48 +206,56 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
         key: PRNGKeyArray,
     ) -> MultirotorState:
         del key
-        began = state.flight
-        before = began.phase.motion.twist
+        began = state.rigid_body
+        before = began.mechanical_state.velocities.twist
         external = self.external_forces(began, before, surroundings, dt_s)
         commanded = self._battery_limited(state.battery, command.speeds_radps)
 
         def derivative(
-            phase: Phase[Pose, RotorMotion], elapsed_s: Real
-        ) -> Phase[Pose, RotorMotion]:
-            return self._derivative(phase, commanded, external, elapsed_s)
+            mechanical_state: MechanicalState[Pose, RotorVelocities], elapsed_s: Real
+        ) -> MechanicalState[Pose, RotorVelocities]:
+            return self._derivative(mechanical_state, commanded, external, elapsed_s)
 
-        phase = INTEGRATORS[self.integrator].step(derivative, began.phase, dt_s)
-        flight = next_flight(phase, before, phase.motion.twist, external, dt_s)
-        return MultirotorState(flight, self._discharged(state, surroundings, dt_s))
+        mechanical_state = INTEGRATORS[self.integrator].step(
+            derivative, began.mechanical_state, dt_s
+        )
+        rigid_body = next_rigid_body_state(
+            mechanical_state, before, mechanical_state.velocities.twist, external, dt_s
+        )
+        return MultirotorState(rigid_body, self._discharged(state, surroundings, dt_s))
 
     @override
-    def with_twist(self, motion: RotorMotion, twist: Twist) -> RotorMotion:
-        return RotorMotion(twist, motion.speeds_radps)
+    def with_twist(self, velocities: RotorVelocities, twist: Twist) -> RotorVelocities:
+        return RotorVelocities(twist, velocities.speeds_radps)
 
     @override
     def kinematics(self, state: MultirotorState) -> Kinematics:
-        return state.flight.kinematics(state.flight.phase.motion.twist)
+        return state.rigid_body.kinematics(state.rigid_body.mechanical_state.velocities.twist)
 
     @override
     def actuators(self, state: MultirotorState) -> dict[str, Real]:
-        speeds = state.flight.phase.motion.speeds_radps
+        speeds = state.rigid_body.mechanical_state.velocities.speeds_radps
         turning = {f"rotor_{i}_radps": speed for i, speed in enumerate(speeds)}
         return turning if self.battery is None else turning | self.battery.readings(state.battery)
 
     @override
     def wake(self, state: MultirotorState) -> Wake:
-        speeds = state.flight.phase.motion.speeds_radps
+        speeds = state.rigid_body.mechanical_state.velocities.speeds_radps
         thrust_n = self.rotor.thrust_factor_ns2 * sum(speed * speed for speed in speeds)
         return Wake(thrust_n, len(speeds) * math.pi * self.rotor.disc_radius_m**2)
 
     def _derivative(
         self,
-        phase: Phase[Pose, RotorMotion],
+        mechanical_state: MechanicalState[Pose, RotorVelocities],
         commanded_radps: Speeds,
         external: ExternalForces,
         elapsed_s: Real,
-    ) -> Phase[Pose, RotorMotion]:
-        pose, twist, speeds = phase.configuration, phase.motion.twist, phase.motion.speeds_radps
+    ) -> MechanicalState[Pose, RotorVelocities]:
+        pose, twist, speeds = (
+            mechanical_state.configuration,
+            mechanical_state.velocities.twist,
+            mechanical_state.velocities.speeds_radps,
+        )
         rates = self._speed_rates(speeds, commanded_radps)
         wrench = fusion_barrier(
             self._wrench, flow_around(pose, twist, external.surroundings), speeds
@@ -257,7 +267,7 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
         twist_rate = self.body.twist_rate(
             pose.q_world_from_body, twist, wrench, external.surroundings.gravity_mps2, momentum
         )
-        return Phase(pose_rate(pose, twist), RotorMotion(twist_rate, rates))
+        return MechanicalState(pose_rate(pose, twist), RotorVelocities(twist_rate, rates))
 
     def _hover_speeds(self, gravity_mps2: Real) -> Speeds:
         """Return the rotor speeds that carry the weight."""
@@ -324,13 +334,16 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorMotion]):
             return None
         # without the power that accelerates the rotors: it depends on the present voltage, and with
         # that of the previous step, the two would oscillate
-        pose, motion = state.flight.phase.configuration, state.flight.phase.motion
-        speeds = motion.speeds_radps
-        rotors = self._rotor_wrenches(flow_around(pose, motion.twist, surroundings), speeds)
+        pose, velocities = (
+            state.rigid_body.mechanical_state.configuration,
+            state.rigid_body.mechanical_state.velocities,
+        )
+        speeds = velocities.speeds_radps
+        rotors = self._rotor_wrenches(flow_around(pose, velocities.twist, surroundings), speeds)
         power_w = sum(
             jnp.maximum(-spin * speed * wrench.torque_body_nm.z, 0.0)
             for spin, speed, wrench in zip(self.spins, speeds, rotors, strict=True)
         )
-        contact = state.flight.ground_contact
+        contact = state.rigid_body.ground_contact
         charged = False if contact is None else contact.on_deck > 0
         return self.battery.step(state.battery, power_w, dt_s, charged=charged)

@@ -43,7 +43,7 @@ class SecondOrderResponse(eqx.Module):
     natural_frequency_radps: Annotated[Real, POSITIVE]
     damping_ratio: Annotated[Real, POSITIVE]
 
-    def begin(self, target: Real, rate: Real) -> Oscillation:
+    def init(self, target: Real, rate: Real) -> Oscillation:
         """Return the steady response to a target that moves at a constant rate."""
         return Oscillation(
             target - 2.0 * self.damping_ratio / self.natural_frequency_radps * rate, rate
@@ -78,9 +78,7 @@ class Seakeeping(eqx.Module):
     roll: SecondOrderResponse = SecondOrderResponse(12.0, 0.2)
     pitch: SecondOrderResponse = SecondOrderResponse(9.0, 0.3)
 
-    def begin(
-        self, water: WaterSurface, yaw_rad: Real, velocity_world_mps: Vec3
-    ) -> SeakeepingState:
+    def init(self, water: WaterSurface, yaw_rad: Real, velocity_world_mps: Vec3) -> SeakeepingState:
         """Return the steady response to the water's motion, at a velocity over ground."""
         slopes = water.slope_east, water.slope_north
         rates = water.slope_east_rate_ps, water.slope_north_rate_ps
@@ -88,9 +86,9 @@ class Seakeeping(eqx.Module):
         v = velocity_world_mps
         rising = water.height_rate_mps + v.x * water.slope_east + v.y * water.slope_north
         return SeakeepingState(
-            self.heave.begin(water.height_world_m, rising),
-            self.roll.begin(tilt[0], turning[0]),
-            self.pitch.begin(tilt[1], turning[1]),
+            self.heave.init(water.height_world_m, rising),
+            self.roll.init(tilt[0], turning[0]),
+            self.pitch.init(tilt[1], turning[1]),
         )
 
     def next(

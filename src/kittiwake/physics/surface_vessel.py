@@ -44,12 +44,12 @@ from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.hull import AddedMass, HullDerivatives
-from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.rudder import Rudder
 from kittiwake.physics.seakeeping import Seakeeping, SeakeepingState
 from kittiwake.world.surroundings import Surroundings
@@ -67,7 +67,7 @@ class VesselPose(eqx.Module):
     yaw_rad: Real
 
 
-class VesselMotion(eqx.Module):
+class VesselVelocities(eqx.Module):
     """Velocity over ground forward and to the left, yaw rate, and rudder angle."""
 
     surge_mps: Real
@@ -82,7 +82,7 @@ class SurfaceVesselState(eqx.Module):
     ``height_world_m`` is the height on calm water; ``seakeeping`` is None on calm water.
     """
 
-    phase: Phase[VesselPose, VesselMotion]
+    mechanical_state: MechanicalState[VesselPose, VesselVelocities]
     height_world_m: Real
     thrust_n: Real
     specific_force_body_mps2: Vec3
@@ -96,7 +96,7 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
     """
 
     command_type: ClassVar[type] = RudderThrust
-    floats: ClassVar[bool] = True
+    is_vessel: ClassVar[bool] = True
 
     mass_kg: Annotated[Real, POSITIVE]
     yaw_inertia_kgm2: Annotated[Real, POSITIVE]
@@ -107,7 +107,7 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
     air_drag_surge_kgpm: Annotated[Real, NOT_NEGATIVE] = 0.0
     air_drag_sway_kgpm: Annotated[Real, NOT_NEGATIVE] = 0.0
     water_density_kgpm3: Annotated[Real, POSITIVE] = 998.0
-    hulls: Annotated[Count, AT_LEAST_ONE] = eqx.field(static=True, default=1)
+    hulls: Annotated[Integer, AT_LEAST_ONE] = eqx.field(static=True, default=1)
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     integrator: IntegratorName = eqx.field(static=True, default="rk4")
@@ -150,20 +150,20 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
         surge, sway = _in_body(velocity, yaw)
         rate = start.angular_velocity_body_radps.z
         zero = jnp.zeros_like(surge)
-        phase = Phase(
-            VesselPose(position.x, position.y, yaw), VesselMotion(surge, sway, rate, zero)
+        mechanical_state = MechanicalState(
+            VesselPose(position.x, position.y, yaw), VesselVelocities(surge, sway, rate, zero)
         )
-        rates = self.derivative(phase, zero, zero, surroundings).motion
+        rates = self.derivative(mechanical_state, zero, zero, surroundings).velocities
         specific_force = Vec3(
             rates.surge_mps - rate * sway,
             rates.sway_mps + rate * surge,
             surroundings.gravity_mps2,
         )
         if surroundings.water is None:
-            return SurfaceVesselState(phase, position.z, zero, specific_force)
-        seakeeping = self.ride.begin(surroundings.water, yaw, _velocity_world(phase))
+            return SurfaceVesselState(mechanical_state, position.z, zero, specific_force)
+        seakeeping = self.ride.init(surroundings.water, yaw, _velocity_world(mechanical_state))
         specific_force = _tilted(specific_force, seakeeping)
-        return SurfaceVesselState(phase, position.z, zero, specific_force, seakeeping)
+        return SurfaceVesselState(mechanical_state, position.z, zero, specific_force, seakeeping)
 
     @override
     def step(
@@ -175,15 +175,17 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
         key: PRNGKeyArray,
     ) -> SurfaceVesselState:
         del key
-        began = state.phase
-        angle, rate = self.rudder.start_and_rate(began.motion.rudder_rad, command.rudder_rad, dt_s)
-        steered = eqx.tree_at(lambda phase: phase.motion.rudder_rad, began, angle)
+        began = state.mechanical_state
+        angle, rate = self.rudder.start_and_rate(
+            began.velocities.rudder_rad, command.rudder_rad, dt_s
+        )
+        steered = eqx.tree_at(lambda start: start.velocities.rudder_rad, began, angle)
 
         def derivative(
-            phase: Phase[VesselPose, VesselMotion], elapsed_s: Real
-        ) -> Phase[VesselPose, VesselMotion]:
+            mechanical_state: MechanicalState[VesselPose, VesselVelocities], elapsed_s: Real
+        ) -> MechanicalState[VesselPose, VesselVelocities]:
             del elapsed_s
-            return self.derivative(phase, rate, command.thrust_n, surroundings)
+            return self.derivative(mechanical_state, rate, command.thrust_n, surroundings)
 
         ended = INTEGRATORS[self.integrator].step(derivative, steered, dt_s)
         gained = _velocity_world(ended) - _velocity_world(began)
@@ -200,37 +202,37 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
 
     def derivative(
         self,
-        phase: Phase[VesselPose, VesselMotion],
+        mechanical_state: MechanicalState[VesselPose, VesselVelocities],
         rudder_rate_radps: Real,
         thrust_n: Real,
         surroundings: Surroundings,
-    ) -> Phase[VesselPose, VesselMotion]:
-        """Return the rates of change of pose and motion."""
-        yaw, motion = phase.configuration.yaw_rad, phase.motion
-        r = motion.yaw_rate_radps
+    ) -> MechanicalState[VesselPose, VesselVelocities]:
+        """Return the rates of change of pose and velocities."""
+        yaw, velocities = mechanical_state.configuration.yaw_rad, mechanical_state.velocities
+        r = velocities.yaw_rate_radps
         current_u, current_v = _in_body(_flow(surroundings), yaw)
-        u, v = motion.surge_mps - current_u, motion.sway_mps - current_v
-        x, y, n = self._water_forces(u, v, r, motion.rudder_rad)
-        air_x, air_y = self._air_forces(motion, yaw, surroundings.wind_world_mps)
+        u, v = velocities.surge_mps - current_u, velocities.sway_mps - current_v
+        x, y, n = self._water_forces(u, v, r, velocities.rudder_rad)
+        air_x, air_y = self._air_forces(velocities, yaw, surroundings.wind_world_mps)
         # momenta: M nu_r; they give the term C(nu_r) nu_r
         sway_mass, coupling, yaw_inertia = self._lateral_mass()
         p_u = (self.mass_kg + self.added_mass.surge_kg) * u
         p_v = sway_mass * v + coupling * r
-        push_x, push_y, push_n = _external_forces(surroundings, yaw)
-        surge_force = x + air_x + push_x + thrust_n + r * p_v
-        sway_force = y + air_y + push_y - r * p_u
-        yaw_moment = n + push_n + v * p_u - u * p_v
+        external_x, external_y, external_n = _external_forces(surroundings, yaw)
+        surge_force = x + air_x + external_x + thrust_n + r * p_v
+        sway_force = y + air_y + external_y - r * p_u
+        yaw_moment = n + external_n + v * p_u - u * p_v
         determinant = sway_mass * yaw_inertia - coupling * coupling
-        velocity = _velocity_world(phase)
+        velocity = _velocity_world(mechanical_state)
         # last terms: rate of change of a constant current in the rotating body axes
         surge_gain = surge_force / (self.mass_kg + self.added_mass.surge_kg) + r * current_v
         sway_gain = (yaw_inertia * sway_force - coupling * yaw_moment) / determinant - r * current_u
         if surroundings.water is not None:
             wave_u, wave_v = _in_body(surroundings.water.acceleration_world_mps2, yaw)
             surge_gain, sway_gain = surge_gain + wave_u, sway_gain + wave_v
-        return Phase(
+        return MechanicalState(
             VesselPose(velocity.x, velocity.y, r),
-            VesselMotion(
+            VesselVelocities(
                 surge_gain,
                 sway_gain,
                 (sway_mass * yaw_moment - coupling * sway_force) / determinant,
@@ -240,7 +242,7 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
 
     @override
     def kinematics(self, state: SurfaceVesselState) -> Kinematics:
-        pose, motion = state.phase.configuration, state.phase.motion
+        pose, velocities = state.mechanical_state.configuration, state.mechanical_state.velocities
         if state.seakeeping is not None:
             return self._kinematics_in_waves(state, state.seakeeping)
         level = jnp.zeros_like(jnp.asarray(pose.yaw_rad))
@@ -249,9 +251,9 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
             position_world_m=Vec3(pose.x_world_m, pose.y_world_m, state.height_world_m),
             q_world_from_body=Quaternion.from_euler(euler),
             euler_world_from_body=euler,
-            velocity_world_mps=_velocity_world(state.phase),
-            velocity_body_mps=Vec3(motion.surge_mps, motion.sway_mps, level),
-            angular_velocity_body_radps=Vec3(level, level, motion.yaw_rate_radps),
+            velocity_world_mps=_velocity_world(state.mechanical_state),
+            velocity_body_mps=Vec3(velocities.surge_mps, velocities.sway_mps, level),
+            angular_velocity_body_radps=Vec3(level, level, velocities.yaw_rate_radps),
             specific_force_body_mps2=state.specific_force_body_mps2,
         )
 
@@ -259,12 +261,14 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
         self, state: SurfaceVesselState, seakeeping: SeakeepingState
     ) -> Kinematics:
         """Return the motion in waves."""
-        pose, level = state.phase.configuration, _velocity_world(state.phase)
+        pose, level = state.mechanical_state.configuration, _velocity_world(state.mechanical_state)
         euler = EulerZYX(*seakeeping.angles_rad, pose.yaw_rad)
         rotation = RotationZYX.of(euler)
         velocity = Vec3(level.x, level.y, seakeeping.heave.rate)
         turning = Vec3(
-            seakeeping.roll.rate, seakeeping.pitch.rate, state.phase.motion.yaw_rate_radps
+            seakeeping.roll.rate,
+            seakeeping.pitch.rate,
+            state.mechanical_state.velocities.yaw_rate_radps,
         )
         height = state.height_world_m + seakeeping.heave.displacement
         return Kinematics(
@@ -295,7 +299,7 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
     def apply_contact(
         self, state: SurfaceVesselState, contact: ContactMotion
     ) -> SurfaceVesselState:
-        pose, motion = state.phase.configuration, state.phase.motion
+        pose, velocities = state.mechanical_state.configuration, state.mechanical_state.velocities
         x_ns, y_ns = _in_body(contact.impulse_world_ns, pose.yaw_rad)
         n_nms = contact.impulse_body_nms.z
         sway_mass, coupling, yaw_inertia = self._lateral_mass()
@@ -303,10 +307,13 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
         u = x_ns / (self.mass_kg + self.added_mass.surge_kg)
         v = (yaw_inertia * y_ns - coupling * n_nms) / determinant
         r = (sway_mass * n_nms - coupling * y_ns) / determinant
-        gained = Phase(pose, VesselMotion(u, v, r, motion.rudder_rad))
+        gained = MechanicalState(pose, VesselVelocities(u, v, r, velocities.rudder_rad))
         drift, half_s = _velocity_world(gained), 0.5 * contact.dt_s
-        moved = VesselMotion(
-            motion.surge_mps + u, motion.sway_mps + v, motion.yaw_rate_radps + r, motion.rudder_rad
+        moved = VesselVelocities(
+            velocities.surge_mps + u,
+            velocities.sway_mps + v,
+            velocities.yaw_rate_radps + r,
+            velocities.rudder_rad,
         )
         # as for a force that is constant over the step
         place = VesselPose(
@@ -316,13 +323,16 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
         )
         return replace(
             state,
-            phase=Phase(place, moved),
+            mechanical_state=MechanicalState(place, moved),
             specific_force_body_mps2=contact.motion.specific_force_body_mps2,
         )
 
     @override
     def actuators(self, state: SurfaceVesselState) -> dict[str, Real]:
-        return {"rudder_rad": state.phase.motion.rudder_rad, "thrust_n": state.thrust_n}
+        return {
+            "rudder_rad": state.mechanical_state.velocities.rudder_rad,
+            "thrust_n": state.thrust_n,
+        }
 
     def _lateral_mass(self) -> tuple[Real, Real, Real]:
         """Return the entries of M for sway, sway-yaw coupling and yaw."""
@@ -343,9 +353,9 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
             hulls * (hull.n_v_kgmps * v + hull.n_r_kgm2ps * r) + self.rudder.x_body_m * rudder_y,
         )
 
-    def _air_forces(self, motion: VesselMotion, yaw: Real, wind: Vec3) -> tuple[Real, Real]:
+    def _air_forces(self, velocities: VesselVelocities, yaw: Real, wind: Vec3) -> tuple[Real, Real]:
         wind_u, wind_v = _in_body(wind, yaw)
-        u, v = motion.surge_mps - wind_u, motion.sway_mps - wind_v
+        u, v = velocities.surge_mps - wind_u, velocities.sway_mps - wind_v
         return (
             -self.air_drag_surge_kgpm * u * jnp.abs(u),
             -self.air_drag_sway_kgpm * v * jnp.abs(v),
@@ -377,10 +387,10 @@ def check_level(start: Start) -> None:
 
 def _external_forces(surroundings: Surroundings, yaw_rad: Real) -> tuple[Real, Real, Real]:
     """Return the external forces forward and to the left, and the external moment."""
-    push = surroundings.push
-    if push is None:
+    wrench = surroundings.external_wrench
+    if wrench is None:
         return 0.0, 0.0, 0.0
-    return *_in_body(push.force_world_n, yaw_rad), push.torque_world_nm.z
+    return *_in_body(wrench.force_world_n, yaw_rad), wrench.torque_world_nm.z
 
 
 def _flow(surroundings: Surroundings) -> Vec3:
@@ -402,7 +412,7 @@ def _in_body(v: Vec3, yaw_rad: Real) -> tuple[Real, Real]:
     return cosine * v.x + sine * v.y, cosine * v.y - sine * v.x
 
 
-def _velocity_world(phase: Phase[VesselPose, VesselMotion]) -> Vec3:
-    sine, cosine = sin_cos(phase.configuration.yaw_rad)
-    u, v = phase.motion.surge_mps, phase.motion.sway_mps
+def _velocity_world(mechanical_state: MechanicalState[VesselPose, VesselVelocities]) -> Vec3:
+    sine, cosine = sin_cos(mechanical_state.configuration.yaw_rad)
+    u, v = mechanical_state.velocities.surge_mps, mechanical_state.velocities.sway_mps
     return Vec3(cosine * u - sine * v, sine * u + cosine * v, jnp.zeros_like(jnp.asarray(u)))

@@ -24,16 +24,16 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import AbstractForce, Flow
-from kittiwake.physics.flight import (
-    AbstractBody,
-    FlightState,
-    flow_around,
-    next_flight,
-    pose_and_twist,
-)
-from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Phase
+from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Matrix6, Pose, RigidBody, Twist, pose_rate
+from kittiwake.physics.rigid_body_dynamics import (
+    AbstractBody,
+    RigidBodyState,
+    flow_around,
+    next_rigid_body_state,
+    pose_and_twist,
+)
 from kittiwake.world.interaction_input import NO_WAKE, Wake
 from kittiwake.world.surroundings import Surroundings
 
@@ -43,7 +43,7 @@ UNLIMITED_N = 1e9
 class WrenchBodyState(eqx.Module):
     """State at a tick, with the thrust of the last step."""
 
-    flight: FlightState[Twist]
+    rigid_body: RigidBodyState[Twist]
     thrust_n: Real
 
 
@@ -88,7 +88,9 @@ class WrenchBody(AbstractBody[WrenchBodyState, ThrustTorque, Twist]):
     def init(self, start: Kinematics, surroundings: Surroundings) -> WrenchBodyState:
         pose, twist = pose_and_twist(start)
         wrench = self._wrench(flow_around(pose, twist, surroundings))
-        return WrenchBodyState(self.initial_flight(Phase(pose, twist), wrench, surroundings), 0.0)
+        return WrenchBodyState(
+            self.initial_rigid_body_state(MechanicalState(pose, twist), wrench, surroundings), 0.0
+        )
 
     @override
     def step(
@@ -102,31 +104,37 @@ class WrenchBody(AbstractBody[WrenchBodyState, ThrustTorque, Twist]):
         del key
         thrust_n = jnp.maximum(command.thrust_n, 0.0)
         commanded = Wrench(Vec3(0.0, 0.0, thrust_n), command.torque_body_nm)
-        began = state.flight
-        before = began.phase.motion
+        began = state.rigid_body
+        before = began.mechanical_state.velocities
         external = self.external_forces(began, before, surroundings, dt_s)
 
-        def derivative(phase: Phase[Pose, Twist], elapsed_s: Real) -> Phase[Pose, Twist]:
-            pose, twist = phase.configuration, phase.motion
+        def derivative(
+            mechanical_state: MechanicalState[Pose, Twist], elapsed_s: Real
+        ) -> MechanicalState[Pose, Twist]:
+            pose, twist = mechanical_state.configuration, mechanical_state.velocities
             wrench = commanded + self._wrench(flow_around(pose, twist, surroundings))
             wrench = wrench + external.wrench(pose, twist, elapsed_s)
             twist_rate = self.body.twist_rate(
                 pose.q_world_from_body, twist, wrench, surroundings.gravity_mps2
             )
-            return Phase(pose_rate(pose, twist), twist_rate)
+            return MechanicalState(pose_rate(pose, twist), twist_rate)
 
-        phase = INTEGRATORS[self.integrator].step(derivative, began.phase, dt_s)
-        flight = next_flight(phase, before, phase.motion, external, dt_s)
-        return WrenchBodyState(flight, thrust_n)
+        mechanical_state = INTEGRATORS[self.integrator].step(
+            derivative, began.mechanical_state, dt_s
+        )
+        rigid_body = next_rigid_body_state(
+            mechanical_state, before, mechanical_state.velocities, external, dt_s
+        )
+        return WrenchBodyState(rigid_body, thrust_n)
 
     @override
-    def with_twist(self, motion: Twist, twist: Twist) -> Twist:
-        del motion
+    def with_twist(self, velocities: Twist, twist: Twist) -> Twist:
+        del velocities
         return twist
 
     @override
     def kinematics(self, state: WrenchBodyState) -> Kinematics:
-        return state.flight.kinematics(state.flight.phase.motion)
+        return state.rigid_body.kinematics(state.rigid_body.mechanical_state.velocities)
 
     @override
     def actuators(self, state: WrenchBodyState) -> dict[str, Real]:

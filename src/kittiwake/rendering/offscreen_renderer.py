@@ -185,19 +185,19 @@ class OffscreenRenderer:
         arguments = (self.model, self.data, options, None, camera, everything)
         self.mujoco.mjv_updateScene(*arguments, self.scene)
         shown = np.flatnonzero(self.model.geom_group == 0)
-        for number in np.flatnonzero(self.shadowless[shown]).tolist():
-            self.scene.geoms[number].castshadow = 0
+        for index in np.flatnonzero(self.shadowless[shown]).tolist():
+            self.scene.geoms[index].castshadow = 0
 
     def _add(self, lines: Sequence[Polyline], view: View) -> None:
         """Add a geom to the scene for each segment of the lines."""
-        kind, zeros, still = self.mujoco.mjtGeom.mjGEOM_LINE, np.zeros(3), np.eye(3).ravel()
+        geom_type, zeros, still = self.mujoco.mjtGeom.mjGEOM_LINE, np.zeros(3), np.eye(3).ravel()
         pixel_m = view.distance_m * view.height_rad / self.height
         for line, points_m in zip(lines, _thinned(lines, pixel_m), strict=True):
             rgba = _line_rgba(line)
             for one, other in pairwise(points_m):
                 geom = self.scene.geoms[self.scene.ngeom]
-                self.mujoco.mjv_initGeom(geom, kind, zeros, zeros, still, rgba)
-                self.mujoco.mjv_connector(geom, kind, line.width_px, one, other)
+                self.mujoco.mjv_initGeom(geom, geom_type, zeros, zeros, still, rgba)
+                self.mujoco.mjv_connector(geom, geom_type, line.width_px, one, other)
                 geom.category = self.mujoco.mjtCatBit.mjCAT_DECOR.value
                 self.scene.ngeom += 1
 
@@ -251,8 +251,8 @@ def _model(
         height=6 * SKY_PIXELS,
         nchannel=3,
     ).data = _sky().tobytes()
-    for number, (shaded, mesh, count) in enumerate(meshes):
-        _add_mesh(mujoco, spec, f"mesh {number}", shaded, mesh, count)
+    for index, (shaded, mesh, count) in enumerate(meshes):
+        _add_mesh(mujoco, spec, f"mesh {index}", shaded, mesh, count)
     return spec.compile()
 
 

@@ -90,8 +90,8 @@ def _start(extra: str) -> None:
 @cache
 def _context() -> MujocoObject:
     """Return the OpenGL context, bound to the calling thread."""
-    kind = os.environ["MUJOCO_GL"]
-    library = import_optional(f"mujoco.{'osmesa' if kind == 'osmesa' else 'egl'}", EXTRA)
+    backend = os.environ["MUJOCO_GL"]
+    library = import_optional(f"mujoco.{'osmesa' if backend == 'osmesa' else 'egl'}", EXTRA)
     context = library.GLContext(1, 1)
     context.make_current()
     # before the exit handlers of the library

@@ -110,7 +110,7 @@ def _collider(vehicle: Vehicle) -> Collider | None:
         return None
 
 
-def _floats(vehicle: Vehicle) -> bool:
+def _is_vessel(vehicle: Vehicle) -> bool:
     collider = _collider(vehicle)
     return collider is not None and collider.collides_with == "all but the ground"
 
@@ -143,8 +143,8 @@ def _add_light(mujoco: ModuleType, spec: MujocoObject) -> None:
 def _add_ground(
     mujoco: ModuleType, spec: MujocoObject, world: World, vehicles: Mapping[str, Vehicle]
 ) -> None:
-    floats = any(map(_floats, vehicles.values()))
-    one, other = WATER_COLORS if floats or WAVES in world.processes else LAND_COLORS
+    has_vessels = any(map(_is_vessel, vehicles.values()))
+    one, other = WATER_COLORS if has_vessels or WAVES in world.processes else LAND_COLORS
     spec.add_texture(
         name="ground",
         type=mujoco.mjtTexture.mjTEXTURE_2D,

@@ -14,7 +14,7 @@ PLANE_M = 200.0
 
 def shape_of(solid: Solid, plane_m: float = PLANE_M) -> Shape:
     """Return the shape of a solid in the axes of its body."""
-    if solid.kind == "hull":
+    if solid.shape == "hull":
         assert solid.corners_m is not None
         return hull(np.asarray(solid.corners_m, float))
     return _own_shape(solid, plane_m).at(solid.position_m, np.array(solid.attitude))
@@ -28,7 +28,7 @@ def mesh_of(
 
 
 def _own_shape(solid: Solid, plane_m: float) -> Shape:
-    match solid.kind, solid.sizes_m:
+    match solid.shape, solid.sizes_m:
         case "box", (x, y, z):
             return box((2.0 * x, 2.0 * y, 2.0 * z))
         case "sphere", (radius,):

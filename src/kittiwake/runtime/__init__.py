@@ -1,1 +1,1 @@
-"""Flights as they happen: compiled, watched, recorded, or stepped by hand."""
+"""Flights as they happen: compiled, observed, recorded, or stepped by hand."""

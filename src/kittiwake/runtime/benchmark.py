@@ -20,7 +20,7 @@ from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.keys import seed_key
 from kittiwake.runtime.simulation import Precision, Simulation, load
 from kittiwake.tasks.make import make
-from kittiwake.tasks.worlds import Worlds, WorldsState
+from kittiwake.tasks.vector_env import VectorEnv, VectorEnvState
 
 REPEATS = 5
 AREA = {"world.area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")}}
@@ -41,7 +41,7 @@ GROUNDED = {
 }
 # ten physics steps per control step of a learning task
 TEN_PHYSICS_STEPS = {"time.rate_hz": 1000}
-WORLDS = 1024
+ENVIRONMENTS = 1024
 # with the density of the flock of 1,000
 FLOCK_OF_10000 = {"vehicles.drone.count": 10_000, "vehicles.drone.grid": [22, 22]}
 
@@ -113,22 +113,22 @@ def together(
     return _result(simulation, vehicles, steps, compile_s, seconds)
 
 
-def worlds(
+def vector_env(
     task: str,
     steps: int,
     conditions: str | None = None,
     overrides: Mapping[str, Any] = MappingProxyType({}),
 ) -> Result:
-    """Measure a learning task with random actions, in 1,024 worlds with automatic reset."""
+    """Measure a learning task with random actions, in 1,024 environments with automatic reset."""
     env = make(task, conditions=conditions, overrides=overrides)
-    many = Worlds(env, WORLDS)
+    many = VectorEnv(env, ENVIRONMENTS)
 
-    def once(state: WorldsState, key: PRNGKeyArray) -> tuple[WorldsState, Any]:
-        actions = jax.random.uniform(key, (WORLDS, env.action_size), minval=-1.0)
+    def once(state: VectorEnvState, key: PRNGKeyArray) -> tuple[VectorEnvState, Any]:
+        actions = jax.random.uniform(key, (ENVIRONMENTS, env.action_size), minval=-1.0)
         outcome = many.step(state, actions)
         return outcome.state, outcome.reward.sum()
 
-    with env.mode():
+    with env.precision_context():
         state, _ = jax.jit(many.reset)(seed_key(0))
         keys = jax.random.split(seed_key(1), steps)
         began = time.perf_counter()
@@ -136,7 +136,7 @@ def worlds(
         compile_s = time.perf_counter() - began
         seconds = _best(lambda: jax.block_until_ready(fly(state)))
     realtime = steps * env.physics_steps_per_action * env.fleet.dt_s / seconds
-    return _measured(WORLDS, steps / seconds, compile_s, realtime)
+    return _measured(ENVIRONMENTS, steps / seconds, compile_s, realtime)
 
 
 # description and measuring function of each case
@@ -194,19 +194,19 @@ CASES: dict[str, tuple[str, Callable[..., Result]]] = {
     ),
     "learn-keep-spot": (
         "1,024 worlds of the task keep-spot without noise, random actions, float32",
-        partial(worlds, "keep-spot", steps=500, conditions="noiseless"),
+        partial(vector_env, "keep-spot", steps=500, conditions="noiseless"),
     ),
     "learn-keep-spot-noisy": (
         "the same with all its sensors and their noise",
-        partial(worlds, "keep-spot", steps=200),
+        partial(vector_env, "keep-spot", steps=200),
     ),
     "learn-hover": (
         "1,024 worlds of the task hover, one physics step per control step, float32",
-        partial(worlds, "hover", steps=1_000),
+        partial(vector_env, "hover", steps=1_000),
     ),
     "learn-hover-10": (
         "the same with ten physics steps per control step",
-        partial(worlds, "hover", steps=200, overrides=TEN_PHYSICS_STEPS),
+        partial(vector_env, "hover", steps=200, overrides=TEN_PHYSICS_STEPS),
     ),
 }
 

@@ -13,20 +13,20 @@ from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.commands import zero_command
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.commands import (
-    Kinds,
+    CommandTypes,
     accepted_commands,
     command_columns,
     command_values,
     commands_from_values,
     require_cascade,
 )
+from kittiwake.sim.external_commands import ExternalCommand
 from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.vehicle_step import ExternalCommand
 
 
 @runtime_checkable
 class CommandInputs(Protocol):
-    """Kinds of external commands that a program is compiled for."""
+    """External commands that a program is compiled for."""
 
     def zeros(self) -> Any:
         """Return an example of ``values``."""
@@ -49,21 +49,21 @@ class CommandInputs(Protocol):
 class FixedCommands:
     """Commands of one type to each of some vehicles; the others follow their guidance."""
 
-    kinds: Kinds = ()
+    command_types: CommandTypes = ()
     recipients: Mapping[str, Vehicle] = field(default_factory=dict)
 
     def zeros(self) -> Any:
         """Return zeros for all numbers."""
-        return jnp.zeros(sum(map(len, command_columns(self.kinds, self.recipients))))
+        return jnp.zeros(sum(map(len, command_columns(self.command_types, self.recipients))))
 
     def values(self, commands: Mapping[str, Any], vehicles: Mapping[str, Vehicle]) -> Any:
         """Return the numbers of all commands."""
-        ordered = {name: commands[name] for name, _ in self.kinds}
+        ordered = {name: commands[name] for name, _ in self.command_types}
         return jnp.asarray(command_values(ordered, vehicles), float)
 
     def arranged(self, fleet: Fleet, values: Any) -> Sequence[tuple[ExternalCommand, ...]]:
         """Return the commands of each group."""
-        commands = commands_from_values(self.kinds, values, self.recipients)
+        commands = commands_from_values(self.command_types, values, self.recipients)
         return fleet.group_commands(commands)
 
 
@@ -80,7 +80,7 @@ class CommandSlots:
     def __init__(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         self._names = [group.names for group in fleet.groups]
         self._indices = {name: fleet.locate(name) for name in fleet.names}
-        self._kinds = [accepted_commands(vehicles[names[0]]) for names in self._names]
+        self._command_types = [accepted_commands(vehicles[names[0]]) for names in self._names]
         self._counts = [vehicles[names[0]].dynamics.actuator_count for names in self._names]
         self._dtype = np.float32 if fleet.single_precision else np.float64
         self._last: tuple[Mapping[str, Any], Any] = ({}, self.zeros())
@@ -93,7 +93,7 @@ class CommandSlots:
             CascadeError: for a command type that it does not accept.
         """
         command_values({vehicle: command}, vehicles)
-        if type(command) not in self._kinds[self._indices[vehicle][0]]:
+        if type(command) not in self._command_types[self._indices[vehicle][0]]:
             require_cascade(((vehicle, type(command)),), vehicles)
 
     def zeros(self) -> list[list[CommandRows]]:
@@ -101,12 +101,16 @@ class CommandSlots:
         return [
             [
                 CommandRows(
-                    np.tile(np.asarray(_zero_values(kind, count), self._dtype), (len(names), 1)),
+                    np.tile(
+                        np.asarray(_zero_values(command_type, count), self._dtype), (len(names), 1)
+                    ),
                     np.zeros(len(names), bool),
                 )
-                for kind in kinds
+                for command_type in command_types
             ]
-            for names, kinds, count in zip(self._names, self._kinds, self._counts, strict=True)
+            for names, command_types, count in zip(
+                self._names, self._command_types, self._counts, strict=True
+            )
         ]
 
     def values(
@@ -117,8 +121,8 @@ class CommandSlots:
             return self._last[1]
         command_rows = self.zeros()
         for name, command in commands.items():
-            number, index = self._indices[name]
-            own = command_rows[number][self._kinds[number].index(type(command))]
+            group_index, index = self._indices[name]
+            own = command_rows[group_index][self._command_types[group_index].index(type(command))]
             own.numbers[index] = command_values({name: command}, vehicles)
             own.addressed[index] = True
         self._last = dict(commands), command_rows
@@ -129,18 +133,22 @@ class CommandSlots:
         del fleet
         return [
             tuple(
-                ExternalCommand(jax.vmap(partial(_command_of, kind))(own.numbers), own.addressed)
-                for kind, own in zip(kinds, of_group, strict=True)
+                ExternalCommand(
+                    jax.vmap(partial(_command_of, command_type))(own.numbers), own.addressed
+                )
+                for command_type, own in zip(command_types, of_group, strict=True)
             )
-            for kinds, of_group in zip(self._kinds, values, strict=True)
+            for command_types, of_group in zip(self._command_types, values, strict=True)
         ]
 
 
-def _command_of(kind: type, numbers: jax.Array) -> Any:
+def _command_of(command_type: type, numbers: jax.Array) -> Any:
     """Return a command from its numbers."""
-    return from_columns(kind, dict(zip(column_names(kind, len(numbers)), numbers, strict=True)))
+    return from_columns(
+        command_type, dict(zip(column_names(command_type, len(numbers)), numbers, strict=True))
+    )
 
 
-def _zero_values(kind: type, count: int) -> list[float]:
+def _zero_values(command_type: type, count: int) -> list[float]:
     """Return the numbers of a zero command to a vehicle with so many actuators."""
-    return [float(number) for number in to_columns(zero_command(kind, count)).values()]
+    return [float(number) for number in to_columns(zero_command(command_type, count)).values()]

@@ -33,7 +33,7 @@ class VehicleReport(NamedTuple):
 class CommandSource(Protocol):
     """Source of commands that hold for ``steps`` physics steps.
 
-    ``kinds`` maps each vehicle that it commands to the command type that the vehicle always gets.
+    ``command_types`` maps each vehicle that it commands to the one command type that it sends.
     """
 
     @property
@@ -42,7 +42,7 @@ class CommandSource(Protocol):
         ...
 
     @property
-    def kinds(self) -> Mapping[str, type]:
+    def command_types(self) -> Mapping[str, type]:
         """Command types, by vehicle."""
         ...
 

@@ -29,7 +29,7 @@ from kittiwake.interfaces.vehicle import Vehicle
 
 UNIT_TOLERANCE = 1e-3
 # vehicles with their command types
-Kinds: TypeAlias = tuple[tuple[str, type], ...]
+CommandTypes: TypeAlias = tuple[tuple[str, type], ...]
 COMMAND_TYPES: tuple[type, ...] = get_args(Command)
 
 
@@ -59,49 +59,53 @@ def command_values(commands: object, vehicles: Mapping[str, Vehicle]) -> list[fl
 
 
 def commands_from_values(
-    kinds: Kinds,
+    command_types: CommandTypes,
     numbers: Iterable[Any],
     vehicles: Mapping[str, Vehicle] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return commands from their numbers, inside a compiled function."""
     remaining = iter(numbers)
     return {
-        name: from_columns(kind, {column: next(remaining) for column in columns})
-        for (name, kind), columns in zip(kinds, command_columns(kinds, vehicles), strict=True)
+        name: from_columns(command_type, {column: next(remaining) for column in columns})
+        for (name, command_type), columns in zip(
+            command_types, command_columns(command_types, vehicles), strict=True
+        )
     }
 
 
-def command_columns(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> list[list[str]]:
+def command_columns(
+    command_types: CommandTypes, vehicles: Mapping[str, Vehicle]
+) -> list[list[str]]:
     """Return the column names of each command, with one for each actuator where it has them."""
     counts = {name: vehicle.dynamics.actuator_count for name, vehicle in vehicles.items()}
-    return [column_names(kind, counts.get(name, 0)) for name, kind in kinds]
+    return [column_names(command_type, counts.get(name, 0)) for name, command_type in command_types]
 
 
-def require_cascade(kinds: Kinds, vehicles: Mapping[str, Vehicle]) -> None:
+def require_cascade(command_types: CommandTypes, vehicles: Mapping[str, Vehicle]) -> None:
     """Require that vehicles' controllers lead from these command types to the actuator commands.
 
     Raises:
         CascadeError: with the command types that the vehicle accepts.
     """
-    for name, kind in kinds:
+    for name, command_type in command_types:
         if name not in vehicles:
             continue  # the fleet refuses it
         vehicle = vehicles[name]
-        if not accepts_command(kind, vehicle):
+        if not accepts_command(command_type, vehicle):
             accepted = ", ".join(f"kw.{one.__name__}" for one in accepted_commands(vehicle))
             message = (
                 f"the command for '{name}' cannot be followed: no controller leads from "
-                f"{kind.__name__} to {vehicle.dynamics.command_type.__name__}, which the vehicle "
-                f"takes; give one of {accepted}"
+                f"{command_type.__name__} to {vehicle.dynamics.command_type.__name__}, which the "
+                f"vehicle takes; give one of {accepted}"
             )
-            raise CascadeError(message, kind.__name__)
+            raise CascadeError(message, command_type.__name__)
 
 
-def accepts_command(kind: type, vehicle: Vehicle) -> bool:
+def accepts_command(command_type: type, vehicle: Vehicle) -> bool:
     """Return True if a vehicle's controllers lead from a command type to its actuator command."""
     controllers = [level.component for level in vehicle.cascade]
     try:
-        cascade_path(controllers, kind, vehicle.dynamics.command_type)
+        cascade_path(controllers, command_type, vehicle.dynamics.command_type)
     except CascadeError:
         return False
     return True
@@ -109,12 +113,14 @@ def accepts_command(kind: type, vehicle: Vehicle) -> bool:
 
 def accepted_commands(vehicle: Vehicle) -> tuple[type, ...]:
     """Return the command types that a vehicle accepts, from high to low."""
-    return tuple(kind for kind in COMMAND_TYPES if accepts_command(kind, vehicle))
+    return tuple(
+        command_type for command_type in COMMAND_TYPES if accepts_command(command_type, vehicle)
+    )
 
 
 def _numbers(name: str, command: Any) -> list[float]:
     if not isinstance(command, COMMAND_TYPES):
-        allowed = ", ".join(f"kw.{kind.__name__}" for kind in COMMAND_TYPES)
+        allowed = ", ".join(f"kw.{command_type.__name__}" for command_type in COMMAND_TYPES)
         given = type(command).__name__
         message = f"the command for '{name}' is a {given}; give one of {allowed}"
         raise CommandError(message)
@@ -126,9 +132,9 @@ def _numbers_inside(command: Any, whole: str, name: str, prefix: str = "") -> li
     numbers: list[float] = []
     for part in _parts(type(command)):
         value, path = getattr(command, part.field), f"{prefix}{part.field}"
-        if part.kind in COMMAND_TYPES:
-            if not isinstance(value, part.kind):
-                raise _refusal(path, whole, value, f"a kw.{part.kind.__name__}")
+        if part.field_type in COMMAND_TYPES:
+            if not isinstance(value, part.field_type):
+                raise _refusal(path, whole, value, f"a kw.{part.field_type.__name__}")
             numbers += _numbers_inside(value, whole, name, f"{path}.")
             continue
         try:
@@ -138,9 +144,12 @@ def _numbers_inside(command: Any, whole: str, name: str, prefix: str = "") -> li
         fits = bool(given) if part.length is None else len(given) == part.length
         if not fits or not all(map(isfinite, given)):
             raise _refusal(path, whole, value, _finite_numbers(part.length))
-        if part.bounds is not None and not all(map(part.bounds.hold, given)):
+        if part.bounds is not None and not all(map(part.bounds.contains, given)):
             raise _refusal(path, whole, value, str(part.bounds))
-        if part.kind is Quaternion and abs(sum(x * x for x in given) - 1.0) > 2.0 * UNIT_TOLERANCE:
+        if (
+            part.field_type is Quaternion
+            and abs(sum(x * x for x in given) - 1.0) > 2.0 * UNIT_TOLERANCE
+        ):
             message = (
                 f"{path} of the command for '{name}' has the norm "
                 f"{sum(x * x for x in given) ** 0.5:.6g}; a rotation is a unit quaternion "
@@ -152,19 +161,19 @@ def _numbers_inside(command: Any, whole: str, name: str, prefix: str = "") -> li
 
 
 def _check_actuators(
-    name: str, kind: type, numbers: list[float], dynamics: AbstractDynamics
+    name: str, command_type: type, numbers: list[float], dynamics: AbstractDynamics
 ) -> None:
     count, bounds = dynamics.actuator_count, dynamics.command_bounds
     if count not in (0, len(numbers)):
         message = (
-            f"the {kind.__name__} for '{name}': got {len(numbers)} numbers; must be {count}, one "
-            "for each actuator of the vehicle"
+            f"the {command_type.__name__} for '{name}': got {len(numbers)} numbers; must be "
+            f"{count}, one for each actuator of the vehicle"
         )
         raise CommandError(message)
-    for column, number in zip(column_names(kind, count), numbers, strict=True):
+    for column, number in zip(column_names(command_type, count), numbers, strict=True):
         low, high = bounds.get(column, (-inf, inf))
         bound = Bounds(float(low), float(high))
-        if not bound.hold(number):
+        if not bound.contains(number):
             message = f"`{column}` of '{name}': got {number:g}; must be {bound}"
             raise CommandError(message)
 
@@ -186,15 +195,15 @@ class _Part(NamedTuple):
     """
 
     field: str
-    kind: Any
+    field_type: Any
     length: int | None
     bounds: Bounds | None
 
 
 @cache
-def _parts(kind: type[Any]) -> tuple[_Part, ...]:
-    hints = get_type_hints(kind, include_extras=True)
-    return tuple(_part(f.name, hints[f.name]) for f in dataclasses.fields(kind))
+def _parts(command_type: type[Any]) -> tuple[_Part, ...]:
+    hints = get_type_hints(command_type, include_extras=True)
+    return tuple(_part(f.name, hints[f.name]) for f in dataclasses.fields(command_type))
 
 
 def _part(field: str, hint: Any) -> _Part:

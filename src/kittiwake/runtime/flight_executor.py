@@ -16,7 +16,7 @@ from kittiwake.runtime.command_source import (
     reports_of,
 )
 from kittiwake.runtime.program import NO_COMMANDS, Commands, Program, RunBlock
-from kittiwake.runtime.watch import Block, RowLayout, Violation
+from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.state import FleetState
 
 BLOCK_STEPS = 500
@@ -45,7 +45,7 @@ class FlightExecutor(Protocol):
         """Return True if the block that begins at a tick is due; waits a moment for it."""
         ...
 
-    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
+    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
         """Fly the block that begins at a tick; return the state after it and its rows."""
         ...
 
@@ -73,7 +73,7 @@ class CompiledExecutor:
 
     def __post_init__(self) -> None:
         if self.source is not None:
-            inputs = FixedCommands(tuple(self.source.kinds.items()), self.program.vehicles)
+            inputs = FixedCommands(tuple(self.source.command_types.items()), self.program.vehicles)
             self.program = Program(self.program.fleet, self.program.vehicles, inputs)
 
     @property
@@ -89,18 +89,18 @@ class CompiledExecutor:
     def begin(self, seed: int, steps: int) -> FleetState:
         """Compile a block as long as commands hold, or as long as is fast; return the state."""
         if self.source is not None:
-            self._block = self.program.block(self.source.steps, estimated_acceleration)
+            self._block = self.program.compile_block(self.source.steps, estimated_acceleration)
             self._accelerations = {}
         else:
             length = max(1, min(BLOCK_STEPS, steps, BLOCK_BYTES // self.layout.row_bytes))
-            self._block = self.program.block(length)
+            self._block = self.program.compile_block(length)
         return self.program.start(seed)
 
     def due(self, tick: int) -> bool:
         """Return True if the clock lets the block through; waits a moment for it."""
         return self.clock is None or self.clock.wait(tick / self.rate_hz)
 
-    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
+    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
         """Fly the next block."""
         later, arrays, kept = self._block(state, self._commands(state, tick))
         # none is known after the first step alone

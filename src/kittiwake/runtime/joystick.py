@@ -125,28 +125,26 @@ class Joystick:
         )
 
     def _newly_pressed(self, reading: GamepadReading) -> frozenset[int]:
-        held = frozenset(number for number, down in enumerate(reading.buttons) if down)
+        held = frozenset(index for index, down in enumerate(reading.buttons) if down)
         before, self._pressed = self._pressed, held
         return frozenset() if before is None else held - before
 
     def _sticks(self, reading: GamepadReading) -> "_Sticks":
         dead_zone = float(self._settings.dead_zone)
         left, up, turn, rise = (
-            outside_dead_zone(_axis(reading, number), dead_zone)
-            for number in (LEFT_X, LEFT_Y, RIGHT_X, RIGHT_Y)
+            outside_dead_zone(_axis(reading, axis), dead_zone)
+            for axis in (LEFT_X, LEFT_Y, RIGHT_X, RIGHT_Y)
         )
-        l2, r2 = (
-            outside_dead_zone(self._pulled(reading, number), dead_zone) for number in (L2, R2)
-        )
+        l2, r2 = (outside_dead_zone(self._pulled(reading, axis), dead_zone) for axis in (L2, R2))
         return _Sticks(ahead=up, left=left, rise=rise, turn=turn, l2=l2, r2=r2)
 
-    def _pulled(self, reading: GamepadReading, number: int) -> float:
-        if number >= len(reading.axes):
+    def _pulled(self, reading: GamepadReading, axis: int) -> float:
+        if axis >= len(reading.axes):
             return 0.0
-        value = _axis(reading, number)
-        trigger = self._triggers.setdefault(number, _Trigger(first=value))
+        value = _axis(reading, axis)
+        trigger = self._triggers.setdefault(axis, _Trigger(first=value))
         if value != trigger.first:
-            self._triggers[number] = trigger = trigger._replace(moved=True)
+            self._triggers[axis] = trigger = trigger._replace(moved=True)
         return (1.0 - value) / 2.0 if trigger.moved else 0.0
 
     def _position(self, at: "_Sticks") -> PositionYaw:
@@ -207,6 +205,6 @@ def outside_dead_zone(value: float, dead_zone: float) -> float:
     return copysign(beyond / (1.0 - dead_zone), value) if beyond > 0.0 else 0.0
 
 
-def _axis(reading: GamepadReading, number: int) -> float:
+def _axis(reading: GamepadReading, axis: int) -> float:
     """Return an axis, limited to its range; 0 if the pad does not have it."""
-    return min(max(reading.axes[number], -1.0), 1.0) if number < len(reading.axes) else 0.0
+    return min(max(reading.axes[axis], -1.0), 1.0) if axis < len(reading.axes) else 0.0

@@ -23,19 +23,12 @@ from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
 from kittiwake.core.kinematics import Start, motion_columns
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.command_conversion import CommandConverter
 from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
 from kittiwake.runtime.live_parameters import placed
-from kittiwake.runtime.maneuvers import (
-    ESTIMATE_COLUMNS,
-    Capabilities,
-    HoldCommand,
-    Maneuver,
-    VehicleEstimate,
-    capabilities_of,
-    estimate_from_row,
-)
+from kittiwake.runtime.maneuvers import Capabilities, Maneuver, capabilities_of
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.program_builder import (
     BuildRequest,
@@ -44,8 +37,13 @@ from kittiwake.runtime.program_builder import (
     PendingChange,
     ProgramBuilder,
 )
+from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.state_transfer import transfer_state
-from kittiwake.runtime.watch import Block, RowLayout, Violation
+from kittiwake.runtime.vehicle_estimate import (
+    ESTIMATE_COLUMNS,
+    VehicleEstimate,
+    estimate_from_row,
+)
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.dormant_faults import fallible_parts
@@ -65,7 +63,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     Attributes:
         layout: columns of each vehicle's rows; changes of the scenario do not affect them.
         clock: decides when the next block is flown.
-        watch: called with each block.
+        on_block: called with each block.
         problems: messages about requests that failed, to be shown to the user.
         blocks_hz: rate of the blocks, and so of the times at which requests take effect; limited by
             the physics rate.
@@ -76,18 +74,19 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         scenario: Scenario,
         layout: RowLayout,
         clock: RealTimeClock,
-        watch: Callable[[Block], None] = lambda _: None,
+        on_block: Callable[[RowBlock], None] = lambda _: None,
         problems: SimpleQueue[str] | None = None,
         blocks_hz: float = BLOCKS_HZ,
         former: Program | None = None,
     ) -> None:
         """Prepare a flight; ``former`` is the live program of an earlier flight, for reuse."""
-        self.layout, self.clock, self.watch = layout, clock, watch
+        self.layout, self.clock, self.on_block = layout, clock, on_block
         self.problems = SimpleQueue() if problems is None else problems
         self.blocks_hz, self._former = blocks_hz, former
         self.time_s = 0.0
         self._builder = ProgramBuilder(scenario, self.problems, self._apply_build)
         self._maneuvers: dict[str, Maneuver] = {}
+        self._converters: dict[str, CommandConverter] = {}
         self._capabilities: dict[str, Capabilities] = {}
         self._rows: dict[str, np.ndarray] = {}
         self._column_indices = {
@@ -128,7 +127,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     @property
     def ended(self) -> bool:
-        """True once the flight has ended; further requests are refused."""
+        """True once the flight has ended; all requests but changes are refused."""
         return self._builder.closed
 
     @property
@@ -164,7 +163,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Return True if the clock lets the next block through; waits a moment for it."""
         return self.clock.wait(tick / self.rate_hz)
 
-    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, Block]:
+    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
         """Apply all pending requests, then fly the next block."""
         self.time_s = tick / self.rate_hz
         for request in _drain(self._requests):
@@ -173,7 +172,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
         block = self._log_block(self._flown_program.by_vehicle(times, arrays))
         self._rows = {name: rows[-1] for name, rows in block.items()}
-        self.watch(block)
+        self.on_block(block)
         return state, block
 
     def violations(self, state: FleetState) -> Violation:
@@ -217,10 +216,9 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             self._require_vehicle(vehicle)
             if self._maneuvers.pop(vehicle, None) is not None:
                 self._logged.pop(vehicle, None)
+                self._converters.pop(vehicle, None)
                 self._notices.put((vehicle, "resumes guidance"))
             return
-        if isinstance(maneuver, HoldCommand):
-            maneuver.follow(self._maneuvers.get(vehicle))
         self.check(vehicle, maneuver)
         self._maneuvers[vehicle] = maneuver
 
@@ -229,15 +227,22 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._require_flight()
         capabilities = self.capabilities(vehicle)
         now = self.estimate(vehicle) or self._initial_estimate(vehicle)
-        # a copy, because the maneuver itself starts when it is flown
+        # copies, because the maneuver itself starts when it is flown
         command = copy(maneuver).command(now, capabilities)
+        converter = copy(self._converters.get(vehicle) or CommandConverter())
+        command = converter.convert(command, now, capabilities.accepted_commands)
         command_values({vehicle: command}, self.scenario.vehicles)
         require_cascade(((vehicle, type(command)),), self.scenario.vehicles)
 
-    def begin_step(self, vehicle: str, step: str) -> None:
-        """Make a vehicle begin a step of its mission."""
+    def jump_to_mission_step(self, vehicle: str, step: str) -> None:
+        """Make a vehicle begin a step of its mission.
+
+        Raises:
+            CommandError: if there is no such vehicle.
+        """
         self._require_flight()
-        self._request_change(lambda fleet, state: fleet.jump_to_step(state, vehicle, step))
+        self._require_vehicle(vehicle)
+        self._request_change(lambda fleet, state: fleet.jump_to_mission_step(state, vehicle, step))
 
     def place(self, vehicle: str, start: Start) -> None:
         """Move a vehicle to another start, where all but its guidance is reset.
@@ -258,20 +263,32 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._requests.put(lambda state: self._place(state, vehicle, start))
 
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
-        """Activate only these of a vehicle's behaviors."""
+        """Activate only these of a vehicle's behaviors.
+
+        Raises:
+            CommandError: if there is no such vehicle.
+        """
+        self._require_flight()
+        self._require_vehicle(vehicle)
         self._request_change(
             lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors)
         )
 
     def change(self, path: str, value: str) -> None:
-        """Replace a value of the scenario, written as in its file; the newest request counts."""
+        """Replace a value of the scenario, written as in its file; the newest request counts.
+
+        After the end of a flight it counts for the next one.
+        """
         subject = path.split(".")[1] if path.startswith("vehicles.") else "world"
         item = f"{path}={value}"
         given = Override(item, item)
         self._request_build(path, subject, item, lambda scenario: with_changes(scenario, [given]))
 
     def set_gains(self, entry: str, controller: str, **gains: Any) -> None:
-        """Change gains of a controller, for all vehicles of an entry of the scenario."""
+        """Change gains of a controller, for all vehicles of an entry of the scenario.
+
+        After the end of a flight they count for the next one.
+        """
         key = f"{entry} {controller} {' '.join(gains)}"
         description = ", ".join(f"{controller}.{gain}={value}" for gain, value in gains.items())
         self._request_build(
@@ -284,6 +301,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         Raises:
             CommandError: if there is no such vehicle, or no such part of it.
         """
+        self._require_flight()
         self._require_vehicle(vehicle)
         known = fallible_parts(self.scenario.vehicles[vehicle])
         if part not in known:
@@ -295,7 +313,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Return and clear the messages about requests that failed."""
         return [*_drain(self.problems)]
 
-    def start_rows(self) -> Block:
+    def start_rows(self) -> RowBlock:
         """Return a row of each vehicle at its start, with NaN for all but its pose and velocity."""
         rows = {}
         for name, columns in self.layout.columns.items():
@@ -312,7 +330,10 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             now = self.estimate(name)
             if now is None:
                 continue  # maneuvers start after the first block
-            command = maneuver.command(now, self.capabilities(name))
+            capabilities = self.capabilities(name)
+            command = maneuver.command(now, capabilities)
+            converter = self._converters.setdefault(name, CommandConverter())
+            command = converter.convert(command, now, capabilities.accepted_commands)
             try:
                 inputs.check(name, command, self._flown_program.vehicles)
             except KittiwakeError as error:
@@ -344,9 +365,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     def _initial_estimate(self, vehicle: str) -> VehicleEstimate:
         """Return a vehicle's estimate before the first block."""
-        motion = motion_columns(self.scenario.vehicles[vehicle].start.kinematics())
-        known = {"time_s": 0.0, **_as_estimate(motion)}
-        return estimate_from_row({column: float(value) for column, value in known.items()})
+        return VehicleEstimate(0.0, self.scenario.vehicles[vehicle].start.kinematics())
 
     @property
     def _flown_program(self) -> Program:
@@ -387,7 +406,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
         def begin(state: FleetState) -> FleetState:
             if built.fresh is None:
-                built.program.tune(built.fleet, built.vehicles)
+                built.program.set_parameters(built.fleet, built.vehicles)
             else:
                 before = self._flown_program.fleet
                 self._use(built.program)
@@ -402,14 +421,14 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     def _use(self, program: Program) -> None:
         """Fly another program from now on."""
-        self._program, self._block = program, program.block(self._steps)
+        self._program, self._block = program, program.compile_block(self._steps)
         for name, columns in self.layout.columns.items():
             indices = {column: index for index, column in enumerate(program.columns[name])}
             self._sources[name] = np.array([indices.get(column, -1) for column in columns])
 
-    def _log_block(self, flown: Block) -> Block:
+    def _log_block(self, flown: RowBlock) -> RowBlock:
         """Return the rows with the columns of the log; NaN where the program has none."""
-        block: Block = {}
+        block: RowBlock = {}
         for name, columns in self.layout.columns.items():
             times = flown[name][:, 0]
             missing = np.full(len(times), np.nan)

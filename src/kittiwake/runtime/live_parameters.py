@@ -36,17 +36,20 @@ def placed(
         start: the other start.
         seed: the seed of the flight.
     """
-    number, index = program.fleet.locate(vehicle)
-    with program.mode():
-        before = program.parameters[0][number].start
+    group_index, index = program.fleet.locate(vehicle)
+    with program.precision_context():
+        before = program.parameters[0][group_index].start
         new = jax.tree.map(lambda leaf, one: np.full_like(leaf, one), before, start)
         parameters = eqx.tree_at(
-            lambda parameters: parameters[0][number].start,
+            lambda parameters: parameters[0][group_index].start,
             program.parameters,
             with_index_replaced(before, new, index),
         )
-        initial, own = program.init(parameters, seed_key(seed)).groups[number], state.groups[number]
+        initial, own = (
+            program.init(parameters, seed_key(seed)).groups[group_index],
+            state.groups[group_index],
+        )
         kept = own.guidance, own.streams
         fresh = eqx.tree_at(lambda group: (group.guidance, group.streams), initial, kept)
         group = with_index_replaced(own, fresh, index)
-        return eqx.tree_at(lambda whole: whole.groups[number], state, group)
+        return eqx.tree_at(lambda whole: whole.groups[group_index], state, group)

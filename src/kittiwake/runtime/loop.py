@@ -14,9 +14,10 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.table import Event
+from kittiwake.runtime.event_detection import EarlyEnd, EventDetector
 from kittiwake.runtime.flight_executor import FlightExecutor
+from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.runtime.thinning import Thinning
-from kittiwake.runtime.watch import Block, Verdict, Watch
 from kittiwake.scenario.size import steps_in
 from kittiwake.tasks.task_commander import next_reward_tick, with_last_tick
 
@@ -93,44 +94,46 @@ class Flight:
         ``outcome`` still describes what was flown.
         """
         began = time.perf_counter()
-        watch = Watch(self.layout, fails_when_lost=self.fails_when_lost)
+        detector = EventDetector(self.layout, fails_when_lost=self.fails_when_lost)
         tick = 0
         try:
             for block in self._blocks(stopped):
                 # a lost vehicle stands still, so the state after the block shows what it has left
-                kept, verdict = watch.look(block, lambda: self.executor.violations(self.state))
-                if verdict is not None:
-                    self._await_judgment()
+                kept, early_end = detector.detect(
+                    block, lambda: self.executor.violations(self.state)
+                )
+                if early_end is not None:
+                    self._await_last_reward()
                 tick += len(next(iter(kept.values())))
                 noted_s = (tick - 1) / self.rate_hz
-                watch.events += [Event(noted_s, *notice) for notice in self.executor.notices()]
-                if verdict is None and tick <= self.last_tick and (reason := stopped()):
-                    verdict = Verdict("failed", f"{reason} at {noted_s:g} s")
-                ended = verdict is not None or tick > self.last_tick
-                if ended and verdict is None:
-                    watch.close(self.last_tick / self.rate_hz)
+                detector.events += [Event(noted_s, *notice) for notice in self.executor.notices()]
+                if early_end is None and tick <= self.last_tick and (reason := stopped()):
+                    early_end = EarlyEnd("failed", f"{reason} at {noted_s:g} s")
+                ended = early_end is not None or tick > self.last_tick
+                if ended and early_end is None:
+                    detector.close(self.last_tick / self.rate_hz)
                 self.outcome.steps = max(tick - 1, 0)
-                self._write(sink, kept, watch, ended=ended)
+                self._write(sink, kept, detector, ended=ended)
                 progress((tick - 1) / self.rate_hz)
-                if verdict is not None:
-                    self.outcome.status, self.outcome.reason = verdict.status, verdict.reason
+                if early_end is not None:
+                    self.outcome.status, self.outcome.reason = early_end.status, early_end.reason
                     break
         finally:
             self.outcome.wall_s = time.perf_counter() - began
         return self.outcome
 
-    def fail(self, why: str) -> None:
+    def mark_failed(self, reason: str) -> None:
         """Mark the flight as failed at its present time."""
         time_s = self.outcome.steps / self.rate_hz
-        self.outcome.status, self.outcome.reason = "failed", f"{why} at {time_s:g} s"
+        self.outcome.status, self.outcome.reason = "failed", f"{reason} at {time_s:g} s"
 
-    def _await_judgment(self) -> None:
-        """Fly on, without rows, until the task has judged the loss that ends the flight."""
-        judged_tick = next_reward_tick(self.state)
-        while judged_tick is not None and (tick := int(self.state.tick)) <= judged_tick:
+    def _await_last_reward(self) -> None:
+        """Fly on, without rows, to the reward of the control step in which a vehicle was lost."""
+        last_reward_tick = next_reward_tick(self.state)
+        while last_reward_tick is not None and (tick := int(self.state.tick)) <= last_reward_tick:
             self.state, _ = self.executor.fly(self.state, tick)
 
-    def _blocks(self, stopped: Callable[[], str | None]) -> Iterator[Block]:
+    def _blocks(self, stopped: Callable[[], str | None]) -> Iterator[RowBlock]:
         """Yield the rows by vehicle, up to and including the last tick."""
         tick = 0
         while tick <= self.last_tick:
@@ -141,8 +144,8 @@ class Flight:
             tick += kept
             yield {name: rows[:kept] for name, rows in block.items()}
 
-    def _write(self, sink: Sink, block: Block, watch: Watch, *, ended: bool) -> None:
-        events = watch.events[len(self.outcome.events) :]
+    def _write(self, sink: Sink, block: RowBlock, detector: EventDetector, *, ended: bool) -> None:
+        events = detector.events[len(self.outcome.events) :]
         event_times_s: dict[str, set[float]] = {}
         for event in events:
             event_times_s.setdefault(event.vehicle, set()).add(event.time_s)
@@ -163,7 +166,7 @@ Follow: TypeAlias = Callable[[Flight], Callable[[float], None]]
 class Memory:
     """Sink that keeps all rows in memory."""
 
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[RowBlock] = field(default_factory=list)
 
     def write(self, block: Mapping[str, Any]) -> None:
         """Keep a block."""

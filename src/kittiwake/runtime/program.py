@@ -19,7 +19,7 @@ from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.command_inputs import CommandInputs, FixedCommands
-from kittiwake.runtime.watch import Block, RowLayout, Violation
+from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet, scan_steps
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState, Snapshot
@@ -75,16 +75,16 @@ class Program:
         )
         self._blocks: dict[tuple[int, Keep | None], RunBlock] = {}
 
-    def mode(self) -> Any:
+    def precision_context(self) -> Any:
         """Return the context of the floating-point mode in which all functions run."""
         return jax.enable_x64(not self.fleet.single_precision)
 
     def start(self, seed: int) -> FleetState:
         """Return the initial state."""
-        with self.mode():
+        with self.precision_context():
             return self.init(self.parameters, seed_key(seed))
 
-    def block(self, steps: int, keep: Keep | None = None) -> RunBlock:
+    def compile_block(self, steps: int, keep: Keep | None = None) -> RunBlock:
         """Return a compiled function of many steps under constant commands.
 
         ``keep`` returns values of one vehicle to be kept of the last step, besides the rows.
@@ -100,7 +100,7 @@ class Program:
                 later, (recorded, last) = scan_steps(step, state, steps, kept)
                 return later, recorded, [each[-1] for each in last]
 
-            with self.mode():
+            with self.precision_context():
                 example = (self.parameters, self.shape, self.inputs.zeros())
                 compiled = jax.jit(flown).lower(*example).compile()
             self._blocks[steps, keep] = partial(self._fly, compiled)
@@ -109,7 +109,7 @@ class Program:
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """Columns of each vehicle's rows, time first."""
-        with self.mode():
+        with self.precision_context():
             arguments = (self.parameters, self.inputs.zeros(), self.shape)
             names = columns(self.fleet, jax.eval_shape(self.step, *arguments)[1])
         return {name: ("time_s", *names[self.indices[name][0]]) for name in self.vehicles}
@@ -117,7 +117,7 @@ class Program:
     @cached_property
     def layout(self) -> RowLayout:
         """Contents of each vehicle's rows."""
-        with self.mode():
+        with self.precision_context():
             limits = jax.eval_shape(self._limits, self.parameters, self.shape)
         return RowLayout(
             columns=self.columns,
@@ -134,7 +134,7 @@ class Program:
             receivers={name: _receivers(own) for name, own in self.vehicles.items()},
         )
 
-    def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> Block:
+    def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> RowBlock:
         """Return groups' rows by vehicle, with the time as first column."""
         rows = self.each_vehicle([np.moveaxis(group, 1, 0) for group in groups])
         return {name: np.column_stack([times, own]) for name, own in rows.items()}
@@ -146,7 +146,7 @@ class Program:
 
     def violations(self, state: FleetState) -> Violation:
         """Return a function from a vehicle and its status to the limit that it has left."""
-        with self.mode():
+        with self.precision_context():
             groups = jax.tree.map(np.asarray, self._limits(self.parameters, state))
 
         def violation(name: str, status: int) -> str:
@@ -158,7 +158,7 @@ class Program:
 
     def fits(self, fleet: Fleet) -> bool:
         """Return True if another fleet differs only in its live part."""
-        with self.mode():
+        with self.precision_context():
             return self._structure(fleet) == self._structure(self.fleet) and all(
                 np.array_equal(one, other)
                 for one, other in zip(
@@ -166,7 +166,7 @@ class Program:
                 )
             )
 
-    def tune(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+    def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         """Continue with the parameters of a fleet that fits."""
         self.fleet, self.vehicles = fleet, vehicles
         self.parameters = self._numbers(fleet)
@@ -175,7 +175,7 @@ class Program:
         """Return the numbers of the live part as arrays; None without a live part."""
         if self._live is None:
             return None
-        with self.mode():
+        with self.precision_context():
             return as_arrays(self._live(fleet))
 
     def with_parameters(self, parameters: Any) -> Fleet:
@@ -189,13 +189,13 @@ class Program:
     @cached_property
     def shape(self) -> FleetState:
         """Shapes and types of the state."""
-        with self.mode():
+        with self.precision_context():
             return jax.eval_shape(self.init, self.parameters, seed_key(0))
 
     def _fly(
         self, compiled: Callable[..., Any], state: FleetState, commands: Commands = NO_COMMANDS
     ) -> tuple[FleetState, list[np.ndarray], list[Any]]:
-        with self.mode():
+        with self.precision_context():
             later, *both = compiled(
                 self.parameters, state, self.inputs.values(commands, self.vehicles)
             )

@@ -12,8 +12,10 @@ from kittiwake.core.errors import KittiwakeError
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
+from kittiwake.runtime.commands import accepted_commands
 from kittiwake.runtime.heap import trim_heap
 from kittiwake.runtime.live_parameters import live_parameters
+from kittiwake.runtime.maneuvers import compile_maneuvers
 from kittiwake.runtime.program import Program
 from kittiwake.scenario.dormant_faults import with_dormant_faults
 from kittiwake.scenario.scenario import Scenario
@@ -210,7 +212,7 @@ class ProgramBuilder:
         notices = [(change.subject, change.description) for change in self._building.values()]
         notices += _fault_notices(self._latest_failing, failing)
         if latest is None:
-            program.tune(fleet, ready.vehicles)
+            program.set_parameters(fleet, ready.vehicles)
         is_new = latest is not None and program is not latest
         fresh = program.start(request.seed) if is_new else None
         with self._lock:
@@ -227,7 +229,8 @@ class ProgramBuilder:
             return known
         inputs = CommandSlots(fleet, ready.vehicles)
         program = Program(fleet, ready.vehicles, inputs, live_parameters)
-        program.block(request.steps)
+        program.compile_block(request.steps)
+        compile_maneuvers({accepted_commands(ready.vehicles[g.names[0]]) for g in fleet.groups})
         # a live flight may last for hours
         trim_heap()
         return program

@@ -190,11 +190,11 @@ def fly_into(
                 lambda: STOPPED if requests() or path_check.has_vanished() else ended(),
             )
         except Interrupted:
-            flight.fail(STOPPED)
+            flight.mark_failed(STOPPED)
         except LogError:
             if recorder.failure is None:
                 raise
-            flight.fail("the log could not be written any further")
+            flight.mark_failed("the log could not be written any further")
         with requests.held():
             log = _finish(simulation, flight, folder, recorder, path_check, (text, copies))
         if requests.insisted:
@@ -214,7 +214,7 @@ def _finish(
     destination, vanished = folder, f"the folder '{folder}' vanished"
     if path_check.has_vanished(now=True):
         if (flight.outcome.reason or "").startswith(STOPPED):
-            flight.fail(vanished)
+            flight.mark_failed(vanished)
         destination = _save_elsewhere(folder, recorder, *scenario)
     with suppress(LogError):  # a log can be read without its index
         recorder.close()

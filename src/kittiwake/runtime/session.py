@@ -10,9 +10,9 @@ from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.live_executor import BLOCKS_HZ, LiveExecutor
 from kittiwake.runtime.loop import STOPPED, Follow
 from kittiwake.runtime.program import Program
+from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.runtime.watch import Block
 from kittiwake.scenario.scenario import Scenario
 
 # polling interval of ``wait``
@@ -30,11 +30,11 @@ class Session:
         self,
         scenario: Scenario,
         clock: RealTimeClock,
-        watch: Callable[[Block], None] = lambda _: None,
+        on_block: Callable[[RowBlock], None] = lambda _: None,
         blocks_hz: float = BLOCKS_HZ,
     ) -> None:
         self.clock = clock
-        self._watch, self._blocks_hz = watch, blocks_hz
+        self._on_block, self._blocks_hz = on_block, blocks_hz
         self._restart, self._closed = threading.Event(), threading.Event()
         self._reason = STOPPED
         self.problems: SimpleQueue[str] = SimpleQueue()
@@ -93,7 +93,7 @@ class Session:
             scenario,
             self.simulation.program.layout,
             self.clock,
-            self._watch,
+            self._on_block,
             # shared, since a wrong change may only be found in the flight that applies it
             self.problems,
             self._blocks_hz,

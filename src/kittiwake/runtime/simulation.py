@@ -178,7 +178,7 @@ class Simulation:
         scenario = with_gains(self.scenario, vehicle, controller, gains)
         fleet = self._fleet(scenario)
         if self._stepper is not None:
-            self._stepper.retune(fleet, scenario.vehicles)
+            self._stepper.set_parameters(fleet, scenario.vehicles)
         self._set(scenario, fleet)
 
     def reset(self, seed: int | None = None) -> dict[str, Observation]:
@@ -202,7 +202,7 @@ class Simulation:
         """
         self._running_stepper().step(commands or {})
 
-    def begin_step(self, vehicle: str, step: str) -> None:
+    def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle jump to another step of its mission, by name.
 
         It begins with the next ``step()``, and the mission continues from there.
@@ -210,7 +210,7 @@ class Simulation:
         Raises:
             CommandError: if there is no such vehicle, or no such step in its mission.
         """
-        self._running_stepper().begin_step(vehicle, step)
+        self._running_stepper().jump_to_mission_step(vehicle, step)
 
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next ``step()`` on.
@@ -273,8 +273,8 @@ def _flown_vehicle(vehicle: Vehicle) -> FlownVehicle:
     return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())
 
 
-def _require_type(given: object, kind: Any, name: str, expected: str) -> None:
-    if not isinstance(given, kind):
+def _require_type(given: object, expected_type: Any, name: str, expected: str) -> None:
+    if not isinstance(given, expected_type):
         message = f"`{name}`: got {given!r}; must be {expected}"
         raise ScenarioError(message)
 

@@ -56,9 +56,11 @@ def _group(
     """Return the state of a group of vehicles, from whichever groups they were in."""
     locations = np.array([before.locate(name) for name in names])
     parts, order = [], []
-    for number in np.unique(locations[:, 0]):
-        indices = np.flatnonzero(locations[:, 0] == number)
-        own = jax.tree.map(lambda leaf, at=locations[indices, 1]: leaf[at], known.groups[number])
+    for group_index in np.unique(locations[:, 0]):
+        indices = np.flatnonzero(locations[:, 0] == group_index)
+        own = jax.tree.map(
+            lambda leaf, at=locations[indices, 1]: leaf[at], known.groups[group_index]
+        )
         parts.append(_transferred(own, jax.tree.map(lambda leaf, at=indices: leaf[at], initial)))
         order.append(indices)
     back = np.argsort(np.concatenate(order))

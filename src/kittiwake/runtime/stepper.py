@@ -9,7 +9,12 @@ import numpy as np
 from kittiwake.core.errors import ScenarioError, UnknownSensorError, did_you_mean
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.runtime.commands import Kinds, command_values, commands_from_values, require_cascade
+from kittiwake.runtime.commands import (
+    CommandTypes,
+    command_values,
+    commands_from_values,
+    require_cascade,
+)
 from kittiwake.runtime.live_parameters import cascade_parameters
 from kittiwake.runtime.program import Commands, Program
 from kittiwake.sim.fleet import Fleet
@@ -73,7 +78,7 @@ class Stepper:
     def reset(self, seed: int) -> None:
         """Return to the start."""
         state = self._program.start(seed)
-        with self._program.mode():
+        with self._program.precision_context():
             self._floats, self._words = self._pack(state)
         self._tick = 0
 
@@ -81,19 +86,19 @@ class Stepper:
         """Advance by one physics step."""
         program = self._program
         numbers = np.asarray(command_values(commands, program.vehicles), dtype=self._floats.dtype)
-        kinds = tuple((name, type(command)) for name, command in commands.items())
-        if kinds not in self._accepted:
-            require_cascade(kinds, program.vehicles)
-            self._accepted.add(kinds)
-        with program.mode():
+        command_types = tuple((name, type(command)) for name, command in commands.items())
+        if command_types not in self._accepted:
+            require_cascade(command_types, program.vehicles)
+            self._accepted.add(command_types)
+        with program.precision_context():
             self._floats, self._words = self._advance(
-                program.parameters, self._floats, self._words, numbers, kinds
+                program.parameters, self._floats, self._words, numbers, command_types
             )
         self._tick += 1
 
-    def begin_step(self, vehicle: str, step: str) -> None:
+    def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle begin a step of its mission with the next physics step."""
-        self._change(lambda fleet, state: fleet.jump_to_step(state, vehicle, step))
+        self._change(lambda fleet, state: fleet.jump_to_mission_step(state, vehicle, step))
 
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next physics step on."""
@@ -102,7 +107,7 @@ class Stepper:
     def observe(self) -> dict[str, Observation]:
         """Return the observation of each vehicle."""
         program = self._program
-        with program.mode():
+        with program.precision_context():
             seen = self._see(program.parameters, self._floats, self._words)
             groups = [np.asarray(rows) for rows in seen]
         time_s = self._tick / program.fleet.rate_hz
@@ -124,7 +129,7 @@ class Stepper:
             )
         return observations
 
-    def retune(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+    def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
         """Continue with a fleet that differs only in the parameters of its control cascades.
 
         The first call compiles again, with those parameters as arguments; later calls take no time.
@@ -133,7 +138,7 @@ class Stepper:
             ScenarioError: if the state of the former fleet does not fit this one.
         """
         if self._program.fits(fleet):
-            self._program.tune(fleet, vehicles)
+            self._program.set_parameters(fleet, vehicles)
             return
         program = Program(fleet, vehicles, live=cascade_parameters)
         if Packing.of(program.shape) != self._packing:
@@ -146,10 +151,10 @@ class Stepper:
 
     def _compile(self, program: Program) -> None:
         self._program = program
-        self._accepted: set[Kinds] = set()
+        self._accepted: set[CommandTypes] = set()
         self._phases = [g.vehicle.guidance.component.phases() for g in program.fleet.groups]
         self._packing = Packing.of(program.shape)
-        with program.mode():
+        with program.precision_context():
             looked = jax.eval_shape(self._observed, program.parameters, program.shape)
             self._packings = [RowPacking.of(group) for group in looked]
             self._pack: Callable[..., Any] = jax.jit(self._packing.pack)
@@ -158,7 +163,7 @@ class Stepper:
 
     def _change(self, change: Callable[[Fleet, FleetState], FleetState]) -> None:
         """Continue with a changed state."""
-        with self._program.mode():
+        with self._program.precision_context():
             state = self._packing.unpack(self._floats, self._words)
             self._floats, self._words = self._pack(change(self._program.fleet, state))
 
@@ -175,10 +180,10 @@ class Stepper:
         return [packing.pack(group, floats.dtype) for packing, group in seen]
 
     def _advanced(
-        self, parameters: Any, floats: Any, words: Any, numbers: Any, kinds: Kinds
+        self, parameters: Any, floats: Any, words: Any, numbers: Any, command_types: CommandTypes
     ) -> tuple[Any, Any]:
         program, state = self._program, self._packing.unpack(floats, words)
-        if not kinds:
+        if not command_types:
             return self._packing.pack(program.step(parameters, program.inputs.zeros(), state)[0])
-        commands = commands_from_values(kinds, numbers, program.vehicles)
+        commands = commands_from_values(command_types, numbers, program.vehicles)
         return self._packing.pack(program.with_parameters(parameters).advance(state, commands))

@@ -113,11 +113,11 @@ class ComponentBuilder:
         errors = self.listed(
             SENSOR_ERRORS, [] if errors_given is None else errors_given, (*path, "errors")
         )
-        kind = sensor.component if sensor else self.default_instance(SENSORS, rest)
+        checked = sensor.component if sensor else self.default_instance(SENSORS, rest)
         for i, error in enumerate(errors):
-            if kind is not None and error is not None:
+            if checked is not None and error is not None:
                 with self.problems.collecting((*path, "errors", i)):
-                    error.check(kind.measured_type(), self._period_s(kind, rest))
+                    error.check(checked.measured_type(), self._period_s(checked, rest))
         if sensor is None or None in errors:
             return None
         return Scheduled(Instrument(sensor.component, errors), sensor.every)
@@ -134,8 +134,8 @@ class ComponentBuilder:
 
         With it, other entries can be checked against the type before the entry is corrected.
         """
-        kind = entry.get("type") if isinstance(entry, dict) else entry
-        return self.without_notes().component(registry, {"type": kind}, ())
+        type_name = entry.get("type") if isinstance(entry, dict) else entry
+        return self.without_notes().component(registry, {"type": type_name}, ())
 
     def without_notes(self) -> "ComponentBuilder":
         """Return a copy that discards the mistakes which it notes."""
@@ -152,22 +152,22 @@ class ComponentBuilder:
     def component(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
         """Return a component without a rate, or None after collecting its mistakes."""
         parameters = dict(entry) if isinstance(entry, dict) else {"type": entry}
-        kind = parameters.pop("type", None)
+        type_name = parameters.pop("type", None)
         place = (*path, "type") if isinstance(entry, dict | str) else path
         with self.problems.collecting(place):
-            if not isinstance(kind, str) or len(kind) > MAX_CHARACTERS:
-                given = "" if kind is None else f"{shortened(kind)} is not allowed; "
+            if not isinstance(type_name, str) or len(type_name) > MAX_CHARACTERS:
+                given = "" if type_name is None else f"{shortened(type_name)} is not allowed; "
                 known = registry.listed_names()
                 message = f"{given}write the kind of {registry.noun}: one of {known}"
                 raise ScenarioError(message)
-            cls = registry.find(kind)
+            cls = registry.find(type_name)
             with self.problems.collecting(path, placed=True):
                 return build_component(
                     cls,
                     self._with_files(cls, parameters, path),
                     self.document.where,
                     path,
-                    shown_by=f"kittiwake list {kind}",
+                    shown_by=f"kittiwake list {type_name}",
                 )
         return None
 
@@ -190,21 +190,23 @@ class ComponentBuilder:
         return tuple(self.component(registry, entry, (*path, i)) for i, entry in enumerate(entries))
 
     def settings(
-        self, kind: type[Any], data: Mapping[str, Any], path: KeyPath, shown_by: str = ""
+        self, settings_type: type[Any], data: Mapping[str, Any], path: KeyPath, shown_by: str = ""
     ) -> Any:
         """Return a settings record, or None after collecting its mistakes."""
         with self.problems.collecting(path, placed=True):
-            return build_component(kind, data, self.document.where, path, shown_by=shown_by)
+            return build_component(
+                settings_type, data, self.document.where, path, shown_by=shown_by
+            )
         return None
 
-    def read(self, kind: type[Any], name: str, path: KeyPath) -> Any:
+    def read(self, content_type: type[Any], name: str, path: KeyPath) -> Any:
         """Return the content of a file.
 
         Raises:
             ScenarioError: if the file may not be read, or is of another type.
         """
         file = self._file(name, path)
-        content = READERS[kind](file)
+        content = READERS[content_type](file)
         self.tables[path] = file
         return content
 
@@ -220,7 +222,7 @@ class ComponentBuilder:
 
     def _with_file(self, hint: Any, given: Plain, path: KeyPath) -> Any:
         if type(None) in get_args(hint):
-            hint = next(kind for kind in get_args(hint) if kind is not type(None))
+            hint = next(one for one in get_args(hint) if one is not type(None))
         if hint in READERS and isinstance(given, str):
             try:
                 return self.read(hint, given, path)
@@ -230,9 +232,13 @@ class ComponentBuilder:
             item = get_args(hint)[0]
             return [self._with_file(item, one, (*path, i)) for i, one in enumerate(given)]
         if isinstance(hint, type) and isinstance(given, dict):
-            kind = given.get("type")
-            if hint in REGISTRIES and isinstance(kind, str) and kind in REGISTRIES[hint].entries:
-                return self._with_files(REGISTRIES[hint].find(kind), given, path)
+            type_name = given.get("type")
+            if (
+                hint in REGISTRIES
+                and isinstance(type_name, str)
+                and type_name in REGISTRIES[hint].entries
+            ):
+                return self._with_files(REGISTRIES[hint].find(type_name), given, path)
             if issubclass(hint, eqx.Module):
                 return self._with_files(hint, given, path)
         return given

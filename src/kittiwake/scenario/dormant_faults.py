@@ -70,13 +70,13 @@ def _with_dormant_faults(vehicle: Vehicle, failing: Failures) -> Vehicle:
 
 def _faults(vehicle: Vehicle, at_s: float) -> list[AbstractFault]:
     """Return a fault at this time for each actuator of the vehicle."""
-    kinds: list[type[AbstractFault]] = [FAULTS.find(name) for name in FAULTS.names()]
+    fault_types: list[type[AbstractFault]] = [FAULTS.find(name) for name in FAULTS.names()]
     native = vehicle.dynamics.command_type
     return [
         fault
-        for kind in kinds
-        if kind.command_type is native
-        for fault in kind.for_each_part(at_s, vehicle.dynamics)
+        for fault_type in fault_types
+        if fault_type.command_type is native
+        for fault in fault_type.for_each_part(at_s, vehicle.dynamics)
     ]
 
 

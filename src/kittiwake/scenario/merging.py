@@ -27,8 +27,8 @@ def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 def _merged_inside(default: Any, given: Any) -> Any:
     if not (isinstance(default, Mapping) and isinstance(given, Mapping)):
         return given
-    kind = default.get("type")
-    return merged(default, given) if given.get("type", kind) == kind else given
+    type_name = default.get("type")
+    return merged(default, given) if given.get("type", type_name) == type_name else given
 
 
 def as_written(value: Any) -> Any:

@@ -53,7 +53,7 @@ from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.environment.satellites.precise import OrbitTable
 from kittiwake.estimation import BASES
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import TASKS
 from kittiwake.guidance.route import Route
@@ -305,7 +305,7 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
     members = _members(hint)
     if members in (_members(Real), {float}):
         return _number(bounds, factor)
-    if members in (_members(Count), {int}):
+    if members in (_members(Integer), {int}):
         return _whole(bounds)
     if members in (_members(Flag), {bool}):
         return Annotated[bool, Strict()]
@@ -325,18 +325,18 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
 def _typed_reader(cls: type[eqx.Module], name: str) -> Callable[[Plain], Any]:
     fields: dict[str, Any] = {"type": (Literal[name], name)}
     model = create_model(cls.__name__, __base__=parameters_model(cls), **fields)
-    kind: Annotation = Annotated[model, AfterValidator(partial(_constructed, cls))]
-    return TypeAdapter(kind).validate_python
+    annotation: Annotation = Annotated[model, AfterValidator(partial(_constructed, cls))]
+    return TypeAdapter(annotation).validate_python
 
 
 def _registered(registry: Registry, value: Plain) -> eqx.Module:
     """Return the component of a mapping with ``type``; a bare word is a type without parameters."""
     given = {"type": value} if isinstance(value, str) else value
-    kind = given.get("type") if isinstance(given, Mapping) else None
-    if isinstance(kind, str) and kind in registry.entries:
-        return _typed_reader(registry.find(kind), kind)(given)
-    if isinstance(kind, str):
-        sentence = registry.unknown(kind[:MAX_CHARACTERS])
+    type_name = given.get("type") if isinstance(given, Mapping) else None
+    if isinstance(type_name, str) and type_name in registry.entries:
+        return _typed_reader(registry.find(type_name), type_name)(given)
+    if isinstance(type_name, str):
+        sentence = registry.unknown(type_name[:MAX_CHARACTERS])
     else:
         sentence = f"type is missing; write one of {registry.listed_names()}"
     raise PydanticCustomError(STATEMENT, "{sentence}", {"sentence": sentence})
@@ -372,7 +372,7 @@ def _converted(value: float, bounds: tuple[Bounds, ...], factor: float) -> float
     if not math.isfinite(stored):
         raise PydanticKnownError(NOT_FINITE)
     for bound in bounds:
-        if not bound.hold(stored):
+        if not bound.contains(stored):
             in_user_unit = dataclasses.replace(
                 bound, low=bound.low / factor, high=bound.high / factor
             )
@@ -387,7 +387,7 @@ def _whole(bounds: tuple[Bounds, ...]) -> Annotation:
 
 def _bounded(value: int, bounds: tuple[Bounds, ...]) -> int:
     for bound in bounds:
-        if not bound.hold(float(value)):
+        if not bound.contains(float(value)):
             raise _out_of_bounds(bound)
     return value
 
@@ -405,10 +405,10 @@ def _entries(items: tuple[Annotation, ...], noun: str) -> Annotation:
     ]
 
 
-def _file_content(kind: type, value: Plain) -> Plain:
+def _file_content(content_type: type, value: Plain) -> Plain:
     """Return the file content that the builder has read; refuse anything else."""
-    if not isinstance(value, kind):
-        raise PydanticCustomError(NOT_A_FILE, "must be {file}", {"file": FILES[kind]})
+    if not isinstance(value, content_type):
+        raise PydanticCustomError(NOT_A_FILE, "must be {file}", {"file": FILES[content_type]})
     return value
 
 

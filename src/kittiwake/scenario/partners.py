@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from kittiwake.core.errors import did_you_mean
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.problems import ProblemList, dotted
-from kittiwake.scenario.schema import VehicleSchema, member_names
+from kittiwake.scenario.schema import VehicleSchema, entry_vehicle_names
 from kittiwake.world.world import World
 
 
@@ -22,10 +22,10 @@ def partners(
     platforms = () if world is None else world.platform_names
     found: dict[str, str] = {}
     for name, entry in entries.items():
-        members = members_of(name, entry, vehicles)
+        own_names = built_vehicle_names(name, entry, vehicles)
         path = ("vehicles", name, "partner")
         if entry.partner is None:
-            dependent = [m for m in members if _requires_partner(vehicles[m])]
+            dependent = [m for m in own_names if _requires_partner(vehicles[m])]
             if dependent:
                 problems.add(path, "is missing; write the vehicle whose deck the sensors observe")
             continue
@@ -33,7 +33,9 @@ def partners(
         # an invalid count has its own message, and the intended number is unknown
         refused = f"{dotted(('vehicles', name, 'count'))}: "
         counted = not any(refused in line for line in problems.lines)
-        others = members_of(given, entries[given], vehicles) if given in entries else [given]
+        others = (
+            built_vehicle_names(given, entries[given], vehicles) if given in entries else [given]
+        )
         if given not in entries and given not in platforms:
             others_named = [*(n for n in entries if n != name), *platforms]
             problems.add(path, _unknown_partner(given, others_named, vehicles))
@@ -41,14 +43,15 @@ def partners(
             problems.add(path, "is the vehicle itself; write another one, or a platform")
         elif any(o in vehicles and vehicles[o].dynamics.deck is None for o in others):
             problems.add(path, f"{given} has no deck; give it one under parameters.deck")
-        elif members and others and len(others) not in (1, len(members)) and counted:
+        elif own_names and others and len(others) not in (1, len(own_names)) and counted:
             problems.add(
-                path, f"{given} has count {len(others)}, {name} {len(members)}; write equal counts"
+                path,
+                f"{given} has count {len(others)}, {name} {len(own_names)}; write equal counts",
             )
         else:
-            several = others if len(others) > 1 else others * len(members)
+            several = others if len(others) > 1 else others * len(own_names)
             # an invalid entry has no vehicles and its own message
-            found |= dict(zip(members, several, strict=False))
+            found |= dict(zip(own_names, several, strict=False))
     return found
 
 
@@ -60,9 +63,11 @@ def _unknown_partner(given: str, known: list[str], vehicles: Mapping[str, Vehicl
     return f"there is no vehicle and no platform '{given}'. {did_you_mean(given, known)}"
 
 
-def members_of(name: str, entry: VehicleSchema, vehicles: Mapping[str, Vehicle]) -> list[str]:
+def built_vehicle_names(
+    name: str, entry: VehicleSchema, vehicles: Mapping[str, Vehicle]
+) -> list[str]:
     """Return the names of an entry's vehicles; empty for an invalid entry."""
-    return [member for member in member_names(name, entry.count) if member in vehicles]
+    return [vehicle for vehicle in entry_vehicle_names(name, entry.count) if vehicle in vehicles]
 
 
 def _requires_partner(vehicle: Vehicle) -> bool:

@@ -189,11 +189,11 @@ class ProblemList:
 
 def rule_of(details: Details) -> str:
     """Return the rule that an error of pydantic violates."""
-    kind, context = details["type"], details.get("ctx", {})
-    if kind in ("value_error", "assertion_error"):
+    error_type, context = details["type"], details.get("ctx", {})
+    if error_type in ("value_error", "assertion_error"):
         return str(context["error"])
-    if kind in _RULES:
-        return _RULES[kind].format(**context)
+    if error_type in _RULES:
+        return _RULES[error_type].format(**context)
     return details["msg"].replace("Input should", "must")
 
 
@@ -209,19 +209,19 @@ def _line(
 
 def _sentence(details: Details, shown_by: str) -> str:
     """Return the message after the key."""
-    kind, given = details["type"], details["input"]
-    if kind == "missing":
+    error_type, given = details["type"], details["input"]
+    if error_type == "missing":
         return " is missing"
-    if kind == "extra_forbidden":
+    if error_type == "extra_forbidden":
         key = str(details["loc"][-1])[:MAX_CHARACTERS]
         known = did_you_mean(key, given.known, shown_by)
         return f": there is no such key. {known} {given.advice}".rstrip()
-    if kind == "literal_error":
+    if error_type == "literal_error":
         # pydantic lists the allowed words as 'a', 'b' or 'c'
         allowed = re.findall(r"'([^']*)'", details["ctx"]["expected"])
         nearest = did_you_mean(str(given)[:MAX_CHARACTERS], allowed)
         return f": {shortened(given)} is not known. {nearest}"
-    if kind == STATEMENT or (kind == "value_error" and isinstance(given, dict)):
+    if error_type == STATEMENT or (error_type == "value_error" and isinstance(given, dict)):
         return f": {rule_of(details)}"
     return f": {shortened(given)} is not allowed; {rule_of(details)}"
 

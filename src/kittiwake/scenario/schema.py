@@ -78,7 +78,7 @@ class Repetition(eqx.Module):
             return steps * spacing_m
 
 
-def member_names(entry: str, count: int | None) -> tuple[str, ...]:
+def entry_vehicle_names(entry: str, count: int | None) -> tuple[str, ...]:
     """Return the names of an entry's vehicles: the entry's own, or numbered from NAME-1."""
     if count is None:
         return (entry,)

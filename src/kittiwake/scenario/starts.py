@@ -36,12 +36,12 @@ class LostStart(NamedTuple):
 
     Attributes:
         vehicle: its name; empty for a message about several vehicles.
-        kind: a key that is equal for similar mistakes.
+        cause: a key that is equal for similar mistakes.
         message: the reason in words.
     """
 
     vehicle: str
-    kind: str
+    cause: str
     message: str
 
 
@@ -64,10 +64,10 @@ def shifted_positions(start: Start, offsets_m: Places) -> Places:
 
 def lost_start_messages(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
     """Yield a message for each kind of loss: its first vehicle, and the number of others."""
-    by_kind: dict[str, list[LostStart]] = defaultdict(list)
+    by_cause: dict[str, list[LostStart]] = defaultdict(list)
     for lost in lost_starts(world, vehicles):
-        by_kind[lost.kind].append(lost)
-    for first, *others in by_kind.values():
+        by_cause[lost.cause].append(lost)
+    for first, *others in by_cause.values():
         more = f", and {len(others)} more like it" if others else ""
         yield f"{first.vehicle}{more}: {first.message}" if first.vehicle else first.message
 
@@ -178,11 +178,11 @@ def _in_obstacles(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[Los
 
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         found = nearest(*together)
-    for name, left_m, number in zip(
+    for name, left_m, index in zip(
         vehicles, found.distance_m.tolist(), found.index.tolist(), strict=True
     ):
         if not left_m >= 0.0:
-            obstacle = world.obstacle_called(number)
+            obstacle = world.obstacle_called(index)
             message = f"it starts where {NEAREST_OBSTACLE} = {left_m:.6g} is not at least 0"
             yield LostStart(name, obstacle, f"{message} ({obstacle})")
 

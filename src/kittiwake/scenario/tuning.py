@@ -39,18 +39,20 @@ def with_gains(
     except ScenarioError as error:
         message = f"gains of '{controller}' for '{vehicle}': {_without_place(str(error))}"
         raise ScenarioError(message) from None
-    kind = CONTROLLERS.find(controller)
-    members = _members(vehicle, entries[vehicle])
+    controller_type = CONTROLLERS.find(controller)
+    pattern = _entry_vehicle_pattern(vehicle, entries[vehicle])
     vehicles = {
-        name: replace(after, cascade=_kept_in_order(name, scenario.vehicles[name], after, kind))
-        if members.fullmatch(name)
+        name: replace(
+            after, cascade=_kept_in_order(name, scenario.vehicles[name], after, controller_type)
+        )
+        if pattern.fullmatch(name)
         else scenario.vehicles[name]
         for name, after in changed.vehicles.items()
     }
     return replace(changed, vehicles=vehicles)
 
 
-def _members(vehicle: str, entry: Mapping[str, Any]) -> re.Pattern[str]:
+def _entry_vehicle_pattern(vehicle: str, entry: Mapping[str, Any]) -> re.Pattern[str]:
     """Return a pattern of the names of an entry's vehicles: its own name, or numbered."""
     numbered = r"-\d+" if entry.get("count") is not None else ""
     return re.compile(re.escape(vehicle) + numbered)
@@ -71,13 +73,16 @@ def _with_gains(entry: Mapping[str, Any], controller: str, gains: Mapping[str, A
     return [merged(one, gains) if one["type"] == controller else one for one in listed]
 
 
-def _kept_in_order(name: str, before: Vehicle, after: Vehicle, kind: type) -> tuple[Any, ...]:
+def _kept_in_order(
+    name: str, before: Vehicle, after: Vehicle, controller_type: type
+) -> tuple[Any, ...]:
     """Return the original cascade with the first controller of this type replaced."""
-    kinds = [type(level.component) for level in before.cascade]
-    if kind not in kinds:
-        has = ", ".join(map(CONTROLLERS.name_of, kinds))
-        message = f"'{name}' has no controller {CONTROLLERS.name_of(kind)}. Its controllers: {has}"
+    controller_types = [type(level.component) for level in before.cascade]
+    if controller_type not in controller_types:
+        has = ", ".join(map(CONTROLLERS.name_of, controller_types))
+        missing = CONTROLLERS.name_of(controller_type)
+        message = f"'{name}' has no controller {missing}. Its controllers: {has}"
         raise ScenarioError(message)
-    changed = next(level for level in after.cascade if type(level.component) is kind)
-    place = kinds.index(kind)
+    changed = next(level for level in after.cascade if type(level.component) is controller_type)
+    place = controller_types.index(controller_type)
     return (*before.cascade[:place], changed, *before.cascade[place + 1 :])

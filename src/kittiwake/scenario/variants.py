@@ -136,12 +136,12 @@ def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
         used = [CONTROLLERS.name_of(type(levels[i])) for i in dict.fromkeys(path)]
         idle = [wanted for wanted in names if wanted not in used]
         if idle:
-            kind = CONTROLLERS.find(idle[0])
+            unused = CONTROLLERS.find(idle[0])
             message = (
                 f"{name} does not use {idle[0]}, which leads from "
-                f"{kind.consumes.__name__} to {kind.produces.__name__}, in its cascade from "
+                f"{unused.consumes.__name__} to {unused.produces.__name__}, in its cascade from "
                 f"{command_type.__name__} to {native.__name__}: {' > '.join(used)}. "
-                f"{_advice(names, kind, levels, command_type, native)}"
+                f"{_advice(names, unused, levels, command_type, native)}"
             )
             raise ScenarioError(message)
 
@@ -161,7 +161,11 @@ def _advice(
             path = _path([*levels, *known], start, end)
             if path is None:
                 return f"There is no controller that leads {from_to}: write another"
-            missing = [CONTROLLERS.name_of(kind) for kind in path if kind in known]
+            missing = [
+                CONTROLLERS.name_of(controller_type)
+                for controller_type in path
+                if controller_type in known
+            ]
             together = AND.join([*missing, *names])
             return f"A controller is missing that leads {from_to}: write {together}"
     return f"The others have precedence: compare them with ',' instead of '{AND}'"

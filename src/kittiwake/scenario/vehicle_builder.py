@@ -29,7 +29,7 @@ from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.problems import KeyPath, ProblemList
-from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, member_names
+from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, entry_vehicle_names
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
@@ -69,7 +69,7 @@ class VehicleBuilder:
         written = {"spacing_m": entry.spacing_m, "grid": entry.grid}
         given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
-        names = member_names(name, entry.count)
+        names = entry_vehicle_names(name, entry.count)
         positions_m = shifted_positions(vehicle.start, repetition.offsets_m(entry.count))
         beyond = ~np.isfinite(positions_m).all(axis=1)
         if beyond.any():
@@ -156,12 +156,12 @@ class VehicleBuilder:
             faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
         )
 
-    def _ready(self, members: dict[str, Vehicle], path: KeyPath) -> dict[str, Vehicle]:
+    def _ready(self, vehicles: dict[str, Vehicle], path: KeyPath) -> dict[str, Vehicle]:
         """Return the vehicles of an entry with prepared estimator, guidance and avoidance."""
         if self.world is None:
-            return members
+            return vehicles
         rate_hz = self.components.rate_hz
-        vehicle = next(iter(members.values()))
+        vehicle = next(iter(vehicles.values()))
         common = BuildContext(
             self.world,
             vehicle.dynamics,
@@ -169,7 +169,7 @@ class VehicleBuilder:
             {key: part.component.sensor for key, part in vehicle.sensors.items()},
             {key: part.every / rate_hz for key, part in vehicle.sensors.items()},
         )
-        contexts = [common._replace(start=member.start) for member in members.values()]
+        contexts = [common._replace(start=one.start) for one in vehicles.values()]
         estimators = self._prepared(vehicle.estimator, contexts, (*path, "estimator"))
         guidances = self._prepared(vehicle.guidance, contexts, (*path, "guidance"))
         avoidances = [
@@ -181,15 +181,15 @@ class VehicleBuilder:
             return {}
         known = (vehicle.estimator, vehicle.guidance, *vehicle.avoidance)
         if all(each is one for one, parts in zip(known, prepared, strict=True) for each in parts):
-            return members
+            return vehicles
         ready: dict[str, Vehicle] = {}
         before: Vehicle | None = None
-        for i, (name, member) in enumerate(members.items()):
+        for i, (name, one) in enumerate(vehicles.items()):
             avoidance = tuple(parts[i] for parts in avoidances)
             parts = {"estimator": estimators[i], "guidance": guidances[i], "avoidance": avoidance}
             if before is not None:
                 parts = {key: _shared(getattr(before, key), own) for key, own in parts.items()}
-            before = ready[name] = dataclasses.replace(member, **parts)
+            before = ready[name] = dataclasses.replace(one, **parts)
         return ready
 
     def _prepared(
@@ -246,7 +246,7 @@ class VehicleBuilder:
     def _check_faults(
         self,
         faults: tuple[AbstractFault | None, ...],
-        kind: type[AbstractDynamics],
+        dynamics_type: type[AbstractDynamics],
         dynamics: AbstractDynamics | None,
         path: KeyPath,
     ) -> None:
@@ -254,7 +254,7 @@ class VehicleBuilder:
         for i, fault in enumerate(faults):
             with self.problems.collecting((*path, "faults", i)):
                 if fault is not None:
-                    _refuse_unfit(fault, kind)
+                    _refuse_unfit(fault, dynamics_type)
                     if dynamics is not None:
                         fault.check(dynamics)
 
@@ -266,20 +266,20 @@ class VehicleBuilder:
         path: KeyPath,
     ) -> None:
         """Note sensors without their source in the world, and estimators without sensors."""
-        kinds: dict[str, Any] = {}
+        sensor_types: dict[str, Any] = {}
         for key, sensor in sensors.items():
             if sensor is None:
-                kinds[key] = self.components.default_instance(SENSORS, entry.sensors[key])
+                sensor_types[key] = self.components.default_instance(SENSORS, entry.sensors[key])
                 continue
-            kinds[key] = sensor.component.sensor
+            sensor_types[key] = sensor.component.sensor
             with self.problems.collecting((*path, "sensors", key)):
                 if self.world is not None:
                     sensor.component.sensor.check(self.world)
-        if estimator is None or None in kinds.values():
+        if estimator is None or None in sensor_types.values():
             return
         with self.problems.collecting((*path, "estimator")):
             try:
-                estimator.component.check(kinds)
+                estimator.component.check(sensor_types)
             except ScenarioError as error:
                 raise ScenarioError(_with_sensor_types(str(error))) from None
 
@@ -362,7 +362,7 @@ class VehicleBuilder:
         """
         # an invalid controller is represented by its class
         known = [
-            command_type.component if command_type else _kind_of(written)
+            command_type.component if command_type else _controller_type(written)
             for written, command_type in controllers
         ]
         if None in (*known, *builtin):
@@ -397,7 +397,7 @@ def written_controllers(entry: Mapping[str, Any]) -> list[Any]:
     return given if isinstance(given, list) else [given]
 
 
-def _kind_of(written: Any) -> Any:
+def _controller_type(written: Any) -> Any:
     """Return the class of a controller in a scenario; None if its name is unknown."""
     name = written.get("type") if isinstance(written, dict) else written
     if not isinstance(name, str) or name not in CONTROLLERS.entries:
@@ -426,10 +426,10 @@ def _refuse_unfit(fault: AbstractFault, vehicle: type[AbstractDynamics]) -> None
 
 def _with_sensor_types(message: str) -> str:
     """Return a message with types of sensors in place of the classes of their measurements."""
-    kinds: dict[str, list[str]] = {}
+    types_by_measurement: dict[str, list[str]] = {}
     for name in SENSORS.names():
-        kinds.setdefault(SENSORS.find(name).measures.__name__, []).append(name)
-    for measured, names in kinds.items():
+        types_by_measurement.setdefault(SENSORS.find(name).measures.__name__, []).append(name)
+    for measured, names in types_by_measurement.items():
         listed = " or ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
         message = message.replace(f"a sensor that gives {measured}", f"a sensor of type {listed}")
         message = message.replace(f"gives {measured}", f"measures the same as {listed}")
@@ -438,7 +438,7 @@ def _with_sensor_types(message: str) -> str:
 
 def _avoidance_outside_cascade(avoidance: AbstractAvoidance, passed: set[type]) -> str:
     command_type = avoidance.command_type.__name__
-    ways = ", ".join(sorted(kind.__name__ for kind in passed - {MotorsOff}))
+    ways = ", ".join(sorted(one.__name__ for one in passed - {MotorsOff}))
     name, there = (
         AVOIDANCE.name_of(type(avoidance)),
         f"{_controllers_to(command_type)} {_controllers_from(command_type)}",

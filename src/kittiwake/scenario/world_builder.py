@@ -121,7 +121,7 @@ class WorldBuilder:
     def _wind(self, given: Plain, path: KeyPath) -> AbstractWind | None:
         """Return the mean wind, or None after collecting its mistakes; winds of a list add up."""
         if isinstance(given, list) and any(isinstance(one, list | dict | str) for one in given):
-            winds = [self._wind(one, (*path, number)) for number, one in enumerate(given)]
+            winds = [self._wind(one, (*path, index)) for index, one in enumerate(given)]
             return None if None in winds else SumOfWinds(tuple(wind for wind in winds if wind))
         if _is_number(given) or (isinstance(given, list) and len(given) != AXES):
             self.components.problems.add(path, f"{shortened(given)} is not allowed; {WIND_ADVICE}")

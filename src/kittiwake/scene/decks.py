@@ -22,8 +22,8 @@ class Decks:
     def __init__(self, platforms: tuple[AbstractPlatform, ...]) -> None:
         groups: dict[tuple[float, float], list[int]] = {}
         for number, platform in enumerate(platforms):
-            support = platform.support(0.0)
-            size = float(support.length_m), float(support.width_m)
+            deck = platform.deck_state(0.0)
+            size = float(deck.length_m), float(deck.width_m)
             groups.setdefault(size, []).append(number)
         self._groups = [np.array(numbers) for numbers in groups.values()]
         self.parts = tuple(
@@ -31,21 +31,21 @@ class Decks:
             for i, (size, numbers) in enumerate(groups.items())
         )
 
-        def supports(time_s: Real) -> tuple[Array, Array]:
-            found = [platform.support(time_s) for platform in platforms]
+        def poses_at(time_s: Real) -> tuple[Array, Array]:
+            found = [platform.deck_state(time_s) for platform in platforms]
             places = [_stacked(s.center_world_m, "xyz") for s in found]
             return jnp.stack(places), jnp.stack(
                 [_stacked(s.q_world_from_deck, "wxyz") for s in found]
             )
 
-        self._supports = jax.jit(supports)
+        self._poses = jax.jit(poses_at)
 
     def poses(self, time_s: float) -> list[Poses]:
         """Return the poses of the platforms at a time."""
         if not self._groups:
             return []
         with jax.enable_x64(True):  # noqa: FBT003  JAX's own
-            places, q = (np.asarray(part, float) for part in self._supports(float(time_s)))
+            places, q = (np.asarray(part, float) for part in self._poses(float(time_s)))
         return [Poses(places[numbers], q[numbers]) for numbers in self._groups]
 
 

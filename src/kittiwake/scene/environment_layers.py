@@ -9,7 +9,7 @@ from kittiwake.analysis.plots.environment_layers import (
 )
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape, capsule, merge, quads
-from kittiwake.scene.frame import FlightInfo
+from kittiwake.scene.scene_state import FlightInfo
 from kittiwake.world.plume import PLUME
 from kittiwake.world.terrain import TERRAIN
 

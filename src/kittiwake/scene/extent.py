@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.scene.frame import FlightInfo
 from kittiwake.scene.planned_route import planned_positions_world_m
+from kittiwake.scene.scene_state import FlightInfo
 
 # a flight area with a longer side counts as unbounded
 MAX_AREA_M = 600.0
@@ -74,6 +74,6 @@ def _positions(flight: FlightInfo) -> Float64[np.ndarray, "positions 3"]:
             if float(np.ptp(points, axis=0).max()) <= MAX_OBSTACLE_M:
                 parts.append(np.asarray(points, float))
     for platform in world.platforms:
-        position = platform.support(0.0).center_world_m
+        position = platform.deck_state(0.0).center_world_m
         parts.append(np.array([[float(position.x), float(position.y), float(position.z)]]))
     return np.concatenate([*parts, np.empty((0, 3))]) if parts else np.zeros((1, 3))

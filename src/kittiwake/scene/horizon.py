@@ -6,7 +6,7 @@ from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.offscreen_renderer import HORIZON_RGB
 from kittiwake.rendering.shapes import Rgb
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.frame import FlightInfo
+from kittiwake.scene.scene_state import FlightInfo
 from kittiwake.scene.static_objects import ground_height_m
 
 # inner and outer radius relative to the extent; the inner one is within the ground disc

@@ -10,7 +10,7 @@ from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape, merge
 from kittiwake.scenario.survey_areas import coverages
 from kittiwake.scene.extent import Extent
-from kittiwake.scene.frame import FlightInfo
+from kittiwake.scene.scene_state import FlightInfo
 
 RGB = (150, 162, 128)
 # chosen: height above still water, and depth of the shore

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Rgb, capsule
-from kittiwake.scene.frame import FlightInfo, Frame
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.selection import Selection
 
 POSITION = ("x_m", "y_m", "z_m")
@@ -68,9 +68,9 @@ class Trails:
         # unknown trails have zero length
         self._known = np.zeros((len(self._names), self.segments_per_trail + 1, 3))
 
-    def segments(self, frame: Frame) -> Segments:
+    def segments(self, scene_state: SceneState) -> Segments:
         """Return the segments of all trails, vehicle by vehicle."""
-        trails = [frame.trails.get(name) for name in self._names]
+        trails = [scene_state.trails.get(name) for name in self._names]
         lengths = {-1 if trail is None else len(trail) for trail in trails}
         if len(lengths) == 1 and min(lengths) > 0:
             there = [trail for trail in trails if trail is not None]
@@ -95,9 +95,9 @@ class WindArrows:
         self._selection = Selection(flight, self.vehicles, (*POSITION, *WIND))
         self._scale = meters_for_mps
 
-    def segments(self, frame: Frame) -> Segments:
+    def segments(self, scene_state: SceneState) -> Segments:
         """Return three segments per vehicle."""
-        values = np.nan_to_num(self._selection.of(frame))
+        values = np.nan_to_num(self._selection.of(scene_state))
         start, arrow = values[:, :3], values[:, 3:] * self._scale
         tip = start + arrow
         aside = np.cross(arrow, [0.0, 0.0, 1.0]) * (0.5 * ARROW_HEAD)
@@ -122,9 +122,9 @@ class Links:
         """Number of segments."""
         return len(self._first)
 
-    def segments(self, frame: Frame) -> Segments:
+    def segments(self, scene_state: SceneState) -> Segments:
         """Return one segment per pair; zero length out of range."""
-        positions = self._selection.of(frame)
+        positions = self._selection.of(scene_state)
         first, second = positions[self._first], positions[self._second]
         near = np.linalg.norm(first - second, axis=1) <= self._range_m
         ends = np.where(near[:, None], second, first)
@@ -138,9 +138,11 @@ class Setpoints:
         self.vehicles = list(flight.scenario.vehicles)[:MAX_ANNOTATED]
         self._selection = Selection(flight, self.vehicles, (*POSITION, *SETPOINT))
 
-    def at(self, frame: Frame) -> tuple[Float[np.ndarray, "n 3"], Bool[np.ndarray, " n"], Segments]:
+    def at(
+        self, scene_state: SceneState
+    ) -> tuple[Float[np.ndarray, "n 3"], Bool[np.ndarray, " n"], Segments]:
         """Return setpoint positions, a mask of the valid ones, and lines from the vehicles."""
-        values = self._selection.of(frame)
+        values = self._selection.of(scene_state)
         there = np.asarray(np.isfinite(values).all(axis=1))
         place, goal = np.nan_to_num(values[:, :3]), np.nan_to_num(values[:, 3:])
         goal = np.where(there[:, None], goal, place)

@@ -1,4 +1,4 @@
-"""Playback of a log: frames at any time between its first and last row."""
+"""Playback of a log: scene states at any time between its first and last row."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import POSITION_WORLD_M, Q_WORLD_FROM_BODY, STATUS, Table
 from kittiwake.core.errors import LogError
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scene.frame import FlightInfo, Frame
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 
 TRAIL_S = 5.0
 # points of a trail
@@ -47,10 +47,10 @@ class LogPlayback:
         )
         self.events, self.early_end = log.events, log.early_end
 
-    def frame(self, time_s: float) -> Frame:
-        """Return the frame at a time; after its last row a vehicle keeps its state."""
+    def scene_state(self, time_s: float) -> SceneState:
+        """Return the scene state at a time; after its last row a vehicle keeps its state."""
         tracks = {name: track for name, track in self.tracks.items() if track.times_s.size}
-        return Frame(
+        return SceneState(
             time_s,
             {name: track.row(time_s) for name, track in tracks.items()},
             {name: track.trail(time_s) for name, track in tracks.items()},

@@ -23,7 +23,7 @@ from kittiwake.rendering.hull import Vessel, propeller_mesh, rudder_mesh, vessel
 from kittiwake.rendering.parts import BodyPart, Poses
 from kittiwake.rendering.rotation import about, composed, rotated
 from kittiwake.scene.decks import Decks
-from kittiwake.scene.frame import FlightInfo, Frame
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.selection import STATE, Selection
 
 X, Y, Z = 0, 1, 2
@@ -72,18 +72,18 @@ class MovingBodies:
             *self._decks.parts,
         )
 
-    def poses(self, frame: Frame) -> list[Poses]:
+    def poses(self, scene_state: SceneState) -> list[Poses]:
         """Return the poses of all parts, in the order of ``parts``."""
-        values = self._selection.of(frame)
+        values = self._selection.of(scene_state)
         state = values[:, : len(STATE)]
         known = np.isfinite(state).all(axis=1)
         self._last[known] = state[known]
         position, q = self._last[:, :3], self._last[:, 3:]
-        elapsed_s = 0.0 if self._time_s is None else frame.time_s - self._time_s
+        elapsed_s = 0.0 if self._time_s is None else scene_state.time_s - self._time_s
         elapsed_s = min(max(elapsed_s, 0.0), MAX_INTERVAL_S)
-        self._time_s = frame.time_s
+        self._time_s = scene_state.time_s
         poses = [batch.poses(position, q, values, elapsed_s) for batch in self._batches]
-        return poses + self._decks.poses(frame.time_s)
+        return poses + self._decks.poses(scene_state.time_s)
 
 
 class _JointRotation(NamedTuple):
@@ -213,7 +213,7 @@ def _unique_name(name: str, taken: set[str]) -> str:
 
 
 def _add_vehicle(batches: _Batches, number: int, name: str, vehicle: Vehicle) -> None:
-    if vehicle.dynamics.floats:
+    if vehicle.dynamics.is_vessel:
         _add_vessel(batches, number, vehicle)
     else:
         _add_airframe(batches, number, name, vehicle)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.scene.frame import FlightInfo, Frame
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 
 STATE = ("x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
 
@@ -26,15 +26,15 @@ class Selection:
             names = [vehicles[number] for number in vehicle_rows]
             self._parts.append((names, sources, np.array(vehicle_rows), np.array(targets, int)))
 
-    def of(self, frame: Frame) -> Float64[np.ndarray, "vehicles columns"]:
-        """Return one row per vehicle; NaN for vehicles that the frame lacks."""
+    def of(self, scene_state: SceneState) -> Float64[np.ndarray, "vehicles columns"]:
+        """Return one row per vehicle; NaN for vehicles that the scene state lacks."""
         values = np.full(self._shape, np.nan)
         for names, sources, vehicle_rows, targets in self._parts:
-            rows = [frame.rows[name] for name in names if name in frame.rows]
+            rows = [scene_state.rows[name] for name in names if name in scene_state.rows]
             if not rows:
                 continue
             if len(rows) < len(names):
-                vehicle_rows = vehicle_rows[[name in frame.rows for name in names]]
+                vehicle_rows = vehicle_rows[[name in scene_state.rows for name in names]]
             # much faster than np.stack of many small arrays
             table = np.concatenate(rows).reshape(len(rows), -1)
             values[vehicle_rows[:, None], targets] = table[:, sources]

@@ -19,8 +19,8 @@ from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.rotation import about, composed, from_x_to, rotated, yaws_rad
 from kittiwake.rendering.shapes import Shape, revolved
-from kittiwake.scene.frame import FlightInfo, Frame
 from kittiwake.scene.moving_bodies import Poses
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.selection import STATE, Selection
 
 # vehicles with sensor beams, and light beams in total
@@ -103,9 +103,9 @@ class SensorBeams:
         """Number of cameras."""
         return len(self._fields)
 
-    def cones_at(self, frame: Frame) -> Cones:
+    def cones_at(self, scene_state: SceneState) -> Cones:
         """Return all sonar cones."""
-        values, one = self._selection.of(frame), self._cone
+        values, one = self._selection.of(scene_state), self._cone
         q, position = values[one.vehicles, 3:7], values[one.vehicles, :3]
         turn = one.turn.copy()
         on_head = one.pitch >= 0
@@ -117,7 +117,7 @@ class SensorBeams:
         measured, echo, active = one.read(values)
         echo, known = echo & active, np.isfinite(measured) & np.isfinite(position).all(axis=1)
         length = np.where(known, measured, 0.0)
-        kind = np.where(echo, 0, np.where(active, 1, 2))
+        beam_state = np.where(echo, 0, np.where(active, 1, 2))
         half_width = length * one.tangents
         return Cones(
             Poses(
@@ -125,13 +125,13 @@ class SensorBeams:
                 np.nan_to_num(composed(q, turn)),
             ),
             np.column_stack([length, half_width, half_width]),
-            np.array([ECHO_RGB, SILENT_RGB, WAITING_RGB], np.uint8)[kind],
-            np.array([ECHO_OPACITY, SILENT_OPACITY, WAITING_OPACITY])[kind],
+            np.array([ECHO_RGB, SILENT_RGB, WAITING_RGB], np.uint8)[beam_state],
+            np.array([ECHO_OPACITY, SILENT_OPACITY, WAITING_OPACITY])[beam_state],
         )
 
-    def ray_segments(self, frame: Frame) -> Segments:
+    def ray_segments(self, scene_state: SceneState) -> Segments:
         """Return light beams and altimeter heights; zero length without a valid measurement."""
-        values, one = self._selection.of(frame), self._ray
+        values, one = self._selection.of(scene_state), self._ray
         q, position = values[one.vehicles, 3:7], values[one.vehicles, :3]
         measured, valid, _ = one.read(values)
         length = np.where(valid & np.isfinite(measured), measured, 0.0) * one.stretches
@@ -146,9 +146,9 @@ class SensorBeams:
         ]
         return np.nan_to_num(np.concatenate([rays, np.array(down).reshape(-1, 2, 3)]))
 
-    def field_segments(self, frame: Frame) -> Float[np.ndarray, "pieces 2 3"]:
+    def field_segments(self, scene_state: SceneState) -> Float[np.ndarray, "pieces 2 3"]:
         """Return the edges of the camera frustums, eight per camera."""
-        values = self._selection.of(frame)
+        values = self._selection.of(scene_state)
         pieces = [_frustum(field, values[vehicle]) for vehicle, field in self._fields]
         return np.nan_to_num(np.array(pieces).reshape(-1, 2, 3))
 

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.rotation import rotated
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 from kittiwake.scene.sensor_beams import (
     ECHO_OPACITY,
     ECHO_RGB,
@@ -45,11 +45,11 @@ class SoundCones:
             for rgb, opacity in (KINDS if count else ())
         ]
 
-    def shapes(self, frame: Frame) -> list[Vertices]:
+    def shapes(self, scene_state: SceneState) -> list[Vertices]:
         """Return the vertices of each mesh in world axes."""
         if not self.meshes:
             return []
-        cones = self._beams.cones_at(frame)
+        cones = self._beams.cones_at(scene_state)
         place, q = cones.poses
         count, corners = len(place), len(self._cone_m)
         own = (cones.scales[:, None] * self._cone_m).reshape(-1, 3)

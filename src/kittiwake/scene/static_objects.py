@@ -19,8 +19,8 @@ from kittiwake.rendering.shapes import Rgb, Shape, box, disc, quads
 from kittiwake.rendering.solids import mesh_of
 from kittiwake.scene.environment_layers import environment_meshes
 from kittiwake.scene.extent import Extent, area_of, extent_of
-from kittiwake.scene.frame import FlightInfo
 from kittiwake.scene.land import land_meshes
+from kittiwake.scene.scene_state import FlightInfo
 from kittiwake.world.environment import AbstractRegion
 from kittiwake.world.ray import AbstractObstacle
 from kittiwake.world.waves import WAVES
@@ -91,7 +91,7 @@ def is_water(name: str) -> bool:
 def has_water_surface(flight: FlightInfo) -> bool:
     """Return True if the world has water."""
     vehicles = flight.scenario.vehicles.values()
-    vessels = any(one.dynamics.floats for one in vehicles)
+    vessels = any(one.dynamics.is_vessel for one in vehicles)
     return vessels or WAVES in flight.scenario.world.processes
 
 

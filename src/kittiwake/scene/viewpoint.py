@@ -8,8 +8,8 @@ from jaxtyping import Float, Float64
 
 from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.scene.frame import FlightInfo
-from kittiwake.world.ray import AbstractObstacle, Ray, cast
+from kittiwake.scene.scene_state import FlightInfo
+from kittiwake.world.ray import AbstractObstacle, Ray, cast_ray
 
 # free distance behind a vehicle that counts as open, relative to the viewing distance
 OPEN = 15.0
@@ -53,7 +53,9 @@ def _free_m(
     """Return the distances to the first obstacle; infinite without one."""
 
     def free(place: jax.Array, direction: jax.Array) -> jax.Array:
-        return jax.numpy.asarray(cast(obstacles, Ray(Vec3(*place), Vec3(*direction))).distance_m)
+        return jax.numpy.asarray(
+            cast_ray(obstacles, Ray(Vec3(*place), Vec3(*direction))).distance_m
+        )
 
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         return np.asarray(jax.jit(jax.vmap(free))(positions_world_m, directions), float)

@@ -11,13 +11,13 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.core.keys import named, seed_key
+from kittiwake.core.keys import fold_in_name, seed_key
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Real
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.frame import FlightInfo
+from kittiwake.scene.scene_state import FlightInfo
 from kittiwake.scene.static_objects import DISC_RADIUS, WATER_SQUARES_RGB
 from kittiwake.world.water import Waterplane
 from kittiwake.world.waves import WAVES
@@ -81,7 +81,7 @@ def _compiled(flight: FlightInfo) -> Callable[[float, Positions], Array]:
     sea = flight.scenario.world.processes[WAVES].component
 
     def init(key: PRNGKeyArray) -> ArrayTree:
-        return sea.init(named(named(key, Stream.WORLD.of(WAVES)), Stream.INIT))
+        return sea.init(fold_in_name(fold_in_name(key, Stream.WORLD.of(WAVES)), Stream.INIT))
 
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         key = seed_key(flight.seed)

@@ -32,7 +32,7 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.satellites import SKY, Sky
@@ -60,7 +60,7 @@ class GnssState(eqx.Module):
     """
 
     pick: UInt32[Array, ""]
-    channels: Count
+    channels: Integer
     past: tuple[Vec3, ...]
     initialized: Flag
     last: GnssMeasurement
@@ -231,7 +231,7 @@ class _Geometry(NamedTuple):
     centered: Float[Array, "satellites 3"]
     mean: Float[Array, "3"]
     inverse: Float[Array, "3 3"]
-    number: Count
+    number: Integer
 
     @classmethod
     def of(

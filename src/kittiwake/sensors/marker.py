@@ -125,7 +125,7 @@ class Marker(AbstractSensor[tuple[()], MarkerMeasurement]):
         deck = _partner(inputs)
         shapes = (jax.ShapeDtypeStruct((DETECTION_SIZE,), np.float32),)
         viewpoint = view.viewpoint_row(self.horizontal_field_of_view_rad, inputs)
-        target = as_float32(_side_m(deck), deck.number - FIRST_DECK)
+        target = as_float32(_side_m(deck), deck.surface_id - FIRST_DECK)
         search = partial(_search, ImageFormat(self.width, self.height))
         (numbers,) = bodies(inputs).call_renderer(search, shapes, viewpoint, target)
         numbers = numbers.astype(jnp.result_type(float))
@@ -177,7 +177,7 @@ class Marker(AbstractSensor[tuple[()], MarkerMeasurement]):
             & large
             & facing
             & (range_m <= self.max_range_m)
-            & (deck.number - FIRST_DECK < TAGS)
+            & (deck.surface_id - FIRST_DECK < TAGS)
         )
 
     def _focal_px(self) -> Real:
@@ -239,9 +239,9 @@ def _search(
     target: np.ndarray,
 ) -> tuple[np.ndarray, ...]:
     """Return the position and x axis of a marker, and 1; zeros if it is not found."""
-    side_m, number = float(target[0]), round(float(target[1]))
+    side_m, tag = float(target[0]), round(float(target[1]))
     picture = renderer.picture(frame, viewpoint, poses)
-    pose = find_marker(picture.rgb, viewpoint.horizontal_field_of_view_rad, side_m, number)
+    pose = find_marker(picture.rgb, viewpoint.horizontal_field_of_view_rad, side_m, tag)
     if pose is None:
         return (np.zeros(DETECTION_SIZE, np.float32),)
     return (np.concatenate([pose.position_m, pose.along, [1.0]]).astype(np.float32),)

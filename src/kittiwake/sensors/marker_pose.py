@@ -30,15 +30,15 @@ class MarkerPose(NamedTuple):
 
 
 def find_marker(
-    picture: UInt8[np.ndarray, "rows columns 3"], field_rad: float, side_m: float, number: int
+    picture: UInt8[np.ndarray, "rows columns 3"], field_rad: float, side_m: float, tag: int
 ) -> MarkerPose | None:
-    """Return the pose of the marker with this number and side; None if it is not found."""
+    """Return the pose of the marker with this tag and side; None if it is not found."""
     cv2 = import_optional("cv2", "camera")
     corners, numbers, _ = _detector().detectMarkers(cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY))
     found = [] if numbers is None else np.ravel(numbers).tolist()
-    if number not in found:
+    if tag not in found:
         return None
-    seen = np.reshape(corners[found.index(number)], (4, 2)).astype(float)
+    seen = np.reshape(corners[found.index(tag)], (4, 2)).astype(float)
     height, width = picture.shape[:2]
     focal = 0.5 * width / tan(0.5 * field_rad)
     # integer coordinates are on pixel edges, as in this refinement

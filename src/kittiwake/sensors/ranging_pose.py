@@ -80,7 +80,7 @@ class DetectionLimits(eqx.Module):
         It hides surfaces behind it, whether it is detected or not.
         """
         ray = pose.ray(direction, from_m)
-        return self.echo_m(scene, pose, ray, scene.cast(ray))
+        return self.echo_m(scene, pose, ray, scene.cast_ray(ray))
 
     def echo_m(self, scene: RayScene, pose: RangingPose, ray: Ray, hit: Hit) -> Float[Array, ""]:
         """Return the same distance for a given hit."""

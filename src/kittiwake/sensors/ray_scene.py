@@ -12,7 +12,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.world.moving_obstacles import AbstractMovingObstacle, DeckSurface
 from kittiwake.world.plane import AbstractPlane
-from kittiwake.world.ray import AbstractObstacle, Hit, Ray, cast
+from kittiwake.world.ray import AbstractObstacle, Hit, Ray, cast_ray
 
 
 class GroundPlane(AbstractPlane):
@@ -35,16 +35,16 @@ class RayScene(eqx.Module):
 
     obstacles: tuple[AbstractObstacle, ...]
 
-    def cast(self, ray: Ray) -> Hit:
+    def cast_ray(self, ray: Ray) -> Hit:
         """Return the first hit along a ray."""
-        return cast(self.obstacles, ray)
+        return cast_ray(self.obstacles, ray)
 
     def velocity_world_mps(self, hit: Hit, point_world_m: Vec3) -> Vec3:
         """Return the velocity of the surface that was hit at a point; zero without a hit."""
         velocity = Vec3.zero()
-        for number, obstacle in enumerate(self.obstacles):
+        for index, obstacle in enumerate(self.obstacles):
             if isinstance(obstacle, AbstractMovingObstacle):
-                is_hit = hit.number == number
+                is_hit = hit.obstacle_index == index
                 own = obstacle.velocity_at(point_world_m)
                 velocity = jax.tree.map(partial(jnp.where, is_hit), own, velocity)
         return velocity

@@ -73,8 +73,8 @@ def validate_slots(slots: Sequence[Sequence[str]]) -> None:
         message = "slots: is empty; write a list of slots, such as [[front, bottom], [left]]"
         raise ValueError(message)
     problems = [
-        f"slots[{number}]: {problem}"
-        for number, slot in enumerate(slots)
+        f"slots[{index}]: {problem}"
+        for index, slot in enumerate(slots)
         if (problem := _problem(slot))
     ]
     if problems:

@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.measurements import AbstractMeasurement
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.terrain import TERRAIN, Terrain
 from kittiwake.world.world import World
@@ -16,7 +16,7 @@ from kittiwake.world.world import World
 class TerrainMeasurement(AbstractMeasurement):
     """Terrain class: 0 for open ground, 1 for clutter, 2 for cover that hides persons."""
 
-    terrain_class: Count
+    terrain_class: Integer
 
 
 class TerrainSensor(AbstractSensor[tuple[()], TerrainMeasurement]):

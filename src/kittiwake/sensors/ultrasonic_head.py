@@ -114,7 +114,7 @@ class UltrasonicHead(AbstractHead[HeadAngles]):
     ) -> tuple[HeadAngles, HeadMeasurement, HeadMeasurement]:
         scene, pose = ray_scene(inputs), pose_at(inputs.truth, self.position_body_m)
         ray = pose.ray(state.direction_body, Vec3.zero())
-        hit = scene.cast(ray)
+        hit = scene.cast_ray(ray)
         limits = DetectionLimits(self.min_range_m, self.max_range_m, self.max_incidence_rad)
         goal = self._perpendicular(state, hit, inputs.truth.q_world_from_body)
         reachable = jnp.abs(goal.yaw_rad) <= self.max_yaw_rad

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.geometry.scalar import Count
+from kittiwake.geometry.scalar import Integer
 from kittiwake.interfaces.renderer import BODIES, AbstractRenderer, Bodies, Rendering, pose_row
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sim.schedule import Clock
@@ -41,7 +41,7 @@ def bodies(
     """Return renderer and poses under the key ``BODIES``; an empty dict without cameras."""
     if renderer is None:
         return {}
-    platforms = [platform.support(clock.time_s) for platform in world.platforms]
+    platforms = [platform.deck_state(clock.time_s) for platform in world.platforms]
     poses = [pose_row(deck.center_world_m, deck.q_world_from_deck)[None] for deck in platforms]
     poses += [jax.vmap(_pose)(truth) for truth in truths]
     return {BODIES: Bodies(renderer, jnp.concatenate(poses))}
@@ -61,7 +61,7 @@ def with_body_index(
     ]
 
 
-def _with_index(around: Surroundings, index: Count) -> Surroundings:
+def _with_index(around: Surroundings, index: Integer) -> Surroundings:
     return replace(around, body=index)
 
 

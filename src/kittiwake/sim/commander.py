@@ -27,7 +27,7 @@ class AbstractCommander(ABC, Generic[State]):
         """Value that is the same for commanders that act alike, such as the name of their task."""
 
     @abstractmethod
-    def begin(
+    def init(
         self, fleet: "Fleet", state: FleetState, perceived: "FleetPerception", key: PRNGKeyArray
     ) -> State:
         """Return the initial state of the commander."""

@@ -17,7 +17,7 @@ from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sim.group import Group
@@ -47,8 +47,8 @@ class ContactOutcome(NamedTuple):
 
     motion: Row
     touched: Flag
-    feet_touching: Count
-    surface: Count
+    feet_touching: Integer
+    surface: Integer
     impulse: Float[Array, "6"]
 
 
@@ -156,7 +156,7 @@ def _platform(
     """Return a platform's motion at the beginning and at the end of the step."""
 
     def row(time_s: Real) -> Float[Array, "1 13"]:
-        surface = platform.support(time_s)
+        surface = platform.deck_state(time_s)
         q = surface.q_world_from_deck
         rates = q.inverse().rotate(surface.angular_velocity_world_radps)
         return _motion_row(surface.center_world_m, q, surface.velocity_world_mps, rates)[None]

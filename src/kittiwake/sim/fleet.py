@@ -17,19 +17,24 @@ from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.commands import Command
 from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
-from kittiwake.core.keys import named, named_each
+from kittiwake.core.keys import fold_in_name, fold_in_names
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.neighbors import NeighborTable, Roster
 from kittiwake.core.streams import Stream
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.renderer import AbstractRenderer, Rendering
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.sim import camera_bodies, interactions, team_radio, vehicle_step
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.contact import GroupMotion, resolve_contacts
+from kittiwake.sim.external_commands import (
+    ExternalCommand,
+    combine_commands,
+    commands_of_group,
+)
 from kittiwake.sim.group import Group, group_vehicles
 from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
@@ -135,10 +140,12 @@ class Fleet(eqx.Module):
         self._check_precision()
         clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
         evolving = [*self.world.processes, *team_radio.streams(self.world.radio)]
-        keys = named_each(key, [Stream.WORLD.of(name) for name in evolving])
+        keys = fold_in_names(key, [Stream.WORLD.of(name) for name in evolving])
         streams = {name: keys[Stream.WORLD.of(name)] for name in evolving}
         processes = {
-            name: ScheduledState(as_arrays(part.component.init(named(streams[name], Stream.INIT))))
+            name: ScheduledState(
+                as_arrays(part.component.init(fold_in_name(streams[name], Stream.INIT)))
+            )
             for name, part in self.world.processes.items()
         }
         shapes = jax.eval_shape(lambda: self._step_processes(processes, streams, clock))
@@ -150,7 +157,7 @@ class Fleet(eqx.Module):
         processes = {
             name: held.with_zero_output(shapes[0][name].output) for name, held in processes.items()
         }
-        radio, tables = team_radio.begin(self.world.radio, self.roster, self.dt_s, key)
+        radio, tables = team_radio.init(self.world.radio, self.roster, self.dt_s, key)
         groups = tuple(
             self._begin(group, outputs, neighbors, key, has_partners=partners is not None)
             for group, neighbors, partners in zip(
@@ -160,7 +167,7 @@ class Fleet(eqx.Module):
         state = FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
         if self.commander is None:
             return state
-        own = self.commander.begin(self, state, self.perceive(state), named(key, Stream.TASK))
+        own = self.commander.init(self, state, self.perceive(state), fold_in_name(key, Stream.TASK))
         return dataclasses.replace(state, commander=as_arrays(own))
 
     def advance(
@@ -176,7 +183,7 @@ class Fleet(eqx.Module):
         return self.step_with_commands(state, self.group_commands(commands or {}))
 
     def step_with_commands(
-        self, state: FleetState, commands: Sequence[tuple[vehicle_step.ExternalCommand, ...]]
+        self, state: FleetState, commands: Sequence[tuple[ExternalCommand, ...]]
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """Return the same as ``step``, for commands as ``group_commands`` arranges them."""
         perceived = self.perceive(state)
@@ -184,7 +191,7 @@ class Fleet(eqx.Module):
             return self.act(state, perceived, commands)
         own, agent_commands = self.commander.command(self, state, perceived)
         both = [
-            _combine(group, lower, higher)
+            combine_commands(group, lower, higher)
             for group, lower, higher in zip(
                 self.groups, self.group_commands(agent_commands), commands, strict=True
             )
@@ -214,7 +221,7 @@ class Fleet(eqx.Module):
         self,
         state: FleetState,
         perceived: FleetPerception,
-        commands: Sequence[tuple[vehicle_step.ExternalCommand, ...]],
+        commands: Sequence[tuple[ExternalCommand, ...]],
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         """Return the second half of a step: guidance, control and dynamics."""
         clock = self._clock(state)
@@ -253,14 +260,14 @@ class Fleet(eqx.Module):
         )
         return later, tuple(outcome[1] for outcome in outcomes)
 
-    def jump_to_step(self, state: FleetState, name: str, step: str) -> FleetState:
+    def jump_to_mission_step(self, state: FleetState, name: str, step: str) -> FleetState:
         """Return the state from which a vehicle continues at a step of its mission.
 
         Raises:
             CommandError: if there is no such vehicle, or no such step.
         """
         return self._with_guidance(
-            state, name, lambda guidance, own: guidance.jump_to_step(own, step)
+            state, name, lambda guidance, own: guidance.jump_to_mission_step(own, step)
         )
 
     def with_active_behaviors(
@@ -282,15 +289,15 @@ class Fleet(eqx.Module):
         change: Callable[[AbstractGuidance, ArrayTree], ArrayTree],
     ) -> FleetState:
         """Return the state with the guidance state of one vehicle changed."""
-        number, index = self.locate(name)
-        states = state.groups[number].guidance.state
-        guidance = self.groups[number].vehicle.guidance.component
+        group_index, index = self.locate(name)
+        states = state.groups[group_index].guidance.state
+        guidance = self.groups[group_index].vehicle.guidance.component
         one = jax.tree.map(lambda leaf: leaf[index], states)
         changed = change(guidance, one)
         states = jax.tree.map(
             lambda leaf, new: jnp.asarray(leaf).at[index].set(new), states, changed
         )
-        return eqx.tree_at(lambda whole: whole.groups[number].guidance.state, state, states)
+        return eqx.tree_at(lambda whole: whole.groups[group_index].guidance.state, state, states)
 
     def rollout(
         self,
@@ -321,13 +328,13 @@ class Fleet(eqx.Module):
         Raises:
             CommandError: if there is no such vehicle; the message names the nearest one.
         """
-        for number, group in enumerate(self.groups):
+        for group_index, group in enumerate(self.groups):
             if name in group.names:
-                return number, group.names.index(name)
+                return group_index, group.names.index(name)
         message = f"there is no vehicle '{name}'. {did_you_mean(name, list(self.names))}"
         raise CommandError(message)
 
-    def reset_at_tick(self, state: FleetState, tick: Count) -> FleetState:
+    def reset_at_tick(self, state: FleetState, tick: Integer) -> FleetState:
         """Return an initial state moved to a later tick, for a reset inside a running batch.
 
         A component that does not run at every step runs at the reset, and then again when the
@@ -403,7 +410,7 @@ class Fleet(eqx.Module):
         if self.world.radio is None or state.radio is None:
             return None, [*surroundings]
         reports = team_radio.broadcast(state.groups, truths, self.roster, self.dt_s)
-        key = named(state.streams[team_radio.RADIO], Stream.STEP)
+        key = fold_in_name(state.streams[team_radio.RADIO], Stream.STEP)
         radio, tables = run(self.world.radio, state.radio, reports, clock, key)
         tables = team_radio.advance(self.world.radio, tables, clock)
         return radio, [
@@ -430,7 +437,7 @@ class Fleet(eqx.Module):
         around = team_radio.with_neighbors(around, neighbors)
         keys = jax.vmap(lambda name_hash: jax.random.fold_in(key, name_hash))(group.name_hashes)
         return group.map(
-            lambda vehicle, own_around, own_key: vehicle_step.begin(
+            lambda vehicle, own_around, own_key: vehicle_step.init(
                 vehicle, self.world, own_around, processes, self.dt_s, own_key
             ),
             around,
@@ -458,9 +465,7 @@ class Fleet(eqx.Module):
         )
         return camera_bodies.with_body_index(self.renderer, self.world, around)
 
-    def group_commands(
-        self, commands: Mapping[str, Command]
-    ) -> list[tuple[vehicle_step.ExternalCommand, ...]]:
+    def group_commands(self, commands: Mapping[str, Command]) -> list[tuple[ExternalCommand, ...]]:
         """Return commands by vehicle name as each group's commands: one entry per command type.
 
         Raises:
@@ -468,7 +473,7 @@ class Fleet(eqx.Module):
         """
         for name in commands:
             self.locate(name)
-        return [_commands_of_group(group, commands) for group in self.groups]
+        return [commands_of_group(group, commands) for group in self.groups]
 
     def _check_precision(self, state: FleetState | None = None) -> None:
         expected = jnp.dtype(jnp.float32 if self.single_precision else jnp.float64)
@@ -502,7 +507,7 @@ def _act(
     state: VehicleState,
     truth: Kinematics,
     perceived: vehicle_step.Perception,
-    commands: tuple[vehicle_step.ExternalCommand, ...],
+    commands: tuple[ExternalCommand, ...],
 ) -> tuple[VehicleState, Snapshot]:
     around = dataclasses.replace(perceived.surroundings, surface_near=surface_near)
     perceived = dataclasses.replace(perceived, surroundings=around)
@@ -523,42 +528,6 @@ def _interaction_input(
 ) -> InteractionInput:
     wake, size_body_m = vehicle.dynamics.wake(dynamics), vehicle.dynamics.size_body_m
     return as_arrays(InteractionInput(truth, wake, size_body_m))
-
-
-def _commands_of_group(
-    group: Group, commands: Mapping[str, Command]
-) -> tuple[vehicle_step.ExternalCommand, ...]:
-    given = {name: commands[name] for name in group.names if name in commands}
-    stacked: list[vehicle_step.ExternalCommand] = []
-    for command_type in dict.fromkeys(type(command) for command in given.values()):
-        own = {name: command for name, command in given.items() if type(command) is command_type}
-        # vehicles without such a command compute with another one's and discard the result
-        filler = next(iter(own.values()))
-        rows = [own.get(name, filler) for name in group.names]
-        command = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(x) for x in leaves]), *rows)
-        addressed = jnp.asarray([name in own for name in group.names])
-        stacked.append(
-            vehicle_step.ExternalCommand(
-                command, None if len(own) == len(group.names) else addressed
-            )
-        )
-    return tuple(stacked)
-
-
-def _combine(
-    group: Group,
-    lower: tuple[vehicle_step.ExternalCommand, ...],
-    higher: tuple[vehicle_step.ExternalCommand, ...],
-) -> tuple[vehicle_step.ExternalCommand, ...]:
-    """Return both tuples of commands; those of ``higher`` have priority."""
-    if not higher:
-        return lower
-    everyone = jnp.ones(len(group.names), bool)
-    with_flags = (
-        one if one.addressed is not None else vehicle_step.ExternalCommand(one.command, everyone)
-        for one in lower
-    )
-    return (*with_flags, *higher)
 
 
 def scan_steps(

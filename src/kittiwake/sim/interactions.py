@@ -82,9 +82,9 @@ def partner_decks(
     carriers = [
         name for group in groups if group.vehicle.dynamics.deck is not None for name in group.names
     ]
-    numbers = {name: place for place, name in enumerate([*world.platform_names, *carriers])}
+    indices = {name: index for index, name in enumerate([*world.platform_names, *carriers])}
     return tuple(
-        np.array([numbers[partners[name]] if name in partners else 0 for name in group.names])
+        np.array([indices[partners[name]] if name in partners else 0 for name in group.names])
         if partners.keys() & {*group.names}
         else None
         for group in groups
@@ -123,8 +123,8 @@ def _decks(
     world: World, groups: Sequence[Group], present: Sequence[InteractionInput], time_s: Real
 ) -> DeckState | None:
     """Return all decks along a leading axis; None if there are none."""
-    platforms = [as_arrays(platform.support(time_s)) for platform in world.platforms]
-    found = [jax.tree.map(lambda leaf: leaf[None], support) for support in platforms]
+    platforms = [as_arrays(platform.deck_state(time_s)) for platform in world.platforms]
+    found = [jax.tree.map(lambda leaf: leaf[None], deck) for deck in platforms]
     found += [
         group.map(_deck, presence.motion)
         for group, presence in zip(groups, present, strict=True)
@@ -133,8 +133,8 @@ def _decks(
     if not found:
         return None
     decks = _concatenate(found)
-    numbers = FIRST_DECK + jnp.arange(jnp.size(decks.length_m), dtype=jnp.int32)
-    return eqx.tree_at(lambda joined: joined.number, decks, numbers)
+    surface_ids = FIRST_DECK + jnp.arange(jnp.size(decks.length_m), dtype=jnp.int32)
+    return eqx.tree_at(lambda joined: joined.surface_id, decks, surface_ids)
 
 
 def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:

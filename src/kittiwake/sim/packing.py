@@ -68,7 +68,7 @@ class RowPacking:
 
     treedef: Hashable
     places: tuple[tuple[int, tuple[int, ...]], ...]
-    kinds: tuple[type, ...]
+    leaf_types: tuple[type, ...]
 
     @classmethod
     def of(cls, tree: ArrayTree) -> "RowPacking":
@@ -76,8 +76,8 @@ class RowPacking:
         leaves, treedef = jax.tree.flatten(tree)
         shapes = [tuple(leaf.shape[1:]) for leaf in leaves]
         starts = np.cumsum([0, *(prod(shape) for shape in shapes)])
-        kinds = tuple(bool if leaf.dtype == bool else float for leaf in leaves)
-        return cls(treedef, tuple(zip(starts[:-1].tolist(), shapes, strict=True)), kinds)
+        leaf_types = tuple(bool if leaf.dtype == bool else float for leaf in leaves)
+        return cls(treedef, tuple(zip(starts[:-1].tolist(), shapes, strict=True)), leaf_types)
 
     def pack(
         self, tree: ArrayTree, dtype: np.dtype[np.floating]
@@ -92,8 +92,8 @@ class RowPacking:
         """Return one vehicle's record: flags as bools, other scalars as floats, NumPy arrays."""
         numbers = row.tolist()
         leaves = [
-            row[start : start + prod(shape)].reshape(shape) if shape else kind(numbers[start])
-            for (start, shape), kind in zip(self.places, self.kinds, strict=True)
+            row[start : start + prod(shape)].reshape(shape) if shape else leaf_type(numbers[start])
+            for (start, shape), leaf_type in zip(self.places, self.leaf_types, strict=True)
         ]
         return jax.tree.unflatten(self.treedef, leaves)
 

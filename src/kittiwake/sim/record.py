@@ -8,10 +8,10 @@ from jaxtyping import Array, Float
 
 from kittiwake.contact.ground_contact import GroundContact
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.core.columns import Block, to_blocks, to_columns
+from kittiwake.core.columns import ColumnGroup, to_column_groups, to_columns
 from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.kinematics import motion_columns
-from kittiwake.geometry.scalar import Count, Real, is_zero
+from kittiwake.geometry.scalar import Integer, Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.instrument import Sample
@@ -23,8 +23,8 @@ from kittiwake.world.world import NEAREST_OBSTACLE, World
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
 
 
-def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
-    """Return one vehicle's row as blocks, without the time."""
+def _row_groups(snapshot: Snapshot, *, in_current: bool) -> list[ColumnGroup]:
+    """Return one vehicle's row as groups of columns, without the time."""
     estimated = {f"estimate.{k}": v for k, v in motion_columns(snapshot.estimate).items()}
     current = snapshot.surroundings.current_world_mps
     obstacle_m, water = snapshot.surroundings.nearest_obstacle_m, snapshot.surroundings.water
@@ -41,19 +41,19 @@ def _row_blocks(snapshot: Snapshot, *, in_current: bool) -> list[Block]:
         "status": snapshot.status,
     }
     return [
-        *to_blocks(motion_columns(snapshot.truth)),
-        *to_blocks(snapshot.command, "cmd_"),
-        *to_blocks(snapshot.actuators, "act_"),
-        *to_blocks(_contact_columns(snapshot.ground_contact)),
+        *to_column_groups(motion_columns(snapshot.truth)),
+        *to_column_groups(snapshot.command, "cmd_"),
+        *to_column_groups(snapshot.actuators, "act_"),
+        *to_column_groups(_contact_columns(snapshot.ground_contact)),
         *(
-            block
+            group
             for name, sample in snapshot.samples.items()
-            for block in _sample_blocks(name, sample)
+            for group in _sample_groups(name, sample)
         ),
-        *to_blocks(estimated),
-        *to_blocks(_covariances(snapshot.uncertainty), "estimate."),
-        *to_blocks(_setpoint_columns(snapshot.setpoint), "setpoint."),
-        *to_blocks(after),
+        *to_column_groups(estimated),
+        *to_column_groups(_covariances(snapshot.uncertainty), "estimate."),
+        *to_column_groups(_setpoint_columns(snapshot.setpoint), "setpoint."),
+        *to_column_groups(after),
     ]
 
 
@@ -80,14 +80,14 @@ def _setpoint_columns(setpoint: Command | CommandChoice) -> dict[str, ArrayTree]
     return columns
 
 
-def _sample_blocks(name: str, sample: Sample) -> list[Block]:
+def _sample_groups(name: str, sample: Sample) -> list[ColumnGroup]:
     """Return the measurement, its ideal value and the flag of a new one."""
-    measured = to_blocks(sample.measurement, f"sensor.{name}.")
-    ideal = [] if sample.ideal is None else to_blocks(sample.ideal, f"ideal.{name}.")
-    return [*measured, *ideal, Block([f"sensor.{name}.fresh"], sample.fresh)]
+    measured = to_column_groups(sample.measurement, f"sensor.{name}.")
+    ideal = [] if sample.ideal is None else to_column_groups(sample.ideal, f"ideal.{name}.")
+    return [*measured, *ideal, ColumnGroup([f"sensor.{name}.fresh"], sample.fresh)]
 
 
-def _contact_columns(contact: GroundContact | None) -> dict[str, Real | Count]:
+def _contact_columns(contact: GroundContact | None) -> dict[str, Real | Integer]:
     if contact is None:
         return {}
     return {
@@ -113,8 +113,8 @@ def columns(fleet: Fleet, snapshots: tuple[Snapshot, ...]) -> tuple[tuple[str, .
     in_current = _has_current(fleet.world)
 
     def collect(snapshot: Snapshot) -> None:
-        blocks = _row_blocks(snapshot, in_current=in_current)
-        names.append(tuple(name for block in blocks for name in block.columns))
+        groups = _row_groups(snapshot, in_current=in_current)
+        names.append(tuple(name for group in groups for name in group.columns))
 
     for snapshot in snapshots:
         jax.eval_shape(jax.vmap(collect), snapshot)
@@ -129,5 +129,5 @@ def _has_current(world: World) -> bool:
 
 def _row(snapshot: Snapshot, *, in_current: bool) -> Float[Array, " columns"]:
     dtype = jnp.result_type(snapshot.truth.position_world_m.x)
-    blocks = _row_blocks(snapshot, in_current=in_current)
-    return jnp.concatenate([jnp.ravel(jnp.asarray(block.numbers, dtype)) for block in blocks])
+    groups = _row_groups(snapshot, in_current=in_current)
+    return jnp.concatenate([jnp.ravel(jnp.asarray(group.numbers, dtype)) for group in groups])

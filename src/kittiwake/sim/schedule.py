@@ -18,7 +18,7 @@ from kittiwake.core.component import (
     State,
 )
 from kittiwake.core.errors import ScenarioError
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 
 RATE_TOLERANCE = 1e-9
 MAX_STEPS_BETWEEN = 2**31
@@ -30,9 +30,9 @@ DIGITS = 10
 class Clock(eqx.Module):
     """Clock of the simulation: the present physics step, and the one at which it began."""
 
-    tick: Count
+    tick: Integer
     dt_s: Real
-    began: Count = 0
+    began: Integer = 0
 
     @property
     def time_s(self) -> Real:

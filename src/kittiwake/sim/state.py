@@ -8,7 +8,7 @@ from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import StateReport
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.instrument import Sample
 from kittiwake.sim.schedule import ScheduledState
@@ -39,7 +39,7 @@ class VehicleState(eqx.Module):
     guidance: ScheduledState
     cascade: tuple[ScheduledState, ...]
     avoidance: tuple[ScheduledState, ...]
-    status: Count
+    status: Integer
     streams: dict[str, PRNGKeyArray]
     broadcast: StateReport | None = None
 
@@ -57,8 +57,8 @@ class FleetState(eqx.Module):
         commander: the state of the commander; None without one.
     """
 
-    tick: Count
-    began: Count
+    tick: Integer
+    began: Integer
     groups: tuple[VehicleState, ...]
     processes: dict[str, ScheduledState]
     streams: dict[str, PRNGKeyArray]
@@ -78,8 +78,8 @@ class Snapshot(eqx.Module):
     command: Command
     actuators: dict[str, Real]
     ground_contact: GroundContact | None
-    faults: Count | None
-    waypoints_reached: Count
-    phase: Count | None
+    faults: Integer | None
+    waypoints_reached: Integer
+    phase: Integer | None
     finished: Flag | None
-    status: Count
+    status: Integer

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.component import Scheduled
-from kittiwake.core.keys import named
+from kittiwake.core.keys import fold_in_name
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.core.streams import Stream
@@ -41,11 +41,13 @@ def build_roster(names: Sequence[str], teams: Mapping[str, Membership]) -> Roste
     team_members = {
         team: [name for name in counted if members[name].team == team] for team in team_names
     }
-    number = {name: index for team in team_members.values() for index, name in enumerate(team)}
+    index_in_team = {
+        name: index for team in team_members.values() for index, name in enumerate(team)
+    }
     return Roster(
         name_hash=jnp.asarray([name_hash(name) for name in names], jnp.uint32),
         team=_integers([team_names.index(members[name].team) for name in names]),
-        number=_integers([number[name] for name in names]),
+        index_in_team=_integers([index_in_team[name] for name in names]),
         size=_integers([len(team_members[members[name].team]) for name in names]),
         leader=_integers([indices[members[name].leader or name] for name in names]),
     )
@@ -56,15 +58,15 @@ def streams(radio: Scheduled[AbstractRadio] | None) -> tuple[str, ...]:
     return () if radio is None else (RADIO,)
 
 
-def begin(
+def init(
     radio: Scheduled[AbstractRadio] | None, roster: Roster, dt_s: float, key: PRNGKeyArray
 ) -> tuple[ScheduledState | None, NeighborTable | None]:
     """Return the radio's initial state and empty neighbor tables; None without a radio."""
     if radio is None:
         return None, None
     vehicles = len(roster.team)
-    stream = named(named(key, Stream.WORLD.of(RADIO)), Stream.INIT)
-    first = ScheduledState(radio.component.begin(vehicles, dt_s * radio.every, stream))
+    stream = fold_in_name(fold_in_name(key, Stream.WORLD.of(RADIO)), Stream.INIT)
+    first = ScheduledState(radio.component.init(vehicles, dt_s * radio.every, stream))
     silent = jax.tree.map(
         lambda leaf: jnp.broadcast_to(leaf, (vehicles, *leaf.shape)), StateReport.silent()
     )

@@ -8,7 +8,6 @@ the code here is written for a single vehicle and has no batch axis.
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -16,25 +15,31 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
-from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
-from kittiwake.core.commands import Command, CommandChoice, MotorsOff
-from kittiwake.core.component import AbstractComponent, Scheduled
-from kittiwake.core.fusion_barrier import fusion_barrier
-from kittiwake.core.keys import named, named_each
+from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.commands import Command, CommandChoice
+from kittiwake.core.component import AbstractComponent, AbstractKeyedComponent, Scheduled
+from kittiwake.core.keys import fold_in_name, fold_in_names
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit, finite
 from kittiwake.core.measurements import Measurements
 from kittiwake.core.neighbors import StateReport
 from kittiwake.core.streams import Stream
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.interfaces.estimator import EstimatorInputs
-from kittiwake.interfaces.guidance import AvoidanceInputs, GuidanceInputs
+from kittiwake.interfaces.guidance import GuidanceInputs
 from kittiwake.interfaces.instrument import Sample
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.sim.cascade_step import (
+    CascadeInputs,
+    actuator_command,
+    fill_outputs,
+    initial_state,
+    run_cascade,
+)
+from kittiwake.sim.external_commands import ExternalCommand
 from kittiwake.sim.schedule import Clock, ScheduledState, is_due, run
 from kittiwake.sim.state import Snapshot, VehicleState
 from kittiwake.world.environment import ProcessOutputs
@@ -44,32 +49,13 @@ from kittiwake.world.world import World
 NON_FINITE = "non-finite "
 
 
-class CascadeInputs(NamedTuple):
-    """Inputs of controllers and avoidance besides the command: estimate and measurements."""
-
-    estimate: Kinematics
-    measurements: Measurements
-    fresh: dict[str, Flag]
-
-
-class ExternalCommand(NamedTuple):
-    """A command that replaces the setpoint of guidance.
-
-    ``addressed`` is true if the command is for this vehicle; None if it is for all vehicles of the
-    group. A group's program computes every vehicle's response to a command, addressed or not.
-    """
-
-    command: Command
-    addressed: Flag | None
-
-
 class Perception(eqx.Module):
     """First half of a step: the vehicle's status, surroundings, samples and estimate.
 
     ``turbulence``, ``sensors`` and ``estimator`` are the next states of these components.
     """
 
-    status: Count
+    status: Integer
     surroundings: Surroundings
     turbulence: ScheduledState
     sensors: dict[str, ScheduledState]
@@ -78,7 +64,7 @@ class Perception(eqx.Module):
     estimate: Kinematics
 
 
-def begin(
+def init(
     vehicle: Vehicle,
     world: World,
     surroundings: Surroundings,
@@ -103,9 +89,9 @@ def begin(
         **{Stream.AVOIDANCE.of(i): part for i, part in enumerate(vehicle.avoidance)},
     }
     instruments = [Stream.SENSOR.of(name) for name in vehicle.sensors]
-    streams = named_each(key, [*parts, *instruments, Stream.ESTIMATOR, Stream.DYNAMICS])
+    streams = fold_in_names(key, [*parts, *instruments, Stream.ESTIMATOR, Stream.DYNAMICS])
     held = {
-        name: ScheduledState(_initial(part.component, streams[name]))
+        name: ScheduledState(initial_state(part.component, streams[name]))
         for name, part in parts.items()
     }
     start = as_arrays(vehicle.start.kinematics())
@@ -114,10 +100,10 @@ def begin(
     samples: dict[str, Sample] = {}
     for name, part in vehicle.sensors.items():
         stream = streams[Stream.SENSOR.of(name)]
-        first, samples[name] = part.component.begin(inputs, dt_s * part.every, stream)
+        first, samples[name] = part.component.init(inputs, dt_s * part.every, stream)
         sensors[name] = ScheduledState(as_arrays(first), None if part.every == 1 else samples[name])
-    initial_estimator = vehicle.estimator.component.begin(
-        start, named(streams[Stream.ESTIMATOR], Stream.INIT)
+    initial_estimator = vehicle.estimator.component.init(
+        start, fold_in_name(streams[Stream.ESTIMATOR], Stream.INIT)
     )
     state = VehicleState(
         dynamics=as_arrays(vehicle.dynamics.init(vehicle.start.kinematics(), surroundings)),
@@ -206,7 +192,7 @@ def act(
     """Return the second half of a step: the vehicle's next state, and the snapshot of this one."""
     status = perceived.status
     decision = _decide(vehicle, state, perceived, commands, clock)
-    command = _actuator_command(vehicle, decision.command, clock)
+    command = actuator_command(vehicle, decision.command, clock)
     moved = vehicle.dynamics.step(
         state.dynamics,
         command,
@@ -306,9 +292,9 @@ def check_limits(
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
-) -> Count:
+) -> Integer:
     """Return 0 for a valid vehicle, else the 1-based index of the first limit ever violated."""
-    flags = [limit.holds for limit in limits(vehicle, world, state, truth, surroundings)]
+    flags = [limit.is_satisfied for limit in limits(vehicle, world, state, truth, surroundings)]
     status = jnp.asarray(0, jnp.int32)
     for index in range(len(flags), 0, -1):
         status = jnp.where(flags[index - 1], status, index)
@@ -392,21 +378,21 @@ def _decide(
     inputs = CascadeInputs(estimate, *((measurements, fresh) if vehicle.avoidance else ({}, {})))
     for external in commands:
         if external.addressed is None:  # all vehicles of the group follow this command
-            result = _run_cascade(vehicle, state, external.command, inputs, clock)
+            result = run_cascade(vehicle, state, external.command, inputs, clock)
             return _Decision(guidance, setpoint, *result)
     choice = setpoint if isinstance(setpoint, CommandChoice) else CommandChoice((setpoint,), 0)
     first, *others = choice.commands
-    result = _run_cascade(vehicle, state, first, inputs, clock)
+    result = run_cascade(vehicle, state, first, inputs, clock)
     for index, command in enumerate(others, start=1):
-        other = _run_cascade(vehicle, state, command, inputs, clock)
+        other = run_cascade(vehicle, state, command, inputs, clock)
         result = tree_where(
             choice.index == index,
-            _fill_outputs(other, result),
-            _fill_outputs(result, other),
+            fill_outputs(other, result),
+            fill_outputs(result, other),
         )
     for external in commands:
         assert external.addressed is not None
-        other = _run_cascade(vehicle, state, external.command, inputs, clock)
+        other = run_cascade(vehicle, state, external.command, inputs, clock)
         result = tree_where(external.addressed, other, result)
     return _Decision(guidance, setpoint, *result)
 
@@ -422,94 +408,10 @@ def _report(estimate: Kinematics) -> StateReport:
     return as_arrays(report)
 
 
-class _CascadeResult(NamedTuple):
-    """Actuator command, and the next states of the controllers and avoidances used."""
-
-    cascade: tuple[ScheduledState, ...]
-    avoidance: tuple[ScheduledState, ...]
-    command: Command
-
-
-def _fill_outputs(result: _CascadeResult, other: _CascadeResult) -> _CascadeResult:
-    """Return a result with missing outputs from another one, so that both have one structure.
-
-    Before the first step, a controller that the path to ``result`` skips has no output yet.
-    """
-
-    def fill(held: ScheduledState, another: ScheduledState) -> ScheduledState:
-        return replace(held, output=another.output) if held.output is None else held
-
-    return result._replace(
-        cascade=tuple(map(fill, result.cascade, other.cascade)),
-        avoidance=tuple(map(fill, result.avoidance, other.avoidance)),
-    )
-
-
-def _run_cascade(
-    vehicle: Vehicle, state: VehicleState, command: Command, inputs: CascadeInputs, clock: Clock
-) -> _CascadeResult:
-    """Return the result of the cascade from a command down to the actuator command.
-
-    Controllers that are not on this path are reset to their initial states.
-    """
-    return fusion_barrier(
-        partial(_run_cascade_from, vehicle, clock), state, as_arrays(command), inputs
-    )
-
-
-def _run_cascade_from(
-    vehicle: Vehicle, clock: Clock, state: VehicleState, command: Command, inputs: CascadeInputs
-) -> _CascadeResult:
-    levels, streams = [level.component for level in vehicle.cascade], state.streams
-    cascade = [
-        _reset(level, held, streams[Stream.CONTROLLER.of(i)])
-        for i, (level, held) in enumerate(zip(levels, state.cascade, strict=True))
-    ]
-    avoidance = [
-        _reset(part.component, held, streams[Stream.AVOIDANCE.of(i)])
-        for i, (part, held) in enumerate(zip(vehicle.avoidance, state.avoidance, strict=True))
-    ]
-    if isinstance(command, MotorsOff):
-        return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(vehicle.dynamics.off()))
-    pending = list(enumerate(vehicle.avoidance))
-
-    def avoid(command: Command) -> Command:
-        """Return the command after all avoidances of its command type, each applied once."""
-        command_type = type(command)
-        for i, part in [one for one in pending if one[1].component.command_type is command_type]:
-            pending.remove((i, part))
-            avoidance[i], command = run(
-                part,
-                state.avoidance[i],
-                AvoidanceInputs(command, *inputs),
-                clock,
-                streams[Stream.AVOIDANCE.of(i)],
-            )
-        return command
-
-    command = avoid(command)
-    for i in cascade_path(levels, type(command), vehicle.dynamics.command_type):
-        cascade[i], command = run(
-            vehicle.cascade[i],
-            state.cascade[i],
-            (command, inputs.estimate),
-            clock,
-            streams[Stream.CONTROLLER.of(i)],
-        )
-        command = avoid(command)
-    return _CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(command))
-
-
-def _actuator_command(vehicle: Vehicle, command: Command, clock: Clock) -> Command:
-    """Return the command within the vehicle's bounds, as its faulty actuators execute it."""
-    command = vehicle.dynamics.limit_command(command)
-    for fault in vehicle.faults:
-        command = fault.apply(command, clock.time_s)
-    return as_arrays(command)
-
-
 def _stale(
-    parts: tuple[Scheduled[AbstractComponent], ...], held: dict[str, ScheduledState], stream: Stream
+    parts: tuple[Scheduled[AbstractKeyedComponent], ...],
+    held: dict[str, ScheduledState],
+    stream: Stream,
 ) -> tuple[ScheduledState, ...]:
     """Return the initial states of components that may be skipped, marked as stale."""
     return tuple(
@@ -518,25 +420,14 @@ def _stale(
     )
 
 
-def _reset(
-    component: AbstractComponent, held: ScheduledState, stream: PRNGKeyArray
-) -> ScheduledState:
-    stale = None if held.stale is None else jnp.ones_like(held.stale)
-    return ScheduledState(_initial(component, stream), held.output, stale)
-
-
-def _initial(component: AbstractComponent, stream: PRNGKeyArray) -> ArrayTree:
-    return as_arrays(component.init(named(stream, Stream.INIT)))
-
-
-def _faults(vehicle: Vehicle, clock: Clock) -> Count | None:
+def _faults(vehicle: Vehicle, clock: Clock) -> Integer | None:
     """Return the number of active faults; None for a vehicle without faults."""
     if not vehicle.faults:
         return None
     return sum(jnp.asarray(fault.is_active(clock.time_s), jnp.int32) for fault in vehicle.faults)
 
 
-def _phase(vehicle: Vehicle, state: VehicleState) -> Count | None:
+def _phase(vehicle: Vehicle, state: VehicleState) -> Integer | None:
     """Return the index of the present phase of guidance; None for guidance with one phase."""
     guidance = vehicle.guidance.component
     return None if len(guidance.phases()) == 1 else guidance.phase(state.guidance.state)

@@ -19,7 +19,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import Neighbor, NeighborTable
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.swarm.teammates import count_teammates, sum_over_teammates
@@ -47,19 +47,23 @@ class Formation(AbstractBehavior):
     @override
     def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:
         def center(teammate: Neighbor) -> Vec3:
-            return teammate.position_world_m - self.offset_world_m(teammate.number, neighbors.size)
+            return teammate.position_world_m - self.offset_world_m(
+                teammate.index_in_team, neighbors.size
+            )
 
         count = 1.0 + count_teammates(neighbors)
-        own_center = own.position_world_m - self.offset_world_m(neighbors.number, neighbors.size)
+        own_center = own.position_world_m - self.offset_world_m(
+            neighbors.index_in_team, neighbors.size
+        )
         error = (own_center + sum_over_teammates(neighbors, center)) / count - own_center
         velocities = sum_over_teammates(neighbors, lambda teammate: teammate.velocity_world_mps)
         mean = (own.velocity_world_mps + velocities) / count
         return error * self.gain_hz + mean * self.feed_forward
 
-    def offset_world_m(self, number: Count, size: Count) -> Vec3:
+    def offset_world_m(self, index: Integer, size: Integer) -> Vec3:
         """Return the position of a member relative to the center of the shape."""
         real = jnp.result_type(float)
-        ahead, left = _offsets(self.shape, jnp.asarray(number, real), jnp.asarray(size, real))
+        ahead, left = _offsets(self.shape, jnp.asarray(index, real), jnp.asarray(size, real))
         ahead, left = ahead * self.spacing_m, left * self.spacing_m
         cosine, sine = jnp.cos(self.heading_rad), jnp.sin(self.heading_rad)
         return Vec3(ahead * cosine - left * sine, ahead * sine + left * cosine, 0.0 * ahead)
@@ -71,28 +75,28 @@ class Formation(AbstractBehavior):
         return {shape: cls(shape, heading_rad=0.5) for shape in shapes}
 
 
-def _offsets(shape: Shape, number: Real, size: Real) -> tuple[Real, Real]:
+def _offsets(shape: Shape, index: Real, size: Real) -> tuple[Real, Real]:
     """Return a member's offset (ahead, left) from the center of a shape with spacing 1."""
-    along = number - 0.5 * (size - 1.0)
+    along = index - 0.5 * (size - 1.0)
     if shape == "line":
         return 0.0 * along, -along
     if shape == "column":
         return -along, 0.0 * along
     if shape == "wedge":
-        rank = (number + 1) // 2
+        rank = (index + 1) // 2
         # ranks are 0, 1, 1, 2, 2, ...: for an even size the last member is alone in its rank
         whole = size // 2 * ((size + 1) // 2)
-        side = jnp.where(number % 2 == 1, 1.0, -1.0)
+        side = jnp.where(index % 2 == 1, 1.0, -1.0)
         lone = jnp.where(size % 2 == 0, 0.5, 0.0)
         back = whole / size - rank
         return back * 0.5**0.5, (side * rank - lone) * 0.5**0.5
     if shape == "circle":
-        angle = 2.0 * jnp.pi * number / size
+        angle = 2.0 * jnp.pi * index / size
         # neighbors on the circle are 1 apart
         radius = jnp.where(size > 1, 0.5 / jnp.sin(jnp.pi / jnp.maximum(size, 2)), 0.0)
         return radius * jnp.cos(angle), radius * jnp.sin(angle)
     side = jnp.ceil(jnp.sqrt(size - 0.5))
-    row, rank = jnp.floor(number / side), number % side
+    row, rank = jnp.floor(index / side), index % side
     rows = jnp.ceil(size / side)
     last = size - (rows - 1.0) * side
     mean_row = (0.5 * (rows - 1.0) * (rows - 2.0) * side + (rows - 1.0) * last) / size

@@ -32,7 +32,7 @@ class IdealRadio(AbstractRadio[tuple[()]]):
     most: Annotated[int, MOST] = eqx.field(static=True, default=16)
 
     @override
-    def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> tuple[()]:
+    def init(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> tuple[()]:
         del vehicles, period_s, key
         return ()
 
@@ -44,9 +44,9 @@ class IdealRadio(AbstractRadio[tuple[()]]):
         sending = inputs.present & inputs.reports.sent
         points = jax.vmap(lambda place: place.array)(inputs.positions_world_m)
         near = nearest(points, sending, self.range_m, self.most)
-        numbers, exists = with_leaders(near, inputs.roster)
-        reports = jax.tree.map(lambda leaf: leaf[numbers], inputs.reports)
-        age_s = jnp.broadcast_to(inputs.age_s, jnp.shape(numbers))
+        senders, exists = with_leaders(near, inputs.roster)
+        reports = jax.tree.map(lambda leaf: leaf[senders], inputs.reports)
+        age_s = jnp.broadcast_to(inputs.age_s, jnp.shape(senders))
         return state, neighbor_tables(
-            reports, age_s, numbers, exists & sending[numbers], inputs.roster
+            reports, age_s, senders, exists & sending[senders], inputs.roster
         )

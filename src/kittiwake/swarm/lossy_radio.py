@@ -93,7 +93,7 @@ class LossyRadio(AbstractRadio[MessageHistory]):
             raise ScenarioError(message)
 
     @override
-    def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> MessageHistory:
+    def init(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> MessageHistory:
         seed = jax.random.key_data(key)
         length = self._length(period_s)
         nothing = jax.tree.map(
@@ -131,17 +131,17 @@ class LossyRadio(AbstractRadio[MessageHistory]):
         # senders that have fallen silent are remembered at their positions
         known = jnp.any(sent.reports.sent, axis=0) & jnp.all(jnp.isfinite(points), axis=1)
         near = nearest(points, known, self.range_m, self.most)
-        numbers, exists = with_leaders(near, inputs.roster)
+        senders, exists = with_leaders(near, inputs.roster)
         exists = exists & inputs.present[:, None]
-        own = jnp.arange(len(numbers), dtype=jnp.int32)
-        arrived = jax.vmap(self._arrived, (None, None, 0, 0))(sent, inputs.roster, own, numbers)
+        own = jnp.arange(len(senders), dtype=jnp.int32)
+        arrived = jax.vmap(self._arrived, (None, None, 0, 0))(sent, inputs.roster, own, senders)
         delivered = jnp.arange(jnp.shape(arrived)[2], dtype=jnp.int32) >= sent.latency_steps
         arrived = arrived & delivered[None, None, :] & exists[:, :, None]
         newest = jnp.argmax(arrived, axis=2)
-        reports = jax.tree.map(lambda leaf: leaf[newest, numbers], sent.reports)
+        reports = jax.tree.map(lambda leaf: leaf[newest, senders], sent.reports)
         age_s = inputs.age_s + jnp.asarray(newest, jnp.result_type(float)) * dt_s
         return sent, neighbor_tables(
-            reports, age_s, numbers, jnp.any(arrived, axis=2), inputs.roster
+            reports, age_s, senders, jnp.any(arrived, axis=2), inputs.roster
         )
 
     def _capacity_ratio(
@@ -160,24 +160,24 @@ class LossyRadio(AbstractRadio[MessageHistory]):
         sent: MessageHistory,
         roster: Roster,
         own: Int[Array, ""],
-        numbers: Int[Array, " received"],
+        senders: Int[Array, " received"],
     ) -> Bool[Array, "received messages"]:
         """Return flags of the messages that one vehicle has received, the newest first."""
         key = jax.random.wrap_key_data(sent.seed)
         messages = jnp.arange(jnp.shape(sent.reports.sent)[0], dtype=jnp.int32)
         of_receiver = jax.random.fold_in(key, roster.name_hash[own])
 
-        def received(number: Int[Array, ""], message: Int[Array, ""]) -> Bool[Array, ""]:
-            sender = jax.tree.map(lambda leaf: leaf[message, number], sent.positions_world_m)
+        def received(sender_index: Int[Array, ""], message: Int[Array, ""]) -> Bool[Array, ""]:
+            sender = jax.tree.map(lambda leaf: leaf[message, sender_index], sent.positions_world_m)
             receiver = jax.tree.map(lambda leaf: leaf[message, own], sent.positions_world_m)
             distance_m = (sender - receiver).norm()
             probability = self._probability(distance_m) * sent.capacity_ratio[message, own]
-            of_pair = jax.random.fold_in(of_receiver, roster.name_hash[number])
+            of_pair = jax.random.fold_in(of_receiver, roster.name_hash[sender_index])
             drawn = jax.random.uniform(jax.random.fold_in(of_pair, sent.number - message))
-            return jnp.asarray(sent.reports.sent)[message, number] & (drawn < probability)
+            return jnp.asarray(sent.reports.sent)[message, sender_index] & (drawn < probability)
 
         of_one = jax.vmap(received, (None, 0))
-        return jax.vmap(of_one, (0, None))(numbers, messages)
+        return jax.vmap(of_one, (0, None))(senders, messages)
 
     def _probability(self, distance_m: Real) -> Real:
         """Return P on a channel of unlimited bandwidth."""

@@ -8,7 +8,7 @@ from kittiwake.core.arrays import as_arrays
 from kittiwake.core.neighbors import Neighbor, NeighborTable, Roster, StateReport
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.nearest import NearestNeighbors
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 
 
 def with_leaders(
@@ -16,15 +16,15 @@ def with_leaders(
 ) -> tuple[Int[Array, "vehicles received"], Bool[Array, "vehicles received"]]:
     """Return the indices of the senders, the leader last, and whether each of them exists."""
     own = jnp.arange(len(roster.leader), dtype=jnp.int32)
-    numbers = jnp.concatenate([near.numbers, roster.leader[:, None]], axis=1)
+    senders = jnp.concatenate([near.indices, roster.leader[:, None]], axis=1)
     exists = jnp.concatenate([near.found, (roster.leader != own)[:, None]], axis=1)
-    return numbers, exists
+    return senders, exists
 
 
 def neighbor_tables(
     reports: StateReport,
     age_s: Float[Array, "vehicles received"],
-    numbers: Int[Array, "vehicles received"],
+    senders: Int[Array, "vehicles received"],
     received: Bool[Array, "vehicles received"],
     roster: Roster,
 ) -> NeighborTable:
@@ -33,13 +33,13 @@ def neighbor_tables(
     Args:
         reports: reports with axes (vehicles, senders), the leader last.
         age_s: ages of the reports.
-        numbers: indices of the senders.
+        senders: indices of the senders.
         received: flags of the reports that were received.
         roster: teams and leaders of the vehicles.
     """
 
     def table(
-        own: Count,
+        own: Integer,
         received: StateReport,
         ages_s: Float[Array, " received"],
         senders: Int[Array, " received"],
@@ -50,23 +50,23 @@ def neighbor_tables(
         return NeighborTable(
             entries=jax.tree.map(lambda leaf: leaf[:-1], neighbors),
             leader=jax.tree.map(lambda leaf: leaf[-1], neighbors),
-            number=roster.number[own],
+            index_in_team=roster.index_in_team[own],
             size=roster.size[own],
         )
 
     every = jnp.arange(len(roster.team), dtype=jnp.int32)
-    return jax.vmap(table)(every, reports, age_s, numbers, received)
+    return jax.vmap(table)(every, reports, age_s, senders, received)
 
 
 def _neighbor(
-    roster: Roster, own: Count, report: StateReport, age_s: Real, sender: Count, received: Flag
+    roster: Roster, own: Integer, report: StateReport, age_s: Real, sender: Integer, received: Flag
 ) -> Neighbor:
     now = report.after(age_s)
     neighbor = Neighbor(
         position_world_m=now.position_world_m,
         velocity_world_mps=now.velocity_world_mps,
         age_s=age_s,
-        number=roster.number[sender],
+        index_in_team=roster.index_in_team[sender],
         teammate=roster.team[sender] == roster.team[own],
         received=received,
     )

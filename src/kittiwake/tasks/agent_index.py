@@ -13,10 +13,10 @@ from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.commands import Command, zero_command
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.schema import member_names
+from kittiwake.scenario.schema import entry_vehicle_names
 from kittiwake.sim.fleet import Fleet, FleetPerception
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import Perception
@@ -107,8 +107,8 @@ class AgentIndex:
             last: True if the time is up.
         """
         groups = [
-            self._agents_of(fleet, number, state, perceived, commands, reported)
-            for number in range(len(fleet.groups))
+            self._agents_of(fleet, group_index, state, perceived, commands, reported)
+            for group_index in range(len(fleet.groups))
         ]
         others: dict[str, Agent] = {}
         for name in self.others:
@@ -171,7 +171,7 @@ def agent_names(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
         known = did_you_mean(task.agents, list(entries))
         message = f"vehicles: the task's agents '{task.agents}' are missing. {known}"
         raise ScenarioError(message)
-    return member_names(task.agents, entries[task.agents].get("count"))
+    return entry_vehicle_names(task.agents, entries[task.agents].get("count"))
 
 
 def _agent(
@@ -181,7 +181,7 @@ def _agent(
     perception: Perception,
     command: Command,
     reported: Float[Array, " reported"],
-    index: Count,
+    index: Integer,
 ) -> Agent:
     return Agent(
         truth=truth,

@@ -22,33 +22,33 @@ class Distribution:
     """Distribution of one number.
 
     Attributes:
-        kind: its name.
+        name: name of the distribution, such as "uniform".
         numbers: its parameters.
     """
 
-    kind: str
+    name: str
     numbers: tuple[float, ...]
 
     def at(self, fraction: float) -> float:
         """Return the value at a fraction, from 0 at the lowest to 1 at the highest."""
         low, high = self.ends
-        if self.kind == "log_uniform":
+        if self.name == "log_uniform":
             return exp(log(low) + fraction * (log(high) - log(low)))
-        if self.kind == "choice":
+        if self.name == "choice":
             return self.numbers[min(int(fraction * len(self.numbers)), len(self.numbers) - 1)]
         return low + fraction * (high - low)
 
     @property
     def ends(self) -> tuple[float, float]:
         """Lowest and highest value."""
-        if self.kind == "normal":
+        if self.name == "normal":
             mean, deviation = self.numbers
             return mean - DEVIATIONS * deviation, mean + DEVIATIONS * deviation
         return min(self.numbers), max(self.numbers)
 
     def quantile(self, unit: Real) -> Real:
         """Return the value below which a share ``unit`` of all draws lies."""
-        return _QUANTILES[self.kind](self.numbers, unit)
+        return _QUANTILES[self.name](self.numbers, unit)
 
 
 def uniforms(keys: Key[Array, " keys"]) -> Float[Array, " keys"]:
@@ -69,42 +69,42 @@ def distributions(entry: Plain) -> tuple[list[Distribution], bool]:
     if not isinstance(entry, Mapping) or len(entry) != 1:
         message = f"got {entry!r}; must be one distribution, such as {{uniform: [1, 2]}}"
         raise ValueError(message)
-    ((kind, given),) = entry.items()
-    if kind not in _QUANTILES:
-        message = f"there is no distribution '{kind}'. {did_you_mean(str(kind), list(_QUANTILES))}"
+    ((name, given),) = entry.items()
+    if name not in _QUANTILES:
+        message = f"there is no distribution '{name}'. {did_you_mean(str(name), list(_QUANTILES))}"
         raise ValueError(message)
     if not isinstance(given, list) or not given:
-        message = f"{kind}: got {given!r}; write {_FORMS[kind]}"
+        message = f"{name}: got {given!r}; write {_FORMS[name]}"
         raise ValueError(message)
     vectors = [one if isinstance(one, list) else [one] for one in given]
     is_vector = isinstance(given[0], list)
     if len({len(one) for one in vectors}) != 1 or is_vector != all(
         isinstance(o, list) for o in given
     ):
-        message = f"{kind}: got {given!r}; must be all vectors of one length, or all numbers"
+        message = f"{name}: got {given!r}; must be all vectors of one length, or all numbers"
         raise ValueError(message)
-    parts = [_one(kind, tuple(numbers)) for numbers in zip(*vectors, strict=True)]
+    parts = [_one(name, tuple(numbers)) for numbers in zip(*vectors, strict=True)]
     return parts, is_vector
 
 
-def _one(kind: str, numbers: tuple[Plain, ...]) -> Distribution:
-    advice = f"write {_FORMS[kind]}"
+def _one(name: str, numbers: tuple[Plain, ...]) -> Distribution:
+    advice = f"write {_FORMS[name]}"
     if any(
         isinstance(n, bool) or not isinstance(n, int | float) or not isfinite(n) for n in numbers
     ):
-        message = f"{kind}: got {list(numbers)}; must be finite numbers; {advice}"
+        message = f"{name}: got {list(numbers)}; must be finite numbers; {advice}"
         raise ValueError(message)
-    if kind != "choice" and len(numbers) != 2:
-        message = f"{kind}: got {list(numbers)}; {advice}"
+    if name != "choice" and len(numbers) != 2:
+        message = f"{name}: got {list(numbers)}; {advice}"
         raise ValueError(message)
     first, last = numbers[0], numbers[-1]
-    if (kind == "uniform" and first > last) or (kind == "log_uniform" and not 0.0 < first <= last):
-        message = f"{kind}: got {list(numbers)}; {advice}"
+    if (name == "uniform" and first > last) or (name == "log_uniform" and not 0.0 < first <= last):
+        message = f"{name}: got {list(numbers)}; {advice}"
         raise ValueError(message)
-    if kind == "normal" and last < 0.0:
+    if name == "normal" and last < 0.0:
         message = f"normal: got a deviation of {last}; must be 0 or more; {advice}"
         raise ValueError(message)
-    return Distribution(kind, tuple(map(float, numbers)))
+    return Distribution(name, tuple(map(float, numbers)))
 
 
 def _uniform(numbers: tuple[float, ...], unit: Real) -> Real:

@@ -1,4 +1,4 @@
-"""Environment of a task: pure functions ``reset`` and ``step`` of one world."""
+"""Environment of a task: pure functions ``reset`` and ``step``."""
 
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -13,10 +13,10 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.commands import Command
 from kittiwake.core.errors import ScenarioError
-from kittiwake.core.keys import named_each, seed_key
+from kittiwake.core.keys import fold_in_names, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.streams import Stream
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet, FleetPerception
 from kittiwake.sim.record import columns, rows
@@ -33,7 +33,7 @@ Precision = Literal["float32", "float64"]
 
 
 class EnvState(eqx.Module):
-    """One world between two control steps.
+    """One environment between two control steps.
 
     Attributes:
         fleet: state of the fleet and of the world's processes.
@@ -48,7 +48,7 @@ class EnvState(eqx.Module):
     perceived: FleetPerception | None
     goal: ArrayTree
     drawn: tuple[Array, ...]
-    steps: Count
+    steps: Integer
     key: PRNGKeyArray
 
 
@@ -74,7 +74,7 @@ class EnvStep(eqx.Module):
 class Env:
     """A task in a scenario.
 
-    ``reset(key)`` and ``step(key, state, action)`` are pure functions of one world and can be
+    ``reset(key)`` and ``step(key, state, action)`` are pure functions and can be
     jitted and mapped. Actions and observations are those of all agents, concatenated, as numbers
     without units: actions are from -1 to 1.
     """
@@ -145,7 +145,7 @@ class Env:
             agent = jax.tree.map(lambda leaf: leaf[0], scene.agents)
             spaces.append(Space.of(self.task.observe(goal, agent, scene)))
 
-        with self.mode():
+        with self.precision_context():
             jax.eval_shape(trace, seed_key(0))
         return spaces[0]
 
@@ -154,7 +154,7 @@ class Env:
         """Length of the observation of all agents."""
         return len(self.agents) * len(self.space.names)
 
-    def mode(self) -> AbstractContextManager[None]:
+    def precision_context(self) -> AbstractContextManager[None]:
         """Return the context manager for the floating-point mode; call all functions inside it."""
         return jax.enable_x64(not self.single_precision)
 
@@ -175,9 +175,9 @@ class Env:
         return self.reset_at(key, tick, jnp.asarray(difficulty, jnp.result_type(float)))
 
     def reset_at(
-        self, key: PRNGKeyArray, tick: Count, difficulty: Real
+        self, key: PRNGKeyArray, tick: Integer, difficulty: Real
     ) -> tuple[EnvState, Float[Array, " numbers"]]:
-        """Begin a new episode at a tick of a clock that is shared with other worlds."""
+        """Begin a new episode at a tick of a clock that is shared with other environments."""
         state, goal, scene = self._begin_episode(key, tick, difficulty)
         return state, self._observe(goal, scene)
 
@@ -190,7 +190,7 @@ class Env:
 
         Args:
             key: random key for the task's own draws in this step.
-            state: state of the world.
+            state: state of the environment.
             action: action of all agents, from -1 to 1; values beyond are clipped.
 
         Raises:
@@ -205,7 +205,7 @@ class Env:
         state: EnvState,
         action: Float[Array, " numbers"] | None,
     ) -> EnvStep:
-        """Return the result of ``step`` inside a ``vmap`` over worlds with one clock."""
+        """Return the result of ``step`` inside a ``vmap`` over environments with one clock."""
         fleet = replace(self.randomization.apply_lasting(self.fleet, state.drawn), shared_axis=axis)
         actions = jnp.zeros(
             (len(self.agents), len(self.action_mapping.names)), jnp.result_type(float)
@@ -253,7 +253,7 @@ class Env:
             fleet, later, perceived, commands, reported, steps >= self.max_steps
         )
         goal = as_arrays(self.task.update_goal(state.goal, scene, key))
-        rewards, terminated = self.judge(goal, scene, perceived)
+        rewards, terminated = self.reward_and_termination(goal, scene, perceived)
         truncated = scene.last & ~terminated
         reward = rewards[0] if self.task.shared else rewards.sum()
         return EnvStep(
@@ -265,7 +265,7 @@ class Env:
             rewards=rewards,
         )
 
-    def judge(
+    def reward_and_termination(
         self, goal: ArrayTree, scene: TaskScene, perceived: FleetPerception
     ) -> tuple[Float[Array, " agents"], Bool[Array, ""]]:
         """Return the reward of each agent for the last control step; True if the episode ended."""
@@ -273,7 +273,7 @@ class Env:
         rewards = scene.each(lambda agent: self._reward(goal, agent, scene, lost))
         return rewards, lost | self.task.ended(goal, scene)
 
-    def baseline(self, state: EnvState) -> Float[Array, " numbers"] | None:
+    def expert_action(self, state: EnvState) -> Float[Array, " numbers"] | None:
         """Return the built-in policy's action; None if the scenario's guidance is the policy.
 
         Raises:
@@ -286,7 +286,7 @@ class Env:
             )
             raise ScenarioError(message)
         scene = self.scene(state)
-        actions = scene.each(lambda agent: self.task.baseline(state.goal, agent, scene))
+        actions = scene.each(lambda agent: self.task.expert_action(state.goal, agent, scene))
         return None if actions is None else actions.reshape(-1)
 
     def with_beliefs(self) -> "Env":
@@ -344,7 +344,7 @@ class Env:
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """Column names of ``rows`` by vehicle, the time first."""
-        with self.mode():
+        with self.precision_context():
             state = jax.eval_shape(self.reset, seed_key(0))[0]
             snapshots = jax.eval_shape(self._snapshots, state)
             names = columns(self.fleet, snapshots)
@@ -369,9 +369,9 @@ class Env:
         return fleet.act(state.fleet, self._perceived(fleet, state), fleet.group_commands({}))[1]
 
     def _begin_episode(
-        self, key: PRNGKeyArray, tick: Count, difficulty: Real
+        self, key: PRNGKeyArray, tick: Integer, difficulty: Real
     ) -> tuple[EnvState, ArrayTree, TaskScene]:
-        keys = named_each(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
+        keys = fold_in_names(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
         drawn = self.randomization.draw(keys[Stream.RANDOMIZE], difficulty)
         fleet = self._with_starts(self.randomization.apply(self.fleet, drawn), keys[Stream.STARTS])
         initial = fleet.reset_at_tick(fleet.init(keys[Stream.FLEET]), tick)
@@ -424,7 +424,7 @@ class Env:
     @cached_property
     def _perceives_without_state(self) -> bool:
         """True if perceiving twice gives the same: no noise, memory or held values."""
-        with self.mode():
+        with self.precision_context():
             form = jax.eval_shape(
                 lambda key: self.fleet.perceive(self.fleet.init(key)), seed_key(0)
             )

@@ -11,19 +11,19 @@ from scipy.stats import t as student
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.keys import seed_key
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.tasks.env import Env, EnvState, EnvStep
-from kittiwake.tasks.worlds import AXIS, axes_of, episode_key, with_tick
+from kittiwake.tasks.vector_env import AXIS, axes_of, episode_key, with_tick
 
-# action from state, observation and key of one world; None lets the guidance fly
+# action from state, observation and key of one environment; None lets the guidance fly
 Policy = Callable[
     [EnvState, Float[Array, " numbers"], PRNGKeyArray], Float[Array, " actions"] | None
 ]
 SEEDS = tuple(range(10))
 CONFIDENCE = 0.95
 
-# worlds, their states at the end, observations, flags of running ones, returns, and flags of those
-# that ended early
+# environments, their states at the end, observations, flags of running ones, returns, and flags of
+# those that ended early
 Carry: TypeAlias = tuple[EnvState, EnvState, Array, Array, Array, Array]
 
 
@@ -63,7 +63,7 @@ def policies(env: Env) -> dict[str, Policy]:
     ``random`` draws each number uniformly from -1 to 1 in every control step. ``hovering`` is the
     action at rest: zero velocity or acceleration, level sticks at hover throttle, rotor speeds of
     hover, a straight rudder without thrust; reported numbers are at their minimum. ``built-in`` is
-    the task's own ``baseline``, or the scenario's guidance where it has none.
+    the task's own ``expert_action``, or the scenario's guidance where it has none.
     """
 
     def random(_state: EnvState, _observation: Array, key: PRNGKeyArray) -> Array:
@@ -79,7 +79,7 @@ def policies(env: Env) -> dict[str, Policy]:
     env_with_beliefs = env.with_beliefs()
 
     def built_in(state: EnvState, _observation: Array, _key: PRNGKeyArray) -> Array | None:
-        return env_with_beliefs.baseline(state)
+        return env_with_beliefs.expert_action(state)
 
     return {"random": random, "hovering": hovering, "built-in": built_in}
 
@@ -92,7 +92,7 @@ def evaluate(
     The episode of a seed equals that of Gymnasium's ``reset(seed=...)``, up to rounding.
     """
     env = env.with_beliefs()
-    with env.mode():
+    with env.precision_context():
         zero = jnp.zeros((), jnp.int32)
         keys = jnp.stack([episode_key(seed_key(seed), zero, zero) for seed in seeds])
         # policies that let the guidance fly need a program of their own
@@ -141,12 +141,12 @@ def _run(
         actions: ArrayTree = [policy(state, observation, key) for policy in policies]
         return actions[0] if len(actions) == 1 else jax.lax.select_n(which, *actions)
 
-    def control_step(carry: Carry, number: Count) -> tuple[Carry, None]:
+    def control_step(carry: Carry, step_index: Integer) -> tuple[Carry, None]:
         envs, final, observations, running, returns, early = carry
         axes = axes_of(envs)
 
         def one(key: PRNGKeyArray, which: Array, state: EnvState, observation: Array) -> EnvStep:
-            action_key, step_key = jax.random.split(jax.random.fold_in(key, number))
+            action_key, step_key = jax.random.split(jax.random.fold_in(key, step_index))
             action = act(state, observation, action_key, which)
             return env.step_in_batch(AXIS, step_key, state, action)
 
@@ -173,12 +173,12 @@ def _run(
     return returns, early, final
 
 
-def figures(env: Env, episodes: Episodes) -> dict[str, Float[np.ndarray, " episodes"]]:
-    """Return the task's own figures at the end of each episode."""
+def metrics(env: Env, episodes: Episodes) -> dict[str, Float[np.ndarray, " episodes"]]:
+    """Return the task's own metrics at the end of each episode."""
 
     def of_state(state: EnvState) -> dict[str, Real]:
-        return env.task.figures(state.goal, env.scene(state))
+        return env.task.metrics(state.goal, env.scene(state))
 
-    with env.mode():
+    with env.precision_context():
         found = jax.jit(jax.vmap(of_state))(episodes.states)
     return {name: np.asarray(numbers, float) for name, numbers in found.items()}

@@ -32,9 +32,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import ScenarioError
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.tasks.env import Env, EnvState
-from kittiwake.tasks.worlds import axes_of, with_tick
+from kittiwake.tasks.vector_env import axes_of, with_tick
 
 AXIS = "samples"
 # tolerance for a whole number of control steps between two knots
@@ -50,7 +50,7 @@ class MppiPlan(NamedTuple):
     """
 
     knots: Float[Array, "knots numbers"]
-    age: Count
+    age: Integer
 
 
 class Mppi:
@@ -116,7 +116,7 @@ class Mppi:
         return self.shift(better), self.action(better, 0.5 / self.env.task.rate_hz)
 
     def returns(
-        self, world: EnvState, plans: Float[Array, "samples knots numbers"], age: Count
+        self, world: EnvState, plans: Float[Array, "samples knots numbers"], age: Integer
     ) -> Float[Array, " samples"]:
         """Return the return of each plan in a world of the model, up to the episode's end."""
         model, count = self.model, len(plans)

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.core.keys import named, named_each, seed_key
+from kittiwake.core.keys import fold_in_name, fold_in_names, seed_key
 from kittiwake.core.streams import Stream, draw_stream
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
@@ -101,7 +101,7 @@ class Randomization:
         dtype = jnp.result_type(float)
         drawn = self._draw_parts(key, difficulty)
         middle = jnp.asarray([part.distribution.at(0.5) for part in self.parts], dtype)
-        chosen = jax.random.randint(named(key, Stream.VARIANT), (), 0, VARIANTS, jnp.int32)
+        chosen = jax.random.randint(fold_in_name(key, Stream.VARIANT), (), 0, VARIANTS, jnp.int32)
         values = []
         for base, slopes, variants in zip(self.base, self.slopes, self.variants, strict=True):
             if variants is not None:
@@ -125,7 +125,7 @@ class Randomization:
 
     def _draw_parts(self, key: PRNGKeyArray, difficulty: Real) -> Float[Array, " parts"]:
         """Draw all parts at once, each from a random stream of its own."""
-        streams = named_each(key, [draw_stream(part.path, part.place) for part in self.parts])
+        streams = fold_in_names(key, [draw_stream(part.path, part.place) for part in self.parts])
         units = uniforms(jnp.stack([*streams.values()]))
         return jnp.stack(
             [part.draw(unit, difficulty) for part, unit in zip(self.parts, units, strict=True)]
@@ -308,16 +308,16 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomization:
     middle = [part.distribution.at(0.5) for part in parts]
     base = builds.leaves(middle)
     slopes = [np.zeros((len(parts), *leaf.shape)) for leaf in base]
-    for number, part in enumerate(parts):
-        moved = next((end for end in part.distribution.ends if end != middle[number]), None)
+    for index, part in enumerate(parts):
+        moved = next((end for end in part.distribution.ends if end != middle[index]), None)
         if moved is None:
             continue
-        other = builds.leaves([*middle[:number], moved, *middle[number + 1 :]])
+        other = builds.leaves([*middle[:index], moved, *middle[index + 1 :]])
         if all(map(np.array_equal, base, other)):
             message = f"{ALWAYS}: {part.path} {NOT_PHYSICAL}; remove it"
             raise ScenarioError(message)
         for leaf, (before, after) in enumerate(zip(base, other, strict=True)):
-            slopes[leaf][number] = _difference(after, before) / (moved - middle[number])
+            slopes[leaf][index] = _difference(after, before) / (moved - middle[index])
     drawn = _draws(parts, TRIALS + VARIANTS)
     linear = np.ones(len(base), bool)
     # a constant distribution may still differ from the value in the scenario
@@ -355,7 +355,7 @@ def _found(scenario: Scenario, parts: Sequence[Part]) -> Randomization:
 
 def _draws(parts: Sequence[Part], count: int) -> list[list[float]]:
     """Return joint draws of all parts, the same in every call."""
-    units = jax.random.uniform(named(seed_key(0), Stream.RANDOMIZE), (count, len(parts)))
+    units = jax.random.uniform(fold_in_name(seed_key(0), Stream.RANDOMIZE), (count, len(parts)))
     return [
         [float(part.distribution.quantile(unit)) for part, unit in zip(parts, row, strict=True)]
         for row in units
@@ -378,8 +378,8 @@ def _tied_leaves(slopes: list[np.ndarray], linear: np.ndarray, changed: np.ndarr
 
 
 def _refuse_curriculum(parts: Sequence[Part], slopes: list[np.ndarray], kept: np.ndarray) -> None:
-    for number, part in enumerate(parts):
-        touched = any(np.any(slopes[leaf][number]) for leaf in np.flatnonzero(kept))
+    for index, part in enumerate(parts):
+        touched = any(np.any(slopes[leaf][index]) for leaf in np.flatnonzero(kept))
         if part.nominal is not None and touched:
             message = (
                 f"{CURRICULUM}: {part.path} has a nonlinear effect on other numbers, which "

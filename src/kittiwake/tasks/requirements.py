@@ -65,7 +65,7 @@ def _refuse_agent(name: str, scenario: Scenario, needs: Requirements) -> None:
         if own is None or own.component.sensor.measures is not one.measured:
             message = (
                 f"sensors.{one.name}: '{name}' requires a sensor of {one.measured.__name__}; "
-                f"write {one.name}: {one.kind} under its sensors"
+                f"write {one.name}: {one.sensor_type} under its sensors"
             )
             raise ScenarioError(message)
 

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.columns import to_blocks
+from kittiwake.core.columns import to_column_groups
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,9 @@ class Space:
         names: list[str] = []
         bounds: list[Bounds] = []
         for name, own, value in _bounded(observation):
-            columns = [column for block in to_blocks({name: value}) for column in block.columns]
+            columns = [
+                column for group in to_column_groups({name: value}) for column in group.columns
+            ]
             names += columns
             bounds += [own] * len(columns)
         low, high = np.array([[one.low, one.high] for one in bounds]).T
@@ -40,8 +42,8 @@ class Space:
     def flat(self, observation: eqx.Module) -> Float[Array, " numbers"]:
         """Return an observation as an array, clipped to the box; NaN becomes 0."""
         dtype = jnp.result_type(float)
-        blocks = [jnp.asarray(block.numbers, dtype) for block in to_blocks(observation)]
-        numbers = jnp.concatenate([block.reshape(-1) for block in blocks])
+        groups = [jnp.asarray(group.numbers, dtype) for group in to_column_groups(observation)]
+        numbers = jnp.concatenate([group.reshape(-1) for group in groups])
         known = jnp.where(jnp.isnan(numbers), 0.0, numbers)
         return jnp.clip(known, jnp.asarray(self.low, dtype), jnp.asarray(self.high, dtype))
 

@@ -18,7 +18,7 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import Command
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import Measurements
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.dynamics import ActuatorCommand
 from kittiwake.interfaces.vehicle import Vehicle
 from kittiwake.tasks.action_mapping import ActionMapping
@@ -56,7 +56,7 @@ class Agent(eqx.Module, Generic[ActuatorCommand]):
     reported: Float[Array, " reported"]
     actuators: dict[str, Real]
     surroundings: Surroundings
-    index: Count
+    index: Integer
 
 
 class TaskScene(eqx.Module):
@@ -165,12 +165,12 @@ class AbstractTask(eqx.Module, Generic[Goal]):
         del goal, scene
         return False
 
-    def figures(self, goal: Goal, scene: TaskScene) -> dict[str, Real]:
-        """Return the task's own figures of the episode so far, by name with unit."""
+    def metrics(self, goal: Goal, scene: TaskScene) -> dict[str, Real]:
+        """Return the task's own metrics of the episode so far, by name with unit."""
         del goal, scene
         return {}
 
-    def baseline(
+    def expert_action(
         self, goal: Goal, agent: Agent, scene: TaskScene
     ) -> Float[Array, " numbers"] | None:
         """Return the built-in policy's action; None if the scenario's guidance is the policy."""
@@ -178,5 +178,5 @@ class AbstractTask(eqx.Module, Generic[Goal]):
         return None
 
     def with_beliefs(self) -> "AbstractTask":
-        """Return the task with the beliefs that its baseline needs; learners do without them."""
+        """Return the task with the beliefs that its expert action needs; learners have none."""
         return self

@@ -1,7 +1,7 @@
 """Commands to the agents of a task in any flight of its scenario, and the flight's return.
 
 A flight is one episode, as long as the flight itself. Agents are flown by the guidance that the
-scenario gives them, by a trained policy, or by the task's own (``AbstractTask.baseline``).
+scenario gives them, by a trained policy, or by the task's own (``AbstractTask.expert_action``).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.commands import Command
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.parameters import Parameters
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import TASK_POLICY
@@ -46,18 +46,18 @@ class TaskState(eqx.Module):
         last_tick: tick at which the episode ends.
         ended: True if it ended earlier, by the task or a lost vehicle.
         total_reward: total reward of all agents so far.
-        figures: the task's own figures, by name.
+        metrics: the task's own metrics, by name.
     """
 
     goal: ArrayTree
     actions: Float[Array, "agents numbers"]
     commands: tuple[Command, ...]
     key: PRNGKeyArray
-    physics_steps_per_action: Count
-    last_tick: Count
+    physics_steps_per_action: Integer
+    last_tick: Integer
     ended: Bool[Array, ""]
     total_reward: Real
-    figures: dict[str, Float[Array, ""]]
+    metrics: dict[str, Float[Array, ""]]
 
 
 class TaskCommander(AbstractCommander[TaskState]):
@@ -79,7 +79,7 @@ class TaskCommander(AbstractCommander[TaskState]):
         return self._identity
 
     @override
-    def begin(
+    def init(
         self, fleet: Fleet, state: FleetState, perceived: FleetPerception, key: PRNGKeyArray
     ) -> TaskState:
         env = self._env
@@ -97,7 +97,7 @@ class TaskCommander(AbstractCommander[TaskState]):
             last_tick=jnp.asarray(env.max_steps * env.physics_steps_per_action, jnp.int32),
             ended=jnp.asarray(False),
             total_reward=jnp.zeros((), jnp.result_type(float)),
-            figures=_numbers(env.task.figures(goal, scene)),
+            metrics=_numbers(env.task.metrics(goal, scene)),
         )
 
     @override
@@ -131,21 +131,21 @@ class TaskCommander(AbstractCommander[TaskState]):
         return replace(own, commands=tuple(snapshot.command for snapshot in snapshots))
 
     def _reward(
-        self, own: TaskState, scene: TaskScene, perceived: FleetPerception, elapsed: Count
+        self, own: TaskState, scene: TaskScene, perceived: FleetPerception, elapsed: Integer
     ) -> TaskState:
         """Add the reward of the control step that ends at this tick; the first tick ends none."""
         task = self._env.task
         counts = (elapsed > 0) & (elapsed <= own.last_tick) & ~own.ended
         goal = as_arrays(task.update_goal(own.goal, scene, jax.random.fold_in(own.key, elapsed)))
-        rewards, ended = self._env.judge(goal, scene, perceived)
+        rewards, ended = self._env.reward_and_termination(goal, scene, perceived)
         reward = rewards[0] if task.shared else rewards.sum()
-        figures = _numbers(task.figures(goal, scene))
-        known = (own.goal, own.ended, own.total_reward, own.figures)
-        found = (goal, ended, own.total_reward + reward, figures)
-        goal, ended, total_reward, figures = jax.tree.map(
+        metrics = _numbers(task.metrics(goal, scene))
+        known = (own.goal, own.ended, own.total_reward, own.metrics)
+        found = (goal, ended, own.total_reward + reward, metrics)
+        goal, ended, total_reward, metrics = jax.tree.map(
             lambda new, old: jnp.where(counts, new, old), found, known
         )
-        return replace(own, goal=goal, ended=ended, total_reward=total_reward, figures=figures)
+        return replace(own, goal=goal, ended=ended, total_reward=total_reward, metrics=metrics)
 
     def _no_commands(
         self, fleet: Fleet, state: FleetState, perceived: FleetPerception
@@ -228,7 +228,7 @@ def next_reward_tick(state: FleetState) -> int | None:
 
 
 def task_metrics(scenario: Scenario, state: FleetState) -> Parameters:
-    """Return the return of a flight and the task's own figures, for ``summary.json``.
+    """Return the return of a flight and the task's own metrics, for ``summary.json``.
 
     The return is None, with the reason, if the scenario does not fit its task; without a task the
     result is empty.
@@ -240,8 +240,8 @@ def task_metrics(scenario: Scenario, state: FleetState) -> Parameters:
     if state.commander is None:
         return {KEY: {"name": name, "return": None, "reason": _misfit(scenario)}}
     own: TaskState = state.commander
-    figures = {key: _finite(value) for key, value in own.figures.items()}
-    return {KEY: {"name": name, "return": _finite(own.total_reward), **figures}}
+    metrics = {key: _finite(value) for key, value in own.metrics.items()}
+    return {KEY: {"name": name, "return": _finite(own.total_reward), **metrics}}
 
 
 def _misfit(scenario: Scenario) -> str | None:
@@ -280,7 +280,7 @@ def _own_policy(env: Env) -> Policy:
     Raises:
         ScenarioError: if the task has none.
     """
-    if type(env.task).baseline is AbstractTask.baseline:
+    if type(env.task).expert_action is AbstractTask.expert_action:
         message = (
             f"{env.name} has no policy of its own; remove policy, so that the vehicles' guidance "
             "flies, or write the file of a trained one"
@@ -288,7 +288,7 @@ def _own_policy(env: Env) -> Policy:
         raise ScenarioError(message)
 
     def act(goal: ArrayTree, scene: TaskScene) -> Float[Array, "agents numbers"]:
-        actions = scene.each(lambda agent: env.task.baseline(goal, agent, scene))
+        actions = scene.each(lambda agent: env.task.expert_action(goal, agent, scene))
         return jnp.clip(actions, -1.0, 1.0)
 
     return act
@@ -319,8 +319,8 @@ def _network_policy(env: Env, network: Network) -> Policy:
     return act
 
 
-def _numbers(figures: Mapping[str, Real]) -> dict[str, Float[Array, ""]]:
+def _numbers(metrics: Mapping[str, Real]) -> dict[str, Float[Array, ""]]:
     return {
         name: jnp.asarray(value, jnp.result_type(float)).reshape(())
-        for name, value in figures.items()
+        for name, value in metrics.items()
     }

@@ -8,8 +8,8 @@ from typing_extensions import override
 from kittiwake.contact.deck import DeckState
 from kittiwake.core.component import (
     AbstractComponent,
+    AbstractKeyedComponent,
     AbstractModel,
-    AbstractSteppedComponent,
     Output,
     State,
 )
@@ -27,7 +27,7 @@ ProcessOutputs: TypeAlias = dict[str, Any]
 
 
 class AbstractTurbulence(
-    AbstractSteppedComponent[State, tuple[Kinematics, Surroundings], Vec3], Generic[State]
+    AbstractKeyedComponent[State, tuple[Kinematics, Surroundings], Vec3], Generic[State]
 ):
     """Gusts along one vehicle's path.
 
@@ -69,7 +69,7 @@ class SumOfWinds(AbstractWind):
     @override
     def warnings(self, duration_s: float, dt_s: float) -> tuple[str, ...]:
         each = enumerate(wind.warnings(duration_s, dt_s) for wind in self.winds)
-        return tuple(f".{number}{one}" for number, found in each for one in found)
+        return tuple(f".{index}{one}" for index, found in each for one in found)
 
     @override
     def velocity_world_mps(self, height_above_ground_m: Real, time_s: Real = 0.0) -> Vec3:
@@ -118,11 +118,11 @@ class AbstractPlatform(AbstractModel):
     """Surface of the world on which vehicles can land."""
 
     @abstractmethod
-    def support(self, time_s: Real) -> DeckState:
+    def deck_state(self, time_s: Real) -> DeckState:
         """Return its pose and velocity at a time."""
 
 
-class AbstractProcess(AbstractSteppedComponent[State, Real, Output], Generic[State, Output]):
+class AbstractProcess(AbstractKeyedComponent[State, Real, Output], Generic[State, Output]):
     """Part of the world that evolves by itself and is visible to sensors.
 
     ``step`` takes the time in seconds, and returns the visible value.

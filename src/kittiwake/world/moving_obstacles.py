@@ -30,34 +30,34 @@ class AbstractMovingObstacle(AbstractObstacle):
 class DeckSurface(AbstractMovingObstacle):
     """Deck surface, visible from both sides."""
 
-    support: DeckState
+    deck: DeckState
 
     @override
     def distance_m(self, ray: Ray) -> Real:
-        q_deck_from_world = self.support.q_world_from_deck.inverse()
-        own = Ray(self.support.to_deck_axes(ray.origin_m), q_deck_from_world.rotate(ray.direction))
+        q_deck_from_world = self.deck.q_world_from_deck.inverse()
+        own = Ray(self.deck.to_deck_axes(ray.origin_m), q_deck_from_world.rotate(ray.direction))
         return distance_to_part_m(own, 0.0, self._inside)
 
     @override
     def normal_world(self, ray: Ray, distance_m: Real) -> Vec3:
         del ray, distance_m
-        return self.support.q_world_from_deck.rotate(Vec3(0.0, 0.0, 1.0))
+        return self.deck.q_world_from_deck.rotate(Vec3(0.0, 0.0, 1.0))
 
     @override
     def clearance_m(self, point_world_m: Vec3, body: Body = POINT) -> Real:
-        half = Vec3(0.5 * self.support.length_m, 0.5 * self.support.width_m, 0.0)
-        q_deck_from_world = self.support.q_world_from_deck.inverse()
-        return cuboid(self.support.to_deck_axes(point_world_m), half).gap_m(
+        half = Vec3(0.5 * self.deck.length_m, 0.5 * self.deck.width_m, 0.0)
+        q_deck_from_world = self.deck.q_world_from_deck.inverse()
+        return cuboid(self.deck.to_deck_axes(point_world_m), half).gap_m(
             body.rotated(q_deck_from_world)
         )
 
     @override
     def velocity_at(self, point_world_m: Vec3) -> Vec3:
-        return self.support.velocity_at(point_world_m)
+        return self.deck.velocity_at(point_world_m)
 
     def _inside(self, point: Vec3) -> Flag:
-        along = jnp.abs(point.x) <= 0.5 * self.support.length_m
-        return along & (jnp.abs(point.y) <= 0.5 * self.support.width_m)
+        along = jnp.abs(point.x) <= 0.5 * self.deck.length_m
+        return along & (jnp.abs(point.y) <= 0.5 * self.deck.width_m)
 
 
 class VehicleObstacle(AbstractMovingObstacle):

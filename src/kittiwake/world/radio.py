@@ -41,5 +41,5 @@ class AbstractRadio(AbstractSteppedComponent[State, Broadcast, NeighborTable], G
         del period_s
 
     @abstractmethod
-    def begin(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> State:
+    def init(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> State:
         """Return the state before the first step, for this number of vehicles and step length."""

@@ -20,7 +20,7 @@ from typing_extensions import TypeVar
 from kittiwake.contact.solid import Solid
 from kittiwake.core.component import AbstractModel
 from kittiwake.core.errors import ScenarioError
-from kittiwake.geometry.scalar import Count, Flag, Real, namespace
+from kittiwake.geometry.scalar import Flag, Integer, Real, namespace
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import POINT, Body
 
@@ -73,12 +73,12 @@ class Hit(eqx.Module):
     Attributes:
         distance_m: distance along the ray; infinite without a hit.
         normal_world: unit normal towards the ray's origin; zero without a hit.
-        number: index of the obstacle, or -1; one of them if several are equally near.
+        obstacle_index: index of the obstacle, or -1; one of them if several are equally near.
     """
 
     distance_m: Real
     normal_world: Vec3
-    number: Count
+    obstacle_index: Integer
 
     @property
     def exists(self) -> Flag:
@@ -127,7 +127,7 @@ class Nearest(eqx.Module):
     """Nearest of several items: its distance, and its index among them."""
 
     distance_m: Real
-    index: Count
+    index: Integer
 
 
 Item = TypeVar("Item")
@@ -143,7 +143,7 @@ def nearest_of(items: Item, distance_m: Callable[[Item], Real]) -> Nearest:
     leaves = jax.tree.leaves(items)
     dtype = jnp.result_type(*leaves)
 
-    def update(so_far: Nearest, indexed: tuple[Count, Item]) -> tuple[Nearest, None]:
+    def update(so_far: Nearest, indexed: tuple[Integer, Item]) -> tuple[Nearest, None]:
         index, item = indexed
         distance = jnp.asarray(distance_m(item), dtype)
         nearer = distance < so_far.distance_m
@@ -157,7 +157,7 @@ def nearest_of(items: Item, distance_m: Callable[[Item], Real]) -> Nearest:
     return jax.lax.scan(update, none, (indices, items))[0]
 
 
-def cast(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
+def cast_ray(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
     """Return the first hit of a ray with any of the obstacles."""
     dtype = jnp.result_type(ray.origin_m.x)
     groups = _groups(obstacles, dtype)
@@ -168,13 +168,15 @@ def cast(obstacles: Sequence[AbstractObstacle], ray: Ray) -> Hit:
     distances = [hit.distance_m for hit in first]
     nearest = reduce(jnp.minimum, distances, jnp.asarray(jnp.inf, dtype))
     reached = jnp.where(jnp.isfinite(nearest), nearest, 0.0)
-    normal, number = Vec3.zero(), jnp.asarray(NOTHING, jnp.int32)
+    normal, obstacle_index = Vec3.zero(), jnp.asarray(NOTHING, jnp.int32)
     for group, hit in zip(groups, first, strict=True):
-        own = jnp.isfinite(nearest) & (hit.distance_m == nearest) & (number == NOTHING)
+        own = jnp.isfinite(nearest) & (hit.distance_m == nearest) & (obstacle_index == NOTHING)
         group_normal = group.normal_world(ray, reached, hit.index)
         normal = jax.tree.map(partial(jnp.where, own), group_normal, normal)
-        number = jnp.where(own, jnp.asarray(group.numbers, jnp.int32)[hit.index], number)
-    return Hit(nearest, _facing_unit_normal(ray, normal), number)
+        obstacle_index = jnp.where(
+            own, jnp.asarray(group.indices, jnp.int32)[hit.index], obstacle_index
+        )
+    return Hit(nearest, _facing_unit_normal(ray, normal), obstacle_index)
 
 
 def nearest_obstacle(
@@ -186,10 +188,10 @@ def nearest_obstacle(
     for group in _groups(obstacles, dtype):
         candidate = group.nearest(lambda member: member.clearance_m(point_world_m, body))
         nearer = candidate.distance_m < nearest.distance_m
-        number = jnp.asarray(group.numbers, jnp.int32)[candidate.index]
+        index = jnp.asarray(group.indices, jnp.int32)[candidate.index]
         nearest = Nearest(
             jnp.where(nearer, candidate.distance_m, nearest.distance_m),
-            jnp.where(nearer, number, nearest.index),
+            jnp.where(nearer, index, nearest.index),
         )
     return nearest
 
@@ -197,18 +199,18 @@ def nearest_obstacle(
 class _Group(eqx.Module):
     """Obstacles of one kind: one, or many with a leading axis in each leaf."""
 
-    numbers: tuple[int, ...] = eqx.field(static=True)
+    indices: tuple[int, ...] = eqx.field(static=True)
     members: AbstractObstacle
 
     def nearest(self, distance_m: Callable[[AbstractObstacle], Real]) -> Nearest:
         """Return the member with the smallest distance."""
-        if len(self.numbers) > 1:
+        if len(self.indices) > 1:
             return nearest_of(self.members, distance_m)
         return Nearest(jnp.asarray(distance_m(self.members)), jnp.asarray(0, jnp.int32))
 
-    def normal_world(self, ray: Ray, distance_m: Real, index: Count) -> Vec3:
+    def normal_world(self, ray: Ray, distance_m: Real, index: Integer) -> Vec3:
         """Return a normal of the surface of one member."""
-        if len(self.numbers) > 1:
+        if len(self.indices) > 1:
             member = jax.tree.map(lambda leaf: leaf[index], self.members)
             return member.normal_world(ray, distance_m)
         return self.members.normal_world(ray, distance_m)
@@ -217,17 +219,17 @@ class _Group(eqx.Module):
 def _groups(obstacles: Sequence[AbstractObstacle], dtype: DTypeLike) -> list[_Group]:
     """Group obstacles of one kind if there are many; others form groups of one."""
     kinds: dict[Hashable, list[int]] = {}
-    for number, obstacle in enumerate(obstacles):
+    for index, obstacle in enumerate(obstacles):
         leaves, structure = jax.tree.flatten(obstacle)
-        kinds.setdefault((structure, *map(jnp.shape, leaves)), []).append(number)
+        kinds.setdefault((structure, *map(jnp.shape, leaves)), []).append(index)
     groups: list[_Group] = []
-    for numbers in kinds.values():
-        alike = [obstacles[number] for number in numbers]
+    for indices in kinds.values():
+        alike = [obstacles[index] for index in indices]
         if len(alike) > MAX_UNROLLED:
             stacked = jax.tree.map(lambda *leaves: jnp.stack(_as_arrays(leaves, dtype)), *alike)
-            groups.append(_Group(tuple(numbers), stacked))
+            groups.append(_Group(tuple(indices), stacked))
         else:
-            groups.extend(_Group((n,), one) for n, one in zip(numbers, alike, strict=True))
+            groups.extend(_Group((index,), one) for index, one in zip(indices, alike, strict=True))
     return groups
 
 

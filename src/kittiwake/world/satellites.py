@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.core.component import AbstractSteppedComponent, State
+from kittiwake.core.component import AbstractKeyedComponent, State
 from kittiwake.geometry.scalar import Real
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.world import Origin, World
@@ -49,7 +49,7 @@ class AbstractOrbits(eqx.Module):
         """Return their positions at a time after the start."""
 
 
-class AbstractRangeError(AbstractSteppedComponent[State, Real, Real], Generic[State]):
+class AbstractRangeError(AbstractKeyedComponent[State, Real, Real], Generic[State]):
     """Error of all distances to one satellite.
 
     ``step`` takes the time in seconds, and returns the error in meters.

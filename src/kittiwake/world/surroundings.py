@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from kittiwake.contact.deck import DeckState
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.moving_obstacles import VehicleObstacle
 from kittiwake.world.water import WaterSurface
@@ -26,7 +26,7 @@ class Air(eqx.Module):
     density_kgpm3: Real
 
 
-class Push(eqx.Module):
+class ExternalWrench(eqx.Module):
     """Force and torque about the center of mass that the world exerts, in world axes."""
 
     force_world_n: Vec3
@@ -51,7 +51,7 @@ class Surroundings(eqx.Module):
         nearest_vehicle_m: infinite unless an interaction computes distances between vehicles.
         current_world_mps: velocity of the water at the vehicle, or below it.
         wind_world_mps: wind at the center of mass; ``shears_world`` are added elsewhere.
-        push: force and torque of regions; None without any.
+        external_wrench: force and torque of regions; None without any.
         decks: the decks nearest to the vehicle.
         height_above_deck_m: infinite if the vehicle is above none of the decks.
         surface_near: false if neither the vehicle nor one in the same batch can touch a surface in
@@ -60,7 +60,7 @@ class Surroundings(eqx.Module):
         nearest_obstacle_m: clearance from the nearest obstacle; None in a world without any.
         water: surface under a vessel; None on calm water.
         partner: deck of the vehicle's partner, at any distance; None without a partner.
-        body: number of the vehicle among the rendered bodies; None without a renderer.
+        body: index of the vehicle among the rendered bodies; None without a renderer.
         neighbors: knowledge of others by radio; None in a world without radio.
     """
 
@@ -71,7 +71,7 @@ class Surroundings(eqx.Module):
     nearest_vehicle_m: Real
     current_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
     shears_world: tuple[Shear, ...] = ()
-    push: Push | None = None
+    external_wrench: ExternalWrench | None = None
     decks: tuple[DeckState, ...] = ()
     height_above_deck_m: Real | None = None
     surface_near: Flag = True
@@ -79,7 +79,7 @@ class Surroundings(eqx.Module):
     nearest_obstacle_m: Real | None = None
     water: WaterSurface | None = None
     partner: DeckState | None = None
-    body: Count | None = None
+    body: Integer | None = None
     neighbors: NeighborTable | None = None
 
     @property
@@ -117,14 +117,14 @@ class Surroundings(eqx.Module):
             for deck in decks
         ]
         numbered = tuple(
-            replace(deck, number=jnp.asarray(deck.number, jnp.int32)) for deck in decks
+            replace(deck, surface_id=jnp.asarray(deck.surface_id, jnp.int32)) for deck in decks
         )
         return replace(self, decks=numbered, height_above_deck_m=reduce(jnp.minimum, heights))
 
-    def with_push(self, push: Push) -> "Surroundings":
+    def with_external_wrench(self, external_wrench: ExternalWrench) -> "Surroundings":
         """Return the surroundings with a force and torque added."""
-        if self.push is None:
-            return replace(self, push=push)
-        force = self.push.force_world_n + push.force_world_n
-        torque = self.push.torque_world_nm + push.torque_world_nm
-        return replace(self, push=Push(force, torque))
+        if self.external_wrench is None:
+            return replace(self, external_wrench=external_wrench)
+        force = self.external_wrench.force_world_n + external_wrench.force_world_n
+        torque = self.external_wrench.torque_world_nm + external_wrench.torque_world_nm
+        return replace(self, external_wrench=ExternalWrench(force, torque))

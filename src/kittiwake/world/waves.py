@@ -43,7 +43,7 @@ class AbstractWaves(AbstractProcessKind):
         return ()
 
     @abstractmethod
-    def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
+    def init(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
         """Return the components at the start, with random phases."""
 
     @override
@@ -69,7 +69,7 @@ class WaveProcess(AbstractProcess[Waves, Waves]):
 
     @override
     def init(self, key: PRNGKeyArray) -> Waves:
-        return self.kind.begin(self.gravity_mps2, key)
+        return self.kind.init(self.gravity_mps2, key)
 
     @override
     def step(

@@ -168,24 +168,24 @@ class World(eqx.Module):
     def clearances(
         self, points_world_m: Float[np.ndarray, "points 3"]
     ) -> tuple[Float[np.ndarray, " points"], Int[np.ndarray, " points"]]:
-        """Return distances of positions from obstacles, and the numbers of the nearest obstacles.
+        """Return distances of positions from obstacles, and the indices of the nearest obstacles.
 
         For use before a flight; in double precision, even within a function that is being compiled.
         """
-        distances, numbers = np.empty(len(points_world_m)), np.empty(len(points_world_m), int)
+        distances, indices = np.empty(len(points_world_m)), np.empty(len(points_world_m), int)
         batch = next((size for size in BATCHES if len(points_world_m) <= size), BATCHES[-1])
         for begin in range(0, len(points_world_m), batch):
             part = points_world_m[begin : begin + batch]
             with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
                 near = _nearest(self.obstacles, jnp.asarray(np.resize(part, (batch, 3)), float))
             distances[begin : begin + batch] = np.asarray(near.distance_m)[: len(part)]
-            numbers[begin : begin + batch] = np.asarray(near.index)[: len(part)]
-        return distances, numbers
+            indices[begin : begin + batch] = np.asarray(near.index)[: len(part)]
+        return distances, indices
 
-    def obstacle_called(self, number: int) -> str:
+    def obstacle_called(self, index: int) -> str:
         """Return the name of an obstacle in the scenario, or its number from one if it has none."""
         names = self.obstacle_names
-        return f"world.obstacles.{names[number]}" if names else f"obstacle {number + 1}"
+        return f"world.obstacles.{names[index]}" if names else f"obstacle {index + 1}"
 
     def limits(self, kinematics: Kinematics, surroundings: Surroundings) -> tuple[Limit, ...]:
         """Return the limits of a vehicle's position and its distances from others and obstacles."""

@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from kittiwake.adapters.gymnasium import CompiledWorld, TaskEnv, TaskVectorEnv
+from kittiwake.adapters.gymnasium import CompiledEnv, TaskEnv, TaskVectorEnv
 from kittiwake.adapters.pettingzoo import TaskParallelEnv
 from kittiwake.core.errors import ScenarioError
 
@@ -41,24 +41,24 @@ def test_invalid_action_is_refused(env, action, expected):
         (TaskEnv, r"^the action: pelican-02\.roll_rad is nan; must be a finite number"),
         (
             partial(TaskVectorEnv, num_envs=2),
-            r"^the action of world 1: pelican-02\.roll_rad is nan;",
+            r"^the action of environment 1: pelican-02\.roll_rad is nan;",
         ),
         (TaskParallelEnv, r"^the action: pelican-02\.roll_rad is nan; must be a finite number"),
     ],
 )
 def test_non_finite_action_is_reported_with_world_agent_and_component(kind, expected):
-    worlds = kind("keep-spot-10", conditions="noiseless")
+    env = kind("keep-spot-10", conditions="noiseless")
     actions = np.zeros((10, 4))
     actions[1, 1] = np.nan
     if kind is TaskParallelEnv:
-        worlds._observation, worlds.agents = {}, list(worlds.possible_agents)
-        actions = dict(zip(worlds.agents, actions, strict=True))
+        env._observation, env.agents = {}, list(env.possible_agents)
+        actions = dict(zip(env.agents, actions, strict=True))
     elif kind is TaskEnv:
-        worlds._episode_ended, actions = False, actions.ravel()
+        env._episode_ended, actions = False, actions.ravel()
     else:
-        worlds._state, actions = object(), np.stack([np.zeros(40), actions.ravel()])
+        env._state, actions = object(), np.stack([np.zeros(40), actions.ravel()])
     with pytest.raises(ValueError, match=expected):
-        worlds.step(actions)
+        env.step(actions)
 
 
 def test_step_after_the_end_warns(env):
@@ -75,10 +75,10 @@ def test_step_after_the_end_warns(env):
 def test_actions_of_all_number_types_do_not_recompile(env, action):
     env.reset(seed=0)
     env.step(np.zeros(4, np.float32))
-    compiled = env._world.step._cache_size()
+    compiled = env._compiled.step._cache_size()
     env.reset(seed=0)
     assert np.isfinite(env.step(action)[1])
-    assert env._world.step._cache_size() == compiled
+    assert env._compiled.step._cache_size() == compiled
 
 
 @pytest.mark.parametrize("kind", [TaskEnv, TaskVectorEnv, TaskParallelEnv])
@@ -138,7 +138,7 @@ def three():
 
 
 @pytest.mark.slow
-def test_reset_mask_resets_only_masked_worlds(three):
+def test_reset_mask_resets_only_masked_environments(three):
     first, _ = three.reset(seed=1)
     seen, *_ = three.step(np.ones((3, 8)))
     with_seed, _ = three.reset(seed=2, options={"reset_mask": np.array([True, False, False])})
@@ -156,7 +156,7 @@ def test_reset_mask_resets_only_masked_worlds(three):
 @pytest.mark.parametrize(
     ("mask", "expected"),
     [
-        (np.zeros(3, bool), "selects no world"),
+        (np.zeros(3, bool), "selects no environment"),
         (np.ones(2, bool), "NumPy array of 3 Boolean values"),
         (np.ones(3), "NumPy array of 3 Boolean values"),
         ([True, True, True], "NumPy array of 3 Boolean values"),
@@ -216,7 +216,7 @@ def test_observations_are_copies(pair):
 
 def living():
     gc.collect()
-    return sum(isinstance(one, CompiledWorld) for one in gc.get_objects())
+    return sum(isinstance(one, CompiledEnv) for one in gc.get_objects())
 
 
 @pytest.mark.slow
@@ -233,4 +233,4 @@ def test_environments_of_one_task_share_compiled_functions(env):
     same = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
     TaskEnv("keep-spot", conditions="noiseless")
     again = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
-    assert again._world is same._world is env._world
+    assert again._compiled is same._compiled is env._compiled

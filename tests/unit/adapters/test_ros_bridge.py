@@ -32,17 +32,17 @@ class Node:
         self.subscriptions, self.services, self.gains = {}, {}, {}
         self.stopped = Event()
 
-    def create_publisher(self, topic, kind, *, latched=False):
-        del kind, latched
+    def create_publisher(self, topic, type_name, *, latched=False):
+        del type_name, latched
         self.published[topic] = []
         return self.published[topic].append
 
-    def create_subscription(self, topic, kind, callback):
-        del kind
+    def create_subscription(self, topic, type_name, callback):
+        del type_name
         self.subscriptions[topic] = callback
 
-    def create_service(self, name, kind, callback):
-        del kind
+    def create_service(self, name, type_name, callback):
+        del type_name
         self.services[name] = callback
 
     def create_gain_server(self, namespace, gains, on_change):

@@ -22,7 +22,9 @@ from kittiwake.core.commands import (
 from kittiwake.core.errors import CommandError
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.maneuvers import Capabilities, VehicleEstimate
+from kittiwake.runtime.command_conversion import CommandConverter
+from kittiwake.runtime.maneuvers import Capabilities
+from kittiwake.runtime.vehicle_estimate import ESTIMATE_COLUMNS, estimate_from_row
 from kittiwake.scenario.ros_settings import RosSettings
 
 ANGLES = (0.3, -0.4, 0.7)
@@ -59,10 +61,12 @@ def array(v):
 
 
 def command_of(maneuver, attitude=None, accepted=ALL):
-    q = attitude or Quaternion.identity()
-    parts = tuple(float(getattr(q, part)) for part in "wxyz")
-    now = VehicleEstimate(0.0, np.zeros(3), np.zeros(3), 0.0, None, parts)
-    return maneuver.command(now, Capabilities(accepted, 9.81, 1.0, 0.0))
+    row = dict.fromkeys(ESTIMATE_COLUMNS, 0.0)
+    for part, value in zip("wxyz", (attitude or Quaternion.identity()).array, strict=True):
+        row[f"estimate.q{part}"] = float(value)
+    now = estimate_from_row(row)
+    command = maneuver.command(now, Capabilities(accepted, 9.81, 1.0, 0.0))
+    return CommandConverter().convert(command, now, accepted)
 
 
 def test_xyz_angles_match_the_product_of_rotation_matrices():
@@ -91,18 +95,18 @@ def test_attitude_command_has_angular_velocity_in_body_axes():
 
 
 @pytest.mark.parametrize(
-    ("mode", "field", "kind", "column"),
+    ("mode", "field", "command_type", "column"),
     [
         ("thrust_velocity", "velocity", ThrustRates, "angular_velocity_body_radps"),
         ("thrust_velocity", "acceleration", ThrustRates, "angular_acceleration_body_radps2"),
         ("thrust_torque", "torque", ThrustTorque, "torque_body_nm"),
     ],
 )
-def test_world_frame_vectors_are_rotated_to_body_axes(mode, field, kind, column):
+def test_world_frame_vectors_are_rotated_to_body_axes(mode, field, command_type, column):
     maneuver = BY_NAME[mode].parse(message(thrust=1.0, **{field: vector(1.0, 2.0, 3.0)}))
     for angles in (np.zeros(3), np.array(ANGLES)):
         signal = command_of(maneuver, quaternion_from_xyz_angles(Vec3(*angles)))
-        assert isinstance(signal, kind)
+        assert isinstance(signal, command_type)
         expected = turn(angles).T @ [1.0, 2.0, 3.0]
         np.testing.assert_allclose(array(getattr(signal, column)), expected, atol=1e-12)
 

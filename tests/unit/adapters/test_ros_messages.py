@@ -517,8 +517,8 @@ def test_every_message_has_the_fields_of_its_type(scenario, columns, ros):
         assert len(encoding.encoder(telemetry.topics[topic])(message)) > 8
     frames = {"transforms": telemetry.transforms(rows[0])}
     scene = obstacles(scenario.world, scenario.ros)
-    for kind, message in ((TRANSFORMS, frames), (CLOCK, clock(1.0)), (OBSTACLES, scene)):
-        assert len(encoding.encoder(kind)(message)) >= 8
+    for type_name, message in ((TRANSFORMS, frames), (CLOCK, clock(1.0)), (OBSTACLES, scene)):
+        assert len(encoding.encoder(type_name)(message)) >= 8
 
 
 def test_battery_current_is_negative_while_discharging():

@@ -226,12 +226,12 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("kind", standard.UAV_GAZEBO_INTERFACES)
-def test_converted_messages_have_the_fields_of_uav_gazebo(kind):
-    name = kind.removeprefix("uav_gazebo_msgs/")
-    interface = standard.UAV_GAZEBO_INTERFACES[kind]
+@pytest.mark.parametrize("type_name", standard.UAV_GAZEBO_INTERFACES)
+def test_converted_messages_have_the_fields_of_uav_gazebo(type_name):
+    name = type_name.removeprefix("uav_gazebo_msgs/")
+    interface = standard.UAV_GAZEBO_INTERFACES[type_name]
     for topic in interface.topics:
-        read = topic.convert(EXAMPLES[topic.kind], FRAMES)
+        read = topic.convert(EXAMPLES[topic.type_name], FRAMES)
         assert set(read._fields) == fields_of((DEFINITIONS / "msg" / f"{name}.msg").read_text())
     for service in interface.services:
         request = (DEFINITIONS / "srv" / f"{name}.srv").read_text().partition("---")[0]

@@ -9,14 +9,17 @@ import pytest
 from kittiwake.cockpit import command_sliders as sliders
 from kittiwake.cockpit.command_sliders import SliderContext, command_sliders
 from kittiwake.core.commands import RotorSpeeds
+from kittiwake.core.kinematics import Start
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
-from kittiwake.runtime.maneuvers import VehicleEstimate, capabilities_of
+from kittiwake.runtime.maneuvers import capabilities_of
+from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
 from kittiwake.vehicles import VEHICLES
 
 GROUND_M = -1.0
-HERE = VehicleEstimate(0.0, np.array([3.0, -4.0, 5.0]), np.zeros(3), 2.0, None)
+HERE = VehicleEstimate(0.0, Start(Vec3(3.0, -4.0, 5.0), yaw_rad=2.0).kinematics())
 VESSELS = {"otter", "strider"}
 
 

@@ -16,12 +16,13 @@ from kittiwake.cockpit.panels.plots import PlotsPanel
 from kittiwake.cockpit.panels.readings import _columns, _numbers
 from kittiwake.cockpit.panels.view import BrowserCamera
 from kittiwake.cockpit.server import PageServer
+from kittiwake.guidance.maneuvers.takeoff import Takeoff
 from kittiwake.runtime.clock import RealTimeClock
-from kittiwake.runtime.maneuvers import GoTo, HoldAttitude, HoldCommand, LandManeuver
+from kittiwake.runtime.maneuvers import HoldAttitude, HoldCommand, PositionManeuver
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
-from kittiwake.scene.frame import FlightInfo
+from kittiwake.scene.scene_state import FlightInfo
 
 SCENARIO = """
 name: page
@@ -137,12 +138,12 @@ def flying(page):
 
 def test_vehicles_are_drawn_at_their_starts_before_the_flight(page):
     buffer = FrameBuffer(page.session.executor.layout.columns, page.session.executor.start_rows())
-    frame = buffer.frame()
-    page.cockpit._draw(frame, 0.0, -1.0)
+    scene_state = buffer.scene_state()
+    page.cockpit._draw(scene_state, 0.0, -1.0)
     assert "preparing commands" in page.control_status()
     start = page.session.executor.scenario.vehicles["tern"].start.position_world_m
-    np.testing.assert_allclose(frame.rows["tern"][1:4], start.array)
-    assert np.isnan(frame.rows["tern"]).any()
+    np.testing.assert_allclose(scene_state.rows["tern"][1:4], start.array)
+    assert np.isnan(scene_state.rows["tern"]).any()
 
 
 def test_moving_one_attitude_slider_keeps_yaw_and_height(page):
@@ -158,11 +159,13 @@ def test_moving_one_attitude_slider_keeps_yaw_and_height(page):
 def test_maneuvers_command_the_selected_vehicle(page):
     page.set("Vehicle", "auk")
     page.set("Maneuver", "Take off")
-    assert isinstance(page.maneuvers["auk"], GoTo)
-    np.testing.assert_allclose(page.maneuvers["auk"].position_world_m, [5.0, 0.0, 5.0])
+    assert page.maneuvers["auk"].guidance == Takeoff(2.0)
     assert "tern" not in page.maneuvers
+    page.set("Maneuver", "Hold")
+    assert isinstance(page.maneuvers["auk"], PositionManeuver)
+    np.testing.assert_allclose(page.maneuvers["auk"].position_world_m, [5.0, 0.0, 3.0])
     page.set("Maneuver", "Land")
-    assert isinstance(page.maneuvers["auk"], LandManeuver)
+    assert page.maneuvers["auk"].description == "lands"
     page.set("Maneuver", "Resume guidance")
     assert "auk" not in page.maneuvers
 
@@ -252,8 +255,8 @@ def test_rebuilt_controls_stay_in_their_tabs(page):
 
 
 def test_all_panels_draw_a_frame(page):
-    frame = page.buffer.frame()
-    page.cockpit._draw(frame, 10.0, 0.0)
+    scene_state = page.buffer.scene_state()
+    page.cockpit._draw(scene_state, 10.0, 0.0)
     assert "0.00 s" in page.cockpit._status.content
 
 
@@ -287,9 +290,11 @@ def test_each_browser_selects_its_own_vehicle(page):
         assert page.selected == "tern"
         page.set("Maneuver", "Take off")
         assert set(page.maneuvers) == {"auk"}
-        page.buffer.post({name: row[None] + 1.0 for name, row in page.buffer.frame().rows.items()})
-        watched = [name for name in ("tern", "auk") if len(page.buffer.history(name, [], 9.0))]
-        assert watched == ["tern", "auk"]
+        page.buffer.post(
+            {name: row[None] + 1.0 for name, row in page.buffer.scene_state().rows.items()}
+        )
+        selected = [name for name in ("tern", "auk") if len(page.buffer.history(name, [], 9.0))]
+        assert selected == ["tern", "auk"]
     finally:
         page.cockpit._close(other)
     assert [*page.cockpit._pages] == [7]
@@ -304,7 +309,7 @@ def test_an_error_of_one_page_does_not_affect_others(page, monkeypatch, caplog):
     for panel in page.cockpit._pages[8]._panels:
         monkeypatch.setattr(panel, "update", lambda _, panel=panel: drawn.append(type(panel)))
     for time_s in (10.0, 20.0):
-        page.cockpit._draw(page.buffer.frame(), time_s, 0.0)
+        page.cockpit._draw(page.buffer.scene_state(), time_s, 0.0)
     page.cockpit._close(other)
     assert drawn.count(PlotsPanel) == 2
     assert len([one for one in caplog.records if "could not draw" in one.message]) == 1
@@ -313,11 +318,13 @@ def test_an_error_of_one_page_does_not_affect_others(page, monkeypatch, caplog):
 def test_plots_are_not_updated_while_rebuilt(page, caplog):
     """Check that no removed plot is updated, and no signals of another vehicle are shown."""
     one, started, ended = page.cockpit._pages[7], threading.Event(), threading.Event()
-    page.buffer.post({name: row[None] + 1.0 for name, row in page.buffer.frame().rows.items()})
+    page.buffer.post(
+        {name: row[None] + 1.0 for name, row in page.buffer.scene_state().rows.items()}
+    )
 
     def write():
         while not ended.is_set():
-            one.update(page.buffer.frame())
+            one.update(page.buffer.scene_state())
             started.set()
 
     writing = threading.Thread(target=write)
@@ -334,13 +341,13 @@ def test_plots_are_not_updated_while_rebuilt(page, caplog):
 def test_an_ended_flight_has_no_controls(page, monkeypatch):
     flying = next(panel for panel in page.panels if isinstance(panel, CommandPanel))
     monkeypatch.setattr(type(page.session.executor), "ended", True)
-    flying.update(page.buffer.frame())
+    flying.update(page.buffer.scene_state())
     assert not flying._folder.visible
     page.cockpit._pages[7].context.rebuild()
-    flying.update(page.buffer.frame())
+    flying.update(page.buffer.scene_state())
     assert not flying._folder.visible
     monkeypatch.undo()
-    flying.update(page.buffer.frame())
+    flying.update(page.buffer.scene_state())
     assert flying._folder.visible
 
 

@@ -37,7 +37,7 @@ def test_a_run_folder_is_loaded(folder):
     assert playback.flight.seed == 4
     assert playback.flight.columns["drone"][:2] == ("time_s", "x_m")
     assert playback.span_s == pytest.approx((0.0, 0.2))
-    assert len(playback.frame(0.1).rows["drone"]) == len(playback.flight.columns["drone"])
+    assert len(playback.scene_state(0.1).rows["drone"]) == len(playback.flight.columns["drone"])
 
 
 def test_a_folder_without_a_log_is_refused(tmp_path):
@@ -72,7 +72,7 @@ def test_a_truncated_run_reports_its_end(folder):
     (folder / SUMMARY_FILE).unlink()
     playback = recorded(folder)
     assert playback.early_end == "the recording was cut off at 0.2 s of 0.2 s"
-    assert recorded(folder).frame(0.1).rows
+    assert recorded(folder).scene_state(0.1).rows
 
 
 def test_the_view_command_reports_a_truncated_run(folder, monkeypatch):

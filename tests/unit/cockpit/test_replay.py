@@ -90,7 +90,7 @@ def test_replay_can_jump_back_after_its_end(replay, clock):
 def test_the_frame_is_at_the_current_time(replay):
     replay.paused = True
     replay.time_s = 7.0
-    assert replay.frame().rows["ann"][1] == pytest.approx(7.0)
+    assert replay.scene_state().rows["ann"][1] == pytest.approx(7.0)
 
 
 def test_history_of_an_ended_vehicle_has_its_last_rows(replay):

@@ -15,7 +15,7 @@ def passed(low_pass, values, dt_s=DT_S):
     def once(state, value):
         return low_pass.step(state, value, dt_s)
 
-    return np.asarray(jax.lax.scan(once, low_pass.begin(), jnp.asarray(values, float))[1])
+    return np.asarray(jax.lax.scan(once, low_pass.init(), jnp.asarray(values, float))[1])
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 15])
@@ -42,7 +42,7 @@ def test_filter_is_stable_at_any_step(order):
         def once(state, value):
             return low_pass.step(state, value, dt_s)
 
-        return jax.lax.scan(once, low_pass.begin(), jnp.asarray(values))[1]
+        return jax.lax.scan(once, low_pass.init(), jnp.asarray(values))[1]
 
     found = np.asarray(jax.jit(jax.vmap(rest))(jnp.geomspace(1e-3, 10.0, 9)))
     # an order of 15 overshoots a step by less than a third
@@ -53,7 +53,7 @@ def test_filter_is_stable_at_any_step(order):
 def test_derivative_by_the_cutoff_frequency_is_finite():
     def last(edge_hz):
         low_pass = Butterworth(edge_hz, 3)
-        state, _ = low_pass.step(low_pass.begin(), 1.0, DT_S)
+        state, _ = low_pass.step(low_pass.init(), 1.0, DT_S)
         return low_pass.step(state, 2.0, DT_S)[1]
 
     for edge_hz in (1.0, 20.0, 80.0):

@@ -99,7 +99,7 @@ def test_an_angle_in_degrees_is_wrapped():
 
 def test_integral_starts_at_its_initial_value():
     pid = Pid(2.0, integral_per_s=1.0, initial=0.7)
-    assert outputs(pid, [0.0], state=pid.begin()) == pytest.approx([0.7])
+    assert outputs(pid, [0.0], state=pid.init()) == pytest.approx([0.7])
 
 
 def test_a_known_rate_replaces_the_difference():

@@ -152,7 +152,7 @@ def test_roll_loop_has_the_sources_frequency_and_damping():
         state = dataclasses.replace(
             controller.init(KEY),
             height=dataclasses.replace(
-                controller.height.begin(), integral=jnp.asarray(100.0 * hover / FASTEST)
+                controller.height.init(), integral=jnp.asarray(100.0 * hover / FASTEST)
             ),
         )
         for angle in (before, roll):

@@ -19,13 +19,13 @@ from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
     ],
 )
 def test_bounds_contain_values_inside(bounds, inside, outside):
-    assert all(bounds.hold(value) for value in inside)
-    assert not any(bounds.hold(value) for value in outside)
+    assert all(bounds.contains(value) for value in inside)
+    assert not any(bounds.contains(value) for value in outside)
 
 
 @pytest.mark.parametrize("bounds", [POSITIVE, NOT_NEGATIVE, FRACTION, Bounds()])
 def test_bounds_never_contain_nan(bounds):
-    assert not bounds.hold(math.nan)
+    assert not bounds.contains(math.nan)
 
 
 @pytest.mark.parametrize(

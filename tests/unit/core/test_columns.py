@@ -26,7 +26,9 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 
-each_signal = pytest.mark.parametrize("kind", get_args(Command), ids=lambda kind: kind.__name__)
+each_signal = pytest.mark.parametrize(
+    "command_type", get_args(Command), ids=lambda command_type: command_type.__name__
+)
 
 
 class Reading(eqx.Module):
@@ -36,10 +38,10 @@ class Reading(eqx.Module):
     temperature_k: Real
 
 
-def numbered(kind, length=5):
+def numbered(command_type, length=5):
     """Return a record whose columns contain 0, 1, 2 and so on."""
-    names = column_names(kind, length)
-    return from_columns(kind, {name: float(i) for i, name in enumerate(names)})
+    names = column_names(command_type, length)
+    return from_columns(command_type, {name: float(i) for i, name in enumerate(names)})
 
 
 @pytest.mark.parametrize(
@@ -77,17 +79,19 @@ def test_columns_are_the_fields_in_order():
 
 
 @each_signal
-def test_every_command_converts_to_columns_and_back(kind):
-    signal = numbered(kind)
+def test_every_command_converts_to_columns_and_back(command_type):
+    signal = numbered(command_type)
     columns = to_columns(signal)
-    assert list(columns) == column_names(kind, 5)
+    assert list(columns) == column_names(command_type, 5)
     assert list(columns.values()) == [float(i) for i in range(len(columns))]
-    assert from_columns(kind, columns) == signal
+    assert from_columns(command_type, columns) == signal
 
 
 def test_columns_distinguish_all_command_types():
-    kinds = get_args(Command)
-    assert len({frozenset(column_names(kind, 5)) for kind in kinds}) == len(kinds)
+    command_types = get_args(Command)
+    assert len({frozenset(column_names(command_type, 5)) for command_type in command_types}) == len(
+        command_types
+    )
 
 
 @pytest.mark.parametrize("length", [3, 4, 6, 8])

@@ -55,7 +55,7 @@ def test_no_stream_name_is_a_literal():
         for path in SOURCE.rglob("*.py")
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(call, ast.Call)
-        and getattr(call.func, "id", "") in {"named", "named_each"}
+        and getattr(call.func, "id", "") in {"fold_in_name", "fold_in_names"}
         and any(
             isinstance(part, ast.Constant) and isinstance(part.value, str)
             for part in ast.walk(call.args[1])

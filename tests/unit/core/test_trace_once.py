@@ -6,7 +6,7 @@ import numpy as np
 
 from kittiwake.core.fusion_barrier import fusion_barrier
 from kittiwake.core.trace_once import trace_once
-from kittiwake.physics.integrators import INTEGRATORS, Phase
+from kittiwake.physics.integrators import INTEGRATORS, MechanicalState
 
 
 def counted(function):
@@ -49,9 +49,11 @@ def test_traced_values_of_the_surrounding_program_are_used():
 
 
 def test_a_runge_kutta_step_traces_its_derivative_once():
-    derivative, calls = counted(lambda phase, _: Phase(phase.motion, -phase.configuration))
-    step = jax.jit(lambda phase: INTEGRATORS["rk4"].step(derivative, phase, 0.01))
-    step(Phase(jnp.asarray(1.0), jnp.asarray(0.0)))
+    derivative, calls = counted(
+        lambda state, _: MechanicalState(state.velocities, -state.configuration)
+    )
+    step = jax.jit(lambda state: INTEGRATORS["rk4"].step(derivative, state, 0.01))
+    step(MechanicalState(jnp.asarray(1.0), jnp.asarray(0.0)))
     assert len(calls) == 1
 
 

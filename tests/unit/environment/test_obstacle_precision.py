@@ -20,7 +20,7 @@ from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
 from kittiwake.sensors import SENSORS
-from kittiwake.world.ray import Ray, cast, unit
+from kittiwake.world.ray import Ray, cast_ray, unit
 
 ORIGIN, EAST = Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0)
 TURNED = {"yaw_rad": 0.7, "pitch_rad": -0.4, "roll_rad": 1.1}
@@ -51,7 +51,7 @@ def distances(obstacle, origins, points, dtype):
     ways = ways / np.linalg.norm(ways, axis=1, keepdims=True)
 
     def one(origin, way):
-        return cast([obstacle], Ray(Vec3.of(origin), Vec3.of(way))).distance_m
+        return cast_ray([obstacle], Ray(Vec3.of(origin), Vec3.of(way))).distance_m
 
     rays = (jnp.asarray(numbers, dtype) for numbers in (origins, ways))
     return np.asarray(jax.jit(jax.vmap(one))(*rays), float)
@@ -98,7 +98,7 @@ def test_no_ray_passes_through_the_middle_of_a_turned_hallway(dtype):
     def one(begin, end, width, height, middle, way):
         line = (Vec3(*begin, 0.0), Vec3(*end, 0.0))
         ray = Ray(Vec3(*middle, 0.5 * height), Vec3(*way, 0.0))
-        return cast([Hallway(line, width, height)], ray).distance_m
+        return cast_ray([Hallway(line, width, height)], ray).distance_m
 
     rows = (begin, begin + length[:, None] * along, width, height, middle, along[:, ::-1] * [-1, 1])
     told = jax.jit(jax.vmap(one))(*(jnp.asarray(numbers, dtype) for numbers in rows))
@@ -169,7 +169,7 @@ def test_distances_of_round_shapes_are_accurate_to_the_last_digits(dtype, shape,
     obstacle = ROUND[shape](size_m)
 
     def one(origin, way):
-        return cast([obstacle], Ray(Vec3.of(origin), Vec3.of(way))).distance_m
+        return cast_ray([obstacle], Ray(Vec3.of(origin), Vec3.of(way))).distance_m
 
     told = jax.jit(jax.vmap(one))(jnp.asarray(origins, dtype), jnp.asarray(ways, dtype))
     equation = EQUATIONS["cylinder" if shape == "capsule" else shape]
@@ -197,7 +197,7 @@ def test_a_mesh_may_be_tiny_in_its_file(dtype):
 def test_a_box_may_be_tiny_and_far_away(dtype):
     box = Box(ORIGIN, Vec3(1e-10, 1e-10, 1e-10))
     ray = Ray(Vec3(*(jnp.asarray(n, dtype) for n in (-1000.0, 0.0, 0.0))), EAST)
-    assert float(cast([box], ray).distance_m) == pytest.approx(1000.0, rel=1e-6)
+    assert float(cast_ray([box], ray).distance_m) == pytest.approx(1000.0, rel=1e-6)
 
 
 @pytest.mark.parametrize("length", [1e-30, 1e-20, 1.0, 1e20])
@@ -209,7 +209,7 @@ def test_directions_may_have_any_length(dtype, length):
     np.testing.assert_allclose(given.array, [0.0, 0.6, -0.8], rtol=1e-6)
     plane = Plane(ORIGIN, Vec3(0.0, 0.0, length))
     down = Ray(Vec3(*(jnp.asarray(n, dtype) for n in (0.0, 0.0, 2.0))), Vec3(0.6, 0.0, -0.8))
-    hit = cast([plane], down)
+    hit = cast_ray([plane], down)
     assert float(hit.distance_m) == pytest.approx(2.5, rel=1e-6)
     assert float(hit.incidence_cosine(down)) == pytest.approx(0.8, rel=1e-6)
 

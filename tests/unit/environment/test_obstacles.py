@@ -20,7 +20,7 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
-from kittiwake.world.ray import MAX_UNROLLED, NOTHING, Ray, cast
+from kittiwake.world.ray import MAX_UNROLLED, NOTHING, Ray, cast_ray
 
 INFINITE = math.inf
 LONGEST_M = 20.0
@@ -72,7 +72,7 @@ def hits(obstacles, rays):
     @jax.vmap
     def one(row):
         ray = Ray(Vec3.of(row[:3]), Vec3.of(row[3:]))
-        hit = cast(obstacles, ray)
+        hit = cast_ray(obstacles, ray)
         return hit, hit.range_m(LONGEST_M), hit.incidence_cosine(ray)
 
     return one(jnp.asarray(rows))
@@ -153,7 +153,7 @@ def test_ranges_are_those_of_geometry(shape):
 def test_incidence_is_accurate_to_a_hundredth_of_a_degree(incidence_deg):
     slope = math.radians(incidence_deg)
     ray = Ray(Vec3(0.0, 0.0, 3.0), Vec3(math.sin(slope), 0.0, -math.cos(slope)))
-    hit = cast([Plane(ORIGIN)], ray)
+    hit = cast_ray([Plane(ORIGIN)], ray)
     assert abs(math.degrees(math.acos(hit.incidence_cosine(ray))) - incidence_deg) < 1e-9
     assert abs(hit.distance_m - 3.0 / math.cos(slope)) < EXACT_M
 
@@ -170,23 +170,23 @@ def test_normals_are_of_unit_length_and_face_the_ray(shape):
 def test_thin_walls_show_their_faces_in_single_precision(single_precision):
     wall = Box(ORIGIN, Vec3(0.002, 200.0, 50.0))
     for y in (0.0, 60.0, 99.9):
-        hit = cast([wall], Ray(Vec3(*map(jnp.float32, (-30.0, y, 1.0))), EAST))
+        hit = cast_ray([wall], Ray(Vec3(*map(jnp.float32, (-30.0, y, 1.0))), EAST))
         assert float(hit.normal_world.x) == -1.0
 
 
 def test_first_of_several_obstacles_is_met_and_numbered():
     near, far = Sphere(Vec3(4.0, 0.0, 0.0), 1.0), Box(Vec3(8.0, 0.0, 0.0), Vec3(1.0, 1.0, 1.0))
     for obstacles, number in (([near, far], 0), ([far, near], 1)):
-        hit = cast(obstacles, Ray(ORIGIN, EAST))
-        assert hit.number == number
+        hit = cast_ray(obstacles, Ray(ORIGIN, EAST))
+        assert hit.obstacle_index == number
         assert abs(hit.distance_m - 3.0) < EXACT_M
 
 
 @pytest.mark.parametrize("obstacles", [[], [EXAMPLES["sphere"]]])
 def test_nothing_met_is_the_longest_range_without_a_normal(obstacles):
-    hit = cast(obstacles, Ray(Vec3(9.0, 0.0, 0.0), EAST))
+    hit = cast_ray(obstacles, Ray(Vec3(9.0, 0.0, 0.0), EAST))
     assert not hit.exists
-    assert hit.number == NOTHING
+    assert hit.obstacle_index == NOTHING
     assert hit.range_m(LONGEST_M) == LONGEST_M
     assert hit.incidence_cosine(Ray(ORIGIN, EAST)) == 0.0
 
@@ -213,10 +213,11 @@ def test_many_of_a_kind_are_met_as_each_on_its_own():
     assert 50 < met.sum() < 200
     # the loop's products may be contracted
     np.testing.assert_allclose(hit.distance_m, distances.min(axis=0), rtol=1e-12)
-    numbers = (
-        np.stack([one.number for one in apart])[nearest, np.arange(200)] + MAX_UNROLLED * nearest
+    indices = (
+        np.stack([one.obstacle_index for one in apart])[nearest, np.arange(200)]
+        + MAX_UNROLLED * nearest
     )
-    np.testing.assert_array_equal(np.asarray(hit.number)[met], numbers[met])
+    np.testing.assert_array_equal(np.asarray(hit.obstacle_index)[met], indices[met])
     across = np.stack([normals(one) for one in apart])[nearest, np.arange(200)]
     np.testing.assert_allclose(normals(hit)[met], across[met], atol=1e-12)
 
@@ -248,7 +249,7 @@ def assert_finite_derivatives(shape):
     @jax.vmap
     def slopes(ray):
         def told(ray, numbers):
-            hit = cast([eqx.combine(numbers, rest)], ray)
+            hit = cast_ray([eqx.combine(numbers, rest)], ray)
             return hit.range_m(LONGEST_M) + hit.incidence_cosine(ray)
 
         return jax.grad(told, argnums=(0, 1))(ray, moving)
@@ -272,7 +273,7 @@ def test_derivatives_through_many_of_a_kind_are_those_of_differences():
 
     def range_m(height):
         ray = Ray(Vec3(-4.0, 0.0, height), Vec3(jnp.cos(0.1), jnp.sin(0.1), jnp.asarray(0.0)))
-        return cast(spheres, ray).range_m(LONGEST_M)
+        return cast_ray(spheres, ray).range_m(LONGEST_M)
 
     height, step = jnp.asarray(0.3), 1e-6
     difference = (range_m(height + step) - range_m(height - step)) / (2.0 * step)
@@ -281,13 +282,13 @@ def test_derivatives_through_many_of_a_kind_are_those_of_differences():
 
 def test_derivatives_by_sizes_are_those_of_geometry():
     ray = Ray(Vec3(-5.0, 0.0, 0.0), EAST)
-    by_radius = jax.grad(lambda r: cast([Sphere(ORIGIN, r)], ray).range_m(LONGEST_M))
+    by_radius = jax.grad(lambda r: cast_ray([Sphere(ORIGIN, r)], ray).range_m(LONGEST_M))
     assert abs(by_radius(jnp.asarray(2.0)) + 1.0) < 1e-12
     mesh = TriangleMesh.of(PYRAMID, "pyramid")
-    by_scale = jax.grad(lambda s: cast([Mesh(mesh, scale=s)], ray).range_m(LONGEST_M))
+    by_scale = jax.grad(lambda s: cast_ray([Mesh(mesh, scale=s)], ray).range_m(LONGEST_M))
     assert abs(by_scale(jnp.asarray(2.0)) + 1.0) < 1e-12
     across = Ray(Vec3(3.0, 0.0, 1.0), NORTH)
-    by_width = jax.grad(lambda w: cast([Hallway(STRAIGHT, w, 3.0)], across).range_m(LONGEST_M))
+    by_width = jax.grad(lambda w: cast_ray([Hallway(STRAIGHT, w, 3.0)], across).range_m(LONGEST_M))
     assert abs(by_width(jnp.asarray(2.0)) - 0.5) < 1e-12
 
 
@@ -296,7 +297,7 @@ def test_mapped_and_compiled_rays_give_what_single_ones_give(shape):
     rays = random_rays(3, seed=8)
     mapped, ranges, cosines = hits([EXAMPLES[shape]], rays)
     for i, ray in enumerate(rays):
-        hit = cast([EXAMPLES[shape]], ray)
+        hit = cast_ray([EXAMPLES[shape]], ray)
         # compiled products may be contracted
         np.testing.assert_allclose(mapped.distance_m[i], hit.distance_m, rtol=1e-12)
         np.testing.assert_allclose(ranges[i], hit.range_m(LONGEST_M), rtol=1e-12)
@@ -393,7 +394,7 @@ def test_invalid_obstacles_are_refused(kind, parameters, sentence):
 def test_angles_of_obstacles_may_be_given_in_degrees():
     data = {"center_world_m": [0, 0, 0], "radius_m": 1, "height_m": 4, "pitch_deg": 90}
     lying = build_component(OBSTACLES.find("cylinder"), data, str)
-    assert abs(cast([lying], Ray(Vec3(-5.0, 0.0, 0.0), EAST)).distance_m - 3.0) < EXACT_M
+    assert abs(cast_ray([lying], Ray(Vec3(-5.0, 0.0, 0.0), EAST)).distance_m - 3.0) < EXACT_M
 
 
 def test_walls_of_a_bent_hallway_are_closed():

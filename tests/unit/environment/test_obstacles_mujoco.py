@@ -16,7 +16,7 @@ from kittiwake.environment.obstacles.round import Capsule, Cylinder, Sphere
 from kittiwake.environment.obstacles.sheets import ParabolicSheet, Plane
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.world.ray import Ray, cast
+from kittiwake.world.ray import Ray, cast_ray
 
 RAYS = 10_000
 YAW, PITCH, ROLL = 0.7, -0.4, 1.1
@@ -178,7 +178,7 @@ def random_rays(seed):
 
 def cast_at(obstacle, origins, directions):
     def one(origin, direction):
-        return cast([obstacle], Ray(Vec3.of(origin), Vec3.of(direction)))
+        return cast_ray([obstacle], Ray(Vec3.of(origin), Vec3.of(direction)))
 
     return jax.jit(jax.vmap(one))(jnp.asarray(origins), jnp.asarray(directions))
 

@@ -30,10 +30,10 @@ def test_velocities_are_the_rates_of_places(time_s):
     h = 1e-5
 
     def place(t):
-        support = SAILING.support(t)
-        return (support.center_world_m + support.q_world_from_deck.rotate(POINT)).array
+        deck = SAILING.deck_state(t)
+        return (deck.center_world_m + deck.q_world_from_deck.rotate(POINT)).array
 
-    now = SAILING.support(time_s)
+    now = SAILING.deck_state(time_s)
     difference = (place(time_s + h) - place(time_s - h)) / (2.0 * h)
     found = now.velocity_at(now.center_world_m + now.q_world_from_deck.rotate(POINT)).array
     # h^2 / 6 times third derivatives below 10, and rounding of 1e-14 over h
@@ -42,7 +42,7 @@ def test_velocities_are_the_rates_of_places(time_s):
 
 def test_a_platform_heaves_rolls_and_pitches_with_its_amplitudes_and_periods():
     still = dataclasses.replace(SAILING, velocity_world_mps=Vec3.zero(), yaw_rate_radps=0.0)
-    at = {t: still.support(t) for t in (0.0, 1.0, 2.5, 3.0)}
+    at = {t: still.deck_state(t) for t in (0.0, 1.0, 2.5, 3.0)}
     heights = [float(at[t].center_world_m.z) for t in (0.0, 1.0, 3.0)]
     np.testing.assert_allclose(heights, [3.0, 3.3, 2.7], atol=1e-12)
     rolls = [float(at[t].q_world_from_deck.to_euler().roll_rad) for t in (0.0, 2.5)]
@@ -52,7 +52,7 @@ def test_a_platform_heaves_rolls_and_pitches_with_its_amplitudes_and_periods():
 
 
 def test_a_platform_sails_and_turns():
-    later = SAILING.support(20.0)
+    later = SAILING.deck_state(20.0)
     np.testing.assert_allclose(later.center_world_m.array, [21.0, -8.0, 5.0], atol=1e-9)
     assert float(later.q_world_from_deck.to_euler().yaw_rad) == pytest.approx(
         0.4 + 4.0 - 2.0 * math.pi, abs=1e-9
@@ -61,7 +61,7 @@ def test_a_platform_sails_and_turns():
 
 def test_a_fixed_platform_has_its_tilt_and_is_at_rest():
     fixed = FixedPlatform(Vec3(1.0, 2.0, 3.0), 4.0, 2.0, yaw_rad=0.4, roll_rad=0.1, pitch_rad=-0.2)
-    early, late = fixed.support(0.0), fixed.support(100.0)
+    early, late = fixed.deck_state(0.0), fixed.deck_state(100.0)
     euler = early.q_world_from_deck.to_euler()
     found = [euler.roll_rad, euler.pitch_rad, euler.yaw_rad]
     np.testing.assert_allclose(found, [0.1, -0.2, 0.4], atol=1e-12)

@@ -64,8 +64,8 @@ def felt(region, x, y, z, size=SIZE, attitude=(0.0, 0.0, 0.0)):
 
 
 def force_and_torque(x, y, z):
-    push = felt(PUSH, x, y, z).push
-    return jnp.concatenate([push.force_world_n.array, push.torque_world_nm.array])
+    wrench = felt(PUSH, x, y, z).external_wrench
+    return jnp.concatenate([wrench.force_world_n.array, wrench.torque_world_nm.array])
 
 
 def wind_at(around, point):
@@ -136,7 +136,7 @@ def test_a_region_within_a_vehicle_takes_its_part_of_it():
 def test_a_vehicle_without_a_size_crosses_a_face_within_a_millimeter(beyond):
     around = felt(PUSH, -1.0 + beyond * MIN_HALF_M, -0.5, 1.75, Vec3.zero())
     expected = np.zeros(3) if beyond < 0.0 else FORCE.array
-    np.testing.assert_allclose(around.push.force_world_n.array, expected, rtol=1e-12)
+    np.testing.assert_allclose(around.external_wrench.force_world_n.array, expected, rtol=1e-12)
 
 
 def test_a_vehicle_without_a_size_feels_one_wind_all_over():
@@ -193,22 +193,25 @@ def test_force_is_the_same_on_the_way_in_and_on_the_way_out():
 
 
 def test_a_force_does_not_turn_what_is_wholly_inside():
-    push = PUSH.apply(motion(MIDDLE, ATTITUDES["tilted"]), SIZE, CALM).push
-    np.testing.assert_allclose(push.force_world_n.array, FORCE.array, rtol=1e-15)
-    np.testing.assert_array_equal(push.torque_world_nm.array, np.zeros(3))
+    wrench = PUSH.apply(motion(MIDDLE, ATTITUDES["tilted"]), SIZE, CALM).external_wrench
+    np.testing.assert_allclose(wrench.force_world_n.array, FORCE.array, rtol=1e-15)
+    np.testing.assert_array_equal(wrench.torque_world_nm.array, np.zeros(3))
 
 
 def test_a_force_turns_what_is_half_inside_by_the_lever_of_its_middle():
-    push = felt(PUSH, -1.0, -0.5, 1.75).push
-    np.testing.assert_allclose(push.force_world_n.array, 0.5 * FORCE.array, rtol=1e-14)
+    wrench = felt(PUSH, -1.0, -0.5, 1.75).external_wrench
+    np.testing.assert_allclose(wrench.force_world_n.array, 0.5 * FORCE.array, rtol=1e-14)
     torque = np.cross([0.15, 0.0, 0.0], 0.5 * FORCE.array)
-    np.testing.assert_allclose(push.torque_world_nm.array, torque, rtol=1e-13)
+    np.testing.assert_allclose(wrench.torque_world_nm.array, torque, rtol=1e-13)
 
 
 def test_outside_nothing_is_felt():
     place = PLACES["outside"]
     around = BREEZE.apply(motion(place), SIZE, PUSH.apply(motion(place), SIZE, CALM))
-    for felt_there in (around.push.force_world_n, around.push.torque_world_nm):
+    for felt_there in (
+        around.external_wrench.force_world_n,
+        around.external_wrench.torque_world_nm,
+    ):
         np.testing.assert_array_equal(felt_there.array, np.zeros(3))
     np.testing.assert_array_equal(wind_at(around, Vec3(0.3, 0.2, 0.1)), np.zeros(3))
 
@@ -235,8 +238,10 @@ def test_several_regions_add():
     for region in (PUSH, BREEZE, other, gust):
         together = region.apply(beside, SIZE, together)
     for name in ("force_world_n", "torque_world_nm"):
-        expected = sum(getattr(one.push, name).array for one in alone[:2])
-        np.testing.assert_allclose(getattr(together.push, name).array, expected, rtol=1e-14)
+        expected = sum(getattr(one.external_wrench, name).array for one in alone[:2])
+        np.testing.assert_allclose(
+            getattr(together.external_wrench, name).array, expected, rtol=1e-14
+        )
     place = Vec3(0.2, -0.1, 0.05)
     expected = wind_at(alone[2], place) + wind_at(alone[3], place)
     np.testing.assert_allclose(wind_at(together, place), expected, rtol=1e-14)
@@ -258,11 +263,15 @@ def test_a_region_that_is_turned_and_moved_with_the_vehicle_does_the_same(place)
     roll, pitch, yaw = ATTITUDES["tilted"]
     there = motion(moved(quarter(place)), (roll, pitch, yaw + 0.5 * math.pi))
     here = motion(place, (roll, pitch, yaw))
-    push = PUSH.apply(here, SIZE, CALM).push
-    other = ForceRegion(moved(low), moved(high), quarter(FORCE)).apply(there, SIZE, CALM).push
+    wrench = PUSH.apply(here, SIZE, CALM).external_wrench
+    other = (
+        ForceRegion(moved(low), moved(high), quarter(FORCE))
+        .apply(there, SIZE, CALM)
+        .external_wrench
+    )
     # 20 m of coordinates, over sides of half a meter
     for name in ("force_world_n", "torque_world_nm"):
-        expected = quarter(getattr(push, name)).array
+        expected = quarter(getattr(wrench, name)).array
         np.testing.assert_allclose(getattr(other, name).array, expected, rtol=0, atol=1e-13)
     around = BREEZE.apply(here, SIZE, CALM)
     blown = WindRegion(moved(low), moved(high), quarter(WIND)).apply(there, SIZE, CALM)
@@ -278,7 +287,7 @@ def test_gradients_are_finite_at_the_faces(kind, size, x):
     def total(numbers):
         place, corner, other, what = (Vec3.of(numbers[i : i + 3]) for i in (0, 3, 6, 9))
         around = kind(corner, other, what).apply(motion(place), size, CALM)
-        parts = [around.wind_world_mps, around.push, around.shears_world]
+        parts = [around.wind_world_mps, around.external_wrench, around.shears_world]
         return sum(jnp.sum(jnp.asarray(leaf)) for leaf in jax.tree.leaves(parts))
 
     numbers = jnp.concatenate([v.array for v in (Vec3(x, -0.5, 1.75), LOW, HIGH, FORCE)])
@@ -391,10 +400,13 @@ def test_world_vehicle_and_box_turned_together_give_the_turned_force_and_wind(an
     )
     pushing = ForceRegion(LOW, HIGH, turn.rotate(FORCE), yaw, pitch, roll)
     blowing = WindRegion(LOW, HIGH, turn.rotate(WIND), yaw, pitch, roll)
-    push, turned = PUSH.apply(before, SIZE, CALM).push, pushing.apply(after, SIZE, CALM).push
+    wrench, turned = (
+        PUSH.apply(before, SIZE, CALM).external_wrench,
+        pushing.apply(after, SIZE, CALM).external_wrench,
+    )
     # 1e-12: some roundings of numbers of the order of one
     for kind in ("force_world_n", "torque_world_nm"):
-        expected = turn.rotate(getattr(push, kind)).array
+        expected = turn.rotate(getattr(wrench, kind)).array
         np.testing.assert_allclose(getattr(turned, kind).array, expected, rtol=0, atol=1e-12)
     wind, other = BREEZE.apply(before, SIZE, CALM), blowing.apply(after, SIZE, CALM)
     for corner in (Vec3.zero(), Vec3(0.3, -0.2, 0.1)):
@@ -407,7 +419,9 @@ def test_a_box_turned_by_a_quarter_is_the_box_with_its_sides_exchanged():
     turned = ForceRegion(Vec3(-2.0, -1.0, 0.0), Vec3(2.0, 1.0, 3.0), FORCE, yaw_rad=math.pi / 2)
     plain = ForceRegion(Vec3(-1.0, -2.0, 0.0), Vec3(1.0, 2.0, 3.0), FORCE)
     for place in (Vec3(0.0, 1.9, 1.0), Vec3(0.9, 0.0, 2.95), Vec3(1.9, 0.0, 1.0)):
-        found, expected = (one.apply(motion(place), SIZE, CALM).push for one in (turned, plain))
+        found, expected = (
+            one.apply(motion(place), SIZE, CALM).external_wrench for one in (turned, plain)
+        )
         for kind in ("force_world_n", "torque_world_nm"):
             np.testing.assert_allclose(
                 getattr(found, kind).array, getattr(expected, kind).array, atol=1e-12

@@ -248,7 +248,7 @@ def test_sea_has_the_height_and_period_of_its_spectrum(kind):
     times, seeds = jnp.arange(0.0, 150.01, 0.05), 200
 
     def record(seed):
-        return heights(kind.begin(G, jax.random.key(seed)), times)
+        return heights(kind.init(G, jax.random.key(seed)), times)
 
     records = np.asarray(jax.jit(jax.vmap(record))(jnp.arange(seeds)))
     m0, m2 = spectrum_of(kind)
@@ -264,7 +264,7 @@ def test_sea_has_the_height_and_period_of_its_spectrum(kind):
 
 @pytest.mark.parametrize("kind", SEAS.values(), ids=SEAS)
 def test_components_have_the_energy_of_the_significant_height(kind):
-    waves = kind.begin(G, jax.random.key(3))
+    waves = kind.init(G, jax.random.key(3))
     assert 4.0 * math.sqrt(float((waves.amplitudes_m**2).sum()) / 2.0) == pytest.approx(2.0)
 
 
@@ -274,13 +274,13 @@ def test_jonswap_without_enhancement_is_the_sea_of_pierson_and_moskowitz(given):
     growing = JonswapSea(peak_enhancement=1.0, **given, **more)
     developed = PiersonMoskowitzSea(**given, **more)
     assert growing.shortest_period_s(G) == developed.shortest_period_s(G)
-    seas = (jax.tree.leaves(kind.begin(G, jax.random.key(2))) for kind in (growing, developed))
+    seas = (jax.tree.leaves(kind.init(G, jax.random.key(2))) for kind in (growing, developed))
     for one, other in zip(*seas, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_sea_does_not_come_back():
-    waves = SEAS["jonswap"].begin(G, jax.random.key(0))
+    waves = SEAS["jonswap"].init(G, jax.random.key(0))
     first = heights(waves, jnp.arange(0.0, 120.0, 0.5))
     alike = [
         float(jnp.corrcoef(first, heights(waves, later + jnp.arange(0.0, 120.0, 0.5)))[0, 1])
@@ -292,7 +292,7 @@ def test_sea_does_not_come_back():
 def test_directions_spread_as_they_should():
     s = 4.0
     kind = JonswapSea(0.3, towards_rad=1.0, spreading=s, components=1000)
-    waves = kind.begin(G, jax.random.key(0))
+    waves = kind.init(G, jax.random.key(0))
     towards = np.arctan2(waves.east_radpm, waves.north_radpm) - 1.0
     # of cos^2s of half the angle the mean cosine is s / (s + 1)
     assert np.cos(towards).mean() == pytest.approx(s / (s + 1.0), abs=1e-3)
@@ -303,7 +303,7 @@ def test_directions_spread_as_they_should():
 
 def test_same_seed_gives_the_same_sea_and_another_one_other_waves():
     kind = JonswapSea(0.3, spreading=5.0)
-    one, again, other = (kind.begin(G, jax.random.key(seed)) for seed in (1, 1, 2))
+    one, again, other = (kind.init(G, jax.random.key(seed)) for seed in (1, 1, 2))
     for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(again), strict=True):
         np.testing.assert_array_equal(a, b)
     assert (np.asarray(one.phases_rad) != np.asarray(other.phases_rad)).all()
@@ -315,7 +315,7 @@ def test_sea_states_are_those_of_the_world_meteorological_organization(state):
     # code table 3700: glassy, rippled, smooth, slight, moderate, rough, very rough
     upper = (0.0, 0.1, 0.5, 1.25, 2.5, 4.0, 6.0)
     lower = (0.0, *upper[:-1])
-    waves = JonswapSea(sea_state=state).begin(G, jax.random.key(0))
+    waves = JonswapSea(sea_state=state).init(G, jax.random.key(0))
     significant = 4.0 * math.sqrt(float((waves.amplitudes_m**2).sum()) / 2.0)
     assert significant == pytest.approx(height_of(state))
     assert lower[state] <= significant <= upper[state]
@@ -324,13 +324,13 @@ def test_sea_states_are_those_of_the_world_meteorological_organization(state):
 
 def test_wind_raises_the_published_seas():
     # Pierson and Moskowitz: H = 0.21 U^2 / g, and 0.877 g / U at the peak
-    waves = PiersonMoskowitzSea(wind_speed_mps=10.0, components=1000).begin(G, jax.random.key(0))
+    waves = PiersonMoskowitzSea(wind_speed_mps=10.0, components=1000).init(G, jax.random.key(0))
     assert 4.0 * math.sqrt(float((waves.amplitudes_m**2).sum()) / 2.0) == pytest.approx(
         0.0213 * 100.0, rel=0.01
     )
     # JONSWAP: 10 m/s over 10 km: g F / U^2 = 981, f_p U / g = 3.5 981^-0.33, H = 1.6e-3 sqrt(981)
     sea = JonswapSea(wind_speed_mps=10.0, fetch_m=1e4)
-    waves = sea.begin(G, jax.random.key(0))
+    waves = sea.init(G, jax.random.key(0))
     significant = 4.0 * math.sqrt(float((waves.amplitudes_m**2).sum()) / 2.0)
     assert significant == pytest.approx(1.6e-3 * math.sqrt(981.0) * 100.0 / G, rel=1e-3)
     peak_s = 6.0 * sea.shortest_period_s(G)

@@ -9,7 +9,7 @@ import pytest
 
 from kittiwake.environment.obstacles.waves import WavySheet
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.world.ray import Ray, cast
+from kittiwake.world.ray import Ray, cast_ray
 
 ORIGIN = Vec3(0.0, 0.0, 0.0)
 SEA = WavySheet(ORIGIN, 0.5, 3.0, 8.0, 6.0)
@@ -20,7 +20,7 @@ def met(sheet, origins, directions):
     """Distances and normals."""
 
     def one(origin, direction):
-        hit = cast([sheet], Ray(Vec3.of(origin), Vec3.of(direction)))
+        hit = cast_ray([sheet], Ray(Vec3.of(origin), Vec3.of(direction)))
         return hit.distance_m, hit.normal_world.array
 
     found = jax.jit(jax.vmap(one))(jnp.asarray(origins), jnp.asarray(directions))
@@ -123,7 +123,7 @@ def test_clearance_has_finite_derivatives_on_the_surface_over_crests_and_valleys
 def test_range_has_the_derivatives_of_the_surface_and_none_where_nothing_is_met():
     def range_m(height, amplitude, aside):
         sheet = WavySheet(ORIGIN, amplitude, 3.0, 8.0, 6.0)
-        hit = cast([sheet], Ray(Vec3(aside, 0.0, height), Vec3(0.0, 0.0, -1.0)))
+        hit = cast_ray([sheet], Ray(Vec3(aside, 0.0, height), Vec3(0.0, 0.0, -1.0)))
         return hit.range_m(20.0)
 
     slopes = jax.jit(jax.grad(range_m, argnums=(0, 1, 2)))

@@ -36,7 +36,7 @@ def weight(*args, **kwargs):
 def flown(start, ranges_m, altitudes_m, fresh=None, *, range_valid=True):
     """Estimates and states by step of a vehicle that hovers, to which this is told."""
     truth = replace(start.kinematics(), specific_force_body_mps2=up(start))
-    initialized = as_arrays(FUSION.begin(as_arrays(truth), KEY))
+    initialized = as_arrays(FUSION.init(as_arrays(truth), KEY))
     fresh = np.ones(len(ranges_m), bool) if fresh is None else fresh
 
     def step(state, told):

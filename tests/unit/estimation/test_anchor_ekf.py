@@ -24,7 +24,7 @@ MOVED = "vehicles.ar-drone.estimator.anchors_world_m"
 
 
 def initialized(estimator=FILTER):
-    return as_arrays(estimator.begin(as_arrays(START.kinematics()), KEY))
+    return as_arrays(estimator.init(as_arrays(START.kinematics()), KEY))
 
 
 def told(range_m, anchor, *, fresh=True, valid=True):

@@ -46,7 +46,7 @@ def reckoned(period_s, dt_s=None, lasts_s=LASTS_S):
     start = Start(
         Vec3(*position_m(0.0).tolist()), velocity_world_mps=Vec3(RADIUS * OMEGA, 0.0, 0.0)
     ).kinematics()
-    initialized = as_arrays(RECKONING.begin(as_arrays(start), KEY))
+    initialized = as_arrays(RECKONING.init(as_arrays(start), KEY))
 
     def step(state, tick):
         told, fresh = reading(tick.astype(float) * dt_s), tick % every == 0
@@ -82,7 +82,7 @@ def test_between_readings_the_last_one_leads_on():
 def test_estimate_is_the_start_until_the_first_reading():
     start = as_arrays(Start(Vec3(1.0, 2.0, 3.0), yaw_rad=0.5).kinematics())
     silent = EstimatorInputs(start, {"imu": reading(0.0)}, {"imu": jnp.asarray(False)})
-    state, estimate = RECKONING.step(RECKONING.begin(start, KEY), silent, 0.01, KEY)
+    state, estimate = RECKONING.step(RECKONING.init(start, KEY), silent, 0.01, KEY)
     _, estimate = RECKONING.step(state, silent, 0.01, KEY)
     np.testing.assert_allclose(np.asarray(estimate.position_world_m.array), [1.0, 2.0, 3.0])
     np.testing.assert_allclose(np.asarray(estimate.velocity_world_mps.array), 0.0)

@@ -67,7 +67,7 @@ def inputs(fresh):
 def stood(ekf, fresh, steps=100):
     """The state after so many steps of 10 ms in which these sensors speak."""
     still = dataclasses.replace(START, velocity_world_mps=Vec3.zero())
-    first = ekf.begin(as_arrays(still.kinematics()), KEY)
+    first = ekf.init(as_arrays(still.kinematics()), KEY)
 
     def carry_on(state, _):
         later, estimate = ekf.step(state, inputs(fresh), 0.01, KEY)
@@ -94,7 +94,7 @@ def test_sensors_correct_what_the_inertial_unit_cannot_know():
 def test_without_anything_new_the_estimate_only_loses():
     state, _ = stood(Ekf(), ("imu",))
     assert (
-        deviations(state)[:9] >= deviations(Ekf().begin(as_arrays(Start().kinematics()), KEY))[:9]
+        deviations(state)[:9] >= deviations(Ekf().init(as_arrays(Start().kinematics()), KEY))[:9]
     ).all()
     assert np.isfinite(deviations(state)).all()
 
@@ -111,7 +111,7 @@ def test_initial_errors_have_their_deviations():
     start = as_arrays(START.kinematics())
 
     def errors(key):
-        believed = ekf.begin(start, key).nominal
+        believed = ekf.init(start, key).nominal
         turn = start.q_world_from_body * believed.q_world_from_body.inverse()
         return jnp.concatenate(
             [
@@ -122,7 +122,7 @@ def test_initial_errors_have_their_deviations():
         )
 
     draws = np.asarray(jax.jit(jax.vmap(errors))(jax.random.split(KEY, 4000)))
-    stated = ekf.uncertainty(ekf.begin(start, KEY)).covariance
+    stated = ekf.uncertainty(ekf.init(start, KEY)).covariance
     # four deviations of the variance of 4000 draws, sqrt(2 / 4000)
     scale = np.sqrt(np.diagonal(stated))
     np.testing.assert_allclose(np.cov(draws.T) / np.outer(scale, scale), np.eye(9), atol=0.09)
@@ -186,7 +186,7 @@ def test_an_invalid_fix_is_ignored():
     wrong = dataclasses.replace(measurements["gnss"], valid=jnp.asarray(False), hdop=0.0, vdop=0.0)
     fed = inputs(ALL)
     without = dataclasses.replace(fed, measurements={**measurements, "gnss": as_arrays(wrong)})
-    state = Ekf().begin(as_arrays(START.kinematics()), KEY)
+    state = Ekf().init(as_arrays(START.kinematics()), KEY)
     step = jax.jit(lambda fed: Ekf().step(state, fed, 0.01, KEY)[0])
     heard, deaf = step(fed), step(without)
     assert deviations(deaf)[0] > deviations(heard)[0]

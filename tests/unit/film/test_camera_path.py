@@ -41,8 +41,8 @@ def test_all_vehicles_are_in_the_picture_at_all_times(scenario):
     log = pair_log(ann=rows(apart))
     playback = LogPlayback(log, scenario)
     for time_s, view in zip(TIMES_S, path_of(scenario, log), strict=True):
-        frame = playback.frame(time_s)
-        places = np.stack([frame.rows[name][1:4] for name in ("ann", "bob")])
+        scene_state = playback.scene_state(time_s)
+        places = np.stack([scene_state.rows[name][1:4] for name in ("ann", "bob")])
         across, down = view.pixels(places, 1600, 900).T
         assert ((across > 0.0) & (across < 1600.0)).all()
         assert ((down > 0.0) & (down < 900.0)).all()

@@ -56,7 +56,7 @@ def test_only_moving_vehicles_move_in_the_film(scenario, tmp_path):
     playback = LogPlayback(pair_log(ann=away, bob=STILL), scenario)
     renderer = FlightRenderer(playback, pair_log(ann=away, bob=STILL), (WIDTH, HEIGHT))
     view = View(np.array([0.0, -9.0, 4.0]), np.array([0.0, 0.0, 2.0]))
-    early, late = (renderer.drawn(playback.frame(time_s), view) for time_s in (0.0, 4.0))
+    early, late = (renderer.drawn(playback.scene_state(time_s), view) for time_s in (0.0, 4.0))
     changed = difference(early, late).max(axis=2) > 20
     begin, end, stays = (
         view.pixels(np.array([[-1.0, 0.0, 2.0], [-1.0, 1.5, 2.0], [1.0, 0.0, 2.0]]), WIDTH, HEIGHT)

@@ -16,8 +16,8 @@ def found(points, within_m, most, present=None, dtype=float):
 
 def expected(points, within_m, most):
     """Return expected neighbors as sets and their distances in order, padded by own indices."""
-    distances, numbers = KDTree(points).query(points, k=most + 1, distance_upper_bound=within_m)
-    return distances[:, 1:], numbers[:, 1:]
+    distances, indices = KDTree(points).query(points, k=most + 1, distance_upper_bound=within_m)
+    return distances[:, 1:], indices[:, 1:]
 
 
 CLOUDS = {
@@ -43,14 +43,14 @@ CLOUDS = {
 def test_neighbors_equal_those_of_a_kd_tree(cloud, most):
     points = cloud(np.random.default_rng(3))
     near = found(points, 5.0, most)
-    distances, numbers = expected(points, 5.0, most)
+    distances, indices = expected(points, 5.0, most)
     np.testing.assert_array_equal(near.found, np.isfinite(distances))
-    ways = points[np.asarray(near.numbers)] - points[:, None]
+    ways = points[np.asarray(near.indices)] - points[:, None]
     np.testing.assert_allclose(
         np.where(near.found, np.linalg.norm(ways, axis=2), np.inf), distances, rtol=1e-6
     )
     known = np.isfinite(distances)
-    np.testing.assert_array_equal(np.asarray(near.numbers)[known], numbers[known])
+    np.testing.assert_array_equal(np.asarray(near.indices)[known], indices[known])
     crowd = [len(one) - 1 for one in KDTree(points).query_ball_point(points, 5.0)]
     np.testing.assert_array_equal(near.neighbor_count, crowd)
 
@@ -62,7 +62,7 @@ def test_absent_points_have_no_neighbors_and_are_none(size):
     present = np.arange(size) > 0
     near = found(points, 50.0, 3, present)
     assert not near.found[0].any()
-    assert not (np.asarray(near.numbers)[1:][np.asarray(near.found)[1:]] == 0).any()
+    assert not (np.asarray(near.indices)[1:][np.asarray(near.found)[1:]] == 0).any()
     assert int(near.neighbor_count[-1]) == size - 2
 
 
@@ -71,17 +71,17 @@ def test_coincident_points_are_found(size):
     near = found(np.zeros((size, 3)), 1.0, 2)
     assert bool(near.found.all())
     assert (np.asarray(near.neighbor_count) == size - 1).all()
-    assert (np.asarray(near.numbers) != np.arange(size)[:, None]).all()
+    assert (np.asarray(near.indices) != np.arange(size)[:, None]).all()
 
 
 def test_without_a_radius_all_pairs_are_examined():
     points = np.random.default_rng(2).uniform(-1e5, 1e5, (FEW + 40, 3))
     near = found(points, np.inf, 1)
-    np.testing.assert_array_equal(near.numbers[:, 0], KDTree(points).query(points, k=2)[1][:, 1])
+    np.testing.assert_array_equal(near.indices[:, 0], KDTree(points).query(points, k=2)[1][:, 1])
 
 
 def test_mapped_search_equals_a_loop():
     worlds = np.random.default_rng(4).uniform(0.0, 20.0, (3, FEW + 40, 3))
-    alone = [found(points, 4.0, 3).numbers for points in worlds]
-    together = jax.vmap(lambda p: found(p, 4.0, 3).numbers)(jnp.asarray(worlds, float))
+    alone = [found(points, 4.0, 3).indices for points in worlds]
+    together = jax.vmap(lambda p: found(p, 4.0, 3).indices)(jnp.asarray(worlds, float))
     np.testing.assert_array_equal(together, np.stack(alone))

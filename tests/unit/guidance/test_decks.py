@@ -17,7 +17,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.landing.deck_estimate import DeckEstimate
 from kittiwake.guidance.landing.deck_landing import DeckLanding
 from kittiwake.guidance.landing.follow_deck import FollowDeck
-from kittiwake.guidance.landing.vtol import Vtol
+from kittiwake.guidance.landing.uav_usv_landing import UavUsvLanding
 
 SPEED_MPS = Vec3(1.0, -0.5, 0.0)
 BEGAN_M = Vec3(3.0, 2.0, 0.35)
@@ -247,7 +247,9 @@ def test_lost_deck_is_waited_for_at_the_altitude(silent_from_s):
     assert not finished.any()
 
 
-@pytest.mark.parametrize("guidance", [FollowDeck(), Vtol(feed_velocity=True, landing_at_s=6.0)])
+@pytest.mark.parametrize(
+    "guidance", [FollowDeck(), UavUsvLanding(feed_velocity=True, landing_at_s=6.0)]
+)
 def test_follower_stops_over_the_last_position_of_a_lost_deck(guidance):
     time_s, away, *_ = flown(guidance, Vec3(3.0, 2.0, 2.0), 15.0, silent_s=(4.0, 1e9))
     place = world_place(away, time_s)
@@ -330,11 +332,11 @@ def setpoint_height(guidance, place, time_s):
 )
 def test_vtol_commands_the_heights_of_its_source(over_m, beside_m, time_s, wanted_m):
     place = BEGAN_M + Vec3(0.0, beside_m, over_m)
-    assert setpoint_height(Vtol(), place, time_s) == pytest.approx(wanted_m)
+    assert setpoint_height(UavUsvLanding(), place, time_s) == pytest.approx(wanted_m)
 
 
 def test_vtol_without_a_time_never_lands():
-    assert setpoint_height(Vtol(landing_at_s=None), BEGAN_M, 99.0) == pytest.approx(1.65)
+    assert setpoint_height(UavUsvLanding(landing_at_s=None), BEGAN_M, 99.0) == pytest.approx(1.65)
 
 
 def problem(changes, name="deck-landing"):

@@ -21,7 +21,7 @@ from kittiwake.guidance.maneuvers.hold import Hold
 from kittiwake.guidance.maneuvers.return_home import ReturnHome
 from kittiwake.guidance.maneuvers.takeoff import Takeoff
 from kittiwake.guidance.maneuvers.waypoints import Waypoints
-from kittiwake.guidance.mission import Mission, MissionStep, Rule, kind_of
+from kittiwake.guidance.mission import Mission, MissionStep, Rule, registered_name
 
 HERE, THERE, UP = Vec3(0.0, 0.0, 2.0), Vec3(6.0, 0.0, 2.0), Vec3(6.0, 0.0, 8.0)
 
@@ -125,12 +125,12 @@ def test_step_can_be_requested():
         (MissionStep(Hold()), MissionStep(Goto(THERE)), MissionStep(Goto(UP), name="up"))
     )
     state, _ = mission.step(mission.init(KEY), inputs_at(HERE), DT_S, KEY)
-    state = mission.jump_to_step(state, "up")
+    state = mission.jump_to_mission_step(state, "up")
     state, command = mission.step(state, inputs_at(HERE, 5.0), DT_S, KEY)
     assert command.position_world_m == as_arrays(UP)
     assert mission.phases()[int(mission.phase(state))] == "began up, on request"
     with pytest.raises(CommandError, match="there is no step 'uo'.*Did you mean 'up'"):
-        mission.jump_to_step(state, "uo")
+        mission.jump_to_mission_step(state, "uo")
 
 
 def test_finished_mission_can_be_resumed():
@@ -141,7 +141,7 @@ def test_finished_mission_can_be_resumed():
     assert bool(mission.finished(state))
     assert int(command.index) == mission.command_types().index(MotorsOff)
     state, command = mission.step(
-        mission.jump_to_step(state, "goto"), inputs_at(HERE, 9.0), DT_S, KEY
+        mission.jump_to_mission_step(state, "goto"), inputs_at(HERE, 9.0), DT_S, KEY
     )
     assert not bool(mission.finished(state))
     assert int(command.index) == mission.command_types().index(PositionYaw)
@@ -250,10 +250,10 @@ def test_unnamed_steps_of_one_kind_are_numbered():
     assert mission.names == ["hold", "disarm", "hold-3", "hold-2"]
 
 
-def test_default_name_of_a_step_is_the_kind_of_its_task():
+def test_default_name_of_a_step_is_the_registered_name_of_its_task():
     for name in TASKS.names():
-        kind = TASKS.find(name)
-        assert kind_of(object.__new__(kind)) == name
+        task_type = TASKS.find(name)
+        assert registered_name(object.__new__(task_type)) == name
 
 
 def test_timeout_of_the_last_step_does_not_finish_the_mission():

@@ -68,14 +68,16 @@ def test_there_is_no_command_before_a_mode_is_chosen():
     assert joystick.read(gamepad_reading(LY=1.0, RX=-1.0)) == GamepadRequest(None, None)
 
 
-@pytest.mark.parametrize(("button", "mode", "kind"), [(b, *m) for b, m in MODE_BUTTONS.items()])
-def test_each_button_chooses_its_mode_which_stays(button, mode, kind):
+@pytest.mark.parametrize(
+    ("button", "mode", "command_type"), [(b, *m) for b, m in MODE_BUTTONS.items()]
+)
+def test_each_button_chooses_its_mode_which_stays(button, mode, command_type):
     joystick = Joystick(SETTINGS)
     joystick.read(gamepad_reading())
     for reading in (gamepad_reading(button), gamepad_reading(button), gamepad_reading()):
         asked = joystick.read(reading)
         assert asked.mode == mode
-        assert type(asked.command) is kind
+        assert type(asked.command) is command_type
 
 
 def test_switching_off_wins_where_all_buttons_are_pressed_at_once():

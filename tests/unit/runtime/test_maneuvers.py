@@ -1,52 +1,38 @@
-"""What a person asks for, as signals: pure functions of where a vehicle is."""
+"""Maneuvers as commands: guidance stepped with estimates, block by block."""
 
 from math import pi
 
 import numpy as np
 import pytest
 
-from kittiwake.core.commands import (
-    AccelerationYaw,
-    AttitudeThrottle,
-    BodyVelocityYawRate,
-    HeadingSpeed,
-    ModeCommand,
-    MotorsOff,
-    PositionYaw,
-    ThrustAttitude,
-    VelocityYaw,
-    VelocityYawRate,
-)
+from kittiwake.core.commands import AccelerationYaw, MotorsOff, PositionYaw, ThrustAttitude
+from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.guidance.landing.land import Land
+from kittiwake.guidance.maneuvers.takeoff import HOVERING
+from kittiwake.runtime.host_component import _step
 from kittiwake.runtime.maneuvers import (
-    CLEARANCE_M,
-    DESCENT_MPS,
-    MAX_ACCELERATION_MPS2,
-    MAX_SPEED_MPS,
-    MAX_YAW_LEAD_RAD,
     Capabilities,
-    GoTo,
     HoldAttitude,
     HoldCommand,
-    LandManeuver,
-    VehicleEstimate,
-    estimate_from_row,
-    track_position,
+    Landing,
+    compile_maneuvers,
+    go_to,
+    hold,
+    ramp_landing,
+    ramp_takeoff,
+    take_off,
 )
+from kittiwake.runtime.vehicle_estimate import VehicleEstimate, estimate_from_row
 
 HOME_M = np.array([1.0, 2.0, 3.0])
-FLIES = (PositionYaw, AccelerationYaw, ThrustAttitude, MotorsOff)
-BY_VELOCITY = (VelocityYaw, AccelerationYaw, MotorsOff)
-BY_ACCELERATION = (AccelerationYaw, MotorsOff)
-BY_MODES = (AccelerationYaw, ThrustAttitude, ModeCommand, MotorsOff)
+CAPABILITIES = Capabilities((PositionYaw, MotorsOff), 9.81, 1.0, 0.0)
+BLOCK_S = 0.02
 
 
 def now(time_s=0.0, place=HOME_M, velocity=(0.0, 0.0, 0.0), yaw_rad=0.0, touching=None):
-    return VehicleEstimate(time_s, np.array(place), np.array(velocity), yaw_rad, touching)
-
-
-def capabilities(*takes, ground_z_m=0.0):
-    return Capabilities(takes, 9.81, 1.0, ground_z_m)
+    start = Start(Vec3.of(place), yaw_rad=yaw_rad, velocity_world_mps=Vec3.of(velocity))
+    return VehicleEstimate(time_s, start.kinematics(), touching)
 
 
 def numbers(vector):
@@ -56,244 +42,169 @@ def numbers(vector):
 # going to a place
 
 
-def test_a_point_moves_along_the_line_at_the_speed_and_then_stays():
+def test_go_to_moves_a_point_along_the_line_within_the_speed_and_then_holds():
     place = HOME_M + np.array([3.0, 0.0, 4.0])
-    goes = GoTo(place, 0.5, 2.0)
-    for time_s in np.arange(10.0, 15.0, 0.1):
-        said = goes.command(now(time_s), capabilities(*FLIES))
-        gone_m = min(2.0 * (time_s - 10.0), 5.0)
-        np.testing.assert_allclose(
-            numbers(said.position_world_m), HOME_M + gone_m * np.array([0.6, 0.0, 0.8]), atol=1e-9
-        )
-        speed_mps = np.linalg.norm(numbers(said.velocity_world_mps))
-        assert speed_mps == pytest.approx(2.0 if gone_m < 5.0 else 0.0)
-        assert said.yaw_rad == 0.5
-    assert numbers(said.position_world_m).tolist() == place.tolist()
+    maneuver, fastest_mps = go_to(place, 0.5, 2.0), 0.0
+    for time_s in np.arange(10.0, 16.0, 0.1):
+        command = maneuver.command(now(time_s), CAPABILITIES)
+        way_m = numbers(command.position_world_m) - HOME_M
+        assert np.linalg.norm(np.cross(way_m, [0.6, 0.0, 0.8])) < 1e-9
+        fastest_mps = max(fastest_mps, np.linalg.norm(numbers(command.velocity_world_mps)))
+        assert command.yaw_rad == 0.5
+    assert 1.99 < fastest_mps < 2.0 + 1e-9
+    np.testing.assert_allclose(numbers(command.position_world_m), place)
+    np.testing.assert_allclose(numbers(command.velocity_world_mps), 0.0)
 
 
 def test_a_path_begins_at_the_position_of_the_first_command():
-    goes = GoTo(HOME_M + np.array([4.0, 0.0, 0.0]), 0.0, 1.0)
-    goes.command(now(5.0), capabilities(*FLIES))
+    maneuver = go_to(HOME_M + np.array([4.0, 0.0, 0.0]), 0.0, 1.0)
+    maneuver.command(now(5.0), CAPABILITIES)
     drifted = now(6.0, place=HOME_M + np.array([0.0, 3.0, 0.0]))
-    said = goes.command(drifted, capabilities(*FLIES))
-    np.testing.assert_allclose(numbers(said.position_world_m), HOME_M + np.array([1.0, 0.0, 0.0]))
+    point_m = numbers(maneuver.command(drifted, CAPABILITIES).position_world_m)
+    np.testing.assert_allclose(point_m[1:], HOME_M[1:])
+    assert HOME_M[0] < point_m[0] < HOME_M[0] + 1.0
 
 
-def test_the_present_position_is_held():
-    said = GoTo(HOME_M, 0.0).command(now(), capabilities(*FLIES))
-    assert numbers(said.position_world_m).tolist() == HOME_M.tolist()
-    assert numbers(said.velocity_world_mps).tolist() == [0.0, 0.0, 0.0]
+def test_a_position_is_held():
+    command = hold(HOME_M, 0.2).command(now(place=HOME_M + 1.0), CAPABILITIES)
+    assert numbers(command.position_world_m).tolist() == HOME_M.tolist()
+    assert numbers(command.velocity_world_mps).tolist() == [0.0, 0.0, 0.0]
+    assert command.yaw_rad == 0.2
 
 
-def test_a_position_becomes_a_mode_command_for_a_vehicle_with_modes():
-    said = track_position(HOME_M, np.zeros(3), 0.3, now(), capabilities(*BY_MODES))
-    assert isinstance(said, ModeCommand)
-    assert ModeCommand.MODES[int(said.mode)] == "position-yaw"
-    assert numbers(said.position.position_world_m).tolist() == HOME_M.tolist()
-    assert said.position_given
+# takeoff
 
 
-def test_a_vessel_heads_for_its_target_and_slows_down_before_it():
-    takes = capabilities(HeadingSpeed, MotorsOff)
-    far = track_position(HOME_M + np.array([0.0, 30.0, 0.0]), np.zeros(3), 0.0, now(), takes)
-    assert isinstance(far, HeadingSpeed)
-    assert far.heading_rad == pytest.approx(pi / 2.0)
-    near = track_position(HOME_M + np.array([0.0, 1.0, 0.0]), np.zeros(3), 0.0, now(), takes)
-    assert 0.0 < near.speed_mps < far.speed_mps
-    there = track_position(
-        HOME_M + np.array([0.0, 0.1, 0.0]), np.zeros(3), 0.0, now(yaw_rad=1.0), takes
-    )
-    # it does not turn on the spot after a place that it has
-    assert there.heading_rad == 1.0
-
-
-def test_position_error_becomes_a_velocity_within_the_limit():
-    takes = capabilities(*BY_VELOCITY)
-    near = track_position(HOME_M + np.array([0.5, 0.0, 0.0]), np.zeros(3), 0.2, now(), takes)
-    assert isinstance(near, VelocityYaw)
-    assert numbers(near.velocity_world_mps) == pytest.approx([0.5, 0.0, 0.0])
-    far = track_position(HOME_M + np.array([30.0, 40.0, 0.0]), np.zeros(3), 0.2, now(), takes)
-    assert numbers(far.velocity_world_mps) == pytest.approx(
-        [0.6 * MAX_SPEED_MPS, 0.8 * MAX_SPEED_MPS, 0.0]
-    )
-    assert far.yaw_rad == 0.2
-
-
-def test_position_error_becomes_a_damped_acceleration_within_the_limit():
-    takes = capabilities(*BY_ACCELERATION)
-    here = track_position(HOME_M, np.zeros(3), 0.0, now(velocity=(1.0, 0.0, 0.0)), takes)
-    assert isinstance(here, AccelerationYaw)
-    assert numbers(here.acceleration_world_mps2)[0] < 0.0
-    far = track_position(HOME_M + np.array([0.0, 0.0, 90.0]), np.zeros(3), 0.0, now(), takes)
-    assert numbers(far.acceleration_world_mps2) == pytest.approx([0.0, 0.0, MAX_ACCELERATION_MPS2])
+def test_a_takeoff_climbs_by_its_height_and_hovers():
+    maneuver, height_m = take_off(2.0), 3.0
+    for time_s in np.arange(0.0, 8.0, BLOCK_S):
+        estimate = now(time_s, (1.0, 2.0, height_m), yaw_rad=0.3)
+        command = maneuver.command(estimate, CAPABILITIES)
+        height_m += BLOCK_S * float(np.clip(command.position_world_m.z - height_m, -1.0, 1.0))
+        np.testing.assert_allclose(numbers(command.position_world_m)[:2], [1.0, 2.0])
+        assert command.yaw_rad == pytest.approx(0.3)
+    assert maneuver.phase() == HOVERING
+    assert height_m == pytest.approx(5.0, abs=0.1)
 
 
 # landing
 
 
-def test_a_landing_descends_steadily_above_its_start():
-    lands = LandManeuver()
-    for time_s in (7.0, 8.0, 9.0):
-        said = lands.command(now(time_s, touching=False, yaw_rad=0.4), capabilities(*FLIES))
-        sunk = HOME_M - np.array([0.0, 0.0, DESCENT_MPS * (time_s - 7.0)])
-        np.testing.assert_allclose(numbers(said.position_world_m), sunk)
-        assert said.yaw_rad == 0.4
+def descend(maneuver, stands_m, seconds=40.0, from_m=3.0):
+    """Return height and time of the end of a landing; the vehicle follows up to 0.5 m/s."""
+    height_m, time_s = from_m, 0.0
+    while time_s < seconds:
+        touching = height_m <= stands_m
+        command = maneuver.command(
+            now(time_s, (1.0, 2.0, height_m), touching=touching), CAPABILITIES
+        )
+        if isinstance(command, MotorsOff):
+            break
+        sinks_m = BLOCK_S * min(height_m - command.position_world_m.z, 0.5)
+        height_m, time_s = max(height_m - sinks_m, stands_m), time_s + BLOCK_S
+    return height_m, time_s
 
 
-@pytest.mark.parametrize("stands_on_m", [0.1, 2.2])
-def test_motors_stop_after_touchdown_at_any_height(stands_on_m):
-    lands, said, time_s = LandManeuver(), None, 0.0
-    while not isinstance(said, MotorsOff) and time_s < 20.0:
-        up_m = max(3.0 - DESCENT_MPS * time_s, stands_on_m)
-        sinks = -DESCENT_MPS if up_m > stands_on_m else 0.0
-        place = (1.0, 2.0, up_m)
-        moved = now(time_s, place, (0.0, 0.0, sinks), touching=up_m == stands_on_m)
-        said = lands.command(moved, capabilities(*FLIES))
-        time_s += 0.02
-    touched_s = (3.0 - stands_on_m) / DESCENT_MPS
-    assert touched_s + 1.0 < time_s < touched_s + 2.0
+@pytest.mark.parametrize("stands_m", [0.1, 2.2])
+def test_motors_stop_after_touchdown_at_any_height(stands_m):
+    maneuver = Landing(Land(landing_height_world_m=0.1), "lands")
+    height_m, time_s = descend(maneuver, stands_m)
+    assert height_m == stands_m
+    assert time_s < 20.0
     # for good, even if it bounces
-    assert isinstance(lands.command(now(time_s, touching=False), capabilities(*FLIES)), MotorsOff)
+    assert isinstance(maneuver.command(now(time_s, touching=False), CAPABILITIES), MotorsOff)
 
 
 def test_a_vehicle_that_hovers_without_touching_anything_keeps_its_motors():
-    lands = LandManeuver()
+    maneuver = Landing(Land(landing_height_world_m=0.1), "lands")
     for time_s in np.arange(0.0, 10.0, 0.1):
-        assert not isinstance(
-            lands.command(now(time_s, touching=False), capabilities(*FLIES)), MotorsOff
-        )
+        command = maneuver.command(now(time_s, touching=False), CAPABILITIES)
+        assert not isinstance(command, MotorsOff)
 
 
 def test_a_touch_in_passing_is_no_landing():
-    lands = LandManeuver()
-    for count in range(100):
-        said = lands.command(now(count / 10.0, touching=count % 5 > 0), capabilities(*FLIES))
-        assert not isinstance(said, MotorsOff)
+    maneuver = Landing(Land(landing_height_world_m=0.1), "lands")
+    maneuver.command(now(0.0, (1.0, 2.0, 3.0), touching=True), CAPABILITIES)
+    height_m, _ = descend(maneuver, 0.1, from_m=2.9)
+    assert height_m == 0.1
 
 
-def test_landing_without_contact_sensing_stops_above_the_ground():
-    lands = LandManeuver()
-    for time_s in np.arange(0.0, 20.0, 0.5):
-        said = lands.command(now(time_s), capabilities(*FLIES, ground_z_m=-1.0))
-        assert isinstance(said, PositionYaw)
-    assert numbers(said.position_world_m)[2] == -1.0 + CLEARANCE_M
-    assert numbers(said.velocity_world_mps)[2] == 0.0
+# ramps
+
+
+def test_a_ramp_ends_with_the_distance_to_its_end():
+    maneuver = ramp_takeoff(2.0, 4.0, 1.0)
+    for time_s in np.arange(10.0, 14.9, BLOCK_S):
+        command = maneuver.command(now(time_s), CAPABILITIES)
+        assert not maneuver.over
+    assert numbers(command.position_world_m).tolist() == [1.0, 2.0, 5.0]
+    maneuver.command(now(15.1), CAPABILITIES)
+    assert maneuver.over
+    assert maneuver.residual_m == pytest.approx(2.0)
+    assert numbers(maneuver.goal.position_world_m).tolist() == [1.0, 2.0, 5.0]
+
+
+@pytest.mark.parametrize(("max_residual_m", "off"), [(0.2, False), (1.1, True), (np.inf, True)])
+def test_a_ramp_down_switches_the_motors_off_within_the_residual(max_residual_m, off):
+    maneuver = ramp_landing(2.0, None, 0.0, max_residual_m)
+    maneuver.command(now(0.0), CAPABILITIES)
+    command = maneuver.command(now(4.1), CAPABILITIES)
+    assert maneuver.residual_m == pytest.approx(1.0)
+    assert maneuver.off == isinstance(command, MotorsOff) == off
 
 
 # angles
 
 
 def test_hold_attitude_sets_the_thrust_by_angles_and_height():
-    level = HoldAttitude(0.0, 0.0, 0.0, 3.0).command(now(), capabilities(*FLIES))
+    level = HoldAttitude(0.0, 0.0, 0.0, 3.0).command(now(), CAPABILITIES)
     assert isinstance(level, ThrustAttitude)
     assert level.thrust_n == pytest.approx(9.81)
-    leaning = HoldAttitude(0.0, pi / 3.0, 0.0, 3.0).command(now(), capabilities(*FLIES))
+    leaning = HoldAttitude(0.0, pi / 3.0, 0.0, 3.0).command(now(), CAPABILITIES)
     assert leaning.thrust_n == pytest.approx(2.0 * 9.81)
-    assert (
-        HoldAttitude(0.0, 0.0, 0.0, 2.0).command(now(), capabilities(*FLIES)).thrust_n
-        < level.thrust_n
-    )
+    lower = HoldAttitude(0.0, 0.0, 0.0, 2.0).command(now(), CAPABILITIES)
+    assert lower.thrust_n < level.thrust_n
     rising = now(velocity=(0.0, 0.0, 1.0))
-    assert (
-        HoldAttitude(0.0, 0.0, 0.0, 3.0).command(rising, capabilities(*FLIES)).thrust_n
-        < level.thrust_n
-    )
+    assert HoldAttitude(0.0, 0.0, 0.0, 3.0).command(rising, CAPABILITIES).thrust_n < level.thrust_n
 
 
 def test_hold_attitude_commands_its_angles():
-    said = HoldAttitude(0.1, -0.2, 0.3, 3.0).command(now(), capabilities(*FLIES))
-    angles = said.q_world_from_body.to_euler()
+    command = HoldAttitude(0.1, -0.2, 0.3, 3.0).command(now(), CAPABILITIES)
+    angles = command.q_world_from_body.to_euler()
     found = [angles.roll_rad, angles.pitch_rad, angles.yaw_rad]
     np.testing.assert_allclose(found, [0.1, -0.2, 0.3], atol=1e-9)
 
 
 def test_hold_attitude_limits_the_thrust():
-    strong = Capabilities(FLIES, 9.81, 1.0, 0.0, 15.0)
-    said = HoldAttitude(0.0, pi / 3.0, 0.0, 30.0).command(now(), strong)
-    assert said.thrust_n == 15.0
+    strong = CAPABILITIES._replace(max_thrust_n=15.0)
+    command = HoldAttitude(0.0, pi / 3.0, 0.0, 30.0).command(now(), strong)
+    assert command.thrust_n == 15.0
 
 
-# signals that are given as they are
+# commands that are given as they are
 
 
-def test_an_accepted_command_is_passed_on_unchanged():
-    asked = AccelerationYaw(Vec3(1.0, 0.0, 0.0), 0.5)
-    assert HoldCommand(asked).command(now(), capabilities(*FLIES)) is asked
+def test_a_held_command_is_passed_on_unchanged():
+    command = AccelerationYaw(Vec3(1.0, 0.0, 0.0), 0.5)
+    assert HoldCommand(command).command(now(), CAPABILITIES) is command
 
 
-def test_an_unaccepted_command_is_passed_on_to_be_refused():
-    sticks = AttitudeThrottle(0.0, 0.0, 0.5, 0.0, 12.0)
-    for takes in (FLIES, BY_MODES):
-        assert HoldCommand(sticks).command(now(), capabilities(*takes)) is sticks
-    turning = VelocityYawRate(Vec3.zero(), 0.0)
-    assert HoldCommand(turning).command(now(), capabilities(HeadingSpeed, MotorsOff)) is turning
-
-
-def test_motors_off_is_no_mode_command():
-    assert isinstance(HoldCommand(MotorsOff()).command(now(), capabilities(*BY_MODES)), MotorsOff)
-
-
-def test_a_body_velocity_stays_one_inside_a_mode_command():
-    asked = BodyVelocityYawRate(Vec3(1.0, 0.0, 0.0), 0.1)
-    said = HoldCommand(asked).command(now(yaw_rad=1.0), capabilities(*BY_MODES))
-    assert said.velocity_in_body_axes
-    assert numbers(said.velocity.velocity_world_mps).tolist() == [1.0, 0.0, 0.0]
-
-
-def test_a_position_becomes_a_velocity_for_a_vehicle_that_accepts_velocities():
-    asked = PositionYaw(Vec3.of(HOME_M + np.array([0.5, 0.0, 0.0])), 0.2)
-    said = HoldCommand(asked).command(now(), capabilities(*BY_VELOCITY))
-    assert isinstance(said, VelocityYaw)
-    assert numbers(said.velocity_world_mps) == pytest.approx([0.5, 0.0, 0.0])
-
-
-@pytest.mark.parametrize("takes", [BY_VELOCITY, (VelocityYawRate, MotorsOff)])
-def test_body_velocity_follows_the_heading(takes):
-    asked = BodyVelocityYawRate(Vec3(2.0, 1.0, 0.5), 0.0)
-    said = HoldCommand(asked).command(now(yaw_rad=pi / 2.0), capabilities(*takes))
-    assert isinstance(said, takes[0])
-    assert numbers(said.velocity_world_mps) == pytest.approx([-1.0, 2.0, 0.5])
-
-
-def test_velocity_error_becomes_an_acceleration():
-    asked = VelocityYawRate(Vec3(1.0, 0.0, 0.0), 0.0)
-    resting = HoldCommand(asked).command(now(), capabilities(*BY_ACCELERATION))
-    assert isinstance(resting, AccelerationYaw)
-    assert numbers(resting.acceleration_world_mps2)[0] > 1.0
-    moving = HoldCommand(asked).command(
-        now(velocity=(1.0, 0.0, 0.0)), capabilities(*BY_ACCELERATION)
+def test_maneuvers_compile_nothing_after_the_first():
+    compile_maneuvers([(AccelerationYaw, MotorsOff)])
+    count = _step._cache_size()
+    maneuvers = (
+        hold(HOME_M, 1.0),
+        go_to(HOME_M, 1.0, 3.0),
+        take_off(4.0),
+        Landing(Land(landing_height_world_m=2), "lands"),
+        ramp_takeoff(3.0, None, 1.0),
+        ramp_landing(3.0, 2.0, 1.0, np.inf),
+        HoldAttitude(0.0, 0.0, 0.0, 2.0),
     )
-    assert numbers(moving.acceleration_world_mps2) == pytest.approx([0.0, 0.0, 0.0])
-
-
-def turned(obey, times_s, follows=lambda yaw_rad: yaw_rad):
-    """Return the yaw setpoints for a vehicle whose yaw follows them."""
-    yaw_rad, asked = 0.2, []
-    for time_s in times_s:
-        said = obey.command(now(time_s, yaw_rad=yaw_rad), capabilities(*BY_ACCELERATION))
-        asked.append(said.yaw_rad)
-        yaw_rad = follows(said.yaw_rad)
-    return np.array(asked)
-
-
-def test_the_yaw_turns_at_the_rate_from_the_present_yaw():
-    obey = HoldCommand(VelocityYawRate(Vec3.zero(), 0.5))
-    times_s = np.arange(4.0, 8.0, 0.02)
-    np.testing.assert_allclose(turned(obey, times_s), 0.2 + 0.5 * (times_s - 4.0), atol=1e-9)
-
-
-def test_the_yaw_setpoint_waits_for_a_vehicle_that_cannot_turn():
-    obey = HoldCommand(VelocityYawRate(Vec3.zero(), 2.0))
-    asked = turned(obey, np.arange(0.0, 30.0, 0.1), follows=lambda _: 0.2)
-    assert asked.max() == pytest.approx(0.2 + MAX_YAW_LEAD_RAD)
-
-
-def test_a_new_stick_command_continues_the_yaw_setpoint():
-    first = HoldCommand(VelocityYawRate(Vec3.zero(), 0.5))
-    reached = turned(first, np.arange(0.0, 1.0, 0.1), follows=lambda yaw_rad: yaw_rad - 0.1)[-1]
-    second = HoldCommand(VelocityYawRate(Vec3.zero(), 0.0))
-    second.follow(first)
-    assert turned(second, [0.9], follows=lambda _: 0.0)[0] == pytest.approx(reached, abs=1e-9)
+    for maneuver in maneuvers:
+        for time_s in (1.0, 2.0):
+            maneuver.command(now(time_s, touching=True), CAPABILITIES)
+    assert _step._cache_size() == count
 
 
 # the estimate
@@ -302,11 +213,14 @@ def test_a_new_stick_command_continues_the_yaw_setpoint():
 def test_the_estimate_is_read_from_a_row():
     row = {f"estimate.{axis}_m": place for axis, place in zip("xyz", HOME_M, strict=True)}
     row |= {f"estimate.v{axis}_mps": 0.5 for axis in "xyz"}
+    row |= {f"estimate.w{axis}_radps": 0.1 for axis in "xyz"}
     row |= {"estimate.qw": np.cos(0.4), "estimate.qx": 0.0, "estimate.qy": 0.0}
     row |= {"estimate.qz": np.sin(0.4), "time_s": 3.0}
     found = estimate_from_row(row)
     assert found.position_m.tolist() == HOME_M.tolist()
     assert found.yaw_rad == pytest.approx(0.8)
+    forward = 0.5 * (np.cos(0.8) + np.sin(0.8))
+    assert found.motion.velocity_body_mps.x == pytest.approx(forward)
     assert found.touching is None
     assert estimate_from_row(row | {"contact": 0.0}).touching is False
     assert estimate_from_row(row | {"contact": 2.0}).touching is True

@@ -23,8 +23,8 @@ from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.runtime import run_folder
 from kittiwake.runtime.loop import Flight, FlightOutcome
 from kittiwake.runtime.recorder import Recorder
+from kittiwake.runtime.row_layout import RowLayout
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.runtime.watch import RowLayout
 from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.load import load_scenario
 
@@ -197,7 +197,7 @@ class Rows(Flight):
             sink.write({"pelican": np.full((1, len(COLUMNS)), tick / self.rate_hz)})
             self.outcome.steps = tick
             if stopped():
-                self.fail("stopped by the user")
+                self.mark_failed("stopped by the user")
                 break
             self.behind(tick)
         return self.outcome

@@ -16,7 +16,7 @@ from kittiwake.core.errors import CommandError, ScenarioError
 from kittiwake.core.recording import Recording
 from kittiwake.core.units import DEGREE_RAD, FOOT_M, HECTOPASCAL_PA, KNOT_MPS, RPM_RADPS
 from kittiwake.geometry.euler import EulerZYX
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import AbstractRotor
 from kittiwake.scenario.document import apply_overrides, parse_document
@@ -44,7 +44,7 @@ class Everything(eqx.Module):
     share: Annotated[Real, FRACTION] | None = None
     plain: float = 0.0
     count: Annotated[int, POSITIVE] = eqx.field(static=True, default=3)
-    steps: Count = 1
+    steps: Integer = 1
     armed: bool = False
     raised: Flag = False
     label: str = "a"

@@ -7,7 +7,7 @@ import pytest
 from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
-from kittiwake.core.columns import to_blocks
+from kittiwake.core.columns import to_column_groups
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario import size
 from kittiwake.scenario.build import build
@@ -61,7 +61,7 @@ def test_a_camera_knows_how_many_numbers_it_logs(depth):
         if isinstance(part.component.sensor, Camera)
     ]
     own = sensor.measures(*sensor_form(sensor))
-    assert sensor.image_size == sum(len(block.columns) for block in to_blocks(own))
+    assert sensor.image_size == sum(len(group.columns) for group in to_column_groups(own))
 
 
 def sensor_form(camera):
@@ -121,7 +121,7 @@ def test_a_range_camera_knows_how_many_numbers_it_logs():
     eye = RangeCamera(width=6, height=4)
     depths = eye.measures(jnp.zeros((4, 6)), jnp.zeros((4, 6), bool))
     # as measured, and as it is without errors
-    assert eye.image_size == 2 * sum(len(block.columns) for block in to_blocks(depths))
+    assert eye.image_size == 2 * sum(len(group.columns) for group in to_column_groups(depths))
 
 
 def test_a_range_camera_whose_log_does_not_fit_is_refused(eight_gigabytes):

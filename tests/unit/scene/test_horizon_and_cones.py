@@ -86,7 +86,9 @@ def test_a_sonar_cone_ends_at_its_echo(tmp_path):
     columns = (*ann.columns[:-1], "sensor.below.range_m", "sensor.below.valid", "status")
     table = Table(columns, np.insert(ann.values, [-1, -1], measured, axis=1))
     playback = LogPlayback(Log({"ann": table, "bob": log.tables["bob"]}), scenario)
-    echo, silent, waiting = SoundCones(SensorBeams(playback.flight)).shapes(playback.frame(0.0))
+    echo, silent, waiting = SoundCones(SensorBeams(playback.flight)).shapes(
+        playback.scene_state(0.0)
+    )
     assert echo[:, 2].max() == pytest.approx(2.0)
     assert echo[:, 2].min() == pytest.approx(0.5)
     assert np.ptp(silent, axis=0).max() == np.ptp(waiting, axis=0).max() == 0.0

@@ -12,8 +12,8 @@ SETPOINT = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 def test_a_trail_goes_from_the_oldest_to_the_latest_position(staged, placed):
     flight = staged("hover-hummingbird")
     trail = np.column_stack([np.linspace(0.0, 3.0, 500), np.zeros(500), np.ones(500)])
-    frame = placed(flight)._replace(trails={"hummingbird": trail})
-    segments = Trails(["hummingbird"]).segments(frame)
+    scene_state = placed(flight)._replace(trails={"hummingbird": trail})
+    segments = Trails(["hummingbird"]).segments(scene_state)
     assert segments.shape == (MAX_TRAIL_SEGMENTS, 2, 3)
     np.testing.assert_allclose(segments[0, 0], [0.0, 0.0, 1.0])
     np.testing.assert_allclose(segments[-1, 1], [3.0, 0.0, 1.0])
@@ -24,11 +24,11 @@ def test_trails_have_a_constant_number_of_segments(staged, placed):
     flight = staged("ultrasonic-turns")
     trails = Trails(["drone", "other"])
     short, long = np.ones((2, 3)), np.full((700, 3), 2.0)
-    frame = placed(flight)._replace(trails={"drone": short, "other": long})
-    segments = trails.segments(frame)
+    scene_state = placed(flight)._replace(trails={"drone": short, "other": long})
+    segments = trails.segments(scene_state)
     np.testing.assert_allclose(segments[: trails.segments_per_trail], 1.0)
     np.testing.assert_allclose(segments[trails.segments_per_trail :], 2.0)
-    assert trails.segments(frame._replace(trails={})).shape == segments.shape
+    assert trails.segments(scene_state._replace(trails={})).shape == segments.shape
     assert trails.rgb.shape == segments.shape
 
 

@@ -21,12 +21,12 @@ def test_a_frame_has_the_row_of_its_time(scenario):
     log = pair_log()
     playback = LogPlayback(log, scenario)
     assert playback.span_s == (0.0, 4.0)
-    assert np.allclose(playback.frame(1.0).rows["ann"], log.values("ann")[10])
+    assert np.allclose(playback.scene_state(1.0).rows["ann"], log.values("ann")[10])
     assert playback.flight.seed == 7
 
 
 def test_positions_are_interpolated_between_rows(scenario):
-    row = LogPlayback(pair_log(), scenario).frame(1.05).rows["ann"]
+    row = LogPlayback(pair_log(), scenario).scene_state(1.05).rows["ann"]
     assert row[:4] == pytest.approx([1.0, -1.0 + 2.1 / 4.0, -3.15 / 4.0, 2.0 + 1.05 / 4.0])
 
 
@@ -81,5 +81,5 @@ def test_a_log_without_rows_is_refused(scenario):
 
 def test_a_vehicle_without_rows_is_in_no_frame(scenario):
     empty = Table(COLUMNS, np.zeros((0, len(COLUMNS))))
-    frame = LogPlayback(pair_log(bob=empty), scenario).frame(1.0)
-    assert set(frame.rows) == set(frame.trails) == {"ann"}
+    scene_state = LogPlayback(pair_log(bob=empty), scenario).scene_state(1.0)
+    assert set(scene_state.rows) == set(scene_state.trails) == {"ann"}

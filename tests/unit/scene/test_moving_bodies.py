@@ -13,10 +13,10 @@ HALF = math.sqrt(0.5)
 YAW_LEFT = (HALF, 0.0, 0.0, HALF)
 
 
-def part_of(bodies, frame, name):
+def part_of(bodies, scene_state, name):
     numbers = [i for i, part in enumerate(bodies.parts) if f" {part.name}".endswith(f" {name}")]
     assert len(numbers) == 1
-    return bodies.parts[numbers[0]], bodies.poses(frame)[numbers[0]]
+    return bodies.parts[numbers[0]], bodies.poses(scene_state)[numbers[0]]
 
 
 def rotation_between(bodies, flight, placed, name, **numbers):
@@ -138,9 +138,9 @@ def test_a_platform_moves_with_its_model(staged, placed):
     (platform,) = flight.scenario.world.platforms
     bodies = MovingBodies(flight)
     for time_s in (0.0, 1.3):
-        support = platform.support(time_s)
+        state = platform.deck_state(time_s)
         _, deck = part_of(bodies, placed(flight, time_s=time_s), "platforms 1")
-        center = support.center_world_m
+        center = state.center_world_m
         np.testing.assert_allclose(
             deck.positions_world_m, [[float(center.x), float(center.y), float(center.z)]]
         )

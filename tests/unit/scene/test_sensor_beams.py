@@ -30,7 +30,7 @@ def test_the_unit_cone_has_unit_length_and_radius():
 def test_cones_end_at_the_measured_range(ultrasonic_turns):
     beams = SensorBeams(ultrasonic_turns.flight)
     assert beams.cones == 6
-    cones = beams.cones_at(ultrasonic_turns.frame(-1))
+    cones = beams.cones_at(ultrasonic_turns.scene_state(-1))
     measured = [
         ultrasonic_turns.column("drone", f"sensor.turns.ranges_{i}_m", -1) for i in range(5)
     ]
@@ -44,8 +44,8 @@ def test_cones_light_up_in_their_turn(ultrasonic_turns):
     beams = SensorBeams(ultrasonic_turns.flight)
     seen = set()
     for row in range(0, len(ultrasonic_turns.log.tables["drone"].values), 4):
-        frame = ultrasonic_turns.frame(row)
-        opacities = beams.cones_at(frame).opacities
+        scene_state = ultrasonic_turns.scene_state(row)
+        opacities = beams.cones_at(scene_state).opacities
         names = list(ultrasonic_turns.flight.scenario.vehicles["drone"].sensors)
         first = 0 if names[0] == "turns" else 1
         for i in range(5):
@@ -59,7 +59,7 @@ def test_cones_light_up_in_their_turn(ultrasonic_turns):
 
 def test_the_cone_of_a_head_ends_on_the_surface(surface_following):
     beams = SensorBeams(surface_following.flight)
-    cones = beams.cones_at(surface_following.frame(-1))
+    cones = beams.cones_at(surface_following.scene_state(-1))
     tip = cones.poses.positions_world_m[0]
     end = tip + axes_of(cones)[0]
     slope = surface_following.flight.scenario.world.obstacles[0]
@@ -72,7 +72,7 @@ def test_the_cone_of_a_head_ends_on_the_surface(surface_following):
 @pytest.mark.slow
 def test_light_beams_end_at_the_measured_range(hallway_ranging):
     beams = SensorBeams(hallway_ranging.flight)
-    segments = beams.ray_segments(hallway_ranging.frame(-1))
+    segments = beams.ray_segments(hallway_ranging.scene_state(-1))
     assert len(segments) == beams.rays == 60 + 8 * 6
     lengths = np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1)
     for i in range(60):
@@ -84,8 +84,8 @@ def test_light_beams_end_at_the_measured_range(hallway_ranging):
 
 def test_depths_along_the_axis_reach_farther_aside(hallway_ranging):
     beams = SensorBeams(hallway_ranging.flight)
-    frame = hallway_ranging.frame(-1)
-    segments = beams.ray_segments(frame)
+    scene_state = hallway_ranging.scene_state(-1)
+    segments = beams.ray_segments(scene_state)
     table = hallway_ranging.log.tables["os4"]
     q = table.values[-1, 4:8][None]
     ahead = rotated(q, np.array([[1.0, 0.0, 0.0]]))[0]
@@ -104,7 +104,7 @@ def test_depths_along_the_axis_reach_farther_aside(hallway_ranging):
 def test_a_camera_has_eight_edges(hallway_ranging):
     beams = SensorBeams(hallway_ranging.flight)
     assert beams.fields == 1
-    edges = beams.field_segments(hallway_ranging.frame(-1))
+    edges = beams.field_segments(hallway_ranging.scene_state(-1))
     assert edges.shape == (8, 2, 3)
     # the first four start at the camera
     np.testing.assert_allclose(np.ptp(edges[:4, 0], axis=0), 0.0, atol=1e-12)

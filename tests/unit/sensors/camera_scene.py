@@ -24,7 +24,7 @@ def skip_without_graphics():
 def drawn(start=None, obstacles=(), platforms=(), ground_z_m=0.0, partner=None):
     """What a vehicle that is not drawn itself can see."""
     inputs = around(obstacles, start or Start(), ground_z_m)
-    decks = [platform.support(0.0) for platform in platforms]
+    decks = [platform.deck_state(0.0) for platform in platforms]
     places = [pose_row(deck.center_world_m, deck.q_world_from_deck) for deck in decks]
     bodies = Bodies(
         _drawn(tuple(obstacles), tuple(platforms), ground_z_m),
@@ -32,8 +32,8 @@ def drawn(start=None, obstacles=(), platforms=(), ground_z_m=0.0, partner=None):
     )
     deck = None
     if partner is not None:
-        number = jnp.asarray(decks[partner].number + partner, jnp.int32)
-        deck = dataclasses.replace(decks[partner], number=number)
+        surface_id = jnp.asarray(decks[partner].surface_id + partner, jnp.int32)
+        deck = dataclasses.replace(decks[partner], surface_id=surface_id)
     felt = dataclasses.replace(inputs.surroundings, body=-1, partner=deck, decks=tuple(decks))
     return dataclasses.replace(inputs, surroundings=felt, processes={BODIES: bodies})
 

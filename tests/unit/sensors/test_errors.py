@@ -17,7 +17,7 @@ from kittiwake.core.measurements import (
     PressureMeasurement,
 )
 from kittiwake.core.standard_altitude import standard_altitude
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
@@ -44,7 +44,7 @@ class Reading(AbstractMeasurement):
 
     height_m: Real
     velocity_world_mps: Vec3
-    satellites: Count
+    satellites: Integer
     valid: Flag
 
 
@@ -81,7 +81,7 @@ def sampled_often(*errors, times, samples=SAMPLES):
             own = jax.random.fold_in(key, tick)
             return instrument.step(state, inputs(tick), DT_S, own)
 
-        begun, _ = instrument.begin(inputs(jnp.asarray(0)), DT_S, key)
+        begun, _ = instrument.init(inputs(jnp.asarray(0)), DT_S, key)
         return jax.lax.scan(once, begun, jnp.arange(samples))[1]
 
     keys = jax.random.split(jax.random.key(0), times)
@@ -241,7 +241,7 @@ def test_one_field_alone_can_be_stuck():
 def test_the_altitude_of_a_barometer_follows_its_pressure(error):
     instrument = Instrument(Barometer(noise_pa=0.0, drift_pa=0.0), (error,))
     inputs = SensorInputs(0.0, MOTION, CALM, None, {})
-    state, _ = instrument.begin(inputs, DT_S, jax.random.key(0))
+    state, _ = instrument.init(inputs, DT_S, jax.random.key(0))
     _, sample = instrument.step(state, inputs, DT_S, jax.random.key(1))
     told = sample.measurement
     assert told.altitude_m == standard_altitude(told.pressure_pa)

@@ -96,7 +96,7 @@ def test_the_ground_is_read_from_above():
 
 
 def test_a_deck_is_read_from_above_and_only_over_it():
-    deck = FixedPlatform(Vec3(0.0, 0.0, 1.0), 2.0, 1.0, yaw_rad=math.pi / 2).support(0.0)
+    deck = FixedPlatform(Vec3(0.0, 0.0, 1.0), 2.0, 1.0, yaw_rad=math.pi / 2).deck_state(0.0)
     over = [Start(Vec3(0.0, y, 3.5)) for y in (0.0, 0.99, 1.01)]
     seen = [read(DOWN, around(start=start, ground_z_m=0.0, decks=[deck])) for start in over]
     for reading, range_m in zip(seen, [2.5, 2.5, 3.5], strict=True):
@@ -108,7 +108,7 @@ def test_a_deck_is_read_from_above_and_only_over_it():
 def test_a_tilted_deck_is_read_until_it_is_too_oblique():
     for tilt_deg, valid in ((27.4, True), (27.6, False)):
         deck = FixedPlatform(Vec3(0.0, 0.0, 1.0), 2.0, 2.0, pitch_rad=math.radians(tilt_deg))
-        reading = read(DOWN, around(start=Start(Vec3(0.0, 0.0, 3.0)), decks=[deck.support(0.0)]))
+        reading = read(DOWN, around(start=Start(Vec3(0.0, 0.0, 3.0)), decks=[deck.deck_state(0.0)]))
         assert bool(reading.valid) is valid
 
 

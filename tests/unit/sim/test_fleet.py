@@ -146,8 +146,12 @@ def test_parameters_of_one_entry_stay_plain_numbers_and_those_of_several_are_sta
 
 
 def test_each_vehicle_starts_where_the_scenario_says(mixed, start):
-    x = by_vehicle(mixed, [g.dynamics.phase.configuration.position_world_m.x for g in start.groups])
-    y = by_vehicle(mixed, [g.dynamics.phase.configuration.position_world_m.y for g in start.groups])
+    x = by_vehicle(
+        mixed, [g.dynamics.mechanical_state.configuration.position_world_m.x for g in start.groups]
+    )
+    y = by_vehicle(
+        mixed, [g.dynamics.mechanical_state.configuration.position_world_m.y for g in start.groups]
+    )
     assert {name: (float(x[name]), float(y[name])) for name in mixed.names} == {
         "tern-a": (0.0, 50.0),
         "gull-a": (0.0, 0.0),

@@ -18,10 +18,17 @@ def vehicle(place=(0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.0)) -> Kinematics:
 
 
 def neighbor(
-    place, velocity=(0.0, 0.0, 0.0), number=1, *, teammate=True, received=True
+    place, velocity=(0.0, 0.0, 0.0), index_in_team=1, *, teammate=True, received=True
 ) -> Neighbor:
     return as_arrays(
-        Neighbor(vector(place), vector(velocity), 0.0, number, teammate=teammate, received=received)
+        Neighbor(
+            vector(place),
+            vector(velocity),
+            0.0,
+            index_in_team,
+            teammate=teammate,
+            received=received,
+        )
     )
 
 
@@ -30,8 +37,10 @@ def unheard() -> Neighbor:
 
 
 def neighbor_table(
-    *others: Neighbor, leader: Neighbor | None = None, number=0, size=1
+    *others: Neighbor, leader: Neighbor | None = None, index_in_team=0, size=1
 ) -> NeighborTable:
     """Return a neighbor table with one unreceived neighbor after these."""
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *others, unheard())
-    return NeighborTable(stacked, leader or unheard(), jnp.asarray(number), jnp.asarray(size))
+    return NeighborTable(
+        stacked, leader or unheard(), jnp.asarray(index_in_team), jnp.asarray(size)
+    )

@@ -162,9 +162,11 @@ def test_members_in_formation_stay_and_others_return_to_their_positions(shape):
     positions = [np.asarray(formation.offset_world_m(i, size).array) + 7.0 for i in range(size)]
 
     def wanted(own, at):
-        teammates = [neighbor(tuple(positions[i]), number=i) for i in range(size) if i != own]
+        teammates = [
+            neighbor(tuple(positions[i]), index_in_team=i) for i in range(size) if i != own
+        ]
         return proposed_velocity(
-            formation, vehicle(tuple(at)), neighbor_table(*teammates, number=own, size=size)
+            formation, vehicle(tuple(at)), neighbor_table(*teammates, index_in_team=own, size=size)
         )
 
     for i in range(size):

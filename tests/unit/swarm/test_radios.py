@@ -55,7 +55,7 @@ def row(count, gap_m=1.0):
 def neighbors_after(radio, message, steps=1, key=None):
     """Return the neighbor tables after some steps with the same broadcast."""
     key = seed_key(0) if key is None else key
-    state, step = radio.begin(len(message.present), PERIOD_S, key), jax.jit(radio.step)
+    state, step = radio.init(len(message.present), PERIOD_S, key), jax.jit(radio.step)
     for _ in range(steps):
         state, neighbors = step(state, message, PERIOD_S, key)
     return neighbors
@@ -70,7 +70,7 @@ def test_nearest_within_range_are_heard_in_order(radio):
     neighbors = neighbors_after(radio(range_m=2.5, most=3), broadcast(row(6)))
     received = np.asarray(neighbors.entries.received)
     np.testing.assert_array_equal(received.sum(axis=1), [2, 3, 3, 3, 3, 2])
-    np.testing.assert_array_equal(np.asarray(neighbors.entries.number)[0][:2], [1, 2])
+    np.testing.assert_array_equal(np.asarray(neighbors.entries.index_in_team)[0][:2], [1, 2])
 
 
 @each_radio
@@ -115,7 +115,7 @@ def test_ideal_radio_carries_a_leader_out_of_range_and_the_lossy_one_does_not():
 def test_delayed_message_is_extrapolated():
     radio = LossyRadio(latency_s=3 * PERIOD_S, memory_s=0.5)
     key = seed_key(0)
-    state = radio.begin(2, PERIOD_S, key)
+    state = radio.init(2, PERIOD_S, key)
     for tick in range(8):
         moving = [(0.0, 0.0, 0.0), (1.0 + 0.2 * tick, 0.0, 0.0)]
         message = broadcast(moving, [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0)])
@@ -132,7 +132,7 @@ def test_delayed_message_is_extrapolated():
 @pytest.mark.parametrize(("memory_s", "ticks"), [(0.3, 5), (0.5, 7)])
 def test_silent_sender_is_remembered_for_a_time(memory_s, ticks):
     radio, key = LossyRadio(memory_s=memory_s), seed_key(0)
-    state = radio.begin(2, PERIOD_S, key)
+    state = radio.init(2, PERIOD_S, key)
     received = []
     for tick in range(9):
         message = broadcast(row(2), lost=() if tick < 3 else (1,))
@@ -149,7 +149,7 @@ def test_silent_sender_is_remembered_for_a_time(memory_s, ticks):
 
 def test_sender_out_of_range_is_forgotten():
     radio, key = LossyRadio(range_m=10.0), seed_key(0)
-    state = radio.begin(2, PERIOD_S, key)
+    state = radio.init(2, PERIOD_S, key)
     for gap_m, received in ((5.0, True), (50.0, False)):
         state, neighbors = radio.step(state, broadcast(row(2, gap_m)), PERIOD_S, key)
         assert bool(neighbors.entries.received.any()) == received
@@ -159,7 +159,7 @@ def test_sender_out_of_range_is_forgotten():
 def test_overload_does_not_revoke_received_messages():
     radio = LossyRadio(bandwidth_bps=5120.0, memory_s=1.0, most=1)
     key, count = seed_key(0), 40
-    state = radio.begin(count, PERIOD_S, key)
+    state = radio.init(count, PERIOD_S, key)
     alone = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)] + [(1e4 + 1e3 * i, 0.0, 0.0) for i in range(38)]
     crowded = alone[:2] + [(2.0 + 0.1 * i, 0.0, 0.0) for i in range(38)]
     for tick in range(8):
@@ -177,7 +177,7 @@ def test_losses_depend_on_names_and_not_on_indices():
         message = broadcast(places)
         hashes = jnp.asarray([99] * shifted + [5, 6], jnp.uint32)
         message = eqx.tree_at(lambda one: one.roster.name_hash, message, hashes)
-        state, found = radio.begin(len(places), PERIOD_S, key), []
+        state, found = radio.init(len(places), PERIOD_S, key), []
         step = jax.jit(radio.step)
         for _ in range(20):
             state, neighbors = step(state, message, PERIOD_S, key)
@@ -193,7 +193,7 @@ def share_heard(radio, gap_m, steps=60, vehicles=60):
     """Return the share of delivered messages of pairs on a line, and the number of messages."""
     pairs = [(200.0 * (i // 2) + gap_m * (i % 2), 0.0, 0.0) for i in range(vehicles)]
     message, key = broadcast(pairs), seed_key(5)
-    state, step = radio.begin(vehicles, PERIOD_S, key), jax.jit(radio.step)
+    state, step = radio.init(vehicles, PERIOD_S, key), jax.jit(radio.step)
     received = 0
     for _ in range(steps):
         state, neighbors = step(state, message, PERIOD_S, key)
@@ -230,7 +230,7 @@ def test_delivery_ratio_follows_the_formula(radio, gap_m, chance):
 def test_delivery_is_drawn_once_per_message():
     # of ten remembered messages nearly always one arrived; it stays until a newer one does
     radio, key = LossyRadio(loss=0.5, memory_s=1.0), seed_key(2)
-    state, ages = radio.begin(2, PERIOD_S, key), []
+    state, ages = radio.init(2, PERIOD_S, key), []
     for _ in range(60):
         state, neighbors = radio.step(state, broadcast(row(2)), PERIOD_S, key)
         ages.append(round(float(neighbors.entries.age_s[0, 0]) / PERIOD_S))

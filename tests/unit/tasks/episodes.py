@@ -1,4 +1,4 @@
-"""Whole episodes of an environment, with its baseline and with random actions."""
+"""Whole episodes of an environment, with its expert actions and with random actions."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,11 +11,11 @@ import numpy as np
 from kittiwake.core.keys import seed_key
 from kittiwake.tasks.env import Env, EnvState
 
-WORLDS = 4
+ENVIRONMENTS = 4
 
 
 class Episodes(NamedTuple):
-    """Results of the episodes of all worlds.
+    """Results of the episodes of all environments.
 
     Attributes:
         returned: sum of rewards of all agents.
@@ -31,21 +31,21 @@ class Episodes(NamedTuple):
 
 
 def flown(env: Env, seed: int = 7) -> tuple[Episodes, Episodes]:
-    """Run episodes with the baseline, or the scenario's guidance, and with random actions."""
-    with env.mode():
-        keys = jax.random.split(seed_key(seed), WORLDS)
+    """Run episodes with the expert actions, or the scenario's guidance, and with random actions."""
+    with env.precision_context():
+        keys = jax.random.split(seed_key(seed), ENVIRONMENTS)
         begun = jax.eval_shape(env.reset, keys[0])[0]
-        if jax.eval_shape(env.baseline, begun) is None:
+        if jax.eval_shape(env.expert_action, begun) is None:
             both = [_all_flown(env, keys, by) for by in (_guided, _at_random)]
             return both[0], both[1]
 
         def either(state: EnvState, own: jax.Array, led: jax.Array) -> jax.Array:
-            return jnp.where(led, env.baseline(state), _at_random(env, state, own, led))
+            return jnp.where(led, env.expert_action(state), _at_random(env, state, own, led))
 
         twice = jnp.concatenate([keys, keys])
         flights = _all_flown(env, twice, lambda _, *rest: either(*rest))
     halves = [
-        Episodes(*(part[at] for part in flights)) for at in np.split(np.arange(2 * WORLDS), 2)
+        Episodes(*(part[at] for part in flights)) for at in np.split(np.arange(2 * ENVIRONMENTS), 2)
     ]
     return halves[0], halves[1]
 
@@ -59,7 +59,7 @@ def _at_random(env: Env, state: EnvState, own: jax.Array, led: jax.Array) -> jax
 
 
 def _all_flown(env: Env, keys: jax.Array, acting: Callable[..., Any]) -> Episodes:
-    led = jnp.arange(len(keys)) < WORLDS
+    led = jnp.arange(len(keys)) < ENVIRONMENTS
     parts = jax.jit(jax.vmap(partial(_flown, env, acting)))(keys, led)
     return Episodes(*map(np.asarray, parts))
 

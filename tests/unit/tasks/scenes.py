@@ -62,14 +62,14 @@ class Flights:
 
     def __init__(self, env):
         self.env = env
-        with env.mode():
+        with env.precision_context():
             self.reset = jax.jit(env.reset)
             self.step = jax.jit(env.step)
             self._begun = jax.jit(jax.vmap(env.reset))
 
     def begun(self, count):
         """Return the initial states of several episodes."""
-        with self.env.mode():
+        with self.env.precision_context():
             return self._begun(keys(count))[0]
 
     def truths(self, state):

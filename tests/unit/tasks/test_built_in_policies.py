@@ -41,7 +41,7 @@ def test_true_states_do_not_affect_actions_or_beliefs(name):
     @jax.jit
     def acted(state, scene):
         goal = env.task.update_goal(state.goal, scene, key)
-        return goal, scene.each(lambda agent: env.task.baseline(goal, agent, scene))
+        return goal, scene.each(lambda agent: env.task.expert_action(goal, agent, scene))
 
     scene = env.scene(state)
     goal, actions = acted(state, scene)
@@ -59,7 +59,7 @@ def test_searchers_do_not_know_which_persons_have_been_found():
     state, _ = jax.jit(env.reset)(scenes.keys(1)[0])
     scene = env.scene(state)
     found = replace(state.goal, found=jnp.ones_like(state.goal.found))
-    act = jax.jit(lambda goal: scene.each(lambda agent: env.task.baseline(goal, agent, scene)))
+    act = jax.jit(lambda goal: scene.each(lambda agent: env.task.expert_action(goal, agent, scene)))
     np.testing.assert_array_equal(act(state.goal), act(found))
 
 
@@ -68,6 +68,6 @@ def test_learners_do_without_beliefs():
     state = jax.eval_shape(env.reset, scenes.keys(1)[0])[0]
     assert state.goal.beliefs is None
     with pytest.raises(ScenarioError, match=r"take env\.with_beliefs\(\)"):
-        env.baseline(state)
+        env.expert_action(state)
     led = env.with_beliefs()
     assert led.with_beliefs() is led

@@ -118,7 +118,7 @@ def test_return_of_a_run_is_the_sum_of_rewards_of_an_episode(name, policy, durat
         overrides |= {"vehicles.pelican.start.position_world_m": [-30, 120, 10]}
 
     def act(env, state):
-        return env.baseline(state) if policy else None
+        return env.expert_action(state) if policy else None
 
     with jax.enable_x64(True):
         rewards = episode(name, overrides, act)
@@ -145,7 +145,7 @@ AWAY = {
 
 @pytest.mark.parametrize("block_steps", [1, 128, 400])
 def test_return_of_a_flight_ended_by_a_loss_includes_the_loss(block_steps, monkeypatch):
-    # the vehicle leaves the area at 2.54 s, which the task judges at 3 s
+    # the vehicle leaves the area at 2.54 s, which the task rewards at 3 s
     monkeypatch.setattr(flight_executor, "BLOCK_STEPS", block_steps)
     ended = kw.load("keep-spot", {**AWAY, "lost_vehicle": "fail"}).run().summary
     flown_on = kw.load("keep-spot", {**AWAY, "lost_vehicle": "continue"}).run().summary
@@ -169,9 +169,9 @@ def test_shorter_flight_gets_the_final_reward_at_its_end():
 def test_policy_of_the_task_flies_if_the_scenario_selects_it():
     flown = kw.load("cats-mouse").run(duration_s=20)
     hovering = kw.load("cats-mouse", {"policy": None}).run(duration_s=20)
-    figures = [log.summary["metrics"]["task"] for log in (flown, hovering)]
-    assert figures[0].keys() == {"name", "return", "furthest_cat_m", "caught"}
-    assert figures[0]["furthest_cat_m"] < 0.6 * figures[1]["furthest_cat_m"]
+    metrics = [log.summary["metrics"]["task"] for log in (flown, hovering)]
+    assert metrics[0].keys() == {"name", "return", "furthest_cat_m", "caught"}
+    assert metrics[0]["furthest_cat_m"] < 0.6 * metrics[1]["furthest_cat_m"]
     # the mouse flees from hovering cats, too
     assert np.abs(flown_m(hovering, "mouse")[-1, :2]).max() > 10.0
 

@@ -37,7 +37,7 @@ class HubCommandSource:
             message = f"{error}; give it to the hub as --rate"
             raise HubError(message) from None
         self._members: Mapping[str, Member] = {}
-        self.kinds: dict[str, type] = {
+        self.command_types: dict[str, type] = {
             name: VelocityYaw
             for name, vehicle in scenario.vehicles.items()
             if is_guided(vehicle.guidance.component)
@@ -60,7 +60,7 @@ class HubCommandSource:
         end_s = time.monotonic() + READY_S
         while time.monotonic() < end_s:
             answers = self._answers(0.0, reports)
-            if all(answers[name] is not None for name in self.kinds):
+            if all(answers[name] is not None for name in self.command_types):
                 return
             time.sleep(1.0 / hello.rate_hz)
 
@@ -71,7 +71,7 @@ class HubCommandSource:
         answers = self._answers(time_s, reports)
         self._update_notices()
         commands: dict[str, VelocityYaw] = {}
-        for name in self.kinds:
+        for name in self.command_types:
             answer = answers[name]
             if answer is None:
                 commands[name] = self._hold(name, reports[name])

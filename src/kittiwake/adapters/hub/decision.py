@@ -13,12 +13,12 @@ from jaxtyping import Array, PRNGKeyArray
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.commands import VelocityYaw
 from kittiwake.core.component import Scheduled
-from kittiwake.core.keys import named
+from kittiwake.core.keys import fold_in_name
 from kittiwake.core.kinematics import Start
 from kittiwake.core.neighbors import NeighborTable, StateReport
 from kittiwake.core.streams import Stream
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.interfaces.vehicle import Vehicle
@@ -59,7 +59,7 @@ class Decision(eqx.Module):
 
     def init(self) -> tuple[Any, Any]:
         """Return the states of each group's guidance, and of the radio, before the first step."""
-        radio_state, _ = team_radio.begin(self.radio, self.fleet.roster, self.period_s, self.key)
+        radio_state, _ = team_radio.init(self.radio, self.fleet.roster, self.period_s, self.key)
         states = tuple(
             group.map(_initial_state, self._streams(group)) for group in self.fleet.groups
         )
@@ -96,7 +96,9 @@ class Decision(eqx.Module):
         message = Broadcast(
             reports, reports.position_world_m, reported.flags[:, 0], roster, jnp.zeros(())
         )
-        stream = named(named(self.key, Stream.WORLD.of(team_radio.RADIO)), Stream.STEP)
+        stream = fold_in_name(
+            fold_in_name(self.key, Stream.WORLD.of(team_radio.RADIO)), Stream.STEP
+        )
         clock = Clock(reported.tick, self.period_s)
         radio_state, neighbors = run(self.radio, radio_state, message, clock, stream)
         return radio_state, team_radio.advance(self.radio, neighbors, clock)
@@ -133,7 +135,7 @@ class Decision(eqx.Module):
         report: StateReport,
         acceleration_world_mps2: Array,
         guided: Flag,
-        tick: Count,
+        tick: Integer,
         stream: PRNGKeyArray,
     ) -> tuple[Any, Any]:
         position, velocity = report.position_world_m, report.velocity_world_mps
@@ -159,7 +161,7 @@ class Decision(eqx.Module):
     def _streams(self, group: Group) -> Any:
         """Return the keys of the guidance of a group's vehicles, as in a simulation."""
         keys = jax.vmap(lambda own: jax.random.fold_in(self.key, own))(group.name_hashes)
-        return jax.vmap(lambda key: named(key, Stream.GUIDANCE))(keys)
+        return jax.vmap(lambda key: fold_in_name(key, Stream.GUIDANCE))(keys)
 
 
 def is_guided(guidance: AbstractGuidance) -> bool:
@@ -168,7 +170,7 @@ def is_guided(guidance: AbstractGuidance) -> bool:
 
 
 def _initial_state(vehicle: Vehicle, stream: PRNGKeyArray) -> Any:
-    return as_arrays(vehicle.guidance.component.init(named(stream, Stream.INIT)))
+    return as_arrays(vehicle.guidance.component.init(fold_in_name(stream, Stream.INIT)))
 
 
 def _extrapolate(period_s: float, motion: Array, flags: Array) -> StateReport:

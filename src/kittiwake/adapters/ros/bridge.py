@@ -23,8 +23,8 @@ from kittiwake.adapters.ros.vehicle_services import VehicleServices
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
 from kittiwake.runtime.live_executor import LiveExecutor
+from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.runtime.session import Session
-from kittiwake.runtime.watch import Block
 from kittiwake.scenario.ros_settings import RosSettings
 
 # blocks of a flight per second, unless odometry is published at a higher rate
@@ -76,8 +76,8 @@ class Bridge:
                 rate_hz=scenario.rate_hz,
             )
             publish = {
-                topic: node.create_publisher(f"/{namespace}/{topic}", kind)
-                for topic, kind in telemetry.topics.items()
+                topic: node.create_publisher(f"/{namespace}/{topic}", type_name)
+                for topic, type_name in telemetry.topics.items()
             }
             publishers.append((telemetry, name, publish))
             static += static_transforms(
@@ -101,7 +101,7 @@ class Bridge:
         if self._gains is not None:
             self._gains.close()
 
-    def publish_block(self, block: Block) -> None:
+    def publish_block(self, block: RowBlock) -> None:
         """Publish the messages of a block of the flight."""
         transforms: list[MessageFields] = []
         if self._states is not None:

@@ -19,7 +19,7 @@ class Endpoints:
         self.node = node
 
     def create_subscription(
-        self, topic: str, kind: str, callback: Callable[[Message], None]
+        self, topic: str, type_name: str, callback: Callable[[Message], None]
     ) -> None:
         """Subscribe to a topic; an error that repeats is logged once."""
         last = ""
@@ -35,10 +35,10 @@ class Endpoints:
             else:
                 last = ""
 
-        self.node.create_subscription(topic, kind, on_message)
+        self.node.create_subscription(topic, type_name, on_message)
 
     def create_service(
-        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
+        self, name: str, type_name: str, callback: Callable[[Message], MessageFields]
     ) -> None:
         """Advertise a service.
 
@@ -50,10 +50,12 @@ class Endpoints:
                 return callback(request)
             except KittiwakeError as error:
                 self._log_refusal(name, str(error))
-                fields = {REASON_FIELDS[kind]: str(error)} if kind in REASON_FIELDS else {}
+                fields = (
+                    {REASON_FIELDS[type_name]: str(error)} if type_name in REASON_FIELDS else {}
+                )
                 return RefusedResponse(str(error), fields)
 
-        self.node.create_service(name, kind, on_request)
+        self.node.create_service(name, type_name, on_request)
 
     def create_empty_service(self, name: str, callback: Callable[[], None]) -> None:
         """Advertise a ``std_srvs/Empty`` service."""

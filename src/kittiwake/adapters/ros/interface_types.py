@@ -8,7 +8,7 @@ from kittiwake.core.errors import RosError, did_you_mean
 
 
 def find_class(
-    kind: str,
+    type_name: str,
     interface: str,
     import_package: Callable[[str], ModuleType],
     is_interface: Callable[[MessageClass], bool],
@@ -16,7 +16,7 @@ def find_class(
     """Return the class of a message or service type.
 
     Args:
-        kind: type name, with its package.
+        type_name: type name, with its package.
         interface: "msg" or "srv".
         import_package: imports the module with the messages or services of a package.
         is_interface: returns True for message or service classes.
@@ -24,9 +24,9 @@ def find_class(
     Raises:
         RosError: if there is no such type.
     """
-    package, slash, name = kind.partition("/")
+    package, slash, name = type_name.partition("/")
     if not slash:
-        message = f"type '{kind}' has no package; write the package as well: std_msgs/String"
+        message = f"type '{type_name}' has no package; write the package as well: std_msgs/String"
         raise RosError(message)
     module = import_package(package)
     found = getattr(module, name, None)

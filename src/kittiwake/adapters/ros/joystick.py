@@ -4,13 +4,13 @@ from collections.abc import Callable
 from math import isfinite
 
 from kittiwake.adapters.ros.message_types import Message
-from kittiwake.adapters.ros.mode_commands import INACTIVE, MODES, BodyVelocityManeuver
+from kittiwake.adapters.ros.mode_commands import INACTIVE, MODES
 from kittiwake.adapters.ros.vehicle_control import VehicleControl
-from kittiwake.core.commands import BodyVelocityYawRate, ModeCommand
+from kittiwake.core.commands import ModeCommand
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
-from kittiwake.runtime.joystick import GamepadReading, Joystick, StickCommand
-from kittiwake.runtime.maneuvers import HoldCommand, Maneuver
+from kittiwake.runtime.joystick import GamepadReading, Joystick
+from kittiwake.runtime.maneuvers import HoldCommand
 from kittiwake.scenario.joystick_settings import JoystickSettings
 
 
@@ -54,14 +54,8 @@ class JoystickListener:
             if request.chosen:
                 self._control.switch_mode(INACTIVE)
             return
-        mode, maneuver = MODES[number - 1], _maneuver(request.command)
+        mode, maneuver = MODES[number - 1], HoldCommand(request.command)
         if request.chosen:
             self._control.fly(mode, maneuver)
         else:
             self._control.command(mode, maneuver)
-
-
-def _maneuver(signal: StickCommand) -> Maneuver:
-    if isinstance(signal, BodyVelocityYawRate):
-        return BodyVelocityManeuver(signal)
-    return HoldCommand(signal)

@@ -35,13 +35,8 @@ from kittiwake.core.commands import (
 )
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.maneuvers import (
-    Capabilities,
-    HoldCommand,
-    Maneuver,
-    VehicleEstimate,
-    accepts_body_velocity,
-)
+from kittiwake.runtime.maneuvers import Capabilities, HoldCommand, Maneuver
+from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 
 INACTIVE = 0
 
@@ -51,43 +46,22 @@ class WorldFrameManeuver:
     """A command given in world axes; ``to_body`` rotates it by the current attitude.
 
     Attributes:
-        kind: type of the command in body axes.
+        command_type: type of the command in body axes.
         to_body: returns the command in body axes, given q_world_from_body.
     """
 
-    kind: type
+    command_type: type
     to_body: Callable[[Quaternion], Command]
 
     @property
     def description(self) -> str:
         """Short description."""
-        return f"holds {self.kind.__name__}"
+        return f"holds {self.command_type.__name__}"
 
     def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         """Return the command for the current attitude."""
-        return HoldCommand(self.to_body(Quaternion(*now.attitude))).command(now, capabilities)
-
-
-@dataclass
-class BodyVelocityManeuver:
-    """A velocity in body axes, rotated to world axes for vehicles that take only those."""
-
-    velocity: BodyVelocityYawRate
-
-    @property
-    def description(self) -> str:
-        """Short description."""
-        return HoldCommand(self.velocity).description
-
-    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
-        """Return the velocity in axes that the vehicle takes."""
-        if accepts_body_velocity(capabilities):
-            return HoldCommand(self.velocity).command(now, capabilities)
-        q, body = Quaternion(*now.attitude), self.velocity
-        velocity = q.rotate(body.velocity_body_mps)
-        acceleration = q.rotate(body.acceleration_body_mps2)
-        world = VelocityYawRate(velocity, body.yaw_rate_radps, acceleration)
-        return HoldCommand(world).command(now, capabilities)
+        del capabilities
+        return self.to_body(now.motion.q_world_from_body)
 
 
 class Mode(NamedTuple):
@@ -96,14 +70,14 @@ class Mode(NamedTuple):
     Attributes:
         number: as in uav_gazebo_msgs/ControlMode.
         name: prefix of its topics.
-        kind: type of its command messages.
+        type_name: type of its command messages.
         parse: converts a message to a maneuver.
         zero_command: returns the maneuver of a mode without any command so far.
     """
 
     number: int
     name: str
-    kind: str
+    type_name: str
     parse: Callable[[Message], Maneuver]
     zero_command: Callable[[], Maneuver]
 
@@ -133,7 +107,7 @@ def velocity_yawrate(message: Message) -> Maneuver:
     )
     rate = _number(message, "yaw_rate", RATE)
     if message.body_frame:
-        return BodyVelocityManeuver(BodyVelocityYawRate(velocity, rate, acceleration))
+        return HoldCommand(BodyVelocityYawRate(velocity, rate, acceleration))
     return HoldCommand(VelocityYawRate(velocity, rate, acceleration))
 
 
@@ -172,8 +146,8 @@ def thrust_torque(message: Message) -> Maneuver:
 
 # a mode that was never given a command follows zeros, as in uav_gazebo
 MODES = tuple(
-    Mode(number, name, f"uav_gazebo_msgs/{kind}", parse, lambda zero=zero: HoldCommand(zero))
-    for number, (name, kind, parse, zero) in enumerate(
+    Mode(number, name, f"uav_gazebo_msgs/{type_name}", parse, lambda zero=zero: HoldCommand(zero))
+    for number, (name, type_name, parse, zero) in enumerate(
         (
             ("position_yaw", "PositionYawControl", position_yaw, PositionYaw(Vec3.zero(), 0.0)),
             (

@@ -9,7 +9,7 @@ from kittiwake.adapters.ros.messages.topic import Row
 from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.watch import Block
+from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.scenario.ros_settings import RosSettings
 
 # names of the world frame in requests to Gazebo
@@ -43,7 +43,7 @@ class ModelStates:
         }
         self._rows: dict[str, Row] = {}
 
-    def update(self, block: Block) -> None:
+    def update(self, block: RowBlock) -> None:
         """Store the last row of each vehicle."""
         self._rows = {model: block[name][-1] for model, name in self._vehicles.items()}
 

@@ -1,8 +1,8 @@
 """Interface of a ROS node, common to ROS 1 and ROS 2.
 
 A *plain message* is a mapping of field names, those of ROS 2, to numbers, strings, lists and
-mappings. A time is an integer of nanoseconds; fields left out are zero or empty. A *kind* is the
-name of a message or service type, written as in ROS 1 ("nav_msgs/Odometry"). Topics and services
+mappings. A time is an integer of nanoseconds; fields left out are zero or empty. A *type name* is
+that of a message or service type, written as in ROS 1 ("nav_msgs/Odometry"). Topics and services
 have absolute names ("/drone/odometry").
 """
 
@@ -35,7 +35,7 @@ class RosNode(Protocol):
     stop_reason: str
 
     def create_publisher(
-        self, topic: str, kind: str, *, latched: bool = False
+        self, topic: str, type_name: str, *, latched: bool = False
     ) -> Callable[[MessageFields], None]:
         """Return a function that publishes plain messages on a topic.
 
@@ -44,7 +44,7 @@ class RosNode(Protocol):
         ...
 
     def create_subscription(
-        self, topic: str, kind: str, callback: Callable[[Message], None]
+        self, topic: str, type_name: str, callback: Callable[[Message], None]
     ) -> None:
         """Pass each message of a topic to a callback.
 
@@ -53,7 +53,7 @@ class RosNode(Protocol):
         ...
 
     def create_service(
-        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
+        self, name: str, type_name: str, callback: Callable[[Message], MessageFields]
     ) -> None:
         """Advertise a service whose callback returns a plain response.
 

@@ -14,13 +14,19 @@ import numpy as np
 from kittiwake.adapters.ros.mode_commands import INACTIVE, MODES, Mode
 from kittiwake.adapters.ros.ranges import POSITION as HEIGHT
 from kittiwake.adapters.ros.ranges import TIME
-from kittiwake.core.commands import MotorsOff, PositionYaw
+from kittiwake.core.commands import MotorsOff
 from kittiwake.core.errors import CascadeError, CommandError, KittiwakeError
-from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.live_executor import LiveExecutor
-from kittiwake.runtime.maneuvers import HoldCommand, Maneuver, VehicleEstimate
-from kittiwake.runtime.ramps import RampTo
+from kittiwake.runtime.maneuvers import (
+    HoldCommand,
+    Maneuver,
+    RampManeuver,
+    hold,
+    ramp_landing,
+    ramp_takeoff,
+)
 from kittiwake.runtime.session import Session
+from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 
 BY_NUMBER = {mode.number: mode for mode in MODES}
 POSITION = BY_NUMBER[1]
@@ -135,18 +141,14 @@ class VehicleControl:
             The residual in meters: the distance from the end of the ramp after the idle time.
 
         Raises:
-            CommandError: if the motors are on and ``force`` is False, for a vehicle that floats, or
+            CommandError: if the motors are on and ``force`` is False, for a vessel, or
                 for numbers out of range.
         """
         if not height_m > 0.0:
             message = f"height: got {height_m:g} m; must be above 0"
             raise CommandError(message)
         HEIGHT.check("height", height_m)
-        ramp = RampTo(
-            rise_m=height_m,
-            duration_s=_ramp_duration_s("takeoff_time", duration_s),
-            idle_s=_idle_s(idle_s),
-        )
+        ramp = ramp_takeoff(height_m, _ramp_duration_s("takeoff_time", duration_s), _idle_s(idle_s))
         with self._lock:
             self._synchronize()
             estimate = self._executor.estimate(self.vehicle)
@@ -162,7 +164,7 @@ class VehicleControl:
         """Descend to the place of takeoff and stop the motors; None if another command replaced it.
 
         Raises:
-            CommandError: if the motors are off, for a vehicle that floats, or for numbers out of
+            CommandError: if the motors are off, for a vessel, or for numbers out of
                 range.
         """
         if not (force or max_residual_m > 0.0):
@@ -177,9 +179,7 @@ class VehicleControl:
             start = self._executor.scenario.vehicles[self.vehicle].start
             ground_m = float(start.position_world_m.z) if self._ground_m is None else self._ground_m
             within_m = np.inf if force else max_residual_m
-            ramp = RampTo(
-                height_m=ground_m, duration_s=ramp_s, idle_s=pause_s, off_within_m=within_m
-            )
+            ramp = ramp_landing(ground_m, ramp_s, pause_s, within_m)
             self._start_ramp(ramp)
         if not self._wait(ramp):
             return None
@@ -199,11 +199,8 @@ class VehicleControl:
             if estimate is None:
                 return None
             self._timed_out = True
-            position = Vec3(*map(float, estimate.position_m))
             try:
-                self._executor.command(
-                    self.vehicle, HoldCommand(PositionYaw(position, estimate.yaw_rad))
-                )
+                self._executor.command(self.vehicle, hold(estimate.position_m, estimate.yaw_rad))
             except KittiwakeError as error:
                 return (
                     f"'{self.vehicle}' receives no commands and continues with the last one: "
@@ -230,7 +227,7 @@ class VehicleControl:
         if self._session.executor is not self._executor:
             self._reset(self._session.executor)
         maneuver = self._executor.maneuvers.get(self.vehicle)
-        if isinstance(maneuver, RampTo) and maneuver.off:
+        if isinstance(maneuver, RampManeuver) and maneuver.off:
             self._mode = INACTIVE
 
     def _send(self, mode: Mode, maneuver: Maneuver) -> None:
@@ -259,23 +256,23 @@ class VehicleControl:
         self._mode, self._warned_modes = number, set()
         self._last_command_s = self._executor.time_s
 
-    def _start_ramp(self, ramp: RampTo) -> None:
-        if self._executor.scenario.vehicles[self.vehicle].dynamics.floats:
+    def _start_ramp(self, ramp: RampManeuver) -> None:
+        if self._executor.scenario.vehicles[self.vehicle].dynamics.is_vessel:
             message = f"'{self.vehicle}' floats; it can neither take off nor land"
             raise CommandError(message)
         self._send(POSITION, ramp)
         self._enter_mode(POSITION.number)
 
-    def _active_ramp(self) -> RampTo | None:
+    def _active_ramp(self) -> RampManeuver | None:
         """Return the ramp that the vehicle flies."""
         maneuver = self._executor.maneuvers.get(self.vehicle)
-        return maneuver if isinstance(maneuver, RampTo) and not maneuver.over else None
+        return maneuver if isinstance(maneuver, RampManeuver) and not maneuver.over else None
 
     def _require_inactive(self, estimate: VehicleEstimate | None) -> None:
         flies = self._mode != INACTIVE
         if not flies and self.vehicle not in self._executor.maneuvers and estimate is not None:
             # under guidance
-            flies = float(np.linalg.norm(estimate.velocity_mps)) > AT_REST_MPS
+            flies = float(estimate.motion.velocity_world_mps.norm()) > AT_REST_MPS
         if flies:
             state = "under guidance"
             state = state if self._mode == INACTIVE else BY_NUMBER[self._mode].name
@@ -284,7 +281,7 @@ class VehicleControl:
             )
             raise CommandError(message)
 
-    def _wait(self, ramp: RampTo) -> bool:
+    def _wait(self, ramp: RampManeuver) -> bool:
         """Wait for the end of a ramp; return True if it was reached.
 
         Its end becomes the last command of the position mode.
@@ -299,10 +296,8 @@ class VehicleControl:
             time.sleep(POLL_PERIOD_S)
         with self._lock:
             # another command may have replaced it meanwhile
-            if ramp.goal is not None and executor.maneuvers.get(self.vehicle) is ramp:
-                position_m, yaw_rad = ramp.goal
-                hold = HoldCommand(PositionYaw(Vec3(*map(float, position_m)), yaw_rad))
-                self._commands[POSITION.number] = hold
+            if executor.maneuvers.get(self.vehicle) is ramp:
+                self._commands[POSITION.number] = HoldCommand(ramp.goal)
         return True
 
 

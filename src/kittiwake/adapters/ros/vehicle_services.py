@@ -26,7 +26,7 @@ class VehicleServices:
         endpoints, control, namespace = self._endpoints, self._control, self._namespace
         for mode in MODES:
             endpoints.create_subscription(
-                f"{namespace}/{mode.name}/command", mode.kind, partial(self._on_command, mode)
+                f"{namespace}/{mode.name}/command", mode.type_name, partial(self._on_command, mode)
             )
         switch_mode = f"{namespace}/switch_mode"
         endpoints.create_subscription(
@@ -40,10 +40,10 @@ class VehicleServices:
         endpoints.create_service(f"{namespace}/land", f"{PACKAGE}/Land", self._land)
         endpoints.create_trigger_service(f"{namespace}/resume_guidance", control.resume_guidance)
         scenario = self._session.executor.scenario
-        steps = scenario.vehicles[control.vehicle].guidance.component.step_names
+        steps = scenario.vehicles[control.vehicle].guidance.component.mission_step_names
         for step, name in legal_names(steps).items():
             endpoints.create_trigger_service(
-                f"{namespace}/mission/{name}", partial(self._begin_step, step)
+                f"{namespace}/mission/{name}", partial(self._jump_to_mission_step, step)
             )
 
     def _on_command(self, mode: Mode, message: Message) -> None:
@@ -80,7 +80,7 @@ class VehicleServices:
             return {}
         return {"landed_forcefully": result.forced, "success": result.success}
 
-    def _begin_step(self, step: str) -> None:
+    def _jump_to_mission_step(self, step: str) -> None:
         """Resume guidance at a step of the vehicle's mission."""
         self._control.resume_guidance()
-        self._session.executor.begin_step(self._control.vehicle, step)
+        self._session.executor.jump_to_mission_step(self._control.vehicle, step)

@@ -37,7 +37,7 @@ Quantity = Callable[[Table], Series]
 
 
 def save_pictures(
-    trials: Sequence[Trial], folder: Path, *, style: PlotStyle = REPORT, kind: str = "png"
+    trials: Sequence[Trial], folder: Path, *, style: PlotStyle = REPORT, file_format: str = "png"
 ) -> list[str]:
     """Write a picture of each of the first vehicles; returns the file names."""
     vehicles = list(dict.fromkeys(trial.vehicle for trial in trials))
@@ -45,8 +45,8 @@ def save_pictures(
     stems = ["comparison"] if len(vehicles) == 1 else [f"comparison-{v}" for v in drawn]
     for vehicle, stem in zip(drawn, stems, strict=True):
         own = [trial for trial in trials if trial.vehicle == vehicle]
-        draw_comparison(own, style).save(folder / f"{stem}.{kind}")
-    return [f"{stem}.{kind}" for stem in stems]
+        draw_comparison(own, style).save(folder / f"{stem}.{file_format}")
+    return [f"{stem}.{file_format}" for stem in stems]
 
 
 def draw_comparison(trials: Sequence[Trial], style: PlotStyle = REPORT) -> PageFigure:

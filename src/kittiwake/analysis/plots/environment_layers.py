@@ -74,12 +74,14 @@ def _initial_states(world: "World", seed: int) -> dict[str, Any]:
     """Return the initial states of the processes, from the random streams of a fleet."""
     import jax
 
-    from kittiwake.core.keys import named, seed_key
+    from kittiwake.core.keys import fold_in_name, seed_key
     from kittiwake.core.streams import Stream
 
     def begin(key: PRNGKeyArray) -> dict[str, Any]:
         return {
-            name: part.component.init(named(named(key, Stream.WORLD.of(name)), Stream.INIT))
+            name: part.component.init(
+                fold_in_name(fold_in_name(key, Stream.WORLD.of(name)), Stream.INIT)
+            )
             for name, part in world.processes.items()
         }
 

@@ -21,7 +21,7 @@ MAP_SHARE = 0.5
 
 
 def save_flock_pages(
-    log: Log, folder: Path, *, style: PlotStyle = REPORT, kind: str = "png"
+    log: Log, folder: Path, *, style: PlotStyle = REPORT, file_format: str = "png"
 ) -> list[Path]:
     """Write ``flock-TEAM.png`` for each team of a run."""
     scenario = load_scenario(str(folder / SCENARIO_FILE))
@@ -29,7 +29,7 @@ def save_flock_pages(
     for team in teams_of(scenario):
         flown = history(log, team)
         if len(flown.time_s):
-            written.append(folder / f"flock-{team.name}.{kind}")
+            written.append(folder / f"flock-{team.name}.{file_format}")
             draw_flock(log, team, flown, style).save(written[-1])
     return written
 

@@ -208,7 +208,7 @@ def _deck_paths(
         return jnp.stack([jnp.stack([*map(jnp.asarray, (p.x, p.y, p.z))]) for p in places])
 
     times_s = jnp.linspace(span_s[0], span_s[1], PLACES)
-    found = jax.jit(jax.vmap(lambda time_s: corners(platform.support(time_s))))(times_s)
+    found = jax.jit(jax.vmap(lambda time_s: corners(platform.deck_state(time_s))))(times_s)
     outlines = np.asarray(found, float)
     moves = bool(np.abs(outlines[-1] - outlines[0]).max() > STILL_M)
     looks = {"facecolor": to_rgba(DECK, 0.25), "edgecolor": DECK, "linewidth": 0.9, "zorder": 1.4}

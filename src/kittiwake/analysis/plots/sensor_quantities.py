@@ -131,9 +131,9 @@ def _grouped(columns: Collection[str]) -> dict[str, dict[str, list[str]]]:
     """Return the names of numbers by sensor and quantity."""
     grouped: dict[str, dict[str, list[str]]] = {}
     for column in columns:
-        kind, _, rest = column.partition(".")
+        prefix, _, rest = column.partition(".")
         sensor, _, name = rest.partition(".")
-        if kind == "sensor" and name != FRESH:
+        if prefix == "sensor" and name != FRESH:
             base = PART.sub("", name, count=1)
             grouped.setdefault(sensor, {}).setdefault(base, []).append(name)
     return grouped
@@ -146,26 +146,26 @@ def _quantity(
     values = log.values(vehicle)
     fresh: Bool[np.ndarray, " rows"] = values[:, places[f"sensor.{sensor}.{FRESH}"]] > 0.0
 
-    def read(kind: str) -> Samples:
-        return values[:, [places[f"{kind}.{sensor}.{name}"] for name in names]][fresh]
+    def read(prefix: str) -> Samples:
+        return values[:, [places[f"{prefix}.{sensor}.{name}"] for name in names]][fresh]
 
     words, _, ending = base.rpartition("_")
     unit, factor = UNITS.get(ending, ("", 1.0)) if words else ("", 1.0)
-    if base == VALUE and _kind(log.scenario, vehicle, sensor) == "probe":
+    if base == VALUE and _sensor_type(log.scenario, vehicle, sensor) == "probe":
         words, unit = base, field_of(log, vehicle, sensor)[1]
     label = f"{words} ({unit})" if unit else base
     numbers = [_numbers(name) for name in names]
     known = f"ideal.{sensor}.{names[0]}" in places
     flags = ["_".join([VALID, *map(str, place)]) for place in numbers]
 
-    def read_flags(kind: str) -> Bool[np.ndarray, "samples parts"]:
-        if not all(f"{kind}.{sensor}.{flag}" in places for flag in flags):
+    def read_flags(prefix: str) -> Bool[np.ndarray, "samples parts"]:
+        if not all(f"{prefix}.{sensor}.{flag}" in places for flag in flags):
             return np.ones((int(fresh.sum()), len(names)), bool)
-        return values[:, [places[f"{kind}.{sensor}.{flag}"] for flag in flags]][fresh] > 0.0
+        return values[:, [places[f"{prefix}.{sensor}.{flag}"] for flag in flags]][fresh] > 0.0
 
     return SensorQuantity(
         title=f"{sensor}: {label.replace('_', ' ')}",
-        parts=_parts(names, numbers, _kind(log.scenario, vehicle, sensor)),
+        parts=_parts(names, numbers, _sensor_type(log.scenario, vehicle, sensor)),
         time_s=values[fresh, places["time_s"]],
         measured=factor * read("sensor"),
         ideal=factor * read("ideal") if known else None,
@@ -183,10 +183,10 @@ def _numbers(name: str) -> tuple[int, ...]:
     return tuple(int(word) for word in words if word.isdigit())
 
 
-def _parts(names: list[str], numbers: list[tuple[int, ...]], kind: str) -> tuple[str, ...]:
+def _parts(names: list[str], numbers: list[tuple[int, ...]], sensor_type: str) -> tuple[str, ...]:
     if len(names) == 1 and not numbers[0]:
         return ("",)
-    if kind == "ultrasonic-array" and len(names) == len(SENSORS):
+    if sensor_type == "ultrasonic-array" and len(names) == len(SENSORS):
         return SENSORS
     found = [PART.search(name) for name in names]
     letters = ["" if part is None else part.group()[1:] for part in found]
@@ -206,12 +206,12 @@ def _shape(numbers: list[tuple[int, ...]]) -> tuple[int, ...] | None:
     return shape if is_whole else None
 
 
-def _kind(scenario: Mapping[str, Any], vehicle: str, sensor: str) -> str:
+def _sensor_type(scenario: Mapping[str, Any], vehicle: str, sensor: str) -> str:
     """Return the type of a sensor in the scenario; its name if the type is unknown."""
     # vehicles of a counted entry have a number in their names
     entry: Any = scenario.get("vehicles")
     for keys in ((vehicle, vehicle.rpartition("-")[0]), ("sensors",), (sensor,)):
         entry = entry if isinstance(entry, Mapping) else {}
         entry = next((entry[key] for key in keys if key in entry), None)
-    kind = entry.get("type") if isinstance(entry, Mapping) else entry
-    return kind if isinstance(kind, str) else sensor
+    sensor_type = entry.get("type") if isinstance(entry, Mapping) else entry
+    return sensor_type if isinstance(sensor_type, str) else sensor

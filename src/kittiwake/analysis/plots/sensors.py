@@ -56,7 +56,7 @@ def save_sensor_pages(
     wanted: Collection[str] = (),
     *,
     style: PlotStyle = REPORT,
-    kind: str = "png",
+    file_format: str = "png",
 ) -> list[Path]:
     """Write ``sensors-VEHICLE.png`` for each vehicle with sensors, and further pages if needed.
 
@@ -65,7 +65,7 @@ def save_sensor_pages(
         folder: the folder for the pages.
         wanted: the sensors to draw; all if empty.
         style: the style of the pages.
-        kind: the format of the files.
+        file_format: the format of the files.
 
     Returns:
         The files, in the order of the vehicles.
@@ -78,7 +78,7 @@ def save_sensor_pages(
     for vehicle in log.names:
         found = quantities(log, vehicle, wanted)
         for page in range(pages(found)):
-            written.append(folder / f"{_stem(log.names, vehicle, page)}.{kind}")
+            written.append(folder / f"{_stem(log.names, vehicle, page)}.{file_format}")
             draw_page(vehicle, found, page, style).save(written[-1])
     return written
 
@@ -166,9 +166,9 @@ def _curves_panel(quantity: SensorQuantity, title: str) -> TimePanel:
     offsets = FLAG_SPACING * np.arange(count)[::-1] if stacked else np.zeros(count)
     factor = FLAG_HEIGHT if stacked else 1.0
     lines: list[PlotLine] = []
-    for numbers, kind in zip(quantity.series, ("measured", "ideal"), strict=True):
+    for numbers, source in zip(quantity.series, ("measured", "ideal"), strict=True):
         if numbers is not None:
-            lines += _curves(quantity, offsets + factor * numbers, ideal=kind == "ideal")
+            lines += _curves(quantity, offsets + factor * numbers, ideal=source == "ideal")
     ticks = YES_NO if quantity.flag else {}
     top = float(offsets.max()) + 1.0 if stacked else 1.15
     if stacked:
@@ -186,12 +186,12 @@ def _curves_panel(quantity: SensorQuantity, title: str) -> TimePanel:
 
 def _curves(quantity: SensorQuantity, numbers: Samples, *, ideal: bool) -> list[PlotLine]:
     thin = _thinned(quantity)
-    kinds = ("ideal steps", "steps") if quantity.whole else ("ideal", "samples")
+    curve_kinds = ("ideal steps", "steps") if quantity.whole else ("ideal", "samples")
     lines = []
     for part, values, color in zip(quantity.parts, numbers[thin].T, HUES, strict=False):
         # without the vertical line at a jump of an angle; dots need no cut
         drawn = cut_at_jumps(values) if ideal and quantity.unit == "deg" else values
-        lines.append(PlotLine(part, quantity.time_s[thin], drawn, color, kinds[not ideal]))
+        lines.append(PlotLine(part, quantity.time_s[thin], drawn, color, curve_kinds[not ideal]))
     return lines
 
 

@@ -147,10 +147,10 @@ class PageFigure(Figure):
         Raises:
             LogError: if it cannot be written.
         """
-        kind = path.suffix.removeprefix(".") or "png"
+        file_format = path.suffix.removeprefix(".") or "png"
         undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
         with output_file(path) as unfinished, self.plot_style.context():
-            self.savefig(unfinished, dpi=DPI, format=kind, metadata=undated.get(kind))
+            self.savefig(unfinished, dpi=DPI, format=file_format, metadata=undated.get(file_format))
 
     def _repr_png_(self) -> bytes:
         """Return the page as PNG for IPython's display."""

@@ -39,7 +39,7 @@ SAMPLE: dict[str, Any] = {"s": 18.0, "linewidths": 0.3, "edgecolors": "white", "
 
 
 def save_survey_maps(
-    log: Log, folder: Path, *, style: PlotStyle = REPORT, kind: str = "png"
+    log: Log, folder: Path, *, style: PlotStyle = REPORT, file_format: str = "png"
 ) -> list[Path]:
     """Write ``survey-FIELD.png`` for each field with valid samples.
 
@@ -51,7 +51,7 @@ def save_survey_maps(
     scenario = load_scenario(str(folder / SCENARIO_FILE))
     written: list[Path] = []
     for name in dict.fromkeys(probe.field for probe in found):
-        written.append(folder / f"survey-{name}.{kind}")
+        written.append(folder / f"survey-{name}.{file_format}")
         probes = [probe for probe in found if probe.field == name]
         draw_survey(log, scenario, probes, style).save(written[-1])
     return written

@@ -6,7 +6,7 @@ from math import inf
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.session import Session
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 
 FASTEST = "as fast as possible"
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "10x", FASTEST)
@@ -70,5 +70,5 @@ class ClockPanel:
             clock.paused = True
         clock.step()
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Do nothing: the controls change only by user input."""

@@ -10,17 +10,18 @@ from kittiwake.cockpit.command_sliders import CommandSliders, SliderContext, com
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.core.commands import MotorsOff
 from kittiwake.runtime.maneuvers import (
-    CLIMB_MPS,
-    GoTo,
     HoldAttitude,
     HoldCommand,
-    LandManeuver,
     Maneuver,
-    Position,
-    VehicleEstimate,
+    PositionManeuver,
+    go_to,
+    hold,
+    land,
+    take_off,
 )
 from kittiwake.runtime.session import Session
-from kittiwake.scene.frame import Frame
+from kittiwake.runtime.vehicle_estimate import PositionArray, VehicleEstimate
+from kittiwake.scene.scene_state import SceneState
 
 TAKE_OFF_M = 2.0
 MAX_TILT_DEG, HEIGHT_M = 22.5, 10.0
@@ -77,13 +78,14 @@ class CommandPanel:
                 lambda _, step=step, turn=turn: self._move(step, turn)
             )
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Update the status line and the visibility of the controls."""
         executor = self._session.executor
         maneuver = executor.maneuvers.get(self._context.selected)
         source = "guidance" if maneuver is None else f"command: {maneuver.description}"
         ready = "" if executor.ready else " (preparing commands)"
-        text = f"**{self._context.selected}** is controlled by {source}{self._phase(frame)}{ready}"
+        phase, vehicle = self._phase(scene_state), self._context.selected
+        text = f"**{vehicle}** is controlled by {source}{phase}{ready}"
         if executor.ended:
             text = "The flight has ended. Restart it to fly again."
         if text != self._status.content:
@@ -92,8 +94,8 @@ class CommandPanel:
             # button groups cannot be disabled, so the folder is hidden
             self._folder.visible = not executor.ended
 
-    def _phase(self, frame: Frame) -> str:
-        row = self._context.row(frame)
+    def _phase(self, scene_state: SceneState) -> str:
+        row = self._context.row(scene_state)
         phases = self._context.vehicle.guidance.component.phases()
         number = row.get("guidance.phase", 0.0)
         phase = phases[int(number)] if number == number else ""
@@ -115,10 +117,10 @@ class CommandPanel:
 
     def _maneuvers(self) -> tuple[str, ...]:
         """Return the maneuvers of the selected vehicle."""
-        return VESSEL if self._context.vehicle.dynamics.floats else AIRCRAFT
+        return VESSEL if self._context.vehicle.dynamics.is_vessel else AIRCRAFT
 
     def _add_mission_steps(self) -> None:
-        names = self._context.vehicle.guidance.component.step_names
+        names = self._context.vehicle.guidance.component.mission_step_names
         if not names:
             return
         gui = self._context.gui
@@ -129,7 +131,7 @@ class CommandPanel:
         @self._context.user_action
         def _(_: ControlEvent) -> None:
             self._session.executor.command(self._context.selected, None)
-            self._session.executor.begin_step(self._context.selected, step.value)
+            self._session.executor.jump_to_mission_step(self._context.selected, step.value)
 
     def _add_attitude_sliders(self) -> None:
         """Add sliders of attitude and height, as in the Matlab drone simulator."""
@@ -219,28 +221,32 @@ class CommandPanel:
         if label == "Resume guidance" or estimate is None:
             self._session.executor.command(self._context.selected, None)
             return
-        place = estimate.position_m.copy()
         match label:
             case "Take off":
-                above = place + np.array([0.0, 0.0, TAKE_OFF_M])
-                self._start(GoTo(above, estimate.yaw_rad, CLIMB_MPS))
+                self._start(take_off(TAKE_OFF_M))
             case "Land":
-                self._start(LandManeuver())
+                world = self._context.scenario.world
+                self._start(land(self._context.vehicle, world, estimate))
             case "Disarm":
                 self._start(HoldCommand(MotorsOff()))
             case _:
-                self._start(GoTo(place, estimate.yaw_rad))
+                self._start(hold(estimate.position_m, estimate.yaw_rad))
 
-    def _move(self, step: Position, turn_deg: float) -> None:
+    def _move(self, step: PositionArray, turn_deg: float) -> None:
         """Move the current target by a step in the level axes of the vehicle."""
-        maneuver = self._session.executor.maneuvers.get(self._context.selected)
-        estimate = self._estimate_or_start()
-        here = GoTo(estimate.position_m, estimate.yaw_rad)
-        previous = maneuver if isinstance(maneuver, GoTo) else here
-        c, s = np.cos(previous.yaw_rad), np.sin(previous.yaw_rad)
+        position_m, yaw_rad = self._target()
+        c, s = np.cos(yaw_rad), np.sin(yaw_rad)
         moved = np.array([c * step[0] - s * step[1], s * step[0] + c * step[1], step[2]])
-        to = GoTo(previous.position_world_m + moved * STEP_M, previous.yaw_rad + radians(turn_deg))
+        to = go_to(position_m + moved * STEP_M, yaw_rad + radians(turn_deg))
         self._context.user_action(lambda _: self._start(to))(_KeyPress())
+
+    def _target(self) -> tuple[PositionArray, float]:
+        """Return the position and yaw of the current maneuver, or else of the vehicle."""
+        maneuver = self._session.executor.maneuvers.get(self._context.selected)
+        if isinstance(maneuver, PositionManeuver):
+            return maneuver.position_world_m, maneuver.yaw_rad
+        estimate = self._estimate_or_start()
+        return estimate.position_m, estimate.yaw_rad
 
     def _on_key(self, label: str) -> None:
         if label not in self._maneuvers():
@@ -265,7 +271,7 @@ class CommandPanel:
             self._context.notify("Go to", text, error=True)
             return
         place = np.array([x, y, estimate.position_m[2]])
-        self._context.user_action(lambda _: self._start(GoTo(place, estimate.yaw_rad)))(event)
+        self._context.user_action(lambda _: self._start(go_to(place, estimate.yaw_rad)))(event)
 
     def _start(self, maneuver: Maneuver) -> None:
         self._session.executor.command(self._context.selected, maneuver)
@@ -275,19 +281,16 @@ class CommandPanel:
 
     def _last_command(self) -> Mapping[str, float]:
         """Return the values of the last command by log column."""
-        frame = self._context.source.frame()
-        row = {} if frame is None else self._context.row(frame)
+        scene_state = self._context.source.scene_state()
+        row = {} if scene_state is None else self._context.row(scene_state)
         return {name: value for name, value in row.items() if name.startswith("cmd_")}
 
     def _estimate_or_start(self) -> VehicleEstimate:
         """Return the estimate of the vehicle; before the flight, its start."""
-        start = self._context.vehicle.start
-        place, yaw_rad = start.position_world_m, start.kinematics().euler_world_from_body.yaw_rad
-        start_m = np.array([float(place.x), float(place.y), float(place.z)])
         estimate = self._estimate()
         if estimate is not None and np.isfinite([*estimate.position_m, estimate.yaw_rad]).all():
             return estimate
-        return VehicleEstimate(0.0, start_m, np.zeros(3), float(yaw_rad), None)
+        return VehicleEstimate(0.0, self._context.vehicle.start.kinematics())
 
 
 class _KeyPress:

@@ -2,13 +2,13 @@
 
 from typing import Protocol, runtime_checkable
 
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 
 
 @runtime_checkable
 class Panel(Protocol):
     """Controls and displays on the page."""
 
-    def update(self, frame: Frame) -> None:
-        """Update the panel to a frame."""
+    def update(self, scene_state: SceneState) -> None:
+        """Update the panel to a scene state."""
         ...

@@ -9,7 +9,7 @@ from kittiwake.control import CONTROLLERS
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.runtime.session import Session
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 
 
 class ParametersPanel:
@@ -20,7 +20,7 @@ class ParametersPanel:
         self._folders: list[viser.GuiFolderHandle] = []
         context.build(self._build)
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Do nothing: the controls change only by user input."""
 
     def _build(self) -> None:

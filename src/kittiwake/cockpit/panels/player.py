@@ -3,7 +3,7 @@
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.cockpit.panels.clock import FASTEST, SPEEDS, parse_speed
 from kittiwake.cockpit.replay import Replay
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 
 STEP_S = 0.02
 NO_EVENT = "select an event"
@@ -69,8 +69,8 @@ class PlayerPanel:
                 replay.time_s = replay.begin_s
                 self._jumped = True
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Move the time bar while playing and after a jump; leave it to the user while paused."""
         if not self._replay.paused or self._jumped:
             self._jumped = False
-            self._bar.value = frame.time_s
+            self._bar.value = scene_state.time_s

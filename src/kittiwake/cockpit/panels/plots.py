@@ -5,7 +5,7 @@ import viser
 from viser import uplot
 
 from kittiwake.cockpit.panel_context import PanelContext
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 
 # initially plotted columns, if logged
 INITIAL = (("x_m", "y_m", "z_m"), ("vx_mps", "vy_mps", "vz_mps"))
@@ -25,9 +25,9 @@ class PlotsPanel:
         self._plots: list[_Plot] = []
         context.build(self._build)
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Redraw the plots from the history."""
-        del frame
+        del scene_state
         for plot in self._plots:
             plot.draw()
 

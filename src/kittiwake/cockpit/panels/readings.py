@@ -5,7 +5,7 @@ from math import asin, atan2, degrees
 
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.interfaces.head import AbstractHead
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 from kittiwake.sensors.round_robin import SENSORS
 
 # groups with more than twice as many columns are not shown
@@ -34,9 +34,9 @@ class ReadingsPanel:
             self._shown = self._context.selected, self._context.logged_columns
         return self._shown[1]
 
-    def update(self, frame: Frame) -> None:
-        """Update the tables to a frame."""
-        row = self._context.row(frame)
+    def update(self, scene_state: SceneState) -> None:
+        """Update the tables to a scene state."""
+        row = self._context.row(scene_state)
         row = {name: row[name] for name in self._names()}
         sections = {
             "True state": _motion(row, ""),

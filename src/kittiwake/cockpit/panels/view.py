@@ -13,9 +13,9 @@ from PIL import Image
 from kittiwake.cockpit.frame_buffer import FrameSource
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.cockpit.scene_nodes import SceneNodes, home_camera
-from kittiwake.scene.frame import FlightInfo, Frame
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 
-EMPTY_FRAME = Frame(0.0, {}, {})
+EMPTY_SCENE_STATE = SceneState(0.0, {}, {})
 FREE, FOLLOW = "free", "follow selected vehicle"
 # browsers with software rendering are slow
 TIMEOUT_S = 60.0
@@ -33,7 +33,7 @@ class LayersPanel:
                 box = context.gui.add_checkbox(layer.name, initial_value=shown)
                 box.on_update(context.user_action(self._toggle(scene, layer.name)))
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Do nothing: the controls change only by user input."""
 
     def _toggle(self, scene: SceneNodes, layer: str) -> Callable[[ControlEvent], None]:
@@ -83,7 +83,7 @@ class BrowserCamera:
             camera.position, camera.look_at = place + offset, place
 
     def _home(self) -> tuple[Place, Place]:
-        return home_camera(self._flight, self._source.frame() or EMPTY_FRAME)
+        return home_camera(self._flight, self._source.scene_state() or EMPTY_SCENE_STATE)
 
 
 class ViewPanel:
@@ -98,12 +98,12 @@ class ViewPanel:
         home.on_click(context.user_action(self._fit))
         picture.on_click(context.user_action(self._screenshot))
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Do nothing: the controls change only by user input."""
 
-    def follow(self, frame: Frame) -> None:
+    def follow(self, scene_state: SceneState) -> None:
         """Point a following camera at the selected vehicle."""
-        row = self._context.row(frame)
+        row = self._context.row(scene_state)
         place = np.array([row[f"{axis}_m"] for axis in "xyz"])
         if self._camera.value == FOLLOW and np.isfinite(place).all():
             self._browser_camera.follow(place)

@@ -12,7 +12,7 @@ from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.dormant_faults import fallible_parts
 from kittiwake.scenario.problems import Plain
-from kittiwake.scene.frame import Frame
+from kittiwake.scene.scene_state import SceneState
 from kittiwake.sensors.round_robin import SchemeName
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 
@@ -47,7 +47,7 @@ class WindPanel:
 
         gust.on_update(self._context.user_action(change_gusts))
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Do nothing: the controls change only by user input."""
 
 
@@ -61,9 +61,9 @@ class FaultsPanel:
         self._failing: Mapping[str, float] = {}
         context.build(self._build)
 
-    def update(self, frame: Frame) -> None:
+    def update(self, scene_state: SceneState) -> None:
         """Update the faults, which other pages may have changed."""
-        del frame
+        del scene_state
         failing = self._session.executor.failing.get(self._context.selected, {})
         if failing != self._failing:
             self._failing = failing

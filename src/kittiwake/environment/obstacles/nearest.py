@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import Clearance
 
@@ -86,7 +86,7 @@ def parabola(point_m: Vec3, curvature_pm: Real, half_width_m: Real) -> list[Clea
         def derivative(y: Real) -> Real:
             return (cubic * y * y + linear) * y - side * y0
 
-        def bisect(_: Count, ends: tuple[Real, Real]) -> tuple[Real, Real]:
+        def bisect(_: Integer, ends: tuple[Real, Real]) -> tuple[Real, Real]:
             low, high = ends
             middle = 0.5 * (low + high)
             below = derivative(middle) < 0.0

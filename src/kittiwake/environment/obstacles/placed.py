@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from typing_extensions import override
 
-from kittiwake.contact.solid import Kind, Points, Solid
+from kittiwake.contact.solid import Points, Solid, SolidShape
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
@@ -50,9 +50,9 @@ class AbstractPlaced(AbstractObstacle):
     def outline_world(self) -> list[Float[np.ndarray, "points 3"]]:
         return [self.to_world(line) for line in self.outline()]
 
-    def solid(self, kind: Kind, *sizes_m: Real) -> tuple[Solid]:
+    def solid(self, shape: SolidShape, *sizes_m: Real) -> tuple[Solid]:
         """Return a simple solid with this shape's pose."""
-        return (Solid.at(kind, sizes_m, self.center_world_m, self._q_world_from_own()),)
+        return (Solid.at(shape, sizes_m, self.center_world_m, self._q_world_from_own()),)
 
     def to_world(self, points_own_m: Points) -> Points:
         """Transform points from its own axes to the world."""

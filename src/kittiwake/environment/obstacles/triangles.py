@@ -23,7 +23,7 @@ from jaxtyping import Array, Float
 from kittiwake.core.arrays import as_arrays
 from kittiwake.environment.obstacles.intersections import triangle
 from kittiwake.environment.obstacles.nearest import facet
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import Body
 from kittiwake.world.ray import MIN_SLOPE, Nearest, Ray
@@ -80,10 +80,10 @@ class TriangleMesh(eqx.Module):
         corners = corners.reshape(leaves, -1)
         high = jnp.asarray(high, dtype)
 
-        def unfinished(walk: tuple[Count, Nearest]) -> Flag:
+        def unfinished(walk: tuple[Integer, Nearest]) -> Flag:
             return walk[0] != 0
 
-        def advance(walk: tuple[Count, Nearest]) -> tuple[Count, Nearest]:
+        def advance(walk: tuple[Integer, Nearest]) -> tuple[Integer, Nearest]:
             node, best = walk
             entered = _meets_box(ray, boxes[node], low, best.distance_m)
             leaf = node - leaves
@@ -115,10 +115,10 @@ class TriangleMesh(eqx.Module):
         corners = corners.reshape(leaves, -1)
         radius = jnp.asarray(body.radius_m, dtype)
 
-        def unfinished(walk: tuple[Count, Nearest]) -> Flag:
+        def unfinished(walk: tuple[Integer, Nearest]) -> Flag:
             return walk[0] != 0
 
-        def advance(walk: tuple[Count, Nearest]) -> tuple[Count, Nearest]:
+        def advance(walk: tuple[Integer, Nearest]) -> tuple[Integer, Nearest]:
             node, best = walk
             entered = _distance_from_box(point, boxes[node]) - radius < best.distance_m
             leaf = node - leaves
@@ -135,7 +135,7 @@ class TriangleMesh(eqx.Module):
         none = Nearest(jnp.asarray(jnp.inf, dtype), jnp.asarray(-1, jnp.int32))
         return jax.lax.while_loop(unfinished, advance, (jnp.asarray(1, jnp.int32), none))[1]
 
-    def triangle(self, index: Count, dtype: jnp.dtype) -> tuple[Vec3, Vec3, Vec3]:
+    def triangle(self, index: Integer, dtype: jnp.dtype) -> tuple[Vec3, Vec3, Vec3]:
         """Return the corners of the triangle with an index."""
         corners = jnp.asarray(self.corners, dtype).reshape(-1, 9)
         return _corners(corners[jnp.maximum(index, 0)])
@@ -145,7 +145,7 @@ def _corners(row: Float[Array, "9"]) -> tuple[Vec3, Vec3, Vec3]:
     return Vec3.of(row[0:3]), Vec3.of(row[3:6]), Vec3.of(row[6:9])
 
 
-def _next(node: Count) -> Count:
+def _next(node: Integer) -> Integer:
     """Return the node after a subtree; 0 after the last."""
     sibling = node + 1
     bit = sibling & -sibling

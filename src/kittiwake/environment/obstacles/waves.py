@@ -30,7 +30,7 @@ from kittiwake.environment.obstacles.intersections import span
 from kittiwake.environment.obstacles.nearest import BISECTIONS
 from kittiwake.environment.obstacles.outlines import STEPS
 from kittiwake.environment.obstacles.placed import AbstractPlaced
-from kittiwake.geometry.scalar import Count, Flag, Real, Reals
+from kittiwake.geometry.scalar import Flag, Integer, Real, Reals
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.clearance import NORTH, Clearance, between, prism
 from kittiwake.world.ray import MIN_SLOPE, Ray
@@ -123,17 +123,17 @@ class WavySheet(AbstractPlaced):
         begin = jnp.where(d.x < 0.0, -k * o.x, k * o.x)
         turn = jnp.floor((begin + rate * enters) / tau)
 
-        def end_of(piece: Count) -> Real:
+        def end_of(piece: Integer) -> Real:
             phase_start = tau * (turn + jnp.asarray(piece // 2, turn.dtype))
             phase = phase_start + jnp.where(piece % 2 == 0, extreme, tau - extreme)
             t = (phase - begin) / jnp.where(waves, rate, 1.0)
             return jnp.where(waves, jnp.clip(t, enters, leaves), leaves)
 
-        def unfinished(piece: tuple[Count, Real, Real]) -> Flag:
+        def unfinished(piece: tuple[Integer, Real, Real]) -> Flag:
             _, low, high = piece
             return (height(low) * height(high) > 0.0) & (high < leaves)
 
-        def advance(piece: tuple[Count, Real, Real]) -> tuple[Count, Real, Real]:
+        def advance(piece: tuple[Integer, Real, Real]) -> tuple[Integer, Real, Real]:
             number, _, high = piece
             return number + 1, high, end_of(number + 1)
 
@@ -186,7 +186,7 @@ def _inside(ray: Ray, half_m: Vec3) -> tuple[Real, Real]:
 def _bisect(before: Callable[[Real], Flag], low: Real, high: Real) -> Real:
     """Return the point between two ends where ``before`` becomes false, by bisection."""
 
-    def half(_: Count, ends: tuple[Real, Real]) -> tuple[Real, Real]:
+    def half(_: Integer, ends: tuple[Real, Real]) -> tuple[Real, Real]:
         low, high = ends
         middle = 0.5 * (low + high)
         early = before(middle)

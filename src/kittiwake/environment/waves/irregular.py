@@ -71,7 +71,7 @@ class AbstractSea(AbstractWaves):
         return float(self._spectrum(gravity_mps2).peak_period_s) / HIGHEST
 
     @override
-    def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
+    def init(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
         return random_waves(self._spectrum(gravity_mps2), self.components, gravity_mps2, key)
 
     def _spectrum(self, gravity_mps2: Real) -> SeaSpectrum:

@@ -41,7 +41,7 @@ class RegularWaves(AbstractWaves):
         return float(self.period_s)
 
     @override
-    def begin(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
+    def init(self, gravity_mps2: Real, key: PRNGKeyArray) -> Waves:
         frequency = 2.0 * pi / self.period_s
         number = wave_number(frequency, gravity_mps2, self.water_depth_m)
         east, north = sin_cos(self.towards_rad)

@@ -117,7 +117,7 @@ class Land(AbstractGuidance[LandState]):
         return replace(self, landing_height_world_m=context.world.ground_z_m + standing)
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         place, height = context.task_start_world_m, self.landing_height_world_m
         if height is None:
             height = context.world.ground_z_m + (context.dynamics.standing_height_m or 0.0)
@@ -152,8 +152,8 @@ class Land(AbstractGuidance[LandState]):
         still_s = jnp.where(sunk, 0.0, state.still_s + dt_s)
         limits = (self.slow_below_m, self.flare_below_m, self.touch_below_m)
         phase = state.phase
-        for number, limit in enumerate(limits):
-            phase = jnp.where((phase == number) & (height < limit), number + 1, phase)
+        for index, limit in enumerate(limits):
+            phase = jnp.where((phase == index) & (height < limit), index + 1, phase)
         presses = (phase >= FLARING) & (still_s >= self.still_after_s)
         pressed = state.pressed_m + jnp.where(presses, self.press_mps * dt_s, 0.0)
         phase = jnp.where(presses & (pressed >= self.press_m), MOTORS_OFF, phase)

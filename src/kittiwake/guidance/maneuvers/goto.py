@@ -62,7 +62,7 @@ class Goto(AbstractGuidance[GotoState]):
         return self
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         del context
         return self.position_world_m
 

@@ -41,7 +41,7 @@ class Hold(AbstractGuidance[InitialPose]):
         return self
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         return self.position_world_m or context.task_start_world_m
 
     @override

@@ -90,7 +90,7 @@ class LineOfSight(AbstractGuidance[LineOfSightState]):
         return replace(self, positions_world_m=places, pattern=None)
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         if self.loop:
             return context.task_start_world_m
         if self.pattern is None:

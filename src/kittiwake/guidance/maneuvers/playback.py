@@ -37,11 +37,11 @@ class Playback(AbstractGuidance[tuple[()]]):
 
     def __check_init__(self) -> None:
         """Raise an error for unknown columns, and for FRD if the type has no body axes."""
-        (kind,) = self.command_types()
-        if self.body_axes == "frd" and kind is not AttitudeThrottle:
+        (command_type,) = self.command_types()
+        if self.body_axes == "frd" and command_type is not AttitudeThrottle:
             message = (
                 f"`body_axes`: frd requires AttitudeThrottle inputs; {self.file.source} holds "
-                f"{kind.__name__}; omit it"
+                f"{command_type.__name__}; omit it"
             )
             raise ValueError(message)
 
@@ -55,16 +55,20 @@ class Playback(AbstractGuidance[tuple[()]]):
     @override
     def command_types(self) -> tuple[type[Command]]:
         columns, count = set(self.file.columns), len(self.file.columns)
-        for kind in get_args(Command):
-            if set(required_columns(kind, count)) <= columns <= set(column_names(kind, count)):
-                return (kind,)
+        for command_type in get_args(Command):
+            if (
+                set(required_columns(command_type, count))
+                <= columns
+                <= set(column_names(command_type, count))
+            ):
+                return (command_type,)
         message = f"{self.file.source}:1: {_column_problem(self.file.columns)}"
         raise ValueError(message)
 
     @override
     def zero_commands(self) -> tuple[Command, ...]:
-        (kind,) = self.command_types()
-        return (zero_command(kind, len(self.file.columns)),)
+        (command_type,) = self.command_types()
+        return (zero_command(command_type, len(self.file.columns)),)
 
     @override
     def step(
@@ -74,8 +78,8 @@ class Playback(AbstractGuidance[tuple[()]]):
         now = elapsed_s(inputs.time_s, dt_s)
         row = jnp.searchsorted(self.file.time_s, now, side="right") - 1
         values = self.file.values[jnp.maximum(row, 0)]
-        (kind,) = self.command_types()
-        command = from_columns(kind, dict(zip(self.file.columns, values, strict=True)))
+        (command_type,) = self.command_types()
+        command = from_columns(command_type, dict(zip(self.file.columns, values, strict=True)))
         return state, self._to_flu(command)
 
     @override
@@ -118,7 +122,8 @@ def _column_problem(columns: Sequence[str]) -> str:
     columns = [_printable(column) for column in columns[:MAX_COLUMNS]]
     count = len(columns)
     nearest = max(
-        get_args(Command), key=lambda kind: _similarity(column_names(kind, count), columns)
+        get_args(Command),
+        key=lambda command_type: _similarity(column_names(command_type, count), columns),
     )
     expected = column_names(nearest, count)
     if not any(_similarity(expected, columns)[:2]):

@@ -60,11 +60,11 @@ class RampTakeoff(AbstractGuidance[RampState]):
 
     @override
     def prepare(self, context: BuildContext) -> "RampTakeoff":
-        check_positions(context, [self.leads_to(context)], "height_m")
+        check_positions(context, [self.end_position_world_m(context)], "height_m")
         return self
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         return context.task_start_world_m + Vec3(0.0, 0.0, self.height_m)
 
     @override
@@ -143,7 +143,7 @@ class RampLand(AbstractGuidance[RampState]):
         return replace(self, landing_height_world_m=start_m)
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         place, height = context.task_start_world_m, self.landing_height_world_m
         return Vec3(place.x, place.y, place.z if height is None else height)
 

@@ -35,11 +35,11 @@ class ReturnHome(AbstractGuidance[GotoState]):
 
     @override
     def prepare(self, context: BuildContext) -> "ReturnHome":
-        check_positions(context, [self.leads_to(context)], "home")
+        check_positions(context, [self.end_position_world_m(context)], "home")
         return replace(self, home_world_m=self.home_world_m or context.start.position_world_m)
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         home = self.home_world_m or context.start.position_world_m
         height = self.height_world_m
         return Vec3(home.x, home.y, context.task_start_world_m.z if height is None else height)

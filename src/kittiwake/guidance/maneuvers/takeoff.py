@@ -69,11 +69,11 @@ class Takeoff(AbstractGuidance[TakeoffState]):
 
     @override
     def prepare(self, context: BuildContext) -> "Takeoff":
-        check_positions(context, [self.leads_to(context)], "height_m")
+        check_positions(context, [self.end_position_world_m(context)], "height_m")
         return self
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         return context.task_start_world_m + Vec3(0.0, 0.0, self.height_m)
 
     @override
@@ -103,8 +103,8 @@ class Takeoff(AbstractGuidance[TakeoffState]):
         reached = risen > self.height_m - self.tolerance_m
         due = [inputs.time_s >= self.spool_s, lifted, reached]
         phase = state.phase
-        for number, over in enumerate(due):
-            phase = jnp.where((phase == number) & over, number + 1, phase)
+        for index, over in enumerate(due):
+            phase = jnp.where((phase == index) & over, index + 1, phase)
         rest = z + jnp.maximum(speed, 0.0) ** 2 / (2.0 * self.max_deceleration_mps2)
         begins = (phase == HOVERING) & (state.phase != HOVERING)
         hover = jnp.where(begins, jnp.maximum(rest, goal), state.hover_height_m)

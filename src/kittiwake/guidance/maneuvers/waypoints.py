@@ -92,7 +92,7 @@ class Waypoints(AbstractGuidance[WaypointsState]):
         return not self.loop
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         return self._positions_world_m(context)[-1]
 
     @override

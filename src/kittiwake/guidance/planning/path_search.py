@@ -83,14 +83,14 @@ def _steps(
     shape: tuple[int, ...], free: Int[np.ndarray, " free"], points: Points, reach_m: float
 ) -> tuple[Int[np.ndarray, "2 steps"], Float[np.ndarray, " steps"]]:
     """Return edges and lengths between free neighbors, and from the two ends to near points."""
-    number = np.full(int(np.prod(shape)), -1)
-    number[free] = np.arange(len(free))
+    index = np.full(int(np.prod(shape)), -1)
+    index[free] = np.arange(len(free))
     place = np.stack(np.unravel_index(free, shape))
     found: list[Int[np.ndarray, "2 some"]] = []
     for step in STEPS:
         there = place + np.array(step)[:, None]
         inside = ((there >= 0) & (there < np.array(shape)[:, None])).all(axis=0)
-        other = number[np.ravel_multi_index(tuple(there[:, inside]), shape)]
+        other = index[np.ravel_multi_index(tuple(there[:, inside]), shape)]
         found.append(np.stack([np.flatnonzero(inside)[other >= 0], other[other >= 0]]))
     for end in (len(free), len(free) + 1):
         away = np.linalg.norm(points[: len(free)] - points[end], axis=1)

@@ -65,7 +65,7 @@ class PlanPath(AbstractGuidance[tuple[()]]):
         raise AssertionError(message)
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         del context
         return self.goal_world_m
 

@@ -53,7 +53,7 @@ class AccelerationProfile(AbstractGuidance[ProfileState]):
         return (PositionYaw,)
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         return context.task_start_world_m + self.along_world_m
 
     @override

@@ -23,7 +23,7 @@ from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 FeedForward = Literal["position", "velocity", "acceleration", "jerk"]
 # number of derivatives of the position
-DERIVATIVES = {name: number for number, name in enumerate(get_args(FeedForward))}
+DERIVATIVES = {name: order for order, name in enumerate(get_args(FeedForward))}
 
 
 class Curve(AbstractGuidance[tuple[()]]):
@@ -50,8 +50,8 @@ class Curve(AbstractGuidance[tuple[()]]):
         known = DERIVATIVES[self.feed_forward]
         place, *derivatives = self._motion(inputs.time_s)
         velocity, acceleration, jerk = (
-            derivative if number <= known else Vec3.zero()
-            for number, derivative in enumerate(derivatives, start=1)
+            derivative if order <= known else Vec3.zero()
+            for order, derivative in enumerate(derivatives, start=1)
         )
         return state, PositionYaw(
             place,

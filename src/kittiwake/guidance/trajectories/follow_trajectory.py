@@ -126,7 +126,7 @@ class FollowTrajectory(AbstractGuidance[TrajectoryState]):
         return eqx.tree_at(lambda guidance: guidance.plan, self, plan, is_leaf=lambda x: x is None)
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         del context
         return self.positions_world_m[-1]
 

@@ -29,7 +29,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.commands import VelocityYawRate
 from kittiwake.core.errors import ScenarioError
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.positions import check_positions
@@ -86,7 +86,7 @@ class Pursue(AbstractGuidance[PursuitState]):
     file: Route | None = None
     positions_world_m: tuple[Vec3, ...] = ()
     duration_s: Annotated[Real, POSITIVE] = 100.0
-    samples: Annotated[Count, SAMPLES] = eqx.field(static=True, default=1000)
+    samples: Annotated[Integer, SAMPLES] = eqx.field(static=True, default=1000)
     look_ahead: LookAhead = LookAhead()
     position_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 1.2
     derivative_gain: Annotated[Real, NOT_NEGATIVE] = 1e-4
@@ -136,7 +136,7 @@ class Pursue(AbstractGuidance[PursuitState]):
         )
 
     @override
-    def leads_to(self, context: BuildContext) -> Vec3:
+    def end_position_world_m(self, context: BuildContext) -> Vec3:
         del context
         return Vec3(*self._curve().waypoints_world_m[-1].tolist())
 
@@ -285,8 +285,8 @@ class Pursue(AbstractGuidance[PursuitState]):
         }
 
 
-def _row(table: Float[Array | np.ndarray, "rows 3"], number: Int[Array, ""]) -> Vec3:
-    row = jnp.asarray(table)[number]
+def _row(table: Float[Array | np.ndarray, "rows 3"], index: Int[Array, ""]) -> Vec3:
+    row = jnp.asarray(table)[index]
     return Vec3(row[0], row[1], row[2])
 
 

@@ -19,7 +19,7 @@ HEADER_BYTES, FACET_BYTES = 84, 50
 GROUPS = (b"o", b"g", b"usemtl")
 LINE_STARTS = {
     b"us",
-    *(kind + blank for kind in (b"v", b"f", b"o", b"g") for blank in (b" ", b"\t")),
+    *(keyword + blank for keyword in (b"v", b"f", b"o", b"g") for blank in (b" ", b"\t")),
 }
 MAX_DIGITS = 20
 FORMATS = {".stl": "stl", ".obj": "obj"}
@@ -68,19 +68,19 @@ def _corners(path: Path, content: bytes) -> Float[np.ndarray, "triangles 3 3"]:
     # imported here, as it takes half a second and only meshes need it
     import trimesh
 
-    kind = FORMATS[path.suffix.lower()]
-    if kind == "stl":
+    file_type = FORMATS[path.suffix.lower()]
+    if file_type == "stl":
         _refuse_cut_off(path, content)
     else:
         content = _plain_obj(path, content)
     # other files that are named, such as materials, are not needed
-    options = {"skip_materials": True} if kind == "obj" else {}
+    options = {"skip_materials": True} if file_type == "obj" else {}
     try:
-        mesh = trimesh.load_mesh(BytesIO(content), file_type=kind, process=False, **options)
+        mesh = trimesh.load_mesh(BytesIO(content), file_type=file_type, process=False, **options)
         return np.asarray(mesh.triangles, dtype=np.float64).reshape(-1, 3, 3)
     # the library may raise any error for a damaged file
     except Exception as error:
-        message = f"{path.name}: not a readable {kind.upper()} file ({error})"
+        message = f"{path.name}: not a readable {file_type.upper()} file ({error})"
         raise ScenarioError(message) from None
 
 
@@ -116,17 +116,17 @@ def _plain_obj(path: Path, content: bytes) -> bytes:
         if line[:2] not in LINE_STARTS and not line[:1].isspace():
             continue
         words = line.split(None, MAX_TRIANGLES + 4)
-        kind = words[0] if words else b""
-        if kind == b"v":
+        keyword = words[0] if words else b""
+        if keyword == b"v":
             vertices += 1
-        elif kind == b"f":
+        elif keyword == b"f":
             triangles += max(len(words) - 3, 0)
             faces[len(lines)] = number
-        elif kind not in GROUPS:
+        elif keyword not in GROUPS:
             continue
         if triangles > MAX_TRIANGLES:
             break
-        lines.append(b" ".join(words[:4] if kind == b"v" else words))
+        lines.append(b" ".join(words[:4] if keyword == b"v" else words))
     _refuse_size(path, triangles, vertices)
     for place, number in faces.items():
         lines[place] = _face(path, number, lines[place].split()[1:], vertices)

@@ -88,9 +88,9 @@ def _polygon(path: Path, content: Any) -> dict[str, Any]:
         content = features[0] if isinstance(features, list) and features else None
     if isinstance(content, dict) and content.get("type") == "Feature":
         content = content.get("geometry")
-    kind = content.get("type") if isinstance(content, dict) else None
-    if not isinstance(content, dict) or kind != "Polygon":
-        found = "" if kind is None else f" but {shortened(kind)}"
+    type_name = content.get("type") if isinstance(content, dict) else None
+    if not isinstance(content, dict) or type_name != "Polygon":
+        found = "" if type_name is None else f" but {shortened(type_name)}"
         _refuse(path, 1, f"has no Polygon{found}; write for example {EXAMPLE}")
     return content
 

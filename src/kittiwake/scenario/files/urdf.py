@@ -196,11 +196,11 @@ class _Joints:
         return roots
 
     def _refuse_moving(self, joint: Element, links: list[str]) -> None:
-        kind = joint.attributes["type"]
-        if kind != FIXED:
+        joint_type = joint.attributes["type"]
+        if joint_type != FIXED:
             named = shortened(joint.attributes.get("name", ""))
             message = (
-                f"the joint {named} is {shortened(kind)}, but only links on fixed joints are "
+                f"the joint {named} is {shortened(joint_type)}, but only links on fixed joints are "
                 f"one body; {self._advice(links)}"
             )
             raise joint.refusal(message)
@@ -256,7 +256,7 @@ def _mass_kg(mass: Element) -> float:
 
 
 def _refuse_beyond(element: Element, name: str, value: float, bounds: Bounds) -> None:
-    if not bounds.hold(value):
+    if not bounds.contains(value):
         message = f"{name}: {value:g} is not allowed; must be {bounds}"
         raise element.refusal(message)
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.instrument import AbstractSensorError, Sample
 
 TOLERANCE = 1e-6
@@ -28,7 +28,7 @@ class LatencyState(eqx.Module):
     """
 
     samples: Sample
-    index: Count
+    index: Integer
     full: Flag
 
 

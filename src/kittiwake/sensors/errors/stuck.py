@@ -9,7 +9,7 @@ from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.interfaces.instrument import Sample
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
@@ -18,7 +18,7 @@ class StuckState(eqx.Module):
     """Values of the last sample, and the number of samples so far."""
 
     numbers: list[Array]
-    count: Count
+    count: Integer
 
 
 class Stuck(AbstractErrorOnField[StuckState]):

@@ -19,7 +19,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import Command, VelocityHeightYaw
 from kittiwake.core.kinematics import Start
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import Vehicle
@@ -152,7 +152,7 @@ class CatsMouse(AbstractTask[tuple[()]]):
         return -jnp.where(scene.last, scene.each(squared_error).sum(), 0.0)
 
     @override
-    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
         mouse = scene.others[MOUSE].truth.position_world_m
         furthest_m = scene.each(lambda cat: (mouse - cat.truth.position_world_m).norm()).max()
@@ -160,7 +160,9 @@ class CatsMouse(AbstractTask[tuple[()]]):
         return {"furthest_cat_m": furthest_m, "caught": caught}
 
     @override
-    def baseline(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
+    def expert_action(
+        self, goal: tuple[()], agent: Agent, scene: TaskScene
+    ) -> Float[Array, " numbers"]:
         # Far from the center of the area one cat is on the outer side and drives the mouse back.
         del goal
         mouse, cats = scene.others[MOUSE].estimate, scene.agents.estimate
@@ -188,7 +190,9 @@ class CatsMouse(AbstractTask[tuple[()]]):
         return push * (self.mouse_speed_mps / jnp.sqrt(jnp.maximum((push**2).sum(), EPSILON**2)))
 
 
-def _avoidance_velocity(positions_m: Float[Array, "vehicles 2"], index: Count) -> Float[Array, "2"]:
+def _avoidance_velocity(
+    positions_m: Float[Array, "vehicles 2"], index: Integer
+) -> Float[Array, "2"]:
     """Return a velocity distance from all others that will be nearer than ``APART_M``."""
     offsets = positions_m[index][None] - positions_m
     distance = jnp.sqrt(jnp.maximum((offsets**2).sum(axis=1, keepdims=True), EPSILON))

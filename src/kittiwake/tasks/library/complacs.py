@@ -137,7 +137,7 @@ class Complacs(AbstractTask[WaypointProgress]):
         return self.reward_per_waypoint * jnp.asarray(goal.new[agent.index], float)
 
     @override
-    def figures(self, goal: WaypointProgress, scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: WaypointProgress, scene: TaskScene) -> dict[str, Real]:
         count = len(jnp.asarray(scene.agents.index)) * len(self.waypoints_world_m)
         return {"waypoints_reached": goal.reached.astype(float).sum(), "waypoints": count}
 

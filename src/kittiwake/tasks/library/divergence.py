@@ -15,7 +15,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 
 
 class SampleSet(eqx.Module):
@@ -33,7 +33,7 @@ class SampleSet(eqx.Module):
     reported: Float[Array, "numbers block"]
     to_true: Float[Array, "numbers block"]
     to_reported: Float[Array, "numbers block"]
-    count: Count
+    count: Integer
 
     @classmethod
     def empty(cls, numbers: int, block: int) -> "SampleSet":

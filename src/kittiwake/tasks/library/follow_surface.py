@@ -109,7 +109,7 @@ class FollowSurfaceTask(AbstractTask[Float[Array, ""]]):
         return at_distance * at_speed / jnp.asarray(self.rate_hz)
 
     @override
-    def figures(self, goal: Float[Array, ""], scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: Float[Array, ""], scene: TaskScene) -> dict[str, Real]:
         def error_m(agent: Agent) -> Real:
             place = agent.truth.position_world_m
             return abs(nearest_obstacle(scene.world.obstacles, place).distance_m - goal)
@@ -117,7 +117,7 @@ class FollowSurfaceTask(AbstractTask[Float[Array, ""]]):
         return {"distance_error_m": jnp.asarray(scene.each(error_m)).max()}
 
     @override
-    def baseline(
+    def expert_action(
         self, goal: Float[Array, ""], agent: Agent, scene: TaskScene
     ) -> Float[Array, " numbers"]:
         ranges = self.observe(goal, agent, scene).ranges_m

@@ -157,7 +157,7 @@ class FormationTask(AbstractTask[Center]):
         )
 
     @override
-    def figures(self, goal: Center, scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: Center, scene: TaskScene) -> dict[str, Real]:
         count = rows(scene.agents.truth.position_world_m).shape[0]
 
         def distance_m(agent: Agent) -> Real:
@@ -166,7 +166,9 @@ class FormationTask(AbstractTask[Center]):
         return {"furthest_agent_m": jnp.asarray(scene.each(distance_m)).max()}
 
     @override
-    def baseline(self, goal: Center, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
+    def expert_action(
+        self, goal: Center, agent: Agent, scene: TaskScene
+    ) -> Float[Array, " numbers"]:
         observation = self.observe(goal, agent, scene)
         approach = (observation.offset_world_m * GAIN_PER_S).clip_norm(MAX_APPROACH_MPS)
         velocity = approach + observation.center_world_mps

@@ -57,7 +57,7 @@ class GotoWaypoint(AbstractTask[tuple[()]]):
         return -effort(agent.command) / self.rate_hz - jnp.where(scene.last, square(error), 0.0)
 
     @override
-    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
 
         def distance_m(agent: Agent) -> Real:

@@ -122,12 +122,14 @@ class HallwayTask(AbstractTask[Progress]):
         return (goal.x_m >= self.end_m).all()
 
     @override
-    def figures(self, goal: Progress, scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: Progress, scene: TaskScene) -> dict[str, Real]:
         del scene
         return {"way_made_m": goal.x_m.min()}
 
     @override
-    def baseline(self, goal: Progress, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
+    def expert_action(
+        self, goal: Progress, agent: Agent, scene: TaskScene
+    ) -> Float[Array, " numbers"]:
         ranges = self.observe(goal, agent, scene).ranges_m
         angles = jnp.linspace(-0.5, 0.5, ranges.size, dtype=ranges.dtype) * pi
         x, y = jnp.cos(angles), jnp.sin(angles)

@@ -114,7 +114,7 @@ class HoldingPattern(AbstractTask[tuple[()]]):
         return -speed_cost - far - 0.5 * (self.closeness_m / distances).sum()
 
     @override
-    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
         places = rows(scene.agents.truth.position_world_m)
         ground_m = jnp.asarray([0.0, 0.0, scene.world.ground_z_m], places.dtype)
@@ -126,7 +126,9 @@ class HoldingPattern(AbstractTask[tuple[()]]):
         return {"furthest_agent_m": distance_m.max(), "nearest_pair_m": pairs_m.min()}
 
     @override
-    def baseline(self, goal: tuple[()], agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
+    def expert_action(
+        self, goal: tuple[()], agent: Agent, scene: TaskScene
+    ) -> Float[Array, " numbers"]:
         # From outside of ``far_m`` it flies inward first, at full speed.
         del goal
         here = rows(agent.estimate.position_world_m)[:2]

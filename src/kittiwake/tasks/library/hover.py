@@ -66,7 +66,7 @@ class Hover(AbstractTask[tuple[()]]):
         return near * (0.6 + 0.2 * still + 0.2 * calm) / jnp.asarray(self.rate_hz)
 
     @override
-    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
 
         def distance_m(agent: Agent) -> Real:

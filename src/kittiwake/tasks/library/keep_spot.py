@@ -73,7 +73,7 @@ class AbstractKeepSpot(AbstractTask[Spots]):
         return -running / self.rate_hz - jnp.where(scene.last, squared_distance, 0.0)
 
     @override
-    def figures(self, goal: Spots, scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: Spots, scene: TaskScene) -> dict[str, Real]:
         spots, _ = goal
 
         def distance_m(agent: Agent) -> Real:

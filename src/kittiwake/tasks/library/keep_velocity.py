@@ -90,7 +90,7 @@ class KeepVelocity(AbstractTask[tuple[()]]):
         return -(effort(agent.command) + square(error)) / self.rate_hz
 
     @override
-    def figures(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: tuple[()], scene: TaskScene) -> dict[str, Real]:
         del goal
 
         def error_mps(agent: Agent) -> Real:

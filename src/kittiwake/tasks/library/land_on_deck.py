@@ -172,13 +172,13 @@ class LandOnDeck(AbstractTask[LandingProgress]):
         return self._stands(goal).all() | scene.each(self._wet).any()
 
     @override
-    def figures(self, goal: LandingProgress, scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: LandingProgress, scene: TaskScene) -> dict[str, Real]:
         del scene
         landed = self._stands(goal).astype(goal.away_m.dtype).sum()
         return {"landed": landed, "distance_m": goal.away_m.max()}
 
     @override
-    def baseline(
+    def expert_action(
         self, goal: LandingProgress, agent: Agent, scene: TaskScene
     ) -> Float[Array, " numbers"]:
         # On the deck it presses down, so that a falling deck does not throw it off.

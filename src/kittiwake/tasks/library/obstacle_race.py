@@ -24,7 +24,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.commands import AccelerationYaw
 from kittiwake.core.measurements import RangesMeasurement
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import Vehicle
@@ -89,7 +89,7 @@ class RaceProgress(NamedTuple):
     nearer_m: Float[Array, " agents"]
     passes: Bool[Array, " agents"]
 
-    def target(self, index: Count | slice) -> Int[Array, "..."]:
+    def target(self, index: Integer | slice) -> Int[Array, "..."]:
         """Return the index of an agent's next gate; after all gates that of the last one."""
         return jnp.minimum(self.passed[index], self.gates_world_m.shape[0] - 1)
 
@@ -188,12 +188,12 @@ class ObstacleRace(AbstractTask[RaceProgress]):
         return (goal.passed >= goal.gates_world_m.shape[0]).all()
 
     @override
-    def figures(self, goal: RaceProgress, scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: RaceProgress, scene: TaskScene) -> dict[str, Real]:
         del scene
         return {"gates_passed": goal.passed.max(), "gates": goal.gates_world_m.shape[0]}
 
     @override
-    def baseline(
+    def expert_action(
         self, goal: RaceProgress, agent: Agent, scene: TaskScene
     ) -> Float[Array, " numbers"]:
         observation = self.observe(goal, agent, scene)

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
 from kittiwake.sensors.ranging_pose import mounted_pose
 from kittiwake.tasks.library.other_agents import rows
@@ -140,7 +140,7 @@ class SearchBeliefs(eqx.Module):
         return beliefs
 
     def target(
-        self, index: Count, here: Float[Array, "searchers 3"]
+        self, index: Integer, here: Float[Array, "searchers 3"]
     ) -> tuple[Float[Array, "2"], Bool[Array, ""], Int[Array, ""]]:
         """Return a searcher's target, True if there is one, and its index.
 
@@ -155,7 +155,7 @@ class SearchBeliefs(eqx.Module):
         return self.candidates_world_m[nearest], jnp.isfinite(own[nearest]), nearest
 
     def velocity_world_mps(
-        self, index: Count, here: Float[Array, "searchers 3"], ground_m: Real
+        self, index: Integer, here: Float[Array, "searchers 3"], ground_m: Real
     ) -> Float[Array, "3"]:
         """Return a searcher's velocity: along its lane, to its target, or at its stop."""
         own, height = here[index], here[index, 2] - ground_m
@@ -172,7 +172,7 @@ class SearchBeliefs(eqx.Module):
         chosen = jnp.where(has_target, to_target, along)
         return jnp.clip(chosen + avoidance_velocity_mps(index, here), -MAX_SPEED_MPS, MAX_SPEED_MPS)
 
-    def _lane_velocity(self, index: Count, own: Float[Array, "2"]) -> Float[Array, "2"]:
+    def _lane_velocity(self, index: Integer, own: Float[Array, "2"]) -> Float[Array, "2"]:
         """Return the horizontal velocity toward a point ahead on the lane."""
         corners, leg = self.corners_world_m[index], self.leg[index]
         start, end = corners[leg], corners[leg + 1]

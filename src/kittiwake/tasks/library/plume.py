@@ -32,7 +32,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.kinematics import Start
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import Vehicle
@@ -239,7 +239,9 @@ class AbstractPlumeTask(AbstractTask[Findings]):
         return -jnp.where(scene.last, error, 0.0)
 
     @override
-    def baseline(self, goal: Findings, agent: Agent, scene: TaskScene) -> Float[Array, " numbers"]:
+    def expert_action(
+        self, goal: Findings, agent: Agent, scene: TaskScene
+    ) -> Float[Array, " numbers"]:
         # An agent that drifts to a limit returns to the middle of the locations at low height,
         # where the wind is weaker.
         here, area = current_positions(scene.agents.estimate), scene.world.area
@@ -269,7 +271,7 @@ class AbstractPlumeTask(AbstractTask[Findings]):
         return self if complete else replace(self, has_beliefs=True)
 
     @override
-    def figures(self, goal: Findings, scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: Findings, scene: TaskScene) -> dict[str, Real]:
         # The estimated source is the location of the largest report, among puffs on average over
         # the current window.
         reported = goal.reported
@@ -335,7 +337,7 @@ def _wind(scene: TaskScene) -> Vec3:
     return scene.world.wind.velocity_world_mps(WIND_HEIGHT_M, scene.time_s)
 
 
-def _place_by_source(sources: SourceBeliefs, index: Count, scene: TaskScene) -> Float[Array, "3"]:
+def _place_by_source(sources: SourceBeliefs, index: Integer, scene: TaskScene) -> Float[Array, "3"]:
     """Return an agent's measuring position: at varying distances downwind, around a plume's axis.
 
     If there are more sources than agents, each agent visits several in turn. The height is limited

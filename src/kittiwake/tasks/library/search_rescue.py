@@ -19,7 +19,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.geometry.scalar import Count, Real
+from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import Vehicle
@@ -70,7 +70,7 @@ class SearchProgress(eqx.Module):
     """
 
     found: Bool[Array, " persons"]
-    new: Count
+    new: Integer
     beliefs: SearchBeliefs | None
 
 
@@ -169,10 +169,10 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
         return jnp.where(goal.new > 0, found, -self.cost_of_a_step)
 
     @override
-    def baseline(
+    def expert_action(
         self, goal: SearchProgress, agent: Agent, scene: TaskScene
     ) -> Float[Array, " numbers"]:
-        assert goal.beliefs is not None, "only a task with beliefs has a baseline"
+        assert goal.beliefs is not None, "only a task with beliefs has an expert action"
         here = current_positions(scene.agents.estimate)
         velocity = goal.beliefs.velocity_world_mps(agent.index, here, scene.world.ground_z_m)
         return velocity_action(pelican_velocity_mapping(), Vec3.of(velocity))
@@ -182,7 +182,7 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
         return self if self.has_beliefs else replace(self, has_beliefs=True)
 
     @override
-    def figures(self, goal: SearchProgress, scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: SearchProgress, scene: TaskScene) -> dict[str, Real]:
         ground: Terrain = scene.processes[TERRAIN]
         counts = {"persons_found": goal.found, "persons": ground.person_exists}
         return {name: flags.astype(float).sum() for name, flags in counts.items()}

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.geometry.scalar import Count
+from kittiwake.geometry.scalar import Integer
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.tasks.library.other_agents import rows
 
@@ -29,7 +29,7 @@ def current_positions(estimates: Kinematics) -> Float[Array, "agents 3"]:
     return rows(jax.vmap(compensate_delay)(estimates).position_world_m)
 
 
-def avoidance_velocity_mps(index: Count, here: Float[Array, "agents 3"]) -> Float[Array, "3"]:
+def avoidance_velocity_mps(index: Integer, here: Float[Array, "agents 3"]) -> Float[Array, "3"]:
     """Return the velocity by which an agent avoids others that are close."""
     offsets = here[index][None] - here
     distance = jnp.sqrt((offsets**2).sum(axis=1) + 1e-6)

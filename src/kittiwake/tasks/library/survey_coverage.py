@@ -149,7 +149,7 @@ class SurveyCoverage(AbstractTask[Coverage]):
         return WHOLE_AREA * newly / goal.covered.size - TIME_PER_S / self.rate_hz
 
     @override
-    def figures(self, goal: Coverage, scene: TaskScene) -> dict[str, Real]:
+    def metrics(self, goal: Coverage, scene: TaskScene) -> dict[str, Real]:
         del scene
         return {"covered": goal.covered.mean(dtype=jnp.result_type(float))}
 

@@ -21,9 +21,11 @@ def refusal(columns):
     return str(refused.value)
 
 
-@pytest.mark.parametrize("kind", [AttitudeThrottle, PositionYaw, VelocityYaw, RotorSpeeds])
-def test_columns_in_any_order_select_their_command_type(kind):
-    assert Playback(recorded(column_names(kind, 6)[::-1])).command_types() == (kind,)
+@pytest.mark.parametrize("command_type", [AttitudeThrottle, PositionYaw, VelocityYaw, RotorSpeeds])
+def test_columns_in_any_order_select_their_command_type(command_type):
+    assert Playback(recorded(column_names(command_type, 6)[::-1])).command_types() == (
+        command_type,
+    )
 
 
 def test_rotor_speeds_have_a_column_for_each_rotor():

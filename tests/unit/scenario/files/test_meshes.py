@@ -10,7 +10,7 @@ from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.files import meshes
 from kittiwake.scenario.files.meshes import read_mesh
-from kittiwake.world.ray import Ray, cast
+from kittiwake.world.ray import Ray, cast_ray
 
 CORNERS = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 1.0, 0.5), (0.0, 1.0, 0.5)]
 VERTICES = "".join(f"v {x} {y} {z}\n" for x, y, z in CORNERS)
@@ -48,7 +48,7 @@ def test_same_ramp_is_read_from_every_kind_of_file(name, tmp_path):
     mesh = read_mesh(tmp_path / name)
     assert mesh.source == name
     assert np.concatenate(mesh.corners).shape == (2, 3, 3)
-    hit = cast([Mesh(mesh)], Ray(Vec3(0.3, 0.6, 4.0), Vec3(0.0, 0.0, -1.0)))
+    hit = cast_ray([Mesh(mesh)], Ray(Vec3(0.3, 0.6, 4.0), Vec3(0.0, 0.0, -1.0)))
     # the ramp rises by a half along y
     assert abs(hit.distance_m - 3.7) < 1e-12
     assert abs(hit.normal_world.y / hit.normal_world.z + 0.5) < 1e-12

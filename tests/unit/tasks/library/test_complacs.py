@@ -46,7 +46,7 @@ def test_waypoints_count_in_order_and_the_last_one_once():
     assert after(last.array, 33)[0] == 34
     reached, *_, task, goal, world = after(last.array, 34)
     assert reached == 34
-    assert {k: float(v) for k, v in task.figures(goal, world).items()} == {
+    assert {k: float(v) for k, v in task.metrics(goal, world).items()} == {
         "waypoints_reached": 34,
         "waypoints": 34,
     }

@@ -63,7 +63,7 @@ def test_baseline_climbs_on_rising_ground_and_when_too_low(setting):
 
     def up(ranges):
         agent = over(2.0, 3.0, ranges=tuple(ranges))
-        return float(task.baseline(jnp.asarray(1.0), agent, scene_of(world, agent))[1])
+        return float(task.expert_action(jnp.asarray(1.0), agent, scene_of(world, agent))[1])
 
     level = towards(angles, 1.0)
     assert up(level) == pytest.approx(0.0, abs=1e-9)

@@ -63,7 +63,7 @@ def test_baseline_turns_to_the_free_side(setting, blocked, aside):
     ranges[blocked] = 1.0
     agent = at(3.0, 1.0, list(ranges))
     scene = scene_of(world, agent)
-    action = task.baseline(task.init_goal(scene, [], seed_key(0)), agent, scene)
+    action = task.expert_action(task.init_goal(scene, [], seed_key(0)), agent, scene)
     assert np.sign(action[1]) == aside
 
 

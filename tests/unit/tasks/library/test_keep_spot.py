@@ -64,7 +64,7 @@ def test_penalty_of_a_loss_is_shared(count):
         step = env.step(key, state, falling)
         return step.state, (step.terminated, step.reward, step.rewards)
 
-    with env.mode():
+    with env.precision_context():
         fly = jax.jit(lambda key: jax.lax.scan(fallen, env.reset(key)[0], scenes.keys(40))[1])
         ended, together, each = map(np.asarray, fly(scenes.keys(1)[0]))
     first = np.flatnonzero(ended)[0]

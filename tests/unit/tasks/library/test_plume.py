@@ -89,7 +89,7 @@ def test_baseline_reports_its_measurements_and_flies_to_unvisited_locations():
     world, (own,) = scene([np.zeros(4)], last=False)
     goal = begun()
     goal = replace(goal, weights=jnp.asarray([2.0, 0.0, 0.0, 0.0]), sums=goal.sums.at[0].set(0.8))
-    x, y, z, *reported = task.baseline(goal, own, world).tolist()
+    x, y, z, *reported = task.expert_action(goal, own, world).tolist()
     assert (x, y, z) == pytest.approx((0.6 * 5 / 3, 0.6 * 2 / 3, 0.0))
     np.testing.assert_allclose(reported, [2 * (0.8 / 2.05) ** 0.25 - 1, -1, -1, -1], atol=1e-9)
 
@@ -101,7 +101,7 @@ def test_baseline_waits_in_the_middle_of_the_inner_locations(weights):
     far = PLACES.copy()
     far[3] = [130.0, 0.0, 10.0]
     goal = replace(begun(), locations_world_m=jnp.asarray(far), weights=jnp.asarray(weights))
-    x, y, z = task.baseline(goal, own, world)[:3]
+    x, y, z = task.expert_action(goal, own, world)[:3]
     way = [*far[:3, :2].mean(axis=0), -2.0]  # down to 8 m
     np.testing.assert_allclose([3 * x, 3 * y, 3 * z], 0.6 * np.array(way))
 
@@ -111,7 +111,7 @@ def test_baseline_returns_from_the_limits_at_low_height():
     world, (own,) = scene([np.zeros(4)], last=False)
     blown = scenes.agent((138.0, 0.0, 60.0), reported=np.zeros(4), measurements=own.measurements)
     world = replace(world, agents=jax.tree.map(lambda leaf: leaf[None], blown))
-    x, _, z = task.baseline(begun(), blown, world)[:3]
+    x, _, z = task.expert_action(begun(), blown, world)[:3]
     assert x < 0
     assert z < 0
 

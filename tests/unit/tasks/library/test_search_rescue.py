@@ -36,8 +36,8 @@ def found(agents, before=(False, False, False), there=(True, True, True)):
     )
     goal = SearchProgress(jnp.asarray(before), jnp.zeros((), jnp.int32), beliefs)
     goal = task.update_goal(goal, world, scenes.keys(1)[0])
-    figures = task.figures(goal, world)
-    assert figures == {"persons_found": sum(goal.found.tolist()), "persons": sum(there)}
+    metrics = task.metrics(goal, world)
+    assert metrics == {"persons_found": sum(goal.found.tolist()), "persons": sum(there)}
     return goal.found.tolist(), int(goal.new), float(task.reward(goal, seekers[0], world))
 
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from kittiwake.adapters.ros.message_types import LibraryObject
-from kittiwake.adapters.ros.messages.encoding import EXTRA, Encoding, full_kind
+from kittiwake.adapters.ros.messages.encoding import EXTRA, Encoding, full_type_name
 from kittiwake.adapters.ros.messages.plain import (
     CLOCK,
     FIRST_NS,
@@ -118,15 +118,15 @@ class _BagWriter:
         self._writer, self._encoding = writer, encoding
         self._ros1 = hasattr(writer, "chunks")
 
-    def add_topic(self, topic: str, kind: str, *, latched: bool = False) -> WriteMessage:
+    def add_topic(self, topic: str, type_name: str, *, latched: bool = False) -> WriteMessage:
         """Return a function that writes messages on a topic."""
         options: PlainMessage = {"typestore": self._encoding.store}
         if latched and self._ros1:
             options["latching"] = 1
         elif latched:
             options["offered_qos_profiles"] = [_transient_local_qos()]
-        connection = self._writer.add_connection(topic, full_kind(kind), **options)
-        encode, write = self._encoding.encoder(kind), self._writer.write
+        connection = self._writer.add_connection(topic, full_type_name(type_name), **options)
+        encode, write = self._encoding.encoder(type_name), self._writer.write
 
         def write_message(message: PlainMessage, ns: int) -> None:
             write(connection, ns, encode(message))
@@ -159,8 +159,8 @@ def _write(
     """Write all messages of a run, window by window."""
     writers = {"/clock": bag.add_topic("/clock", CLOCK), "/tf": bag.add_topic("/tf", TRANSFORMS)}
     for vehicle in vehicles:
-        for topic, kind in vehicle.topics.items():
-            writers[topic] = bag.add_topic(topic, kind)
+        for topic, type_name in vehicle.topics.items():
+            writers[topic] = bag.add_topic(topic, type_name)
     frames = [frame for vehicle in vehicles for frame in vehicle.static]
     write_static = bag.add_topic("/tf_static", TRANSFORMS, latched=True)
     write_static({"transforms": frames}, FIRST_NS)
@@ -198,7 +198,7 @@ class _LoggedVehicle:
     def topics(self) -> dict[str, str]:
         """Message type of each topic."""
         topics = self._telemetry.topics
-        return {f"{self._namespace}/{topic}": kind for topic, kind in topics.items()}
+        return {f"{self._namespace}/{topic}": type_name for topic, type_name in topics.items()}
 
     @property
     def end_s(self) -> float:

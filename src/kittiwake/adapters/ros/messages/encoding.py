@@ -21,9 +21,9 @@ TF_DEFINITION = "geometry_msgs/TransformStamped[] transforms\n"
 Converter: TypeAlias = Callable[[FieldValue], FieldValue]
 
 
-def full_kind(kind: str) -> str:
+def full_type_name(type_name: str) -> str:
     """Return a type name as ROS 2 and the library write it."""
-    package, name = kind.split("/")
+    package, name = type_name.split("/")
     return f"{package}/msg/{name}"
 
 
@@ -41,22 +41,22 @@ class Encoding:
         self.store: LibraryObject = typesys.get_typestore(
             stores.ROS1_NOETIC if ros == 1 else stores.ROS2_JAZZY
         )
-        if full_kind(TRANSFORMS) not in self.store.fielddefs:
-            types = typesys.get_types_from_msg(TF_DEFINITION, full_kind(TRANSFORMS))
+        if full_type_name(TRANSFORMS) not in self.store.fielddefs:
+            types = typesys.get_types_from_msg(TF_DEFINITION, full_type_name(TRANSFORMS))
             self.store.register(types)
 
-    def encoder(self, kind: str) -> Callable[[PlainMessage], bytes | memoryview]:
+    def encoder(self, type_name: str) -> Callable[[PlainMessage], bytes | memoryview]:
         """Return a function that serializes messages of a type."""
-        name = full_kind(kind)
+        name = full_type_name(type_name)
         convert = self._message_converter(name)
         encode = self.store.serialize_ros1 if self._ros == 1 else self.store.serialize_cdr
         return lambda message: encode(convert(message), name)
 
     def _message_converter(self, name: str) -> Converter:
         """Return a function from a mapping, or a time in nanoseconds, to the library's message."""
-        kind = self.store.types[name]
+        message_type = self.store.types[name]
         if name in TIME_TYPES:
-            return lambda ns: kind(*divmod(ns or 0, SECOND_NS))
+            return lambda ns: message_type(*divmod(ns or 0, SECOND_NS))
         fields = self.store.fielddefs[name][1]
         # a few fields of ROS 1 have upper-case names
         converters: list[tuple[str, str, Converter]] = [
@@ -68,7 +68,7 @@ class Encoding:
         def convert_message(message: MessageFields | None) -> Message:
             given = message or {}
             assert given.keys() <= known, f"{name} has no field {given.keys() - known}"
-            return kind(
+            return message_type(
                 **{field: convert(given.get(plain)) for field, plain, convert in converters}
             )
 
@@ -89,25 +89,27 @@ class Encoding:
         return _array_converter(element[0], fixed)
 
 
-def _scalar_converter(kind: str) -> Converter:
+def _scalar_converter(type_name: str) -> Converter:
     """Return a function from a value, or None, to a scalar or string."""
-    if kind == "string":
+    if type_name == "string":
         return lambda value: value or ""
-    return {"bool": bool, "float32": _float, "float64": _float}.get(kind, lambda n: int(n or 0))
+    return {"bool": bool, "float32": _float, "float64": _float}.get(
+        type_name, lambda n: int(n or 0)
+    )
 
 
 def _float(value: float | None) -> float:
     return 0.0 if value is None else float(value)
 
 
-def _array_converter(kind: str, count: int) -> Converter:
+def _array_converter(type_name: str, count: int) -> Converter:
     """Return a function from values to an array; None becomes ``count`` zeros."""
-    if kind == "string":
+    if type_name == "string":
         return lambda values: list(values or [""] * count)
 
     def numbers(values: FieldValue) -> np.ndarray:
         if isinstance(values, bytes):
-            return np.frombuffer(values, kind)
-        return np.zeros(count, kind) if values is None else np.array(values, kind)
+            return np.frombuffer(values, type_name)
+        return np.zeros(count, type_name) if values is None else np.array(values, type_name)
 
     return numbers

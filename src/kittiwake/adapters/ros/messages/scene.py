@@ -72,7 +72,7 @@ def _markers(obstacle: AbstractObstacle) -> Iterator[PlainMessage]:
 
 
 def _marker(solid: Solid) -> PlainMessage:
-    match solid.kind, solid.sizes_m:
+    match solid.shape, solid.sizes_m:
         case "box", (x, y, z):
             return _primitive(CUBE, solid, (2.0 * x, 2.0 * y, 2.0 * z))
         case "sphere", (radius,):
@@ -101,10 +101,10 @@ def _triangle_list(shape: Shape) -> PlainMessage:
 
 def _platform_marker(platform: AbstractPlatform) -> PlainMessage:
     """Return a box whose upper face is the deck."""
-    support = platform.support(0.0)
-    below = support.q_world_from_deck.rotate(Vec3(0.0, 0.0, -0.5 * THICK_M))
-    half = (0.5 * float(support.length_m), 0.5 * float(support.width_m), 0.5 * THICK_M)
-    return _marker(Solid.at("box", half, support.center_world_m + below, support.q_world_from_deck))
+    deck = platform.deck_state(0.0)
+    below = deck.q_world_from_deck.rotate(Vec3(0.0, 0.0, -0.5 * THICK_M))
+    half = (0.5 * float(deck.length_m), 0.5 * float(deck.width_m), 0.5 * THICK_M)
+    return _marker(Solid.at("box", half, deck.center_world_m + below, deck.q_world_from_deck))
 
 
 def _color(rgb: Rgb, opacity: float) -> PlainMessage:

@@ -107,7 +107,7 @@ class Telemetry:
     def topics(self) -> Mapping[str, str]:
         """Message type of each topic, by its name relative to the vehicle's namespace."""
         own = [topic for topic, _ in self._periodic]
-        return {t.name: t.kind for t in (*own, *(t for each in self._sensors for t in each))}
+        return {t.name: t.type_name for t in (*own, *(t for each in self._sensors for t in each))}
 
     def messages(
         self, rows: Float64[np.ndarray, "_rows _columns"], *, live: bool = False

@@ -21,12 +21,12 @@ class Topic(NamedTuple):
 
     Attributes:
         name: relative to the vehicle's namespace.
-        kind: type of its messages.
+        type_name: type of its messages.
         message: returns the message of a row and its time in nanoseconds, or None for no message.
     """
 
     name: str
-    kind: str
+    type_name: str
     message: Callable[[Row, int], PlainMessage | None]
 
 

@@ -24,25 +24,25 @@ DEPENDENCIES = {
 }
 
 
-def message_class(kind: str) -> MessageClass:
+def message_class(type_name: str) -> MessageClass:
     """Return the class of a message type, such as "nav_msgs/Odometry".
 
     Raises:
         MissingExtraError: if its package is not installed.
         RosError: if there is no such type.
     """
-    return _class(kind, "msg")
+    return _class(type_name, "msg")
 
 
-def service_class(kind: str) -> MessageClass:
+def service_class(type_name: str) -> MessageClass:
     """Return the class of a service type, such as "std_srvs/Empty"; raises as ``message_class``."""
-    return _class(kind, "srv")
+    return _class(type_name, "srv")
 
 
 @cache
-def _class(kind: str, interface: str) -> MessageClass:
+def _class(type_name: str, interface: str) -> MessageClass:
     return find_class(
-        kind,
+        type_name,
         interface,
         lambda package: _module(package, interface),
         lambda one: hasattr(one, "_md5sum"),

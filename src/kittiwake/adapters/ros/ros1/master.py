@@ -101,10 +101,10 @@ class MasterMonitor(threading.Thread):
         registration = library("rospy.impl.registration")
         master, uri = rosgraph.Master(self._node.name, self._uri), rospy.get_node_uri()
         topics = registration.get_topic_manager()
-        for topic, kind in topics.get_publications():
-            master.registerPublisher(topic, kind, uri)
-        for topic, kind in topics.get_subscriptions():
-            publishers = master.registerSubscriber(topic, kind, uri)
+        for topic, type_name in topics.get_publications():
+            master.registerPublisher(topic, type_name, uri)
+        for topic, type_name in topics.get_subscriptions():
+            publishers = master.registerSubscriber(topic, type_name, uri)
             with ServerProxy(uri) as own:
                 own.publisherUpdate("/master", topic, publishers)
         for service, service_uri in registration.get_service_manager().get_services():

@@ -17,7 +17,7 @@ NANOSECONDS = 1_000_000_000
 Converter: TypeAlias = Callable[[FieldValue], FieldValue]
 
 
-def make_message(kind: MessageClass, plain: MessageFields) -> Message:
+def make_message(message_type: MessageClass, plain: MessageFields) -> Message:
     """Return a new message of a class; fields left out get the default of their type.
 
     Plain messages have lower-case names as in ROS 2.
@@ -25,21 +25,21 @@ def make_message(kind: MessageClass, plain: MessageFields) -> Message:
     Raises:
         RosError: for fields that the class does not have.
     """
-    message, given = kind(), 0
-    for name, plain_name, convert in _slots(kind):
+    message, given = message_type(), 0
+    for name, plain_name, convert in _slots(message_type):
         value = plain.get(plain_name)
         if value is not None:
             given += 1
             setattr(message, name, value if convert is None else convert(value))
     if given < len(plain):
-        _refuse_unknown_fields(kind, plain)
+        _refuse_unknown_fields(message_type, plain)
     return message
 
 
 @cache
-def _slots(kind: MessageClass) -> tuple[tuple[str, str, Converter | None], ...]:
+def _slots(message_type: MessageClass) -> tuple[tuple[str, str, Converter | None], ...]:
     """Return each field of a class: its name, the one in plain messages, and its converter."""
-    types = zip(kind.__slots__, kind._slot_types, strict=True)
+    types = zip(message_type.__slots__, message_type._slot_types, strict=True)
     return tuple((name, name.lower(), _converter(type_name)) for name, type_name in types)
 
 
@@ -59,13 +59,13 @@ def _convert_each(convert: Converter, values: Iterable[FieldValue]) -> list[Fiel
     return [convert(value) for value in values]
 
 
-def _time(kind: MessageClass, time_ns: int) -> Message:
-    return kind(*divmod(time_ns, NANOSECONDS))
+def _time(message_type: MessageClass, time_ns: int) -> Message:
+    return message_type(*divmod(time_ns, NANOSECONDS))
 
 
-def _refuse_unknown_fields(kind: MessageClass, plain: MessageFields) -> None:
-    known = [name.lower() for name in kind.__slots__]
+def _refuse_unknown_fields(message_type: MessageClass, plain: MessageFields) -> None:
+    known = [name.lower() for name in message_type.__slots__]
     unknown = [name for name in plain if name not in known]
     if unknown:
-        message = f"{kind._type} has no field '{unknown[0]}'. "
+        message = f"{message_type._type} has no field '{unknown[0]}'. "
         raise RosError(message + did_you_mean(unknown[0], known))

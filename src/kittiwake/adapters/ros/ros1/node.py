@@ -57,13 +57,13 @@ class Ros1Node:
         self.name: str = rospy.get_name()
 
     def create_publisher(
-        self, topic: str, kind: str, *, latched: bool = False
+        self, topic: str, type_name: str, *, latched: bool = False
     ) -> Callable[[MessageFields], None]:
         """Return a function that publishes plain messages on a topic.
 
         A latched topic delivers its last message to late subscribers.
         """
-        rospy, message_type = self._rospy, message_class(kind)
+        rospy, message_type = self._rospy, message_class(type_name)
         publisher = rospy.Publisher(
             topic, message_type, latch=latched, tcp_nodelay=True, queue_size=QUEUE_SIZE
         )
@@ -81,16 +81,18 @@ class Ros1Node:
         return publish
 
     def create_subscription(
-        self, topic: str, kind: str, callback: Callable[[Message], None]
+        self, topic: str, type_name: str, callback: Callable[[Message], None]
     ) -> None:
         """Pass each message of a topic to a callback; a slow callback receives the latest one."""
-        self._rospy.Subscriber(topic, message_class(kind), callback, queue_size=1, tcp_nodelay=True)
+        self._rospy.Subscriber(
+            topic, message_class(type_name), callback, queue_size=1, tcp_nodelay=True
+        )
 
     def create_service(
-        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
+        self, name: str, type_name: str, callback: Callable[[Message], MessageFields]
     ) -> None:
         """Advertise a service; each client is served in its own thread."""
-        service = service_class(kind)
+        service = service_class(type_name)
         respond = partial(make_message, service._response_class)
         self._rospy.Service(name, service, lambda request: respond(callback(request)))
 

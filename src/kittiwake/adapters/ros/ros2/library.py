@@ -30,25 +30,25 @@ def library(module: str) -> ModuleType:
         raise MissingExtraError(message) from None
 
 
-def message_class(kind: str) -> MessageClass:
+def message_class(type_name: str) -> MessageClass:
     """Return the class of a message type, written as in ROS 1, such as "nav_msgs/Odometry".
 
     Raises:
         MissingExtraError: if its package is not installed.
         RosError: if there is no such type.
     """
-    return _class(kind, "msg")
+    return _class(type_name, "msg")
 
 
-def service_class(kind: str) -> MessageClass:
+def service_class(type_name: str) -> MessageClass:
     """Return the class of a service type, such as "std_srvs/Empty"; raises as ``message_class``."""
-    return _class(kind, "srv")
+    return _class(type_name, "srv")
 
 
-def is_installed(kind: str) -> bool:
+def is_installed(type_name: str) -> bool:
     """Return True if the package of a message or service type is installed."""
     try:
-        library(kind.partition("/")[0])
+        library(type_name.partition("/")[0])
     except MissingExtraError:
         return False
     return True
@@ -66,9 +66,9 @@ def _install_hint(package: str) -> str:
     )
 
 
-def _class(kind: str, interface: str) -> MessageClass:
+def _class(type_name: str, interface: str) -> MessageClass:
     return find_class(
-        kind,
+        type_name,
         interface,
         lambda package: library(f"{package}.{interface}"),
         lambda one: isinstance(one, type),

@@ -41,19 +41,19 @@ class Fields(NamedTuple):
 
 
 @cache
-def message_writer(kind: MessageClass) -> MessageWriter:
+def message_writer(message_type: MessageClass) -> MessageWriter:
     """Return a function that writes plain messages into messages of a class.
 
     It raises ``RosError`` for fields that the class does not have.
     """
-    names = list(kind.get_fields_and_field_types())
+    names = list(message_type.get_fields_and_field_types())
     known = frozenset(names)
-    scalars, messages, others = _fields(kind, names)
+    scalars, messages, others = _fields(message_type, names)
     empty: PlainMessage = {}
 
     def write(message: Message, plain: MessageFields) -> None:
         if not known.issuperset(plain):
-            _refuse_unknown_fields(kind, plain, names)
+            _refuse_unknown_fields(message_type, plain, names)
         get = plain.get
         for name, slot, convert, default in scalars:
             setattr(message, slot, convert(get(name, default)))
@@ -65,9 +65,9 @@ def message_writer(kind: MessageClass) -> MessageWriter:
     return write
 
 
-def _fields(kind: MessageClass, names: list[str]) -> Fields:
-    found, blank = Fields([], [], []), kind()
-    for name, slot_type in zip(names, kind.SLOT_TYPES, strict=True):
+def _fields(message_type: MessageClass, names: list[str]) -> Fields:
+    found, blank = Fields([], [], []), message_type()
+    for name, slot_type in zip(names, message_type.SLOT_TYPES, strict=True):
         slot, default = f"_{name}", getattr(blank, name)
         convert = _scalar_converter(slot_type, default)
         if convert is not None:
@@ -79,10 +79,10 @@ def _fields(kind: MessageClass, names: list[str]) -> Fields:
     return found
 
 
-def make_message(kind: MessageClass, plain: MessageFields) -> Message:
+def make_message(message_type: MessageClass, plain: MessageFields) -> Message:
     """Return a new message of a class."""
-    message = kind()
-    message_writer(kind)(message, plain)
+    message = message_type()
+    message_writer(message_type)(message, plain)
     return message
 
 
@@ -112,10 +112,10 @@ def _field_setter(slot_type: LibraryObject, slot: str, default: FieldValue) -> F
     element = slot_type.value_type
     if hasattr(element, "namespaces"):
         package, _, name = _name(element).partition("/")
-        kind = getattr(library(f"{package}.msg"), name)
+        message_type = getattr(library(f"{package}.msg"), name)
         if _name(element) in TIMES:
-            return _times_setter(slot, kind)
-        return _messages_setter(slot, kind)
+            return _times_setter(slot, message_type)
+        return _messages_setter(slot, message_type)
     return partial(_set_list, slot, list(default))
 
 
@@ -142,8 +142,8 @@ def _set_list(
     setattr(message, slot, list(default if values is None else values))
 
 
-def _messages_setter(slot: str, kind: MessageClass) -> FieldSetter:
-    write = message_writer(kind)
+def _messages_setter(slot: str, message_type: MessageClass) -> FieldSetter:
+    write = message_writer(message_type)
 
     def set_messages(message: Message, values: Iterable[MessageFields] | None) -> None:
         plain_items = list(values or ())
@@ -151,7 +151,7 @@ def _messages_setter(slot: str, kind: MessageClass) -> FieldSetter:
         items = getattr(message, slot)
         items = [
             *items[: len(plain_items)],
-            *(kind() for _ in range(len(plain_items) - len(items))),
+            *(message_type() for _ in range(len(plain_items) - len(items))),
         ]
         for item, plain in zip(items, plain_items, strict=True):
             write(item, plain)
@@ -160,10 +160,10 @@ def _messages_setter(slot: str, kind: MessageClass) -> FieldSetter:
     return set_messages
 
 
-def _times_setter(slot: str, kind: MessageClass) -> FieldSetter:
+def _times_setter(slot: str, message_type: MessageClass) -> FieldSetter:
     def set_times(message: Message, values: Iterable[int] | None) -> None:
         pairs = (divmod(int(time_ns), SECOND_NS) for time_ns in values or ())
-        setattr(message, slot, [kind(sec=sec, nanosec=ns) for sec, ns in pairs])
+        setattr(message, slot, [message_type(sec=sec, nanosec=ns) for sec, ns in pairs])
 
     return set_times
 
@@ -172,7 +172,9 @@ def _octet(value: FieldValue) -> bytes:
     return value if isinstance(value, bytes) else bytes((value,))
 
 
-def _refuse_unknown_fields(kind: MessageClass, plain: MessageFields, names: list[str]) -> None:
+def _refuse_unknown_fields(
+    message_type: MessageClass, plain: MessageFields, names: list[str]
+) -> None:
     unknown = next(name for name in plain if name not in names)
-    message = f"{kind.__name__} has no field '{unknown}'. {did_you_mean(unknown, names)}"
+    message = f"{message_type.__name__} has no field '{unknown}'. {did_you_mean(unknown, names)}"
     raise RosError(message)

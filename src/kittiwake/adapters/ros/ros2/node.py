@@ -91,7 +91,7 @@ class Ros2Node:
             thread.start()
 
     def create_publisher(
-        self, topic: str, kind: str, *, latched: bool = False
+        self, topic: str, type_name: str, *, latched: bool = False
     ) -> Callable[[MessageFields], None]:
         """Return a function that publishes plain messages on a topic.
 
@@ -102,7 +102,7 @@ class Ros2Node:
             RosError: if there is no such type.
         """
         depth = 1 if latched else DEPTH
-        return self._create_publisher(topic, kind, self._qos_profile(depth, latched=latched))
+        return self._create_publisher(topic, type_name, self._qos_profile(depth, latched=latched))
 
     def create_transform_broadcaster(
         self, *, static: bool = False
@@ -115,7 +115,7 @@ class Ros2Node:
         return lambda transforms: publish({"transforms": transforms})
 
     def create_subscription(
-        self, topic: str, kind: str, callback: Callable[[Message], None]
+        self, topic: str, type_name: str, callback: Callable[[Message], None]
     ) -> None:
         """Pass each message of a topic to a callback.
 
@@ -123,35 +123,35 @@ class Ros2Node:
         attributes. An invalid one is logged as a warning, and so is a topic whose package is not
         installed.
         """
-        namespace = standard.namespace_of(topic, kind)
-        if is_installed(kind):
-            self._subscribe(topic, message_class(kind), callback)
+        namespace = standard.namespace_of(topic, type_name)
+        if is_installed(type_name):
+            self._subscribe(topic, message_class(type_name), callback)
         elif namespace is None:
-            self._warn_of_missing(topic, kind)
+            self._warn_of_missing(topic, type_name)
         if namespace is None:
             return
         frames = standard.Frames(self._world_frame, namespace.strip("/"))
-        for other in standard.UAV_GAZEBO_INTERFACES[kind].topics:
+        for other in standard.UAV_GAZEBO_INTERFACES[type_name].topics:
             name = f"{namespace}/{other.name}"
             convert = self._converting_callback(name, other.convert, frames, callback)
-            self._subscribe(name, message_class(other.kind), convert)
+            self._subscribe(name, message_class(other.type_name), convert)
 
     def create_service(
-        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
+        self, name: str, type_name: str, callback: Callable[[Message], MessageFields]
     ) -> None:
         """Advertise a service; each request is served in its own thread.
 
         A service of uav_gazebo is offered as std_srvs/Trigger as well. A service that has no such
         alternative, and whose package is not installed, is logged as a warning.
         """
-        namespace = standard.namespace_of(name, kind)
-        if is_installed(kind):
-            self._create_service(name, kind, callback)
+        namespace = standard.namespace_of(name, type_name)
+        if is_installed(type_name):
+            self._create_service(name, type_name, callback)
         elif namespace is None:
-            self._warn_of_missing(name, kind)
+            self._warn_of_missing(name, type_name)
         if namespace is None:
             return
-        for other in standard.UAV_GAZEBO_INTERFACES[kind].services:
+        for other in standard.UAV_GAZEBO_INTERFACES[type_name].services:
             trigger = _trigger_callback(other, callback)
             self._create_service(f"{namespace}/{other.name}", TRIGGER, trigger)
 
@@ -195,8 +195,8 @@ class Ros2Node:
             node.destroy_node()
         self._context.try_shutdown()
 
-    def _warn_of_missing(self, name: str, kind: str) -> None:
-        package = kind.partition("/")[0]
+    def _warn_of_missing(self, name: str, type_name: str) -> None:
+        package = type_name.partition("/")[0]
         self.warn(f"{name} is not available, since {package} is not installed")
 
     def _create_executor(self) -> LibraryObject:
@@ -224,9 +224,9 @@ class Ros2Node:
         return qos.QoSProfile(depth=depth, durability=durability)
 
     def _create_publisher(
-        self, topic: str, kind: str, qos_profile: LibraryObject
+        self, topic: str, type_name: str, qos_profile: LibraryObject
     ) -> Callable[[MessageFields], None]:
-        message_type = message_class(kind)
+        message_type = message_class(type_name)
         publisher = self._node.create_publisher(message_type, topic, qos_profile)
         message, write, lock = message_type(), message_writer(message_type), threading.Lock()
 
@@ -274,9 +274,9 @@ class Ros2Node:
         return on_message
 
     def _create_service(
-        self, name: str, kind: str, callback: Callable[[Message], MessageFields]
+        self, name: str, type_name: str, callback: Callable[[Message], MessageFields]
     ) -> None:
-        service_type = service_class(kind)
+        service_type = service_class(type_name)
         lock = threading.Lock()
 
         def respond(request: Message, header: Message) -> None:

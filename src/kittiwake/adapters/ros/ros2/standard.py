@@ -85,7 +85,7 @@ class StandardTopic(NamedTuple):
     """Topic in a drone's namespace, and the converter of its messages."""
 
     name: str
-    kind: str
+    type_name: str
     convert: Converter
 
 
@@ -281,9 +281,9 @@ UAV_GAZEBO_INTERFACES: dict[str, UavGazeboInterface] = {
 }
 
 
-def namespace_of(name: str, kind: str) -> str | None:
+def namespace_of(name: str, type_name: str) -> str | None:
     """Return the namespace of a topic or service of uav_gazebo: "/drone" for "/drone/takeoff"."""
-    interface = UAV_GAZEBO_INTERFACES.get(kind)
+    interface = UAV_GAZEBO_INTERFACES.get(type_name)
     if interface is None or not name.endswith(f"/{interface.name}"):
         return None
     return name.removesuffix(f"/{interface.name}")

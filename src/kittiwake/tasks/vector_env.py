@@ -1,4 +1,4 @@
-"""Batch of worlds of one task, each reset as soon as its episode ends."""
+"""Batch of environments of one task, each reset as soon as its episode ends."""
 
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
@@ -8,56 +8,56 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 
-from kittiwake.geometry.scalar import Count, Flag, Real
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 
-AXIS = "worlds"
-# number of worlds that are reset at once; further ones follow in turn
+AXIS = "envs"
+# number of environments that are reset at once; further ones follow in turn
 RESET_BATCH = 32
 
-# worlds, their observations, their numbers of episodes, and True for those that wait for a reset
+# environments, their observations and numbers of episodes, and True for those that wait for a reset
 Resets: TypeAlias = tuple[EnvState, Array, Array, Array]
 
 
-class WorldsState(eqx.Module):
-    """State of all worlds, which share one clock.
+class VectorEnvState(eqx.Module):
+    """State of all environments, which share one clock.
 
     Attributes:
-        envs: states of all worlds, along a leading axis; only the tick is shared.
-        root_keys: random keys that determine the episodes of each world.
-        episodes: number of episodes that each world has begun.
-        difficulties: difficulty of the episodes that begin in each world.
+        envs: states of all environments, along a leading axis; only the tick is shared.
+        root_keys: random keys that determine the episodes of each environment.
+        episodes: number of episodes that each environment has begun.
+        difficulties: difficulty of the episodes that begin in each environment.
     """
 
     envs: EnvState
-    root_keys: Key[Array, " worlds"]
-    episodes: Int[Array, " worlds"]
-    difficulties: Float[Array, " worlds"]
+    root_keys: Key[Array, " envs"]
+    episodes: Int[Array, " envs"]
+    difficulties: Float[Array, " envs"]
 
 
-class WorldsStep(NamedTuple):
-    """Result of a control step of all worlds.
+class VectorEnvStep(NamedTuple):
+    """Result of a control step of all environments.
 
     ``observation`` is the next one, which is the first one of a new episode where an episode has
     ended; ``final_observation`` is the one at the end of the step.
     """
 
-    state: WorldsState
-    observation: Float[Array, "worlds numbers"]
-    reward: Float[Array, " worlds"]
-    terminated: Bool[Array, " worlds"]
-    truncated: Bool[Array, " worlds"]
-    rewards: Float[Array, "worlds agents"]
-    final_observation: Float[Array, "worlds numbers"]
+    state: VectorEnvState
+    observation: Float[Array, "envs numbers"]
+    reward: Float[Array, " envs"]
+    terminated: Bool[Array, " envs"]
+    truncated: Bool[Array, " envs"]
+    rewards: Float[Array, "envs agents"]
+    final_observation: Float[Array, "envs numbers"]
 
 
-class Worlds:
-    """Batch of ``count`` worlds of an environment.
+class VectorEnv:
+    """Batch of ``count`` copies of an environment.
 
-    ``reset``, ``reset_some`` and ``step`` are pure. A world's bits depend on its number, its
-    episodes and its actions, not on the other worlds. With another ``count`` they are the same up
-    to rounding, as the compiled code differs.
+    ``reset``, ``reset_some`` and ``step`` are pure. An environment's bits depend on its index, its
+    episodes and its actions, not on the other environments. With another ``count`` they are the
+    same up to rounding, as the compiled code differs.
 
     Raises:
         ValueError: for a count below 1.
@@ -68,12 +68,12 @@ class Worlds:
             message = f"count: got {count!r}; must be a whole number, 1 or more"
             raise ValueError(message)
         self.env, self.count = env, count
-        self._numbers = jnp.arange(count, dtype=jnp.int32)
+        self._indices = jnp.arange(count, dtype=jnp.int32)
 
     def reset(
         self, key: PRNGKeyArray, difficulty: Real = 1.0
-    ) -> tuple[WorldsState, Float[Array, "worlds numbers"]]:
-        """Begin the first episode of each world.
+    ) -> tuple[VectorEnvState, Float[Array, "envs numbers"]]:
+        """Begin the first episode of each environment.
 
         Raises:
             ValueError: for a difficulty that is not from 0 to 1.
@@ -82,25 +82,27 @@ class Worlds:
         tick, first = jnp.zeros((), jnp.int32), jnp.zeros(self.count, jnp.int32)
         difficulties = jnp.full(self.count, difficulty, jnp.result_type(float))
         root_keys = jnp.broadcast_to(key, (self.count,))
-        envs, observations = self._begin(_keys(root_keys, self._numbers, first), tick, difficulties)
-        return WorldsState(with_tick(envs, tick), root_keys, first + 1, difficulties), observations
+        envs, observations = self._begin(_keys(root_keys, self._indices, first), tick, difficulties)
+        return VectorEnvState(
+            with_tick(envs, tick), root_keys, first + 1, difficulties
+        ), observations
 
     def reset_some(
         self,
-        state: WorldsState,
-        observations: Float[Array, "worlds numbers"],
-        which: Bool[Array, " worlds"],
+        state: VectorEnvState,
+        observations: Float[Array, "envs numbers"],
+        which: Bool[Array, " envs"],
         key: PRNGKeyArray | None = None,
         difficulty: Real = 1.0,
-    ) -> tuple[WorldsState, Float[Array, "worlds numbers"]]:
-        """Begin new episodes in some worlds on the clock of all; the others are unchanged.
+    ) -> tuple[VectorEnvState, Float[Array, "envs numbers"]]:
+        """Begin new episodes in some environments on the clock of all; the others are unchanged.
 
         Args:
-            state: state of all worlds.
-            observations: last observations of all worlds.
-            which: True for each world to reset.
-            key: new root key of these worlds; without one their next episode begins.
-            difficulty: difficulty of these worlds, from 0 to 1.
+            state: state of all environments.
+            observations: last observations of all environments.
+            which: True for each environment to reset.
+            key: new root key of these environments; without one their next episode begins.
+            difficulty: difficulty of these environments, from 0 to 1.
 
         Raises:
             ValueError: for a difficulty that is not from 0 to 1.
@@ -121,9 +123,9 @@ class Worlds:
         return replace(state, envs=with_tick(envs, tick), episodes=episodes), observations
 
     def step(
-        self, state: WorldsState, actions: Float[Array, "worlds numbers"] | None
-    ) -> WorldsStep:
-        """Return the result of a control step; worlds whose episode ends begin the next one."""
+        self, state: VectorEnvState, actions: Float[Array, "envs numbers"] | None
+    ) -> VectorEnvStep:
+        """Return the result of a control step; where an episode ends, the next one begins."""
         axes = axes_of(state.envs)
         keys = jax.vmap(jax.random.fold_in)(state.envs.key, state.envs.steps)
         stepped = jax.vmap(
@@ -137,7 +139,7 @@ class Worlds:
         now = stepped.state, stepped.observation
         envs, observations, episodes = self._begin_next(state, now, tick, done)
         later = replace(state, envs=with_tick(envs, tick), episodes=episodes)
-        return WorldsStep(
+        return VectorEnvStep(
             state=later,
             observation=observations,
             reward=stepped.reward,
@@ -149,12 +151,12 @@ class Worlds:
 
     def _begin_next(
         self,
-        state: WorldsState,
+        state: VectorEnvState,
         now: tuple[EnvState, Array],
-        tick: Count,
-        done: Bool[Array, " worlds"],
+        tick: Integer,
+        done: Bool[Array, " envs"],
     ) -> tuple[EnvState, Array, Array]:
-        """Begin the next episode of worlds whose episode has ended, a few at a time."""
+        """Begin the next episode of environments whose episode has ended, a few at a time."""
 
         def any_waiting(carry: Resets) -> Flag:
             return jnp.any(carry[-1])
@@ -165,9 +167,9 @@ class Worlds:
                 waiting, size=min(RESET_BATCH, self.count), fill_value=self.count
             )
             places = places.astype(jnp.int32)
-            numbers = jnp.minimum(places, self.count - 1)
-            keys = _keys(state.root_keys[numbers], numbers, episodes[numbers])
-            fresh, first = self._begin(keys, tick, state.difficulties[numbers])
+            indices = jnp.minimum(places, self.count - 1)
+            keys = _keys(state.root_keys[indices], indices, episodes[indices])
+            fresh, first = self._begin(keys, tick, state.difficulties[indices])
             envs, observations = jax.tree.map(
                 lambda all_, new: all_.at[places].set(new, mode="drop"),
                 (envs, observations),
@@ -182,27 +184,25 @@ class Worlds:
         return envs, observations, episodes
 
     def _begin(
-        self, keys: Key[Array, " worlds"], tick: Count, difficulties: Float[Array, " worlds"]
-    ) -> tuple[EnvState, Float[Array, "worlds numbers"]]:
+        self, keys: Key[Array, " envs"], tick: Integer, difficulties: Float[Array, " envs"]
+    ) -> tuple[EnvState, Float[Array, "envs numbers"]]:
         return jax.vmap(self.env.reset_at, (0, None, 0))(keys, tick, difficulties)
 
 
-def episode_key(root: PRNGKeyArray, world: Count, episode: Count) -> PRNGKeyArray:
-    """Return the random key that determines an episode of a world."""
-    return jax.random.fold_in(jax.random.fold_in(root, world), episode)
+def episode_key(root: PRNGKeyArray, env_index: Integer, episode: Integer) -> PRNGKeyArray:
+    """Return the random key that determines an episode of an environment."""
+    return jax.random.fold_in(jax.random.fold_in(root, env_index), episode)
 
 
-def _keys(
-    root_keys: Key[Array, " worlds"], worlds: Array, episodes: Array
-) -> Key[Array, " worlds"]:
-    return jax.vmap(episode_key)(root_keys, worlds, episodes)
+def _keys(root_keys: Key[Array, " envs"], indices: Array, episodes: Array) -> Key[Array, " envs"]:
+    return jax.vmap(episode_key)(root_keys, indices, episodes)
 
 
-def with_tick(envs: EnvState, tick: Count | Int[Array, " worlds"] | None) -> EnvState:
-    """Return worlds with another tick of their clock, or of each world's clock."""
+def with_tick(envs: EnvState, tick: Integer | Int[Array, " envs"] | None) -> EnvState:
+    """Return environments with another tick of their clock, or of each environment's clock."""
     return eqx.tree_at(lambda all_: all_.fleet.tick, envs, tick)
 
 
 def axes_of(envs: EnvState) -> EnvState:
-    """Return the axes of ``vmap`` over worlds: 0 for all leaves but the shared tick."""
+    """Return the axes of ``vmap`` over environments: 0 for all leaves but the shared tick."""
     return with_tick(jax.tree.map(lambda _: 0, envs), None)

@@ -23,45 +23,18 @@ from kittiwake.analysis.table import (
     Event,
     Table,
 )
+from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.vehicle_step import NON_FINITE
 
-# function from a vehicle and its status to the limit that it has left
-Violation = Callable[[str, int], str]
-Block = dict[str, Float64[np.ndarray, "_rows _columns"]]
 
-
-@dataclass(frozen=True)
-class RowLayout:
-    """Contents of a fleet's rows, by vehicle.
-
-    Attributes:
-        columns: names of the columns, time first.
-        quantities: quantities that must stay within limits; the status is an index into them.
-        faults: events that the column ``faults`` counts.
-        phases: descriptions of the parts of the vehicle's task.
-        receivers: names of the satellite receivers.
-    """
-
-    columns: dict[str, tuple[str, ...]]
-    quantities: dict[str, tuple[str, ...]]
-    faults: dict[str, tuple[str, ...]]
-    phases: dict[str, tuple[str, ...]]
-    receivers: dict[str, tuple[str, ...]]
-
-    @property
-    def row_bytes(self) -> int:
-        """Size of one step of all vehicles in bytes."""
-        return sum(8 * len(names) for names in self.columns.values())
-
-
-class Verdict(NamedTuple):
-    """Status and reason of a flight that ends early."""
+class EarlyEnd(NamedTuple):
+    """Status and reason of a flight that ends before its last tick."""
 
     status: str
     reason: str
 
 
-class Finding(NamedTuple):
+class DetectedEvent(NamedTuple):
     """An event; ``ends`` is the status of the flight if the event ends it, else None."""
 
     time_s: float
@@ -71,7 +44,7 @@ class Finding(NamedTuple):
 
 
 @dataclass
-class Watch:
+class EventDetector:
     """Detector of events in one flight, block by block.
 
     A vehicle whose state is not finite ends the flight as diverged. One that leaves its limits ends
@@ -83,27 +56,27 @@ class Watch:
     events: list[Event] = field(default_factory=list)
     _last: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    def look(
-        self, block: Block, violations: Callable[[], Violation]
-    ) -> tuple[Block, Verdict | None]:
-        """Return the block up to the row that ends the flight, and the verdict if it does.
+    def detect(
+        self, block: RowBlock, violations: Callable[[], Violation]
+    ) -> tuple[RowBlock, EarlyEnd | None]:
+        """Return the block up to the row that ends the flight, and its early end if it does.
 
         ``violations`` is called only if vehicles were lost, and once for all of them.
         """
         once = cache(violations)
         found = sorted(
-            finding
+            detected
             for name, values in block.items()
-            for finding in self._look_at(name, Table(self.layout.columns[name], values), once)
+            for detected in self._detect_in(name, Table(self.layout.columns[name], values), once)
         )
-        ending = next((finding for finding in found if finding.ends is not None), None)
+        ending = next((detected for detected in found if detected.ends is not None), None)
         until_s = np.inf if ending is None else ending.time_s
-        self.events += [Event(*finding[:3]) for finding in found if finding.time_s <= until_s]
+        self.events += [Event(*detected[:3]) for detected in found if detected.time_s <= until_s]
         if ending is None:
             return block, None
         kept = {name: values[values[:, 0] <= until_s] for name, values in block.items()}
         reason = f"{ending.vehicle} {ending.event} at {ending.time_s:g} s"
-        return kept, Verdict(str(ending.ends), reason)
+        return kept, EarlyEnd(str(ending.ends), reason)
 
     def close(self, time_s: float) -> None:
         """Note unfinished tasks of vehicles that were not lost."""
@@ -114,17 +87,17 @@ class Watch:
                 description = next((f": {text}" for text in phases[phase::-1] if text), "")
                 self.events.append(Event(time_s, name, f"not finished{description}"))
 
-    def _look_at(
+    def _detect_in(
         self, name: str, table: Table, violations: Callable[[], Violation]
-    ) -> list[Finding]:
+    ) -> list[DetectedEvent]:
         times = table.values[:, 0]
 
-        def findings(column: str, event: Callable[[int, int], str]) -> list[Finding]:
+        def events_of(column: str, event: Callable[[int, int], str]) -> list[DetectedEvent]:
             if column not in table.columns:
                 return []
             counts = _turned_over(table) if column == CONTACT else table.part((column,))[:, 0]
             return [
-                Finding(float(times[row]), name, event(row, count), None)
+                DetectedEvent(float(times[row]), name, event(row, count), None)
                 for row, before, now in self._changes(name, column, counts)
                 for count in range(before + 1, now + 1)
             ]
@@ -132,12 +105,12 @@ class Watch:
         if FINISHED in table.columns:
             self._changes(name, FINISHED, table.part((FINISHED,))[:, 0])
         found = [
-            *findings(LEGS, lambda _, count: f"reached waypoint {count}"),
+            *events_of(LEGS, lambda _, count: f"reached waypoint {count}"),
             *self._phases(name, table),
-            *findings(LANDINGS, lambda row, _: _touchdown(table, row)),
-            *findings(CONTACT, lambda *_: "turned over"),
-            *findings(FAULTS, lambda _, count: self.layout.faults[name][count - 1]),
-            *findings(EMPTY, lambda *_: "battery empty"),
+            *events_of(LANDINGS, lambda row, _: _touchdown(table, row)),
+            *events_of(CONTACT, lambda *_: "turned over"),
+            *events_of(FAULTS, lambda _, count: self.layout.faults[name][count - 1]),
+            *events_of(EMPTY, lambda *_: "battery empty"),
             *self._fixes(name, table),
         ]
         lost_before = self._last.get((name, STATUS), 0)
@@ -151,9 +124,9 @@ class Watch:
         else:
             event = f"lost: {violations()(name, status)}"
             ends = "failed" if self.fails_when_lost else None
-        return [*found, Finding(float(times[row]), name, event, ends)]
+        return [*found, DetectedEvent(float(times[row]), name, event, ends)]
 
-    def _phases(self, name: str, table: Table) -> Iterator[Finding]:
+    def _phases(self, name: str, table: Table) -> Iterator[DetectedEvent]:
         """Yield the parts of a task that have begun and have a description."""
         if PHASE not in table.columns:
             return
@@ -161,16 +134,16 @@ class Watch:
         phases = table.part((PHASE,))[:, 0]
         for row, _, phase in self._changes(name, PHASE, phases, initial=-1):
             if descriptions[phase]:
-                yield Finding(float(table.values[row, 0]), name, descriptions[phase], None)
+                yield DetectedEvent(float(table.values[row, 0]), name, descriptions[phase], None)
 
-    def _fixes(self, name: str, table: Table) -> Iterator[Finding]:
+    def _fixes(self, name: str, table: Table) -> Iterator[DetectedEvent]:
         """Yield fixes that are lost and found again; a fix at the start is expected."""
         for sensor in self.layout.receivers[name]:
             column = f"sensor.{sensor}.valid"
             without = 1.0 - table.part((column,))[:, 0]
             for row, _, lost in self._changes(name, column, without):
                 change = "lost its fix" if lost else "has a fix"
-                yield Finding(float(table.values[row, 0]), name, f"{sensor} {change}", None)
+                yield DetectedEvent(float(table.values[row, 0]), name, f"{sensor} {change}", None)
 
     def _changes(
         self,

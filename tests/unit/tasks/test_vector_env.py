@@ -1,11 +1,11 @@
-"""Single worlds and batches of worlds."""
+"""Single environments and batches of them."""
 
 import jax
 import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.tasks.worlds import episode_key
+from kittiwake.tasks.vector_env import episode_key
 
 COUNT, STEPS = 6, 24
 # ends after 13 steps, between two ticks of the 5 Hz sensors
@@ -19,12 +19,12 @@ def env():
 
 @pytest.fixture(scope="module")
 def flown(env):
-    """Step all worlds through two episodes; return actions, all results, and episode counts."""
-    worlds = kw.Worlds(env, COUNT)
+    """Step all through two episodes; return actions, all results, and episode counts."""
+    many = kw.VectorEnv(env, COUNT)
     actions = np.random.default_rng(0).uniform(-1, 1, (STEPS, COUNT, env.action_size))
     with jax.enable_x64(True):
-        state, seen = jax.jit(worlds.reset)(kw.seed_key(5))
-        step = jax.jit(worlds.step)
+        state, seen = jax.jit(many.reset)(kw.seed_key(5))
+        step = jax.jit(many.step)
         recorded = [(seen,)]
         for action in actions:
             out = step(state, action)
@@ -38,15 +38,15 @@ def test_each_world_equals_a_single_environment(env, flown):
     actions, recorded, _ = flown
     with jax.enable_x64(True):
         reset, step = jax.jit(env.reset), jax.jit(env.step)
-        for world in (0, COUNT - 1):
-            state, seen = reset(episode_key(kw.seed_key(5), world, 0))
-            np.testing.assert_allclose(recorded[0][0][world], seen, rtol=1e-12, atol=1e-12)
+        for index in (0, COUNT - 1):
+            state, seen = reset(episode_key(kw.seed_key(5), index, 0))
+            np.testing.assert_allclose(recorded[0][0][index], seen, rtol=1e-12, atol=1e-12)
             for place in range(env.max_steps):
                 key = jax.random.fold_in(state.key, state.steps)
-                one = step(key, state, actions[place, world])
+                one = step(key, state, actions[place, index])
                 state = one.state
-                np.testing.assert_allclose(recorded[place + 1][1][world], one.reward, rtol=1e-9)
-                last = recorded[place + 1][5][world]
+                np.testing.assert_allclose(recorded[place + 1][1][index], one.reward, rtol=1e-9)
+                last = recorded[place + 1][5][index]
                 np.testing.assert_allclose(last, one.observation, rtol=1e-9, atol=1e-9)
 
 
@@ -62,15 +62,15 @@ def test_next_episode_begins_in_the_step_that_ends_the_last_one(env, flown):
 
 
 @pytest.mark.slow
-def test_some_worlds_are_reset_without_the_others(env):
-    worlds = kw.Worlds(env, COUNT)
+def test_some_environments_are_reset_without_the_others(env):
+    many = kw.VectorEnv(env, COUNT)
     which = np.array([True, False, False, True, False, False])
     with jax.enable_x64(True):
-        state, seen = jax.jit(worlds.reset)(kw.seed_key(5))
-        some = jax.jit(worlds.reset_some)
+        state, seen = jax.jit(many.reset)(kw.seed_key(5))
+        some = jax.jit(many.reset_some)
         on, seen_on = some(state, seen, which)
         anew, seen_anew = some(state, seen, which, kw.seed_key(6))
-        again, _ = jax.jit(worlds.reset)(kw.seed_key(6))
+        again, _ = jax.jit(many.reset)(kw.seed_key(6))
     assert np.asarray(on.episodes).tolist() == [2, 1, 1, 2, 1, 1]
     assert np.asarray(anew.episodes).tolist() == [1] * COUNT
     np.testing.assert_array_equal(seen_on[~which], seen[~which])
@@ -82,19 +82,19 @@ def test_some_worlds_are_reset_without_the_others(env):
 
 
 @pytest.mark.parametrize("count", [0, -3, True])
-def test_count_of_worlds_is_at_least_one(env, count):
+def test_count_of_environments_is_at_least_one(env, count):
     with pytest.raises(ValueError, match="must be a whole number, 1 or more"):
-        kw.Worlds(env, count)
+        kw.VectorEnv(env, count)
 
 
 @pytest.mark.parametrize("difficulty", [-0.1, 1.1, np.nan])
 def test_difficulty_is_from_0_to_1(env, difficulty):
-    for begin in (env.reset, kw.Worlds(env, COUNT).reset):
+    for begin in (env.reset, kw.VectorEnv(env, COUNT).reset):
         with pytest.raises(ValueError, match="must be a number from 0 to 1"):
             begin(kw.seed_key(0), difficulty)
 
 
-def test_worlds_and_episodes_differ_in_their_noise(flown):
+def test_environments_and_episodes_differ_in_their_noise(flown):
     _, recorded, _ = flown
     first, second = recorded[0][0], recorded[13][0]
     assert len(np.unique(first[:, 1])) == COUNT

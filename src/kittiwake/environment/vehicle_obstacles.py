@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.environment.obstacles.boxes import Box
-from kittiwake.geometry.scalar import Count, Flag
+from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.world.environment import AbstractInteraction
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.moving_obstacles import VehicleObstacle
@@ -24,7 +24,7 @@ from kittiwake.world.surroundings import Surroundings
 NEAREST_BOUNDS = Bounds(1.0, 64.0)
 
 
-class Visible(AbstractInteraction):
+class VehicleObstacles(AbstractInteraction):
     """The nearest other vehicles of each vehicle, as bounding boxes.
 
     Distances are between centers of mass. A vehicle without ``size_body_m`` is invisible.
@@ -39,21 +39,21 @@ class Visible(AbstractInteraction):
             return surroundings
         present = jax.vmap(_present)(vehicles)
 
-        def with_obstacles(around: Surroundings, own: Count) -> Surroundings:
+        def with_obstacles(around: Surroundings, own: Integer) -> Surroundings:
             others = present & (jnp.arange(count) != own)
-            distances_m2 = jax.vmap(lambda other: _square_m2(other, _member(vehicles, own)))(
+            distances_m2 = jax.vmap(lambda other: _square_m2(other, _vehicle_at(vehicles, own)))(
                 vehicles
             )
             _, near = jax.lax.top_k(
                 -jnp.where(others, distances_m2, jnp.inf), min(self.nearest, count - 1)
             )
-            obstacles = tuple(_neighbor(_member(vehicles, i), others[i]) for i in near)
+            obstacles = tuple(_neighbor(_vehicle_at(vehicles, i), others[i]) for i in near)
             return replace(around, vehicle_obstacles=obstacles)
 
         return jax.vmap(with_obstacles)(surroundings, jnp.arange(count))
 
 
-def _member(vehicles: InteractionInput, index: Count) -> InteractionInput:
+def _vehicle_at(vehicles: InteractionInput, index: Integer) -> InteractionInput:
     return jax.tree.map(lambda leaf: leaf[index], vehicles)
 
 

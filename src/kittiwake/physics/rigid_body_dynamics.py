@@ -16,7 +16,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics, ActuatorCommand
 from kittiwake.interfaces.parts import Flow
 from kittiwake.physics.contact_step import ContactStep
-from kittiwake.physics.integrators import IntegratorName, Phase
+from kittiwake.physics.integrators import IntegratorName, MechanicalState
 from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
 from kittiwake.world.surroundings import Shear, Surroundings
@@ -25,22 +25,22 @@ from kittiwake.world.surroundings import Shear, Surroundings
 FOOT_M = 0.005
 
 
-Motion = TypeVar("Motion", default=Any)
+Velocities = TypeVar("Velocities", default=Any)
 
 
-class FlightState(eqx.Module, Generic[Motion]):
+class RigidBodyState(eqx.Module, Generic[Velocities]):
     """State of a body at a tick; the specific force is the mean over the last step.
 
     ``ground_contact`` is None for a body without landing gear.
     """
 
-    phase: Phase[Pose, Motion]
+    mechanical_state: MechanicalState[Pose, Velocities]
     specific_force_body_mps2: Vec3
     ground_contact: GroundContact | None
 
     def kinematics(self, twist: Twist) -> Kinematics:
         """Return the motion of the body with this twist."""
-        pose = self.phase.configuration
+        pose = self.mechanical_state.configuration
         q = pose.q_world_from_body
         return Kinematics(
             position_world_m=pose.position_world_m,
@@ -64,27 +64,29 @@ class ExternalForces(eqx.Module):
 
     def wrench(self, pose: Pose, twist: Twist, elapsed_s: Real) -> Wrench:
         """Return the external wrench at a time since the step began."""
-        push = region_wrench(pose, self.surroundings)
-        return push if self.contact is None else push + self.contact.wrench(pose, twist, elapsed_s)
+        wrench = region_wrench(pose, self.surroundings)
+        return (
+            wrench if self.contact is None else wrench + self.contact.wrench(pose, twist, elapsed_s)
+        )
 
 
 @runtime_checkable
-class HasFlight(Protocol):
+class HasRigidBody(Protocol):
     """State of dynamics whose body flies."""
 
     @property
-    def flight(self) -> FlightState:
+    def rigid_body(self) -> RigidBodyState:
         """State of the body."""
         ...
 
 
-BodyState = TypeVar("BodyState", bound=HasFlight, default=Any)
+BodyState = TypeVar("BodyState", bound=HasRigidBody, default=Any)
 
 
 class AbstractBody(
-    AbstractDynamics[BodyState, ActuatorCommand], Generic[BodyState, ActuatorCommand, Motion]
+    AbstractDynamics[BodyState, ActuatorCommand], Generic[BodyState, ActuatorCommand, Velocities]
 ):
-    """Dynamics of a rigid body, with optional landing gear; its state has a field ``flight``."""
+    """Dynamics of a rigid body with optional landing gear; its state has a field ``rigid_body``."""
 
     landing_gear: eqx.AbstractVar[LandingGear | None]
     deck: eqx.AbstractVar[Deck | None]
@@ -131,7 +133,7 @@ class AbstractBody(
 
     @override
     def ground_contact(self, state: BodyState) -> GroundContact | None:
-        return state.flight.ground_contact
+        return state.rigid_body.ground_contact
 
     @override
     def collider(self) -> Collider:
@@ -157,40 +159,49 @@ class AbstractBody(
         )
 
     @abstractmethod
-    def with_twist(self, motion: Motion, twist: Twist) -> Motion:
-        """Return the motion part of a phase with another twist."""
+    def with_twist(self, velocities: Velocities, twist: Twist) -> Velocities:
+        """Return the velocities with another twist."""
 
     @override
     def apply_contact(self, state: BodyState, contact: ContactMotion) -> BodyState:
         motion = contact.motion
-        phase = Phase(
+        mechanical_state = MechanicalState(
             Pose(motion.position_world_m, motion.q_world_from_body),
             self.with_twist(
-                state.flight.phase.motion,
+                state.rigid_body.mechanical_state.velocities,
                 Twist(motion.velocity_world_mps, motion.angular_velocity_body_radps),
             ),
         )
-        flight = FlightState(phase, motion.specific_force_body_mps2, contact.ground_contact)
-        return eqx.tree_at(lambda whole: whole.flight, state, flight)
+        rigid_body = RigidBodyState(
+            mechanical_state, motion.specific_force_body_mps2, contact.ground_contact
+        )
+        return eqx.tree_at(lambda whole: whole.rigid_body, state, rigid_body)
 
-    def initial_flight(
-        self, phase: Phase[Pose, Motion], wrench: Wrench, surroundings: Surroundings
-    ) -> FlightState[Motion]:
+    def initial_rigid_body_state(
+        self,
+        mechanical_state: MechanicalState[Pose, Velocities],
+        wrench: Wrench,
+        surroundings: Surroundings,
+    ) -> RigidBodyState[Velocities]:
         """Return the initial state, with the specific force of all forces but ground contact."""
-        external = region_wrench(phase.configuration, surroundings)
+        external = region_wrench(mechanical_state.configuration, surroundings)
         force = wrench.force_body_n + external.force_body_n
         ground_contact = None if self.landing_gear is None else self.landing_gear.init()
-        return FlightState(phase, force / self.body.mass_kg, ground_contact)
+        return RigidBodyState(mechanical_state, force / self.body.mass_kg, ground_contact)
 
     def external_forces(
-        self, flight: FlightState[Motion], twist: Twist, surroundings: Surroundings, dt_s: Real
+        self,
+        rigid_body: RigidBodyState[Velocities],
+        twist: Twist,
+        surroundings: Surroundings,
+        dt_s: Real,
     ) -> ExternalForces:
         """Return the external forces over a step that begins in this state."""
-        if self.landing_gear is None or flight.ground_contact is None:
+        if self.landing_gear is None or rigid_body.ground_contact is None:
             return ExternalForces(surroundings, None)
-        pose = flight.phase.configuration
-        contact = ContactStep.begin(
-            self.landing_gear, flight.ground_contact, pose, twist, self.body, surroundings, dt_s
+        pose = rigid_body.mechanical_state.configuration
+        contact = ContactStep.start(
+            self.landing_gear, rigid_body.ground_contact, pose, twist, self.body, surroundings, dt_s
         )
         return ExternalForces(surroundings, contact)
 
@@ -221,24 +232,29 @@ def flow_around(pose: Pose, twist: Twist, surroundings: Surroundings) -> Flow:
 
 def region_wrench(pose: Pose, surroundings: Surroundings) -> Wrench:
     """Return the wrench of the world's force regions on a body."""
-    push = surroundings.push
-    if push is None:
+    wrench = surroundings.external_wrench
+    if wrench is None:
         return Wrench.zero()
     inverse = pose.q_world_from_body.inverse()
-    return Wrench(inverse.rotate(push.force_world_n), inverse.rotate(push.torque_world_nm))
+    return Wrench(inverse.rotate(wrench.force_world_n), inverse.rotate(wrench.torque_world_nm))
 
 
-def next_flight(
-    phase: Phase[Pose, Motion], before: Twist, after: Twist, external: ExternalForces, dt_s: Real
-) -> FlightState[Motion]:
+def next_rigid_body_state(
+    mechanical_state: MechanicalState[Pose, Velocities],
+    before: Twist,
+    after: Twist,
+    external: ExternalForces,
+    dt_s: Real,
+) -> RigidBodyState[Velocities]:
     """Return the state after a step, with unit quaternion and mean specific force."""
     pose = Pose(
-        phase.configuration.position_world_m, phase.configuration.q_world_from_body.normalized()
+        mechanical_state.configuration.position_world_m,
+        mechanical_state.configuration.q_world_from_body.normalized(),
     )
     mean_world = (after.velocity_world_mps - before.velocity_world_mps) / dt_s
     specific_force_world = mean_world + Vec3(0.0, 0.0, external.surroundings.gravity_mps2)
-    return FlightState(
-        Phase(pose, phase.motion),
+    return RigidBodyState(
+        MechanicalState(pose, mechanical_state.velocities),
         pose.q_world_from_body.inverse().rotate(specific_force_world),
-        None if external.contact is None else external.contact.end(pose, after),
+        None if external.contact is None else external.contact.finish(pose, after),
     )

@@ -14,7 +14,7 @@ which the source does not do: without it the vehicle is back over the pad only s
 turn. ``deck-landing`` lands more softly.
 """
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -37,14 +37,14 @@ FOLLOWING, APPROACHING, LANDING = range(3)
 PHASES = ("following the pad", "approaching", "landing")
 
 
-class VtolState(eqx.Module):
+class UavUsvLandingState(eqx.Module):
     """State of the pad estimate, and the phase, which is for the log."""
 
     follows: FollowDeckState
     phase: Int[Array, ""]
 
 
-class Vtol(AbstractGuidance[VtolState]):
+class UavUsvLanding(AbstractGuidance[UavUsvLandingState]):
     """Follows the pad that a sensor measures, and descends onto it.
 
     Attributes:
@@ -59,6 +59,8 @@ class Vtol(AbstractGuidance[VtolState]):
         yaw_rad: constant yaw.
     """
 
+    registered_as: ClassVar[str | None] = "vtol"
+
     sensor: str = eqx.field(static=True, default="deck")
     altitude_m: Real = 1.65
     approach_altitude_m: Real = 0.65
@@ -70,7 +72,7 @@ class Vtol(AbstractGuidance[VtolState]):
     yaw_rad: Real = 0.0
 
     @override
-    def prepare(self, context: BuildContext) -> "Vtol":
+    def prepare(self, context: BuildContext) -> "UavUsvLanding":
         check_deck_sensor(context.sensors, self.sensor)
         return self
 
@@ -79,13 +81,13 @@ class Vtol(AbstractGuidance[VtolState]):
         return (PositionYaw,)
 
     @override
-    def init(self, key: PRNGKeyArray) -> VtolState:
-        return VtolState(self._follower.init(key), jnp.asarray(FOLLOWING, jnp.int32))
+    def init(self, key: PRNGKeyArray) -> UavUsvLandingState:
+        return UavUsvLandingState(self._follower.init(key), jnp.asarray(FOLLOWING, jnp.int32))
 
     @override
     def step(
-        self, state: VtolState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
-    ) -> tuple[VtolState, PositionYaw]:
+        self, state: UavUsvLandingState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[UavUsvLandingState, PositionYaw]:
         follows, _ = self._follower.step(state.follows, inputs, dt_s, key)
         pad = follows.deck.position_world_m
         phase = self._phase(inputs.estimate.position_world_m - pad, inputs.time_s)
@@ -96,7 +98,7 @@ class Vtol(AbstractGuidance[VtolState]):
         velocity = follows.deck.velocity_world_mps if self.feed_velocity else Vec3.zero()
         over = PositionYaw(Vec3(pad.x, pad.y, pad.z + wanted), self.yaw_rad, velocity)
         waits = PositionYaw(follows.initial.position_world_m, self.yaw_rad)
-        return VtolState(follows, phase), tree_where(
+        return UavUsvLandingState(follows, phase), tree_where(
             follows.deck.seen, as_arrays(over), as_arrays(waits)
         )
 
@@ -105,7 +107,7 @@ class Vtol(AbstractGuidance[VtolState]):
         return PHASES
 
     @override
-    def phase(self, state: VtolState) -> Int[Array, ""]:
+    def phase(self, state: UavUsvLandingState) -> Int[Array, ""]:
         return state.phase
 
     def _phase(self, offset: Vec3, time_s: Real) -> Int[Array, ""]:
@@ -124,5 +126,5 @@ class Vtol(AbstractGuidance[VtolState]):
 
     @classmethod
     @override
-    def examples(cls) -> dict[str, "Vtol"]:
+    def examples(cls) -> dict[str, "UavUsvLanding"]:
         return {"down": cls("beacon", landing_at_s=0.01), "above": cls("beacon", landing_at_s=None)}

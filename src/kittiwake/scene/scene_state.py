@@ -1,4 +1,4 @@
-"""Frames of live and recorded flights."""
+"""States of the scene of live and recorded flights."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class FlightInfo(NamedTuple):
     columns: Mapping[str, tuple[str, ...]]
 
 
-class Frame(NamedTuple):
+class SceneState(NamedTuple):
     """Log rows of all vehicles at a time, and their recent positions, oldest first."""
 
     time_s: float

@@ -11,7 +11,7 @@ from tests.unit.sensors.range_scene import EXACT_M, around
 import kittiwake as kw
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Start
-from kittiwake.environment.visible import Visible
+from kittiwake.environment.vehicle_obstacles import VehicleObstacles
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.sensors.ultrasonic import Ultrasonic
 from kittiwake.world.interaction_input import NO_WAKE, InteractionInput
@@ -31,7 +31,7 @@ def neighbors_of(starts, sizes=None, nearest=4, place=0):
     ]
     together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)
     air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(starts)), as_arrays(ALONE))
-    seen = Visible(nearest)(together, air).vehicle_obstacles
+    seen = VehicleObstacles(nearest)(together, air).vehicle_obstacles
     return jax.tree.map(lambda leaf: leaf[place], seen)
 
 

@@ -1,4 +1,4 @@
-"""Figures of an episode beside its return."""
+"""Metrics of an episode beside its return."""
 
 import jax
 import numpy as np
@@ -12,13 +12,13 @@ QUICK = {"hover", "goto-waypoint"}
 
 
 def begun(name):
-    """Return an environment, its figures at the beginning of an episode, and agents' positions."""
+    """Return an environment, its metrics at the beginning of an episode, and agents' positions."""
     env = make(name)
-    with env.mode():
+    with env.precision_context():
         state, _ = jax.jit(env.reset)(scenes.keys(1)[0])
         scene = env.scene(state)
         places = np.asarray(scene.each(lambda agent: agent.truth.position_world_m.array))
-        return env, jax.tree.map(float, env.task.figures(state.goal, scene)), places
+        return env, jax.tree.map(float, env.task.metrics(state.goal, scene)), places
 
 
 @pytest.mark.parametrize(
@@ -28,14 +28,14 @@ def begun(name):
         for name in TASKS.names()
     ],
 )
-def test_each_task_has_finite_figures_of_its_own(name):
-    figures = begun(name)[1]
-    assert figures
-    assert np.isfinite([*figures.values()]).all()
+def test_each_task_has_finite_metrics_of_its_own(name):
+    metrics = begun(name)[1]
+    assert metrics
+    assert np.isfinite([*metrics.values()]).all()
 
 
 def test_distance_figure_is_that_of_the_furthest_agent():
-    env, figures, places = begun("goto-waypoint")
+    env, metrics, places = begun("goto-waypoint")
     wanted = np.asarray(env.task.waypoint_world_m.array)
     away_m = np.linalg.norm(places - wanted, axis=1).max()
-    assert figures["distance_m"] == pytest.approx(away_m, rel=1e-6)
+    assert metrics["distance_m"] == pytest.approx(away_m, rel=1e-6)
