@@ -33,7 +33,7 @@ from kittiwake.world.field import FIELD, FieldProcess
 from kittiwake.world.plume import PLUME, PlumeProcess, Site
 from kittiwake.world.satellites import SKY, SatelliteProcess
 from kittiwake.world.terrain import TERRAIN, TerrainProcess
-from kittiwake.world.world import FlightArea, World
+from kittiwake.world.world import FlightArea, WorldModel
 
 DT_S = 0.02
 # a body at a thousand meters a second needs a shorter step than its controllers
@@ -76,7 +76,7 @@ DRAWN = Stripes()
 
 
 @cache
-def world() -> World:
+def world() -> WorldModel:
     """Return a world with something to measure for every sensor."""
     plain = load_scenario("keep-spot").world
     satellites = satellites_of(NominalConstellation(), plain)
@@ -91,13 +91,13 @@ def world() -> World:
     return dataclasses.replace(plain, processes=scheduled)
 
 
-def satellites_of(constellation: Any, plain: World) -> SatelliteProcess:
+def satellites_of(constellation: Any, plain: WorldModel) -> SatelliteProcess:
     """Return a satellite constellation as seen from a world."""
     orbits = constellation.orbits(plain.origin, plain.start_utc)
     return SatelliteProcess(orbits, constellation.errors)
 
 
-def plume_of(kind: Any, plain: World) -> PlumeProcess:
+def plume_of(kind: Any, plain: WorldModel) -> PlumeProcess:
     """Return a plume in a world with wind."""
     return PlumeProcess(kind, Site(Vec3(2.0, 1.0, 0.0), plain.ground_z_m, plain.area))
 

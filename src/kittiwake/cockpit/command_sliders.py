@@ -27,7 +27,7 @@ from kittiwake.core.units import UNIT_SYMBOLS
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.command_conversion import MODE_COMMAND_TYPES
 from kittiwake.runtime.maneuvers import Capabilities
 from kittiwake.runtime.vehicle_estimate import VehicleEstimate
@@ -65,7 +65,7 @@ class SliderContext(NamedTuple):
 
     estimate: VehicleEstimate
     capabilities: Capabilities
-    vehicle: Vehicle
+    vehicle: AssembledVehicle
     last: Mapping[str, float] = MappingProxyType({})
 
     def last_value(self, column: str, default: float) -> float:

@@ -15,7 +15,7 @@ from numpy import ndarray
 
 from kittiwake.cockpit.frame_buffer import FrameSource
 from kittiwake.core.errors import CommandError, KittiwakeError
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scene.scene_state import FlightInfo, SceneState
@@ -60,7 +60,7 @@ class PanelContext:
         self.selected = self.selected or next(iter(self.flight.scenario.vehicles))
 
     @property
-    def vehicle(self) -> Vehicle:
+    def vehicle(self) -> AssembledVehicle:
         """Selected vehicle."""
         return self.scenario.vehicles[self.selected]
 

@@ -18,6 +18,7 @@ from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import stored_name
 
+
 class ComponentSpec:
     """Registered component with parameters, from which a scenario builds it.
 

@@ -8,7 +8,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.sensor import AbstractSensor
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 
 class BuildContext(NamedTuple):
@@ -24,7 +24,7 @@ class BuildContext(NamedTuple):
             the first task.
     """
 
-    world: World
+    world: WorldModel
     dynamics: "AbstractDynamics"
     start: Start
     sensors: Mapping[str, "AbstractSensor"]

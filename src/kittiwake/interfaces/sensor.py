@@ -13,7 +13,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam, FieldOfView
 from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.surroundings import Surroundings
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 
 class SensorInputs(eqx.Module):
@@ -30,7 +30,7 @@ class SensorInputs(eqx.Module):
     time_s: Real
     truth: Kinematics
     surroundings: Surroundings
-    world: World
+    world: WorldModel
     processes: ProcessOutputs
 
 
@@ -55,7 +55,7 @@ class AbstractSensor(AbstractKeyedComponent[State, SensorInputs, Output], Generi
         """Return the class of the fields that are measured; errors apply to these."""
         return self.measures
 
-    def check(self, world: World) -> None:
+    def check(self, world: WorldModel) -> None:
         """Raise ScenarioError for a world that lacks what the sensor measures."""
         del world
 

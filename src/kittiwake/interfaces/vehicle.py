@@ -12,7 +12,7 @@ from kittiwake.interfaces.instrument import Instrument
 from kittiwake.world.environment import AbstractTurbulence
 
 
-class Vehicle(eqx.Module):
+class AssembledVehicle(eqx.Module):
     """All parameters of one vehicle, immutable; the evolving part is ``sim.state.VehicleState``.
 
     Attributes:

@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from typing_extensions import override
 
 from kittiwake.contact.engine import AbstractPhysics
-from kittiwake.interfaces.vehicle import Vehicle
-from kittiwake.world.world import World
+from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.world.world import WorldModel
 
 
 class Compliant(AbstractPhysics):
     """Contact by each vehicle's own model, without an engine; other contact is a collision."""
 
     @override
-    def engine(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+    def engine(self, world: WorldModel, vehicles: Mapping[str, AssembledVehicle]) -> None:
         del world, vehicles

@@ -54,10 +54,10 @@ from kittiwake.core.extras import import_optional
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.physics.mujoco_model import EXTRA, MUJOCO, MujocoObject, add_ground, add_solid, plate
 from kittiwake.world.environment import AbstractPlatform
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 SUBSTEP_S = 0.002
 # added inertia of locked motions, as a multiple of the body's own
@@ -91,7 +91,7 @@ class Mujoco(AbstractPhysics):
     substep_s: Annotated[Real, POSITIVE] = SUBSTEP_S
 
     @override
-    def engine(self, world: World, vehicles: Mapping[str, Vehicle]) -> "MujocoEngine":
+    def engine(self, world: WorldModel, vehicles: Mapping[str, AssembledVehicle]) -> "MujocoEngine":
         colliders = {name: _collider(name, vehicle) for name, vehicle in vehicles.items()}
         machine = _Machine(world, list(colliders.items()))
         _check_overlaps(machine, world, vehicles)
@@ -143,7 +143,7 @@ class _Body(NamedTuple):
 class _Machine:
     """MuJoCo's model, and scratch data that is reset in every call."""
 
-    def __init__(self, world: World, vehicles: Sequence[tuple[str, Collider]]) -> None:
+    def __init__(self, world: WorldModel, vehicles: Sequence[tuple[str, Collider]]) -> None:
         self.mujoco = import_optional(MUJOCO, EXTRA)
         spec = self.mujoco.MjSpec()
         self._settings(spec)
@@ -205,7 +205,7 @@ class _Machine:
         # invalid states must be visible, not silently reset
         spec.option.disableflags |= off.mjDSBL_WARMSTART | off.mjDSBL_AUTORESET
 
-    def _ground(self, spec: MujocoObject, world: World) -> None:
+    def _ground(self, spec: MujocoObject, world: WorldModel) -> None:
         ground = add_ground(self.mujoco, spec, float(world.ground_z_m))
         ground.contype, ground.conaffinity = GROUND_BIT, 0
         for obstacle in world.obstacles:
@@ -379,7 +379,7 @@ def _parked(place: int) -> list[float]:
     return [FARTHEST, 1e3 * place, FARTHEST, 1.0, *[0.0] * 9]
 
 
-def _collider(name: str, vehicle: Vehicle) -> Collider:
+def _collider(name: str, vehicle: AssembledVehicle) -> Collider:
     try:
         collider = vehicle.dynamics.collider()
     except ScenarioError as error:
@@ -394,7 +394,9 @@ def _collider(name: str, vehicle: Vehicle) -> Collider:
     return collider
 
 
-def _check_overlaps(machine: _Machine, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+def _check_overlaps(
+    machine: _Machine, world: WorldModel, vehicles: Mapping[str, AssembledVehicle]
+) -> None:
     """Raise ScenarioError for bodies that overlap at the start: they would be ejected."""
     platforms = [platform.deck_state(0.0) for platform in world.platforms]
     rows = [_row(p.center_world_m, p.q_world_from_deck) for p in platforms]

@@ -21,11 +21,11 @@ from kittiwake.interfaces.renderer import (
     RenderedImage,
     Viewpoint,
 )
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.physics.mujoco_model import MUJOCO, MujocoObject
 from kittiwake.rendering.render_thread import EXTRA, draw, draw_later, start_graphics
 from kittiwake.rendering.scene_builder import body_name, build_scene
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 SAMPLES = 4
 # capacity for scene geoms besides those of the model
@@ -38,7 +38,9 @@ NEAR_M, FAR_M = 0.01, 1000.0
 ORIGIN = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
-def mujoco_renderer(world: World, vehicles: Mapping[str, Vehicle]) -> AbstractRenderer:
+def mujoco_renderer(
+    world: WorldModel, vehicles: Mapping[str, AssembledVehicle]
+) -> AbstractRenderer:
     """Return a renderer of a world and its vehicles.
 
     Raises:

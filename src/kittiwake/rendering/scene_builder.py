@@ -17,12 +17,12 @@ from kittiwake.contact.engine import Collider, box_of
 from kittiwake.contact.solid import Solid
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import import_optional
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.physics.mujoco_model import MujocoObject, add_ground, add_solid, plate
 from kittiwake.world.april_tags import TAG_SHARE, TAGS
 from kittiwake.world.environment import AbstractPlatform
 from kittiwake.world.waves import WAVES
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 EXTRA = "camera"
 # cells per side of a tag, without and with its white border
@@ -48,7 +48,9 @@ AMBIENT, DIFFUSE = 0.55, 0.45
 LIGHT_WORLD = (0.2, 0.1, -1.0)
 
 
-def build_scene(mujoco: ModuleType, world: World, vehicles: Mapping[str, Vehicle]) -> MujocoObject:
+def build_scene(
+    mujoco: ModuleType, world: WorldModel, vehicles: Mapping[str, AssembledVehicle]
+) -> MujocoObject:
     """Return a MuJoCo model of the world, with platforms and vehicles as mocap bodies.
 
     Raises:
@@ -95,14 +97,14 @@ def _platform_look(platform: AbstractPlatform) -> _Look:
     return _Look((), plate(platform))
 
 
-def _vehicle_look(vehicle: Vehicle) -> _Look:
+def _vehicle_look(vehicle: AssembledVehicle) -> _Look:
     body = vehicle.dynamics
     collider = _collider(vehicle)
     solids = box_of(body.size_body_m) if collider is None else collider.solids
     return _Look(solids, None if body.deck is None else body.deck.solid())
 
 
-def _collider(vehicle: Vehicle) -> Collider | None:
+def _collider(vehicle: AssembledVehicle) -> Collider | None:
     """Return the collider of a vehicle; None if it has none."""
     try:
         return vehicle.dynamics.collider()
@@ -110,7 +112,7 @@ def _collider(vehicle: Vehicle) -> Collider | None:
         return None
 
 
-def _is_vessel(vehicle: Vehicle) -> bool:
+def _is_vessel(vehicle: AssembledVehicle) -> bool:
     collider = _collider(vehicle)
     return collider is not None and collider.collides_with == "all but the ground"
 
@@ -141,7 +143,10 @@ def _add_light(mujoco: ModuleType, spec: MujocoObject) -> None:
 
 
 def _add_ground(
-    mujoco: ModuleType, spec: MujocoObject, world: World, vehicles: Mapping[str, Vehicle]
+    mujoco: ModuleType,
+    spec: MujocoObject,
+    world: WorldModel,
+    vehicles: Mapping[str, AssembledVehicle],
 ) -> None:
     has_vessels = any(map(_is_vessel, vehicles.values()))
     one, other = WATER_COLORS if has_vessels or WAVES in world.processes else LAND_COLORS

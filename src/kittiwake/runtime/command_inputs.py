@@ -11,7 +11,7 @@ import numpy as np
 
 from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.commands import zero_command
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
     CommandTypes,
     accepted_commands,
@@ -32,7 +32,7 @@ class CommandInputs(Protocol):
         """Return an example of ``values``."""
         ...
 
-    def values(self, commands: Mapping[str, Any], vehicles: Mapping[str, Vehicle]) -> Any:
+    def values(self, commands: Mapping[str, Any], vehicles: Mapping[str, AssembledVehicle]) -> Any:
         """Return the argument that holds commands, by vehicle.
 
         Raises:
@@ -50,13 +50,13 @@ class FixedCommands:
     """Commands of one type to each of some vehicles; the others follow their guidance."""
 
     command_types: CommandTypes = ()
-    recipients: Mapping[str, Vehicle] = field(default_factory=dict)
+    recipients: Mapping[str, AssembledVehicle] = field(default_factory=dict)
 
     def zeros(self) -> Any:
         """Return zeros for all numbers."""
         return jnp.zeros(sum(map(len, command_columns(self.command_types, self.recipients))))
 
-    def values(self, commands: Mapping[str, Any], vehicles: Mapping[str, Vehicle]) -> Any:
+    def values(self, commands: Mapping[str, Any], vehicles: Mapping[str, AssembledVehicle]) -> Any:
         """Return the numbers of all commands."""
         ordered = {name: commands[name] for name, _ in self.command_types}
         return jnp.asarray(command_values(ordered, vehicles), float)
@@ -77,7 +77,7 @@ class CommandRows(NamedTuple):
 class CommandSlots:
     """Slots for commands of every type that a vehicle accepts, with a flag for those in use."""
 
-    def __init__(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+    def __init__(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
         self._names = [group.names for group in fleet.groups]
         self._indices = {name: fleet.locate(name) for name in fleet.names}
         self._command_types = [accepted_commands(vehicles[names[0]]) for names in self._names]
@@ -85,7 +85,7 @@ class CommandSlots:
         self._dtype = np.float32 if fleet.single_precision else np.float64
         self._last: tuple[Mapping[str, Any], Any] = ({}, self.zeros())
 
-    def check(self, vehicle: str, command: Any, vehicles: Mapping[str, Vehicle]) -> None:
+    def check(self, vehicle: str, command: Any, vehicles: Mapping[str, AssembledVehicle]) -> None:
         """Raise an error for a command that a vehicle does not accept.
 
         Raises:
@@ -114,7 +114,7 @@ class CommandSlots:
         ]
 
     def values(
-        self, commands: Mapping[str, Any], vehicles: Mapping[str, Vehicle]
+        self, commands: Mapping[str, Any], vehicles: Mapping[str, AssembledVehicle]
     ) -> list[list[CommandRows]]:
         """Return commands as arrays, with zeros for vehicles without a command."""
         if commands == self._last[0]:

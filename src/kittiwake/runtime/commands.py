@@ -25,7 +25,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.interfaces.dynamics import AbstractDynamics
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 
 UNIT_TOLERANCE = 1e-3
 # vehicles with their command types
@@ -33,7 +33,7 @@ CommandTypes: TypeAlias = tuple[tuple[str, type], ...]
 COMMAND_TYPES: tuple[type, ...] = get_args(Command)
 
 
-def command_values(commands: object, vehicles: Mapping[str, Vehicle]) -> list[float]:
+def command_values(commands: object, vehicles: Mapping[str, AssembledVehicle]) -> list[float]:
     """Return the numbers of all commands, field by field in order.
 
     A scalar may be any number or array of one; a vector also a list of three; a quaternion also a
@@ -61,7 +61,7 @@ def command_values(commands: object, vehicles: Mapping[str, Vehicle]) -> list[fl
 def commands_from_values(
     command_types: CommandTypes,
     numbers: Iterable[Any],
-    vehicles: Mapping[str, Vehicle] = MappingProxyType({}),
+    vehicles: Mapping[str, AssembledVehicle] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return commands from their numbers, inside a compiled function."""
     remaining = iter(numbers)
@@ -74,14 +74,14 @@ def commands_from_values(
 
 
 def command_columns(
-    command_types: CommandTypes, vehicles: Mapping[str, Vehicle]
+    command_types: CommandTypes, vehicles: Mapping[str, AssembledVehicle]
 ) -> list[list[str]]:
     """Return the column names of each command, with one for each actuator where it has them."""
     counts = {name: vehicle.dynamics.actuator_count for name, vehicle in vehicles.items()}
     return [column_names(command_type, counts.get(name, 0)) for name, command_type in command_types]
 
 
-def require_cascade(command_types: CommandTypes, vehicles: Mapping[str, Vehicle]) -> None:
+def require_cascade(command_types: CommandTypes, vehicles: Mapping[str, AssembledVehicle]) -> None:
     """Require that vehicles' controllers lead from these command types to the actuator commands.
 
     Raises:
@@ -101,7 +101,7 @@ def require_cascade(command_types: CommandTypes, vehicles: Mapping[str, Vehicle]
             raise CascadeError(message, command_type.__name__)
 
 
-def accepts_command(command_type: type, vehicle: Vehicle) -> bool:
+def accepts_command(command_type: type, vehicle: AssembledVehicle) -> bool:
     """Return True if a vehicle's controllers lead from a command type to its actuator command."""
     controllers = [level.component for level in vehicle.cascade]
     try:
@@ -111,7 +111,7 @@ def accepts_command(command_type: type, vehicle: Vehicle) -> bool:
     return True
 
 
-def accepted_commands(vehicle: Vehicle) -> tuple[type, ...]:
+def accepted_commands(vehicle: AssembledVehicle) -> tuple[type, ...]:
     """Return the command types that a vehicle accepts, from high to low."""
     return tuple(
         command_type for command_type in COMMAND_TYPES if accepts_command(command_type, vehicle)

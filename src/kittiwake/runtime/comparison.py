@@ -8,7 +8,7 @@ from typing import Any
 from kittiwake.analysis.response import COMMAND, Trial, command_spans, response
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import written
 from kittiwake.scenario.scenario import Scenario
@@ -105,7 +105,7 @@ def _spans(
     }
 
 
-def _bounds(vehicle: Vehicle, flight: Table) -> dict[str, tuple[float, float]]:
+def _bounds(vehicle: AssembledVehicle, flight: Table) -> dict[str, tuple[float, float]]:
     """Return the bounds of each recorded actuator command; infinite for one without bounds."""
     recorded = [name.removeprefix(COMMAND) for name in flight.columns if name.startswith(COMMAND)]
     bounds = vehicle.dynamics.command_bounds

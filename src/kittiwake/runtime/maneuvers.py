@@ -31,11 +31,11 @@ from kittiwake.guidance.maneuvers.ramp import DONE, REFUSED, RampLand, RampTakeo
 from kittiwake.guidance.maneuvers.takeoff import Takeoff
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.command_conversion import CommandConverter
 from kittiwake.runtime.host_component import HostComponent
 from kittiwake.runtime.vehicle_estimate import PositionArray, VehicleEstimate
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 # height law of ``HoldAttitude``
 ALTITUDE_LAW = Position(natural_frequency_radps=pi)
@@ -235,7 +235,7 @@ def take_off(height_m: float) -> GuidanceManeuver:
     return GuidanceManeuver(Takeoff(height_m), f"takes off by {height_m:g} m")
 
 
-def land(vehicle: Vehicle, world: World, now: VehicleEstimate) -> GuidanceManeuver:
+def land(vehicle: AssembledVehicle, world: WorldModel, now: VehicleEstimate) -> GuidanceManeuver:
     """Return the landing; a vehicle without landing gear stays ``CLEARANCE_M`` above the ground."""
     if vehicle.dynamics.standing_height_m is None:
         x_m, y_m, _ = map(float, now.position_m)
@@ -284,7 +284,7 @@ def compile_maneuvers(accepted_commands: Iterable[tuple[type, ...]]) -> None:
 
 
 def capabilities_of(
-    vehicle: Vehicle, accepted_commands: tuple[type, ...], world: World
+    vehicle: AssembledVehicle, accepted_commands: tuple[type, ...], world: WorldModel
 ) -> Capabilities:
     """Return the capabilities in a world of a vehicle that accepts these command types."""
     dynamics = vehicle.dynamics

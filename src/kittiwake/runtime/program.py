@@ -17,7 +17,7 @@ import numpy as np
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.command_inputs import CommandInputs, FixedCommands
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet, scan_steps
@@ -54,7 +54,7 @@ class Program:
     def __init__(
         self,
         fleet: Fleet,
-        vehicles: Mapping[str, Vehicle],
+        vehicles: Mapping[str, AssembledVehicle],
         inputs: CommandInputs | None = None,
         live: Part | None = None,
     ) -> None:
@@ -166,7 +166,7 @@ class Program:
                 )
             )
 
-    def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+    def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
         """Continue with the parameters of a fleet that fits."""
         self.fleet, self.vehicles = fleet, vehicles
         self.parameters = self._numbers(fleet)
@@ -230,7 +230,7 @@ class Program:
         return jax.tree.unflatten(treedef, leaves)
 
 
-def _receivers(vehicle: Vehicle) -> tuple[str, ...]:
+def _receivers(vehicle: AssembledVehicle) -> tuple[str, ...]:
     """Return the names of a vehicle's satellite receivers."""
     return tuple(
         name

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from typing import NamedTuple
 
 from kittiwake.core.errors import KittiwakeError
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands
@@ -43,7 +43,7 @@ class Built(NamedTuple):
 
     program: Program
     fleet: Fleet
-    vehicles: Mapping[str, Vehicle]
+    vehicles: Mapping[str, AssembledVehicle]
     fresh: FleetState | None
     notices: Sequence[Notice]
 

@@ -16,7 +16,7 @@ from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Real
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
 from kittiwake.runtime.loop import Flight, FlightOutcome, Memory
 from kittiwake.runtime.program import Program
@@ -268,7 +268,7 @@ def load(
     return Simulation(loaded, precision)
 
 
-def _flown_vehicle(vehicle: Vehicle) -> FlownVehicle:
+def _flown_vehicle(vehicle: AssembledVehicle) -> FlownVehicle:
     guidance = vehicle.guidance.component
     return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())
 

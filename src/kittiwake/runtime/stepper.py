@@ -8,7 +8,7 @@ import numpy as np
 
 from kittiwake.core.errors import ScenarioError, UnknownSensorError, did_you_mean
 from kittiwake.core.kinematics import Kinematics
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
     CommandTypes,
     command_values,
@@ -71,7 +71,7 @@ class Observation(NamedTuple):
 class Stepper:
     """Stepper of one fleet, whose state is packed into two arrays."""
 
-    def __init__(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+    def __init__(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
         # the numbers of the cascades are compiled in, too, until a gain is changed
         self._compile(Program(fleet, vehicles))
 
@@ -129,7 +129,7 @@ class Stepper:
             )
         return observations
 
-    def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, Vehicle]) -> None:
+    def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
         """Continue with a fleet that differs only in the parameters of its control cascades.
 
         The first call compiles again, with those parameters as arguments; later calls take no time.

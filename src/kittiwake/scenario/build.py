@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.guidance import AbstractGuidance
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.physics import PHYSICS
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.document import Document
@@ -34,7 +34,7 @@ from kittiwake.scenario.vehicle_builder import VehicleBuilder
 from kittiwake.scenario.world_builder import WorldBuilder
 from kittiwake.sim.schedule import steps_between
 from kittiwake.swarm import RADIOS
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 RADIO_KEY = ("world", "radio")
 POLICY_KEY = ("policy",)
@@ -103,7 +103,7 @@ class _Builder:
         if world is not None and physics is not None:
             world = replace(world, solid=physics.solid)
         builder = VehicleBuilder(self.components, settings, world, turbulence)
-        vehicles: dict[str, Vehicle] = {}
+        vehicles: dict[str, AssembledVehicle] = {}
         for name, entry in schema.vehicles.items():
             for member, vehicle in builder.build(name, entry).items():
                 if member in vehicles:
@@ -177,12 +177,14 @@ class _Builder:
             return self.components.read(Network, schema.policy, POLICY_KEY)
         return None
 
-    def _note_lost_starts(self, world: World, vehicles: Mapping[str, Vehicle]) -> None:
+    def _note_lost_starts(
+        self, world: WorldModel, vehicles: Mapping[str, AssembledVehicle]
+    ) -> None:
         for problem in islice(lost_start_messages(world, vehicles), MAX_PROBLEMS):
             advice = "move the start, or write lost_vehicle: continue"
             self.problems.add(("vehicles",), f"{problem}; {advice}")
 
-    def _duration_s(self, time: TimeSettings, vehicles: Mapping[str, Vehicle]) -> float:
+    def _duration_s(self, time: TimeSettings, vehicles: Mapping[str, AssembledVehicle]) -> float:
         ends = [guidance.end_s() for guidance in _guidances(vehicles)]
         finite = [end for end in ends if end]
         if time.duration_s is None and not finite:
@@ -197,7 +199,7 @@ class _Builder:
         return duration_s
 
 
-def _guidances(vehicles: Mapping[str, Vehicle]) -> list[AbstractGuidance]:
+def _guidances(vehicles: Mapping[str, AssembledVehicle]) -> list[AbstractGuidance]:
     """Return the guidance of all vehicles, each shared one once."""
     parts = {id(vehicle.guidance): vehicle.guidance for vehicle in vehicles.values()}
     return [part.component for part in parts.values()]

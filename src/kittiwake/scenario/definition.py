@@ -155,5 +155,7 @@ def as_plain(value: Any) -> Any:
 
 
 def _given(definition: Vehicle | World) -> dict[str, Any]:
-    values = {field.name: getattr(definition, field.name) for field in dataclasses.fields(definition)}
+    values = {
+        field.name: getattr(definition, field.name) for field in dataclasses.fields(definition)
+    }
     return {key: value for key, value in values.items() if value is not None}

@@ -15,7 +15,7 @@ from kittiwake.environment.turbulence import Dryden, NoTurbulence
 from kittiwake.environment.wind import Calm, ShearWind
 from kittiwake.interfaces.dynamics import AbstractFault
 from kittiwake.interfaces.instrument import Instrument
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sensors.errors.stuck import Stuck
 
@@ -26,7 +26,7 @@ NEVER_S = 1e9
 Failures = Mapping[str, float]
 
 
-def fallible_parts(vehicle: Vehicle) -> tuple[str, ...]:
+def fallible_parts(vehicle: AssembledVehicle) -> tuple[str, ...]:
     """Return the parts of a vehicle that can fail: its actuators, then its sensors."""
     return (*(fault.part() for fault in _faults(vehicle, NEVER_S)), *vehicle.sensors)
 
@@ -48,7 +48,7 @@ def with_dormant_faults(scenario: Scenario, failing: Mapping[str, Failures]) -> 
     return replace(scenario, world=world, vehicles=vehicles)
 
 
-def _with_dormant_faults(vehicle: Vehicle, failing: Failures) -> Vehicle:
+def _with_dormant_faults(vehicle: AssembledVehicle, failing: Failures) -> AssembledVehicle:
     turbulence = vehicle.turbulence
     if isinstance(turbulence.component, NoTurbulence):
         turbulence = Scheduled(Dryden(0.0))
@@ -68,7 +68,7 @@ def _with_dormant_faults(vehicle: Vehicle, failing: Failures) -> Vehicle:
     )
 
 
-def _faults(vehicle: Vehicle, at_s: float) -> list[AbstractFault]:
+def _faults(vehicle: AssembledVehicle, at_s: float) -> list[AbstractFault]:
     """Return a fault at this time for each actuator of the vehicle."""
     fault_types: list[type[AbstractFault]] = [FAULTS.find(name) for name in FAULTS.names()]
     native = vehicle.dynamics.command_type

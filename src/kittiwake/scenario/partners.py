@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 
 from kittiwake.core.errors import did_you_mean
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.problems import ProblemList, dotted
 from kittiwake.scenario.schema import VehicleSchema, entry_vehicle_names
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 
 def partners(
     entries: Mapping[str, VehicleSchema],
-    vehicles: Mapping[str, Vehicle],
-    world: World | None,
+    vehicles: Mapping[str, AssembledVehicle],
+    world: WorldModel | None,
     problems: ProblemList,
 ) -> dict[str, str]:
     """Return the partner of each vehicle that has one, by name; notes wrong partners.
@@ -55,7 +55,7 @@ def partners(
     return found
 
 
-def _unknown_partner(given: str, known: list[str], vehicles: Mapping[str, Vehicle]) -> str:
+def _unknown_partner(given: str, known: list[str], vehicles: Mapping[str, AssembledVehicle]) -> str:
     """Return the message about a partner that is neither an entry nor a platform."""
     if given in vehicles:
         whole = given.rpartition("-")[0]
@@ -64,11 +64,11 @@ def _unknown_partner(given: str, known: list[str], vehicles: Mapping[str, Vehicl
 
 
 def built_vehicle_names(
-    name: str, entry: VehicleSchema, vehicles: Mapping[str, Vehicle]
+    name: str, entry: VehicleSchema, vehicles: Mapping[str, AssembledVehicle]
 ) -> list[str]:
     """Return the names of an entry's vehicles; empty for an invalid entry."""
     return [vehicle for vehicle in entry_vehicle_names(name, entry.count) if vehicle in vehicles]
 
 
-def _requires_partner(vehicle: Vehicle) -> bool:
+def _requires_partner(vehicle: AssembledVehicle) -> bool:
     return any(part.component.sensor.sees_partner for part in vehicle.sensors.values())

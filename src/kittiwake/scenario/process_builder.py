@@ -13,7 +13,7 @@ from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.satellites import SKY
 from kittiwake.world.terrain import TERRAIN
 from kittiwake.world.waves import WAVES
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 # process types of which a world has at most one, and types with user-chosen names
 SINGLE = {SKY: SATELLITES, TERRAIN: TERRAINS, WAVES: WAVE_MODELS}
@@ -51,7 +51,9 @@ class ProcessBuilder:
                 found[path] = self.components.scheduled(registry, entry, path)
         return found
 
-    def processes(self, kinds: Kinds, world: World) -> dict[str, Scheduled[AbstractProcess]] | None:
+    def processes(
+        self, kinds: Kinds, world: WorldModel
+    ) -> dict[str, Scheduled[AbstractProcess]] | None:
         """Return the processes by name, or None after collecting a mistake in one of them.
 
         A process has the name of its path under ``world``.

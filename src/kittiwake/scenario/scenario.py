@@ -10,7 +10,7 @@ from kittiwake.control.feed_forward import uses_acceleration
 from kittiwake.core.commands import MotorsOff, VelocityYaw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.cascade import ControllerOrType, cascade_path, controller_name
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.rendering.camera_renderer import mujoco_renderer
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.files.network import Network
@@ -24,7 +24,7 @@ from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.team_radio import Membership
 from kittiwake.vehicles import VEHICLES
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 # the keys of values that are drawn for each episode of a task: from the full range, in both
 # spellings, and by difficulty
@@ -60,9 +60,9 @@ class Scenario:
     rate_hz: float
     log_every: int
     fails_when_lost: bool
-    world: World
+    world: WorldModel
     physics: AbstractPhysics
-    vehicles: dict[str, Vehicle]
+    vehicles: dict[str, AssembledVehicle]
     partners: dict[str, str]
     teams: dict[str, Membership]
     tables: dict[KeyPath, Path]
@@ -141,7 +141,7 @@ class Scenario:
         entry = entries.get(vehicle) or entries.get(vehicle.rpartition("-")[0]) or {}
         return entry.get("controller") is not None
 
-    def _faults_after_end(self, vehicle: Vehicle) -> list[str]:
+    def _faults_after_end(self, vehicle: AssembledVehicle) -> list[str]:
         """Return warnings about faults that would begin after the end of the flight."""
         begins = [(f"'{fault.event()}' would be", fault.at_s) for fault in vehicle.faults]
         begins += [
@@ -179,13 +179,13 @@ class Scenario:
         return replace(fleet, commander=commander)
 
 
-def _image_size(vehicle: Vehicle) -> int:
+def _image_size(vehicle: AssembledVehicle) -> int:
     """Return the number of values in a vehicle's images."""
     sensors = [part.component.sensor for part in vehicle.sensors.values()]
     return sum(sensor.image_size for sensor in sensors)
 
 
-def _unused_controllers(vehicle: Vehicle) -> list[str]:
+def _unused_controllers(vehicle: AssembledVehicle) -> list[str]:
     """Return warnings about named controllers that are outside the control cascade."""
     levels = [level.component for level in vehicle.cascade]
     native = vehicle.dynamics.command_type
@@ -210,7 +210,7 @@ def _unused_controllers(vehicle: Vehicle) -> list[str]:
     ]
 
 
-def _unused_feed_forward(vehicle: Vehicle, known: dict[type, bool]) -> list[str]:
+def _unused_feed_forward(vehicle: AssembledVehicle, known: dict[type, bool]) -> list[str]:
     """Return a warning about a feed-forward that the vehicle's controller does not use.
 
     Results by type of controller are cached in ``known``.

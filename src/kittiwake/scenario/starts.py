@@ -16,9 +16,9 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.world.ray import Nearest
-from kittiwake.world.world import NEAREST_OBSTACLE, World
+from kittiwake.world.world import NEAREST_OBSTACLE, WorldModel
 
 # feet deeper in the ground than this would be thrown out of it
 MAX_DEPTH_M = 0.01
@@ -62,7 +62,9 @@ def shifted_positions(start: Start, offsets_m: Places) -> Places:
         return np.array([begin.x, begin.y, begin.z], float) + offsets_m
 
 
-def lost_start_messages(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[str]:
+def lost_start_messages(
+    world: WorldModel, vehicles: Mapping[str, AssembledVehicle]
+) -> Iterator[str]:
     """Yield a message for each kind of loss: its first vehicle, and the number of others."""
     by_cause: dict[str, list[LostStart]] = defaultdict(list)
     for lost in lost_starts(world, vehicles):
@@ -72,7 +74,7 @@ def lost_start_messages(world: World, vehicles: Mapping[str, Vehicle]) -> Iterat
         yield f"{first.vehicle}{more}: {first.message}" if first.vehicle else first.message
 
 
-def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
+def lost_starts(world: WorldModel, vehicles: Mapping[str, AssembledVehicle]) -> Iterator[LostStart]:
     """Yield the reason for each vehicle that would be lost at the start."""
     positions_m = _position_rows({name: v.start.position_world_m for name, v in vehicles.items()})
     yield from _outside([*vehicles], positions_m, world)
@@ -85,7 +87,7 @@ def lost_starts(world: World, vehicles: Mapping[str, Vehicle]) -> Iterator[LostS
 
 
 def _of_dynamics(
-    vehicles: Mapping[str, Vehicle], quantity: Callable[[AbstractDynamics], Quantity]
+    vehicles: Mapping[str, AssembledVehicle], quantity: Callable[[AbstractDynamics], Quantity]
 ) -> dict[str, Quantity]:
     """Return a quantity of each vehicle's dynamics, computed once for each shared object."""
     every = {name: vehicle.dynamics for name, vehicle in vehicles.items()}
@@ -98,7 +100,7 @@ def _position_rows(positions_m: Mapping[str, Vec3]) -> Places:
     return np.array(rows, float).reshape(-1, 3)
 
 
-def _outside(names: Sequence[str], positions_m: Places, world: World) -> Iterator[LostStart]:
+def _outside(names: Sequence[str], positions_m: Places, world: WorldModel) -> Iterator[LostStart]:
     """Yield the vehicles that start outside the flight area, in order."""
     if not names:
         return
@@ -115,7 +117,7 @@ def _outside(names: Sequence[str], positions_m: Places, world: World) -> Iterato
 
 
 def _below_ground(
-    vehicles: Mapping[str, Vehicle], positions_m: Places, world: World
+    vehicles: Mapping[str, AssembledVehicle], positions_m: Places, world: WorldModel
 ) -> Iterator[LostStart]:
     heights = _of_dynamics(vehicles, lambda dynamics: dynamics.standing_height_m)
     for (name, height_m), z_m in zip(heights.items(), positions_m[:, 2].tolist(), strict=True):
@@ -131,7 +133,7 @@ def _below_ground(
             yield LostStart(name, f"ground {height_m}", message)
 
 
-def _below_decks(vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
+def _below_decks(vehicles: Mapping[str, AssembledVehicle]) -> Iterator[LostStart]:
     decks = _of_dynamics(vehicles, lambda dynamics: dynamics.deck)
     flying = {name: vehicle for name, vehicle in vehicles.items() if decks[name] is None}
     if not 0 < len(flying) < len(vehicles):
@@ -143,7 +145,11 @@ def _below_decks(vehicles: Mapping[str, Vehicle]) -> Iterator[LostStart]:
 
 
 def _below_deck(
-    name: str, vessel: Vehicle, deck: Deck, flying: Mapping[str, Vehicle], starts_m: Places
+    name: str,
+    vessel: AssembledVehicle,
+    deck: Deck,
+    flying: Mapping[str, AssembledVehicle],
+    starts_m: Places,
 ) -> Iterator[LostStart]:
     """Yield the flying vehicles that start in a vessel, below its deck."""
     place = vessel.start.position_world_m
@@ -166,7 +172,9 @@ def _below_deck(
             yield LostStart(other, f"deck of {name}", message)
 
 
-def _in_obstacles(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[LostStart]:
+def _in_obstacles(
+    vehicles: Mapping[str, AssembledVehicle], world: WorldModel
+) -> Iterator[LostStart]:
     """Yield the vehicles whose bodies intersect an obstacle."""
     bodies = [(vehicle.start, vehicle.dynamics.size_body_m) for vehicle in vehicles.values()]
     together = jax.tree.map(lambda *leaves: np.array(leaves, float), bodies[0], *bodies[1:])
@@ -187,7 +195,7 @@ def _in_obstacles(vehicles: Mapping[str, Vehicle], world: World) -> Iterator[Los
             yield LostStart(name, obstacle, f"{message} ({obstacle})")
 
 
-def _too_close(vehicles: Mapping[str, Vehicle], distance_m: float) -> Iterator[LostStart]:
+def _too_close(vehicles: Mapping[str, AssembledVehicle], distance_m: float) -> Iterator[LostStart]:
     starts_m = {name: vehicle.start.position_world_m for name, vehicle in vehicles.items()}
     pairs = [*islice(near_pairs(starts_m, distance_m), MAX_PAIRS)]
     for one, other, apart_m in pairs[:1]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kittiwake.core.errors import did_you_mean
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.partners import built_vehicle_names
 from kittiwake.scenario.problems import ProblemList
 from kittiwake.scenario.schema import VehicleSchema
@@ -14,7 +14,9 @@ COMMON = "all"
 
 
 def teams(
-    entries: Mapping[str, VehicleSchema], vehicles: Mapping[str, Vehicle], problems: ProblemList
+    entries: Mapping[str, VehicleSchema],
+    vehicles: Mapping[str, AssembledVehicle],
+    problems: ProblemList,
 ) -> dict[str, Membership]:
     """Return team and leader of each vehicle, in file order; notes wrong leaders."""
     found: dict[str, Membership] = {}
@@ -29,7 +31,10 @@ def teams(
 
 
 def _wrong_leader(
-    name: str, leader: str | None, own_names: Sequence[str], vehicles: Mapping[str, Vehicle]
+    name: str,
+    leader: str | None,
+    own_names: Sequence[str],
+    vehicles: Mapping[str, AssembledVehicle],
 ) -> str | None:
     """Return the mistake in the leader of an entry, or about a missing leader."""
     if leader is None:

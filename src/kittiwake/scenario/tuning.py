@@ -7,7 +7,7 @@ from typing import Any
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, written
 from kittiwake.scenario.merging import merged
@@ -74,7 +74,7 @@ def _with_gains(entry: Mapping[str, Any], controller: str, gains: Mapping[str, A
 
 
 def _kept_in_order(
-    name: str, before: Vehicle, after: Vehicle, controller_type: type
+    name: str, before: AssembledVehicle, after: AssembledVehicle, controller_type: type
 ) -> tuple[Any, ...]:
     """Return the original cascade with the first controller of this type replaced."""
     controller_types = [type(level.component) for level in before.cascade]

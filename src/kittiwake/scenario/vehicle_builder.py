@@ -25,7 +25,7 @@ from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.interfaces.estimator import AbstractEstimator
 from kittiwake.interfaces.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.interfaces.instrument import Instrument
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.problems import KeyPath, ProblemList
@@ -35,7 +35,7 @@ from kittiwake.sensors import SENSORS
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 from kittiwake.world.environment import AbstractTurbulence
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 # keys about position and partners, which do not affect the vehicle itself
 PLACEMENT_KEYS = {"start", "count", "spacing_m", "grid", "partner", "team", "leader"}
@@ -51,16 +51,16 @@ class VehicleBuilder:
 
     components: ComponentBuilder
     settings: WorldSettings
-    world: World | None
+    world: WorldModel | None
     turbulence: Scheduled[AbstractTurbulence] | None
-    sound: dict[str, Vehicle] = field(default_factory=dict)
+    sound: dict[str, AssembledVehicle] = field(default_factory=dict)
 
     @property
     def problems(self) -> ProblemList:
         """List that collects the mistakes."""
         return self.components.problems
 
-    def build(self, name: str, entry: VehicleSchema) -> dict[str, Vehicle]:
+    def build(self, name: str, entry: VehicleSchema) -> dict[str, AssembledVehicle]:
         """Return an entry's vehicles by name: the entry's own, or numbered from NAME-1."""
         path = ("vehicles", name)
         vehicle = self._vehicle(entry, path)
@@ -82,7 +82,7 @@ class VehicleBuilder:
             dict(zip(names, replicate_with(vehicle, "start", starts), strict=True)), path
         )
 
-    def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
+    def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> AssembledVehicle | None:
         """Return the vehicle, or None after collecting all mistakes in its entry.
 
         A vehicle with an equal entry is copied, as building one takes milliseconds. An entry with
@@ -97,7 +97,9 @@ class VehicleBuilder:
             self.sound[written] = vehicle
         return vehicle
 
-    def _copy_at(self, original: Vehicle, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
+    def _copy_at(
+        self, original: AssembledVehicle, entry: VehicleSchema, path: KeyPath
+    ) -> AssembledVehicle | None:
         """Return a copy of a vehicle at another start, which shares no component with it."""
         given = default_start(entry.start, original.dynamics, self.settings.ground_z_m)
         start = self.components.settings(Start, given, (*path, "start"))
@@ -114,7 +116,7 @@ class VehicleBuilder:
         built = self.components
         return tuple(map(len, (self.problems.lines, built.tables, built.inlined, built.notes)))
 
-    def _built(self, entry: VehicleSchema, path: KeyPath) -> Vehicle | None:
+    def _built(self, entry: VehicleSchema, path: KeyPath) -> AssembledVehicle | None:
         model = self._model(entry, path)
         dynamics = None if model is None else self._dynamics(model, entry, path)
         given = default_start(entry.start, dynamics, self.settings.ground_z_m)
@@ -143,7 +145,7 @@ class VehicleBuilder:
         parts = (start, estimator, *cascade, *avoidance, *faults, *sensors.values())
         if dynamics is None or guidance is None or self.turbulence is None or None in parts:
             return None
-        return Vehicle(
+        return AssembledVehicle(
             model=entry.model,
             dynamics=dynamics,
             start=start,
@@ -156,7 +158,9 @@ class VehicleBuilder:
             faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
         )
 
-    def _ready(self, vehicles: dict[str, Vehicle], path: KeyPath) -> dict[str, Vehicle]:
+    def _ready(
+        self, vehicles: dict[str, AssembledVehicle], path: KeyPath
+    ) -> dict[str, AssembledVehicle]:
         """Return the vehicles of an entry with prepared estimator, guidance and avoidance."""
         if self.world is None:
             return vehicles
@@ -182,8 +186,8 @@ class VehicleBuilder:
         known = (vehicle.estimator, vehicle.guidance, *vehicle.avoidance)
         if all(each is one for one, parts in zip(known, prepared, strict=True) for each in parts):
             return vehicles
-        ready: dict[str, Vehicle] = {}
-        before: Vehicle | None = None
+        ready: dict[str, AssembledVehicle] = {}
+        before: AssembledVehicle | None = None
         for i, (name, one) in enumerate(vehicles.items()):
             avoidance = tuple(parts[i] for parts in avoidances)
             parts = {"estimator": estimators[i], "guidance": guidances[i], "avoidance": avoidance}

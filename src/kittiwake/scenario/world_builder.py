@@ -27,7 +27,7 @@ from kittiwake.scenario.schema import WorldSettings
 from kittiwake.swarm import RADIOS
 from kittiwake.world.environment import AbstractTurbulence, AbstractWind, SumOfWinds
 from kittiwake.world.radio import AbstractRadio
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 SINGLE = {
     "current": (CURRENTS, "none"),
@@ -50,7 +50,7 @@ class BuiltWorld(NamedTuple):
     """World settings, world and turbulence; the last two are None after a mistake in them."""
 
     settings: WorldSettings
-    world: World | None
+    world: WorldModel | None
     turbulence: Scheduled[AbstractTurbulence] | None
 
 
@@ -93,7 +93,7 @@ class WorldBuilder:
         distance_m = settings.collision_distance_m
         if distance_m is not None and not any(isinstance(i, Proximity) for i in interactions):
             interactions = (*interactions, Proximity(PROXIMITY_FACTOR * distance_m))
-        world = World(
+        world = WorldModel(
             gravity_mps2=settings.gravity_mps2,
             ground_z_m=settings.ground_z_m,
             origin=settings.origin,

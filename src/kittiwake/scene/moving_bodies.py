@@ -15,7 +15,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.head import AbstractHead
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.rendering.airframe import Airframe, airframe_meshes, airframe_of, rotor_meshes
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.head import head_mesh
@@ -212,7 +212,7 @@ def _unique_name(name: str, taken: set[str]) -> str:
     return unique
 
 
-def _add_vehicle(batches: _Batches, number: int, name: str, vehicle: Vehicle) -> None:
+def _add_vehicle(batches: _Batches, number: int, name: str, vehicle: AssembledVehicle) -> None:
     if vehicle.dynamics.is_vessel:
         _add_vessel(batches, number, vehicle)
     else:
@@ -229,7 +229,7 @@ def _add_vehicle(batches: _Batches, number: int, name: str, vehicle: Vehicle) ->
             batches.add("head", ("head", head_mesh()), number, (x, y, z), joints)
 
 
-def _add_vessel(batches: _Batches, number: int, vehicle: Vehicle) -> None:
+def _add_vessel(batches: _Batches, number: int, vehicle: AssembledVehicle) -> None:
     vessel = batches.shape(vehicle.dynamics, vessel_of)
     for name, mesh in vessel_meshes(vessel):
         batches.add(vessel, (f"{vehicle.model} {name}", mesh), number)
@@ -245,7 +245,7 @@ def _add_vessel(batches: _Batches, number: int, vehicle: Vehicle) -> None:
         batches.add(vessel, named_mesh, number, (stern, y, z), joint)
 
 
-def _add_airframe(batches: _Batches, number: int, name: str, vehicle: Vehicle) -> None:
+def _add_airframe(batches: _Batches, number: int, name: str, vehicle: AssembledVehicle) -> None:
     airframe: Airframe = batches.shape(vehicle.dynamics, airframe_of)
     for part_name, mesh in airframe_meshes(airframe):
         batches.add(airframe, (f"{vehicle.model} {part_name}", mesh), number)

@@ -10,7 +10,7 @@ from kittiwake.core.arrays import ArrayTree
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.planning.survey_pattern import SurveyPattern
 from kittiwake.interfaces.guidance import AbstractGuidance
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.world.world import Origin
 
 # longer routes are thinned to this many positions
@@ -26,7 +26,7 @@ POSITION_FIELDS = (
 Positions = Float64[np.ndarray, "positions 3"]
 
 
-def planned_positions_world_m(vehicle: Vehicle, origin: Origin) -> Positions:
+def planned_positions_world_m(vehicle: AssembledVehicle, origin: Origin) -> Positions:
     """Return the positions of a vehicle's guidance in order, including all mission steps."""
     parts = [
         positions

@@ -36,7 +36,7 @@ from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.satellites import SKY, Sky
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 UNKNOWNS = 4
 # each squares the error over the distance of the satellites: 1,000 km are a nanometer after four
@@ -93,7 +93,7 @@ class Gnss(AbstractSensor[GnssState, GnssMeasurement]):
                 raise ValueError(message)
 
     @override
-    def check(self, world: World) -> None:
+    def check(self, world: WorldModel) -> None:
         if SKY not in world.processes:
             message = (
                 "the world has no satellites; write satellites: nominal under world, or "

@@ -25,7 +25,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.sensors.triad import by_axis, product_by_axis
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 
 class Magnetometer(AbstractSensor[tuple[()], MagneticMeasurement]):
@@ -60,7 +60,7 @@ class Magnetometer(AbstractSensor[tuple[()], MagneticMeasurement]):
                 raise ValueError(message)
 
     @override
-    def check(self, world: World) -> None:
+    def check(self, world: WorldModel) -> None:
         if world.magnetic_field_world_t is None:
             raise ScenarioError(world.no_field_reason)
         if float(world.magnetic_field_world_t.norm()) == 0.0:

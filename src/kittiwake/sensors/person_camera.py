@@ -38,7 +38,7 @@ from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging_pose import RangingPose, mounted_pose
 from kittiwake.sensors.terrain_sensor import require_terrain
 from kittiwake.world.terrain import CLUTTER, OCCLUSION, TERRAIN, Terrain
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 NEAR_M, FAR_M = 11.0, 50.0
 CELLS = Bounds(1.0, 256.0)
@@ -130,7 +130,7 @@ class PersonCamera(AbstractSensor[tuple[()], PersonsMeasurement]):
     focal_length_px: Annotated[Real, POSITIVE] = 2280.0
 
     @override
-    def check(self, world: World) -> None:
+    def check(self, world: WorldModel) -> None:
         require_terrain(world)
 
     @override

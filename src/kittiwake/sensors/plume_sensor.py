@@ -17,7 +17,7 @@ from kittiwake.core.noise import normal
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.plume import PLUME, AbstractCloud
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 
 class ConcentrationMeasurement(AbstractMeasurement):
@@ -36,7 +36,7 @@ class PlumeSensor(AbstractSensor[tuple[()], ConcentrationMeasurement]):
     deviation: Annotated[Real, NOT_NEGATIVE] = 0.01
 
     @override
-    def check(self, world: World) -> None:
+    def check(self, world: WorldModel) -> None:
         names = [name.removeprefix(PLUME) for name in world.processes if name.startswith(PLUME)]
         if not names:
             message = "the world has no plume; write plumes: {smoke: gaussian} under world"

@@ -31,7 +31,7 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.field import FIELD, FieldProcess
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 HALF_ANGLE_RAD = Bounds(0.0, math.radians(80.0))
 # points on the unit disc with their weights in the mean
@@ -86,7 +86,7 @@ class Probe(AbstractSensor[ProbeState, ProbeMeasurement]):
             raise ValueError(message)
 
     @override
-    def check(self, world: World) -> None:
+    def check(self, world: WorldModel) -> None:
         names = _names(world)
         if not names:
             message = "the world has no field; write fields: {algae: from-seed} under world"
@@ -158,5 +158,5 @@ class Probe(AbstractSensor[ProbeState, ProbeMeasurement]):
         }
 
 
-def _names(world: World) -> list[str]:
+def _names(world: WorldModel) -> list[str]:
     return [name.removeprefix(FIELD) for name in world.processes if name.startswith(FIELD)]

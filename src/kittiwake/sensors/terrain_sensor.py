@@ -10,7 +10,7 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 from kittiwake.world.terrain import TERRAIN, Terrain
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 
 class TerrainMeasurement(AbstractMeasurement):
@@ -26,7 +26,7 @@ class TerrainSensor(AbstractSensor[tuple[()], TerrainMeasurement]):
     default_rate_hz: ClassVar[float | None] = 1.0
 
     @override
-    def check(self, world: World) -> None:
+    def check(self, world: WorldModel) -> None:
         require_terrain(world)
 
     @override
@@ -43,7 +43,7 @@ class TerrainSensor(AbstractSensor[tuple[()], TerrainMeasurement]):
         return TerrainMeasurement(ground.class_at(position.x, position.y))
 
 
-def require_terrain(world: World) -> None:
+def require_terrain(world: WorldModel) -> None:
     """Raise ScenarioError if the world has no terrain."""
     if TERRAIN not in world.processes:
         message = "the world has no terrain; write terrain: pour under world"

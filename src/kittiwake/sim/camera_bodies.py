@@ -12,14 +12,14 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Integer
 from kittiwake.interfaces.renderer import BODIES, AbstractRenderer, Bodies, Rendering, pose_row
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim.schedule import Clock
 from kittiwake.world.surroundings import Surroundings
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 
 def build_renderer(
-    rendering: Rendering | None, world: World, vehicles: Mapping[str, Vehicle]
+    rendering: Rendering | None, world: WorldModel, vehicles: Mapping[str, AssembledVehicle]
 ) -> AbstractRenderer | None:
     """Return the renderer of the world; None if no sensor requires images.
 
@@ -36,7 +36,7 @@ def build_renderer(
 
 
 def bodies(
-    renderer: AbstractRenderer | None, world: World, truths: Sequence[Kinematics], clock: Clock
+    renderer: AbstractRenderer | None, world: WorldModel, truths: Sequence[Kinematics], clock: Clock
 ) -> dict[str, Bodies]:
     """Return renderer and poses under the key ``BODIES``; an empty dict without cameras."""
     if renderer is None:
@@ -48,7 +48,7 @@ def bodies(
 
 
 def with_body_index(
-    renderer: AbstractRenderer | None, world: World, around: Sequence[Surroundings]
+    renderer: AbstractRenderer | None, world: WorldModel, around: Sequence[Surroundings]
 ) -> list[Surroundings]:
     """Return the surroundings of all vehicles, each with the index of its own body."""
     if renderer is None:
@@ -65,7 +65,7 @@ def _with_index(around: Surroundings, index: Integer) -> Surroundings:
     return replace(around, body=index)
 
 
-def _uses_images(vehicle: Vehicle) -> bool:
+def _uses_images(vehicle: AssembledVehicle) -> bool:
     return any(part.component.sensor.renders for part in vehicle.sensors.values())
 
 

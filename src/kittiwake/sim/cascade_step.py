@@ -18,7 +18,7 @@ from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag
 from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.interfaces.guidance import AvoidanceInputs
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.sim.state import VehicleState
 
@@ -55,7 +55,11 @@ def fill_outputs(result: CascadeResult, other: CascadeResult) -> CascadeResult:
 
 
 def run_cascade(
-    vehicle: Vehicle, state: VehicleState, command: Command, inputs: CascadeInputs, clock: Clock
+    vehicle: AssembledVehicle,
+    state: VehicleState,
+    command: Command,
+    inputs: CascadeInputs,
+    clock: Clock,
 ) -> CascadeResult:
     """Return the result of the cascade from a command down to the actuator command.
 
@@ -65,7 +69,11 @@ def run_cascade(
 
 
 def _run_from(
-    vehicle: Vehicle, clock: Clock, state: VehicleState, command: Command, inputs: CascadeInputs
+    vehicle: AssembledVehicle,
+    clock: Clock,
+    state: VehicleState,
+    command: Command,
+    inputs: CascadeInputs,
 ) -> CascadeResult:
     levels, streams = [level.component for level in vehicle.cascade], state.streams
     cascade = [
@@ -107,7 +115,7 @@ def _run_from(
     return CascadeResult(tuple(cascade), tuple(avoidance), as_arrays(command))
 
 
-def actuator_command(vehicle: Vehicle, command: Command, clock: Clock) -> Command:
+def actuator_command(vehicle: AssembledVehicle, command: Command, clock: Clock) -> Command:
     """Return the command within the vehicle's bounds, as its faulty actuators execute it."""
     command = vehicle.dynamics.limit_command(command)
     for fault in vehicle.faults:

@@ -19,13 +19,13 @@ from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim.group import Group
 from kittiwake.sim.schedule import Clock
 from kittiwake.sim.state import VehicleState
 from kittiwake.world.environment import AbstractPlatform
 from kittiwake.world.surroundings import Surroundings
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 Row = Float[Array, "13"]
 
@@ -53,7 +53,7 @@ class ContactOutcome(NamedTuple):
 
 
 def resolve_contacts(
-    engine: AbstractContactEngine, world: World, moves: Sequence[GroupMotion], clock: Clock
+    engine: AbstractContactEngine, world: WorldModel, moves: Sequence[GroupMotion], clock: Clock
 ) -> tuple[VehicleState, ...]:
     """Return the states after a step, including contact."""
     platforms = [_platform(platform, clock) for platform in world.platforms]
@@ -85,13 +85,13 @@ def resolve_contacts(
     )
 
 
-def _truth(vehicle: Vehicle, dynamics: ArrayTree) -> Kinematics:
+def _truth(vehicle: AssembledVehicle, dynamics: ArrayTree) -> Kinematics:
     return vehicle.dynamics.kinematics(dynamics)
 
 
 def _apply_contact(
     dt_s: Real,
-    vehicle: Vehicle,
+    vehicle: AssembledVehicle,
     state: VehicleState,
     before: Kinematics,
     around: Surroundings,

@@ -26,7 +26,7 @@ from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.renderer import AbstractRenderer, Rendering
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim import camera_bodies, interactions, team_radio, vehicle_step
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.contact import GroupMotion, resolve_contacts
@@ -43,7 +43,7 @@ from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.waves import WAVES
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 Selected = TypeVar("Selected")
 
@@ -77,7 +77,7 @@ class Fleet(eqx.Module):
         commander: commands vehicles from within the simulation, such as the agents of a task.
     """
 
-    world: World
+    world: WorldModel
     groups: tuple[Group, ...]
     engine: AbstractContactEngine | None
     partners: tuple[np.ndarray | None, ...]
@@ -91,8 +91,8 @@ class Fleet(eqx.Module):
     @classmethod
     def of(
         cls,
-        world: World,
-        vehicles: Mapping[str, Vehicle],
+        world: WorldModel,
+        vehicles: Mapping[str, AssembledVehicle],
         rate_hz: float,
         physics: AbstractPhysics | None = None,
         partners: Mapping[str, str] = MappingProxyType({}),
@@ -382,7 +382,7 @@ class Fleet(eqx.Module):
         self,
         clock: Clock,
         processes: ProcessOutputs,
-        vehicle: Vehicle,
+        vehicle: AssembledVehicle,
         state: VehicleState,
         truth: Kinematics,
         around: Surroundings,
@@ -495,7 +495,11 @@ class Fleet(eqx.Module):
 
 
 def _limits(
-    world: World, vehicle: Vehicle, state: VehicleState, truth: Kinematics, around: Surroundings
+    world: WorldModel,
+    vehicle: AssembledVehicle,
+    state: VehicleState,
+    truth: Kinematics,
+    around: Surroundings,
 ) -> tuple[Limit, ...]:
     return vehicle_step.limits(vehicle, world, state, truth, around)
 
@@ -503,7 +507,7 @@ def _limits(
 def _act(
     clock: Clock,
     surface_near: Flag,
-    vehicle: Vehicle,
+    vehicle: AssembledVehicle,
     state: VehicleState,
     truth: Kinematics,
     perceived: vehicle_step.Perception,
@@ -514,17 +518,17 @@ def _act(
     return vehicle_step.act(vehicle, state, truth, perceived, commands, clock)
 
 
-def _truth(vehicle: Vehicle, dynamics: ArrayTree) -> Kinematics:
+def _truth(vehicle: AssembledVehicle, dynamics: ArrayTree) -> Kinematics:
     return vehicle.dynamics.kinematics(dynamics)
 
 
-def _start(vehicle: Vehicle, name_hash: jax.Array) -> Kinematics:
+def _start(vehicle: AssembledVehicle, name_hash: jax.Array) -> Kinematics:
     del name_hash
     return as_arrays(vehicle.start.kinematics())
 
 
 def _interaction_input(
-    vehicle: Vehicle, dynamics: ArrayTree, truth: Kinematics
+    vehicle: AssembledVehicle, dynamics: ArrayTree, truth: Kinematics
 ) -> InteractionInput:
     wake, size_body_m = vehicle.dynamics.wake(dynamics), vehicle.dynamics.size_body_m
     return as_arrays(InteractionInput(truth, wake, size_body_m))

@@ -17,7 +17,7 @@ from kittiwake.core.component import AbstractComponent
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 
 Slices = TypeVarTuple("Slices")
 Result = TypeVar("Result")
@@ -33,10 +33,12 @@ class Group(eqx.Module):
 
     names: tuple[str, ...] = eqx.field(static=True)
     stacked: tuple[bool, ...] = eqx.field(static=True)
-    vehicle: Vehicle
+    vehicle: AssembledVehicle
     name_hashes: jax.Array
 
-    def map(self, function: Callable[[Vehicle, *Slices], Result], *over: *Slices) -> Result:
+    def map(
+        self, function: Callable[[AssembledVehicle, *Slices], Result], *over: *Slices
+    ) -> Result:
         """Return ``function(vehicle, *over)`` for each vehicle; ``over`` has a vehicle axis."""
         leaves, treedef = jax.tree.flatten(self.vehicle)
         varying = [
@@ -54,7 +56,7 @@ class Group(eqx.Module):
         # the barrier keeps the compiler from folding stacked numbers that happen to be equal
         return jax.vmap(one)(jax.lax.optimization_barrier(varying), *over)
 
-    def member(self, index: int) -> Vehicle:
+    def member(self, index: int) -> AssembledVehicle:
         """Return one of the vehicles."""
         leaves, treedef = jax.tree.flatten(self.vehicle)
         own = [
@@ -79,14 +81,17 @@ def name_hash(name: str) -> int:
 
 
 def group_vehicles(
-    vehicles: Mapping[str, Vehicle], dtype: np.dtype[np.floating], *, live_parameters: bool = False
+    vehicles: Mapping[str, AssembledVehicle],
+    dtype: np.dtype[np.floating],
+    *,
+    live_parameters: bool = False,
 ) -> tuple[Group, ...]:
     """Return the vehicles in groups of equal structure, with arrays of the given precision.
 
     With ``live_parameters`` all parameters are stacked arrays, so that a running program accepts
     other values.
     """
-    groups: dict[Hashable, dict[str, Vehicle]] = {}
+    groups: dict[Hashable, dict[str, AssembledVehicle]] = {}
     for name, vehicle in vehicles.items():
         groups.setdefault(_structure(vehicle), {})[name] = vehicle
     return tuple(
@@ -94,13 +99,13 @@ def group_vehicles(
     )
 
 
-def _structure(vehicle: Vehicle) -> Hashable:
+def _structure(vehicle: AssembledVehicle) -> Hashable:
     leaves, treedef = jax.tree.flatten(vehicle)
     return treedef, tuple(np.shape(leaf) for leaf in leaves)
 
 
 def _group(
-    members: Mapping[str, Vehicle], dtype: np.dtype[np.floating], *, live_parameters: bool
+    members: Mapping[str, AssembledVehicle], dtype: np.dtype[np.floating], *, live_parameters: bool
 ) -> Group:
     trees = list(members.values())
     treedef = jax.tree.structure(trees[0])
@@ -114,7 +119,7 @@ def _group(
     return Group(tuple(members), stacked, jax.tree.unflatten(treedef, leaves), hashes)
 
 
-def _stacked(vehicles: Sequence[Vehicle]) -> tuple[bool, ...]:
+def _stacked(vehicles: Sequence[AssembledVehicle]) -> tuple[bool, ...]:
     """Return for each leaf True if its component is not one object shared by all vehicles."""
     parts = [jax.tree.flatten(vehicle, is_leaf=_is_component)[0] for vehicle in vehicles]
     return tuple(

@@ -15,12 +15,12 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim.group import Group
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.water import Waves
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 # number of nearest decks that each vehicle considers for contact
 DECKS_NEAR = 4
@@ -29,7 +29,7 @@ Tree = TypeVar("Tree")
 
 
 def world_surroundings(
-    world: World,
+    world: WorldModel,
     group: Group,
     truth: Kinematics,
     waves: Waves | None = None,
@@ -40,7 +40,7 @@ def world_surroundings(
 
 
 def fleet_surroundings(
-    world: World,
+    world: WorldModel,
     groups: Sequence[Group],
     present: Sequence[InteractionInput],
     time_s: Real,
@@ -72,7 +72,7 @@ def fleet_surroundings(
 
 
 def partner_decks(
-    world: World, groups: Sequence[Group], partners: Mapping[str, str]
+    world: WorldModel, groups: Sequence[Group], partners: Mapping[str, str]
 ) -> tuple[np.ndarray | None, ...]:
     """Return for each group the deck indices of its vehicles' partners; None without partners.
 
@@ -120,7 +120,7 @@ def surface_near(group: Group, truth: Kinematics, around: Surroundings, dt_s: Re
 
 
 def _decks(
-    world: World, groups: Sequence[Group], present: Sequence[InteractionInput], time_s: Real
+    world: WorldModel, groups: Sequence[Group], present: Sequence[InteractionInput], time_s: Real
 ) -> DeckState | None:
     """Return all decks along a leading axis; None if there are none."""
     platforms = [as_arrays(platform.deck_state(time_s)) for platform in world.platforms]
@@ -137,7 +137,7 @@ def _decks(
     return eqx.tree_at(lambda joined: joined.surface_id, decks, surface_ids)
 
 
-def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:
+def _own_decks(world: WorldModel, groups: Sequence[Group]) -> list[jax.Array]:
     """Return for each group the index of the deck that each vehicle carries; -1 for none."""
     count = len(world.platforms)
     own: list[jax.Array] = []
@@ -149,14 +149,18 @@ def _own_decks(world: World, groups: Sequence[Group]) -> list[jax.Array]:
 
 
 def _around(
-    world: World, waves: Waves | None, time_s: Real, vehicle: Vehicle, truth: Kinematics
+    world: WorldModel,
+    waves: Waves | None,
+    time_s: Real,
+    vehicle: AssembledVehicle,
+    truth: Kinematics,
 ) -> Surroundings:
     dynamics = vehicle.dynamics
     size_body_m, air_height_m = dynamics.size_body_m, dynamics.air_height_m
     return as_arrays(world.surroundings(truth, size_body_m, waves, air_height_m, time_s))
 
 
-def _deck(vehicle: Vehicle, truth: Kinematics) -> DeckState:
+def _deck(vehicle: AssembledVehicle, truth: Kinematics) -> DeckState:
     deck = vehicle.dynamics.deck
     assert deck is not None
     return as_arrays(deck.carried_by(truth))
@@ -176,7 +180,7 @@ def _with_near_decks(
     return around.with_decks(near, position)
 
 
-def _near(dt_s: Real, vehicle: Vehicle, truth: Kinematics, around: Surroundings) -> Flag:
+def _near(dt_s: Real, vehicle: AssembledVehicle, truth: Kinematics, around: Surroundings) -> Flag:
     reach_m = vehicle.dynamics.reach_m
     assert reach_m is not None
     return around.surface_within(reach_m, truth, dt_s)

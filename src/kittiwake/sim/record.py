@@ -17,7 +17,7 @@ from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.instrument import Sample
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import Snapshot
-from kittiwake.world.world import NEAREST_OBSTACLE, World
+from kittiwake.world.world import NEAREST_OBSTACLE, WorldModel
 
 # suffixes of the covariance columns: position, velocity and attitude, in ``Uncertainty``'s order
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
@@ -121,7 +121,7 @@ def columns(fleet: Fleet, snapshots: tuple[Snapshot, ...]) -> tuple[tuple[str, .
     return tuple(names)
 
 
-def _has_current(world: World) -> bool:
+def _has_current(world: WorldModel) -> bool:
     """Return True if the water moves; otherwise the columns of the current are left out."""
     flow = world.current.velocity_world_mps(Vec3.zero())
     return not (is_zero(flow.x) and is_zero(flow.y))

@@ -31,7 +31,7 @@ from kittiwake.interfaces.estimator import EstimatorInputs
 from kittiwake.interfaces.guidance import GuidanceInputs
 from kittiwake.interfaces.instrument import Sample
 from kittiwake.interfaces.sensor import SensorInputs
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim.cascade_step import (
     CascadeInputs,
     actuator_command,
@@ -44,7 +44,7 @@ from kittiwake.sim.schedule import Clock, ScheduledState, is_due, run
 from kittiwake.sim.state import Snapshot, VehicleState
 from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.surroundings import Surroundings
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 NON_FINITE = "non-finite "
 
@@ -65,8 +65,8 @@ class Perception(eqx.Module):
 
 
 def init(
-    vehicle: Vehicle,
-    world: World,
+    vehicle: AssembledVehicle,
+    world: WorldModel,
     surroundings: Surroundings,
     processes: ProcessOutputs,
     dt_s: Real,
@@ -122,7 +122,7 @@ def init(
 
 
 def _with_zero_outputs(
-    vehicle: Vehicle,
+    vehicle: AssembledVehicle,
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
@@ -164,8 +164,8 @@ def _with_zero_outputs(
 
 
 def perceive(
-    vehicle: Vehicle,
-    world: World,
+    vehicle: AssembledVehicle,
+    world: WorldModel,
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
@@ -182,7 +182,7 @@ def perceive(
 
 
 def act(
-    vehicle: Vehicle,
+    vehicle: AssembledVehicle,
     state: VehicleState,
     truth: Kinematics,
     perceived: Perception,
@@ -233,7 +233,7 @@ def act(
 
 def merge_reset(
     merge: Callable[[Scheduled[AbstractComponent], ScheduledState, ScheduledState], ScheduledState],
-    vehicle: Vehicle,
+    vehicle: AssembledVehicle,
     initial: VehicleState,
     after: VehicleState,
 ) -> VehicleState:
@@ -265,8 +265,8 @@ def merge_reset(
 
 
 def limits(
-    vehicle: Vehicle,
-    world: World,
+    vehicle: AssembledVehicle,
+    world: WorldModel,
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
@@ -287,8 +287,8 @@ def limits(
 
 
 def check_limits(
-    vehicle: Vehicle,
-    world: World,
+    vehicle: AssembledVehicle,
+    world: WorldModel,
     state: VehicleState,
     truth: Kinematics,
     surroundings: Surroundings,
@@ -302,7 +302,11 @@ def check_limits(
 
 
 def _disturb(
-    vehicle: Vehicle, state: VehicleState, truth: Kinematics, calm: Surroundings, clock: Clock
+    vehicle: AssembledVehicle,
+    state: VehicleState,
+    truth: Kinematics,
+    calm: Surroundings,
+    clock: Clock,
 ) -> tuple[ScheduledState, Surroundings]:
     held, gust = run(
         vehicle.turbulence, state.turbulence, (truth, calm), clock, state.streams[Stream.TURBULENCE]
@@ -311,7 +315,7 @@ def _disturb(
 
 
 def _sense(
-    vehicle: Vehicle, state: VehicleState, inputs: SensorInputs, clock: Clock
+    vehicle: AssembledVehicle, state: VehicleState, inputs: SensorInputs, clock: Clock
 ) -> tuple[dict[str, ScheduledState], dict[str, Sample]]:
     sensors: dict[str, ScheduledState] = {}
     samples: dict[str, Sample] = {}
@@ -326,7 +330,7 @@ def _sense(
 
 
 def _estimate(
-    vehicle: Vehicle,
+    vehicle: AssembledVehicle,
     state: VehicleState,
     truth: Kinematics,
     samples: dict[str, Sample],
@@ -353,7 +357,7 @@ class _Decision(NamedTuple):
 
 
 def _decide(
-    vehicle: Vehicle,
+    vehicle: AssembledVehicle,
     state: VehicleState,
     perceived: Perception,
     commands: tuple[ExternalCommand, ...],
@@ -420,20 +424,20 @@ def _stale(
     )
 
 
-def _faults(vehicle: Vehicle, clock: Clock) -> Integer | None:
+def _faults(vehicle: AssembledVehicle, clock: Clock) -> Integer | None:
     """Return the number of active faults; None for a vehicle without faults."""
     if not vehicle.faults:
         return None
     return sum(jnp.asarray(fault.is_active(clock.time_s), jnp.int32) for fault in vehicle.faults)
 
 
-def _phase(vehicle: Vehicle, state: VehicleState) -> Integer | None:
+def _phase(vehicle: AssembledVehicle, state: VehicleState) -> Integer | None:
     """Return the index of the present phase of guidance; None for guidance with one phase."""
     guidance = vehicle.guidance.component
     return None if len(guidance.phases()) == 1 else guidance.phase(state.guidance.state)
 
 
-def _finished(vehicle: Vehicle, state: VehicleState) -> Flag | None:
+def _finished(vehicle: AssembledVehicle, state: VehicleState) -> Flag | None:
     """Return True if the task of guidance is done; None for a task without an end."""
     guidance = vehicle.guidance.component
     return guidance.finished(state.guidance.state) if guidance.ends else None

@@ -14,7 +14,7 @@ from kittiwake.core.commands import Command, zero_command
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.geometry.scalar import Flag, Integer
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import entry_vehicle_names
 from kittiwake.sim.fleet import Fleet, FleetPerception
@@ -175,7 +175,7 @@ def agent_names(scenario: Scenario, task: AbstractTask) -> tuple[str, ...]:
 
 
 def _agent(
-    vehicle: Vehicle,
+    vehicle: AssembledVehicle,
     dynamics: ArrayTree,
     truth: Kinematics,
     perception: Perception,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from kittiwake.core.errors import CascadeError, ScenarioError
 from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.interfaces.required_sensors import RequiredSensor
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.tasks.action_mapping import ActionMapping
 
@@ -70,7 +70,7 @@ def _refuse_agent(name: str, scenario: Scenario, needs: Requirements) -> None:
             raise ScenarioError(message)
 
 
-def check_command_type(name: str, vehicle: Vehicle, mapping: ActionMapping) -> None:
+def check_command_type(name: str, vehicle: AssembledVehicle, mapping: ActionMapping) -> None:
     """Check that a vehicle's controllers accept the agents' command type.
 
     Raises:

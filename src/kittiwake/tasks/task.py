@@ -20,11 +20,11 @@ from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.measurements import Measurements
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.dynamics import ActuatorCommand
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.world.surroundings import Surroundings
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 Goal = TypeVar("Goal", default=Any)
 Value = TypeVar("Value")
@@ -74,7 +74,7 @@ class TaskScene(eqx.Module):
     time_s: Real
     agents: Agent
     others: dict[str, Agent]
-    world: World
+    world: WorldModel
     processes: dict[str, ArrayTree]
     last: Flag
 
@@ -111,7 +111,7 @@ class AbstractTask(eqx.Module, Generic[Goal]):
 
     rate_hz: eqx.AbstractVar[Annotated[Real, POSITIVE]]
 
-    def check(self, world: World, agents: int, steps: int) -> None:
+    def check(self, world: WorldModel, agents: int, steps: int) -> None:
         """Check the parameters of the task against a scenario.
 
         Args:
@@ -124,16 +124,16 @@ class AbstractTask(eqx.Module, Generic[Goal]):
         """
 
     @abstractmethod
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         """Return the mapping from actions to commands."""
 
-    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
+    def starts(self, given: Start, world: WorldModel, key: PRNGKeyArray) -> Start:
         """Return the starts of the agents, stacked; ``given`` are those of the scenario."""
         del world, key
         return given
 
     def init_goal(
-        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
     ) -> Goal | tuple[()]:
         """Return the goal of an episode: its targets and the task's memory.
 

@@ -20,7 +20,7 @@ from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.surroundings import Air, Surroundings
 
 if TYPE_CHECKING:
-    from kittiwake.world.world import World
+    from kittiwake.world.world import WorldModel
 
 # present output of each process of the world, by name: of the type that the process has
 ProcessOutputs: TypeAlias = dict[str, Any]
@@ -142,7 +142,7 @@ class AbstractProcessKind(AbstractComponent):
     """Parameters of a process, before its world is known."""
 
     @abstractmethod
-    def process(self, world: "World", period_s: float) -> AbstractProcess:
+    def process(self, world: "WorldModel", period_s: float) -> AbstractProcess:
         """Return the process in a world without processes, at steps of this length.
 
         Raises:

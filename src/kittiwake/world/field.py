@@ -22,7 +22,7 @@ from kittiwake.core.component import State
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 # prefix of the names of fields among a world's processes
 FIELD = "fields."
@@ -57,7 +57,7 @@ class AbstractField(AbstractProcessKind, Generic[State]):
         return surface + self.trend_per_m * jnp.minimum(position_world_m.z, 0.0)
 
     @override
-    def process(self, world: World, period_s: float) -> "FieldProcess[State]":
+    def process(self, world: WorldModel, period_s: float) -> "FieldProcess[State]":
         del world, period_s
         return FieldProcess(self)
 

@@ -14,7 +14,7 @@ from typing_extensions import TypeVar, override
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
-from kittiwake.world.world import FlightArea, World
+from kittiwake.world.world import FlightArea, WorldModel
 
 # prefix of the names of plumes among a world's processes
 PLUME = "plumes."
@@ -34,7 +34,7 @@ class Site(eqx.Module):
     wind_is_steady: bool = eqx.field(static=True, default=True)
 
     @classmethod
-    def of(cls, world: World) -> "Site":
+    def of(cls, world: WorldModel) -> "Site":
         """Return the site in a world, with its mean wind at one height at the start."""
         wind = world.wind.velocity_world_mps(WIND_HEIGHT_M)
         constant = Vec3(float(wind.x), float(wind.y), float(wind.z))
@@ -74,7 +74,7 @@ class AbstractPlume(AbstractProcessKind, Generic[Cloud]):
         return cloud
 
     @override
-    def process(self, world: World, period_s: float) -> "PlumeProcess[Cloud]":
+    def process(self, world: WorldModel, period_s: float) -> "PlumeProcess[Cloud]":
         site = Site.of(world)
         self.check(site, period_s)
         return PlumeProcess(self, site)

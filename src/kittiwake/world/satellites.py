@@ -18,7 +18,7 @@ from typing_extensions import override
 from kittiwake.core.component import AbstractKeyedComponent, State
 from kittiwake.geometry.scalar import Real
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
-from kittiwake.world.world import Origin, World
+from kittiwake.world.world import Origin, WorldModel
 
 # name of the satellites among a world's processes
 SKY = "satellites"
@@ -72,7 +72,7 @@ class AbstractConstellation(AbstractProcessKind):
         """
 
     @override
-    def process(self, world: World, period_s: float) -> "SatelliteProcess":
+    def process(self, world: WorldModel, period_s: float) -> "SatelliteProcess":
         del period_s
         return SatelliteProcess(self.orbits(world.origin, world.start_utc), self.errors)
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real, Reals
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
-from kittiwake.world.world import FlightArea, World
+from kittiwake.world.world import FlightArea, WorldModel
 
 # name of the terrain among a world's processes
 TERRAIN = "terrain"
@@ -57,7 +57,7 @@ class AbstractTerrain(AbstractProcessKind):
         """Return the terrain of one flight, random where parameters are not given."""
 
     @override
-    def process(self, world: World, period_s: float) -> "TerrainProcess":
+    def process(self, world: WorldModel, period_s: float) -> "TerrainProcess":
         del period_s
         self.check(world.area)
         return TerrainProcess(self, world.area)

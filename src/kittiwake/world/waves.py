@@ -18,7 +18,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.water import Waves
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 # name of the waves among a world's processes
 WAVES = "waves"
@@ -47,7 +47,7 @@ class AbstractWaves(AbstractProcessKind):
         """Return the components at the start, with random phases."""
 
     @override
-    def process(self, world: World, period_s: float) -> "WaveProcess":
+    def process(self, world: WorldModel, period_s: float) -> "WaveProcess":
         gravity_mps2 = float(world.gravity_mps2)
         self.check(gravity_mps2)
         longest_s = MAX_STEP_PERIODS * self.shortest_period_s(gravity_mps2)

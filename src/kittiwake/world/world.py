@@ -87,7 +87,7 @@ class Origin(eqx.Module):
     altitude_m: Real = 0.0
 
 
-class World(eqx.Module):
+class WorldModel(eqx.Module):
     """World shared by all vehicles.
 
     Attributes:

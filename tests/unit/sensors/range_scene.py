@@ -13,7 +13,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.scenario.load import load_scenario
 from kittiwake.world.surroundings import Air, Surroundings
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 KEY = jax.random.key(0)
 # sums and products of numbers of a few meters in double precision
@@ -22,7 +22,7 @@ FAR_BELOW_M = -1000.0
 
 
 @cache
-def plain_world() -> World:
+def plain_world() -> WorldModel:
     """Without obstacles."""
     return load_scenario("keep-spot").world
 

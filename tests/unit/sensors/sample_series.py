@@ -12,13 +12,13 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.scenario.load import load_scenario
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 AT_REST = Vec3(0.0, 0.0, 9.81)
 
 
 @cache
-def world() -> World:
+def world() -> WorldModel:
     """That of a scenario of the library, at its origin on the Earth."""
     return load_scenario("keep-spot").world
 

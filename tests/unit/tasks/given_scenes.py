@@ -15,10 +15,10 @@ from kittiwake.scenario.load import load_scenario
 from kittiwake.tasks.make import task_of
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 from kittiwake.world.surroundings import Air, Surroundings
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 
-def task_in(name: str, *overrides: str) -> tuple[AbstractTask, World, Any]:
+def task_in(name: str, *overrides: str) -> tuple[AbstractTask, WorldModel, Any]:
     """Return a task of the library, its world and its vehicles, without compilation."""
     scenario = load_scenario(name, overrides)
     return task_of(scenario), scenario.world, scenario.vehicles
@@ -61,7 +61,9 @@ def ranges_of(ranges_m: Sequence[float]) -> RangesMeasurement:
     return RangesMeasurement(jnp.asarray(ranges_m), jnp.ones(len(ranges_m), bool))
 
 
-def scene_of(world: World, *agents: Agent, time_s: float = 1.0, last: bool = False) -> TaskScene:
+def scene_of(
+    world: WorldModel, *agents: Agent, time_s: float = 1.0, last: bool = False
+) -> TaskScene:
     """Return a scene with these agents."""
     stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *agents)
     return TaskScene(time_s, stacked, {}, world, {}, last)

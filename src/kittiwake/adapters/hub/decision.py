@@ -21,7 +21,7 @@ from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim import team_radio
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.group import Group
@@ -129,7 +129,7 @@ class Decision(eqx.Module):
 
     def _step_member(
         self,
-        vehicle: Vehicle,
+        vehicle: AssembledVehicle,
         state: Any,
         neighbors: NeighborTable,
         report: StateReport,
@@ -169,7 +169,7 @@ def is_guided(guidance: AbstractGuidance) -> bool:
     return guidance.requires_radio and guidance.command_types() == (VelocityYaw,)
 
 
-def _initial_state(vehicle: Vehicle, stream: PRNGKeyArray) -> Any:
+def _initial_state(vehicle: AssembledVehicle, stream: PRNGKeyArray) -> Any:
     return as_arrays(vehicle.guidance.component.init(fold_in_name(stream, Stream.INIT)))
 
 

@@ -21,7 +21,7 @@ from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import CommandError, HubError, ScenarioError
 from kittiwake.core.keys import seed_key
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.world.radio import AbstractRadio
 
@@ -262,12 +262,12 @@ def names_in_port_order(scenario: Scenario) -> list[str]:
     return sorted(scenario.teams, key=lambda name: teams.index(scenario.teams[name].team))
 
 
-def _slot(name: str, team: str, index: int, vehicle: Vehicle) -> MemberSlot:
+def _slot(name: str, team: str, index: int, vehicle: AssembledVehicle) -> MemberSlot:
     guidance = vehicle.guidance.component
     return MemberSlot(name, team, index, is_guided(guidance), guidance.behavior_names)
 
 
-def _rate_hz(vehicle: Vehicle, scenario: Scenario) -> float:
+def _rate_hz(vehicle: AssembledVehicle, scenario: Scenario) -> float:
     """Return the default rate of the hub for a vehicle.
 
     A mission has no rate of its own: its default is the rate of the radio.

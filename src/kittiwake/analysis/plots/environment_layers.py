@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float64, Int, PRNGKeyArray
 
 if TYPE_CHECKING:
-    from kittiwake.world.world import World
+    from kittiwake.world.world import WorldModel
 
 PERSON = "person"
 
@@ -45,7 +45,7 @@ NO_LAYERS = EnvironmentLayers()
 
 
 def find_environment_layers(
-    world: "World", seed: int, *, single_precision: bool
+    world: "WorldModel", seed: int, *, single_precision: bool
 ) -> EnvironmentLayers:
     """Return the layers at the start of a flight with this seed and precision."""
     import jax
@@ -70,7 +70,7 @@ def find_environment_layers(
     )
 
 
-def _initial_states(world: "World", seed: int) -> dict[str, Any]:
+def _initial_states(world: "WorldModel", seed: int) -> dict[str, Any]:
     """Return the initial states of the processes, from the random streams of a fleet."""
     import jax
 

@@ -24,7 +24,7 @@ from kittiwake.analysis.probed import mapping_in
 if TYPE_CHECKING:
     from kittiwake.world.environment import AbstractPlatform, AbstractRegion
     from kittiwake.world.ray import AbstractObstacle
-    from kittiwake.world.world import World
+    from kittiwake.world.world import WorldModel
 
 # number of drawn positions of a deck's path
 PLACES = 100
@@ -128,7 +128,9 @@ def _is_there(file: object, flown: FlightConditions) -> bool:
     return flown.folder is not None and plain and (flown.folder / str(file)).is_file()
 
 
-def _built(given: dict[str, Any], flown: FlightConditions, rate_hz: float = 1.0) -> "World | None":
+def _built(
+    given: dict[str, Any], flown: FlightConditions, rate_hz: float = 1.0
+) -> "WorldModel | None":
     # imported here, as it takes a second and most pictures do not need it
     from kittiwake.scenario.components import ComponentBuilder
     from kittiwake.scenario.document import Document

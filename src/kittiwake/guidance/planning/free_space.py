@@ -9,7 +9,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Bool, Float
 
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 Points = Float[np.ndarray, "_points 3"]
 Numbers = Float[np.ndarray, " _points"]
@@ -27,12 +27,12 @@ class FreeSpace(eqx.Module):
         high_m: upper corner of the box.
     """
 
-    world: World
+    world: WorldModel
     low_m: Float[np.ndarray, "3"]
     high_m: Float[np.ndarray, "3"]
 
     @classmethod
-    def around(cls, world: World, ends_m: Points, clearance_m: float) -> "FreeSpace":
+    def around(cls, world: WorldModel, ends_m: Points, clearance_m: float) -> "FreeSpace":
         """Return the free space between two ends.
 
         No shortest path leaves the box around them and all obstacles with their clearance; the

@@ -22,7 +22,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import POSITION_BOUNDS, VELOCITY_BOUNDS, WorldMotion
 from kittiwake.tasks.library.other_agents import offsets_to, other_agents, rows
@@ -38,7 +38,7 @@ from kittiwake.tasks.library.velocities import velocity_action
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.starts import TRIES, first_separated, place_starts
 from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 MOUSE = "mouse"
 # built-in policy: radius of the ring, prediction time, position gain, and distance from the center
@@ -84,7 +84,7 @@ class CatsMouse(AbstractTask[tuple[()]]):
     shared: ClassVar[bool] = True
 
     @override
-    def check(self, world: World, agents: int, steps: int) -> None:
+    def check(self, world: WorldModel, agents: int, steps: int) -> None:
         del steps
         low, high = world.area.z_m
         if not low < self.height_m < high:
@@ -106,12 +106,12 @@ class CatsMouse(AbstractTask[tuple[()]]):
             raise ValueError(message)
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return pelican_level_velocity_mapping(float(self.height_m))
 
     @override
-    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
+    def starts(self, given: Start, world: WorldModel, key: PRNGKeyArray) -> Start:
         del world
         count = len(rows(given.position_world_m))
         draws = jax.random.uniform(key, (TRIES, 2, count), jnp.result_type(float))

@@ -18,7 +18,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import RelativeMotion, relative_motion
 from kittiwake.tasks.library.pelican import (
@@ -100,13 +100,13 @@ class Complacs(AbstractTask[WaypointProgress]):
     lost_reward: ClassVar[float] = LOST_REWARD
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return STICKS
 
     @override
     def init_goal(
-        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
     ) -> WaypointProgress:
         del scene, key
         zero = jnp.zeros(len(vehicles), jnp.int32)

@@ -24,7 +24,7 @@ from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import VELOCITY_BOUNDS
 from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
@@ -79,13 +79,13 @@ class FollowSurfaceTask(AbstractTask[Float[Array, ""]]):
     _action_mapping: ClassVar[ActionMapping] = velocity_mapping(Vec3(2.0, 0.0, 1.5))
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return self._action_mapping
 
     @override
     def init_goal(
-        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
     ) -> Float[Array, ""]:
         del scene, vehicles
         low, high = self.distance_m

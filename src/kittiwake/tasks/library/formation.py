@@ -25,7 +25,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import POSITION_BOUNDS, VELOCITY_BOUNDS
 from kittiwake.tasks.library.other_agents import offsets_to, other_agents, rows
@@ -109,12 +109,14 @@ class FormationTask(AbstractTask[Center]):
     _action_mapping: ClassVar[ActionMapping] = velocity_mapping(Vec3(1.5, 1.5, 1.0))
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return self._action_mapping
 
     @override
-    def init_goal(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Center:
+    def init_goal(
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
+    ) -> Center:
         del vehicles
         middle = jax.tree.map(jnp.mean, scene.agents.truth.position_world_m)
         speed, turning, heading, turned = jax.random.uniform(key, (4,), jnp.result_type(float))

@@ -23,7 +23,7 @@ from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import VELOCITY_BOUNDS
 from kittiwake.tasks.library.other_agents import rows
@@ -82,13 +82,13 @@ class HallwayTask(AbstractTask[Progress]):
     _action_mapping: ClassVar[ActionMapping] = velocity_mapping(Vec3(1.5, 1.5, 0.0))
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return self._action_mapping
 
     @override
     def init_goal(
-        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
     ) -> Progress:
         del vehicles, key
         x = rows(scene.agents.truth.position_world_m)[:, 0]

@@ -22,7 +22,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import POSITION_BOUNDS, VELOCITY_BOUNDS, WorldMotion
 from kittiwake.tasks.library.other_agents import offsets_to, other_agents, rows
@@ -30,7 +30,7 @@ from kittiwake.tasks.library.pelican import LOST_REWARD, NOISELESS, pelican_leve
 from kittiwake.tasks.library.velocities import velocity_action
 from kittiwake.tasks.starts import scatter_starts
 from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 # limit of the exponent in the cost of distance
 MAX_EXPONENT = 80.0
@@ -82,12 +82,12 @@ class HoldingPattern(AbstractTask[tuple[()]]):
     lost_together: ClassVar[bool] = True
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return pelican_level_velocity_mapping(float(self.height_m))
 
     @override
-    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
+    def starts(self, given: Start, world: WorldModel, key: PRNGKeyArray) -> Start:
         sides_m = [(-self.within_m, self.within_m)] * 2
         return scatter_starts(given, sides_m, world.collision_distance_m, key, self.height_m)
 

@@ -15,7 +15,7 @@ from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.commands import RotorSpeeds
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping, Span
 from kittiwake.tasks.library.motion import RelativeMotion, relative_motion
 from kittiwake.tasks.requirements import Requirements
@@ -41,7 +41,7 @@ class Hover(AbstractTask[tuple[()]]):
     lost_reward: ClassVar[float] = -1.0
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         bounds = vehicle.dynamics.command_bounds
         return ActionMapping(
             RotorSpeeds, {name: Span.between(*ends) for name, ends in bounds.items()}

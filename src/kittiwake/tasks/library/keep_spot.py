@@ -15,7 +15,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import RelativeMotion, relative_motion
 from kittiwake.tasks.library.pelican import (
@@ -48,12 +48,14 @@ class AbstractKeepSpot(AbstractTask[Spots]):
     requirements: ClassVar[Requirements] = STICK_REQUIREMENTS
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return STICKS
 
     @override
-    def init_goal(self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray) -> Spots:
+    def init_goal(
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
+    ) -> Spots:
         del scene, key
         starts = [vehicle.start for vehicle in vehicles]
         spots = [start.position_world_m.array for start in starts]

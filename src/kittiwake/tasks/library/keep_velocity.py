@@ -13,7 +13,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import (
     RATE_BOUNDS,
@@ -65,7 +65,7 @@ class KeepVelocity(AbstractTask[tuple[()]]):
     lost_reward: ClassVar[float] = LOST_REWARD
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return STICKS
 

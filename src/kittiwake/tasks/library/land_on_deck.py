@@ -24,7 +24,7 @@ from kittiwake.core.measurements import DeckMeasurement
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import UNIT_BOUNDS, VELOCITY_BOUNDS
 from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
@@ -112,13 +112,13 @@ class LandOnDeck(AbstractTask[LandingProgress]):
     }
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return VELOCITY_MAPPING
 
     @override
     def init_goal(
-        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
     ) -> LandingProgress:
         del key
         dtype = jnp.result_type(float)

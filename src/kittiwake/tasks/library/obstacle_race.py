@@ -27,7 +27,7 @@ from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping, Span
 from kittiwake.tasks.library.motion import POSITION_BOUNDS, UNIT_BOUNDS, VELOCITY_BOUNDS
 from kittiwake.tasks.library.other_agents import rows
@@ -117,13 +117,13 @@ class ObstacleRace(AbstractTask[RaceProgress]):
     }
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return ACCELERATIONS
 
     @override
     def init_goal(
-        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
     ) -> RaceProgress:
         dtype = jnp.result_type(float)
         nominal = jnp.asarray([gate.array for gate in self.gates_world_m], dtype)

@@ -35,7 +35,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sensors.plume_sensor import ConcentrationMeasurement
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.divergence import SampleSet
@@ -63,7 +63,7 @@ from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.starts import inner_area, scatter_starts
 from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 from kittiwake.world.plume import PLUME, WIND_HEIGHT_M, AbstractCloud
-from kittiwake.world.world import FlightArea, World
+from kittiwake.world.world import FlightArea, WorldModel
 
 SMOKE, NOSE = "smoke", "nose"
 CONCENTRATION = Bounds(-10.0, 100.0)
@@ -153,7 +153,7 @@ class AbstractPlumeTask(AbstractTask[Findings]):
     emissions: ClassVar[Emissions | None] = STEADY
 
     @override
-    def check(self, world: World, agents: int, steps: int) -> None:
+    def check(self, world: WorldModel, agents: int, steps: int) -> None:
         del world, agents
         if not self.window:
             return
@@ -166,17 +166,17 @@ class AbstractPlumeTask(AbstractTask[Findings]):
             raise ValueError(message)
 
     @override
-    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
+    def starts(self, given: Start, world: WorldModel, key: PRNGKeyArray) -> Start:
         return scatter_starts(given, inner_area(world.area), world.collision_distance_m, key)
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return pelican_velocity_mapping(tuple(f"concentration_{i}" for i in range(self.locations)))
 
     @override
     def init_goal(
-        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
     ) -> Findings:
         del vehicles
         place_key, source_key = jax.random.split(key)

@@ -22,7 +22,7 @@ from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import POSITION_BOUNDS, UNIT_BOUNDS, WorldMotion
@@ -40,7 +40,7 @@ from kittiwake.tasks.requirements import Requirements
 from kittiwake.tasks.starts import inner_area, scatter_starts
 from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 from kittiwake.world.terrain import TERRAIN, Terrain
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 CAMERA = "camera"
 EVIDENCE = Bounds(-200.0, 200.0)
@@ -104,17 +104,17 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
     shared: ClassVar[bool] = True
 
     @override
-    def starts(self, given: Start, world: World, key: PRNGKeyArray) -> Start:
+    def starts(self, given: Start, world: WorldModel, key: PRNGKeyArray) -> Start:
         return scatter_starts(given, inner_area(world.area), world.collision_distance_m, key)
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return pelican_velocity_mapping()
 
     @override
     def init_goal(
-        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
     ) -> SearchProgress:
         del key
         ground: Terrain = scene.processes[TERRAIN]

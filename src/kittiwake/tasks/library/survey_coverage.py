@@ -27,7 +27,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.tasks.action_mapping import ActionMapping, Span
 from kittiwake.tasks.library.motion import (
     POSITION_BOUNDS,
@@ -102,13 +102,13 @@ class SurveyCoverage(AbstractTask[Coverage]):
             raise ValueError(message)
 
     @override
-    def action_mapping(self, vehicle: Vehicle) -> ActionMapping:
+    def action_mapping(self, vehicle: AssembledVehicle) -> ActionMapping:
         del vehicle
         return HELM
 
     @override
     def init_goal(
-        self, scene: TaskScene, vehicles: Sequence[Vehicle], key: PRNGKeyArray
+        self, scene: TaskScene, vehicles: Sequence[AssembledVehicle], key: PRNGKeyArray
     ) -> Coverage:
         del vehicles, key
         passed = scene.each(lambda agent: self._cells_near(agent.truth))

@@ -29,14 +29,14 @@ from kittiwake.scene.decks import THICK_M
 from kittiwake.scene.static_objects import OBSTACLES_RGB, WALLS_OPACITY, mesh_shape
 from kittiwake.world.environment import AbstractPlatform
 from kittiwake.world.ray import AbstractObstacle
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 OBSTACLES = "visualization_msgs/MarkerArray"
 CUBE, SPHERE, CYLINDER, TRIANGLE_LIST = 1, 2, 3, 11
 WHITE = 255.0
 
 
-def obstacles(world: World, settings: RosSettings) -> PlainMessage:
+def obstacles(world: WorldModel, settings: RosSettings) -> PlainMessage:
     """Return the markers of all obstacles and platforms, each with its name as namespace."""
     found: list[PlainMessage] = []
     for number, obstacle in enumerate(world.obstacles):

@@ -51,7 +51,7 @@ from kittiwake.sensors.camera import ImageMeasurement
 from kittiwake.sensors.range_camera import DepthMeasurement
 from kittiwake.sensors.ultrasonic_array import TurnsMeasurement
 from kittiwake.world.satellites import SKY, SatelliteProcess
-from kittiwake.world.world import World
+from kittiwake.world.world import WorldModel
 
 IMU, FIX = "sensor_msgs/Imu", "sensor_msgs/NavSatFix"
 PRESSURE, FIELD = "sensor_msgs/FluidPressure", "sensor_msgs/MagneticField"
@@ -73,7 +73,7 @@ class SensorContext:
         orientation: the orientation sensor of the same vehicle, if it has one.
     """
 
-    world: World
+    world: WorldModel
     earth: LocalFrame
     orientation: MountedSensor | None = None
 
@@ -195,7 +195,7 @@ def _gnss(mounted: MountedSensor, context: SensorContext) -> list[Topic]:
     ]
 
 
-def _range_variance(mounted: MountedSensor, world: World) -> float:
+def _range_variance(mounted: MountedSensor, world: WorldModel) -> float:
     """Return the variance of a pseudorange: the error common to all receivers and own noise."""
     sky = world.processes[SKY].component if SKY in world.processes else None
     shared = getattr(sky.errors, "deviation_m", 0.0) if isinstance(sky, SatelliteProcess) else 0.0

@@ -31,9 +31,9 @@ from kittiwake.adapters.ros.messages.sensor_frames import (
 )
 from kittiwake.adapters.ros.messages.topic import RateLimiter, Row, Topic
 from kittiwake.geometry.geodesy import Geodetic, LocalFrame, tangent_plane
-from kittiwake.interfaces.vehicle import Vehicle
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.ros_settings import RosSettings
-from kittiwake.world.world import Origin, World
+from kittiwake.world.world import Origin, WorldModel
 
 GROUND_TRUTH = "ground_truth/odometry"
 BATTERY_HZ = 1.0
@@ -71,9 +71,9 @@ class Telemetry:
     def __init__(
         self,
         name: str,
-        vehicle: Vehicle,
+        vehicle: AssembledVehicle,
         columns: Sequence[str],
-        world: World,
+        world: WorldModel,
         settings: RosSettings,
         rate_hz: float,
     ) -> None:
@@ -173,7 +173,11 @@ def _messages(topics: Iterable[Topic], row: Row, ns: int) -> Iterator[tuple[str,
 
 
 def static_transforms(
-    name: str, vehicle: Vehicle, settings: RosSettings, columns: Sequence[str], rate_hz: float
+    name: str,
+    vehicle: AssembledVehicle,
+    settings: RosSettings,
+    columns: Sequence[str],
+    rate_hz: float,
 ) -> list[PlainMessage]:
     """Return the ``geometry_msgs/TransformStamped`` of a vehicle's fixed sensors, for tf_static."""
     column_index = {column: index for index, column in enumerate(columns)}
@@ -183,7 +187,7 @@ def static_transforms(
 
 def mounted_sensors(
     name: str,
-    vehicle: Vehicle,
+    vehicle: AssembledVehicle,
     settings: RosSettings,
     rate_hz: float,
     column_index: Mapping[str, int],
@@ -210,14 +214,14 @@ def mounted_sensors(
     return found
 
 
-def local_frame(world: World, settings: RosSettings) -> LocalFrame:
+def local_frame(world: WorldModel, settings: RosSettings) -> LocalFrame:
     """Return the local frame of a world: at its own origin, or the ROS origin if it has none."""
     origin = settings.origin if world.origin == Origin() else world.origin
     numbers = (origin.latitude_rad, origin.longitude_rad, origin.altitude_m)
     return tangent_plane(Geodetic(*map(float, numbers)))
 
 
-def _capacity_c(vehicle: Vehicle) -> float | None:
+def _capacity_c(vehicle: AssembledVehicle) -> float | None:
     """Return the capacity of a vehicle's battery in coulombs, if it is known."""
     capacity_c = getattr(getattr(vehicle.dynamics, "battery", None), "capacity_c", None)
     return None if capacity_c is None else float(capacity_c)
