@@ -1,6 +1,8 @@
-"""Kittiwake: quadrotors and surface vessels, simulated from one scenario file.
+"""Kittiwake: multirotors and surface vessels, simulated from Python or from one scenario file.
 
-``load`` reads a scenario; everything else here is for custom controllers, tasks and components.
+``Scenario``, ``World`` and ``Vehicle`` define a scenario, of components from the namespaces
+``vehicles``, ``sensors``, ``estimation``, ``guidance``, ``control``, ``environment``, ``forces``,
+``actuators``, ``swarm``, ``physics`` and ``tasks``; ``load`` reads one. ``Simulation`` flies it.
 Names are imported on first use, so that importing the package is fast.
 """
 
@@ -10,6 +12,17 @@ import sys
 # Ctrl-C ends in a traceback
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kittiwake import actuators as actuators
+    from kittiwake import control as control
+    from kittiwake import environment as environment
+    from kittiwake import estimation as estimation
+    from kittiwake import forces as forces
+    from kittiwake import guidance as guidance
+    from kittiwake import physics as physics
+    from kittiwake import sensors as sensors
+    from kittiwake import swarm as swarm
+    from kittiwake import tasks as tasks
+    from kittiwake import vehicles as vehicles
     from kittiwake.adapters.registration import register_envs as register_envs
     from kittiwake.analysis.log import Log as Log
     from kittiwake.core.commands import AccelerationYaw as AccelerationYaw
@@ -32,6 +45,7 @@ if TYPE_CHECKING:
     from kittiwake.core.errors import KittiwakeError as KittiwakeError
     from kittiwake.core.keys import seed_key as seed_key
     from kittiwake.core.kinematics import Kinematics as Kinematics
+    from kittiwake.core.kinematics import Start as Start
     from kittiwake.geometry.euler import EulerZYX as EulerZYX
     from kittiwake.geometry.geodesy import Geodetic as Geodetic
     from kittiwake.geometry.geodesy import Utm as Utm
@@ -51,6 +65,9 @@ if TYPE_CHECKING:
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.simulation import load as load
     from kittiwake.runtime.stepper import Observation as Observation
+    from kittiwake.scenario.definition import Vehicle as Vehicle
+    from kittiwake.scenario.definition import World as World
+    from kittiwake.scenario.scenario import Scenario as Scenario
     from kittiwake.tasks.env import Env as Env
     from kittiwake.tasks.make import make as make
     from kittiwake.tasks.vector_env import VectorEnv as VectorEnv
@@ -79,7 +96,9 @@ _MODULES = {
     "Quaternion": "kittiwake.geometry.quaternion",
     "RotorSpeeds": "kittiwake.core.commands",
     "RudderThrust": "kittiwake.core.commands",
+    "Scenario": "kittiwake.scenario.scenario",
     "Simulation": "kittiwake.runtime.simulation",
+    "Start": "kittiwake.core.kinematics",
     "SurfaceMotion": "kittiwake.core.commands",
     "ThrustAttitude": "kittiwake.core.commands",
     "ThrustRates": "kittiwake.core.commands",
@@ -89,7 +108,9 @@ _MODULES = {
     "Vec3": "kittiwake.geometry.vec3",
     "VelocityHeightYaw": "kittiwake.core.commands",
     "VelocityYaw": "kittiwake.core.commands",
+    "Vehicle": "kittiwake.scenario.definition",
     "VelocityYawRate": "kittiwake.core.commands",
+    "World": "kittiwake.scenario.definition",
     "VectorEnv": "kittiwake.tasks.vector_env",
     "ecef_from_geodetic": "kittiwake.geometry.geodesy",
     "geodetic_from_ecef": "kittiwake.geometry.geodesy",
@@ -101,6 +122,20 @@ _MODULES = {
     "tangent_plane": "kittiwake.geometry.geodesy",
     "utm_from_geodetic": "kittiwake.geometry.geodesy",
 }
+
+_NAMESPACES = (
+    "actuators",
+    "control",
+    "environment",
+    "estimation",
+    "forces",
+    "guidance",
+    "physics",
+    "sensors",
+    "swarm",
+    "tasks",
+    "vehicles",
+)
 
 __version__ = "0.1.0"
 __all__ = [
@@ -127,7 +162,9 @@ __all__ = [
     "Quaternion",
     "RotorSpeeds",
     "RudderThrust",
+    "Scenario",
     "Simulation",
+    "Start",
     "SurfaceMotion",
     "ThrustAttitude",
     "ThrustRates",
@@ -136,24 +173,39 @@ __all__ = [
     "UtmGrid",
     "Vec3",
     "VectorEnv",
+    "Vehicle",
     "VelocityHeightYaw",
     "VelocityYaw",
     "VelocityYawRate",
+    "World",
+    "actuators",
+    "control",
     "ecef_from_geodetic",
+    "environment",
+    "estimation",
+    "forces",
     "geodetic_from_ecef",
     "geodetic_from_utm",
+    "guidance",
     "load",
     "make",
+    "physics",
     "register_envs",
     "seed_key",
+    "sensors",
+    "swarm",
     "tangent_plane",
+    "tasks",
     "utm_from_geodetic",
+    "vehicles",
 ]
 
 
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
+    if name in _NAMESPACES:
+        return import_module(f"kittiwake.{name}")
     if name not in _MODULES:
         message = f"module 'kittiwake' has no attribute '{name}'"
         raise AttributeError(message)

@@ -118,7 +118,7 @@ def without_fixes(simulation, from_s, to_s):
     deaf = dataclasses.replace(gnss.component, errors=(Silence(from_s, to_s),))
     sensors = vehicle.sensors | {"gnss": dataclasses.replace(gnss, component=deaf)}
     vehicles = {"hummingbird": dataclasses.replace(vehicle, sensors=sensors)}
-    return kw.Simulation(dataclasses.replace(scenario, vehicles=vehicles))
+    return kw.Simulation(scenario.with_parts(vehicles=vehicles))
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Batteries and actuator faults."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 BATTERIES = Registry(
     "batteries",
@@ -33,3 +34,5 @@ FAULTS = Registry(
         ),
     },
 )
+
+__getattr__, __dir__ = namespace(__name__, FAULTS, BATTERIES)

@@ -1,6 +1,7 @@
 """Controllers: each converts one command type of the cascade to a lower one."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 CONTROLLERS = Registry(
     "controllers",
@@ -123,4 +124,7 @@ CONTROLLERS = Registry(
             "position to heading and speed of a vessel, by pure pursuit",
         ),
     },
+    entry_keys=("rate_hz",),
 )
+
+__getattr__, __dir__ = namespace(__name__, CONTROLLERS)

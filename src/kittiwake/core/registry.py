@@ -26,11 +26,19 @@ class RegistryEntry:
 
 @dataclass(frozen=True)
 class Registry:
-    """Registered objects of one family, by name."""
+    """Registered objects of one family, by name.
+
+    Attributes:
+        family: the family's name, as in ``kittiwake list``.
+        noun: one of them in messages.
+        builtin: the package's own entries.
+        entry_keys: keys of an entry in a scenario file beside the component's parameters.
+    """
 
     family: str
     noun: str
     builtin: dict[str, RegistryEntry] = field(hash=False)
+    entry_keys: tuple[str, ...] = ()
 
     @cached_property
     def entries(self) -> dict[str, RegistryEntry]:
@@ -44,7 +52,7 @@ class Registry:
     def without(self, name: str) -> "Registry":
         """Return the registry without one of its builtin entries."""
         others = {key: entry for key, entry in self.builtin.items() if key != name}
-        return Registry(self.family, self.noun, others)
+        return Registry(self.family, self.noun, others, self.entry_keys)
 
     def names(self) -> list[str]:
         """Return all registered names in alphabetical order."""
@@ -66,6 +74,14 @@ class Registry:
     def name_of(self, thing: Registered) -> str:
         """Return the name of a registered class or function."""
         return next(name for name in self.names() if self.find(name) is thing)
+
+    def python_name(self, name: str) -> str:
+        """Return the name of an entry's specification in Python."""
+        return self.entries[name].target.rpartition(":")[2]
+
+    def parameters_of(self, name: str) -> type[Any]:
+        """Return the class whose fields are the parameters of an entry."""
+        return self.find(name)
 
     def find(self, name: str) -> Registered:
         """Return the class or function with this name.

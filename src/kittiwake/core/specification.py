@@ -8,15 +8,18 @@ data: ``kittiwake.Scenario`` builds the component from it, as it does from a fil
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, ClassVar
+from types import UnionType
+from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import stored_name
+from kittiwake.geometry.scalar import Flag, Integer, Real
+from kittiwake.geometry.vec3 import Vec3
 
 
 class ComponentSpec:
@@ -64,7 +67,9 @@ class ComponentSpec:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ComponentSpec) and self.as_entry() == other.as_entry()
 
-    __hash__ = None
+    @override
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
 def namespace(
@@ -87,14 +92,14 @@ def namespace(
 @cache
 def specification(registry: Registry, name: str) -> type[ComponentSpec]:
     """Return the specification class of a registered component."""
-    component = registry.find(name)
+    component = registry.parameters_of(name)
     return type(
-        component.__name__,
+        registry.python_name(name),
         (ComponentSpec,),
         {
             "registry": registry,
             "name": name,
-            "__doc__": f"{component.__doc__}\n\nIn scenario files: ``{name}``.",
+            "__doc__": f"{_sentence(registry.entries[name].summary)}\n\n{component.__doc__}",
             "__module__": component.__module__.split(".", 2)[0],
             "__signature__": _signature(component, registry.entry_keys),
         },
@@ -103,25 +108,40 @@ def specification(registry: Registry, name: str) -> type[ComponentSpec]:
 
 def _by_class_name(registries: tuple[Registry, ...]) -> dict[str, tuple[Registry, str]]:
     return {
-        entry.target.rpartition(":")[2]: (registry, name)
+        registry.python_name(name): (registry, name)
         for registry in registries
-        for name, entry in registry.entries.items()
+        for name in registry.entries
     }
 
 
-def _signature(component: type, entry_keys: Mapping[str, Any]) -> inspect.Signature:
+def _plain_type(hint: Any) -> Any:
+    """Return a type as users write its values: a number for a scalar that may be traced."""
+    if hint in (Real, Integer, Flag):
+        return {Real: float, Integer: int, Flag: bool}[hint]
+    inner = get_args(hint)
+    if get_origin(hint) in (Union, UnionType):
+        return Union[tuple(map(_plain_type, inner))]  # noqa: UP007
+    return Sequence[float] if hint is Vec3 else hint
+
+
+def _sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}."
+
+
+def _signature(component: type, entry_keys: tuple[str, ...]) -> inspect.Signature:
     """Return the keyword arguments of a specification, with the defaults of the component."""
-    own = {
-        field.name: (
-            field.type,
-            inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+    hints = get_type_hints(component)
+    own = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=_plain_type(hints[field.name]),
+            default=None if field.default is dataclasses.MISSING else field.default,
         )
         for field in dataclasses.fields(component)
         if field.init
-    }
-    return inspect.Signature(
-        [
-            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-            for key, (kind, default) in {**own, **entry_keys}.items()
-        ]
-    )
+    ]
+    others = [
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=None) for key in entry_keys
+    ]
+    return inspect.Signature([*own, *others])

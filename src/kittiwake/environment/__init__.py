@@ -1,6 +1,7 @@
 """Environment models: wind, waves, obstacles, satellites, plumes and other parts of the world."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 WINDS = Registry(
     "winds",
@@ -44,6 +45,7 @@ TURBULENCE = Registry(
             "first-order form of QRSim, by ground speed",
         ),
     },
+    entry_keys=("rate_hz",),
 )
 
 ATMOSPHERES = Registry(
@@ -147,6 +149,7 @@ SATELLITES = Registry(
             "the satellites of a file of precise orbits",
         ),
     },
+    entry_keys=("rate_hz",),
 )
 
 RANGE_ERRORS = Registry(
@@ -182,6 +185,7 @@ PLUMES = Registry(
             "kittiwake.environment.plumes.puffs:PuffPlume", "puffs that move with the wind"
         ),
     },
+    entry_keys=("rate_hz",),
 )
 
 FIELDS = Registry(
@@ -199,6 +203,7 @@ FIELDS = Registry(
             "kittiwake.environment.fields.raster:Raster", "a gridded map from a file"
         ),
     },
+    entry_keys=("rate_hz",),
 )
 
 TERRAINS = Registry(
@@ -210,6 +215,7 @@ TERRAINS = Registry(
             "QRSim's open ground, clutter and occlusion, with persons",
         ),
     },
+    entry_keys=("rate_hz",),
 )
 
 CURRENTS = Registry(
@@ -240,4 +246,23 @@ WAVES = Registry(
             "a growing sea by height, wind and fetch or sea state",
         ),
     },
+    entry_keys=("rate_hz",),
+)
+
+__getattr__, __dir__ = namespace(
+    __name__,
+    WINDS,
+    TURBULENCE,
+    ATMOSPHERES,
+    REGIONS,
+    OBSTACLES,
+    PLATFORMS,
+    INTERACTIONS,
+    SATELLITES,
+    RANGE_ERRORS,
+    PLUMES,
+    FIELDS,
+    TERRAINS,
+    CURRENTS,
+    WAVES,
 )

@@ -1,6 +1,7 @@
 """Estimators of a vehicle's own motion."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 ESTIMATORS = Registry(
     "estimators",
@@ -31,7 +32,10 @@ ESTIMATORS = Registry(
         ),
         "truth": RegistryEntry("kittiwake.estimation.truth:Truth", "true motion without error"),
     },
+    entry_keys=("rate_hz",),
 )
 
 # estimators that can be the base of another
 BASES = ESTIMATORS.without("altitude-fusion").without("anchor-ekf")
+
+__getattr__, __dir__ = namespace(__name__, ESTIMATORS)

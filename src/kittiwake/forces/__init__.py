@@ -1,6 +1,7 @@
 """Aerodynamic forces on a body: rotors, ground effect and drag."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 ROTORS = Registry(
     "rotors",
@@ -44,3 +45,5 @@ FORCES = Registry(
         ),
     },
 )
+
+__getattr__, __dir__ = namespace(__name__, FORCES, ROTORS, GROUND_EFFECTS)

@@ -1,6 +1,7 @@
 """Guidance: setpoints over time for the control cascade, and obstacle avoidance."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 GUIDANCE = Registry(
     "guidance",
@@ -95,6 +96,7 @@ GUIDANCE = Registry(
             "play back a recorded file of commands",
         ),
     },
+    entry_keys=("rate_hz",),
 )
 
 # guidance that a mission may contain
@@ -121,4 +123,7 @@ AVOIDANCE = Registry(
             "nearest velocity to the commanded one that keeps a distance",
         ),
     },
+    entry_keys=("rate_hz",),
 )
+
+__getattr__, __dir__ = namespace(__name__, GUIDANCE, AVOIDANCE)

@@ -1,6 +1,7 @@
 """Physics of vehicles: equations of motion, integrators and contact."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 DYNAMICS = Registry(
     "dynamics",
@@ -47,3 +48,5 @@ PHYSICS = Registry(
         ),
     },
 )
+
+__getattr__, __dir__ = namespace(__name__, PHYSICS)

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, Literal
 
 from jaxtyping import PRNGKeyArray
@@ -21,8 +21,7 @@ from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
 from kittiwake.runtime.loop import Flight, FlightOutcome, Memory
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.stepper import Commands, Observation, Stepper
-from kittiwake.scenario.document import Override
-from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.load import load_in_python
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.fleet import Fleet
@@ -241,14 +240,14 @@ class Simulation:
 
 
 def load(
-    scenario: str | PathLike[str],
+    scenario: str | PathLike[str] | Mapping[str, Any],
     overrides: Mapping[str, Any] | None = None,
     precision: Precision = "float64",
 ) -> Simulation:
-    """Load a library scenario by name, or a YAML file.
+    """Load a library scenario by name, a YAML file, or a mapping as in one.
 
     Args:
-        scenario: a library name or the path of a file.
+        scenario: a library name, the path of a file, or its data.
         overrides: values by path, such as ``{"vehicles.pelican.start.yaw_deg": 90}``.
         precision: the floating-point format to compute in; single precision suits large batches.
 
@@ -258,11 +257,7 @@ def load(
     Raises:
         ScenarioError: one line for each mistake, with file and line.
     """
-    _require_type(scenario, str | PathLike, "scenario", "a library name or a file's path")
-    example = 'a mapping such as {"vehicles.pelican.start.yaw_deg": 90}'
-    _require_type(overrides, Mapping | None, "overrides", example)
-    items = [Override.from_python(str(path), value) for path, value in (overrides or {}).items()]
-    loaded = load_scenario(fspath(scenario), items)
+    loaded = load_in_python(scenario, overrides)
     for warning in loaded.unused_randomization():
         warnings.warn(warning, UserWarning, stacklevel=2)
     return Simulation(loaded, precision)
@@ -271,12 +266,6 @@ def load(
 def _flown_vehicle(vehicle: AssembledVehicle) -> FlownVehicle:
     guidance = vehicle.guidance.component
     return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())
-
-
-def _require_type(given: object, expected_type: Any, name: str, expected: str) -> None:
-    if not isinstance(given, expected_type):
-        message = f"`{name}`: got {given!r}; must be {expected}"
-        raise ScenarioError(message)
 
 
 def _duration(duration_s: Any) -> float:

@@ -132,7 +132,7 @@ class _Builder:
         with self.problems.collecting(("physics",)):
             physics.engine(world, vehicles)
         self.problems.raise_if_any()
-        return Scenario(
+        return Scenario.of(
             document=self.document,
             folder=self.components.folder,
             name=schema.name,

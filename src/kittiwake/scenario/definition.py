@@ -27,7 +27,7 @@ class Vehicle:
 
     Attributes:
         model: name of the vehicle model, as in ``kittiwake list vehicles``.
-        dynamics: the model with parameters, such as ``kittiwake.vehicles.hummingbird(mass_kg=0.6)``.
+        dynamics: the model with parameters, such as ``kittiwake.vehicles.hummingbird()``.
         start: pose and velocity at the start, by the keys of a scenario file or a ``Start``.
         sensors: the sensors by name.
         estimator: the state estimator; the true state by default.
@@ -141,7 +141,7 @@ class World:
 
 def as_plain(value: Any) -> Any:
     """Return a value of Python as data of a scenario file; objects of other types as they are."""
-    if isinstance(value, ComponentSpec):
+    if isinstance(value, ComponentSpec | Vehicle | World):
         return as_plain(value.as_entry())
     if isinstance(value, Mapping):
         return {key: as_plain(part) for key, part in value.items()}

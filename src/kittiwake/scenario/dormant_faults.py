@@ -45,7 +45,7 @@ def with_dormant_faults(scenario: Scenario, failing: Mapping[str, Failures]) -> 
         name: _with_dormant_faults(vehicle, failing.get(name, {}))
         for name, vehicle in scenario.vehicles.items()
     }
-    return replace(scenario, world=world, vehicles=vehicles)
+    return scenario.with_parts(world=world, vehicles=vehicles)
 
 
 def _with_dormant_faults(vehicle: AssembledVehicle, failing: Failures) -> AssembledVehicle:

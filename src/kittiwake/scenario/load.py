@@ -1,14 +1,17 @@
 """Loader of scenarios by library name or file path."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
 from kittiwake.scenario.build import build
+from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
-from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.scenario import IN_PYTHON, Scenario
 from kittiwake.scenario.schema import ScenarioSchema
 
 # the scenario's file name in a run folder
@@ -56,6 +59,31 @@ def load_scenario(
     document = read_document(path)
     _refuse_foreign(document, path)
     return build(apply_overrides(document, overrides), path.parent, logged=logged)
+
+
+def load_in_python(
+    source: str | PathLike[str] | Mapping[str, Any], overrides: Mapping[str, Any] | None
+) -> Scenario:
+    """Return a scenario by library name, path or data, with overrides by path.
+
+    Raises:
+        ScenarioError: if an argument has another type, or the scenario cannot be flown.
+    """
+    kinds = "a library name, a file's path, or a mapping as in a file"
+    _require_type(source, str | PathLike | Mapping, "scenario", kinds)
+    example = 'a mapping such as {"vehicles.pelican.start.yaw_deg": 90}'
+    _require_type(overrides, Mapping | None, "overrides", example)
+    items = [Override.from_python(str(path), value) for path, value in (overrides or {}).items()]
+    if isinstance(source, Mapping):
+        document = Document(as_plain(source), {(): IN_PYTHON}, IN_PYTHON)
+        return build(apply_overrides(document, items), Path())
+    return load_scenario(fspath(source), items)
+
+
+def _require_type(given: object, kind: Any, name: str, expected: str) -> None:
+    if not isinstance(given, kind):
+        message = f"`{name}`: got {given!r}; must be {expected}"
+        raise ScenarioError(message)
 
 
 def _refuse_foreign(document: Document, path: Path) -> None:

@@ -1,7 +1,8 @@
 """Scenario as built from a document: everything that a flight requires."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.cascade import ControllerOrType, cascade_path, controller_name
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.rendering.camera_renderer import mujoco_renderer
-from kittiwake.scenario.document import Document
+from kittiwake.scenario.definition import Vehicle, World, as_plain
+from kittiwake.scenario.document import Document, dump_document
 from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.joystick_settings import JoystickSettings
 from kittiwake.scenario.problems import KeyPath
@@ -30,11 +32,13 @@ from kittiwake.world.world import WorldModel
 # spellings, and by difficulty
 CURRICULUM = "curriculum"
 RANDOMIZED = ("randomize", "randomise", CURRICULUM)
+# the place of values that Python code gives, in messages
+IN_PYTHON = "kittiwake.Scenario"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Scenario:
-    """Scenario ready to fly.
+    """Scenario ready to fly, defined in Python or read from a file.
 
     Attributes:
         document: its data with overrides applied.
@@ -71,6 +75,85 @@ class Scenario:
     policy: Network | str | None = None
     inlined: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        world: World | Mapping[str, Any] | None = None,
+        vehicles: Mapping[str, Vehicle | Mapping[str, Any]] | None = None,
+        *,
+        name: str = "scenario",
+        description: str = "",
+        seed: int = 0,
+        rate_hz: float = 50.0,
+        duration_s: float | None = None,
+        log_rate_hz: float | None = None,
+        **others: Any,
+    ) -> None:
+        """Define a scenario, with the values of a scenario file.
+
+        Args:
+            world: the world; still air over flat ground by default.
+            vehicles: the vehicles by name.
+            name: its name in logs and folders.
+            description: a line about it.
+            seed: seed of all random streams.
+            rate_hz: physics steps per second.
+            duration_s: simulated time; by default until guidance ends.
+            log_rate_hz: rows of the log per second; one for every step by default.
+            others: further keys of a scenario file, such as ``physics``, ``task`` or
+                ``lost_vehicle``.
+
+        Raises:
+            ScenarioError: one line for each mistake.
+        """
+        from kittiwake.scenario.build import build
+
+        time = {"rate_hz": rate_hz, "duration_s": duration_s, "log_rate_hz": log_rate_hz}
+        data = {
+            "name": name,
+            "description": description,
+            "seed": seed,
+            "time": {key: value for key, value in time.items() if value is not None},
+            "world": world or {},
+            **others,
+            "vehicles": vehicles or {},
+        }
+        document = Document(as_plain(data), {(): IN_PYTHON}, IN_PYTHON)
+        vars(self).update(vars(build(document, Path())))
+
+    @classmethod
+    def of(cls, **fields: Any) -> "Scenario":
+        """Return a scenario of built parts."""
+        scenario = object.__new__(cls)
+        vars(scenario).update(fields)
+        return scenario
+
+    def with_parts(self, **changes: Any) -> "Scenario":
+        """Return the scenario with other built parts."""
+        return Scenario.of(**{**vars(self), **changes})
+
+    @classmethod
+    def load(
+        cls,
+        source: "str | PathLike[str] | Mapping[str, Any]",
+        overrides: Mapping[str, Any] | None = None,
+    ) -> "Scenario":
+        """Return a library scenario by name, that of a YAML file, or that of its data.
+
+        Args:
+            source: a library name, the path of a file, or a mapping as in a file.
+            overrides: values by path, such as ``{"vehicles.pelican.start.yaw_deg": 90}``.
+
+        Raises:
+            ScenarioError: one line for each mistake, with file and line.
+        """
+        from kittiwake.scenario.load import load_in_python
+
+        return load_in_python(source, overrides)
+
+    def to_yaml(self) -> str:
+        """Return the text of a scenario file that flies the same."""
+        return dump_document(self.document.data)
 
     def check_flight(self, duration_s: float | None = None) -> None:
         """Refuse a flight without a step, and one whose log would not fit into memory.

@@ -49,7 +49,7 @@ def with_gains(
         else scenario.vehicles[name]
         for name, after in changed.vehicles.items()
     }
-    return replace(changed, vehicles=vehicles)
+    return changed.with_parts(vehicles=vehicles)
 
 
 def _entry_vehicle_pattern(vehicle: str, entry: Mapping[str, Any]) -> re.Pattern[str]:

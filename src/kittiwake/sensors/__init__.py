@@ -1,6 +1,7 @@
 """Sensors and sensor errors: measurements that a vehicle takes of itself and the world."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 SENSORS = Registry(
     "sensors",
@@ -89,6 +90,7 @@ SENSORS = Registry(
             "ultrasonic sensor that turns to face a surface, after Coronel Loza",
         ),
     },
+    entry_keys=("rate_hz", "errors"),
 )
 
 SENSOR_ERRORS = Registry(
@@ -115,3 +117,5 @@ SENSOR_ERRORS = Registry(
         ),
     },
 )
+
+__getattr__, __dir__ = namespace(__name__, SENSORS, SENSOR_ERRORS)

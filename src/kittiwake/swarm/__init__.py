@@ -1,6 +1,7 @@
 """Flocking: behaviors that propose velocities, and radios between the vehicles."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 BEHAVIORS = Registry(
     "behaviors",
@@ -47,4 +48,7 @@ RADIOS = Registry(
             "fading, latency, and a channel of limited bandwidth",
         ),
     },
+    entry_keys=("rate_hz",),
 )
+
+__getattr__, __dir__ = namespace(__name__, BEHAVIORS, RADIOS)

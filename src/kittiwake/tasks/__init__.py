@@ -1,6 +1,7 @@
 """Learning tasks in scenarios, as environments."""
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 TASKS = Registry(
     "tasks",
@@ -97,3 +98,5 @@ TASKS = Registry(
         ),
     },
 )
+
+__getattr__, __dir__ = namespace(__name__, TASKS)

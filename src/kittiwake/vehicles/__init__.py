@@ -5,10 +5,19 @@ from typing import Any
 from typing_extensions import override
 
 from kittiwake.core.registry import Registry, RegistryEntry
+from kittiwake.core.specification import namespace
 
 
 class VehicleRegistry(Registry):
     """Registry whose own entries are data files in ``kittiwake/vehicles/data``."""
+
+    @override
+    def python_name(self, name: str) -> str:
+        return name.replace("-", "_")
+
+    @override
+    def parameters_of(self, name: str) -> Any:
+        return self.find(name).dynamics
 
     @override
     def find(self, name: str) -> Any:
@@ -60,4 +69,7 @@ VEHICLES = VehicleRegistry(
             "Maritime Robotics Otter: catamaran of 2 m with two propellers, in six motions",
         ),
     },
+    entry_keys=("urdf",),
 )
+
+__getattr__, __dir__ = namespace(__name__, VEHICLES)

@@ -98,7 +98,7 @@ def test_a_mesh_file_is_drawn_at_its_pose(staged):
     mesh = Mesh(TriangleMesh.of(corners, "file"), place, yaw_rad=np.pi / 2, scale=2.0)
     flight = staged("ultrasonic-turns")
     world = replace(flight.scenario.world, obstacles=(mesh,), obstacle_names=("rock",))
-    rock = dict(static_meshes(flight._replace(scenario=replace(flight.scenario, world=world))))[
+    rock = dict(static_meshes(flight._replace(scenario=flight.scenario.with_parts(world=world))))[
         "obstacle rock"
     ]
     assert len(rock.faces) == 2
