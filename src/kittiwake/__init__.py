@@ -2,7 +2,8 @@
 
 ``Scenario``, ``World`` and ``Vehicle`` define a scenario, of components from the namespaces
 ``vehicles``, ``sensors``, ``estimation``, ``guidance``, ``control``, ``environment``, ``forces``,
-``actuators``, ``swarm``, ``physics`` and ``tasks``; ``load`` reads one. ``Simulation`` flies it.
+``actuators``, ``swarm``, ``physics`` and ``tasks``; ``load`` reads one. ``Simulation`` flies it;
+``trim`` and ``linearize`` give steady states and linear models.
 Names are imported on first use, so that importing the package is fast.
 """
 
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
     from kittiwake import tasks as tasks
     from kittiwake import vehicles as vehicles
     from kittiwake.adapters.registration import register_envs as register_envs
+    from kittiwake.analysis.linear_model import LinearModel as LinearModel
+    from kittiwake.analysis.linearization import linearize as linearize
     from kittiwake.analysis.log import Log as Log
+    from kittiwake.analysis.trim import Trim as Trim
+    from kittiwake.analysis.trim import trim as trim
     from kittiwake.core.commands import AccelerationYaw as AccelerationYaw
     from kittiwake.core.commands import AttitudeThrottle as AttitudeThrottle
     from kittiwake.core.commands import BodyVelocityYawRate as BodyVelocityYawRate
@@ -87,6 +92,7 @@ _MODULES = {
     "HeadingSpeed": "kittiwake.core.commands",
     "Kinematics": "kittiwake.core.kinematics",
     "KittiwakeError": "kittiwake.core.errors",
+    "LinearModel": "kittiwake.analysis.linear_model",
     "Log": "kittiwake.analysis.log",
     "ModeCommand": "kittiwake.core.commands",
     "MotorsOff": "kittiwake.core.commands",
@@ -103,6 +109,7 @@ _MODULES = {
     "ThrustAttitude": "kittiwake.core.commands",
     "ThrustRates": "kittiwake.core.commands",
     "ThrustTorque": "kittiwake.core.commands",
+    "Trim": "kittiwake.analysis.trim",
     "Utm": "kittiwake.geometry.geodesy",
     "UtmGrid": "kittiwake.geometry.geodesy",
     "Vec3": "kittiwake.geometry.vec3",
@@ -115,11 +122,13 @@ _MODULES = {
     "ecef_from_geodetic": "kittiwake.geometry.geodesy",
     "geodetic_from_ecef": "kittiwake.geometry.geodesy",
     "geodetic_from_utm": "kittiwake.geometry.geodesy",
+    "linearize": "kittiwake.analysis.linearization",
     "load": "kittiwake.runtime.simulation",
     "make": "kittiwake.tasks.make",
     "register_envs": "kittiwake.adapters.registration",
     "seed_key": "kittiwake.core.keys",
     "tangent_plane": "kittiwake.geometry.geodesy",
+    "trim": "kittiwake.analysis.trim",
     "utm_from_geodetic": "kittiwake.geometry.geodesy",
 }
 
@@ -153,6 +162,7 @@ __all__ = [
     "HeadingSpeed",
     "Kinematics",
     "KittiwakeError",
+    "LinearModel",
     "Log",
     "ModeCommand",
     "MotorsOff",
@@ -169,6 +179,7 @@ __all__ = [
     "ThrustAttitude",
     "ThrustRates",
     "ThrustTorque",
+    "Trim",
     "Utm",
     "UtmGrid",
     "Vec3",
@@ -187,6 +198,7 @@ __all__ = [
     "geodetic_from_ecef",
     "geodetic_from_utm",
     "guidance",
+    "linearize",
     "load",
     "make",
     "physics",
@@ -196,6 +208,7 @@ __all__ = [
     "swarm",
     "tangent_plane",
     "tasks",
+    "trim",
     "utm_from_geodetic",
     "vehicles",
 ]

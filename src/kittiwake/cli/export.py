@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kittiwake.analysis.log import Log
 
 BAGS = ("rosbag1", "rosbag2")
-FORMATS = ("csv", "parquet", "mcap", "geojson", "geotiff", *BAGS)
+FORMATS = ("csv", "parquet", "mat", "mcap", "geojson", "geotiff", *BAGS)
 STORAGES = ("sqlite3", "mcap")
 
 
@@ -23,8 +23,8 @@ def export(
         str,
         typer.Option(
             metavar="|".join(FORMATS),
-            help="csv: a file for each vehicle; parquet, mcap, geojson: one file; geotiff: a map "
-            "for each field; rosbag1: a bag of ROS 1; rosbag2: a folder with one of ROS 2.",
+            help="csv: a file for each vehicle; parquet, mat, mcap, geojson: one file; geotiff: a "
+            "map for each field; rosbag1: a bag of ROS 1; rosbag2: a folder with one of ROS 2.",
         ),
     ],
     out: Annotated[
@@ -54,7 +54,7 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Convert a run's log into CSV, Parquet, MCAP or a ROS bag, or its samples into a map."""
+    """Convert a run's log into CSV, Parquet, MAT, MCAP or a ROS bag, or its samples into a map."""
     from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
     from kittiwake.analysis.log import Log
 
@@ -68,6 +68,11 @@ def export(
     elif to == "parquet":
         written = [out or folder / "log.parquet"]
         export_parquet(log, written[0])
+    elif to == "mat":
+        from kittiwake.analysis.export_mat import export_mat
+
+        written = [out or folder / "log.mat"]
+        export_mat(log, written[0])
     elif to == "mcap":
         written = [out or folder / "export.mcap"]
         export_mcap(log, folder, written[0])

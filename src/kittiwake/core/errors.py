@@ -7,6 +7,7 @@ KittiwakeError                 base class of all errors that the package raises 
 ├── CommandError               a command is invalid for a vehicle
 ├── UnknownSensorError         a vehicle has no such sensor; also a KeyError
 ├── PrecisionError             a pure function is called in the wrong floating-point mode
+├── TrimError                  a vehicle has no steady state as required
 ├── LogError                   a run folder or a log cannot be read
 ├── HubError                   a hub cannot be opened, or refuses a member
 ├── RosError                   a ROS node cannot be started, or a request cannot be served
@@ -59,6 +60,10 @@ class UnknownSensorError(KittiwakeError, KeyError):
 
 class PrecisionError(KittiwakeError):
     """Pure function called while JAX is in the wrong floating-point mode."""
+
+
+class TrimError(KittiwakeError):
+    """Velocity, place or wind at which a vehicle has no steady state."""
 
 
 class LogError(KittiwakeError):

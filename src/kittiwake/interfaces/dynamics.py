@@ -20,6 +20,7 @@ from kittiwake.core.limit import Limit
 from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.continuous import FREE_BODY, ContinuousState, StateRates
 from kittiwake.world.interaction_input import NO_WAKE, Wake
 from kittiwake.world.surroundings import Surroundings
 
@@ -36,12 +37,14 @@ class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
     Attributes:
         command_type: the class of the actuator command that ``step`` takes.
         is_vessel: true for a vessel, which stays on the water whatever it is commanded.
+        body_states: names of the states of the body in ``rates``; actuators are further states.
         size_body_m: side lengths of the bounding box, along the body axes.
         deck: the surface on which other vehicles can stand; None without one.
     """
 
     command_type: ClassVar[type]
     is_vessel: ClassVar[bool] = False
+    body_states: ClassVar[tuple[str, ...]] = FREE_BODY
 
     size_body_m: eqx.AbstractVar[Vec3]
     deck: eqx.AbstractVar[Deck | None]
@@ -107,6 +110,27 @@ class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
     @abstractmethod
     def kinematics(self, state: State) -> Kinematics:
         """Return the position, attitude, velocities and specific force of a state."""
+
+    def steady_actuators(self, command: ActuatorCommand) -> dict[str, Real]:
+        """Return the actuators' states under a constant command, as ``rates`` takes them."""
+        del command
+        return {}
+
+    def rates(
+        self, state: ContinuousState, command: ActuatorCommand, surroundings: Surroundings
+    ) -> StateRates:
+        """Return the rates of the continuous state, away from the ground and from decks.
+
+        Raises:
+            ScenarioError: if the model has no continuous form.
+        """
+        del state, command, surroundings
+        message = f"{type(self).__name__} has no rates, which trim and linearization require"
+        raise ScenarioError(message)
+
+    def states_without_rates(self) -> dict[str, str]:
+        """Return the states that ``rates`` omits by name, and what it assumes of them."""
+        return {}
 
     def limit_command(self, command: ActuatorCommand) -> ActuatorCommand:
         """Return the actuator command clipped to ``command_bounds``.

@@ -52,6 +52,13 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.continuous import (
+    POSITION,
+    ROTATION,
+    VELOCITY,
+    ContinuousState,
+    StateRates,
+)
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.world.surroundings import Surroundings
@@ -83,6 +90,8 @@ class AngleVelocity(AbstractDynamics[AngleVelocityState, ThrustAttitude]):
     """First-order lags of the attitude angles, and the resulting velocity."""
 
     command_type: ClassVar[type] = ThrustAttitude
+    # the angles follow their commands directly
+    body_states: ClassVar[tuple[str, ...]] = (*POSITION, *ROTATION, *VELOCITY)
 
     mass_kg: Annotated[Real, POSITIVE]
     angle_time_constant_s: Annotated[Real, POSITIVE]
@@ -162,6 +171,24 @@ class AngleVelocity(AbstractDynamics[AngleVelocityState, ThrustAttitude]):
             ),
             specific_force_body_mps2=ended.velocities.specific_impulse_body_mps / dt_s,
             thrust_n=command.thrust_n,
+        )
+
+    @override
+    def rates(
+        self, state: ContinuousState, command: ThrustAttitude, surroundings: Surroundings
+    ) -> StateRates:
+        motion, commanded = state.motion, command.q_world_from_body.to_euler()
+        rotation = RotationZYX.of(motion.euler_world_from_body)
+        force = self.specific_force_body_mps2(
+            rotation, motion.velocity_world_mps, command.thrust_n, surroundings
+        )
+        weight = rotation.body_from_reference(Vec3(0.0, 0.0, -surroundings.gravity_mps2))
+        turning = _body_rates(rotation, self._angle_rates(motion.euler_world_from_body, commanded))
+        return StateRates(
+            turning_body_radps=turning,
+            velocity_rate_body_mps2=force + weight - turning.cross(motion.velocity_body_mps),
+            angular_acceleration_body_radps2=Vec3.zero(),
+            actuators={},
         )
 
     def angles_after(self, angles: EulerZYX, commanded: EulerZYX, elapsed_s: Real) -> EulerZYX:

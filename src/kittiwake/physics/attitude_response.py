@@ -42,6 +42,7 @@ from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.continuous import ContinuousState, StateRates
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.world.surroundings import Surroundings
@@ -183,6 +184,33 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
         mean_force = ended.velocities.specific_impulse_body_mps / dt_s + external
         return AttitudeResponseState(ended, mean_force)
 
+    @override
+    def states_without_rates(self) -> dict[str, str]:
+        return {"thrust_n": "follows the throttle within a step, as small changes do"}
+
+    @override
+    def rates(
+        self, state: ContinuousState, command: AttitudeThrottle, surroundings: Surroundings
+    ) -> StateRates:
+        # small changes of the thrust take less than a step: it is that of the throttle
+        motion, thrust_n = state.motion, self._steady_thrust_n(command)
+        euler_ned = swap_euler(motion.euler_world_from_body)
+        omega_frd = swap_flu_frd(motion.angular_velocity_body_radps)
+        velocity_frd = swap_flu_frd(motion.velocity_body_mps)
+        force = self._specific_force_frd(velocity_frd, _wind_frd(euler_ned, surroundings), thrust_n)
+        gravity = Vec3(0.0, 0.0, surroundings.gravity_mps2)
+        weight = RotationZYX.of(euler_ned).body_from_reference(gravity)
+        pose = EulerPose(motion.position_world_m, motion.euler_world_from_body)
+        return StateRates(
+            turning_body_radps=motion.angular_velocity_body_radps,
+            velocity_rate_body_mps2=swap_flu_frd(force + weight - omega_frd.cross(velocity_frd))
+            + self._external_body_mps2(pose, surroundings),
+            angular_acceleration_body_radps2=swap_flu_frd(
+                self._angular_acceleration_frd(euler_ned, omega_frd, command)
+            ),
+            actuators={},
+        )
+
     def derivative(
         self,
         mechanical_state: MechanicalState[EulerPose, AttitudeResponseVelocities],
@@ -221,13 +249,23 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
         self, thrust_n: Real, command: AttitudeThrottle, dt_s: Real
     ) -> Float[Array, ""]:
         """Return the rate of the thrust towards its setpoint, limited by the battery."""
-        c0, c1, c2 = self.thrust_polynomial_n
         throttle = command.throttle
-        gap = c0 + throttle * (c1 + c2 * throttle) - thrust_n
-        ceiling = self.battery_thrust_offset_n + self.battery_thrust_slope_npv * command.battery_v
+        gap = self._commanded_thrust_n(command) - thrust_n
+        ceiling = self._thrust_ceiling_n(command)
         slew = jnp.clip(gap / dt_s, -self.thrust_slew_nps, self.thrust_slew_nps)
         limited = jnp.minimum(slew, (ceiling - thrust_n) / dt_s)
         return jnp.where(throttle < self.slow_throttle, self.slow_thrust_rate_per_s * gap, limited)
+
+    def _commanded_thrust_n(self, command: AttitudeThrottle) -> Real:
+        c0, c1, c2 = self.thrust_polynomial_n
+        return c0 + command.throttle * (c1 + c2 * command.throttle)
+
+    def _thrust_ceiling_n(self, command: AttitudeThrottle) -> Real:
+        """Return the largest thrust at the battery's voltage."""
+        return self.battery_thrust_offset_n + self.battery_thrust_slope_npv * command.battery_v
+
+    def _steady_thrust_n(self, command: AttitudeThrottle) -> Real:
+        return jnp.minimum(self._commanded_thrust_n(command), self._thrust_ceiling_n(command))
 
     @override
     def kinematics(self, state: AttitudeResponseState) -> Kinematics:

@@ -55,6 +55,7 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.continuous import ContinuousState, StateRates, in_body_axes
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.cross_flow import CrossFlow
 from kittiwake.physics.hydrostatics import Flotation, Hydrostatics
@@ -257,6 +258,25 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
         before, after = began.velocities.twist, mechanical_state.velocities.twist
         return MarineVesselState(
             next_rigid_body_state(mechanical_state, before, after, external, dt_s)
+        )
+
+    @override
+    def steady_actuators(self, command: PropellerSpeeds) -> dict[str, Real]:
+        return {"left_radps": command.left_radps, "right_radps": command.right_radps}
+
+    @override
+    def rates(
+        self, state: ContinuousState, command: PropellerSpeeds, surroundings: Surroundings
+    ) -> StateRates:
+        pose, twist = pose_and_twist(state.motion)
+        shafts = (state.actuators["left_radps"], state.actuators["right_radps"])
+        mechanical_state = MechanicalState(pose, MarineVelocities(twist, shafts))
+        later = self.derivative(mechanical_state, command, surroundings).velocities
+        return StateRates(
+            turning_body_radps=twist.angular_velocity_body_radps,
+            velocity_rate_body_mps2=in_body_axes(later.twist.velocity_world_mps, state.motion),
+            angular_acceleration_body_radps2=later.twist.angular_velocity_body_radps,
+            actuators=dict(zip(state.actuators, later.speeds_radps, strict=True)),
         )
 
     def derivative(

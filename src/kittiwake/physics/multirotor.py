@@ -37,6 +37,7 @@ from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.continuous import ContinuousState, StateRates, in_body_axes
 from kittiwake.interfaces.parts import (
     AbstractBattery,
     AbstractForce,
@@ -223,6 +224,33 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorVelocities]):
             mechanical_state, before, mechanical_state.velocities.twist, external, dt_s
         )
         return MultirotorState(rigid_body, self._discharged(state, surroundings, dt_s))
+
+    @override
+    def steady_actuators(self, command: RotorSpeeds) -> dict[str, Real]:
+        return {f"rotor_{i}_radps": speed for i, speed in enumerate(command.speeds_radps)}
+
+    @override
+    def states_without_rates(self) -> dict[str, str]:
+        return {} if self.battery is None else {"battery": "at full charge without load"}
+
+    @override
+    def rates(
+        self, state: ContinuousState, command: RotorSpeeds, surroundings: Surroundings
+    ) -> StateRates:
+        pose, twist = pose_and_twist(state.motion)
+        velocities = RotorVelocities(twist, tuple(state.actuators.values()))
+        rates = self._derivative(
+            MechanicalState(pose, velocities),
+            command.speeds_radps,
+            ExternalForces(surroundings, None),
+            0.0,
+        ).velocities
+        return StateRates(
+            turning_body_radps=twist.angular_velocity_body_radps,
+            velocity_rate_body_mps2=in_body_axes(rates.twist.velocity_world_mps, state.motion),
+            angular_acceleration_body_radps2=rates.twist.angular_velocity_body_radps,
+            actuators=dict(zip(state.actuators, rates.speeds_radps, strict=True)),
+        )
 
     @override
     def with_twist(self, velocities: RotorVelocities, twist: Twist) -> RotorVelocities:

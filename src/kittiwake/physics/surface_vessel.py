@@ -47,6 +47,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.continuous import LEVEL_BODY, ContinuousState, StateRates
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.hull import AddedMass, HullDerivatives
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
@@ -97,6 +98,7 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
 
     command_type: ClassVar[type] = RudderThrust
     is_vessel: ClassVar[bool] = True
+    body_states: ClassVar[tuple[str, ...]] = LEVEL_BODY
 
     mass_kg: Annotated[Real, POSITIVE]
     yaw_inertia_kgm2: Annotated[Real, POSITIVE]
@@ -199,6 +201,33 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
         rising = (seakeeping.heave.rate - state.seakeeping.heave.rate) / dt_s
         specific_force = _tilted(replace(specific_force, z=specific_force.z + rising), seakeeping)
         return replace(later, specific_force_body_mps2=specific_force, seakeeping=seakeeping)
+
+    @override
+    def states_without_rates(self) -> dict[str, str]:
+        return {
+            "rudder_rad": "follows its command within a step, as small changes do",
+            "seakeeping": "on calm water",
+        }
+
+    @override
+    def rates(
+        self, state: ContinuousState, command: RudderThrust, surroundings: Surroundings
+    ) -> StateRates:
+        # small changes of the rudder angle take less than a step: it is the commanded one
+        motion, rudder_rad = state.motion, command.rudder_rad
+        velocity, rate = motion.velocity_body_mps, motion.angular_velocity_body_radps.z
+        place, yaw = motion.position_world_m, motion.euler_world_from_body.yaw_rad
+        mechanical_state = MechanicalState(
+            VesselPose(place.x, place.y, yaw),
+            VesselVelocities(velocity.x, velocity.y, rate, rudder_rad),
+        )
+        later = self.derivative(mechanical_state, 0.0, command.thrust_n, surroundings).velocities
+        return StateRates(
+            turning_body_radps=Vec3(0.0, 0.0, rate),
+            velocity_rate_body_mps2=Vec3(later.surge_mps, later.sway_mps, 0.0),
+            angular_acceleration_body_radps2=Vec3(0.0, 0.0, later.yaw_rate_radps),
+            actuators={},
+        )
 
     def derivative(
         self,

@@ -23,12 +23,14 @@ from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.continuous import ContinuousState, StateRates, in_body_axes
 from kittiwake.interfaces.parts import AbstractForce, Flow
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Matrix6, Pose, RigidBody, Twist, pose_rate
 from kittiwake.physics.rigid_body_dynamics import (
     AbstractBody,
+    ExternalForces,
     RigidBodyState,
     flow_around,
     next_rigid_body_state,
@@ -102,8 +104,6 @@ class WrenchBody(AbstractBody[WrenchBodyState, ThrustTorque, Twist]):
         key: PRNGKeyArray,
     ) -> WrenchBodyState:
         del key
-        thrust_n = jnp.maximum(command.thrust_n, 0.0)
-        commanded = Wrench(Vec3(0.0, 0.0, thrust_n), command.torque_body_nm)
         began = state.rigid_body
         before = began.mechanical_state.velocities
         external = self.external_forces(began, before, surroundings, dt_s)
@@ -111,13 +111,7 @@ class WrenchBody(AbstractBody[WrenchBodyState, ThrustTorque, Twist]):
         def derivative(
             mechanical_state: MechanicalState[Pose, Twist], elapsed_s: Real
         ) -> MechanicalState[Pose, Twist]:
-            pose, twist = mechanical_state.configuration, mechanical_state.velocities
-            wrench = commanded + self._wrench(flow_around(pose, twist, surroundings))
-            wrench = wrench + external.wrench(pose, twist, elapsed_s)
-            twist_rate = self.body.twist_rate(
-                pose.q_world_from_body, twist, wrench, surroundings.gravity_mps2
-            )
-            return MechanicalState(pose_rate(pose, twist), twist_rate)
+            return self._derivative(mechanical_state, command, external, elapsed_s)
 
         mechanical_state = INTEGRATORS[self.integrator].step(
             derivative, began.mechanical_state, dt_s
@@ -125,7 +119,39 @@ class WrenchBody(AbstractBody[WrenchBodyState, ThrustTorque, Twist]):
         rigid_body = next_rigid_body_state(
             mechanical_state, before, mechanical_state.velocities, external, dt_s
         )
-        return WrenchBodyState(rigid_body, thrust_n)
+        return WrenchBodyState(rigid_body, jnp.maximum(command.thrust_n, 0.0))
+
+    @override
+    def rates(
+        self, state: ContinuousState, command: ThrustTorque, surroundings: Surroundings
+    ) -> StateRates:
+        pose, twist = pose_and_twist(state.motion)
+        external = ExternalForces(surroundings, None)
+        rate = self._derivative(MechanicalState(pose, twist), command, external, 0.0).velocities
+        return StateRates(
+            turning_body_radps=twist.angular_velocity_body_radps,
+            velocity_rate_body_mps2=in_body_axes(rate.velocity_world_mps, state.motion),
+            angular_acceleration_body_radps2=rate.angular_velocity_body_radps,
+            actuators={},
+        )
+
+    def _derivative(
+        self,
+        mechanical_state: MechanicalState[Pose, Twist],
+        command: ThrustTorque,
+        external: ExternalForces,
+        elapsed_s: Real,
+    ) -> MechanicalState[Pose, Twist]:
+        pose, twist = mechanical_state.configuration, mechanical_state.velocities
+        surroundings = external.surroundings
+        thrust = Vec3(0.0, 0.0, jnp.maximum(command.thrust_n, 0.0))
+        wrench = Wrench(thrust, command.torque_body_nm)
+        wrench = wrench + self._wrench(flow_around(pose, twist, surroundings))
+        wrench = wrench + external.wrench(pose, twist, elapsed_s)
+        twist_rate = self.body.twist_rate(
+            pose.q_world_from_body, twist, wrench, surroundings.gravity_mps2
+        )
+        return MechanicalState(pose_rate(pose, twist), twist_rate)
 
     @override
     def with_twist(self, velocities: Twist, twist: Twist) -> Twist:

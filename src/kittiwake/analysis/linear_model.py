@@ -1,0 +1,292 @@
+"""Linear model of a vehicle: matrices with names and units, poles and step responses.
+
+    continuous   x' = A x + B u                 y = C x + D u
+    sampled      x[k+1] = A x[k] + B u[k]       y[k] = C x[k] + D u[k]
+
+x, u and y are deviations from the operating point. A step response is that of the output to a
+unit step of one input, exact at its times. Its metrics are those of Ogata (2010), "Modern Control
+Engineering", section 5.3, relative to the final value y = (D - C A^-1 B) u, or its sampled form.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Complex128, Float64
+from scipy.linalg import expm
+from typing_extensions import override
+
+from kittiwake.core.errors import KittiwakeError, did_you_mean
+from kittiwake.core.extras import import_optional
+from kittiwake.core.units import UNIT_SYMBOLS
+
+if TYPE_CHECKING:
+    import control
+
+EXTRA = "control"
+UNITS = UNIT_SYMBOLS | {
+    "nms": "N m s",
+    "npv": "N/V",
+    "mps3": "m/s³",
+    "radps2": "rad/s²",
+    "radps3": "rad/s³",
+}
+# last words of a name that follow its unit
+AXES = ("x", "y", "z")
+RISE = (0.1, 0.9)
+SETTLED = 0.02
+# poles slower than this count as integrators, whose response has no final value
+SLOWEST_PER_S = 1e-9
+# samples of a step response, and its length in time constants of the slowest pole
+SAMPLES, TIME_CONSTANTS = 1000, 7.0
+# length without a stable pole that limits it
+DEFAULT_S = 10.0
+
+Matrix = Float64[np.ndarray, "rows columns"]
+
+
+class Signal(NamedTuple):
+    """Name of a state, an input or an output, and its unit, which is empty without one."""
+
+    name: str
+    unit: str
+
+
+def signals(names: Sequence[str]) -> tuple[Signal, ...]:
+    """Return names with the units in which they end."""
+    return tuple(Signal(name, UNITS.get(name.rpartition("_")[2], "")) for name in names)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """Linear model about an operating point.
+
+    Attributes:
+        A: the effect of states on their rates, or on the next states.
+        B: the effect of inputs on rates, or on the next states.
+        C: the effect of states on outputs.
+        D: the effect of inputs on outputs.
+        states: the states.
+        inputs: the inputs.
+        outputs: the outputs.
+        period_s: the sampling period; None for a continuous model.
+        drift: rates at the operating point, or changes over a period; zero in a steady state.
+        operating_point: the values of inputs and outputs from which the model deviates.
+        left_out: states of the vehicle that are not states of the model, with the reason.
+    """
+
+    A: Matrix = field(repr=False)
+    B: Matrix = field(repr=False)
+    C: Matrix = field(repr=False)
+    D: Matrix = field(repr=False)
+    states: tuple[Signal, ...]
+    inputs: tuple[Signal, ...]
+    outputs: tuple[Signal, ...]
+    period_s: float | None = None
+    drift: Mapping[str, float] = field(default_factory=dict, repr=False)
+    operating_point: Mapping[str, float] = field(default_factory=dict, repr=False)
+    left_out: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @override
+    def __repr__(self) -> str:
+        kind = "continuous" if self.period_s is None else f"sampled each {self.period_s:g} s"
+        sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        return f"<LinearModel: {kind}, {sizes}>"
+
+    def poles(self) -> Complex128[np.ndarray, " states"]:
+        """Return the eigenvalues of A, the slowest first: in rad/s, or of z if sampled."""
+        poles = np.linalg.eigvals(self.A).astype(np.complex128)
+        slowness = poles.real if self.period_s is None else np.abs(poles)
+        return poles[np.lexsort((poles.imag, -slowness))]
+
+    def continuous_poles(self) -> Complex128[np.ndarray, " states"]:
+        """Return the poles in rad/s; those of a sampled model by s = ln(z) / T.
+
+        A pole at z = 0, which is a pure delay, is at minus infinity.
+        """
+        poles = self.poles()
+        if self.period_s is None:
+            return poles
+        delays = poles == 0.0
+        exponents = np.log(np.where(delays, 1.0, poles)) / self.period_s
+        return np.where(delays, -np.inf, exponents)
+
+    def part(
+        self,
+        *,
+        states: Sequence[str] | None = None,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+    ) -> "LinearModel":
+        """Return the model of some states, inputs and outputs; the other states are held."""
+        x = _indices(self.states, states, "state")
+        u = _indices(self.inputs, inputs, "input")
+        y = _indices(self.outputs, outputs, "output")
+        held = {s.name: "held constant" for i, s in enumerate(self.states) if i not in x}
+        return LinearModel(
+            A=self.A[np.ix_(x, x)],
+            B=self.B[np.ix_(x, u)],
+            C=self.C[np.ix_(y, x)],
+            D=self.D[np.ix_(y, u)],
+            states=tuple(self.states[i] for i in x),
+            inputs=tuple(self.inputs[i] for i in u),
+            outputs=tuple(self.outputs[i] for i in y),
+            period_s=self.period_s,
+            drift={self.states[i].name: self.drift.get(self.states[i].name, 0.0) for i in x},
+            operating_point=self.operating_point,
+            left_out={**self.left_out, **held},
+        )
+
+    def to_control(self) -> "control.StateSpace":
+        """Return the model as a ``StateSpace`` of python-control.
+
+        Names keep their words; the dots in them, which python-control reserves, become underlines.
+
+        Raises:
+            MissingExtraError: without python-control.
+        """
+        library: Any = import_optional("control", EXTRA)
+        matrices = (self.A, self.B, self.C, self.D)
+        names = {
+            key: [signal.name.replace(".", "_") for signal in getattr(self, key)]
+            for key in ("states", "inputs", "outputs")
+        }
+        dt = 0 if self.period_s is None else self.period_s
+        return library.ss(*matrices, dt, **names, remove_useless_states=False)
+
+    def step(self, input: str, output: str, duration_s: float | None = None) -> "StepResponse":
+        """Return the response of an output to a unit step of an input.
+
+        Args:
+            input: the name of the input.
+            output: the name of the output.
+            duration_s: how long; seven time constants of the slowest pole by default.
+        """
+        u = _indices(self.inputs, [input], "input")
+        y = _indices(self.outputs, [output], "output")
+        a, b, c, d = self.A, self.B[:, u], self.C[y], self.D[y][:, u]
+        length_s = self._settling_s() if duration_s is None else float(duration_s)
+        if self.period_s is None:
+            period_s = length_s / SAMPLES
+            a, b = _sampled(a, b, period_s)
+        else:
+            period_s = self.period_s
+        count = max(1, round(length_s / period_s))
+        values = np.empty(count + 1)
+        x = np.zeros((len(a), 1))
+        for k in range(count + 1):
+            values[k] = (c @ x + d).item()
+            x = a @ x + b
+        return StepResponse(
+            input=self.inputs[u[0]],
+            output=self.outputs[y[0]],
+            time_s=period_s * np.arange(count + 1),
+            values=values,
+            final=self._final(u, y),
+        )
+
+    def _rates_per_s(self) -> Float64[np.ndarray, " states"]:
+        """Return the real parts of the poles, without those of pure delays."""
+        rates = self.continuous_poles().real
+        return rates[np.isfinite(rates)]
+
+    def _settling_s(self) -> float:
+        rates = self._rates_per_s()
+        stable = -rates[rates < -SLOWEST_PER_S]
+        return TIME_CONSTANTS / float(stable.min()) if stable.size else DEFAULT_S
+
+    def _final(self, u: Sequence[int], y: Sequence[int]) -> float | None:
+        """Return the final value of a step response; None if there is none."""
+        a, b, c = self.A, self.B[:, u], self.C[y]
+        # only states that the input moves and the output shows decide about it
+        seen = np.flatnonzero(reached_states(a, b) & reached_states(a.T, c.T))
+        a, b, c = a[np.ix_(seen, seen)], b[seen], c[:, seen]
+        own = np.linalg.eigvals(a) if seen.size else np.empty(0)
+        unstable = own.real > -SLOWEST_PER_S if self.period_s is None else np.abs(own) > 1.0 - 1e-9
+        if unstable.any():
+            return None
+        matrix = -a if self.period_s is None else np.eye(len(a)) - a
+        return float((c @ np.linalg.solve(matrix, b) + self.D[y][:, u]).item())
+
+
+@dataclass(frozen=True, eq=False)
+class StepResponse:
+    """Response of an output to a unit step of an input.
+
+    Attributes:
+        input: the input.
+        output: the output.
+        time_s: the times.
+        values: the output, as deviation from the operating point.
+        final: the final value; None for an output that does not settle.
+    """
+
+    input: Signal
+    output: Signal
+    time_s: Float64[np.ndarray, " times"] = field(repr=False)
+    values: Float64[np.ndarray, " times"] = field(repr=False)
+    final: float | None
+
+    @property
+    def rise_time_s(self) -> float | None:
+        """Time from 10 % to 90 % of the final value; None if it does not settle."""
+        if not self.final:
+            return None
+        share = self.values / self.final
+        begins, ends = (np.flatnonzero(share >= level) for level in RISE)
+        if not begins.size or not ends.size:
+            return None
+        return float(self.time_s[ends[0]] - self.time_s[begins[0]])
+
+    @property
+    def settling_time_s(self) -> float | None:
+        """Time after which it stays within 2 % of the final value; None if it does not."""
+        if not self.final:
+            return None
+        outside = np.flatnonzero(np.abs(self.values / self.final - 1.0) >= SETTLED)
+        if not outside.size:
+            return 0.0
+        if outside[-1] + 1 == len(self.time_s):
+            return None
+        return float(self.time_s[outside[-1] + 1])
+
+    @property
+    def overshoot_percent(self) -> float | None:
+        """Excess over the final value, as a share of it; None if it does not settle."""
+        if not self.final:
+            return None
+        return 100.0 * max(0.0, float((self.values / self.final).max()) - 1.0)
+
+
+def _indices(known: Sequence[Signal], names: Sequence[str] | None, kind: str) -> list[int]:
+    """Return the places of signals.
+
+    Raises:
+        KittiwakeError: for a name that the model does not have.
+    """
+    places = {signal.name: i for i, signal in enumerate(known)}
+    if names is None:
+        return [*places.values()]
+    for name in names:
+        if name not in places:
+            message = f"the model has no {kind} '{name}'. {did_you_mean(name, places)}"
+            raise KittiwakeError(message)
+    return [places[name] for name in names]
+
+
+def _sampled(a: Matrix, b: Matrix, period_s: float) -> tuple[Matrix, Matrix]:
+    """Return the exact matrices of a continuous model with the input held over a period."""
+    states, inputs = b.shape
+    both = np.zeros((states + inputs, states + inputs))
+    both[:states, :states], both[:states, states:] = a, b
+    whole = expm(both * period_s)
+    return whole[:states, :states], whole[:states, states:]
+
+
+def reached_states(a: Matrix, b: Matrix) -> Bool[np.ndarray, " states"]:
+    """Return a flag for each state: true if an input of B acts on it, also through others."""
+    reached = (b != 0.0).any(axis=1)
+    for _ in range(len(a)):
+        reached = reached | (a != 0.0)[:, reached].any(axis=1)
+    return reached
