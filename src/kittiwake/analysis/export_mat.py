@@ -24,30 +24,11 @@ from kittiwake.core.errors import LogError
 
 LONGEST_NAME = 63
 # Matlab's list of ``iskeyword``
-KEYWORDS = set(
-    [
-        "break",
-        "case",
-        "catch",
-        "classdef",
-        "continue",
-        "else",
-        "elseif",
-        "end",
-        "for",
-        "function",
-        "global",
-        "if",
-        "otherwise",
-        "parfor",
-        "persistent",
-        "return",
-        "spmd",
-        "switch",
-        "try",
-        "while",
-    ]
-)
+KEYWORDS = {
+    *("break", "case", "catch", "classdef", "continue", "else", "elseif", "end", "for"),
+    *("function", "global", "if", "otherwise", "parfor", "persistent", "return", "spmd"),
+    *("switch", "try", "while"),
+}
 EVENTS, COLUMNS, FIELDS = "events", "columns", "fields"
 
 

@@ -42,8 +42,10 @@ SLOWEST_PER_S = 1e-9
 SAMPLES, TIME_CONSTANTS = 1000, 7.0
 # length without a stable pole that limits it
 DEFAULT_S = 10.0
+MOST_SAMPLES = 1_000_000
 
 Matrix = Float64[np.ndarray, "rows columns"]
+Poles = Complex128[np.ndarray, " states"]
 
 
 class Signal(NamedTuple):
@@ -94,23 +96,18 @@ class LinearModel:
         sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
         return f"<LinearModel: {kind}, {sizes}>"
 
-    def poles(self) -> Complex128[np.ndarray, " states"]:
+    def poles(self) -> Poles:
         """Return the eigenvalues of A, the slowest first: in rad/s, or of z if sampled."""
         poles = np.linalg.eigvals(self.A).astype(np.complex128)
         slowness = poles.real if self.period_s is None else np.abs(poles)
         return poles[np.lexsort((poles.imag, -slowness))]
 
-    def continuous_poles(self) -> Complex128[np.ndarray, " states"]:
+    def continuous_poles(self) -> Poles:
         """Return the poles in rad/s; those of a sampled model by s = ln(z) / T.
 
         A pole at z = 0, which is a pure delay, is at minus infinity.
         """
-        poles = self.poles()
-        if self.period_s is None:
-            return poles
-        delays = poles == 0.0
-        exponents = np.log(np.where(delays, 1.0, poles)) / self.period_s
-        return np.where(delays, -np.inf, exponents)
+        return _continuous(self.poles(), self.period_s)
 
     def part(
         self,
@@ -165,14 +162,23 @@ class LinearModel:
         """
         u = _indices(self.inputs, [input], "input")
         y = _indices(self.outputs, [output], "output")
-        a, b, c, d = self.A, self.B[:, u], self.C[y], self.D[y][:, u]
-        length_s = self._settling_s() if duration_s is None else float(duration_s)
+        a, b, c = self.A, self.B[:, u], self.C[y]
+        # other states have no part in this response, and their poles none in its duration
+        own = np.flatnonzero(reached_states(a, b) & reached_states(a.T, c.T))
+        a, b, c, d = a[np.ix_(own, own)], b[own], c[:, own], self.D[np.ix_(y, u)]
+        rates = _rates_per_s(a, self.period_s)
+        length_s = _length_s(rates) if duration_s is None else float(duration_s)
+        final = None
+        if not (rates > -SLOWEST_PER_S).any():
+            matrix = -a if self.period_s is None else np.eye(len(a)) - a
+            final = float((c @ np.linalg.solve(matrix, b) + d).item())
+        period_s = length_s / SAMPLES if self.period_s is None else self.period_s
         if self.period_s is None:
-            period_s = length_s / SAMPLES
             a, b = _sampled(a, b, period_s)
-        else:
-            period_s = self.period_s
         count = max(1, round(length_s / period_s))
+        if count > MOST_SAMPLES:
+            message = f"`duration_s`: {length_s:.3g} s are {count:,} periods; write a shorter time"
+            raise KittiwakeError(message)
         values = np.empty(count + 1)
         x = np.zeros((len(a), 1))
         for k in range(count + 1):
@@ -183,31 +189,8 @@ class LinearModel:
             output=self.outputs[y[0]],
             time_s=period_s * np.arange(count + 1),
             values=values,
-            final=self._final(u, y),
+            final=final,
         )
-
-    def _rates_per_s(self) -> Float64[np.ndarray, " states"]:
-        """Return the real parts of the poles, without those of pure delays."""
-        rates = self.continuous_poles().real
-        return rates[np.isfinite(rates)]
-
-    def _settling_s(self) -> float:
-        rates = self._rates_per_s()
-        stable = -rates[rates < -SLOWEST_PER_S]
-        return TIME_CONSTANTS / float(stable.min()) if stable.size else DEFAULT_S
-
-    def _final(self, u: Sequence[int], y: Sequence[int]) -> float | None:
-        """Return the final value of a step response; None if there is none."""
-        a, b, c = self.A, self.B[:, u], self.C[y]
-        # only states that the input moves and the output shows decide about it
-        seen = np.flatnonzero(reached_states(a, b) & reached_states(a.T, c.T))
-        a, b, c = a[np.ix_(seen, seen)], b[seen], c[:, seen]
-        own = np.linalg.eigvals(a) if seen.size else np.empty(0)
-        unstable = own.real > -SLOWEST_PER_S if self.period_s is None else np.abs(own) > 1.0 - 1e-9
-        if unstable.any():
-            return None
-        matrix = -a if self.period_s is None else np.eye(len(a)) - a
-        return float((c @ np.linalg.solve(matrix, b) + self.D[y][:, u]).item())
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,6 +256,27 @@ def _indices(known: Sequence[Signal], names: Sequence[str] | None, kind: str) ->
             message = f"the model has no {kind} '{name}'. {did_you_mean(name, places)}"
             raise KittiwakeError(message)
     return [places[name] for name in names]
+
+
+def _continuous(poles: Poles, period_s: float | None) -> Poles:
+    """Return poles in rad/s."""
+    if period_s is None:
+        return poles
+    delays = poles == 0.0
+    exponents = np.log(np.where(delays, 1.0, poles)) / period_s
+    return np.where(delays, -np.inf, exponents)
+
+
+def _rates_per_s(a: Matrix, period_s: float | None) -> Float64[np.ndarray, " states"]:
+    """Return the real parts of the poles of A in 1/s."""
+    poles = np.linalg.eigvals(a) if len(a) else np.empty(0)
+    return _continuous(poles.astype(np.complex128), period_s).real
+
+
+def _length_s(rates_per_s: Float64[np.ndarray, " states"]) -> float:
+    """Return the length of a step response until the slowest stable pole has settled."""
+    stable = -rates_per_s[np.isfinite(rates_per_s) & (rates_per_s < -SLOWEST_PER_S)]
+    return TIME_CONSTANTS / float(stable.min()) if stable.size else DEFAULT_S
 
 
 def _sampled(a: Matrix, b: Matrix, period_s: float) -> tuple[Matrix, Matrix]:

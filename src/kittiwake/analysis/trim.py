@@ -228,10 +228,10 @@ def rates_by_name(rates: StateRates) -> dict[str, Any]:
     }
 
 
-def command_inputs(command: Any) -> Coordinates:
-    """Return the coordinates of a command, without its fields for feed-forward."""
+def command_inputs(command: Any, given: Sequence[str] = ()) -> Coordinates:
+    """Return the coordinates of a command, without given fields and those for feed-forward."""
     feed_forward = [one.name for one in fields(command) if one.default is not MISSING]
-    return Coordinates.of(command, "cmd_", without=feed_forward)
+    return Coordinates.of(command, "cmd_", without=[*feed_forward, *given])
 
 
 def _start(
@@ -294,7 +294,7 @@ def _problems(dynamics: AbstractDynamics, world: WorldModel, start: Start) -> It
             world=world,
             start=as_arrays(start),
             command=as_arrays(command),
-            inputs=command_inputs(command),
+            inputs=command_inputs(command, _given_fields(dynamics.off())),
             free=tuple(free),
         )
 
@@ -306,7 +306,7 @@ def _turns(dynamics: AbstractDynamics, angle: str) -> bool:
 
 def _first_commands(dynamics: AbstractDynamics) -> Iterator[Any]:
     """Return commands from which Newton's method may converge."""
-    off = dynamics.off()
+    off, given = dynamics.off(), _given_fields(dynamics.off())
     yield off
     bounds = {
         name: (float(low), float(high))
@@ -314,13 +314,22 @@ def _first_commands(dynamics: AbstractDynamics) -> Iterator[Any]:
         if np.isfinite([float(low), float(high)]).all()
     }
     for share in SHARES if bounds else ():
-        # what is not zero when the vehicle is off, such as a voltage, is no means of control
         inside = {
             name: low + share * (high - low)
             for name, (low, high) in bounds.items()
-            if to_columns(off)[name] == 0.0
+            if name not in given
         }
         yield from_columns(type(off), to_columns(off) | inside)
+
+
+def _given_fields(off: Any) -> list[str]:
+    """Return the fields that are no means of control, such as a voltage: not zero when off."""
+    numbers_off = {one.name: getattr(off, one.name) for one in fields(off)}
+    return [
+        name
+        for name, value in numbers_off.items()
+        if isinstance(value, int | float) and value != 0.0
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,297 @@
+"""Linearization: against finite differences, published linear models, and flights."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import kittiwake as kw
+from kittiwake.analysis.linearization import SampledLoop
+from kittiwake.analysis.trim import surroundings
+from kittiwake.control.linearize import linearize as linearize_hover
+from kittiwake.core.errors import ScenarioError
+from kittiwake.interfaces.continuous import POSITION, RATES, ROTATION, VELOCITY, ContinuousState
+from kittiwake.vehicles import VEHICLES
+
+MODELS = sorted(VEHICLES.names())
+VESSELS = {"otter", "strider"}
+
+
+def moved_point(model):
+    """Return a steady state of a vehicle under way, in wind if it flies."""
+    world = None if model in VESSELS else kw.World(wind=[0.5, -1.0, 0.0])
+    return kw.trim(model, world, velocity_world_mps=(1.2, 0.4, 0.0))
+
+
+def state_rates(point, states, inputs, x, u):
+    """Return the rates of the states, with rotations by SciPy."""
+    deviation = dict(zip([signal.name for signal in states], x, strict=True))
+
+    def vector(names):
+        return np.array([deviation.get(name, 0.0) for name in names])
+
+    base = point.start.kinematics()
+    q = base.q_world_from_body
+    turned = Rotation.from_quat([q.x, q.y, q.z, q.w]) * Rotation.from_rotvec(vector(ROTATION))
+    yaw, pitch, roll = turned.as_euler("ZYX")
+    velocity = turned.apply(base.velocity_body_mps.array + vector(VELOCITY))
+    omega = base.angular_velocity_body_radps.array + vector(RATES)
+    place = base.position_world_m.array + vector(POSITION)
+    motion = kw.Start(
+        kw.Vec3(*place), roll, pitch, yaw, kw.Vec3(*velocity), kw.Vec3(*omega)
+    ).kinematics()
+    actuators = {
+        name: value + deviation[f"act_{name}"]
+        for name, value in point.dynamics.steady_actuators(point.command).items()
+    }
+    command = moved_command(point.command, inputs, u)
+    state = ContinuousState(motion, actuators)
+    around = surroundings(point.world, point.dynamics, state)
+    rates = point.dynamics.rates(state, command, around)
+    turning = np.asarray(rates.turning_body_radps.array)
+    # SciPy's rotation vector differs from theta in the third order
+    by_name = {
+        **dict(zip(POSITION, velocity, strict=True)),
+        **dict(zip(ROTATION, turning + np.cross(vector(ROTATION), turning) / 2, strict=True)),
+        **dict(zip(VELOCITY, rates.velocity_rate_body_mps2.array, strict=True)),
+        **dict(zip(RATES, rates.angular_acceleration_body_radps2.array, strict=True)),
+        **{f"act_{name}": rate for name, rate in rates.actuators.items()},
+    }
+    return np.array([float(by_name[signal.name]) for signal in states])
+
+
+def moved_command(command, inputs, u):
+    """Return a command with deviations, by the order of its numbers."""
+    if isinstance(command, kw.ThrustAttitude):
+        q = command.q_world_from_body
+        turned = Rotation.from_quat([q.x, q.y, q.z, q.w]) * Rotation.from_rotvec(u[1:])
+        x, y, z, w = turned.as_quat()
+        return kw.ThrustAttitude(command.thrust_n + u[0], kw.Quaternion(w, x, y, z))
+    leaves, treedef = jax.tree.flatten(command)
+    return jax.tree.unflatten(treedef, [leaf + d for leaf, d in zip(leaves, u, strict=True)])
+
+
+def differences(function, sizes):
+    """Return the Jacobian by central differences, with steps relative to the sizes."""
+    columns = []
+    for i, size in enumerate(sizes):
+        step = np.zeros(len(sizes))
+        step[i] = 1e-7 * max(1.0, abs(size))
+        columns.append((function(step) - function(-step)) / (2.0 * step[i]))
+    return np.array(columns).T
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_matrices_are_the_finite_differences(model):
+    point = moved_point(model)
+    linear = kw.linearize(point)
+    states, inputs = linear.states, linear.inputs
+    zero_x, zero_u = np.zeros(len(states)), np.zeros(len(inputs))
+    sizes_x = [linear.operating_point.get(s.name, 0.0) for s in states]
+    sizes_u = [linear.operating_point[s.name] for s in inputs]
+    with jax.enable_x64(True):
+        rates = partial(state_rates, point, states, inputs)
+        a = differences(lambda x: rates(x, zero_u), sizes_x)
+        b = differences(lambda u: rates(zero_x, u), sizes_u)
+    # rounding of rates up to 200 over a step of 1e-7 is 2e-7
+    for matrix, expected in ((linear.A, a), (linear.B, b)):
+        np.testing.assert_allclose(matrix, expected, rtol=1e-6, atol=1e-6)
+    assert max(abs(linear.drift[s.name]) for s in states[3:]) < 1e-9 or model in VESSELS
+
+
+def test_pelican_has_the_published_linear_response():
+    """QRSim manual, equations p, q, r, u, v, w at hover, with the constants of its program."""
+    linear = kw.linearize(kw.trim("pelican"))
+    roll = linear.part(
+        states=["rotation_x_body_rad", "angular_velocity_x_body_radps"],
+        inputs=["cmd_roll_rad"],
+        outputs=["roll_rad"],
+    )
+    k_pq0, k_pq1, k_pq2 = 0.7449826435409016, -179.797, -24.3536
+    np.testing.assert_allclose(roll.A, [[0.0, 1.0], [k_pq1, k_pq2]], atol=1e-9)
+    np.testing.assert_allclose(roll.B, [[0.0], [-k_pq0 * k_pq1]], atol=1e-9)
+    forward = linear.part(states=["velocity_x_body_mps", "rotation_y_body_rad"])
+    np.testing.assert_allclose(forward.A, [[-0.497391, 9.81], [0.0, 0.0]], atol=1e-9)
+    up = linear.part(states=["velocity_z_body_mps"], inputs=["cmd_throttle"])
+    slope = 3.050826953 + 2.0 * 40.26064275695 * linear.operating_point["cmd_throttle"]
+    np.testing.assert_allclose(up.A, [[-1.35341]], atol=1e-9)
+    np.testing.assert_allclose(up.B, [[slope / 1.68]], rtol=1e-6)
+    turn = linear.part(states=["angular_velocity_z_body_radps"], inputs=["cmd_yaw_rate_radps"])
+    np.testing.assert_allclose(turn.A, [[-5.08944]], atol=1e-9)
+    np.testing.assert_allclose(turn.B, [[2.2179957336998273]], atol=1e-9)
+
+
+def test_angle_velocity_drone_has_the_lag_of_its_source():
+    """Equation 5-1 of the Matlab simulator: 0.1 of the error each 5 ms, a lag of 47.46 ms."""
+    linear = kw.linearize(kw.trim("angle-velocity"))
+    response = linear.step("cmd_rotation_x_body_rad", "roll_rad", duration_s=0.5)
+    after = np.interp(0.005, response.time_s, response.values)
+    assert response.final == pytest.approx(1.0, abs=1e-9)
+    assert after == pytest.approx(0.1, abs=1e-3)
+
+
+def test_strider_turns_as_nomoto_describes():
+    """Second-order model r / delta of the derivatives in the program of Velasco et al. (2020).
+
+    At a speed of 1 m/s, with the rudder's slope pi/2 / stall_rad and its arm aft, as corrected.
+    """
+    mass, inertia, arm = 4.11, 0.639, 0.34727
+    pressure = 0.5 * 998.0 * 1.2 * 0.0064 * (np.pi / 2.0) / 0.5235987755982988
+    hull = 2.0 * np.array([[-3.899501881, 1.774273356], [-1.774273356, -0.807294377]])
+    # attack angle: delta less the drift at the rudder, -(v - arm r) / u
+    blade = np.array([1.0, -arm])
+    a = hull + pressure * np.outer([1.0, -arm], -blade)
+    a[0, 1] -= mass  # centripetal
+    a = np.diag([1.0 / mass, 1.0 / inertia]) @ a
+    b = np.array([-pressure / mass, pressure * arm / inertia])
+    linear = kw.linearize(kw.trim("strider", velocity_world_mps=(1.0, 0.0, 0.0)))
+    turn = linear.part(
+        states=["velocity_y_body_mps", "angular_velocity_z_body_radps"],
+        inputs=["cmd_rudder_rad"],
+        outputs=["wz_radps"],
+    )
+    np.testing.assert_allclose(turn.A, a, rtol=1e-9)
+    np.testing.assert_allclose(turn.B[:, 0], b, rtol=1e-9)
+    # Nomoto's gain K = r / delta in the steady turn
+    assert turn.step("cmd_rudder_rad", "wz_radps").final == pytest.approx(
+        -np.linalg.solve(a, b)[1], rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("model", ["hummingbird", "os4", "uav-gazebo"])
+def test_body_has_the_matrix_on_which_the_lqr_is_based(model):
+    point = kw.trim(model, position_world_m=(0, 0, 1000.0))
+    linear = kw.linearize(point)
+    body = [*POSITION, *ROTATION, *VELOCITY, *RATES]
+    own = linear.part(states=body).A
+    expected, _ = linearize_hover(point.dynamics, 9.81)
+    # the law is for 1.225 kg/m3
+    np.testing.assert_allclose(own[3:], np.array(expected)[3:], rtol=0.15, atol=1e-3)
+
+
+SCENARIO = {
+    "name": "loop",
+    "time": {"rate_hz": 250, "duration_s": 2},
+    "vehicles": {
+        "drone": {
+            "model": "uav-gazebo",
+            "start": {"position_world_m": [0, 0, 10]},
+            "guidance": {"type": "hold", "position_world_m": [0, 0, 10]},
+        }
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def scenario():
+    return kw.Scenario.load(SCENARIO)
+
+
+@pytest.fixture(scope="module")
+def loop(scenario):
+    with jax.enable_x64(True):
+        return SampledLoop.at(scenario, None, 2.0, None)
+
+
+@pytest.fixture(scope="module")
+def linear_loop(loop):
+    with jax.enable_x64(True):
+        return loop.linearize()
+
+
+def test_loop_is_the_finite_difference_of_a_period(loop, linear_loop):
+    states, inputs = loop.coordinates()
+    with jax.enable_x64(True):
+        ahead = loop.after()
+        period = jax.jit(partial(loop.period, states, inputs, ahead))
+        kept = [states.names.index(signal.name) for signal in linear_loop.states]
+        zero_x, zero_u = jnp.zeros(len(states.names)), jnp.zeros(len(inputs.names))
+
+        def after(x, u):
+            return np.asarray(period(jnp.asarray(x), jnp.asarray(u))[0])
+
+        step = 1e-5
+        directions = step * np.eye(len(states.names))[kept]
+        a = [(after(d, zero_u) - after(-d, zero_u))[kept] / (2 * step) for d in directions]
+        directions = step * np.eye(len(inputs.names))
+        b = [(after(zero_x, d) - after(zero_x, -d))[kept] / (2 * step) for d in directions]
+    np.testing.assert_allclose(linear_loop.A, np.array(a).T, atol=1e-6)
+    np.testing.assert_allclose(linear_loop.B, np.array(b).T, atol=1e-6)
+
+
+def test_flight_to_a_near_setpoint_is_the_step_response(loop, linear_loop):
+    step_m, count = 1e-4, 500
+    setpoint = loop.setpoint
+    near = kw.PositionYaw(setpoint.position_world_m + kw.Vec3(step_m, 0.0, step_m), 0.0)
+
+    def fly(state, _):
+        motion = loop.fleet.truths(state)[0]
+        return loop.fleet.advance(state, {"drone": near}), motion.position_world_m
+
+    with jax.enable_x64(True):
+        _, flown = jax.jit(lambda begin: jax.lax.scan(fly, begin, None, length=count + 1))(
+            loop.state
+        )
+    for axis in "xz":
+        response = linear_loop.step(
+            f"setpoint.position_{axis}_world_m",
+            f"{axis}_m",
+            duration_s=count * linear_loop.period_s,
+        )
+        values = (np.asarray(getattr(flown, axis))[:, 0] - (10.0 if axis == "z" else 0.0)) / step_m
+        np.testing.assert_allclose(response.values, values, atol=2e-5)
+
+
+def test_loop_of_uav_gazebo_settles_as_its_gains_say(linear_loop):
+    """Position gains Wp 0.5 rad/s, Xp 1: critically damped, 2 % after 5.83 / Wp (Ogata 2010)."""
+    response = linear_loop.step("setpoint.position_z_world_m", "z_m")
+    assert response.final == pytest.approx(1.0, abs=1e-6)
+    assert response.settling_time_s == pytest.approx(5.834 / 0.5, abs=0.05)
+    assert response.overshoot_percent < 1e-6
+
+
+def test_loop_names_what_it_leaves_out(linear_loop):
+    assert linear_loop.left_out["status"] == "counter"
+    assert linear_loop.left_out["streams.dynamics"] == "random key"
+    assert linear_loop.left_out["guidance.position_x_world_m"] == "without effect on outputs"
+    assert linear_loop.period_s == pytest.approx(0.004)
+    assert linear_loop.inputs[0] == ("setpoint.position_x_world_m", "m")
+    assert max(map(abs, linear_loop.drift.values())) < 1e-9
+    assert "sampled each 0.004 s" in repr(linear_loop)
+
+
+def test_a_vehicle_must_be_named_among_several(scenario):
+    with pytest.raises(ScenarioError, match="`vehicle`: got gull; must be one of the scenario"):
+        kw.linearize(scenario, vehicle="gull")
+
+
+def test_a_period_needs_a_step(scenario):
+    with pytest.raises(ScenarioError, match="`steps`: got 0"):
+        kw.linearize(scenario, steps=0)
+
+
+@pytest.mark.slow
+def test_loop_includes_a_smooth_estimator_and_slower_controllers():
+    """The period is that of the controllers; a filter's covariance is held."""
+    document = {
+        "name": "loop",
+        "time": {"rate_hz": 200, "duration_s": 3},
+        "vehicles": {
+            "drone": {
+                "model": "hummingbird",
+                "start": {"position_world_m": [0, 0, 10]},
+                "sensors": {"imu": "imu", "gnss": "gnss", "compass": "magnetometer"},
+                "estimator": "ekf",
+                "controller": [{"type": "position", "rate_hz": 50}, "acceleration", "attitude"],
+                "guidance": {"type": "hold", "position_world_m": [0, 0, 10]},
+            }
+        },
+    }
+    linear = kw.linearize(kw.Scenario.load(document))
+    assert linear.period_s == pytest.approx(0.02)
+    assert "matrix, held constant" in linear.left_out.values()
+    assert any(signal.name.startswith("estimator.") for signal in linear.states)
+    assert np.isfinite(linear.A).all()
