@@ -141,6 +141,15 @@ def test_read_a_log(printed):
 
 
 @pytest.mark.slow
+def test_linear_model(printed):
+    out, _ = printed("linear_model")
+    pitches = numbers(r"m/s: pitch (-?\d+\.\d) deg", out)
+    assert [pitch for (pitch,) in pitches] == sorted(pitch for (pitch,) in pitches)
+    ((rise_s, settling_s),) = numbers(r"rises in (\d+\.\d+) s, settles in (\d+\.\d+) s", out)
+    assert 0.1 < rise_s < settling_s < 10.0
+
+
+@pytest.mark.slow
 def test_read_a_sensor(printed):
     out, _ = printed("read_a_sensor")
     report = r"(\d+) measurements of the wall had an error of (\d+\.\d) cm"

@@ -8,11 +8,12 @@ section 4.3).
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import DictKey, KeyPath
+from jax.tree_util import DictKey
 from jaxtyping import Array, Float
 
 from kittiwake.core.arrays import ArrayTree
@@ -112,7 +113,7 @@ def _reason(node: ArrayTree) -> str:
     return "" if bool(jnp.isfinite(leaf).all()) else "not finite"
 
 
-def _words(path: KeyPath) -> list[str]:
+def _words(path: tuple[Any, ...]) -> list[str]:
     """Return the levels of a path, without those that say nothing about the number."""
     words = [str(key.key) if isinstance(key, DictKey) else _bare(str(key)) for key in path]
     return [word for word in words if word not in PLAIN_LEVELS]

@@ -10,7 +10,7 @@ Engineering", section 5.3, relative to the final value y = (D - C A^-1 B) u, or 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Complex128, Float64
@@ -20,9 +20,6 @@ from typing_extensions import override
 from kittiwake.core.errors import KittiwakeError, did_you_mean
 from kittiwake.core.extras import import_optional
 from kittiwake.core.units import UNIT_SYMBOLS
-
-if TYPE_CHECKING:
-    import control
 
 EXTRA = "control"
 UNITS = UNIT_SYMBOLS | {
@@ -135,7 +132,7 @@ class LinearModel:
             left_out={**self.left_out, **held},
         )
 
-    def to_control(self) -> "control.StateSpace":
+    def to_control(self) -> Any:
         """Return the model as a ``StateSpace`` of python-control.
 
         Names keep their words; the dots in them, which python-control reserves, become underlines.
@@ -270,7 +267,7 @@ def _continuous(poles: Poles, period_s: float | None) -> Poles:
 def _rates_per_s(a: Matrix, period_s: float | None) -> Float64[np.ndarray, " states"]:
     """Return the real parts of the poles of A in 1/s."""
     poles = np.linalg.eigvals(a) if len(a) else np.empty(0)
-    return _continuous(poles.astype(np.complex128), period_s).real
+    return np.real(_continuous(poles.astype(np.complex128), period_s))
 
 
 def _length_s(rates_per_s: Float64[np.ndarray, " states"]) -> float:

@@ -57,8 +57,11 @@ SHARES = (0.5, 0.75)
 # no vehicle's feet or shafts are too fast for this rate, at which nothing is stepped
 BUILD_RATE_HZ = 1e5
 NAME = "vehicle"
-UNITS = dict.fromkeys(ROTATION, "rad/s") | dict.fromkeys(VELOCITY, "m/s2")
-UNITS |= dict.fromkeys(RATES, "rad/s2")
+UNITS = {
+    **dict.fromkeys(ROTATION, "rad/s"),
+    **dict.fromkeys(VELOCITY, "m/s2"),
+    **dict.fromkeys(RATES, "rad/s2"),
+}
 
 Vector = Float[Array, " n"]
 
@@ -176,7 +179,7 @@ def trim(
 
 
 def assemble(
-    vehicle: str | Vehicle | ComponentSpec | AssembledVehicle, world: World | WorldModel | None
+    vehicle: object, world: World | WorldModel | None
 ) -> tuple[AssembledVehicle, WorldModel]:
     """Return the vehicle and the world as built."""
     written = Vehicle(model="rigid-body")
