@@ -192,6 +192,7 @@ def test_invalid_output_folder_is_bad_input(tmp_path):
 
 NUMBER = (int, float)
 SUMMARY = {
+    "format": int,
     "scenario": str,
     "seed": int,
     "status": str,

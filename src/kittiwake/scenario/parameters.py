@@ -34,6 +34,7 @@ from pydantic import (
     Strict,
     TypeAdapter,
     ValidationError,
+    WithJsonSchema,
     WrapValidator,
     create_model,
     model_validator,
@@ -87,6 +88,9 @@ NOT_FINITE = "finite_number"
 OUT_OF_BOUNDS = "out_of_bounds"
 WRONG_LENGTH = "wrong_length"
 NOT_A_FILE = "not_a_file"
+
+# key of a placeholder in JSON Schema: an entry of a family
+FAMILY = "family"
 
 # interfaces for which a parameter may be any registered implementation
 REGISTRIES: dict[Any, Registry] = {
@@ -312,9 +316,12 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
     if hint is str or get_origin(hint) is Literal:
         return hint
     if hint in FILES:
-        return Annotated[Any, AfterValidator(partial(_file_content, hint))]
+        text = WithJsonSchema({"type": "string", "description": FILES[hint]})
+        return Annotated[Any, AfterValidator(partial(_file_content, hint)), text]
     if hint in REGISTRIES:
-        return Annotated[Any, AfterValidator(partial(_registered, REGISTRIES[hint]))]
+        registry = REGISTRIES[hint]
+        entry = WithJsonSchema({FAMILY: registry.family})
+        return Annotated[Any, AfterValidator(partial(_registered, registry)), entry]
     if isinstance(hint, type) and issubclass(hint, eqx.Module) and not inspect.isabstract(hint):
         return _component(hint)
     message = f"{hint} cannot be written in a scenario file"
@@ -364,7 +371,23 @@ def _is_real(hint: Annotation) -> bool:
 def _number(bounds: tuple[Bounds, ...], factor: float) -> Annotation:
     """Return the annotation for a finite number, which is converted to the stored unit."""
     finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-    return Annotated[finite, AfterValidator(partial(_converted, bounds=bounds, factor=factor))]
+    return Annotated[
+        finite,
+        AfterValidator(partial(_converted, bounds=bounds, factor=factor)),
+        WithJsonSchema({"type": "number", **_limits_in_json(bounds, factor)}),
+    ]
+
+
+def _limits_in_json(bounds: tuple[Bounds, ...], factor: float) -> dict[str, float]:
+    """Return bounds in the unit of a key as JSON Schema writes them."""
+    limits: dict[str, float] = {}
+    for bound in bounds:
+        low, high = bound.low / factor, bound.high / factor
+        if math.isfinite(low):
+            limits["exclusiveMinimum" if bound.open_below else "minimum"] = low
+        if math.isfinite(high):
+            limits["maximum"] = high
+    return limits
 
 
 def _converted(value: float, bounds: tuple[Bounds, ...], factor: float) -> float:
