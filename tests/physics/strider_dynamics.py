@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from tests.physics.body_dynamics import numbers_as_arrays
 
 from kittiwake.core.commands import RudderThrust
 from kittiwake.core.kinematics import Start
@@ -94,8 +95,3 @@ def at_any_length(
     longer = np.concatenate([rows, np.broadcast_to(rows[-1], (more, rows.shape[1]))])
     found = sailed(given[0], state, jnp.asarray(longer), world, given[3])
     return jax.tree.map(lambda leaf: np.asarray(leaf)[: len(rows) + 1], found)
-
-
-def numbers_as_arrays(model: Any) -> Any:
-    """A model whose numbers are arguments of a program, not part of it."""
-    return jax.tree.map(lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, model)
