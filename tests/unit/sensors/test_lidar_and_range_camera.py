@@ -2,12 +2,11 @@
 
 import math
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.unit.sensors.range_scene import EXACT_M, KEY, around, many, read
+from tests.unit.sensors.range_scene import EXACT_M, KEY, around, ideal, many, read
 
 from kittiwake.core.kinematics import Start
 from kittiwake.environment.obstacles.boxes import Box
@@ -19,12 +18,6 @@ from kittiwake.sensors.range_camera import RangeCamera
 
 ROOM = [Box(Vec3(0.0, 0.0, 0.0), Vec3(6.0, 4.0, 3.0))]
 WALL = Box(Vec3(3.5, 0.0, 0.0), Vec3(1.0, 80.0, 80.0))
-
-
-@eqx.filter_jit
-def ideal(sensor, inputs):
-    """The measurement without errors, compiled: an operation after the other takes longer."""
-    return sensor.ideal(inputs)
 
 
 def test_a_lidar_measures_the_walls_of_a_room():
