@@ -302,8 +302,11 @@ EDGES = {
 
 def values_and_gradients(rotor, speed, airspeed):
     rotor = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), rotor)
-    given = (rotor, jnp.asarray(speed, float), jnp.asarray(airspeed, float))
+    return _differentiated((rotor, jnp.asarray(speed, float), jnp.asarray(airspeed, float)))
 
+
+@jax.jit
+def _differentiated(given):
     def numbers(given):
         rotor, speed, airspeed = given
         factors = jnp.stack([rotor.thrust_factor_ns2, rotor.torque_factor_nms2])
