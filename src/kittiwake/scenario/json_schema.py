@@ -127,17 +127,21 @@ class _Records:
         """Return the schema of a mapping with ``type``."""
         cls = registry.parameters_of(name)
         keys = {key: ENTRY_KEYS[key] for key in registry.entry_keys}
+        entry = _object({"type": {"const": name}, **keys, **self.properties(cls)}, ["type"])
+        entry = _object({"type": {"const": name}, **keys, **self.properties(cls)}, ["type"])
         # controllers take what is missing from the vehicle
         needed = [] if registry is CONTROLLERS else self._required(cls)
-        properties = {"type": {"const": name}, **keys, **self.properties(cls)}
-        description = registry.entries[name].summary
-        return _object(properties, ["type", *needed]) | {"description": description}
+        conditions = {"allOf": needed} if needed else {}
+        return entry | conditions | {"description": registry.entries[name].summary}
 
-    def _required(self, cls: type[Any]) -> list[str]:
-        """Return the required keys, but for those that may have another unit."""
-        spellings = set(parameters_model(cls).name_of_user_key.values())
-        required = self.definitions[self._names[cls]].get("required", [])
-        return [key for key in required if key not in spellings]
+    def _required(self, cls: type[Any]) -> list[Schema]:
+        """Return a condition for each required key, which may be written in another unit."""
+        names = parameters_model(cls).name_of_user_key
+        conditions: list[Schema] = []
+        for key in self.definitions[self._names[cls]].get("required", []):
+            spellings = [key, *(other for other, name in names.items() if name == key)]
+            conditions.append({"anyOf": [{"required": [one]} for one in spellings]})
+        return conditions
 
     def model_parameters(self, name: str) -> Schema:
         """Return the condition on the parameters of a vehicle model."""

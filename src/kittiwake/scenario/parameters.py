@@ -28,7 +28,6 @@ from typing import (
 import equinox as eqx
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     Field,
     Strict,
@@ -121,7 +120,7 @@ Component = TypeVar("Component", bound=eqx.Module)
 
 
 @cache
-def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
+def parameters_model(cls: type[eqx.Module]) -> type["ParametersModel"]:
     """Return the pydantic model of a component's parameters.
 
     Raises:
@@ -142,7 +141,7 @@ def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
         except TypeError as error:
             message = f"{cls.__name__}.{field.name}: {error}"
             raise TypeError(message) from error
-    model = create_model(cls.__name__, __base__=_Parameters, __doc__=cls.__doc__, **fields)
+    model = create_model(cls.__name__, __base__=ParametersModel, __doc__=cls.__doc__, **fields)
     model.name_of_user_key = user_keys
     model.nested_defaults = _nested_defaults(cls)
     model.advice_on_keys = getattr(cls, "advice_on_keys", "")
@@ -191,8 +190,11 @@ class _GivenTwice(_Mark):
     other_key: str
 
 
-class _Parameters(DeclaredModel):
-    """Base model, which refuses parameters given in two units."""
+class ParametersModel(DeclaredModel):
+    """Base model, which refuses parameters given in two units.
+
+    ``name_of_user_key`` is the stored name of each key in another unit.
+    """
 
     name_of_user_key: ClassVar[dict[str, str]] = {}
     nested_defaults: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -228,7 +230,7 @@ def _component(cls: type[eqx.Module]) -> Annotation:
     return Annotated[parameters_model(cls), AfterValidator(partial(_constructed, cls))]
 
 
-def _constructed(cls: type[eqx.Module], parameters: _Parameters) -> eqx.Module:
+def _constructed(cls: type[eqx.Module], parameters: ParametersModel) -> eqx.Module:
     """Return the component; parameters that the file leaves out take the class defaults."""
     names = parameters.name_of_user_key
     given = {key: getattr(parameters, key) for key in parameters.model_fields_set}

@@ -38,7 +38,7 @@ def set_at(data, path, value):
     [
         ("seeed", 1),
         ("vehicles.hummingbird.model", "humingbird"),
-        ("vehicles.hummingbird.controller", "positon"),
+        ("vehicles.hummingbird.controller", "pozition"),
         ("vehicles.hummingbird.controller", {"type": "position", "gain": 1}),
         ("vehicles.hummingbird.controller", {"type": "lee", "position_gain_per_s2": -1}),
         ("vehicles.hummingbird.controller", {"type": "lee", "rate_hz": 0}),
