@@ -14,7 +14,8 @@ Without a vehicle they are those of a rigid body in a vacuum: v' = g (theta_y, -
 - m g) / m, omega' = J^-1 tau.
 """
 
-from typing import Protocol, TypeAlias, runtime_checkable
+from dataclasses import replace
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import equinox as eqx
 import jax
@@ -22,12 +23,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.core.wrench import Wrench
+from kittiwake.core.kinematics import Start
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.world.surroundings import Air, Surroundings
+from kittiwake.interfaces.continuous import FREE_BODY, ContinuousState, StateRates, deviated
+from kittiwake.world.surroundings import Air, ExternalWrench, Surroundings
 
 Rows: TypeAlias = tuple[tuple[Real, ...], ...]
 STATES, INPUTS = 12, 4
@@ -36,17 +37,23 @@ FAR_M = 1000.0
 
 
 @runtime_checkable
-class HasHoverAccelerations(Protocol):
+class Hovers(Protocol):
     """Dynamics that can be linearized about hover."""
 
-    def accelerations_near_hover(
-        self, motion: Kinematics, more: Wrench, surroundings: Surroundings
-    ) -> tuple[Vec3, Vec3]:
-        """Return linear acceleration in the world and angular acceleration in the body."""
+    def hover_command(self, gravity_mps2: Real) -> Any:
+        """Return the actuator command of hover in still air."""
+        ...
+
+    def steady_actuators(self, command: Any) -> dict[str, Real]:
+        """Return the actuators' states under a constant command."""
+        ...
+
+    def rates(self, state: ContinuousState, command: Any, surroundings: Surroundings) -> StateRates:
+        """Return the rates of the continuous state."""
         ...
 
 
-def linearize(dynamics: HasHoverAccelerations, gravity_mps2: Real) -> tuple[Rows, Rows]:
+def linearize(dynamics: Hovers, gravity_mps2: Real) -> tuple[Rows, Rows]:
     """Return A and B of a vehicle."""
     # evaluate at once, even while another function is being traced
     with jax.enable_x64(True), jax.ensure_compile_time_eval():  # noqa: FBT003  JAX's own
@@ -66,17 +73,27 @@ def linearize_rigid_body(mass_kg: Real, inertia: Inertia, gravity_mps2: Real) ->
 
 @eqx.filter_jit
 def _jacobians(
-    dynamics: HasHoverAccelerations, gravity_mps2: float
+    dynamics: Hovers, gravity_mps2: float
 ) -> tuple[Float[Array, "12 12"], Float[Array, "12 4"]]:
-    surroundings = Surroundings(gravity_mps2, SEA_LEVEL, Vec3.zero(), FAR_M, FAR_M)
+    still = Surroundings(gravity_mps2, SEA_LEVEL, Vec3.zero(), FAR_M, FAR_M)
+    hover, command = Start().kinematics(), dynamics.hover_command(gravity_mps2)
+    actuators = dynamics.steady_actuators(command)
 
     def state_rate(x: Float[Array, "12"], u: Float[Array, "4"]) -> Float[Array, "12"]:
-        theta, velocity, omega = Vec3.of(x[3:6]), Vec3.of(x[6:9]), Vec3.of(x[9:])
-        start = Start(Vec3.of(x[:3]), theta.x, theta.y, theta.z, velocity, omega)
-        more = Wrench(Vec3(0.0, 0.0, u[0]), Vec3.of(u[1:]))
-        rates = dynamics.accelerations_near_hover(start.kinematics(), more, surroundings)
-        turning = omega + theta.cross(omega) * 0.5
-        return jnp.concatenate([v.array for v in (velocity, turning, *rates)])
+        motion = deviated(hover, dict(zip(FREE_BODY, x, strict=True)))
+        force, torque = Vec3(0.0, 0.0, u[0]), Vec3.of(u[1:])
+        q, theta = motion.q_world_from_body, Vec3.of(x[3:6])
+        around = replace(still, external_wrench=ExternalWrench(q.rotate(force), q.rotate(torque)))
+        rates = dynamics.rates(ContinuousState(motion, actuators), command, around)
+        turning = rates.turning_body_radps
+        vectors = (
+            motion.velocity_world_mps,
+            turning + theta.cross(turning) * 0.5,
+            # at rest the axes of the velocity make no difference
+            rates.velocity_rate_body_mps2,
+            rates.angular_acceleration_body_radps2,
+        )
+        return jnp.concatenate([v.array for v in vectors])
 
     return jax.jacfwd(state_rate, argnums=(0, 1))(jnp.zeros(STATES), jnp.zeros(INPUTS))
 

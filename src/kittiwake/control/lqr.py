@@ -32,7 +32,7 @@ from typing_extensions import override
 from kittiwake.control.linearize import (
     INPUTS,
     STATES,
-    HasHoverAccelerations,
+    Hovers,
     Rows,
     linearize,
     linearize_rigid_body,
@@ -136,7 +136,7 @@ class Lqr(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
     @classmethod
     @override
     def with_vehicle_defaults(cls, dynamics: AbstractDynamics, gravity_mps2: Real) -> Parameters:
-        if not isinstance(dynamics, HasHoverAccelerations):
+        if not isinstance(dynamics, Hovers):
             message = (
                 "lqr requires a vehicle that is a rigid body near hover, and this one ("
                 f"{type(dynamics).__name__}) is not; use a rigid body, or another controller "

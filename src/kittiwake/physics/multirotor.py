@@ -179,13 +179,8 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorVelocities]):
         return (f"the largest thrust is {thrust_n:.3g} N, and the weight is {weight_n:.3g} N",)
 
     @override
-    def hover_wrench(self, flow: Flow) -> Wrench:
-        speeds = self._hover_speeds(flow.surroundings.gravity_mps2)
-        wrench, momentum = self._wrench(flow, speeds), self._gyroscopic(speeds)
-        if momentum is None:
-            return wrench
-        turning = flow.angular_velocity_body_radps.cross(momentum)
-        return Wrench(wrench.force_body_n, wrench.torque_body_nm - turning)
+    def hover_command(self, gravity_mps2: Real) -> RotorSpeeds:
+        return RotorSpeeds(self._hover_speeds(gravity_mps2))
 
     @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> MultirotorState:

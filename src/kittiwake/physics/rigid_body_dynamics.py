@@ -99,22 +99,8 @@ class AbstractBody(
         """Mass and inertia."""
 
     @abstractmethod
-    def hover_wrench(self, flow: Flow) -> Wrench:
-        """Return the aerodynamic wrench with the actuators fixed at hover in still air."""
-
-    def accelerations_near_hover(
-        self, motion: Kinematics, more: Wrench, surroundings: Surroundings
-    ) -> tuple[Vec3, Vec3]:
-        """Return linear acceleration in the world and angular acceleration in the body.
-
-        The wrench is that of ``hover_wrench`` plus ``more``; surfaces are far away.
-        """
-        pose, twist = pose_and_twist(motion)
-        wrench = self.hover_wrench(flow_around(pose, twist, surroundings)) + more
-        rate = self.body.twist_rate(
-            pose.q_world_from_body, twist, wrench, surroundings.gravity_mps2
-        )
-        return rate.velocity_world_mps, rate.angular_velocity_body_radps
+    def hover_command(self, gravity_mps2: Real) -> ActuatorCommand:
+        """Return the command with which the body hovers level in still air."""
 
     @property
     @override

@@ -82,9 +82,8 @@ class WrenchBody(AbstractBody[WrenchBodyState, ThrustTorque, Twist]):
         }
 
     @override
-    def hover_wrench(self, flow: Flow) -> Wrench:
-        weight_n = self.mass_kg * flow.surroundings.gravity_mps2
-        return Wrench(Vec3(0.0, 0.0, weight_n), Vec3.zero()) + self._wrench(flow)
+    def hover_command(self, gravity_mps2: Real) -> ThrustTorque:
+        return ThrustTorque(self.mass_kg * gravity_mps2, Vec3.zero())
 
     @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> WrenchBodyState:

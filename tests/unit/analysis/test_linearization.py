@@ -168,8 +168,10 @@ def test_body_has_the_matrix_on_which_the_lqr_is_based(model):
     body = [*POSITION, *ROTATION, *VELOCITY, *RATES]
     own = linear.part(states=body).A
     expected, _ = linearize_hover(point.dynamics, 9.81)
-    # the law is for 1.225 kg/m3
-    np.testing.assert_allclose(own[3:], np.array(expected)[3:], rtol=0.15, atol=1e-3)
+    # blade-element rotors depend on the air, which is that of sea level for the law
+    rtol = 0.15 if model == "os4" else 1e-9
+    own, expected = own[3:, 3:], np.array(expected)[3:, 3:]
+    np.testing.assert_allclose(own, expected, rtol=rtol, atol=1e-3 * rtol)
 
 
 SCENARIO = {
@@ -279,6 +281,7 @@ def test_loop_includes_a_smooth_estimator_and_slower_controllers():
     document = {
         "name": "loop",
         "time": {"rate_hz": 200, "duration_s": 3},
+        "world": {"satellites": "nominal"},
         "vehicles": {
             "drone": {
                 "model": "hummingbird",
