@@ -33,7 +33,8 @@ PLAIN_LEVELS = {
     "twist",
     "velocities",
 }
-Vector = Float[Array, " coordinates"]
+# a vector of any length
+Vector = Float[Array, " _"]
 
 
 @dataclass(frozen=True)
@@ -156,6 +157,6 @@ def _difference(known: ArrayTree, other: ArrayTree) -> Vector:
     return jnp.ravel(jnp.asarray(other) - jnp.asarray(known))
 
 
-def numbers(names: Sequence[str], values: Float[np.ndarray, " n"]) -> dict[str, float]:
+def numbers(names: Sequence[str], values: Float[Array | np.ndarray, " _"]) -> dict[str, float]:
     """Return values by name as plain numbers."""
     return dict(zip(names, np.asarray(values).tolist(), strict=True))

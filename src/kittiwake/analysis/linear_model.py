@@ -10,6 +10,7 @@ Engineering", section 5.3, relative to the final value y = (D - C A^-1 B) u, or 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,8 +42,10 @@ SAMPLES, TIME_CONSTANTS = 1000, 7.0
 DEFAULT_S = 10.0
 MOST_SAMPLES = 1_000_000
 
-Matrix = Float64[np.ndarray, "rows columns"]
-Poles = Complex128[np.ndarray, " states"]
+# of any size
+Matrix = Float64[np.ndarray, "_ _"]
+Poles = Complex128[np.ndarray, " _"]
+Series = Float64[np.ndarray, " _"]
 
 
 class Signal(NamedTuple):
@@ -165,6 +168,9 @@ class LinearModel:
         a, b, c, d = a[np.ix_(own, own)], b[own], c[:, own], self.D[np.ix_(y, u)]
         rates = _rates_per_s(a, self.period_s)
         length_s = _length_s(rates) if duration_s is None else float(duration_s)
+        if not 0.0 < length_s < inf:
+            message = f"`duration_s`: got {length_s:g}; must be a positive number of seconds"
+            raise KittiwakeError(message)
         final = None
         if not (rates > -SLOWEST_PER_S).any():
             matrix = -a if self.period_s is None else np.eye(len(a)) - a
@@ -204,8 +210,8 @@ class StepResponse:
 
     input: Signal
     output: Signal
-    time_s: Float64[np.ndarray, " times"] = field(repr=False)
-    values: Float64[np.ndarray, " times"] = field(repr=False)
+    time_s: Series = field(repr=False)
+    values: Series = field(repr=False)
     final: float | None
 
     @property
@@ -264,13 +270,13 @@ def _continuous(poles: Poles, period_s: float | None) -> Poles:
     return np.where(delays, -np.inf, exponents)
 
 
-def _rates_per_s(a: Matrix, period_s: float | None) -> Float64[np.ndarray, " states"]:
+def _rates_per_s(a: Matrix, period_s: float | None) -> Series:
     """Return the real parts of the poles of A in 1/s."""
     poles = np.linalg.eigvals(a) if len(a) else np.empty(0)
     return np.real(_continuous(poles.astype(np.complex128), period_s))
 
 
-def _length_s(rates_per_s: Float64[np.ndarray, " states"]) -> float:
+def _length_s(rates_per_s: Series) -> float:
     """Return the length of a step response until the slowest stable pole has settled."""
     stable = -rates_per_s[np.isfinite(rates_per_s) & (rates_per_s < -SLOWEST_PER_S)]
     return TIME_CONSTANTS / float(stable.min()) if stable.size else DEFAULT_S
@@ -285,7 +291,7 @@ def _sampled(a: Matrix, b: Matrix, period_s: float) -> tuple[Matrix, Matrix]:
     return whole[:states, :states], whole[:states, states:]
 
 
-def reached_states(a: Matrix, b: Matrix) -> Bool[np.ndarray, " states"]:
+def reached_states(a: Matrix, b: Matrix) -> Bool[np.ndarray, " _"]:
     """Return a flag for each state: true if an input of B acts on it, also through others."""
     reached = (b != 0.0).any(axis=1)
     for _ in range(len(a)):

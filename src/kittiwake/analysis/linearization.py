@@ -15,7 +15,7 @@ reached, a derivative is one-sided; beyond it, it is that of the saturated syste
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from math import lcm
+from math import inf, lcm
 from typing import Any
 
 import jax
@@ -49,7 +49,8 @@ WITHOUT_EFFECT = "without effect on outputs"
 # steps of a sampled period, beyond which it is refused
 MOST_STEPS = 100_000
 
-Vector = Float[Array, " n"]
+# a vector of any length
+Vector = Float[Array, " _"]
 
 
 def linearize(
@@ -160,19 +161,16 @@ class SampledLoop:
         cls, scenario: Scenario, name: str | None, at_s: float | None, steps: int | None
     ) -> "SampledLoop":
         """Return the loop after a part of the flight."""
-        names = [*scenario.vehicles]
-        if name is None and len(names) == 1:
-            name = names[0]
-        if name is None or name not in names:
-            given = "`vehicle`: is missing" if name is None else f"`vehicle`: got {name}"
-            message = f"{given}; must be one of the scenario. {did_you_mean(name or '', names)}"
-            raise ScenarioError(message)
+        name = _vehicle_name(scenario, name)
         own = _control_steps(scenario.vehicles[name]) if steps is None else steps
         if not 1 <= own <= MOST_STEPS:
             message = f"`steps`: got {own}; must be from 1 to {MOST_STEPS}"
             raise ScenarioError(message)
         until_s = scenario.duration_s if at_s is None else float(at_s)
-        fleet = scenario.fleet()
+        if not 0.0 <= until_s < inf:
+            message = f"`at_s`: got {until_s:g}; must be a time of the flight, at least 0"
+            raise ScenarioError(message)
+        fleet = _smooth_fleet(scenario)
         # the period begins where all its components are due
         count = max(1, round(until_s * scenario.rate_hz / own)) * own
         group, index = fleet.locate(name)
@@ -268,6 +266,34 @@ class SampledLoop:
         group, index = self.fleet.locate(self.name)
         dynamics = self.fleet.groups[group].member(index).dynamics
         return outputs(dynamics.kinematics(own.dynamics), dynamics.actuators(own.dynamics))
+
+
+def _vehicle_name(scenario: Scenario, name: str | None) -> str:
+    """Return the name of the vehicle, that of the only one by default."""
+    names = [*scenario.vehicles]
+    if name is None and len(names) == 1:
+        return names[0]
+    if name is None or name not in names:
+        given = "is missing" if name is None else f"got {name}"
+        message = (
+            f"`vehicle`: {given}; must be one of the scenario. {did_you_mean(name or '', names)}"
+        )
+        raise ScenarioError(message)
+    return name
+
+
+def _smooth_fleet(scenario: Scenario) -> Fleet:
+    """Return the fleet of a scenario.
+
+    Raises:
+        ScenarioError: if a part of its step cannot be differentiated.
+    """
+    fleet = scenario.fleet()
+    if fleet.engine is None and fleet.renderer is None:
+        return fleet
+    what = "the pictures of cameras" if fleet.engine is None else "contact by MuJoCo"
+    message = f"{what} cannot be differentiated; write physics: compliant, and leave out cameras"
+    raise ScenarioError(message)
 
 
 def _control_steps(vehicle: AssembledVehicle) -> int:

@@ -63,7 +63,8 @@ UNITS = {
     **dict.fromkeys(RATES, "rad/s2"),
 }
 
-Vector = Float[Array, " n"]
+# a vector of any length
+Vector = Float[Array, " _"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -356,7 +357,9 @@ class _Solution:
 
 
 @eqx.filter_jit
-def _residual_and_jacobian(problem: TrimProblem, unknowns: Vector) -> tuple[Vector, Array]:
+def _residual_and_jacobian(
+    problem: TrimProblem, unknowns: Vector
+) -> tuple[Vector, Float[Array, "_ _"]]:
     return problem.residual(unknowns), jax.jacfwd(problem.residual)(unknowns)
 
 

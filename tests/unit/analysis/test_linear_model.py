@@ -86,6 +86,11 @@ def test_a_response_of_too_many_periods_is_refused():
         oscillator(1e-3).step("setpoint.place_m", "x_m", duration_s=1e5)
 
 
+def test_a_duration_must_be_positive():
+    with pytest.raises(KittiwakeError, match="`duration_s`: got -1"):
+        oscillator().step("setpoint.place_m", "x_m", duration_s=-1.0)
+
+
 @pytest.fixture(scope="module")
 def pelican():
     return kw.linearize(kw.trim("pelican"))

@@ -163,7 +163,7 @@ def test_strider_turns_as_nomoto_describes():
 
 @pytest.mark.parametrize("model", ["hummingbird", "os4", "uav-gazebo"])
 def test_body_has_the_matrix_on_which_the_lqr_is_based(model):
-    point = kw.trim(model, position_world_m=(0, 0, 1000.0))
+    point = kw.trim(model, position_world_m=(0.0, 0.0, 1000.0))
     linear = kw.linearize(point)
     body = [*POSITION, *ROTATION, *VELOCITY, *RATES]
     own = linear.part(states=body).A
@@ -273,6 +273,17 @@ def test_a_vehicle_must_be_named_among_several(scenario):
 def test_a_period_needs_a_step(scenario):
     with pytest.raises(ScenarioError, match="`steps`: got 0"):
         kw.linearize(scenario, steps=0)
+
+
+def test_a_time_before_the_flight_is_refused(scenario):
+    with pytest.raises(ScenarioError, match="`at_s`: got -1"):
+        kw.linearize(scenario, at_s=-1.0)
+
+
+def test_contact_by_mujoco_is_refused():
+    pytest.importorskip("mujoco")
+    with pytest.raises(ScenarioError, match="contact by MuJoCo cannot be differentiated"):
+        kw.linearize(kw.Scenario.load(SCENARIO | {"physics": "mujoco"}))
 
 
 @pytest.mark.slow

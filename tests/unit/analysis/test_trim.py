@@ -4,9 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests import hexacopter
 
 import kittiwake as kw
-from kittiwake.analysis.trim import surroundings
+from kittiwake.analysis.trim import assemble, surroundings
 from kittiwake.core.errors import ScenarioError, TrimError
 from kittiwake.interfaces.continuous import ContinuousState
 from kittiwake.vehicles import VEHICLES
@@ -105,8 +106,16 @@ def test_otter_with_payload_sinks_until_it_floats():
     assert loaded.start.position_world_m.z < light.start.position_world_m.z - 0.01
 
 
+def test_six_rotors_share_the_weight_equally():
+    with hexacopter.registered():
+        point = kw.trim("hexacopter")
+        speeds = kw.trim("hexacopter", velocity_world_mps=(2.0, 0.0, 0.0)).command.speeds_radps
+    np.testing.assert_allclose(point.command.speeds_radps, point.command.speeds_radps[0])
+    assert len(speeds) == 6
+
+
 def test_a_flight_from_trim_stays_there():
-    point = kw.trim("pelican", kw.World(**WINDY), position_world_m=(0, 0, 20))
+    point = kw.trim("pelican", kw.World(**WINDY), position_world_m=(0.0, 0.0, 20.0))
     scenario = kw.Scenario(
         kw.World(**WINDY),
         {
@@ -123,7 +132,7 @@ def test_a_flight_from_trim_stays_there():
     for _ in range(100):
         simulation.step({"p": point.command})
     # the init assumes the thrust of a level hover, which lasts one step
-    moved = simulation.observe()["p"].truth.position_world_m - kw.Vec3(0, 0, 20)
+    moved = simulation.observe()["p"].truth.position_world_m - kw.Vec3(0.0, 0.0, 20.0)
     assert float(moved.norm()) < 1e-3
 
 
@@ -145,7 +154,7 @@ def test_parameters_and_scenario_vehicles_are_accepted():
         ({"vehicle": "pelican", "velocity_world_mps": (15.3, 0.0, 0.0)}, "Remaining"),
         ({"vehicle": SLOW, "velocity_world_mps": (12.0, 0.0, 0.0)}, "limits, speed_mps = 12"),
         ({"vehicle": "strider", "velocity_world_mps": (1.0, 0.0, 1.0)}, "stays on the water"),
-        ({"vehicle": "hummingbird", "position_world_m": (0, 0, 0)}, "touches nothing"),
+        ({"vehicle": "hummingbird", "position_world_m": (0.0, 0.0, 0.0)}, "touches nothing"),
     ],
 )
 def test_a_case_without_equilibrium_is_refused(arguments, words):
@@ -162,7 +171,6 @@ def test_waves_are_refused_for_a_vessel():
     ("arguments", "words"),
     [
         ({"vehicle": "hummingbirb"}, "hummingbird"),
-        ({"vehicle": 3}, "must be the name of a model"),
         ({"vehicle": "pelican", "velocity_world_mps": (1.0, 2.0)}, "three finite numbers"),
         ({"vehicle": "pelican", "position_world_m": (0.0, 0.0, np.nan)}, "three finite numbers"),
     ],
@@ -170,3 +178,8 @@ def test_waves_are_refused_for_a_vessel():
 def test_invalid_input_is_named(arguments, words):
     with pytest.raises(ScenarioError, match=words):
         kw.trim(**arguments)
+
+
+def test_an_object_that_is_no_vehicle_is_named():
+    with pytest.raises(ScenarioError, match="must be the name of a model"):
+        assemble(3, None)
