@@ -124,7 +124,7 @@ def test_a_flight_from_trim_stays_there():
                 start=point.start,
             )
         },
-        rate_hz=100,
+        rate_hz=100.0,
         duration_s=2.0,
     )
     simulation = kw.Simulation(scenario)
