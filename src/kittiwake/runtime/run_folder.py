@@ -43,6 +43,7 @@ from kittiwake.runtime.loop import STOPPED, Flight
 from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import dump_document
+from kittiwake.scenario.own_controller import as_file_data
 from kittiwake.scenario.scenario import Scenario
 
 RUNS = Path("runs")
@@ -377,7 +378,7 @@ def _copy_name(path: tuple[str | int, ...], file: Path) -> str:
 
 def _resolved_scenario(simulation: Simulation, flight: Flight) -> str:
     """Return the text of the scenario as it is flown, with its data files beside it."""
-    data: dict[str, Any] = copy.deepcopy(simulation.scenario.document.data)
+    data: dict[str, Any] = copy.deepcopy(as_file_data(simulation.scenario.document.data))
     data["seed"] = flight.seed
     data["time"] = {
         "rate_hz": simulation.scenario.rate_hz,

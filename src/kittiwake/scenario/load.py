@@ -2,15 +2,18 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
 from kittiwake.scenario.build import build
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
+from kittiwake.scenario.own_controller import allowed_paths, with_code, without_code
+from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.scenario import IN_PYTHON, Scenario
 from kittiwake.scenario.schema import ScenarioSchema
 
@@ -42,8 +45,16 @@ def find(scenario: str) -> Path:
     raise ScenarioError(message)
 
 
+# folders or files of which a scenario may load code, or one of them
+AllowedCode: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]] | None
+
+
 def load_scenario(
-    scenario: str, overrides: Sequence[str | Override] = (), *, logged: bool = False
+    scenario: str,
+    overrides: Sequence[str | Override] = (),
+    *,
+    logged: bool = False,
+    allow_code: AllowedCode = None,
 ) -> Scenario:
     """Return a scenario with overrides such as ``vehicles.pelican.start.yaw_deg=90``.
 
@@ -51,6 +62,7 @@ def load_scenario(
         scenario: a library name or a file path.
         overrides: values by path.
         logged: whether the flight has a log, which limits the number of vehicles.
+        allow_code: the folders whose Python files the scenario may load.
 
     Raises:
         ScenarioError: if the scenario cannot be read or flown; one line for each mistake.
@@ -58,11 +70,36 @@ def load_scenario(
     path = find(scenario)
     document = read_document(path)
     _refuse_foreign(document, path)
-    return build(apply_overrides(document, overrides), path.parent, logged=logged)
+    document = _with_code(apply_overrides(document, overrides), path.parent, allow_code)
+    return build(document, path.parent, logged=logged)
+
+
+def load_recorded(path: Path) -> Scenario:
+    """Return the scenario of a log, to show it; controllers of code are left out.
+
+    Raises:
+        ScenarioError: if the scenario cannot be read; one line for each mistake.
+    """
+    document = read_document(path)
+    return build(replace(document, data=without_code(document.data)), path.parent)
+
+
+def _with_code(document: Document, folder: Path, allow_code: AllowedCode) -> Document:
+    """Return the document with the controllers of those files whose code is allowed."""
+
+    def file_of(name: str, path: KeyPath) -> Path:
+        return Path(name) if document.from_override(path) else folder / name
+
+    allowed = allowed_paths(allow_code)
+    if not allowed:
+        return document
+    return replace(document, data=with_code(document.data, file_of, document.where, allowed))
 
 
 def load_in_python(
-    source: str | PathLike[str] | Mapping[str, Any], overrides: Mapping[str, Any] | None
+    source: str | PathLike[str] | Mapping[str, Any],
+    overrides: Mapping[str, Any] | None,
+    allow_code: AllowedCode = None,
 ) -> Scenario:
     """Return a scenario by library name, path or data, with overrides by path.
 
@@ -76,8 +113,9 @@ def load_in_python(
     items = [Override.from_python(str(path), value) for path, value in (overrides or {}).items()]
     if isinstance(source, Mapping):
         document = Document(as_plain(source), {(): IN_PYTHON}, IN_PYTHON)
-        return build(apply_overrides(document, items), Path())
-    return load_scenario(fspath(source), items)
+        document = _with_code(apply_overrides(document, items), Path(), allow_code)
+        return build(document, Path())
+    return load_scenario(fspath(source), items, allow_code=allow_code)
 
 
 def _require_type(given: object, kind: Any, name: str, expected: str) -> None:

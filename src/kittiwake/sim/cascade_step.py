@@ -17,6 +17,7 @@ from kittiwake.core.measurements import Measurements
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag
 from kittiwake.interfaces.cascade import cascade_path
+from kittiwake.interfaces.controller import HostInputs
 from kittiwake.interfaces.guidance import AvoidanceInputs
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim.schedule import Clock, ScheduledState, run
@@ -60,12 +61,17 @@ def run_cascade(
     command: Command,
     inputs: CascadeInputs,
     clock: Clock,
+    is_flown: Flag = True,
 ) -> CascadeResult:
     """Return the result of the cascade from a command down to the actuator command.
 
-    Controllers that are not on this path are reset to their initial states.
+    Controllers that are not on this path are reset to their initial states. ``is_flown`` is false
+    if the vehicle follows another command; it only affects controllers on the host.
     """
-    return fusion_barrier(partial(_run_from, vehicle, clock), state, as_arrays(command), inputs)
+    run_from = partial(_run_from, vehicle, clock)
+    if not vehicle.on_host:
+        return fusion_barrier(run_from, state, as_arrays(command), inputs)
+    return fusion_barrier(run_from, state, as_arrays(command), inputs, jnp.asarray(is_flown))
 
 
 def _run_from(
@@ -74,6 +80,7 @@ def _run_from(
     state: VehicleState,
     command: Command,
     inputs: CascadeInputs,
+    is_flown: Flag = True,
 ) -> CascadeResult:
     levels, streams = [level.component for level in vehicle.cascade], state.streams
     cascade = [
@@ -107,7 +114,9 @@ def _run_from(
         cascade[i], command = run(
             vehicle.cascade[i],
             state.cascade[i],
-            (command, inputs.estimate),
+            HostInputs(command, inputs.estimate, clock.time_s, is_flown)
+            if levels[i].on_host
+            else (command, inputs.estimate),
             clock,
             streams[Stream.CONTROLLER.of(i)],
         )

@@ -54,7 +54,12 @@ class Group(eqx.Module):
             return function(jax.tree.unflatten(treedef, mine), *slices)
 
         # the barrier keeps the compiler from folding stacked numbers that happen to be equal
-        return jax.vmap(one)(jax.lax.optimization_barrier(varying), *over)
+        varying = jax.lax.optimization_barrier(varying)
+        if not self.vehicle.on_host:
+            return jax.vmap(one)(varying, *over)
+        # a mapped conditional computes both branches: the controller would be called at every step
+        own, slices = jax.tree.map(lambda leaf: leaf[0], (varying, over))
+        return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], one(own, *slices))
 
     def member(self, index: int) -> AssembledVehicle:
         """Return one of the vehicles."""

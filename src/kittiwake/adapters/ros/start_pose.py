@@ -9,7 +9,7 @@ from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.commands import UNIT_TOLERANCE
+from kittiwake.core.command_numbers import UNIT_TOLERANCE
 from kittiwake.scenario.ros_settings import RosSettings
 
 
