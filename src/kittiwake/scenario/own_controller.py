@@ -9,8 +9,8 @@ through a page, ROS, the hub or a log.
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -22,8 +22,8 @@ from typing_extensions import override
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.parameters import Parameters
 from kittiwake.interfaces.controller import AbstractController
-from kittiwake.scenario.python_controller import HostController, described
 from kittiwake.scenario.problems import KeyPath, Plain, dotted, shortened
+from kittiwake.scenario.python_controller import HostController, described
 
 FILE, CLASS, RATE, TYPE = "file", "class", "rate_hz", "type"
 CONTROLLER = "controller"
@@ -204,10 +204,8 @@ def from_file(file: Path, entry: Mapping[str, Any]) -> OwnController:
     classes = {
         key: thing
         for key, thing in vars(module).items()
-        if isinstance(thing, type)
-        and thing.__module__ == module.__name__
-        and is_own(thing)
-        or (isinstance(thing, type) and issubclass(thing, AbstractController))
+        if isinstance(thing, type) and thing.__module__ == module.__name__
+        if is_own(thing) or issubclass(thing, AbstractController)
     }
     if not isinstance(name, str) or name not in classes:
         given = "write the class" if name is None else f"there is no controller {shortened(name)}"

@@ -188,19 +188,13 @@ class PythonController(AbstractController):
         leaves, treedef = jax.tree.flatten((inputs.time_s, inputs.command, inputs.estimate))
         numbers = jnp.stack([jnp.asarray(leaf, float) for leaf in leaves])
         counts = jnp.stack([jnp.asarray(one, jnp.int32) for one in (state, inputs.is_flown)])
-        dtype = np.dtype(numbers.dtype)
 
-        # as words, since JAX rounds arrays of double precision in the thread of a callback
-        def on_host(counts: Array, words: Array) -> np.ndarray:
-            number, is_flown = np.asarray(counts).tolist()
-            given = treedef.unflatten(np.asarray(words).view(dtype).ravel().tolist())
-            returned = self.host.call(number, self.zeros, *given) if is_flown else self.zeros
-            return np.array(returned, dtype).view(np.uint32).reshape(shape.shape)
+        def on_host(counts: np.ndarray, numbers: np.ndarray) -> Sequence[float] | np.ndarray:
+            number, is_flown = counts.tolist()
+            given = treedef.unflatten(numbers.tolist())
+            return self.host.call(number, self.zeros, *given) if is_flown else self.zeros
 
-        words = jax.lax.bitcast_convert_type(numbers, jnp.uint32)
-        shape = jax.ShapeDtypeStruct((len(self.zeros), *words.shape[1:]), jnp.uint32)
-        returned = _called(on_host, shape, self.host, counts, words)
-        returned = jax.lax.bitcast_convert_type(returned, dtype)
+        returned = _called(on_host, len(self.zeros), self.host, counts, numbers)
         columns = column_names(self.produces, len(self.zeros))
         return state + 1, from_columns(self.produces, dict(zip(columns, returned, strict=True)))
 
@@ -212,19 +206,29 @@ def _level_type(name: str, consumes: type, produces: type) -> type[PythonControl
 
 
 def _called(
-    function: Callable[[Array, Array], np.ndarray],
-    shape: jax.ShapeDtypeStruct,
+    function: Callable[[np.ndarray, np.ndarray], Sequence[float] | np.ndarray],
+    length: int,
     host: HostController,
     counts: Array,
-    words: Array,
+    numbers: Array,
 ) -> Array:
-    """Return the result of a function on the host, which neither batches nor gradients reach."""
+    """Return the result of a function on the host, through which no batch or gradient passes."""
     whose = f"{host.title} of '{host.vehicle}' is a controller in plain Python, "
     advice = "; write it as a component in JAX (kw.AbstractController)"
+    dtype = np.dtype(numbers.dtype)
+
+    # as words, since JAX rounds arrays of double precision in the thread of a callback
+    def on_words(counts: Array, words: Array) -> np.ndarray:
+        given = np.asarray(words).view(dtype).ravel()
+        returned = np.array(function(np.asarray(counts), given), dtype)
+        return returned.view(np.uint32).reshape(length, *words.shape[1:])
 
     @jax.custom_batching.custom_vmap
-    def alone(counts: Array, words: Array) -> Array:
-        return jax.pure_callback(function, shape, counts, words)
+    def alone(counts: Array, numbers: Array) -> Array:
+        words = jax.lax.bitcast_convert_type(numbers, jnp.uint32)
+        shape = jax.ShapeDtypeStruct((length, *words.shape[1:]), jnp.uint32)
+        returned = jax.pure_callback(on_words, shape, counts, words)
+        return jax.lax.bitcast_convert_type(returned, dtype)
 
     @alone.def_vmap
     def _refuse_batch(*_: Any) -> Any:
@@ -232,15 +236,15 @@ def _called(
         raise ControllerError(message)
 
     @jax.custom_jvp
-    def called(counts: Array, words: Array) -> Array:
-        return alone(counts, words)
+    def called(counts: Array, numbers: Array) -> Array:
+        return alone(counts, numbers)
 
     @called.defjvp
     def _refuse_gradient(*_: Any) -> Any:
         message = f"{whose}through which no gradient passes{advice}"
         raise ControllerError(message)
 
-    return called(counts, words)
+    return called(counts, numbers)
 
 
 def copied(original: Any) -> Any:

@@ -61,17 +61,19 @@ def run_cascade(
     command: Command,
     inputs: CascadeInputs,
     clock: Clock,
-    is_flown: Flag = True,
+    is_flown: Flag | None = None,
 ) -> CascadeResult:
     """Return the result of the cascade from a command down to the actuator command.
 
     Controllers that are not on this path are reset to their initial states. ``is_flown`` is false
-    if the vehicle follows another command; it only affects controllers on the host.
+    if the vehicle follows another command; it only affects controllers on the host. By default it
+    is true.
     """
     run_from = partial(_run_from, vehicle, clock)
     if not vehicle.on_host:
         return fusion_barrier(run_from, state, as_arrays(command), inputs)
-    return fusion_barrier(run_from, state, as_arrays(command), inputs, jnp.asarray(is_flown))
+    flown = jnp.asarray(is_flown is None or is_flown)
+    return fusion_barrier(run_from, state, as_arrays(command), inputs, flown)
 
 
 def _run_from(
@@ -80,7 +82,7 @@ def _run_from(
     state: VehicleState,
     command: Command,
     inputs: CascadeInputs,
-    is_flown: Flag = True,
+    is_flown: Flag | None = None,
 ) -> CascadeResult:
     levels, streams = [level.component for level in vehicle.cascade], state.streams
     cascade = [
