@@ -12,13 +12,20 @@ from kittiwake.scenario import library
 from kittiwake.scenario.build import build
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
-from kittiwake.scenario.own_controller import allowed_paths, with_code, without_code
+from kittiwake.scenario.own_controller import (
+    CONTROLLER,
+    allowed_paths,
+    holds_own,
+    with_code,
+    without_code,
+)
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.scenario import IN_PYTHON, Scenario
 from kittiwake.scenario.schema import ScenarioSchema
 
 # the scenario's file name in a run folder
 RUN_FILE = "scenario.yaml"
+VEHICLES_KEY = "vehicles"
 
 
 def find(scenario: str) -> Path:
@@ -68,10 +75,14 @@ def load_scenario(
         ScenarioError: if the scenario cannot be read or flown; one line for each mistake.
     """
     path = find(scenario)
+    document = apply_overrides(_read_scenario(path), overrides)
+    return build(_with_code(document, path.parent, allow_code), path.parent, logged=logged)
+
+
+def _read_scenario(path: Path) -> Document:
     document = read_document(path)
     _refuse_foreign(document, path)
-    document = _with_code(apply_overrides(document, overrides), path.parent, allow_code)
-    return build(document, path.parent, logged=logged)
+    return document
 
 
 def load_recorded(path: Path) -> Scenario:
@@ -110,12 +121,39 @@ def load_in_python(
     _require_type(source, str | PathLike | Mapping, "scenario", kinds)
     example = 'a mapping such as {"vehicles.pelican.start.yaw_deg": 90}'
     _require_type(overrides, Mapping | None, "overrides", example)
-    items = [Override.from_python(str(path), value) for path, value in (overrides or {}).items()]
+    plain = {str(path): as_plain(value) for path, value in (overrides or {}).items()}
+    items = [
+        Override.from_python(path, value) for path, value in plain.items() if not holds_own(value)
+    ]
+    folder, document = Path(), Document({}, {}, IN_PYTHON)
     if isinstance(source, Mapping):
         document = Document(as_plain(source), {(): IN_PYTHON}, IN_PYTHON)
-        document = _with_code(apply_overrides(document, items), Path(), allow_code)
-        return build(document, Path())
-    return load_scenario(fspath(source), items, allow_code=allow_code)
+    else:
+        path = find(fspath(source))
+        folder, document = path.parent, _read_scenario(path)
+    document = apply_overrides(document, items)
+    for path, value in plain.items():
+        if holds_own(value):
+            document = _with_own(document, path, value)
+    return build(_with_code(document, folder, allow_code), folder)
+
+
+def _with_own(document: Document, path: str, value: Any) -> Document:
+    """Return the document with controllers of one's own, which no text can hold.
+
+    Raises:
+        ScenarioError: if the path is not that of a vehicle's controllers.
+    """
+    first, _, rest = path.partition(".")
+    name, _, last = rest.rpartition(".")
+    entries = document.data.get(VEHICLES_KEY)
+    if (first, last) != (VEHICLES_KEY, CONTROLLER) or name not in (entries or {}):
+        message = (
+            f"overrides={{'{path}': ...}}: an object of your own is a controller; write "
+            "vehicles.NAME.controller"
+        )
+        raise ScenarioError(message)
+    return document.with_value((first, name, last), value, f"overrides={{'{path}': ...}}")
 
 
 def _require_type(given: object, kind: Any, name: str, expected: str) -> None:

@@ -64,7 +64,7 @@ class OwnController:
         """Return the controller of a vehicle with these parameters."""
         key = f"{vehicle} {parameters}"
         if key not in self.hosts:
-            self.hosts[key] = HostController(self.controller, vehicle, parameters)
+            self.hosts[key] = HostController(self.controller, self.title, vehicle, parameters)
         return self.hosts[key]
 
     def __deepcopy__(self, memo: object) -> "OwnController":
@@ -80,6 +80,11 @@ def is_own(value: object) -> bool:
     if isinstance(value, AbstractController):
         return True
     return callable(getattr(value, "update", None)) and not isinstance(value, Mapping | set)
+
+
+def holds_own(value: Any) -> bool:
+    """Return True for a controller of one's own, and for a list with one."""
+    return any(isinstance(one, OwnController) for one in (value if isinstance(value, list) else [value]))
 
 
 def as_file_data(value: Any) -> Plain:

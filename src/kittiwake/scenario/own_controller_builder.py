@@ -72,7 +72,7 @@ class OwnControllerBuilder:
     ) -> AbstractController:
         given = own.controller
         if given is None:
-            unknown = HostController(None, own.title, {})
+            unknown = HostController(None, own.title, "", {})
             # never flown, so any cascade will do
             return PythonController.of(
                 unknown, setting.command_type, dynamics.command_type, dynamics.actuator_count
@@ -99,7 +99,7 @@ class OwnControllerBuilder:
         if produces is None:
             start = (setting.start or Start()).kinematics()
             produces = probed_type(given, own.title, parameters, consumes, start)
-        host = HostController(given, own.title, parameters)
+        host = HostController(given, own.title, own.title, parameters)
         return PythonController.of(host, consumes, produces, dynamics.actuator_count)
 
 

@@ -82,9 +82,8 @@ class HostController:
         failure: the failure since ``watched`` was set; None while there is none.
     """
 
-    def __init__(self, original: Any, vehicle: str, parameters: Parameters) -> None:
-        self.title = type(original).__name__
-        self.vehicle = vehicle
+    def __init__(self, original: Any, title: str, vehicle: str, parameters: Parameters) -> None:
+        self.title, self.vehicle = title, vehicle
         self.watched = False
         self.failure: ControllerFailure | None = None
         self._original, self._parameters = original, parameters
@@ -296,11 +295,11 @@ def probed_type(
     Raises:
         ControllerError: if it fails, or returns something else than a command.
     """
-    trial = HostController(original, vehicle, parameters).begin()
+    title = type(original).__name__
+    trial = HostController(original, title, vehicle, parameters).begin()
     try:
         returned = trial.update(0.0, zero_command(consumes), estimate)
     except Exception as error:
-        title = type(original).__name__
         message = (
             f"{title}.update fails with the start's estimate and a {consumes.__name__} of zeros, "
             f"by which the command type that it returns is found: {described(error)}. Write both "
