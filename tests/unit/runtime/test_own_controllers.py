@@ -6,9 +6,11 @@ import jax
 import numpy as np
 import pytest
 from tests.unit.runtime.numpy_lee import NumpyLee
+from tests.unit.runtime.stepped_flight import SteppedFlight
 
 import kittiwake as kw
 from kittiwake.core.errors import ControllerError, ScenarioError
+from kittiwake.runtime.maneuvers import HoldCommand
 
 CURVE = {
     "type": "curve",
@@ -303,3 +305,40 @@ def test_gains_of_another_controller_change_beside_an_own_one(spring):
         simulation.step()
     # the controller goes on where it was
     assert [count for _, count, _ in Recorded.calls][-2:] == [2, 3]
+
+
+@pytest.fixture
+def live_flight():
+    flight = SteppedFlight(scenario([Recorded()]))
+    Recorded.calls.clear()
+    yield flight
+    flight.executor.__exit__()
+
+
+def test_a_live_flight_is_commanded_changed_and_goes_on(live_flight):
+    live_flight.fly(0.1)
+    assert [count for _, count, _ in Recorded.calls] == [*range(1, 11)]
+    # a command to the controller's own type reaches it instead of guidance
+    live_flight.executor.command("h", HoldCommand(kw.PositionYaw(kw.Vec3(0.0, 0.0, 2.5), 0.0)))
+    before = len(Recorded.calls)
+    rows = live_flight.fly(0.1)
+    assert len(Recorded.calls) == before + 10
+    assert live_flight.executor.failure() is None
+    assert np.isfinite(live_flight.columns(rows, "h", "x_m", "z_m")).all()
+    live_flight.executor.change("world.wind", "[1, 0, 0]")
+    live_flight.settle()
+    live_flight.fly(0.1)
+    assert live_flight.executor.failure() is None
+    assert Recorded.calls[-1][1] == 30
+
+
+def test_it_is_not_called_while_the_motors_are_off_and_then_begins_anew():
+    hold = {"type": "hold", "position_world_m": [0.5, 0, 2]}
+    steps = [{"do": hold, "for_s": 0.1}, {"do": "idle", "for_s": 0.1}, {"do": hold}]
+    simulation = kw.Simulation(scenario([Recorded()], {"type": "mission", "steps": steps}))
+    Recorded.calls.clear()
+    assert simulation.run().summary["status"] == "completed"
+    times = np.array([time_s for time_s, *_ in Recorded.calls])
+    assert not ((times > 0.11) & (times < 0.19)).any()
+    later = [count for time_s, count, _ in Recorded.calls if time_s > 0.19]
+    assert later[:3] == [1, 2, 3]
