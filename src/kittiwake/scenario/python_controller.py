@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -216,17 +217,20 @@ def _called(
     advice = "; write it as a component in JAX (kw.AbstractController)"
     dtype = np.dtype(numbers.dtype)
 
-    # as words, since JAX rounds arrays of double precision in the thread of a callback
-    def on_words(counts: Array, words: Array) -> np.ndarray:
-        given = np.asarray(words).view(dtype).ravel()
-        returned = np.array(function(np.asarray(counts), given), dtype)
-        return returned.view(np.uint32).reshape(length, *words.shape[1:])
+    # one array, as each costs time; of words, since JAX rounds arrays of double precision in the
+    # thread of a callback
+    def on_words(words: Array) -> np.ndarray:
+        given = np.array(words)
+        returned = function(given[: len(counts)], given[len(counts) :].view(dtype))
+        return np.array(returned, dtype).view(np.uint32)
 
     @jax.custom_batching.custom_vmap
     def alone(counts: Array, numbers: Array) -> Array:
         words = jax.lax.bitcast_convert_type(numbers, jnp.uint32)
-        shape = jax.ShapeDtypeStruct((length, *words.shape[1:]), jnp.uint32)
-        returned = jax.pure_callback(on_words, shape, counts, words)
+        per_number = words.shape[1:]
+        words = jnp.concatenate([jnp.asarray(counts, jnp.uint32), words.ravel()])
+        shape = jax.ShapeDtypeStruct((length * prod(per_number),), jnp.uint32)
+        returned = jax.pure_callback(on_words, shape, words).reshape(length, *per_number)
         return jax.lax.bitcast_convert_type(returned, dtype)
 
     @alone.def_vmap
