@@ -60,9 +60,7 @@ def test_a_run_keeps_its_code_and_can_be_repeated_and_plotted(folder):
     refused = kittiwake_does("run", "a/scenario.yaml")
     assert refused.status == 2
     assert "--allow-code" in refused.err
-    again = kittiwake_does(
-        "run", "a/scenario.yaml", "--allow-code", "a", "--out", "b", "--json"
-    )
+    again = kittiwake_does("run", "a/scenario.yaml", "--allow-code", "a", "--out", "b", "--json")
     flown = [json.loads(answer.out)["vehicles"]["h"] for answer in (first, again)]
     assert flown[0] == flown[1]
 

@@ -84,7 +84,9 @@ def is_own(value: object) -> bool:
 
 def holds_own(value: Any) -> bool:
     """Return True for a controller of one's own, and for a list with one."""
-    return any(isinstance(one, OwnController) for one in (value if isinstance(value, list) else [value]))
+    return any(
+        isinstance(one, OwnController) for one in (value if isinstance(value, list) else [value])
+    )
 
 
 def as_file_data(value: Any) -> Plain:

@@ -31,6 +31,11 @@ def scenario(controllers, guidance=GOAL, duration_s=0.3, vehicle=None, **others)
     return kw.Scenario(vehicles=vehicles, rate_hz=500, duration_s=duration_s, **others)
 
 
+def step_often(simulation):
+    for _ in range(100):
+        simulation.step()
+
+
 class Recorded:
     """A damped spring, which keeps the arguments of all its calls for tests."""
 
@@ -71,8 +76,7 @@ def spring():
 
 def test_lees_controller_in_numpy_flies_as_the_one_in_jax():
     logs = [
-        kw.Simulation(scenario([one], CURVE, 2.0)).run()
-        for one in (NumpyLee(), kw.control.Lee())
+        kw.Simulation(scenario([one], CURVE, 2.0)).run() for one in (NumpyLee(), kw.control.Lee())
     ]
     mine, lee = (log.frame("h") for log in logs)
     assert mine["x_m"].std() > 0.3
@@ -123,8 +127,7 @@ def test_a_former_state_is_refused(spring):
         spring.step()
     spring.run()
     with pytest.raises(ControllerError, match="that of another time or flight.*reset"):
-        for _ in range(11):
-            spring.step()
+        step_often(spring)
 
 
 def test_an_exception_ends_the_flight_with_its_place_and_what_was_flown():
@@ -132,14 +135,15 @@ def test_an_exception_ends_the_flight_with_its_place_and_what_was_flown():
     log = simulation.run()
     summary = log.summary
     assert summary["status"] == "failed"
-    assert "Failing of 'h' at 0.11 s: ZeroDivisionError: float division by zero" in summary["reason"]
+    assert (
+        "Failing of 'h' at 0.11 s: ZeroDivisionError: float division by zero" in summary["reason"]
+    )
     assert "(test_own_controllers.py, line " in summary["reason"]
     assert log.frame("h")["time_s"].iloc[-1] == pytest.approx(0.11)
     assert np.isfinite(log.frame("h")["x_m"]).all()
     simulation.reset()
     with pytest.raises(ControllerError, match="Failing of 'h' at 0.11 s") as caught:
-        for _ in range(100):
-            simulation.step()
+        step_often(simulation)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     # a later flight begins without it
     simulation.reset()
@@ -163,8 +167,7 @@ def test_a_wrong_command_is_named(returned, message):
     simulation = kw.Simulation(scenario([Wrong()]))
     simulation.reset()
     with pytest.raises(ControllerError, match=message):
-        for _ in range(100):
-            simulation.step()
+        step_often(simulation)
 
 
 def test_each_vehicle_has_a_controller_of_its_own():
@@ -257,7 +260,7 @@ def test_a_controller_after_another_takes_its_command():
         (type("Slow", (Recorded,), {"rate_hz": 7})(), "rate_hz 7 does not divide"),
         (
             type("Never", (Recorded,), {"update": lambda *_: [][0]})(),
-            "Never.update fails with the start's estimate.*IndexError.*produces = kw.ThrustAttitude",
+            "Never.update fails with the start's estimate.*IndexError.*produces = kw.Thrust",
         ),
     ],
 )

@@ -80,7 +80,9 @@ def test_a_file_in_the_allowed_folder_is_loaded(written, folder):
 def test_nothing_is_loaded_without_permission(written, folder, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     for allow_code in (None, [], elsewhere):
-        with pytest.raises(ScenarioError, match=r"own.yaml:8: .*'mine.py' holds code.*--allow-code"):
+        with pytest.raises(
+            ScenarioError, match=r"own.yaml:8: .*'mine.py' holds code.*--allow-code"
+        ):
             load_scenario(written(), allow_code=allow_code)
     assert not (folder / "mine.py.loaded").exists()
 
