@@ -60,8 +60,8 @@ def view(
     page = PageOptions(port, host, token_file, browser=not no_browser, quiet=quiet)
     if Path(what).is_dir():
         live_only = {"--set": overrides, "--speed": speed, "--duration": duration, "--seed": seed}
-        live_only["--allow-code"] = allow_code
-        refuse({**live_only, "--joystick": joystick}, "a recorded run")
+        others = {"--joystick": joystick, "--allow-code": allow_code}
+        refuse({**live_only, **others}, "a recorded run")
         _replay(Path(what), ghost, page)
     else:
         refuse({"--ghost": ghost}, "a scenario")

@@ -10,19 +10,17 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
-class HostInputs(NamedTuple):
-    """Inputs of a controller that runs on the host.
+class HostSetpoint(NamedTuple):
+    """Command to a controller that runs on the host.
 
     Attributes:
         command: the command.
-        estimate: the estimated motion.
         time_s: time since the start.
         is_flown: true if the vehicle flies the result. A step computes the cascades of all commands
             that a vehicle might follow, and discards all but one.
     """
 
     command: Any
-    estimate: Kinematics
     time_s: Real
     is_flown: Flag
 
@@ -37,8 +35,8 @@ class AbstractController(
     Attributes:
         consumes: the command type that it takes.
         produces: the command type that it returns.
-        on_host: true if ``step`` calls Python outside of the compiled program. Its inputs are then
-            ``HostInputs``, and its vehicle is a group of its own.
+        on_host: true if ``step`` calls Python outside of the compiled program. It then takes a
+            ``HostSetpoint`` as command, and its vehicle is a group of its own.
     """
 
     consumes: ClassVar[type]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path
-from types import SimpleNamespace
+from types import SimpleNamespace, new_class
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -31,7 +31,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Integer, Real
-from kittiwake.interfaces.controller import AbstractController, HostInputs
+from kittiwake.interfaces.controller import AbstractController, HostSetpoint
 
 INERTIA = "inertia_kgm2"
 
@@ -182,12 +182,13 @@ class PythonController(AbstractController):
 
     @override
     def step(
-        self, state: Integer, inputs: HostInputs, dt_s: Real, key: PRNGKeyArray
+        self, state: Integer, inputs: tuple[HostSetpoint, Kinematics], dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Integer, Any]:
         del dt_s, key
-        leaves, treedef = jax.tree.flatten((inputs.time_s, inputs.command, inputs.estimate))
+        setpoint, estimate = inputs
+        leaves, treedef = jax.tree.flatten((setpoint.time_s, setpoint.command, estimate))
         numbers = jnp.stack([jnp.asarray(leaf, float) for leaf in leaves])
-        counts = jnp.stack([jnp.asarray(one, jnp.int32) for one in (state, inputs.is_flown)])
+        counts = jnp.stack([jnp.asarray(one, jnp.int32) for one in (state, setpoint.is_flown)])
 
         def on_host(counts: np.ndarray, numbers: np.ndarray) -> Sequence[float] | np.ndarray:
             number, is_flown = counts.tolist()
@@ -201,8 +202,13 @@ class PythonController(AbstractController):
 
 @cache
 def _level_type(name: str, consumes: type, produces: type) -> type[PythonController]:
-    words = {"consumes": consumes, "produces": produces, "__module__": __name__, "__doc__": name}
-    return type(PythonController)(name, (PythonController,), words)
+    described_by: dict[str, Any] = {
+        "consumes": consumes,
+        "produces": produces,
+        "__module__": __name__,
+        "__doc__": name,
+    }
+    return new_class(name, (PythonController,), exec_body=lambda body: body.update(described_by))
 
 
 def _called(

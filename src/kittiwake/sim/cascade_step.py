@@ -17,7 +17,7 @@ from kittiwake.core.measurements import Measurements
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag
 from kittiwake.interfaces.cascade import cascade_path
-from kittiwake.interfaces.controller import HostInputs
+from kittiwake.interfaces.controller import HostSetpoint
 from kittiwake.interfaces.guidance import AvoidanceInputs
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim.schedule import Clock, ScheduledState, run
@@ -112,13 +112,14 @@ def _run_from(
         return command
 
     command = avoid(command)
+    is_flown = True if is_flown is None else is_flown
     for i in cascade_path(levels, type(command), vehicle.dynamics.command_type):
+        on_host = levels[i].on_host
+        setpoint = HostSetpoint(command, clock.time_s, is_flown) if on_host else command
         cascade[i], command = run(
             vehicle.cascade[i],
             state.cascade[i],
-            HostInputs(command, inputs.estimate, clock.time_s, is_flown)
-            if levels[i].on_host
-            else (command, inputs.estimate),
+            (setpoint, inputs.estimate),
             clock,
             streams[Stream.CONTROLLER.of(i)],
         )

@@ -58,8 +58,8 @@ class Group(eqx.Module):
         if not self.vehicle.on_host:
             return jax.vmap(one)(varying, *over)
         # a mapped conditional computes both branches: the controller would be called at every step
-        own, slices = jax.tree.map(lambda leaf: leaf[0], (varying, over))
-        return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], one(own, *slices))
+        result = one(_first(varying), *_first(over))
+        return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], result)
 
     def member(self, index: int) -> AssembledVehicle:
         """Return one of the vehicles."""
@@ -78,6 +78,11 @@ class Group(eqx.Module):
         )
         vehicle = replace(self.vehicle, start=starts)
         return replace(self, stacked=tuple(jax.tree.leaves(marks)), vehicle=vehicle)
+
+
+def _first(tree: Result) -> Result:
+    """Return the part of the only vehicle."""
+    return jax.tree.map(lambda leaf: leaf[0], tree)
 
 
 def name_hash(name: str) -> int:

@@ -406,6 +406,7 @@ def _decide(
 def _is_flown(chosen: Flag, later: tuple[ExternalCommand, ...]) -> Flag:
     """Return True for a chosen command that no later one replaces."""
     for external in later:
+        assert external.addressed is not None
         chosen = jnp.logical_and(chosen, jnp.logical_not(external.addressed))
     return chosen
 
