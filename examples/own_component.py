@@ -11,14 +11,12 @@ after which a scenario may say ``controller: {type: spring-damper, stiffness_per
 bounds are checked there like those of any other controller.
 """
 
-import dataclasses
 from typing import Annotated, ClassVar
 
 import jax.numpy as jnp
 
 import kittiwake as kw
 from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import Scheduled
 
 
 class SpringDamper(kw.AbstractController):
@@ -26,6 +24,7 @@ class SpringDamper(kw.AbstractController):
 
     consumes: ClassVar[type] = kw.PositionYaw
     produces: ClassVar[type] = kw.ThrustAttitude
+    default_rate_hz: ClassVar[float | None] = 25.0
 
     mass_kg: Annotated[float, POSITIVE] = 1.68
     stiffness_per_s2: Annotated[float, POSITIVE] = 1.2
@@ -42,13 +41,11 @@ class SpringDamper(kw.AbstractController):
         return state, kw.ThrustAttitude(self.mass_kg * size, kw.Quaternion.from_euler(attitude))
 
 
-changes = {"vehicles.pelican.start.yaw_deg": 0.0, "vehicles.pelican.estimator": "truth"}
-scenario = kw.load("keep-spot", changes).scenario
-pelican = scenario.vehicles["pelican"]
-# at 25 Hz, above the vehicle's own controllers
-cascade = (Scheduled(SpringDamper(), every=2), *pelican.cascade[1:])
-vehicles = {"pelican": dataclasses.replace(pelican, cascade=cascade)}
-
-log = kw.Simulation(dataclasses.replace(scenario, vehicles=vehicles)).run(duration_s=20.0)
+changes = {
+    "vehicles.pelican.start.yaw_deg": 0.0,
+    "vehicles.pelican.estimator": "truth",
+    "vehicles.pelican.controller": SpringDamper(),
+}
+log = kw.load("keep-spot", changes).run(duration_s=20.0)
 rms_m = log.summary["vehicles"]["pelican"]["tracking_rms_m"]
 print(f"The spring and damper held the position to {100 * rms_m:.1f} cm (RMS over 20 s).")

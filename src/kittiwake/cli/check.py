@@ -1,5 +1,6 @@
 """``kittiwake check``: validation of a scenario without flying it."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,13 +40,23 @@ Overrides = Annotated[
 ]
 
 
-def check(scenario: Scenario, overrides: Overrides = None) -> None:
+AllowCode = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder whose Python files the scenario may load, as for a controller of your own. "
+        "May be repeated.",
+    ),
+]
+
+
+def check(scenario: Scenario, overrides: Overrides = None, *, allow_code: AllowCode = None) -> None:
     """Check a scenario: names, values, rates and command types, each error with its line."""
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.randomization import Randomization
     from kittiwake.tasks.task_commander import check_task, commander_of
 
-    loaded = load_scenario(scenario, overrides or [], logged=True)
+    loaded = load_scenario(scenario, overrides or [], logged=True, allow_code=allow_code)
     loaded.check_flight()
     check_task(loaded)
     Randomization.of(loaded)

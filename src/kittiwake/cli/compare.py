@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kittiwake.cli.check import Overrides, Scenario, show_warnings
+from kittiwake.cli.check import AllowCode, Overrides, Scenario, show_warnings
 from kittiwake.cli.run import keep_compiled
 from kittiwake.core.errors import ScenarioError
 
@@ -24,7 +24,9 @@ def compare(
     controllers: Annotated[
         str,
         typer.Option(
-            metavar="A,B,C", help="Controllers to compare; + joins several into one cascade."
+            metavar="A,B,C",
+            help="Controllers to compare, each a name or FILE.py:CLASS; + joins several into one "
+            "cascade.",
         ),
     ],
     overrides: Overrides = None,
@@ -47,6 +49,7 @@ def compare(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the figures alone, as an array.")
     ] = False,
+    allow_code: AllowCode = None,
 ) -> None:
     """Fly several controllers on the same scenario and seeds; write a table and pictures."""
     from rich.console import Console
@@ -65,7 +68,7 @@ def compare(
             f"`--controllers`: got {controllers}; must be different names, separated by commas"
         )
         raise ScenarioError(message)
-    compared = variants(scenario, names, overrides or (), noise)
+    compared = variants(scenario, names, overrides or (), noise, allow_code)
     show_warnings(next(iter(compared.values())).unused_randomization())
     default = default_folder(f"compare-{Path(scenario).stem}")
     with (

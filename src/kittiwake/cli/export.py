@@ -107,7 +107,7 @@ def _write_bag(log: "Log", folder: Path, to: str, out: Path | None, storage: str
     from kittiwake.analysis.output_file import note_written
     from kittiwake.cli.film import show_frames
     from kittiwake.runtime.run_folder import ROSBAG1_FILE, ROSBAG2_FOLDER
-    from kittiwake.scenario.load import load_scenario
+    from kittiwake.scenario.load import load_recorded
 
     if not (folder / SCENARIO_FILE).is_file():
         message = (
@@ -115,7 +115,7 @@ def _write_bag(log: "Log", folder: Path, to: str, out: Path | None, storage: str
             "that 'kittiwake run' wrote."
         )
         raise LogError(message)
-    scenario = load_scenario(str(folder / SCENARIO_FILE))
+    scenario = load_recorded(folder / SCENARIO_FILE)
     path = out or folder / (ROSBAG1_FILE if to == "rosbag1" else ROSBAG2_FOLDER)
     with show_frames("writing second {} of {}") as show:
         if to == "rosbag1":

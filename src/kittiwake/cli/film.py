@@ -120,7 +120,7 @@ def show_frames(
 
 def _read(folder: Path) -> "tuple[Log, Scenario]":
     from kittiwake.analysis.log import SCENARIO_FILE, Log
-    from kittiwake.scenario.load import load_scenario
+    from kittiwake.scenario.load import load_recorded
 
     log = Log.read(folder)
     warn_of_early_end(log.early_end, folder)
@@ -130,7 +130,7 @@ def _read(folder: Path) -> "tuple[Log, Scenario]":
             "file that 'kittiwake run' wrote."
         )
         raise LogError(message)
-    return log, load_scenario(str(folder / SCENARIO_FILE))
+    return log, load_recorded(folder / SCENARIO_FILE)
 
 
 def _number(option: str, written: str) -> float:

@@ -25,12 +25,13 @@ def new(
     ] = DEFAULT,
 ) -> None:
     """Write NAME.yaml, a copy of a library scenario with comments, to start from."""
-    from kittiwake.scenario.load import find, load_scenario
+    from kittiwake.scenario.load import find, load_recorded
     from kittiwake.scenario.schema import check_name
 
     check_name(name)
     path = find(source)
-    scenario = load_scenario(source)
+    # its code is not copied, and not loaded
+    scenario = load_recorded(path)
     target = Path(f"{name}.yaml")
     copies = {Path(file.name): file for file in scenario.tables.values()}
     for file in (target, *copies):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli import RUN_FAILED
-from kittiwake.cli.check import Overrides, Scenario, show_scenario_warnings
+from kittiwake.cli.check import AllowCode, Overrides, Scenario, show_scenario_warnings
 from kittiwake.cli.live import Gamepad, Speed, fly_live, parse_speed
 from kittiwake.cli.metrics import Metrics
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
@@ -54,6 +54,7 @@ def run(
     joystick: Gamepad = False,
     as_json: SummaryJson = False,
     quiet: Quiet = False,
+    allow_code: AllowCode = None,
 ) -> None:
     """Fly a scenario and write its log, summary and picture into a folder.
 
@@ -68,7 +69,7 @@ def run(
 
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
-    loaded = load_scenario(scenario, items, logged=True)
+    loaded = load_scenario(scenario, items, logged=True, allow_code=allow_code)
     loaded.check_flight()
     check_task(loaded)
     if not quiet:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli import RUN_FAILED
-from kittiwake.cli.check import Overrides, Scenario, show_scenario_warnings
+from kittiwake.cli.check import AllowCode, Overrides, Scenario, show_scenario_warnings
 from kittiwake.cli.hub_flight import HubAddress, fly_by_hub, hub_speed
 from kittiwake.cli.live import Gamepad, fly_by_gamepad, parse_speed
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
@@ -59,6 +59,7 @@ def serve(
     out: OutFolder = None,
     as_json: SummaryJson = False,
     quiet: Quiet = False,
+    allow_code: AllowCode = None,
 ) -> None:
     """Fly a scenario in real time with other programs, and write its results into a folder.
 
@@ -77,7 +78,7 @@ def serve(
     ratio = hub_speed(speed, lockstep=lockstep) if mode == "--hub" else parse_speed(speed)
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
-    loaded = load_scenario(scenario, items, logged=True)
+    loaded = load_scenario(scenario, items, logged=True, allow_code=allow_code)
     loaded.check_flight()
     check_task(loaded)
     if not quiet:

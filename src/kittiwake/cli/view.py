@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli import RUN_FAILED
-from kittiwake.cli.check import Overrides, show_scenario_warnings
+from kittiwake.cli.check import AllowCode, Overrides, show_scenario_warnings
 from kittiwake.cli.live import Gamepad, Speed, live, parse_speed
 from kittiwake.cli.options import Duration, Quiet, Seed, refuse, warn_of_early_end
 from kittiwake.cli.page import (
@@ -47,6 +47,7 @@ def view(
     duration: Duration = None,
     seed: Seed = None,
     quiet: Quiet = False,
+    allow_code: AllowCode = None,
 ) -> None:
     """Show a run, or fly a scenario, on a page in the browser until Ctrl-C.
 
@@ -59,13 +60,14 @@ def view(
     page = PageOptions(port, host, token_file, browser=not no_browser, quiet=quiet)
     if Path(what).is_dir():
         live_only = {"--set": overrides, "--speed": speed, "--duration": duration, "--seed": seed}
-        refuse({**live_only, "--joystick": joystick}, "a recorded run")
+        others = {"--joystick": joystick, "--allow-code": allow_code}
+        refuse({**live_only, **others}, "a recorded run")
         _replay(Path(what), ghost, page)
     else:
         refuse({"--ghost": ghost}, "a scenario")
         _refuse_log(Path(what))
         items = [*(overrides or []), *as_overrides(duration, seed)]
-        _fly(what, items, speed, page, joystick=joystick)
+        _fly(what, items, speed, page, joystick=joystick, allow_code=allow_code)
     if ended_by(signal.SIGTERM):  # Ctrl-C is the normal end
         raise typer.Exit(RUN_FAILED)
 
@@ -102,6 +104,7 @@ def _fly(
     page: PageOptions,
     *,
     joystick: bool,
+    allow_code: list[Path] | None,
 ) -> None:
     from kittiwake.analysis.plots import save_overview
     from kittiwake.runtime.loop import STOPPED
@@ -110,7 +113,7 @@ def _fly(
     from kittiwake.tasks.task_commander import check_task
 
     keep_compiled()
-    loaded = load_scenario(scenario, items, logged=True)
+    loaded = load_scenario(scenario, items, logged=True, allow_code=allow_code)
     loaded.check_flight()
     check_task(loaded)
     ratio = parse_speed(speed)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.core.errors import LogError
-from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.load import load_recorded
 from kittiwake.scene.log_playback import LogPlayback
 
 
@@ -23,4 +23,4 @@ def recorded(folder: Path) -> LogPlayback:
             "file that 'kittiwake run' wrote."
         )
         raise LogError(message)
-    return LogPlayback(log, load_scenario(str(file)))
+    return LogPlayback(log, load_recorded(file))

@@ -83,6 +83,11 @@ class Registry:
         """Return the class whose fields are the parameters of an entry."""
         return self.find(name)
 
+    def registered_name(self, thing: Registered) -> str | None:
+        """Return the name of a class; None if it is not registered."""
+        target = f"{thing.__module__}:{thing.__qualname__}"
+        return next((name for name, one in self.entries.items() if one.target == target), None)
+
     def find(self, name: str) -> Registered:
         """Return the class or function with this name.
 

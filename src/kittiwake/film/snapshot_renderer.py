@@ -9,6 +9,7 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import Table
 from kittiwake.film.camera_path import camera_path
 from kittiwake.film.flight_renderer import FlightRenderer
+from kittiwake.scenario.own_controller import as_file_data
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scene.log_playback import LogPlayback
 
@@ -36,7 +37,7 @@ class SnapshotRenderer:
     ) -> UInt8[np.ndarray, "height width 3"]:
         """Return a picture with all vehicles in view."""
         tables = {name: Table(self._columns[name], row[None]) for name, row in rows.items()}
-        log = Log(tables, (), self._scenario.document.data)
+        log = Log(tables, (), as_file_data(self._scenario.document.data))
         playback = LogPlayback(log, self._scenario)
         if self._renderer is None:
             self._renderer = FlightRenderer(playback, log, self._size)

@@ -1,13 +1,28 @@
 """Controller interface: maps a command and a state estimate to a lower-level command."""
 
 from dataclasses import fields
-from typing import ClassVar, Generic
+from typing import Any, ClassVar, Generic, NamedTuple
 
 from kittiwake.core.component import AbstractKeyedComponent, Input, Output, State
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parameters import Parameters
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.dynamics import AbstractDynamics
+
+
+class HostSetpoint(NamedTuple):
+    """Command to a controller that runs on the host.
+
+    Attributes:
+        command: the command.
+        time_s: time since the start.
+        is_flown: true if the vehicle flies the result. A step computes the cascades of all commands
+            that a vehicle might follow, and discards all but one.
+    """
+
+    command: Any
+    time_s: Real
+    is_flown: Flag
 
 
 class AbstractController(
@@ -16,10 +31,17 @@ class AbstractController(
     """One level of the control cascade: converts ``consumes`` commands to ``produces`` commands.
 
     ``step`` takes the command and the estimated motion, and returns the lower-level command.
+
+    Attributes:
+        consumes: the command type that it takes.
+        produces: the command type that it returns.
+        on_host: true if ``step`` calls Python outside of the compiled program. It then takes a
+            ``HostSetpoint`` as command, and its vehicle is a group of its own.
     """
 
     consumes: ClassVar[type]
     produces: ClassVar[type]
+    on_host: ClassVar[bool] = False
 
     @classmethod
     def with_vehicle_defaults(cls, dynamics: "AbstractDynamics", gravity_mps2: Real) -> Parameters:

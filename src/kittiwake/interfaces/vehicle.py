@@ -38,3 +38,8 @@ class AssembledVehicle(eqx.Module):
     cascade: tuple[Scheduled[AbstractController], ...]
     avoidance: tuple[Scheduled[AbstractAvoidance], ...] = ()
     faults: tuple[AbstractFault, ...] = ()
+
+    @property
+    def on_host(self) -> bool:
+        """True if a controller of the vehicle runs on the host."""
+        return any(level.component.on_host for level in self.cascade)

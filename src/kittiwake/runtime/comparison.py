@@ -11,28 +11,33 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import written
+from kittiwake.scenario.load import AllowedCode
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variants import variants
 
 
 def compare(
-    scenario: str | PathLike[str],
-    controllers: Sequence[str],
+    scenario: str | PathLike[str] | Scenario,
+    controllers: Sequence[str] | Mapping[str, Any],
     *,
     seeds: int = 1,
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
     noise: Mapping[str, Any] | Sequence[str] | None = None,
+    allow_code: AllowedCode = None,
 ) -> list[Trial]:
     """Fly each controller on the same scenario and seeds, which count up from the scenario's.
 
     Args:
-        scenario: a library name, or the path of a file.
-        controllers: names; several that form one cascade are joined by ``+``.
+        scenario: a library name, the path of a file, or a scenario.
+        controllers: names, or classes of files such as ``mine.py:MyController``, of which several
+            that form one cascade are joined by ``+``; or controllers by names of one's own, such as
+            ``{"lee": kw.control.Lee(), "mine": MyController(2.0)}``.
         seeds: number of flights of each.
         overrides: changes to the scenario, such as ``{"time.duration_s": 20}``, or a list such as
             ``["time.duration_s=20"]``.
         noise: standard deviations for the estimator ``noisy-truth``, such as
             ``{"position_m": 0.1}``, which replaces the scenario's estimator; None keeps that.
+        allow_code: the folder whose Python files the scenario may load, or several.
 
     Raises:
         ScenarioError: for a controller that does not fly a vehicle of this scenario.
@@ -40,7 +45,8 @@ def compare(
     _refuse_string(controllers, "controllers", '["position", "lee"]')
     items = _items(overrides or (), "overrides", '{"time.duration_s": 20}')
     deviations = None if noise is None else _items(noise, "noise", '{"position_m": 0.1}')
-    return fly(variants(fspath(scenario), controllers, items, deviations), seeds=seeds)
+    source = scenario if isinstance(scenario, Scenario) else fspath(scenario)
+    return fly(variants(source, controllers, items, deviations, allow_code), seeds=seeds)
 
 
 def _items(given: Mapping[str, Any] | Sequence[str], name: str, example: str) -> list[str]:

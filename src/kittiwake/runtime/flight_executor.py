@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -15,8 +16,10 @@ from kittiwake.runtime.command_source import (
     estimated_acceleration,
     reports_of,
 )
+from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.program import NO_COMMANDS, Commands, Program, RunBlock
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
+from kittiwake.scenario.python_controller import ControllerFailure
 from kittiwake.sim.state import FleetState
 
 BLOCK_STEPS = 500
@@ -57,6 +60,10 @@ class FlightExecutor(Protocol):
         """Return what has happened since the last call and is not in the rows."""
         ...
 
+    def failure(self) -> ControllerFailure | None:
+        """Return the first failure of a controller in plain Python in this flight."""
+        ...
+
 
 @dataclass
 class CompiledExecutor:
@@ -93,7 +100,11 @@ class CompiledExecutor:
             self._accelerations = {}
         else:
             length = max(1, min(BLOCK_STEPS, steps, BLOCK_BYTES // self.layout.row_bytes))
+            if self.program.on_host:
+                # blocks of one length, with few steps beyond the end
+                length = ceil(steps / ceil(steps / length))
             self._block = self.program.compile_block(length)
+        forget_failures(self.program.fleet)
         return self.program.start(seed)
 
     def due(self, tick: int) -> bool:
@@ -102,7 +113,8 @@ class CompiledExecutor:
 
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
         """Fly the next block."""
-        later, arrays, kept = self._block(state, self._commands(state, tick))
+        with watched(self.program.fleet):
+            later, arrays, kept = self._block(state, self._commands(state, tick))
         # none is known after the first step alone
         if self.source is not None and tick + self.source.steps > 1:
             self._accelerations = self.program.each_vehicle(kept)
@@ -116,6 +128,10 @@ class CompiledExecutor:
     def notices(self) -> Sequence[Notice]:
         """Return those of the command source."""
         return () if self.source is None else self.source.notices()
+
+    def failure(self) -> ControllerFailure | None:
+        """Return the first failure of a controller in plain Python in this flight."""
+        return first_failure(self.program.fleet)
 
     def _commands(self, state: FleetState, tick: int) -> Commands:
         """Return the commands from now on."""

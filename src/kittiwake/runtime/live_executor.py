@@ -27,6 +27,7 @@ from kittiwake.runtime.command_conversion import CommandConverter
 from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
+from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.live_parameters import placed
 from kittiwake.runtime.maneuvers import Capabilities, Maneuver, capabilities_of
 from kittiwake.runtime.program import Program
@@ -47,6 +48,7 @@ from kittiwake.runtime.vehicle_estimate import (
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.dormant_faults import fallible_parts
+from kittiwake.scenario.python_controller import ControllerFailure
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.starts import lost_starts
 from kittiwake.scenario.tuning import with_gains
@@ -157,6 +159,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._seed = seed
         program = self._builder.open(BuildRequest(self._steps, seed, self._former))
         self._use(program)
+        forget_failures(program.fleet)
         return program.start(seed)
 
     def due(self, tick: int) -> bool:
@@ -168,7 +171,8 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self.time_s = tick / self.rate_hz
         for request in _drain(self._requests):
             state = request(state)
-        state, arrays, _ = self._block(state, self._commands())
+        with watched(self._flown_program.fleet):
+            state, arrays, _ = self._block(state, self._commands())
         times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
         block = self._log_block(self._flown_program.by_vehicle(times, arrays))
         self._rows = {name: rows[-1] for name, rows in block.items()}
@@ -182,6 +186,10 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     def notices(self) -> Sequence[Notice]:
         """Return what was done to vehicles since the last call."""
         return [*_drain(self._notices)]
+
+    def failure(self) -> ControllerFailure | None:
+        """Return the first failure of a controller in plain Python in this flight."""
+        return first_failure(self._flown_program.fleet)
 
     def capabilities(self, vehicle: str) -> Capabilities:
         """Return the command types and limits of a vehicle.

@@ -18,6 +18,7 @@ from kittiwake.runtime.event_detection import EarlyEnd, EventDetector
 from kittiwake.runtime.flight_executor import FlightExecutor
 from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.runtime.thinning import Thinning
+from kittiwake.scenario.python_controller import ControllerFailure
 from kittiwake.scenario.size import steps_in
 from kittiwake.tasks.task_commander import next_reward_tick, with_last_tick
 
@@ -99,11 +100,14 @@ class Flight:
         try:
             for block in self._blocks(stopped):
                 # a lost vehicle stands still, so the state after the block shows what it has left
+                block, failure = self._until_failure(block)
                 kept, early_end = detector.detect(
                     block, lambda: self.executor.violations(self.state)
                 )
                 if early_end is not None:
                     self._await_last_reward()
+                elif failure is not None:
+                    early_end = EarlyEnd("failed", failure.reason())
                 tick += len(next(iter(kept.values())))
                 noted_s = (tick - 1) / self.rate_hz
                 detector.events += [Event(noted_s, *notice) for notice in self.executor.notices()]
@@ -126,6 +130,16 @@ class Flight:
         """Mark the flight as failed at its present time."""
         time_s = self.outcome.steps / self.rate_hz
         self.outcome.status, self.outcome.reason = "failed", f"{reason} at {time_s:g} s"
+
+    def _until_failure(self, block: RowBlock) -> tuple[RowBlock, ControllerFailure | None]:
+        """Return the block up to the failure of a controller in plain Python, and the failure."""
+        failure = self.executor.failure()
+        last_s = next(iter(block.values()))[-1, 0]
+        # steps beyond the end of the flight fill its last block
+        if failure is None or failure.time_s > last_s + 0.5 / self.rate_hz:
+            return block, None
+        until_s = failure.time_s + 0.5 / self.rate_hz
+        return {name: rows[rows[:, 0] < until_s] for name, rows in block.items()}, failure
 
     def _await_last_reward(self) -> None:
         """Fly on, without rows, to the reward of the control step in which a vehicle was lost."""

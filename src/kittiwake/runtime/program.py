@@ -75,6 +75,11 @@ class Program:
         )
         self._blocks: dict[tuple[int, Keep | None], RunBlock] = {}
 
+    @cached_property
+    def on_host(self) -> bool:
+        """True if a controller of a vehicle runs on the host."""
+        return any(group.vehicle.on_host for group in self.fleet.groups)
+
     def precision_context(self) -> Any:
         """Return the context of the floating-point mode in which all functions run."""
         return jax.enable_x64(not self.fleet.single_precision)

@@ -43,6 +43,7 @@ from kittiwake.runtime.loop import STOPPED, Flight
 from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import dump_document
+from kittiwake.scenario.own_controller import as_file_data
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import FORMAT
 
@@ -380,7 +381,7 @@ def _resolved_scenario(simulation: Simulation, flight: Flight) -> str:
     """Return the text of the scenario as it is flown, with its data files beside it."""
     data: dict[str, Any] = {
         "format": FORMAT,
-        **copy.deepcopy(simulation.scenario.document.data),
+        **copy.deepcopy(as_file_data(simulation.scenario.document.data)),
     }
     data["seed"] = flight.seed
     data["time"] = {

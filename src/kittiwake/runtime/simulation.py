@@ -21,7 +21,8 @@ from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
 from kittiwake.runtime.loop import Flight, FlightOutcome, Memory
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.stepper import Commands, Observation, Stepper
-from kittiwake.scenario.load import load_in_python
+from kittiwake.scenario.load import AllowedCode, load_in_python
+from kittiwake.scenario.own_controller import as_file_data
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.fleet import Fleet
@@ -132,7 +133,8 @@ class Simulation:
             name: Table(layout.columns[name], memory.values(name), layout.quantities[name])
             for name in self.names
         }
-        log = Log(tables, tuple(outcome.events), self.scenario.document.data)
+        data = as_file_data(self.scenario.document.data)
+        log = Log(tables, tuple(outcome.events), data)
         return replace(log, summary=self.summary(log, flight, outcome))
 
     def summary(self, log: Log, flight: Flight, outcome: FlightOutcome) -> dict[str, Any]:
@@ -198,6 +200,8 @@ class Simulation:
             CommandError: for an unknown vehicle, or a command that it does not accept.
             CascadeError: for a command type from which no controller of the vehicle leads to its
                 actuator command.
+            ControllerError: if a controller in plain Python raises an exception, or returns
+                something else than a command.
         """
         self._running_stepper().step(commands or {})
 
@@ -243,6 +247,7 @@ def load(
     scenario: str | PathLike[str] | Mapping[str, Any],
     overrides: Mapping[str, Any] | None = None,
     precision: Precision = "float64",
+    allow_code: AllowedCode = None,
 ) -> Simulation:
     """Load a library scenario by name, a YAML file, or a mapping as in one.
 
@@ -250,6 +255,7 @@ def load(
         scenario: a library name, the path of a file, or its data.
         overrides: values by path, such as ``{"vehicles.pelican.start.yaw_deg": 90}``.
         precision: the floating-point format to compute in; single precision suits large batches.
+        allow_code: the folder whose Python files the scenario may load, or several.
 
     Warns:
         UserWarning: if the scenario draws values for episodes of a task, which a flight ignores.
@@ -257,7 +263,7 @@ def load(
     Raises:
         ScenarioError: one line for each mistake, with file and line.
     """
-    loaded = load_in_python(scenario, overrides)
+    loaded = load_in_python(scenario, overrides, allow_code)
     for warning in loaded.unused_randomization():
         warnings.warn(warning, UserWarning, stacklevel=2)
     return Simulation(loaded, precision)

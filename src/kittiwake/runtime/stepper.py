@@ -6,7 +6,12 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from kittiwake.core.errors import ScenarioError, UnknownSensorError, did_you_mean
+from kittiwake.core.errors import (
+    ControllerError,
+    ScenarioError,
+    UnknownSensorError,
+    did_you_mean,
+)
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
@@ -15,6 +20,7 @@ from kittiwake.runtime.commands import (
     commands_from_values,
     require_cascade,
 )
+from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.live_parameters import cascade_parameters
 from kittiwake.runtime.program import Commands, Program
 from kittiwake.sim.fleet import Fleet
@@ -78,6 +84,7 @@ class Stepper:
     def reset(self, seed: int) -> None:
         """Return to the start."""
         state = self._program.start(seed)
+        forget_failures(self._program.fleet)
         with self._program.precision_context():
             self._floats, self._words = self._pack(state)
         self._tick = 0
@@ -90,11 +97,27 @@ class Stepper:
         if command_types not in self._accepted:
             require_cascade(command_types, program.vehicles)
             self._accepted.add(command_types)
+        arguments = (program.parameters, self._floats, self._words, numbers, command_types)
         with program.precision_context():
-            self._floats, self._words = self._advance(
-                program.parameters, self._floats, self._words, numbers, command_types
-            )
+            if program.on_host:
+                self._floats, self._words = self._advance_watched(arguments)
+            else:
+                self._floats, self._words = self._advance(*arguments)
         self._tick += 1
+
+    def _advance_watched(self, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Advance with controllers in plain Python, whose errors are those of the step.
+
+        Raises:
+            ControllerError: if a controller has failed.
+        """
+        fleet = self._program.fleet
+        with watched(fleet):
+            later = jax.block_until_ready(self._advance(*arguments))
+        failure = first_failure(fleet)
+        if failure is not None:
+            raise ControllerError(failure.reason()) from failure.cause
+        return later
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle begin a step of its mission with the next physics step."""

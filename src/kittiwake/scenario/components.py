@@ -106,6 +106,12 @@ class ComponentBuilder:
             return None if component is None else Scheduled(component, every)
         return None
 
+    def scheduled_own(self, component: AbstractComponent, rate_hz: object, path: KeyPath) -> Any:
+        """Return a component of one's own with its rate, or None after collecting a mistake."""
+        with self.problems.collecting((*path, "rate_hz")):
+            return Scheduled(component, self._every(component.default_rate_hz, rate_hz))
+        return None
+
     def instrument(self, entry: Plain, path: KeyPath) -> Any:
         """Return a sensor with its rate and errors, or None after collecting its mistakes."""
         errors_given, rest = _pop_key("errors", entry)

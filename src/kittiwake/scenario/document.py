@@ -14,6 +14,7 @@ import numpy as np
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.units import stored_name
 from kittiwake.scenario import plain_yaml
+from kittiwake.scenario.own_controller import as_file_data
 from kittiwake.scenario.plain_yaml import MAX_BYTES, MAX_DEPTH, YamlSource
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, shortened
 
@@ -74,6 +75,12 @@ class Document:
     def from_override(self, path: KeyPath) -> bool:
         """Return True if an override set a value; it names files relative to the working folder."""
         return isinstance(self._place(path), str)
+
+    def with_value(self, path: KeyPath, value: Plain, words: str) -> "Document":
+        """Return the document with a value replaced; ``words`` name its source in messages."""
+        data = _replace_at(self.data, path, value)
+        places = _without_subtree(self.places, path) | {path: words}
+        return replace(self, data=data, places=places)
 
     def _place(self, path: KeyPath) -> int | str | None:
         while path and path not in self.places:
@@ -145,7 +152,7 @@ def apply_overrides(document: Document, items: Iterable[str | Override]) -> Docu
 
 def dump_document(data: dict[str, Any]) -> str:
     """Return a resolved scenario as YAML that reads back equal."""
-    return plain_yaml.dump(data)
+    return plain_yaml.dump(as_file_data(data))
 
 
 def _apply_override(document: Document, item: str, words: str) -> Document:

@@ -95,6 +95,20 @@ def scenario_json_schema() -> Schema:
     }
 
 
+# a class of a Python file, with the keys of its own parameters
+OF_CODE: Schema = {
+    "type": "object",
+    "properties": {
+        "file": {"type": "string"},
+        "class": {"type": "string"},
+        "rate_hz": ENTRY_KEYS["rate_hz"],
+    },
+    "required": ["file", "class"],
+    "not": {"required": ["type"]},
+    "description": "a class of a Python file, loaded only where it is allowed",
+}
+
+
 class _Records:
     """Schemas of parameter records, whose shared parts are definitions."""
 
@@ -121,7 +135,9 @@ class _Records:
     def family(self, registry: Registry) -> Schema:
         """Return the schema of an entry of a family: a name, or a mapping with ``type``."""
         names = registry.names()
-        return {"anyOf": [{"enum": names}, *(self._entry(registry, name) for name in names)]}
+        own = [OF_CODE] if registry is CONTROLLERS else []
+        entries = [self._entry(registry, name) for name in names]
+        return {"anyOf": [{"enum": names}, *entries, *own]}
 
     def _entry(self, registry: Registry, name: str) -> Schema:
         """Return the schema of a mapping with ``type``."""

@@ -2,20 +2,30 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
 from kittiwake.scenario.build import build
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
+from kittiwake.scenario.own_controller import (
+    CONTROLLER,
+    allowed_paths,
+    holds_own,
+    with_code,
+    without_code,
+)
+from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.scenario import IN_PYTHON, Scenario
 from kittiwake.scenario.schema import ScenarioSchema
 
 # the scenario's file name in a run folder
 RUN_FILE = "scenario.yaml"
+VEHICLES_KEY = "vehicles"
 
 
 def find(scenario: str) -> Path:
@@ -42,8 +52,16 @@ def find(scenario: str) -> Path:
     raise ScenarioError(message)
 
 
+# folders or files of which a scenario may load code, or one of them
+AllowedCode: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]] | None
+
+
 def load_scenario(
-    scenario: str, overrides: Sequence[str | Override] = (), *, logged: bool = False
+    scenario: str,
+    overrides: Sequence[str | Override] = (),
+    *,
+    logged: bool = False,
+    allow_code: AllowedCode = None,
 ) -> Scenario:
     """Return a scenario with overrides such as ``vehicles.pelican.start.yaw_deg=90``.
 
@@ -51,18 +69,48 @@ def load_scenario(
         scenario: a library name or a file path.
         overrides: values by path.
         logged: whether the flight has a log, which limits the number of vehicles.
+        allow_code: the folders whose Python files the scenario may load.
 
     Raises:
         ScenarioError: if the scenario cannot be read or flown; one line for each mistake.
     """
     path = find(scenario)
+    document = apply_overrides(_read_scenario(path), overrides)
+    return build(_with_code(document, path.parent, allow_code), path.parent, logged=logged)
+
+
+def _read_scenario(path: Path) -> Document:
     document = read_document(path)
     _refuse_foreign(document, path)
-    return build(apply_overrides(document, overrides), path.parent, logged=logged)
+    return document
+
+
+def load_recorded(path: Path) -> Scenario:
+    """Return the scenario of a log, to show it; controllers of code are left out.
+
+    Raises:
+        ScenarioError: if the scenario cannot be read; one line for each mistake.
+    """
+    document = read_document(path)
+    return build(replace(document, data=without_code(document.data)), path.parent)
+
+
+def _with_code(document: Document, folder: Path, allow_code: AllowedCode) -> Document:
+    """Return the document with the controllers of those files whose code is allowed."""
+
+    def file_of(name: str, path: KeyPath) -> Path:
+        return Path(name) if document.from_override(path) else folder / name
+
+    allowed = allowed_paths(allow_code)
+    if not allowed:
+        return document
+    return replace(document, data=with_code(document.data, file_of, document.where, allowed))
 
 
 def load_in_python(
-    source: str | PathLike[str] | Mapping[str, Any], overrides: Mapping[str, Any] | None
+    source: str | PathLike[str] | Mapping[str, Any],
+    overrides: Mapping[str, Any] | None,
+    allow_code: AllowedCode = None,
 ) -> Scenario:
     """Return a scenario by library name, path or data, with overrides by path.
 
@@ -73,11 +121,39 @@ def load_in_python(
     _require_type(source, str | PathLike | Mapping, "scenario", kinds)
     example = 'a mapping such as {"vehicles.pelican.start.yaw_deg": 90}'
     _require_type(overrides, Mapping | None, "overrides", example)
-    items = [Override.from_python(str(path), value) for path, value in (overrides or {}).items()]
+    plain = {str(path): as_plain(value) for path, value in (overrides or {}).items()}
+    items = [
+        Override.from_python(path, value) for path, value in plain.items() if not holds_own(value)
+    ]
+    folder, document = Path(), Document({}, {}, IN_PYTHON)
     if isinstance(source, Mapping):
         document = Document(as_plain(source), {(): IN_PYTHON}, IN_PYTHON)
-        return build(apply_overrides(document, items), Path())
-    return load_scenario(fspath(source), items)
+    else:
+        path = find(fspath(source))
+        folder, document = path.parent, _read_scenario(path)
+    document = apply_overrides(document, items)
+    for path, value in plain.items():
+        if holds_own(value):
+            document = _with_own(document, path, value)
+    return build(_with_code(document, folder, allow_code), folder)
+
+
+def _with_own(document: Document, path: str, value: Any) -> Document:
+    """Return the document with controllers of one's own, which no text can hold.
+
+    Raises:
+        ScenarioError: if the path is not that of a vehicle's controllers.
+    """
+    first, _, rest = path.partition(".")
+    name, _, last = rest.rpartition(".")
+    entries = document.data.get(VEHICLES_KEY)
+    if (first, last) != (VEHICLES_KEY, CONTROLLER) or name not in (entries or {}):
+        message = (
+            f"overrides={{'{path}': ...}}: an object of your own is a controller; write "
+            "vehicles.NAME.controller"
+        )
+        raise ScenarioError(message)
+    return document.with_value((first, name, last), value, f"overrides={{'{path}': ...}}")
 
 
 def _require_type(given: object, kind: Any, name: str, expected: str) -> None:

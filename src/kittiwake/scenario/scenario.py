@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kittiwake.contact.engine import AbstractPhysics
 from kittiwake.control.feed_forward import uses_acceleration
@@ -28,6 +28,9 @@ from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.team_radio import Membership
 from kittiwake.vehicles import VEHICLES
 from kittiwake.world.world import WorldModel
+
+if TYPE_CHECKING:
+    from kittiwake.scenario.load import AllowedCode
 
 # the keys of values that are drawn for each episode of a task: from the full range, in both
 # spellings, and by difficulty
@@ -138,22 +141,27 @@ class Scenario:
         cls,
         source: "str | PathLike[str] | Mapping[str, Any]",
         overrides: Mapping[str, Any] | None = None,
+        allow_code: "AllowedCode" = None,
     ) -> "Scenario":
         """Return a library scenario by name, that of a YAML file, or that of its data.
 
         Args:
             source: a library name, the path of a file, or a mapping as in a file.
             overrides: values by path, such as ``{"vehicles.pelican.start.yaw_deg": 90}``.
+            allow_code: the folder whose Python files the scenario may load, or several.
 
         Raises:
             ScenarioError: one line for each mistake, with file and line.
         """
         from kittiwake.scenario.load import load_in_python
 
-        return load_in_python(source, overrides)
+        return load_in_python(source, overrides, allow_code)
 
     def to_yaml(self) -> str:
-        """Return the text of a scenario file that flies the same."""
+        """Return the text of a scenario file that flies the same.
+
+        An object of one's own is written as its class alone, with which no file can be read again.
+        """
         return dump_document({"format": FORMAT, **self.document.data})
 
     def check_flight(self, duration_s: float | None = None) -> None:

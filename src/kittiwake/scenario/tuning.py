@@ -9,7 +9,7 @@ from kittiwake.control import CONTROLLERS
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.build import build
-from kittiwake.scenario.document import apply_overrides, written
+from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.vehicle_builder import written_controllers
@@ -33,9 +33,11 @@ def with_gains(
         message = f"no gain of '{controller}' is given; write its name and value, such as damping=1"
         raise ScenarioError(message)
     controllers = _with_gains(entries[vehicle], controller, gains)
-    item = f"vehicles.{vehicle}.controller={written(controllers)}"
+    key = ("vehicles", vehicle, "controller")
     try:
-        changed = build(apply_overrides(scenario.document, [item]), scenario.folder)
+        words = f"--set {'.'.join(key)}"
+        document = scenario.document.with_value(key, as_plain(controllers), words)
+        changed = build(document, scenario.folder)
     except ScenarioError as error:
         message = f"gains of '{controller}' for '{vehicle}': {_without_place(str(error))}"
         raise ScenarioError(message) from None
@@ -67,10 +69,14 @@ def _without_place(message: str) -> str:
 
 def _with_gains(entry: Mapping[str, Any], controller: str, gains: Mapping[str, Any]) -> list[Any]:
     """Return the controllers as scenario entries, including one of the vehicle model."""
-    listed = [one if isinstance(one, dict) else {"type": one} for one in written_controllers(entry)]
-    if not any(one["type"] == controller for one in listed):
+    listed = [{"type": one} if isinstance(one, str) else one for one in written_controllers(entry)]
+    if not any(_is_of_type(one, controller) for one in listed):
         listed.append({"type": controller})
-    return [merged(one, gains) if one["type"] == controller else one for one in listed]
+    return [merged(one, gains) if _is_of_type(one, controller) else one for one in listed]
+
+
+def _is_of_type(entry: Any, controller: str) -> bool:
+    return isinstance(entry, dict) and entry.get("type") == controller
 
 
 def _kept_in_order(
@@ -79,7 +85,9 @@ def _kept_in_order(
     """Return the original cascade with the first controller of this type replaced."""
     controller_types = [type(level.component) for level in before.cascade]
     if controller_type not in controller_types:
-        has = ", ".join(map(CONTROLLERS.name_of, controller_types))
+        has = ", ".join(
+            CONTROLLERS.registered_name(one) or one.__name__ for one in controller_types
+        )
         missing = CONTROLLERS.name_of(controller_type)
         message = f"'{name}' has no controller {missing}. Its controllers: {has}"
         raise ScenarioError(message)

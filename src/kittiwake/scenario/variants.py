@@ -1,7 +1,8 @@
 """Variants of a scenario: other controllers, or noise on their state estimates."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kittiwake.control import CONTROLLERS
@@ -10,8 +11,20 @@ from kittiwake.core.units import stored_name
 from kittiwake.estimation import ESTIMATORS
 from kittiwake.interfaces.cascade import ControllerOrType, cascade_path
 from kittiwake.interfaces.controller import AbstractController
-from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.build import build
+from kittiwake.scenario.changing import with_changes
+from kittiwake.scenario.definition import as_plain
+from kittiwake.scenario.load import AllowedCode, load_scenario
+from kittiwake.scenario.own_controller import (
+    COLON,
+    FILE,
+    OwnController,
+    as_file_data,
+    from_file,
+    parse_class,
+)
 from kittiwake.scenario.parameters import build_component
+from kittiwake.scenario.problems import shortened
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.vehicle_builder import written_controllers
 from kittiwake.vehicles import VEHICLES
@@ -22,20 +35,71 @@ NOISY = "noisy-truth"
 
 
 def variants(
-    scenario: str,
-    controllers: Sequence[str],
+    scenario: str | Scenario,
+    controllers: Sequence[str] | Mapping[str, Any],
     overrides: Sequence[str] = (),
     noise: Sequence[str] | None = None,
+    allow_code: AllowedCode = None,
 ) -> dict[str, Scenario]:
     """Return the scenario with each of these controllers, by name, with noise if given.
+
+    Args:
+        scenario: a library name, the path of a file, or a scenario, which takes no overrides.
+        controllers: the controllers as written, joined by ``+``, each a registered name or
+            ``FILE.py:CLASS``; or controllers by names of one's own, as for a ``Vehicle``.
+        overrides: changes to the scenario.
+        noise: deviations of ``noisy-truth``.
+        allow_code: the folders whose Python files the scenario may load. Files that ``controllers``
+            name need no permission.
 
     Raises:
         ScenarioError: if one of them cannot fly a vehicle, or if the noise is invalid.
     """
-    items = list(overrides)
-    if noise is not None:
-        items += noise_items(load_scenario(scenario, overrides, logged=True), noise)
-    return {name: with_controllers(scenario, name, items) for name in controllers}
+    base = _base(scenario, overrides, noise, allow_code)
+    if isinstance(controllers, Mapping):
+        given = {name: _as_list(as_plain(one)) for name, one in controllers.items()}
+    else:
+        given = {name: _parsed(name) for name in controllers}
+    return {name: with_controllers(base, name, chosen) for name, chosen in given.items()}
+
+
+def _base(
+    scenario: str | Scenario,
+    overrides: Sequence[str],
+    noise: Sequence[str] | None,
+    allow_code: AllowedCode,
+) -> Scenario:
+    """Return the scenario with overrides, and with noise if given."""
+    if isinstance(scenario, Scenario):
+        base = with_changes(scenario, overrides) if overrides else scenario
+        return base if noise is None else with_changes(base, noise_items(base, noise))
+    base = load_scenario(scenario, overrides, logged=True, allow_code=allow_code)
+    if noise is None:
+        return base
+    items = [*overrides, *noise_items(base, noise)]
+    return load_scenario(scenario, items, logged=True, allow_code=allow_code)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _parsed(controllers: str) -> list[Any]:
+    """Return the entries of controllers that are joined by ``+``.
+
+    Raises:
+        ScenarioError: for something else than registered names and classes of files.
+    """
+    return [_parsed_one(controllers, name) for name in controllers.split(AND)]
+
+
+def _parsed_one(controllers: str, name: str) -> Any:
+    if COLON in name and not set(name) & set("{}= "):
+        entry = parse_class(name)
+        return from_file(Path(entry[FILE]), entry)
+    _refuse_gains(controllers)
+    CONTROLLERS.find(name)
+    return name
 
 
 def noise_items(scenario: Scenario, noise: Iterable[str]) -> list[str]:
@@ -75,44 +139,55 @@ def _number(text: str) -> float | str:
         return text  # refused later, with its key
 
 
-def with_controllers(scenario: str, controllers: str, items: Sequence[str]) -> Scenario:
-    """Return a scenario with these controllers, joined by ``+``, before those of its vehicles.
+def with_controllers(scenario: Scenario, name: str, chosen: Sequence[Any]) -> Scenario:
+    """Return a scenario with these controllers before those of its vehicles.
 
     If they form no cascade with the scenario's own controllers, the vehicles' default controllers
     are added.
 
+    Args:
+        scenario: the scenario.
+        name: their name in messages.
+        chosen: the controllers as in a scenario's data.
+
     Raises:
         ScenarioError: if a vehicle cannot be flown by them.
     """
-    _refuse_gains(controllers)
-    names = controllers.split(AND)
-    entries = _entries(load_scenario(scenario, items, logged=True))
-    for name in names:
-        CONTROLLERS.find(name)
     refusal: KittiwakeError | None = None
     for with_default in (False, True):
-        chosen = [
-            f"vehicles.{vehicle}.controller="
-            f"{json.dumps(_cascade(entry, names, with_default=with_default))}"
-            for vehicle, entry in entries.items()
-        ]
+        document = scenario.document
+        for vehicle, entry in _entries(scenario).items():
+            cascade = _cascade(entry, chosen, with_default=with_default)
+            key = ("vehicles", vehicle, "controller")
+            words = f"--set {'.'.join(key)}={shortened(as_file_data(cascade))}"
+            document = document.with_value(key, cascade, words)
         try:
-            variant = load_scenario(scenario, [*items, *chosen], logged=True)
-            _refuse_idle(variant, names)
+            variant = build(document, scenario.folder, logged=True)
+            _refuse_idle(variant, [_title(one) for one in chosen])
         except KittiwakeError as error:
             refusal = refusal or error
         else:
             return variant
-    message = f"{controllers}: {refusal}"
+    message = f"{name}: {refusal}"
     raise ScenarioError(message) from None
 
 
-def _cascade(entry: dict[str, Any], names: Sequence[str], *, with_default: bool) -> list[Any]:
+def _cascade(entry: dict[str, Any], chosen: Sequence[Any], *, with_default: bool) -> list[Any]:
     default = VEHICLES.find(entry["model"]).default_controller
     # the scenario's own gains, if it names the controller as well
-    own = {one["type"] if isinstance(one, dict) else one: one for one in written_controllers(entry)}
-    first = [*names, default] if with_default else list(names)
-    return [*(own.pop(name, name) for name in dict.fromkeys(first)), *own.values()]
+    own = {_title(one): one for one in written_controllers(entry)}
+    first = {_title(one): one for one in [*chosen, *([default] if with_default else [])]}
+    kept = {title: own.pop(title, one) for title, one in first.items()}
+    # a name alone stands for them
+    given = [one if not isinstance(one, str) else kept[title] for title, one in first.items()]
+    return [*given, *own.values()]
+
+
+def _title(entry: Any) -> str:
+    """Return the name of a controller's type or class."""
+    if isinstance(entry, OwnController):
+        return entry.title
+    return entry["type"] if isinstance(entry, dict) else entry
 
 
 def _refuse_gains(controllers: str) -> None:
@@ -133,10 +208,10 @@ def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
         command_type, *_ = command_types
         levels = [level.component for level in vehicle.cascade]
         path = [i for start in command_types for i in cascade_path(levels, start, native)]
-        used = [CONTROLLERS.name_of(type(levels[i])) for i in dict.fromkeys(path)]
+        used = [_name_of(levels[i]) for i in dict.fromkeys(path)]
         idle = [wanted for wanted in names if wanted not in used]
         if idle:
-            unused = CONTROLLERS.find(idle[0])
+            unused = next(type(level) for level in levels if _name_of(level) == idle[0])
             message = (
                 f"{name} does not use {idle[0]}, which leads from "
                 f"{unused.consumes.__name__} to {unused.produces.__name__}, in its cascade from "
@@ -144,6 +219,10 @@ def _refuse_idle(scenario: Scenario, names: Sequence[str]) -> None:
                 f"{_advice(names, unused, levels, command_type, native)}"
             )
             raise ScenarioError(message)
+
+
+def _name_of(controller: AbstractController) -> str:
+    return CONTROLLERS.registered_name(type(controller)) or type(controller).__name__
 
 
 def _advice(

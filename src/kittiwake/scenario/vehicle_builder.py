@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import equinox as eqx
@@ -11,7 +12,7 @@ import numpy as np
 
 from kittiwake.actuators import FAULTS
 from kittiwake.control import CONTROLLERS
-from kittiwake.core.commands import MotorsOff
+from kittiwake.core.commands import MotorsOff, PositionYaw
 from kittiwake.core.component import Scheduled
 from kittiwake.core.copies import fresh_copy, replicate_with
 from kittiwake.core.errors import CascadeError, ScenarioError
@@ -28,7 +29,10 @@ from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
+from kittiwake.scenario.own_controller import OwnController, is_code, refusal
+from kittiwake.scenario.own_controller_builder import OwnControllerBuilder, OwnSetting
 from kittiwake.scenario.problems import KeyPath, ProblemList
+from kittiwake.scenario.python_controller import PythonController
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, entry_vehicle_names
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.sensors import SENSORS
@@ -60,12 +64,21 @@ class VehicleBuilder:
         """List that collects the mistakes."""
         return self.components.problems
 
+    @property
+    def own(self) -> OwnControllerBuilder:
+        """Builder of controllers of one's own."""
+        return OwnControllerBuilder(self.components, float(self.settings.gravity_mps2))
+
     def build(self, name: str, entry: VehicleSchema) -> dict[str, AssembledVehicle]:
         """Return an entry's vehicles by name: the entry's own, or numbered from NAME-1."""
         path = ("vehicles", name)
         vehicle = self._vehicle(entry, path)
         if vehicle is None or entry.count is None:
-            return {} if vehicle is None else self._ready({name: vehicle}, path)
+            return (
+                {}
+                if vehicle is None
+                else self._ready(self._with_hosts({name: vehicle}, entry), path)
+            )
         written = {"spacing_m": entry.spacing_m, "grid": entry.grid}
         given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
@@ -78,9 +91,34 @@ class VehicleBuilder:
             return {}
         places = map(jax.tree.structure(Vec3.zero()).unflatten, positions_m.tolist())
         starts = replicate_with(vehicle.start, "position_world_m", places)
-        return self._ready(
-            dict(zip(names, replicate_with(vehicle, "start", starts), strict=True)), path
-        )
+        vehicles = dict(zip(names, replicate_with(vehicle, "start", starts), strict=True))
+        return self._ready(self._with_hosts(vehicles, entry), path)
+
+    def _with_hosts(
+        self, vehicles: dict[str, AssembledVehicle], entry: VehicleSchema
+    ) -> dict[str, AssembledVehicle]:
+        """Return the vehicles, each with its own copies of controllers in plain Python."""
+        given = entry.controller if isinstance(entry.controller, list) else [entry.controller]
+
+        def level(name: str, vehicle: AssembledVehicle, part: Any, written: Any) -> Any:
+            if not isinstance(part.component, PythonController) or written.controller is None:
+                return part
+            parameters = vehicle.dynamics.vehicle_parameters(self.settings.gravity_mps2)
+            host = written.host(name, parameters)
+            return dataclasses.replace(part, component=part.component.with_host(host))
+
+        return {
+            name: dataclasses.replace(
+                vehicle,
+                cascade=tuple(
+                    level(name, vehicle, part, written)
+                    for part, written in zip_longest(vehicle.cascade, given)
+                ),
+            )
+            if vehicle.on_host
+            else vehicle
+            for name, vehicle in vehicles.items()
+        }
 
     def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> AssembledVehicle | None:
         """Return the vehicle, or None after collecting all mistakes in its entry.
@@ -128,7 +166,8 @@ class VehicleBuilder:
         estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
         guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
         avoidance = self._avoidance(entry, path)
-        controllers = self._controllers(entry, model, dynamics, path)
+        setting = OwnSetting(model, dynamics, start, _command_type(guidance))
+        controllers = self._controllers(entry, setting, path)
         faults = self.components.listed(FAULTS, entry.faults, (*path, "faults"))
         self._check_sensors(entry, sensors, estimator, path)
         if model is None:
@@ -304,24 +343,26 @@ class VehicleBuilder:
         )
 
     def _controllers(
-        self,
-        entry: VehicleSchema,
-        model: VehicleModel | None,
-        dynamics: AbstractDynamics | None,
-        path: KeyPath,
+        self, entry: VehicleSchema, setting: OwnSetting, path: KeyPath
     ) -> list[tuple[Any, Any]]:
         """Return the scenario's controllers as written and as built, None for invalid ones."""
-        key, given = (*path, "controller"), entry.controller
+        key, given, model = (*path, "controller"), entry.controller, setting.model
         if given is None:
             given = [] if model is None else model.default_controller
         if isinstance(given, list):
             places = [((*key, i), written) for i, written in enumerate(given)]
         else:
             places = [(key, given)]
-        return [
-            (written, self._controller(written, model, dynamics, place))
-            for place, written in places
-        ]
+        found: list[tuple[Any, Any]] = []
+        for place, written in places:
+            if isinstance(written, OwnController):
+                built = self.own.build(written, setting, place)
+            else:
+                built = self._controller(written, model, setting.dynamics, place)
+            if built is not None:
+                setting = setting.after(built.component)
+            found.append((written, built))
+        return found
 
     def _controller(
         self,
@@ -334,6 +375,9 @@ class VehicleBuilder:
 
         Parameters that the scenario leaves out are from the vehicle's data, or from its dynamics.
         """
+        if is_code(written):
+            self.problems.add(path, refusal(written))
+            return None
         name = written.get("type") if isinstance(written, dict) else written
         if model is None or dynamics is None or not isinstance(name, str):
             return self.components.scheduled(CONTROLLERS, written, path)
@@ -399,6 +443,12 @@ def written_controllers(entry: Mapping[str, Any]) -> list[Any]:
     if given is None:
         given = VEHICLES.find(entry["model"]).default_controller
     return given if isinstance(given, list) else [given]
+
+
+def _command_type(guidance: Scheduled[AbstractGuidance] | None) -> type:
+    """Return the first command type of guidance; that of holding a place if it has none."""
+    known = () if guidance is None else guidance.component.command_types()
+    return next((one for one in known if one is not MotorsOff), PositionYaw)
 
 
 def _controller_type(written: Any) -> Any:

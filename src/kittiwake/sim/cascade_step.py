@@ -17,6 +17,7 @@ from kittiwake.core.measurements import Measurements
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag
 from kittiwake.interfaces.cascade import cascade_path
+from kittiwake.interfaces.controller import HostSetpoint
 from kittiwake.interfaces.guidance import AvoidanceInputs
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim.schedule import Clock, ScheduledState, run
@@ -60,12 +61,19 @@ def run_cascade(
     command: Command,
     inputs: CascadeInputs,
     clock: Clock,
+    is_flown: Flag | None = None,
 ) -> CascadeResult:
     """Return the result of the cascade from a command down to the actuator command.
 
-    Controllers that are not on this path are reset to their initial states.
+    Controllers that are not on this path are reset to their initial states. ``is_flown`` is false
+    if the vehicle follows another command; it only affects controllers on the host. By default it
+    is true.
     """
-    return fusion_barrier(partial(_run_from, vehicle, clock), state, as_arrays(command), inputs)
+    run_from = partial(_run_from, vehicle, clock)
+    if not vehicle.on_host:
+        return fusion_barrier(run_from, state, as_arrays(command), inputs)
+    flown = jnp.asarray(is_flown is None or is_flown)
+    return fusion_barrier(run_from, state, as_arrays(command), inputs, flown)
 
 
 def _run_from(
@@ -74,6 +82,7 @@ def _run_from(
     state: VehicleState,
     command: Command,
     inputs: CascadeInputs,
+    is_flown: Flag | None = None,
 ) -> CascadeResult:
     levels, streams = [level.component for level in vehicle.cascade], state.streams
     cascade = [
@@ -103,11 +112,14 @@ def _run_from(
         return command
 
     command = avoid(command)
+    is_flown = True if is_flown is None else is_flown
     for i in cascade_path(levels, type(command), vehicle.dynamics.command_type):
+        on_host = levels[i].on_host
+        setpoint = HostSetpoint(command, clock.time_s, is_flown) if on_host else command
         cascade[i], command = run(
             vehicle.cascade[i],
             state.cascade[i],
-            (command, inputs.estimate),
+            (setpoint, inputs.estimate),
             clock,
             streams[Stream.CONTROLLER.of(i)],
         )

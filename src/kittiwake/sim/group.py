@@ -54,7 +54,12 @@ class Group(eqx.Module):
             return function(jax.tree.unflatten(treedef, mine), *slices)
 
         # the barrier keeps the compiler from folding stacked numbers that happen to be equal
-        return jax.vmap(one)(jax.lax.optimization_barrier(varying), *over)
+        varying = jax.lax.optimization_barrier(varying)
+        if not self.vehicle.on_host:
+            return jax.vmap(one)(varying, *over)
+        # a mapped conditional computes both branches: the controller would be called at every step
+        result = one(_first(varying), *_first(over))
+        return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], result)
 
     def member(self, index: int) -> AssembledVehicle:
         """Return one of the vehicles."""
@@ -73,6 +78,11 @@ class Group(eqx.Module):
         )
         vehicle = replace(self.vehicle, start=starts)
         return replace(self, stacked=tuple(jax.tree.leaves(marks)), vehicle=vehicle)
+
+
+def _first(tree: Result) -> Result:
+    """Return the part of the only vehicle."""
+    return jax.tree.map(lambda leaf: leaf[0], tree)
 
 
 def name_hash(name: str) -> int:

@@ -386,19 +386,29 @@ def _decide(
             return _Decision(guidance, setpoint, *result)
     choice = setpoint if isinstance(setpoint, CommandChoice) else CommandChoice((setpoint,), 0)
     first, *others = choice.commands
-    result = run_cascade(vehicle, state, first, inputs, clock)
+    flown = [_is_flown(choice.index == index, commands) for index in range(len(choice.commands))]
+    result = run_cascade(vehicle, state, first, inputs, clock, flown[0])
     for index, command in enumerate(others, start=1):
-        other = run_cascade(vehicle, state, command, inputs, clock)
+        other = run_cascade(vehicle, state, command, inputs, clock, flown[index])
         result = tree_where(
             choice.index == index,
             fill_outputs(other, result),
             fill_outputs(result, other),
         )
-    for external in commands:
+    for place, external in enumerate(commands, start=1):
         assert external.addressed is not None
-        other = run_cascade(vehicle, state, external.command, inputs, clock)
+        is_flown = _is_flown(external.addressed, commands[place:])
+        other = run_cascade(vehicle, state, external.command, inputs, clock, is_flown)
         result = tree_where(external.addressed, other, result)
     return _Decision(guidance, setpoint, *result)
+
+
+def _is_flown(chosen: Flag, later: tuple[ExternalCommand, ...]) -> Flag:
+    """Return True for a chosen command that no later one replaces."""
+    for external in later:
+        assert external.addressed is not None
+        chosen = jnp.logical_and(chosen, jnp.logical_not(external.addressed))
+    return chosen
 
 
 def _report(estimate: Kinematics) -> StateReport:

@@ -8,7 +8,7 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.runtime.comparison import compare
-from kittiwake.scenario.variants import with_controllers
+from kittiwake.scenario.variants import variants
 
 # in the air feet change nothing but the time to compile
 SCENARIO = """
@@ -53,7 +53,7 @@ def test_seeds_differ_by_the_noise_and_controllers_meet_the_same_noise(trials):
 
 
 def test_the_scenarios_controllers_and_gains_are_kept_if_they_fit(scenario):
-    vehicle = with_controllers(scenario, "euler-attitude", []).vehicles["tern"]
+    vehicle = variants(scenario, ["euler-attitude"])["euler-attitude"].vehicles["tern"]
     levels = [level.component for level in vehicle.cascade]
     path = cascade_path(levels, PositionYaw, vehicle.dynamics.command_type)
     position, _, attitude = (levels[i] for i in path)

@@ -5,11 +5,11 @@ from math import hypot
 
 from kittiwake.adapters.ros.message_types import Message
 from kittiwake.adapters.ros.ranges import POSITION, RATE, VELOCITY
+from kittiwake.core.command_numbers import UNIT_TOLERANCE
 from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.runtime.commands import UNIT_TOLERANCE
 from kittiwake.scenario.ros_settings import RosSettings
 
 

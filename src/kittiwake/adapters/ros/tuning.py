@@ -127,7 +127,9 @@ def _parameters(
     excluded = frozenset(flown.dynamics.vehicle_parameters(scenario.world.gravity_mps2))
     for level in flown.cascade:
         law = level.component
-        yield from _parameters_of(law, (CONTROLLERS.name_of(type(law)),), excluded)
+        name = CONTROLLERS.registered_name(type(law))
+        if name is not None:
+            yield from _parameters_of(law, (name,), excluded)
 
 
 def _parameters_of(

@@ -12,7 +12,7 @@ from kittiwake.analysis.plots.page import PanelColumn, PlotPage, compose
 from kittiwake.analysis.plots.panels import PlotLine, TimePanel
 from kittiwake.analysis.plots.style import GRAY, HUES, INK, REPORT, PageFigure, PlotStyle
 from kittiwake.analysis.table import POSITION_WORLD_M
-from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.load import load_recorded
 
 # maximum number of members whose paths are drawn
 MAX_PATHS = 100
@@ -24,7 +24,7 @@ def save_flock_pages(
     log: Log, folder: Path, *, style: PlotStyle = REPORT, file_format: str = "png"
 ) -> list[Path]:
     """Write ``flock-TEAM.png`` for each team of a run."""
-    scenario = load_scenario(str(folder / SCENARIO_FILE))
+    scenario = load_recorded(folder / SCENARIO_FILE)
     written: list[Path] = []
     for team in teams_of(scenario):
         flown = history(log, team)

@@ -22,7 +22,7 @@ from kittiwake.analysis.plots.style import (
 )
 from kittiwake.analysis.survey import ProbeSamples, TrueField, coverages, probe_samples
 from kittiwake.analysis.table import POSITION_WORLD_M
-from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.load import load_recorded
 from kittiwake.scenario.scenario import Scenario
 
 CELLS = 150
@@ -48,7 +48,7 @@ def save_survey_maps(
     found = [probe for probe in probe_samples(log) if len(probe.values)]
     if not found:
         return []
-    scenario = load_scenario(str(folder / SCENARIO_FILE))
+    scenario = load_recorded(folder / SCENARIO_FILE)
     written: list[Path] = []
     for name in dict.fromkeys(probe.field for probe in found):
         written.append(folder / f"survey-{name}.{file_format}")

@@ -30,8 +30,10 @@ class ParametersPanel:
         vehicle = self._session.executor.scenario.vehicles[self._context.selected]
         for level in vehicle.cascade:
             gains = _gains(level.component)
-            if gains:
-                self._controller(CONTROLLERS.name_of(type(level.component)), gains)
+            # those of a controller of one's own cannot be changed by the name of its type
+            name = CONTROLLERS.registered_name(type(level.component))
+            if gains and name is not None:
+                self._controller(name, gains)
 
     def _controller(self, name: str, gains: dict[str, float | tuple[float, ...]]) -> None:
         gui = self._context.gui
