@@ -8,11 +8,14 @@ data: ``kittiwake.Scenario`` builds the component from it, as it does from a fil
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from os import PathLike
 from types import UnionType
-from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, TypeAlias, Union, get_args, get_origin, get_type_hints
 
+import equinox as eqx
+import numpy as np
 from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
@@ -70,6 +73,13 @@ class ComponentSpec:
     @override
     def __hash__(self) -> int:
         return hash(self.name)
+
+
+# values of parameters as the stubs of the namespaces declare them (scripts/stubs)
+Component: TypeAlias = ComponentSpec | str | Mapping[str, Any]
+Record: TypeAlias = Mapping[str, Any] | eqx.Module
+Vector: TypeAlias = Sequence[float] | Vec3 | np.ndarray
+FileName: TypeAlias = str | PathLike[str]
 
 
 def namespace(
