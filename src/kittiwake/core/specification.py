@@ -21,8 +21,6 @@ from typing_extensions import override
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import stored_name
-from kittiwake.geometry.scalar import Flag, Integer, Real
-from kittiwake.geometry.vec3 import Vec3
 
 
 class ComponentSpec:
@@ -126,6 +124,10 @@ def _by_class_name(registries: tuple[Registry, ...]) -> dict[str, tuple[Registry
 
 def _plain_type(hint: Any) -> Any:
     """Return a type as users write its values: a number for a scalar that may be traced."""
+    # imported here, so that names can be listed without JAX
+    from kittiwake.geometry.scalar import Flag, Integer, Real
+    from kittiwake.geometry.vec3 import Vec3
+
     if hint in (Real, Integer, Flag):
         return {Real: float, Integer: int, Flag: bool}[hint]
     inner = get_args(hint)
