@@ -10,12 +10,18 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from os import PathLike
 from types import UnionType
-from typing import Any, ClassVar, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-import equinox as eqx
-import numpy as np
 from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
@@ -73,11 +79,19 @@ class ComponentSpec:
         return hash(self.name)
 
 
-# values of parameters as the stubs of the namespaces declare them (scripts/stubs)
-Component: TypeAlias = ComponentSpec | str | Mapping[str, Any]
-Record: TypeAlias = Mapping[str, Any] | eqx.Module
-Vector: TypeAlias = Sequence[float] | Vec3 | np.ndarray
-FileName: TypeAlias = str | PathLike[str]
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import equinox as eqx
+    import numpy as np
+
+    from kittiwake.geometry.vec3 import Vec3
+
+    # values of parameters as the stubs of the namespaces declare them (scripts/stubs)
+    Component: TypeAlias = ComponentSpec | str | Mapping[str, Any]
+    Record: TypeAlias = Mapping[str, Any] | eqx.Module
+    Vector: TypeAlias = Sequence[float] | Vec3 | np.ndarray
+    FileName: TypeAlias = str | PathLike[str]
 
 
 def namespace(
