@@ -23,6 +23,21 @@ def is_zero(value: Real) -> bool:
     return isinstance(value, int | float) and bool(value == 0.0)
 
 
+def require_scalar(value: object, owner: str, instead: str) -> None:
+    """Refuse an array or a sequence where one number is required; traced values may be batched.
+
+    Raises:
+        TypeError: with what to write instead.
+    """
+    if isinstance(value, float | int | jax.core.Tracer):
+        return
+    shaped = isinstance(value, np.ndarray | jax.Array) and value.ndim > 0
+    if shaped or isinstance(value, str | list | tuple):
+        given = f"an array of shape {value.shape}" if shaped else repr(value)
+        message = f"`{owner}`: got {given}; must be one number. {instead}"
+        raise TypeError(message)
+
+
 def multiply(a: Real, b: Real) -> Real:
     """Return ``a * b``; 0.0 if a factor is known to be zero, which XLA does not simplify."""
     return 0.0 if is_zero(a) or is_zero(b) else a * b
