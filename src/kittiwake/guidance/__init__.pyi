@@ -43,6 +43,22 @@ class Barrier(ComponentSpec):
         safe_distance_ft: float = ...,
     ) -> None: ...
 
+class Circle(ComponentSpec):
+    """A level circle through the start, with feed-forward."""
+
+    def __init__(
+        self,
+        *,
+        radius_m: float = ...,
+        period_s: float = ...,
+        center_world_m: Vector | None = ...,
+        direction: Literal["counterclockwise", "clockwise"] = "counterclockwise",
+        feed_forward: Literal["position", "velocity", "acceleration", "jerk"] = "jerk",
+        rate_hz: float = ...,
+        radius_ft: float = ...,
+        center_world_ft: Vector | None = ...,
+    ) -> None: ...
+
 class Curve(ComponentSpec):
     """A circle, a helix, a figure of eight or a turn in place, with feed-forward."""
 
