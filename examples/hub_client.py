@@ -8,10 +8,10 @@ members here are points that reach a velocity with a lag.
 import sys
 from contextlib import ExitStack
 
+import kittiwake as kw
 from kittiwake.adapters.hub.client import Member
 from kittiwake.adapters.hub.flock_server import FlockServer
 from kittiwake.adapters.hub.server import Hub, serving
-from kittiwake.scenario.load import load_scenario
 
 TARGET_M, LAG_S = (5.0, 5.0, 5.0), 0.2
 
@@ -36,7 +36,7 @@ class Point:
             self.position_m[i] += self.velocity_mps[i] * dt_s
 
 
-scenario = load_scenario(sys.argv[1] if len(sys.argv) > 1 else "flock-hub-8")
+scenario = kw.Scenario.load(sys.argv[1] if len(sys.argv) > 1 else "flock-hub-8")
 with serving(Hub(FlockServer(scenario), lockstep=True)) as ports, ExitStack() as leaving:
     points = [
         Point(port, name, (1.5 * i, 0.0, 2.0)) for i, (name, port) in enumerate(ports.items())

@@ -12,13 +12,11 @@ bounds are checked there like those of any other controller.
 """
 
 import dataclasses
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
 
 import kittiwake as kw
-from kittiwake.core.bounds import POSITIVE
-from kittiwake.core.component import Scheduled
 
 
 class SpringDamper(kw.AbstractController):
@@ -27,11 +25,13 @@ class SpringDamper(kw.AbstractController):
     consumes: ClassVar[type] = kw.PositionYaw
     produces: ClassVar[type] = kw.ThrustAttitude
 
-    mass_kg: Annotated[float, POSITIVE] = 1.68
-    stiffness_per_s2: Annotated[float, POSITIVE] = 1.2
-    damping_per_s: Annotated[float, POSITIVE] = 1.8
+    mass_kg: Annotated[float, kw.bounds.POSITIVE] = 1.68
+    stiffness_per_s2: Annotated[float, kw.bounds.POSITIVE] = 1.2
+    damping_per_s: Annotated[float, kw.bounds.POSITIVE] = 1.8
 
-    def step(self, state, inputs, dt_s, key):
+    def step(
+        self, state: Any, inputs: tuple[kw.PositionYaw, kw.Kinematics], dt_s: float, key: Any
+    ) -> tuple[Any, kw.ThrustAttitude]:
         """Return the state and the command; the values of one vehicle are scalars."""
         del dt_s, key
         setpoint, estimate = inputs
@@ -46,9 +46,9 @@ changes = {"vehicles.pelican.start.yaw_deg": 0.0, "vehicles.pelican.estimator": 
 scenario = kw.load("keep-spot", changes).scenario
 pelican = scenario.vehicles["pelican"]
 # at 25 Hz, above the vehicle's own controllers
-cascade = (Scheduled(SpringDamper(), every=2), *pelican.cascade[1:])
+cascade = (kw.Scheduled(SpringDamper(), every=2), *pelican.cascade[1:])
 vehicles = {"pelican": dataclasses.replace(pelican, cascade=cascade)}
 
-log = kw.Simulation(dataclasses.replace(scenario, vehicles=vehicles)).run(duration_s=20.0)
+log = kw.Simulation(scenario.with_parts(vehicles=vehicles)).run(duration_s=20.0)
 rms_m = log.summary["vehicles"]["pelican"]["tracking_rms_m"]
 print(f"The spring and damper held the position to {100 * rms_m:.1f} cm (RMS over 20 s).")

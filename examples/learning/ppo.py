@@ -142,8 +142,10 @@ class Ppo:
         envs, seen = jax.jit(self.vector_env.reset)(keys[1])
         flights = Flights(envs, seen, jnp.zeros(count), jnp.zeros(count))
         optimizer = self.optimizer.init(eqx.filter(policy, eqx.is_array))
-        scales = (Scale(jnp.zeros(n), jnp.ones(n), jnp.zeros(())) for n in (size, ()))
-        return Learner(policy, optimizer, *scales, flights, keys[2])
+        seen_scale, reward_scale = (
+            Scale(jnp.zeros(n), jnp.ones(n), jnp.zeros(())) for n in (size, ())
+        )
+        return Learner(policy, optimizer, seen_scale, reward_scale, flights, keys[2])
 
     def compiled_update(self, learner: Learner) -> Any:
         """Return the compiled update, a function of a learner and the remaining share of time."""
@@ -307,7 +309,7 @@ def main() -> None:
     if not learner.scale.batches:
         sys.exit("Nothing was learned or saved: the time was up before the first update.")
     save(given.out, eased.name, learner, curve)
-    env = kw.make(given.task, conditions=given.conditions).led()
+    env = kw.make(given.task, conditions=given.conditions).with_beliefs()
     policies = {
         "random": lambda _, __, key: jax.random.uniform(key, (env.action_size,), minval=-1.0),
         "baseline": lambda state, *_: env.expert_action(state),

@@ -7,6 +7,8 @@ from typing import Literal
 
 from kittiwake.core.registry import Registry
 from kittiwake.core.specification import ComponentSpec
+from kittiwake.interfaces.dynamics import AbstractFault as AbstractFault
+from kittiwake.interfaces.parts import AbstractBattery as AbstractBattery
 
 BATTERIES: Registry
 FAULTS: Registry

@@ -10,6 +10,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -95,20 +96,29 @@ if TYPE_CHECKING:
 
 
 def namespace(
-    package: str, *registries: Registry
-) -> tuple[Callable[[str], type[ComponentSpec]], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose names are specifications."""
+    package: str, *registries: Registry, interfaces: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names are specifications.
 
-    def find(name: str) -> type[ComponentSpec]:
+    Args:
+        package: name of the package.
+        registries: registries of the specified components.
+        interfaces: modules of further names, for components of one's own.
+    """
+    modules = interfaces or {}
+
+    def find(name: str) -> Any:
+        if name in modules:
+            return getattr(import_module(modules[name]), name)
         names = _by_class_name(registries)
         if name not in names:
             message = f"module '{package}' has no attribute '{name}'"
             if not name.startswith("_"):
-                message += f". {did_you_mean(name, [*names])}"
+                message += f". {did_you_mean(name, [*names, *modules])}"
             raise AttributeError(message)
         return specification(*names[name])
 
-    return find, lambda: sorted(_by_class_name(registries))
+    return find, lambda: sorted([*_by_class_name(registries), *modules])
 
 
 @cache

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from kittiwake.core.registry import Registry
 from kittiwake.core.specification import Component, ComponentSpec, FileName, Record, Vector
+from kittiwake.world.environment import AbstractProcessKind as AbstractProcessKind
+from kittiwake.world.environment import AbstractWind as AbstractWind
+from kittiwake.world.ray import AbstractObstacle as AbstractObstacle
 
 WINDS: Registry
 TURBULENCE: Registry

@@ -7,6 +7,11 @@ from typing import Literal
 
 from kittiwake.core.registry import Registry
 from kittiwake.core.specification import ComponentSpec, Vector
+from kittiwake.core.wrench import Wrench as Wrench
+from kittiwake.interfaces.parts import AbstractForce as AbstractForce
+from kittiwake.interfaces.parts import AbstractGroundEffect as AbstractGroundEffect
+from kittiwake.interfaces.parts import AbstractRotor as AbstractRotor
+from kittiwake.interfaces.parts import Flow as Flow
 
 ROTORS: Registry
 GROUND_EFFECTS: Registry

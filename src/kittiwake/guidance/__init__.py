@@ -130,4 +130,13 @@ AVOIDANCE = Registry(
     entry_keys=("rate_hz",),
 )
 
-__getattr__, __dir__ = namespace(__name__, GUIDANCE, AVOIDANCE)
+__getattr__, __dir__ = namespace(
+    __name__,
+    GUIDANCE,
+    AVOIDANCE,
+    interfaces={
+        "AbstractAvoidance": "kittiwake.interfaces.guidance",
+        "AvoidanceInputs": "kittiwake.interfaces.guidance",
+        "GuidanceInputs": "kittiwake.interfaces.guidance",
+    },
+)

@@ -8,6 +8,9 @@ from typing import Literal
 
 from kittiwake.core.registry import Registry
 from kittiwake.core.specification import Component, ComponentSpec, FileName, Record, Vector
+from kittiwake.interfaces.guidance import AbstractAvoidance as AbstractAvoidance
+from kittiwake.interfaces.guidance import AvoidanceInputs as AvoidanceInputs
+from kittiwake.interfaces.guidance import GuidanceInputs as GuidanceInputs
 
 GUIDANCE: Registry
 TASKS: Registry

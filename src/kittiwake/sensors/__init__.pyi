@@ -8,6 +8,9 @@ from typing import Literal
 
 from kittiwake.core.registry import Registry
 from kittiwake.core.specification import Component, ComponentSpec, Record, Vector
+from kittiwake.interfaces.instrument import AbstractSensorError as AbstractSensorError
+from kittiwake.interfaces.sensor import SensorInputs as SensorInputs
+from kittiwake.sensors.errors.on_field import AbstractErrorOnField as AbstractErrorOnField
 
 SENSORS: Registry
 SENSOR_ERRORS: Registry

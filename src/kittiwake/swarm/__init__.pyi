@@ -7,6 +7,8 @@ from typing import Literal
 
 from kittiwake.core.registry import Registry
 from kittiwake.core.specification import ComponentSpec, Vector
+from kittiwake.interfaces.behavior import AbstractBehavior as AbstractBehavior
+from kittiwake.world.radio import AbstractRadio as AbstractRadio
 
 BEHAVIORS: Registry
 RADIOS: Registry

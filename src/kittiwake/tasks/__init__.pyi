@@ -7,6 +7,13 @@ from collections.abc import Sequence
 
 from kittiwake.core.registry import Registry
 from kittiwake.core.specification import ComponentSpec, Vector
+from kittiwake.tasks.action_mapping import ActionMapping as ActionMapping
+from kittiwake.tasks.action_mapping import Span as Span
+from kittiwake.tasks.mppi import Mppi as Mppi
+from kittiwake.tasks.rewards import tolerance as tolerance
+from kittiwake.tasks.task import AbstractTask as AbstractTask
+from kittiwake.tasks.task import Agent as Agent
+from kittiwake.tasks.task import TaskScene as TaskScene
 
 TASKS: Registry
 
