@@ -2,13 +2,15 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-JOBS ?= 2
+# test workers; empty: as many as suit the machine
+JOBS ?=
 ARGS ?=
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 # a module's flights compile once when one worker runs the whole module
 PYTEST := $(BIN)/python -m pytest --dist loadgroup
+WORKERS = $(or $(JOBS),$(shell scripts/workers))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all release coverage check docs bench lock clean
@@ -25,13 +27,13 @@ test: $(VENV)/.test  ## Run the tests, the slow ones left out (ARGS="..." goes t
 	@VENV=$(VENV) JOBS=$(JOBS) scripts/test $(ARGS)
 
 test-all: $(VENV)/.learners  ## Run all tests, compiled as users compile them
-	@$(PYTEST) -n $(JOBS) -m "not release" $(ARGS)
+	@$(PYTEST) -n $(WORKERS) -m "not release" $(ARGS)
 
 release: $(VENV)/.test  ## Test what has to hold before a release only
 	@$(PYTEST) -m release $(ARGS) tests/contract
 
 coverage: $(VENV)/.test  ## Run the tests and fail when too few branches are reached
-	@$(PYTEST) -n $(JOBS) -m "not slow and not release" --cov --cov-report=term $(ARGS)
+	@$(PYTEST) -n $(WORKERS) -m "not slow and not release" --cov --cov-report=term $(ARGS)
 
 check: $(VENV)/.test  ## Check format, lint, types, import contracts, spelling, vocabulary, dependencies
 	@VENV=$(VENV) scripts/check

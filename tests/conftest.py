@@ -4,6 +4,7 @@ import gc
 import os
 from collections.abc import Iterator
 from itertools import chain
+from math import inf
 from pathlib import Path
 
 # Set before anything imports JAX or matplotlib, and inherited by the processes that tests start.
@@ -25,6 +26,8 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 # folders whose tests look at the same flights
 TOGETHER = {"cockpit", "film", "rendering", "scene"}
+# a worker has 5 GB, and the largest groups take 2 GB
+REMEMBERED_GB = 2.0
 
 
 @pytest.fixture(autouse=True)
@@ -57,9 +60,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Forgets what a group has compiled: thousands of programs fill a process's memory."""
-    if nextitem is None or group_of(item) != group_of(nextitem):
+    """Forgets what groups have compiled before it fills a process's memory.
+
+    Until then the next group shares the programs of one operation each, which are most of them.
+    """
+    ends = nextitem is None or group_of(item) != group_of(nextitem)
+    if ends and resident_gb() > REMEMBERED_GB:
         jax.clear_caches()
+
+
+def resident_gb() -> float:
+    """Memory of this process; infinite where it cannot be read."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except OSError:
+        return inf
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e9
 
 
 def group_of(item: pytest.Item) -> str:

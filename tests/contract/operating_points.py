@@ -2,9 +2,11 @@
 
 import dataclasses
 import math
+from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.core.columns import from_columns, to_columns
@@ -27,14 +29,21 @@ class OperatingPoint(NamedTuple):
     @property
     def motion(self) -> Kinematics:
         """True motion, with a specific force."""
-        force = Vec3(0.3, -0.2, 9.7) * (1.0 + self.signal_size)
-        return dataclasses.replace(self.start.kinematics(), specific_force_body_mps2=force)
+        return _motion(self, jnp.result_type(float))
 
     @property
     def surroundings(self) -> Surroundings:
         """Surroundings with air at sea level."""
         air = Air(288.15, 101325.0, 1.225)
         return Surroundings(9.81, air, self.wind, self.height_m, math.inf, self.wind * 0.1)
+
+
+@cache
+def _motion(point: OperatingPoint, dtype: Any) -> Kinematics:
+    """Return the motion at a point, computed once for each precision."""
+    del dtype
+    force = Vec3(0.3, -0.2, 9.7) * (1.0 + point.signal_size)
+    return dataclasses.replace(point.start.kinematics(), specific_force_body_mps2=force)
 
 
 def cruising(shift: float = 0.0) -> OperatingPoint:

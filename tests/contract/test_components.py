@@ -75,10 +75,23 @@ each_slope = pytest.mark.parametrize("case", [once(case, STEEP) for case in CASE
 each_name = pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)
 
 
-def inputs_of(case, point, ticks=2):
-    """Return the inputs of a component over several ticks."""
-    component = case.make()
-    return tuple(as_arrays(case.contract.inputs(component, point, t)) for t in range(ticks))
+def inputs_of(case, point):
+    """Return the inputs of a component over two ticks."""
+    return _inputs_of(case, point, jnp.result_type(float))
+
+
+# of one component at its operating points: they take longer to compute than its steps
+@lru_cache(maxsize=16)
+def _inputs_of(case, point, dtype):
+    component = made(case, dtype)
+    return tuple(as_arrays(case.contract.inputs(component, point, t)) for t in range(2))
+
+
+@lru_cache(maxsize=1)
+def made(case, dtype):
+    """Return a component, made once for each precision."""
+    del dtype
+    return case.make()
 
 
 class Flown(NamedTuple):

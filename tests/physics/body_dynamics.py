@@ -47,7 +47,11 @@ def body(xx: float, yy: float, zz: float, **given: Any) -> WrenchBody:
     return WrenchBody(**{"mass_kg": 1.0, "inertia_kgm2": Inertia(xx, yy, zz), **given})
 
 
-@eqx.filter_jit
+def numbers_as_arrays(given: Any) -> Any:
+    """What is given with its numbers as arguments of a program, not as parts of it."""
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, given)
+
+
 def flown(
     dynamics: Any,
     start: Start,
@@ -58,6 +62,20 @@ def flown(
     every: int = 1,
 ) -> Any:
     """The motion after each ``every`` steps under a constant command, the start first."""
+    numbers = numbers_as_arrays((dynamics, start, command, dt_s, surroundings))
+    return _flown(*numbers, steps, every)
+
+
+@eqx.filter_jit
+def _flown(
+    dynamics: Any,
+    start: Any,
+    command: Any,
+    dt_s: Any,
+    surroundings: Any,
+    steps: int,
+    every: int,
+) -> Any:
     begun = dynamics.init(start.kinematics(), surroundings)
     state = as_arrays(begun)
 

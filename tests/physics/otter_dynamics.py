@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
-from tests.physics.strider_dynamics import around
+from tests.physics.strider_dynamics import around, at_any_length
 
 from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.core.kinematics import Start
@@ -50,7 +50,7 @@ def otter(**parameters: Any) -> MarineVessel:
 
 
 @eqx.filter_jit
-def _sailed(model: Any, state: Any, commands: Any, world: Any, dt_s: float) -> Any:
+def _sailed(model: Any, state: Any, commands: Any, world: Any, dt_s: Any) -> Any:
     def step(state: Any, command: Any) -> tuple[Any, Any]:
         command = model.limit_command(PropellerSpeeds(command[0], command[1]))
         later = model.step(state, command, world, dt_s, jax.random.key(0))
@@ -76,7 +76,7 @@ def voyage(
     state = model.init((Start() if start is None else start).kinematics(), numbers)
     state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
     commands = np.broadcast_to(np.asarray(speeds_radps, float), (round(duration_s / dt_s), 2))
-    return _sailed(model, state, jnp.asarray(commands, float), numbers, dt_s)
+    return at_any_length(_sailed, model, state, commands, numbers, dt_s)
 
 
 def _cross(a: Any) -> NDArray[np.float64]:

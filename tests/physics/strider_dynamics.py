@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from tests.physics.body_dynamics import numbers_as_arrays
 
 from kittiwake.core.commands import RudderThrust
 from kittiwake.core.kinematics import Start
@@ -19,6 +20,8 @@ from kittiwake.vehicles import VEHICLES
 from kittiwake.world.surroundings import Air, Surroundings
 
 DT_S = 0.01
+# rows of shared programs
+LENGTH = 3000
 
 
 @cache
@@ -54,7 +57,7 @@ def orders(steps: int, rudder_rad: Any = 0.0, thrust_n: Any = 0.0) -> np.ndarray
 
 
 @eqx.filter_jit
-def _sailed(model: Any, state: Any, rows: Any, world: Any, dt_s: float) -> Any:
+def _sailed(model: Any, state: Any, rows: Any, world: Any, dt_s: Any) -> Any:
     def step(state: Any, row: Any) -> tuple[Any, Any]:
         command = model.limit_command(RudderThrust(*row))
         later = model.step(state, command, world, dt_s, jax.random.key(0))
@@ -78,4 +81,17 @@ def sail(
     )
     state = model.init(start.kinematics(), world)
     state = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), state)
-    return _sailed(model, state, rows, world, dt_s)
+    return at_any_length(_sailed, model, state, rows, world, dt_s)
+
+
+def at_any_length(
+    sailed: Any, model: Any, state: Any, rows: Any, world: Any, dt_s: float
+) -> tuple[Any, Any]:
+    """Motion and actuators by a program that voyages of several lengths and models share."""
+    given = (numbers_as_arrays(model), state, world, jnp.asarray(dt_s))
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves((given, rows))):
+        return sailed(given[0], state, rows, world, given[3])
+    more = -len(rows) % LENGTH
+    longer = np.concatenate([rows, np.broadcast_to(rows[-1], (more, rows.shape[1]))])
+    found = sailed(given[0], state, jnp.asarray(longer), world, given[3])
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[: len(rows) + 1], found)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from tests.physics.body_dynamics import KEY, airborne, around
+from tests.physics.body_dynamics import KEY, airborne, around, numbers_as_arrays
 
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.commands import RotorSpeeds
@@ -54,9 +54,20 @@ def vehicle_parameters(name):
     return VEHICLES.find(name).parameters()
 
 
-@eqx.filter_jit
+# steps of programs that tests share
+LENGTH = 1000
+
+
 def flown(dynamics, speed_radps, dt_s, steps, every=1):
     """The state after each ``every`` steps at one command for all motors, in still air."""
+    numbers = numbers_as_arrays((dynamics, float(speed_radps), dt_s))
+    shared = -(-steps // LENGTH) * LENGTH if every == 1 else steps
+    states = _flown(*numbers, shared, every)
+    return jax.tree.map(lambda leaf: np.asarray(leaf)[: steps // every], states)
+
+
+@eqx.filter_jit
+def _flown(dynamics, speed_radps, dt_s, steps, every):
     state = as_arrays(dynamics.init(ALOFT.kinematics(), around()))
     command = RotorSpeeds((speed_radps,) * 4)
 
@@ -85,6 +96,11 @@ def drawn_w(states):
 # motors
 
 
+@eqx.filter_jit
+def _stepped(dynamics, state, speed_radps, dt_s):
+    return dynamics.step(state, RotorSpeeds((speed_radps,) * 4), around(), dt_s, KEY)
+
+
 @pytest.mark.parametrize(("began", "wanted", "lag_s"), [(200.0, 500.0, 0.05), (500.0, 200.0, 0.08)])
 def test_a_rotor_has_gone_63_percent_of_its_way_after_its_time_constant(began, wanted, lag_s):
     rotors = {"type": "lumped", "thrust_ns2": 1e-5, "torque_nms2": 1e-7, "radius_m": 0.1}
@@ -96,11 +112,8 @@ def test_a_rotor_has_gone_63_percent_of_its_way_after_its_time_constant(began, w
         begun,
         (jnp.asarray(began),) * 4,
     )
-    step = jax.jit(
-        lambda s: dynamics.step(s, RotorSpeeds((wanted,) * 4), around(), lag_s / 50, KEY)
-    )
     for _ in range(50):
-        state = match_dtypes(step(state), state)
+        state = match_dtypes(_stepped(dynamics, state, *as_arrays((wanted, lag_s / 50))), state)
     gone = (float(state.rigid_body.mechanical_state.velocities.speeds_radps[0]) - began) / (
         wanted - began
     )

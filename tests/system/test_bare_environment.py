@@ -32,6 +32,8 @@ COMMANDS = {
     ("list",): None,
     ("list", "gnss"): None,
     ("check", "camera-over-deck"): None,
+    ("schema",): None,
+    ("new", "mine"): None,
     ("plot", "run"): None,
     ("plot", "run", "--film"): "film",
     ("plot", "run", "--film", "--format", "gif"): "film",

@@ -4,10 +4,7 @@ A message names the file and the line, or the ``--set`` item, and then what is w
 """
 
 import copy
-import os
 import re
-import subprocess
-import sys
 import time
 from functools import cache
 from pathlib import Path
@@ -16,6 +13,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.system.commands import kittiwake_does
 
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.scenario import library
@@ -516,19 +514,11 @@ ON_THE_COMMAND_LINE = [
 
 
 @pytest.mark.parametrize("mutation", ON_THE_COMMAND_LINE)
-def test_the_command_line_ends_with_status_2_and_one_message(mutation, tmp_path):
+def test_the_command_line_ends_with_status_2_and_one_message(mutation, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     name, old, new, says = MUTATIONS[mutation]
-    (tmp_path / SPOILED).write_text(spoiled(name, old, new), encoding="utf-8")
-    answer = subprocess.run(
-        [sys.executable, "-c", "from kittiwake.cli import main; main()", "check", SPOILED],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    assert answer.returncode == 2
-    assert answer.stdout == ""
-    assert is_readable(answer.stderr.strip())
-    assert says in answer.stderr
+    Path(SPOILED).write_text(spoiled(name, old, new), encoding="utf-8")
+    answer = kittiwake_does("check", SPOILED)
+    assert (answer.status, answer.out) == (2, "")
+    assert is_readable(answer.err.strip())
+    assert says in answer.err

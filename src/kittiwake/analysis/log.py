@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # each takes half a second or more to import, and most runs n
 
 SCENARIO_FILE = "scenario.yaml"
 SUMMARY_FILE = "summary.json"
+# version of the format of that file
+FORMAT = 1
 REPLACE = "Remove it, or restore the one that 'kittiwake run' wrote."
 
 
@@ -191,10 +193,17 @@ def _read_summary(path: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        return _mapping(path, json.loads(path.read_text(encoding="utf-8")))
+        summary = _mapping(path, json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError) as error:
         message = f"'{path}' is not a readable JSON file{_place(error)}. {REPLACE}"
         raise LogError(message) from error
+    version = summary.get("format", FORMAT)
+    if version != FORMAT:
+        message = (
+            f"'{path}' is of format {version!r}; this version of Kittiwake reads format {FORMAT}"
+        )
+        raise LogError(message)
+    return summary
 
 
 def _mapping(path: Path, content: object) -> dict[str, Any]:

@@ -26,9 +26,12 @@ from typing import Any
 import numpy as np
 
 from kittiwake.analysis.log_fields import AXES, LogField, as_columns, as_fields
+from kittiwake.core.errors import LogError
 
 METADATA_NAME = "kittiwake"
-# key in that record: the SHA-256 of each file that the run wrote beside its log, by name
+# keys in that record: the version of this layout; a log without it is of the first one
+VERSION, FORMAT = "format", 1
+# the SHA-256 of each file that the run wrote beside its log, by name
 FILES = "files"
 EVENTS_TOPIC = "/events"
 EVENTS_SCHEMA = {
@@ -100,15 +103,24 @@ def pack_layouts(layouts: Mapping[str, Layout]) -> dict[str, str]:
         for columns, quantities in distinct
     ]
     vehicles = {name: distinct.index(layout) for name, layout in layouts.items()}
-    return {"kinds": json.dumps(kinds), "vehicles": json.dumps(vehicles)}
+    return {
+        VERSION: json.dumps(FORMAT),
+        "kinds": json.dumps(kinds),
+        "vehicles": json.dumps(vehicles),
+    }
 
 
 def unpack_layouts(metadata: Mapping[str, str]) -> dict[str, Layout]:
     """Return every vehicle's columns and quantities from the metadata record.
 
     Raises:
+        LogError: if the log is of another format.
         LookupError, TypeError, ValueError, RecursionError: if the record is invalid.
     """
+    version = json.loads(metadata.get(VERSION, "1"))
+    if version != FORMAT:
+        message = f"is of format {version!r}; this version of Kittiwake reads format {FORMAT}"
+        raise LogError(message)
     kinds = json.loads(metadata["kinds"])
     fields = [[_unpacked(entry) for entry in _listed(kind["columns"])] for kind in kinds]
     numbers = sum(field.count for own in fields for field in own)

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.consistency import consistency
-from kittiwake.analysis.log import Log
+from kittiwake.analysis.log import FORMAT, Log
 from kittiwake.analysis.separation import min_separation
 from kittiwake.analysis.table import (
     CONTACT,
@@ -97,6 +97,7 @@ def summarize(
         if NEAREST_OBSTACLE in table.columns
     }
     return {
+        "format": FORMAT,
         "scenario": scenario,
         "seed": seed,
         "status": status,

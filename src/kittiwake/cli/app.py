@@ -13,9 +13,11 @@ from kittiwake.cli.compare import compare
 from kittiwake.cli.export import export
 from kittiwake.cli.hub import hub
 from kittiwake.cli.list import list_
+from kittiwake.cli.new import new
 from kittiwake.cli.option_errors import Command
 from kittiwake.cli.plot import plot
 from kittiwake.cli.run import run
+from kittiwake.cli.schema import schema
 from kittiwake.cli.serve import serve
 from kittiwake.cli.view import view
 from kittiwake.core.errors import KittiwakeError
@@ -23,7 +25,6 @@ from kittiwake.core.errors import KittiwakeError
 app = typer.Typer(
     name="kittiwake",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -48,7 +49,8 @@ def options(
     del version
 
 
-for command in (run, list_, check, compare, plot, export, view, bench, serve, hub):
+COMMANDS = (run, list_, check, new, schema, compare, plot, export, view, bench, serve, hub)
+for command in COMMANDS:
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
 
 

@@ -13,8 +13,21 @@ if TYPE_CHECKING:
 
 MAX_WARNINGS = 10
 
+
+def matching_names(incomplete: str) -> list[str]:
+    """Return the library scenarios whose names begin so, for the completion of shells."""
+    from kittiwake.scenario import library
+
+    return [name for name in library.names() if name.startswith(incomplete)]
+
+
 Scenario = Annotated[
-    str, typer.Argument(metavar="SCENARIO", help="Library name, or path of a YAML file.")
+    str,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Library name, or path of a YAML file.",
+        autocompletion=matching_names,
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,

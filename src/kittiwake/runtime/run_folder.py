@@ -44,6 +44,7 @@ from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.schema import FORMAT
 
 RUNS = Path("runs")
 # keys by which a summary is recognized
@@ -377,7 +378,10 @@ def _copy_name(path: tuple[str | int, ...], file: Path) -> str:
 
 def _resolved_scenario(simulation: Simulation, flight: Flight) -> str:
     """Return the text of the scenario as it is flown, with its data files beside it."""
-    data: dict[str, Any] = copy.deepcopy(simulation.scenario.document.data)
+    data: dict[str, Any] = {
+        "format": FORMAT,
+        **copy.deepcopy(simulation.scenario.document.data),
+    }
     data["seed"] = flight.seed
     data["time"] = {
         "rate_hz": simulation.scenario.rate_hz,

@@ -28,12 +28,12 @@ from typing import (
 import equinox as eqx
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     Field,
     Strict,
     TypeAdapter,
     ValidationError,
+    WithJsonSchema,
     WrapValidator,
     create_model,
     model_validator,
@@ -88,6 +88,9 @@ OUT_OF_BOUNDS = "out_of_bounds"
 WRONG_LENGTH = "wrong_length"
 NOT_A_FILE = "not_a_file"
 
+# key of a placeholder in JSON Schema: an entry of a family
+FAMILY = "family"
+
 # interfaces for which a parameter may be any registered implementation
 REGISTRIES: dict[Any, Registry] = {
     AbstractBattery: BATTERIES,
@@ -117,7 +120,7 @@ Component = TypeVar("Component", bound=eqx.Module)
 
 
 @cache
-def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
+def parameters_model(cls: type[eqx.Module]) -> type["ParametersModel"]:
     """Return the pydantic model of a component's parameters.
 
     Raises:
@@ -138,7 +141,7 @@ def parameters_model(cls: type[eqx.Module]) -> type[BaseModel]:
         except TypeError as error:
             message = f"{cls.__name__}.{field.name}: {error}"
             raise TypeError(message) from error
-    model = create_model(cls.__name__, __base__=_Parameters, __doc__=cls.__doc__, **fields)
+    model = create_model(cls.__name__, __base__=ParametersModel, __doc__=cls.__doc__, **fields)
     model.name_of_user_key = user_keys
     model.nested_defaults = _nested_defaults(cls)
     model.advice_on_keys = getattr(cls, "advice_on_keys", "")
@@ -187,8 +190,11 @@ class _GivenTwice(_Mark):
     other_key: str
 
 
-class _Parameters(DeclaredModel):
-    """Base model, which refuses parameters given in two units."""
+class ParametersModel(DeclaredModel):
+    """Base model, which refuses parameters given in two units.
+
+    ``name_of_user_key`` is the stored name of each key in another unit.
+    """
 
     name_of_user_key: ClassVar[dict[str, str]] = {}
     nested_defaults: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -224,7 +230,7 @@ def _component(cls: type[eqx.Module]) -> Annotation:
     return Annotated[parameters_model(cls), AfterValidator(partial(_constructed, cls))]
 
 
-def _constructed(cls: type[eqx.Module], parameters: _Parameters) -> eqx.Module:
+def _constructed(cls: type[eqx.Module], parameters: ParametersModel) -> eqx.Module:
     """Return the component; parameters that the file leaves out take the class defaults."""
     names = parameters.name_of_user_key
     given = {key: getattr(parameters, key) for key in parameters.model_fields_set}
@@ -312,9 +318,12 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
     if hint is str or get_origin(hint) is Literal:
         return hint
     if hint in FILES:
-        return Annotated[Any, AfterValidator(partial(_file_content, hint))]
+        text = WithJsonSchema({"type": "string", "description": FILES[hint]})
+        return Annotated[Any, AfterValidator(partial(_file_content, hint)), text]
     if hint in REGISTRIES:
-        return Annotated[Any, AfterValidator(partial(_registered, REGISTRIES[hint]))]
+        registry = REGISTRIES[hint]
+        entry = WithJsonSchema({FAMILY: registry.family})
+        return Annotated[Any, AfterValidator(partial(_registered, registry)), entry]
     if isinstance(hint, type) and issubclass(hint, eqx.Module) and not inspect.isabstract(hint):
         return _component(hint)
     message = f"{hint} cannot be written in a scenario file"
@@ -364,7 +373,23 @@ def _is_real(hint: Annotation) -> bool:
 def _number(bounds: tuple[Bounds, ...], factor: float) -> Annotation:
     """Return the annotation for a finite number, which is converted to the stored unit."""
     finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-    return Annotated[finite, AfterValidator(partial(_converted, bounds=bounds, factor=factor))]
+    return Annotated[
+        finite,
+        AfterValidator(partial(_converted, bounds=bounds, factor=factor)),
+        WithJsonSchema({"type": "number", **_limits_in_json(bounds, factor)}),
+    ]
+
+
+def _limits_in_json(bounds: tuple[Bounds, ...], factor: float) -> dict[str, float]:
+    """Return bounds in the unit of a key as JSON Schema writes them."""
+    limits: dict[str, float] = {}
+    for bound in bounds:
+        low, high = bound.low / factor, bound.high / factor
+        if math.isfinite(low):
+            limits["exclusiveMinimum" if bound.open_below else "minimum"] = low
+        if math.isfinite(high):
+            limits["maximum"] = high
+    return limits
 
 
 def _converted(value: float, bounds: tuple[Bounds, ...], factor: float) -> float:

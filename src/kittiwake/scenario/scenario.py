@@ -19,6 +19,7 @@ from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.joystick_settings import JoystickSettings
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.ros_settings import RosSettings
+from kittiwake.scenario.schema import FORMAT
 from kittiwake.scenario.size import check_duration, check_log_size
 from kittiwake.scenario.survey_areas import coverages
 from kittiwake.sensors.errors.stuck import Stuck
@@ -153,7 +154,7 @@ class Scenario:
 
     def to_yaml(self) -> str:
         """Return the text of a scenario file that flies the same."""
-        return dump_document(self.document.data)
+        return dump_document({"format": FORMAT, **self.document.data})
 
     def check_flight(self, duration_s: float | None = None) -> None:
         """Refuse a flight without a step, and one whose log would not fit into memory.

@@ -3,17 +3,20 @@
 It declares the parts that every scenario has; components declare the parameters of their entries.
 """
 
+import re
 from typing import Annotated, Any, Literal
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Float64
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from kittiwake.core.bounds import POSITIVE, Bounds
+from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.scenario.problems import DeclaredModel
+from kittiwake.scenario.problems import STATEMENT, DeclaredModel, shortened
 from kittiwake.world.world import FlightArea, Origin
 
 MAX_VEHICLES = 1_000_000
@@ -21,6 +24,8 @@ MAX_VEHICLES = 1_000_000
 ROW = Bounds(1.0, float(MAX_VEHICLES))
 # in place of a policy file: the task's own policy, without learning
 TASK_POLICY = "task"
+# version of the format of scenario files
+FORMAT = 1
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
@@ -78,6 +83,16 @@ class Repetition(eqx.Module):
             return steps * spacing_m
 
 
+def check_name(name: str) -> None:
+    """Raise ScenarioError for a text that cannot be the name of a scenario or vehicle."""
+    if not re.match(NAME_PATTERN, name):
+        message = (
+            f"`NAME`: got {shortened(name)}; must begin with a letter, then letters, digits, "
+            "'-' and '_', at most 64 in all"
+        )
+        raise ScenarioError(message)
+
+
 def entry_vehicle_names(entry: str, count: int | None) -> tuple[str, ...]:
     """Return the names of an entry's vehicles: the entry's own, or numbered from NAME-1."""
     if count is None:
@@ -108,11 +123,19 @@ class VehicleSchema(DeclaredModel):
     faults: list[Entry] = []
 
 
+def _require_known_format(version: int) -> int:
+    if version != FORMAT:
+        message = f"format {version} is not known; this version of Kittiwake reads format {FORMAT}"
+        raise PydanticCustomError(STATEMENT, "{sentence}", {"sentence": message})
+    return version
+
+
 class ScenarioSchema(DeclaredModel):
-    """Scenario file."""
+    """Scenario file; one without ``format`` is of the newest."""
 
     model_config = ConfigDict(strict=True)
 
+    format: Annotated[int, AfterValidator(_require_known_format)] = FORMAT
     name: Name
     description: str = ""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0

@@ -13,10 +13,13 @@ from kittiwake.core.errors import ScenarioError
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
+# two steps of the same task, which all environments of this module share as far as they can
+SHORT = {"conditions": "noiseless", "overrides": {"time.duration_s": 0.04}}
+
 
 @pytest.fixture(scope="module")
 def env():
-    return TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
+    return TaskEnv("keep-spot", **SHORT)
 
 
 @pytest.mark.parametrize(
@@ -82,15 +85,17 @@ def test_actions_of_all_number_types_do_not_recompile(env, action):
 
 
 @pytest.mark.parametrize("kind", [TaskEnv, TaskVectorEnv, TaskParallelEnv])
+@pytest.mark.usefixtures("env")
 def test_step_requires_reset(kind):
-    fresh = kind("keep-spot", conditions="noiseless")
+    fresh = kind("keep-spot", **SHORT)
     action = {"pelican": np.zeros(4)} if kind is TaskParallelEnv else np.zeros(4)
     with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):
         fresh.step(action)
 
 
+@pytest.mark.usefixtures("env")
 def test_render_requires_reset():
-    fresh = TaskEnv("keep-spot", conditions="noiseless", render_mode="rgb_array")
+    fresh = TaskEnv("keep-spot", render_mode="rgb_array", **SHORT)
     with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):
         fresh.render()
 
@@ -102,8 +107,9 @@ def test_unknown_conditions_are_refused():
         TaskEnv("keep-spot", conditions="calm")
 
 
+@pytest.mark.usefixtures("env")
 def test_actions_of_unknown_agents_are_refused():
-    many = TaskParallelEnv("keep-spot", conditions="noiseless")
+    many = TaskParallelEnv("keep-spot", **SHORT)
     many.reset(seed=0)
     with pytest.raises(ValueError, match="must be those of the agents"):
         many.step({"pelikan": np.zeros(4)})
@@ -153,6 +159,12 @@ def test_reset_mask_resets_only_masked_environments(three):
     np.testing.assert_array_equal(again, first)
 
 
+@pytest.fixture(scope="module")
+def worlds():
+    """Three of a task that compiles fast."""
+    return TaskVectorEnv("keep-spot", 3, **SHORT)
+
+
 @pytest.mark.parametrize(
     ("mask", "expected"),
     [
@@ -162,10 +174,10 @@ def test_reset_mask_resets_only_masked_environments(three):
         ([True, True, True], "NumPy array of 3 Boolean values"),
     ],
 )
-def test_invalid_reset_mask_is_refused(three, mask, expected):
-    three.reset(seed=0)
+def test_invalid_reset_mask_is_refused(worlds, mask, expected):
+    worlds.reset(seed=0)
     with pytest.raises(ValueError, match=expected):
-        three.reset(options={"reset_mask": mask})
+        worlds.reset(options={"reset_mask": mask})
 
 
 @pytest.mark.slow

@@ -224,7 +224,7 @@ def test_vehicle_holds_position_after_a_command_timeout(served):
     assert len(served.node.logged) == 1, served.node.logged
     assert "received no velocity_yawrate command for 0.5 s; it holds its position" in warning
     held = served.position_m("drone1")
-    served.fly(15.0)
+    served.fly(5.0)
     assert np.linalg.norm(np.subtract(served.position_m("drone1"), held)) < 1.0
     assert len(served.node.logged) == 1
     served.publish("/drone1/velocity_yawrate/command", **velocity(velocity=ZERO | {"x": 1.0}))
@@ -411,8 +411,8 @@ def test_takeoff_under_guidance_requires_force(served):
     served.call("/drone1/mission/wait")
 
 
-MIXED = """
-name: mixed
+TWO_DRONES = """
+name: two-drones
 time: {rate_hz: 200, duration_s: 60}
 vehicles:
   drone:
@@ -421,6 +421,12 @@ vehicles:
     guidance: {type: mission, steps: [{do: idle}]}
     count: 2
     spacing_m: [0, 3, 0]
+"""
+
+BOAT = """
+name: boat
+time: {rate_hz: 200, duration_s: 60}
+vehicles:
   boat:
     model: strider
     start: {position_world_m: [10, 0, 0]}
@@ -428,22 +434,30 @@ vehicles:
 
 
 @pytest.fixture(scope="module")
-def mixed():
-    served = Served(build(parse_document(MIXED, "mixed.yaml"), Path()))
+def drones():
+    served = Served(build(parse_document(TWO_DRONES, "two-drones.yaml"), Path()))
+    served.fly(0.01)
+    yield served
+    served.executor.__exit__()
+
+
+@pytest.fixture(scope="module")
+def boat():
+    served = Served(build(parse_document(BOAT, "boat.yaml"), Path()))
     served.fly(0.01)
     yield served
     served.executor.__exit__()
 
 
 @pytest.mark.slow
-def test_drones_of_one_entry_display_a_change_of_gains(mixed):
-    names = [name for name in mixed.node.gains if "drone" in name]
+def test_drones_of_one_entry_display_a_change_of_gains(drones):
+    names = [name for name in drones.node.gains if "drone" in name]
     one, other = names
-    _, change = mixed.node.gains[one]
+    _, change = drones.node.gains[one]
     change({"Wp": 1.5})
-    wait_until_displayed(mixed)
-    assert mixed.node.published[other][-1]["Wp"] == 1.5
-    assert mixed.node.published[one][-1]["Wp"] == 1.5
+    wait_until_displayed(drones)
+    assert drones.node.published[other][-1]["Wp"] == 1.5
+    assert drones.node.published[one][-1]["Wp"] == 1.5
 
 
 def wait_until_displayed(served):
@@ -452,15 +466,15 @@ def wait_until_displayed(served):
 
 
 @pytest.mark.slow
-def test_displayed_gains_are_not_taken_as_requests(mixed):
-    one, other = (name for name in mixed.node.gains if "drone" in name)
-    (_, change), (_, change_other) = mixed.node.gains[one], mixed.node.gains[other]
+def test_displayed_gains_are_not_taken_as_requests(drones):
+    one, other = (name for name in drones.node.gains if "drone" in name)
+    (_, change), (_, change_other) = drones.node.gains[one], drones.node.gains[other]
 
     def late(values):
         # servers report displayed values as a change; meanwhile the value was changed again
-        mixed.node.published[other].append(change_other({**values, "Wp": 0.25}))
+        drones.node.published[other].append(change_other({**values, "Wp": 0.25}))
 
-    offered = mixed.bridge._gains._offered["drone"]
+    offered = drones.bridge._gains._offered["drone"]
     others = [
         (gains, display) if gains.vehicle != "drone-2" else (gains, late)
         for gains, display in offered
@@ -469,38 +483,38 @@ def test_displayed_gains_are_not_taken_as_requests(mixed):
     offered[:] = others
     try:
         change({"Wp": 1.75})
-        wait_until_displayed(mixed)
+        wait_until_displayed(drones)
     finally:
         offered[:] = before
-    assert mixed.node.published[other][-1]["Wp"] == 1.75
+    assert drones.node.published[other][-1]["Wp"] == 1.75
     gains, _ = offered[0]
-    assert gains.values(mixed.executor)["Wp"] == 1.75
+    assert gains.values(drones.executor)["Wp"] == 1.75
 
 
-def test_command_of_an_unsupported_mode_is_refused(mixed):
-    mixed.node.logged.clear()
+def test_command_of_an_unsupported_mode_is_refused(boat):
+    boat.node.logged.clear()
     thrust = {"thrust": 1.0, "torque": ZERO}
-    mixed.publish("/boat/thrust_torque/command", **thrust)
-    (warning,) = mixed.node.logged
+    boat.publish("/boat/thrust_torque/command", **thrust)
+    (warning,) = boat.node.logged
     assert "'boat' cannot fly mode 5 (thrust_torque); it accepts 1 (position_yaw)" in warning
-    assert mixed.call("/boat/switch_mode", mode={"mode": 3}) == {}
-    assert mixed.call("/boat/get_mode") == {"mode": {"mode": 0}}
+    assert boat.call("/boat/switch_mode", mode={"mode": 3}) == {}
+    assert boat.call("/boat/get_mode") == {"mode": {"mode": 0}}
 
 
-def test_boat_can_neither_take_off_nor_land(mixed):
-    assert mixed.call("/boat/takeoff", **TAKEOFF).reason == (
+def test_boat_can_neither_take_off_nor_land(boat):
+    assert boat.call("/boat/takeoff", **TAKEOFF).reason == (
         "'boat' floats; it can neither take off nor land"
     )
-    assert "can neither take off nor land" in mixed.call("/boat/land", **LAND).reason
+    assert "can neither take off nor land" in boat.call("/boat/land", **LAND).reason
 
 
-def test_reset_world_returns_when_the_next_flight_is_ready(mixed):
-    session = mixed.session
+def test_reset_world_returns_when_the_next_flight_is_ready(boat):
+    session = boat.session
     before = session.executor
     session.clock.paused = True
     with ThreadPoolExecutor(1) as pool:
         try:
-            answer = pool.submit(mixed.call, "/gazebo/reset_world")
+            answer = pool.submit(boat.call, "/gazebo/reset_world")
             assert session._restart.wait(10.0)
             time.sleep(0.1)
             assert not answer.done()
@@ -513,9 +527,9 @@ def test_reset_world_returns_when_the_next_flight_is_ready(mixed):
     assert session.executor.ready
     assert session.clock.paused
     # commands are checked before the first block, too
-    assert mixed.call("/boat/switch_mode", mode={"mode": 3}).reason.startswith("'boat' cannot fly")
+    assert boat.call("/boat/switch_mode", mode={"mode": 3}).reason.startswith("'boat' cannot fly")
     session.executor.__exit__()
-    assert mixed.call("/kittiwake/step")["message"] == "the flight has ended"
+    assert boat.call("/kittiwake/step")["message"] == "the flight has ended"
 
 
 def test_vehicle_parameters_are_not_gains():

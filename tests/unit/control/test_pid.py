@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,11 +18,15 @@ DT_S = 0.001
 
 
 def outputs(pid, errors, dt_s=DT_S, state=None):
-    def once(state, error):
-        return pid.step(state, error, dt_s)
-
     initial = PidState.initial() if state is None else state
-    return np.asarray(jax.lax.scan(once, initial, jnp.asarray(errors, float))[1])
+    pid = jax.tree.map(lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, pid)
+    return np.asarray(_outputs(pid, initial, jnp.asarray(errors, float), jnp.asarray(dt_s)))
+
+
+@eqx.filter_jit
+def _outputs(pid, initial, errors, dt_s):
+    # all numbers are arguments, so that one program serves many controllers
+    return jax.lax.scan(lambda state, error: pid.step(state, error, dt_s), initial, errors)[1]
 
 
 def test_response_equals_the_transfer_function():
@@ -64,7 +69,8 @@ def test_output_leaves_its_limit_when_the_error_changes_sign():
 )
 def test_output_is_finite_and_within_limits(errors, integral, derivative):
     pid = Pid(2.0, integral, derivative, filter_radps=50.0, lower=-3.0, upper=7.0)
-    found = outputs(pid, errors)
+    # of one length, for one program
+    found = outputs(pid, np.resize(errors, 20))
     assert np.isfinite(found).all()
     assert (found >= -3.0).all()
     assert (found <= 7.0).all()

@@ -37,7 +37,8 @@ def bits(key):
 
 def streams(fleet, seed=0):
     """Return the bits of each initial key, by vehicle and stream."""
-    state = fleet.init(seed_key(seed))
+    # compiled at once: an operation after the other takes longer
+    state = jax.jit(lambda key: fleet.init(key))(seed_key(seed))
     return {
         (name, stream): bits(key[index])
         for group, vehicles in zip(fleet.groups, state.groups, strict=True)

@@ -26,6 +26,7 @@ INFINITE = math.inf
 LONGEST_M = 20.0
 # sums and roots of numbers of a few meters in double precision
 EXACT_M = 1e-9
+MANY = 200
 
 ORIGIN = Vec3(0.0, 0.0, 0.0)
 UPWARDS, DOWN = Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, -1.0)
@@ -66,16 +67,20 @@ def towards(origin, point):
 
 def hits(obstacles, rays):
     """Of several rays at once, as sensors compute them."""
-    rows = [[float(n) for n in jax.tree.leaves(ray)] for ray in rays]
+    rows = np.array([[float(n) for n in jax.tree.leaves(ray)] for ray in rays])
+    # tests of one obstacle share a program, whatever the number of their rays
+    many = np.resize(rows, (max(len(rows), MANY), 6))
+    return jax.tree.map(lambda found: np.asarray(found)[: len(rows)], _hits(obstacles, many))
 
-    @jax.jit
-    @jax.vmap
+
+@eqx.filter_jit
+def _hits(obstacles, rows):
     def one(row):
         ray = Ray(Vec3.of(row[:3]), Vec3.of(row[3:]))
         hit = cast_ray(obstacles, ray)
         return hit, hit.range_m(LONGEST_M), hit.incidence_cosine(ray)
 
-    return one(jnp.asarray(rows))
+    return jax.vmap(one)(rows)
 
 
 def normals(hit):

@@ -3,10 +3,11 @@
 import dataclasses
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
-from tests.unit.sensors.range_scene import EXACT_M, around
+from tests.unit.sensors.range_scene import EXACT_M, around, ideal
 
 import kittiwake as kw
 from kittiwake.core.arrays import as_arrays
@@ -31,8 +32,13 @@ def neighbors_of(starts, sizes=None, nearest=4, place=0):
     ]
     together = jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)
     air = jax.tree.map(lambda leaf: jnp.stack([leaf] * len(starts)), as_arrays(ALONE))
-    seen = VehicleObstacles(nearest)(together, air).vehicle_obstacles
+    seen = _shown(VehicleObstacles(nearest), together, air).vehicle_obstacles
     return jax.tree.map(lambda leaf: leaf[place], seen)
+
+
+@eqx.filter_jit
+def _shown(visible, together, air):
+    return visible(together, air)
 
 
 def at(x, y=0.0, z=0.0, **turned):
@@ -41,7 +47,7 @@ def at(x, y=0.0, z=0.0, **turned):
 
 def range_m(starts, sensor=AHEAD, **given):
     """What the first of some vehicles reads of the others."""
-    told = sensor.ideal(around(start=starts[0], neighbors=neighbors_of(starts, **given)))
+    told = ideal(sensor, around(start=starts[0], neighbors=neighbors_of(starts, **given)))
     assert bool(told.valid) is (float(told.range_m) < 5.0)
     return float(told.range_m)
 

@@ -8,10 +8,12 @@ from scipy.spatial import KDTree
 
 from kittiwake.geometry.nearest import CELLS, FEW, nearest
 
+compiled = jax.jit(nearest, static_argnums=(2, 3))
+
 
 def found(points, within_m, most, present=None, dtype=float):
     present = jnp.ones(len(points), bool) if present is None else jnp.asarray(present)
-    return nearest(jnp.asarray(points, dtype), present, within_m, most)
+    return compiled(jnp.asarray(points, dtype), present, within_m, most)
 
 
 def expected(points, within_m, most):

@@ -1,11 +1,13 @@
 """A flight from start to end: its rows, its events, and the ways in which it can end."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kittiwake.runtime import flight_executor
+from kittiwake.runtime.flight_executor import CompiledExecutor
 from kittiwake.runtime.loop import Memory
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
@@ -45,6 +47,8 @@ TOO_HIGH = [
     "vehicles.gull.guidance.positions_world_m=[[5, 0, 12], [5, 0, 12]]",
     "time.duration_s=4",
 ]
+# what a flight is told, and its program does not know
+NOT_COMPILED = ("time.duration_s=", "time.log_rate_hz=", "lost_vehicle=")
 
 
 def simulation(*overrides):
@@ -52,9 +56,16 @@ def simulation(*overrides):
     return Simulation(build(document, Path()))
 
 
-def flown(*overrides, progress=lambda _: None, stopped=lambda: False, **options):
+@cache
+def program(*overrides):
+    """The program of a scenario, shared by its flights."""
+    return simulation(*overrides).program
+
+
+def flown(*overrides, progress=lambda _: None, stopped=lambda: False):
     """A flight into memory: by vehicle its rows, the outcome, and the layout."""
-    flight = simulation(*overrides).flight(**options)
+    compiled = program(*(each for each in overrides if not each.startswith(NOT_COMPILED)))
+    flight = simulation(*overrides).flight(executor=CompiledExecutor(compiled))
     memory = Memory()
     outcome = flight.fly(memory, progress, stopped)
     return {name: memory.values(name) for name in flight.layout.columns}, outcome, flight.layout

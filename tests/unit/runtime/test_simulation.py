@@ -157,7 +157,8 @@ def test_another_seed_is_another_flight(pair):
 
 
 def test_a_lost_vehicle_is_no_longer_valid():
-    simulation = kw.load("keep-spot", {"world.area.z_m": [9.999, 20]})
+    changes = {"vehicles.pelican.sensors": {}, "vehicles.pelican.estimator": "truth"}
+    simulation = kw.load("keep-spot", {"world.area.z_m": [9.999, 20]} | changes)
     # without a reset the first look is at the start
     assert simulation.observe()["pelican"].valid is True
     down = {"pelican": kw.ThrustAttitude(0.0, UPRIGHT)}
@@ -291,7 +292,13 @@ def test_a_native_command_outside_the_vehicles_bounds_is_refused(pair, field, va
 
 def test_a_pure_command_is_limited_to_the_vehicles_bounds(pair):
     wild = kw.AttitudeThrottle(5.0, -5.0, 3.0, 9.0, 100.0)
-    taken = pair.fleet.step(pair.init(kw.seed_key(0)), {"pelican-1": wild})[1][0].command
+
+    @jax.jit
+    def taken_of(command):
+        _, snapshots = pair.fleet.step(pair.init(kw.seed_key(0)), {"pelican-1": command})
+        return snapshots[0].command
+
+    taken = taken_of(wild)
     bounds = pair.scenario.vehicles["pelican-1"].dynamics.command_bounds
     expected = {"pitch_rad": 1, "roll_rad": 0, "throttle": 1, "yaw_rate_radps": 1, "battery_v": 1}
     for name, end in expected.items():
@@ -340,7 +347,8 @@ def test_run_does_not_affect_a_stepped_flight(pair):
     pair.reset()
     pair.step()
     before = pair.observe()
-    pair.run(duration_s=0.1)
+    # as long as the other run, so that it is the same program
+    pair.run(duration_s=1.0)
     assert pair.observe() == before
 
 

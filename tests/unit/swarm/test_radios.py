@@ -115,11 +115,11 @@ def test_ideal_radio_carries_a_leader_out_of_range_and_the_lossy_one_does_not():
 def test_delayed_message_is_extrapolated():
     radio = LossyRadio(latency_s=3 * PERIOD_S, memory_s=0.5)
     key = seed_key(0)
-    state = radio.init(2, PERIOD_S, key)
+    state, step = radio.init(2, PERIOD_S, key), jax.jit(radio.step)
     for tick in range(8):
         moving = [(0.0, 0.0, 0.0), (1.0 + 0.2 * tick, 0.0, 0.0)]
         message = broadcast(moving, [(0.0, 0.0, 0.0), (2.0, 0.0, 0.0)])
-        state, neighbors = radio.step(state, message, PERIOD_S, key)
+        state, neighbors = step(state, message, PERIOD_S, key)
         assert bool(neighbors.entries.received[0, 0]) == (tick >= 3)
         if tick >= 3:
             assert float(neighbors.entries.age_s[0, 0]) == pytest.approx(0.3)
@@ -132,11 +132,11 @@ def test_delayed_message_is_extrapolated():
 @pytest.mark.parametrize(("memory_s", "ticks"), [(0.3, 5), (0.5, 7)])
 def test_silent_sender_is_remembered_for_a_time(memory_s, ticks):
     radio, key = LossyRadio(memory_s=memory_s), seed_key(0)
-    state = radio.init(2, PERIOD_S, key)
+    state, step = radio.init(2, PERIOD_S, key), jax.jit(radio.step)
     received = []
     for tick in range(9):
         message = broadcast(row(2), lost=() if tick < 3 else (1,))
-        state, neighbors = radio.step(state, message, PERIOD_S, key)
+        state, neighbors = step(state, message, PERIOD_S, key)
         received.append(bool(neighbors.entries.received[0, 0]))
         if received[-1]:
             assert float(neighbors.entries.age_s[0, 0]) == pytest.approx(
