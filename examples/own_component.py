@@ -30,7 +30,7 @@ class SpringDamper(kw.AbstractController):
     damping_per_s: Annotated[float, kw.bounds.POSITIVE] = 1.8
 
     def step(
-        self, state: Any, inputs: tuple[kw.PositionYaw, kw.Kinematics], dt_s: float, key: Any
+        self, state: Any, inputs: tuple[kw.PositionYaw, kw.Kinematics], dt_s: Any, key: Any
     ) -> tuple[Any, kw.ThrustAttitude]:
         """Return the state and the command; the values of one vehicle are scalars."""
         del dt_s, key
@@ -50,5 +50,6 @@ cascade = (kw.Scheduled(SpringDamper(), every=2), *pelican.cascade[1:])
 vehicles = {"pelican": dataclasses.replace(pelican, cascade=cascade)}
 
 log = kw.Simulation(scenario.with_parts(vehicles=vehicles)).run(duration_s=20.0)
-rms_m = log.summary["vehicles"]["pelican"]["tracking_rms_m"]
+summary = log.summary or {}
+rms_m = summary["vehicles"]["pelican"]["tracking_rms_m"]
 print(f"The spring and damper held the position to {100 * rms_m:.1f} cm (RMS over 20 s).")

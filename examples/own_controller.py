@@ -16,7 +16,8 @@ simulation = kw.load(
     "keep-spot",
     overrides={"vehicles.pelican.start.yaw_deg": 0.0, "vehicles.pelican.estimator": "truth"},
 )
-mass_kg = simulation.scenario.vehicles["pelican"].dynamics.mass_kg
+pelican = simulation.scenario.vehicles["pelican"].dynamics
+mass_kg = pelican.vehicle_parameters(gravity_mps2=9.81)["mass_kg"]
 
 
 def command(estimate: kw.Kinematics) -> kw.ThrustAttitude:

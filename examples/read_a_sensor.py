@@ -42,7 +42,8 @@ def speed_mps(seen: kw.Observation, sensor: str, target_m: float, before_mps: fl
 
 
 forward_mps, down_mps = MAX_SPEED_MPS, 0.0  # forward until there is an echo from the wall
-readings_m, distances_m = [], []
+readings_m: list[float] = []
+distances_m: list[float] = []
 seen = simulation.reset(seed=1)["pelican"]
 while seen.time_s < SECONDS:
     forward_mps = speed_mps(seen, "ahead", DISTANCE_M, forward_mps)
@@ -52,7 +53,8 @@ while seen.time_s < SECONDS:
     seen = simulation.observe()["pelican"]
     if seen.time_s >= SETTLED_S and seen.fresh["ahead"]:
         readings_m.append(seen.measurements["ahead"].range_m)
-        distances_m.append(WALL_X_M - seen.truth.position_world_m.x)  # for the report alone
+        # for the report alone
+        distances_m.append(WALL_X_M - float(seen.truth.position_world_m.x))
 
 errors_m, misses_m = np.subtract(readings_m, distances_m), np.subtract(distances_m, DISTANCE_M)
 error_cm, miss_cm = (100 * np.sqrt(np.mean(values**2)) for values in (errors_m, misses_m))

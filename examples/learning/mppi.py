@@ -38,6 +38,9 @@ MODEL = {
 }
 
 
+ready: Any = jax.block_until_ready
+
+
 def fly(env: kw.Env, mppi: kw.tasks.Mppi, seed: int) -> tuple[Any, ...]:
     """Fly an episode; return its last step, the path in meters, rewards and planning times."""
     key = kw.seed_key(seed)
@@ -45,11 +48,11 @@ def fly(env: kw.Env, mppi: kw.tasks.Mppi, seed: int) -> tuple[Any, ...]:
     places = jax.jit(lambda state: env.fleet.truths(state.fleet)[0].position_world_m)
     state, _ = jax.jit(env.reset)(key)
     plan, trace = mppi.init_plan(), []
-    jax.block_until_ready(step(key, state, act(plan, state, key)[1]))  # compiles
+    ready(step(key, state, act(plan, state, key)[1]))  # compiles
     for _ in range(env.max_steps):
         key, own = jax.random.split(key)
         began_s = time.perf_counter()
-        plan, action = jax.block_until_ready(act(plan, state, own))
+        plan, action = ready(act(plan, state, own))
         wall_s = time.perf_counter() - began_s
         outcome = step(own, state, action)
         state = outcome.state
@@ -65,7 +68,8 @@ def draw(env: kw.Env, state: Any, path_m: tuple[np.ndarray, np.ndarray], file: P
     """Plot the path among the pillars of this episode from above."""
     figure = Figure(figsize=(12, 2.6), layout="constrained")
     axes = figure.subplots()
-    walls, *pillars = env.randomization.apply_lasting(env.fleet, state.drawn).world.obstacles
+    obstacles: Any = env.randomization.apply_lasting(env.fleet, state.drawn).world.obstacles
+    walls, *pillars = obstacles
     for pillar in pillars:
         center = float(pillar.center_world_m.x), float(pillar.center_world_m.y)
         axes.add_patch(Circle(center, float(pillar.radius_m), color="0.5"))

@@ -9,6 +9,7 @@ scenario's own controller.
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -149,7 +150,8 @@ class Ppo:
 
     def compiled_update(self, learner: Learner) -> Any:
         """Return the compiled update, a function of a learner and the remaining share of time."""
-        return eqx.filter_jit(self._update).lower(learner, jnp.asarray(1.0)).compile()
+        compiled: Any = eqx.filter_jit(self._update)
+        return compiled.lower(learner, jnp.asarray(1.0)).compile()
 
     def _update(self, learner: Learner, left: jax.Array) -> tuple[Learner, Any]:
         """Learn from some steps; return the learner, the ended episodes and their total return."""
@@ -222,7 +224,7 @@ class Ppo:
         (arrays, optimizer), _ = jax.lax.scan(batch, (arrays, learner.optimizer), orders)
         return eqx.combine(arrays, rest), optimizer
 
-    def _loss(self, policy: Policy, rows: Any) -> jax.Array:
+    def _loss(self, policy: Policy, rows: Any) -> Any:
         """Return the sum of the clipped surrogate loss and the value loss."""
         seen, action, before, advantage, goal = rows
         ratio = jnp.exp(jax.vmap(policy.likelihood)(seen, action) - before)
@@ -310,7 +312,7 @@ def main() -> None:
         sys.exit("Nothing was learned or saved: the time was up before the first update.")
     save(given.out, eased.name, learner, curve)
     env = kw.make(given.task, conditions=given.conditions).with_beliefs()
-    policies = {
+    policies: dict[str, Callable[[Any, Any, Any], Any]] = {
         "random": lambda _, __, key: jax.random.uniform(key, (env.action_size,), minval=-1.0),
         "baseline": lambda state, *_: env.expert_action(state),
         "trained": lambda _, seen, __: learner.policy.actor(learner.scale.apply(seen)),
