@@ -131,7 +131,7 @@ class Quaternion(eqx.Module):
         numerics = namespace(*parts)
         return numerics.stack([numerics.asarray(part) for part in parts])
 
-    def __array__(self, dtype: DTypeLike = None, *, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, *, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             message = "a quaternion has no array of its own; it can only be copied into one"
             raise ValueError(message)

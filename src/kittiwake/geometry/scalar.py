@@ -10,6 +10,7 @@ from typing import TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
 Real: TypeAlias = float | int | Float[Array, ""]
@@ -29,13 +30,16 @@ def require_scalar(value: object, owner: str, instead: str) -> None:
     Raises:
         TypeError: with what to write instead.
     """
-    if isinstance(value, float | int | jax.core.Tracer):
+    if isinstance(value, float | int | Tracer):
         return
-    shaped = isinstance(value, np.ndarray | jax.Array) and value.ndim > 0
-    if shaped or isinstance(value, str | list | tuple):
-        given = f"an array of shape {value.shape}" if shaped else repr(value)
-        message = f"`{owner}`: got {given}; must be one number. {instead}"
-        raise TypeError(message)
+    if isinstance(value, np.ndarray | jax.Array) and value.ndim > 0:
+        given = f"an array of shape {value.shape}"
+    elif isinstance(value, str | list | tuple):
+        given = repr(value)
+    else:
+        return
+    message = f"`{owner}`: got {given}; must be one number. {instead}"
+    raise TypeError(message)
 
 
 def multiply(a: Real, b: Real) -> Real:

@@ -64,7 +64,7 @@ class Vec3(eqx.Module):
         numerics = namespace(self.x, self.y, self.z)
         return numerics.stack([numerics.asarray(c) for c in (self.x, self.y, self.z)])
 
-    def __array__(self, dtype: DTypeLike = None, *, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: DTypeLike | None = None, *, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             message = "a vector has no array of its own; it can only be copied into one"
             raise ValueError(message)
