@@ -49,7 +49,7 @@ lock:  ## Pin the dependencies of pyproject.toml anew (ARGS=--upgrade takes newe
 	@$(PYTHON) scripts/lock $(ARGS)
 
 clean:  ## Remove the environment and everything that was made, except runs/
-	rm -rf $(VENV) site dist build .coverage .coverage.* .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) site dist build .coverage .coverage.* .pytest_cache .ruff_cache .mypy_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Stamps: what is installed is installed again only after the file it came from has changed.

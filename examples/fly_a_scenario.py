@@ -9,8 +9,9 @@ for event in log.events:
     print(f"{event.time_s:6.2f} s  {event.vehicle} {event.event}")
 
 height_m = log.column("pelican", "z_m")  # one column; log.frame("pelican") is a table of them all
-flight = log.summary["vehicles"]["pelican"]
-print(f"The flight of {log.summary['duration_s']:.0f} s {log.summary['status']}.")
+summary = log.summary or {}
+flight = summary["vehicles"]["pelican"]
+print(f"The flight of {summary['duration_s']:.0f} s {summary['status']}.")
 print(f"It was {flight['distance_m']:.0f} m long and up to {height_m.max():.1f} m high.")
 
 log.plot().savefig("tour.png")

@@ -4,6 +4,8 @@ Parameters are leaves of ``simulation.fleet``. A gain is replaced with ``equinox
 differentiates the final position through every step of the flight.
 """
 
+from typing import Any
+
 import equinox as eqx
 import jax
 
@@ -23,14 +25,14 @@ simulation = kw.load(
 steps = round(4.0 / simulation.dt_s)
 
 
-def gain_of(fleet):
+def gain_of(fleet: Any) -> Any:
     """Return the gain: vehicle group, level of its control cascade, parameter."""
     return fleet.groups[0].vehicle.cascade[0].component.position_gain_per_s
 
 
 @jax.jit
 @jax.value_and_grad
-def squared_miss_m2(gain_per_s):
+def squared_miss_m2(gain_per_s: float) -> Any:
     """Return the squared distance from the goal after four seconds."""
     fleet = eqx.tree_at(gain_of, simulation.fleet, gain_per_s)
     _, flown = fleet.rollout(

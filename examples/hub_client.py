@@ -7,11 +7,12 @@ members here are points that reach a velocity with a lag.
 
 import sys
 from contextlib import ExitStack
+from typing import Any
 
+import kittiwake as kw
 from kittiwake.adapters.hub.client import Member
 from kittiwake.adapters.hub.flock_server import FlockServer
 from kittiwake.adapters.hub.server import Hub, serving
-from kittiwake.scenario.load import load_scenario
 
 TARGET_M, LAG_S = (5.0, 5.0, 5.0), 0.2
 
@@ -19,12 +20,12 @@ TARGET_M, LAG_S = (5.0, 5.0, 5.0), 0.2
 class Point:
     """Point that follows a velocity with a lag, and feeds the acceleration forward."""
 
-    def __init__(self, port, name, position_m):
+    def __init__(self, port: int, name: str, position_m: tuple[float, float, float]) -> None:
         self.position_m = list(position_m)
         self.velocity_mps, self.acceleration_mps2 = [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]
         self.member = Member(port=port, name=name, position_m=position_m)
 
-    def move(self, set_point, dt_s):
+    def move(self, set_point: Any, dt_s: float) -> None:
         """Advance by a step; without a setpoint the point slows to a stop."""
         target_mps = feedforward_mps2 = (0.0, 0.0, 0.0)
         if set_point is not None:
@@ -36,14 +37,16 @@ class Point:
             self.position_m[i] += self.velocity_mps[i] * dt_s
 
 
-scenario = load_scenario(sys.argv[1] if len(sys.argv) > 1 else "flock-hub-8")
+scenario = kw.Scenario.load(sys.argv[1] if len(sys.argv) > 1 else "flock-hub-8")
 with serving(Hub(FlockServer(scenario), lockstep=True)) as ports, ExitStack() as leaving:
     points = [
         Point(port, name, (1.5 * i, 0.0, 2.0)) for i, (name, port) in enumerate(ports.items())
     ]
     for point in points:
         leaving.callback(point.member.leave)
-    dt_s = 1.0 / points[0].member.hello.rate_hz
+    hello = points[0].member.hello
+    assert hello is not None  # a hub greets each member
+    dt_s = 1.0 / hello.rate_hz
     for step in range(round(30.0 / dt_s)):
         for point in points:
             point.member.report(

@@ -4,6 +4,8 @@ A simulation's functions are pure, so ``jax.vmap`` turns one flight into many. S
 JAX's default and fast in batches.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -16,14 +18,15 @@ simulation = kw.load("keep-spot", {"vehicles.pelican.estimator": "truth"}, preci
 steps = round(SECONDS / simulation.dt_s)
 
 
-def places(snapshots):
+def places(snapshots: tuple[Any, ...]) -> kw.Vec3:
     """Return what to keep of each step: the position of the only vehicle of the only group."""
-    return snapshots[0].truth.position_world_m
+    position_world_m: kw.Vec3 = snapshots[0].truth.position_world_m
+    return position_world_m
 
 
 @jax.jit
 @jax.vmap
-def final_position_m(key):
+def final_position_m(key: jax.Array) -> jax.Array:
     """Return the position at which the flight with one key ends."""
     _, flown = simulation.rollout(simulation.init(key), steps, places)
     return jnp.stack([flown.x[-1, 0], flown.y[-1, 0], flown.z[-1, 0]])

@@ -11,12 +11,11 @@ after which a scenario may say ``controller: {type: spring-damper, stiffness_per
 bounds are checked there like those of any other controller.
 """
 
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import jax.numpy as jnp
 
 import kittiwake as kw
-from kittiwake.core.bounds import POSITIVE
 
 
 class SpringDamper(kw.AbstractController):
@@ -26,11 +25,13 @@ class SpringDamper(kw.AbstractController):
     produces: ClassVar[type] = kw.ThrustAttitude
     default_rate_hz: ClassVar[float | None] = 25.0
 
-    mass_kg: Annotated[float, POSITIVE] = 1.68
-    stiffness_per_s2: Annotated[float, POSITIVE] = 1.2
-    damping_per_s: Annotated[float, POSITIVE] = 1.8
+    mass_kg: Annotated[float, kw.bounds.POSITIVE] = 1.68
+    stiffness_per_s2: Annotated[float, kw.bounds.POSITIVE] = 1.2
+    damping_per_s: Annotated[float, kw.bounds.POSITIVE] = 1.8
 
-    def step(self, state, inputs, dt_s, key):
+    def step(
+        self, state: Any, inputs: tuple[kw.PositionYaw, kw.Kinematics], dt_s: Any, key: Any
+    ) -> tuple[Any, kw.ThrustAttitude]:
         """Return the state and the command; the values of one vehicle are scalars."""
         del dt_s, key
         setpoint, estimate = inputs

@@ -4,6 +4,8 @@ A controller is any object with ``update``. It takes the place of the scenario's
 vehicle's own one converts its thrust and attitude to the Pelican's stick commands.
 """
 
+from typing import Any
+
 import numpy as np
 
 import kittiwake as kw
@@ -20,7 +22,7 @@ class SpringDamper:
     def __init__(self, stiffness_per_s2: float, damping_per_s: float) -> None:
         self.stiffness_per_s2, self.damping_per_s = stiffness_per_s2, damping_per_s
 
-    def reset(self, vehicle) -> None:
+    def reset(self, vehicle: Any) -> None:
         """Begin a flight, with what is known of the vehicle."""
         self.mass_kg = vehicle.mass_kg
         self.gravity_world_mps2 = np.array([0.0, 0.0, -vehicle.gravity_mps2])

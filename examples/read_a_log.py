@@ -8,12 +8,11 @@ The folder is like that of ``kittiwake run``; this command would write the same:
 from pathlib import Path
 
 import kittiwake as kw
-from kittiwake.runtime.run_folder import fly_into
 
 folder = Path("three")
 simulation = kw.load("keep-spot-10", overrides={"vehicles.pelican.count": 3})
 folder.mkdir(parents=True, exist_ok=True)
-fly_into(simulation, simulation.flight(duration_s=10.0), folder)
+kw.fly_into(simulation, simulation.flight(duration_s=10.0), folder)
 print(f"{folder} holds {', '.join(sorted(path.name for path in folder.iterdir()))}.")
 
 log = kw.Log.read(folder)

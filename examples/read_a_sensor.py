@@ -42,18 +42,18 @@ def speed_mps(seen: kw.Observation, sensor: str, target_m: float, before_mps: fl
 
 
 forward_mps, down_mps = MAX_SPEED_MPS, 0.0  # forward until there is an echo from the wall
-readings_m, distances_m = [], []
+seen_m: list[tuple[float, float]] = []  # measured and true distance
 seen = simulation.reset(seed=1)["pelican"]
 while seen.time_s < SECONDS:
     forward_mps = speed_mps(seen, "ahead", DISTANCE_M, forward_mps)
     down_mps = speed_mps(seen, "below", HEIGHT_M, down_mps)
-    velocity_world_mps = kw.Vec3(forward_mps, 0.0, -down_mps)
-    simulation.step({"pelican": kw.VelocityYaw(velocity_world_mps, 0.0)})
+    simulation.step({"pelican": kw.VelocityYaw([forward_mps, 0.0, -down_mps], 0.0)})
     seen = simulation.observe()["pelican"]
     if seen.time_s >= SETTLED_S and seen.fresh["ahead"]:
-        readings_m.append(seen.measurements["ahead"].range_m)
-        distances_m.append(WALL_X_M - seen.truth.position_world_m.x)  # for the report alone
+        true_m = WALL_X_M - float(seen.truth.position_world_m.x)  # for the report alone
+        seen_m.append((seen.measurements["ahead"].range_m, true_m))
 
+readings_m, distances_m = np.transpose(seen_m)
 errors_m, misses_m = np.subtract(readings_m, distances_m), np.subtract(distances_m, DISTANCE_M)
 error_cm, miss_cm = (100 * np.sqrt(np.mean(values**2)) for values in (errors_m, misses_m))
 print(f"{len(readings_m)} measurements of the wall had an error of {error_cm:.1f} cm (RMS),")

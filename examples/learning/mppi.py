@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 import kittiwake as kw
-from kittiwake.tasks.mppi import Mppi
 
 RATE_HZ = 50
 # the AR.Drone without its rotors: mass, size, attitude lag and drag
@@ -39,18 +38,21 @@ MODEL = {
 }
 
 
-def fly(env: kw.Env, mppi: Mppi, seed: int) -> tuple[Any, ...]:
+ready: Any = jax.block_until_ready
+
+
+def fly(env: kw.Env, mppi: kw.tasks.Mppi, seed: int) -> tuple[Any, ...]:
     """Fly an episode; return its last step, the path in meters, rewards and planning times."""
     key = kw.seed_key(seed)
     act, step = jax.jit(mppi.act), jax.jit(env.step)
     places = jax.jit(lambda state: env.fleet.truths(state.fleet)[0].position_world_m)
     state, _ = jax.jit(env.reset)(key)
     plan, trace = mppi.init_plan(), []
-    jax.block_until_ready(step(key, state, act(plan, state, key)[1]))  # compiles
+    ready(step(key, state, act(plan, state, key)[1]))  # compiles
     for _ in range(env.max_steps):
         key, own = jax.random.split(key)
         began_s = time.perf_counter()
-        plan, action = jax.block_until_ready(act(plan, state, own))
+        plan, action = ready(act(plan, state, own))
         wall_s = time.perf_counter() - began_s
         outcome = step(own, state, action)
         state = outcome.state
@@ -66,7 +68,8 @@ def draw(env: kw.Env, state: Any, path_m: tuple[np.ndarray, np.ndarray], file: P
     """Plot the path among the pillars of this episode from above."""
     figure = Figure(figsize=(12, 2.6), layout="constrained")
     axes = figure.subplots()
-    walls, *pillars = env.randomization.flown(env.fleet, state.drawn).world.obstacles
+    obstacles: Any = env.randomization.apply_lasting(env.fleet, state.drawn).world.obstacles
+    walls, *pillars = obstacles
     for pillar in pillars:
         center = float(pillar.center_world_m.x), float(pillar.center_world_m.y)
         axes.add_patch(Circle(center, float(pillar.radius_m), color="0.5"))
@@ -85,7 +88,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/mppi"))
     given = parser.parse_args()
     env = kw.make("hallway", conditions="noisy", overrides={"task.rate_hz": RATE_HZ})
-    mppi = Mppi(env, kw.make("hallway", overrides=MODEL), samples=given.samples)
+    mppi = kw.tasks.Mppi(env, kw.make("hallway", overrides=MODEL), samples=given.samples)
     outcome, path_m, rewards, walls_s = fly(env, mppi, given.seed)
     contact = bool(outcome.terminated) and rewards[-1] == env.task.lost_reward
     print(f"{path_m[0][-1]:.1f} m in {len(rewards) / RATE_HZ:.1f} s, contact: {contact}")

@@ -9,6 +9,7 @@ scenario's own controller.
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,12 +143,15 @@ class Ppo:
         envs, seen = jax.jit(self.vector_env.reset)(keys[1])
         flights = Flights(envs, seen, jnp.zeros(count), jnp.zeros(count))
         optimizer = self.optimizer.init(eqx.filter(policy, eqx.is_array))
-        scales = (Scale(jnp.zeros(n), jnp.ones(n), jnp.zeros(())) for n in (size, ()))
-        return Learner(policy, optimizer, *scales, flights, keys[2])
+        seen_scale, reward_scale = (
+            Scale(jnp.zeros(n), jnp.ones(n), jnp.zeros(())) for n in (size, ())
+        )
+        return Learner(policy, optimizer, seen_scale, reward_scale, flights, keys[2])
 
     def compiled_update(self, learner: Learner) -> Any:
         """Return the compiled update, a function of a learner and the remaining share of time."""
-        return eqx.filter_jit(self._update).lower(learner, jnp.asarray(1.0)).compile()
+        compiled: Any = eqx.filter_jit(self._update)
+        return compiled.lower(learner, jnp.asarray(1.0)).compile()
 
     def _update(self, learner: Learner, left: jax.Array) -> tuple[Learner, Any]:
         """Learn from some steps; return the learner, the ended episodes and their total return."""
@@ -220,7 +224,7 @@ class Ppo:
         (arrays, optimizer), _ = jax.lax.scan(batch, (arrays, learner.optimizer), orders)
         return eqx.combine(arrays, rest), optimizer
 
-    def _loss(self, policy: Policy, rows: Any) -> jax.Array:
+    def _loss(self, policy: Policy, rows: Any) -> Any:
         """Return the sum of the clipped surrogate loss and the value loss."""
         seen, action, before, advantage, goal = rows
         ratio = jnp.exp(jax.vmap(policy.likelihood)(seen, action) - before)
@@ -307,8 +311,8 @@ def main() -> None:
     if not learner.scale.batches:
         sys.exit("Nothing was learned or saved: the time was up before the first update.")
     save(given.out, eased.name, learner, curve)
-    env = kw.make(given.task, conditions=given.conditions).led()
-    policies = {
+    env = kw.make(given.task, conditions=given.conditions).with_beliefs()
+    policies: dict[str, Callable[[Any, Any, Any], Any]] = {
         "random": lambda _, __, key: jax.random.uniform(key, (env.action_size,), minval=-1.0),
         "baseline": lambda state, *_: env.expert_action(state),
         "trained": lambda _, seen, __: learner.policy.actor(learner.scale.apply(seen)),

@@ -22,7 +22,7 @@ SECONDS, WINDS = 14.0, 4
 CONTROLLER = "uav-usv-cascade"
 PID = ("proportional", "integral_per_s", "derivative_s")
 # all gains that are not zero
-TUNED = {"position": PID[:2], "velocity": PID[::2]}
+TUNED: dict[str, tuple[str, ...]] = {"position": PID[:2], "velocity": PID[::2]}
 TUNED |= dict.fromkeys(("roll", "pitch", "yaw", "height"), PID)
 NAMES = [(loop, term) for loop, terms in TUNED.items() for term in terms]
 

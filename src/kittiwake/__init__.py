@@ -4,6 +4,8 @@
 ``vehicles``, ``sensors``, ``estimation``, ``guidance``, ``control``, ``environment``, ``forces``,
 ``actuators``, ``swarm``, ``physics`` and ``tasks``; ``load`` reads one. ``Simulation`` flies it;
 ``trim`` and ``linearize`` give steady states and linear models.
+Components of one's own derive from ``AbstractController`` and other interfaces, here and in the
+namespaces, with ``bounds``, ``measurements`` and ``noise``. ``geodesy`` converts positions.
 Names are imported on first use, so that importing the package is fast.
 """
 
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from kittiwake.analysis.log import Log as Log
     from kittiwake.analysis.trim import Trim as Trim
     from kittiwake.analysis.trim import trim as trim
+    from kittiwake.core import bounds as bounds
+    from kittiwake.core import measurements as measurements
+    from kittiwake.core import noise as noise
     from kittiwake.core.commands import AccelerationYaw as AccelerationYaw
     from kittiwake.core.commands import AttitudeThrottle as AttitudeThrottle
     from kittiwake.core.commands import BodyVelocityYawRate as BodyVelocityYawRate
@@ -47,19 +52,14 @@ if TYPE_CHECKING:
     from kittiwake.core.commands import VelocityHeightYaw as VelocityHeightYaw
     from kittiwake.core.commands import VelocityYaw as VelocityYaw
     from kittiwake.core.commands import VelocityYawRate as VelocityYawRate
+    from kittiwake.core.component import Scheduled as Scheduled
     from kittiwake.core.errors import KittiwakeError as KittiwakeError
     from kittiwake.core.keys import seed_key as seed_key
     from kittiwake.core.kinematics import Kinematics as Kinematics
     from kittiwake.core.kinematics import Start as Start
+    from kittiwake.geometry import geodesy as geodesy
     from kittiwake.geometry.euler import EulerZYX as EulerZYX
-    from kittiwake.geometry.geodesy import Geodetic as Geodetic
-    from kittiwake.geometry.geodesy import Utm as Utm
-    from kittiwake.geometry.geodesy import UtmGrid as UtmGrid
-    from kittiwake.geometry.geodesy import ecef_from_geodetic as ecef_from_geodetic
-    from kittiwake.geometry.geodesy import geodetic_from_ecef as geodetic_from_ecef
-    from kittiwake.geometry.geodesy import geodetic_from_utm as geodetic_from_utm
-    from kittiwake.geometry.geodesy import tangent_plane as tangent_plane
-    from kittiwake.geometry.geodesy import utm_from_geodetic as utm_from_geodetic
+    from kittiwake.geometry.inertia import Inertia as Inertia
     from kittiwake.geometry.quaternion import Quaternion as Quaternion
     from kittiwake.geometry.vec3 import Vec3 as Vec3
     from kittiwake.interfaces.controller import AbstractController as AbstractController
@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from kittiwake.interfaces.estimator import AbstractEstimator as AbstractEstimator
     from kittiwake.interfaces.guidance import AbstractGuidance as AbstractGuidance
     from kittiwake.interfaces.sensor import AbstractSensor as AbstractSensor
+    from kittiwake.runtime.comparison import compare as compare
+    from kittiwake.runtime.run_folder import fly_into as fly_into
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.simulation import load as load
     from kittiwake.runtime.stepper import Observation as Observation
@@ -88,8 +90,8 @@ _MODULES = {
     "BodyVelocityYawRate": "kittiwake.core.commands",
     "Env": "kittiwake.tasks.env",
     "EulerZYX": "kittiwake.geometry.euler",
-    "Geodetic": "kittiwake.geometry.geodesy",
     "HeadingSpeed": "kittiwake.core.commands",
+    "Inertia": "kittiwake.geometry.inertia",
     "Kinematics": "kittiwake.core.kinematics",
     "KittiwakeError": "kittiwake.core.errors",
     "LinearModel": "kittiwake.analysis.linear_model",
@@ -103,6 +105,7 @@ _MODULES = {
     "RotorSpeeds": "kittiwake.core.commands",
     "RudderThrust": "kittiwake.core.commands",
     "Scenario": "kittiwake.scenario.scenario",
+    "Scheduled": "kittiwake.core.component",
     "Simulation": "kittiwake.runtime.simulation",
     "Start": "kittiwake.core.kinematics",
     "SurfaceMotion": "kittiwake.core.commands",
@@ -110,26 +113,21 @@ _MODULES = {
     "ThrustRates": "kittiwake.core.commands",
     "ThrustTorque": "kittiwake.core.commands",
     "Trim": "kittiwake.analysis.trim",
-    "Utm": "kittiwake.geometry.geodesy",
-    "UtmGrid": "kittiwake.geometry.geodesy",
     "Vec3": "kittiwake.geometry.vec3",
+    "VectorEnv": "kittiwake.tasks.vector_env",
+    "Vehicle": "kittiwake.scenario.definition",
     "VelocityHeightYaw": "kittiwake.core.commands",
     "VelocityYaw": "kittiwake.core.commands",
-    "Vehicle": "kittiwake.scenario.definition",
     "VelocityYawRate": "kittiwake.core.commands",
     "World": "kittiwake.scenario.definition",
-    "VectorEnv": "kittiwake.tasks.vector_env",
-    "ecef_from_geodetic": "kittiwake.geometry.geodesy",
-    "geodetic_from_ecef": "kittiwake.geometry.geodesy",
-    "geodetic_from_utm": "kittiwake.geometry.geodesy",
+    "compare": "kittiwake.runtime.comparison",
+    "fly_into": "kittiwake.runtime.run_folder",
     "linearize": "kittiwake.analysis.linearization",
     "load": "kittiwake.runtime.simulation",
     "make": "kittiwake.tasks.make",
     "register_envs": "kittiwake.adapters.registration",
     "seed_key": "kittiwake.core.keys",
-    "tangent_plane": "kittiwake.geometry.geodesy",
     "trim": "kittiwake.analysis.trim",
-    "utm_from_geodetic": "kittiwake.geometry.geodesy",
 }
 
 _NAMESPACES = (
@@ -146,6 +144,14 @@ _NAMESPACES = (
     "vehicles",
 )
 
+# modules with names of their own, beside the families of components
+_TOPICS = {
+    "bounds": "kittiwake.core.bounds",
+    "geodesy": "kittiwake.geometry.geodesy",
+    "measurements": "kittiwake.core.measurements",
+    "noise": "kittiwake.core.noise",
+}
+
 __version__ = "0.1.0"
 __all__ = [
     "AbstractController",
@@ -158,8 +164,8 @@ __all__ = [
     "BodyVelocityYawRate",
     "Env",
     "EulerZYX",
-    "Geodetic",
     "HeadingSpeed",
+    "Inertia",
     "Kinematics",
     "KittiwakeError",
     "LinearModel",
@@ -173,6 +179,7 @@ __all__ = [
     "RotorSpeeds",
     "RudderThrust",
     "Scenario",
+    "Scheduled",
     "Simulation",
     "Start",
     "SurfaceMotion",
@@ -180,8 +187,6 @@ __all__ = [
     "ThrustRates",
     "ThrustTorque",
     "Trim",
-    "Utm",
-    "UtmGrid",
     "Vec3",
     "VectorEnv",
     "Vehicle",
@@ -190,26 +195,27 @@ __all__ = [
     "VelocityYawRate",
     "World",
     "actuators",
+    "bounds",
+    "compare",
     "control",
-    "ecef_from_geodetic",
     "environment",
     "estimation",
+    "fly_into",
     "forces",
-    "geodetic_from_ecef",
-    "geodetic_from_utm",
+    "geodesy",
     "guidance",
     "linearize",
     "load",
     "make",
+    "measurements",
+    "noise",
     "physics",
     "register_envs",
     "seed_key",
     "sensors",
     "swarm",
-    "tangent_plane",
     "tasks",
     "trim",
-    "utm_from_geodetic",
     "vehicles",
 ]
 
@@ -219,6 +225,8 @@ def __getattr__(name: str) -> object:
 
     if name in _NAMESPACES:
         return import_module(f"kittiwake.{name}")
+    if name in _TOPICS:
+        return import_module(_TOPICS[name])
     if name not in _MODULES:
         message = f"module 'kittiwake' has no attribute '{name}'"
         raise AttributeError(message)

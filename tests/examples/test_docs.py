@@ -1,5 +1,6 @@
 """What the documentation shows can be copied: its Python runs, its scenarios and commands load."""
 
+import ast
 import re
 import shlex
 import sys
@@ -43,6 +44,32 @@ def commands(verb):
     ]
     assert shown
     return [shlex.split(line, comments=True)[2:] for line in shown]
+
+
+EXAMPLES = sorted(ROOT.glob("examples/**/*.py"))
+SHOWN = {
+    **{path.name: path.read_text("utf-8") for path in EXAMPLES},
+    **{page: "\n".join(blocks(page, "python")) for page in PAGES},
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_only_public_modules_are_imported(name):
+    tree = ast.parse(SHOWN[name])
+    imported = [
+        node.module if isinstance(node, ast.ImportFrom) else alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    ]
+    own = [module for module in imported if module and module.split(".")[0] == "kittiwake"]
+    private = [
+        module
+        for module in own
+        # the adapters that pages on them describe, beside the package itself
+        if module != "kittiwake" and not module.startswith("kittiwake.adapters.")
+    ]
+    assert private == []
 
 
 # pages whose programs take half a minute to compile

@@ -35,4 +35,12 @@ FAULTS = Registry(
     },
 )
 
-__getattr__, __dir__ = namespace(__name__, FAULTS, BATTERIES)
+__getattr__, __dir__ = namespace(
+    __name__,
+    FAULTS,
+    BATTERIES,
+    interfaces={
+        "AbstractBattery": "kittiwake.interfaces.parts",
+        "AbstractFault": "kittiwake.interfaces.dynamics",
+    },
+)

@@ -2,7 +2,8 @@
 
 A controller converts a command of one type to a command of a lower type. Setpoints and actuator
 commands have the same form, so that any of them can be recorded, replayed, flown by hand and
-compared. The world frame is ENU, the body frame FLU; yaw is counted from east to north.
+compared. Vectors and rotations may be given as sequences of numbers. The world frame is ENU, the
+body frame FLU; yaw is counted from east to north.
 
 Fields with a default of zero are feed-forward terms: derivatives of the setpoint. A controller may
 ignore them.
@@ -26,6 +27,13 @@ from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import tuple_length
 from kittiwake.core.parameters import Annotation
+from kittiwake.core.vector_fields import (
+    ZERO_VECTOR,
+    AbstractVectorRecord,
+    NumbersField,
+    RotationField,
+    VectorField,
+)
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
@@ -42,23 +50,23 @@ ModeName = Literal[
 ]
 
 
-class PositionYaw(eqx.Module):
+class PositionYaw(AbstractVectorRecord):
     """Position and yaw, with feed-forward derivatives."""
 
-    position_world_m: Vec3
+    position_world_m: VectorField
     yaw_rad: Real
-    velocity_world_mps: Vec3 = Vec3.zero()
-    acceleration_world_mps2: Vec3 = Vec3.zero()
-    jerk_world_mps3: Vec3 = Vec3.zero()
+    velocity_world_mps: VectorField = ZERO_VECTOR
+    acceleration_world_mps2: VectorField = ZERO_VECTOR
+    jerk_world_mps3: VectorField = ZERO_VECTOR
     yaw_rate_radps: Real = 0.0
 
 
-class VelocityYaw(eqx.Module):
+class VelocityYaw(AbstractVectorRecord):
     """Velocity in the world and yaw, with feed-forward derivatives."""
 
-    velocity_world_mps: Vec3
+    velocity_world_mps: VectorField
     yaw_rad: Real
-    acceleration_world_mps2: Vec3 = Vec3.zero()
+    acceleration_world_mps2: VectorField = ZERO_VECTOR
     yaw_rate_radps: Real = 0.0
 
 
@@ -71,23 +79,23 @@ class VelocityHeightYaw(eqx.Module):
     yaw_rad: Real
 
 
-class VelocityYawRate(eqx.Module):
+class VelocityYawRate(AbstractVectorRecord):
     """Velocity in the world and yaw rate, with feed-forward acceleration."""
 
-    velocity_world_mps: Vec3
+    velocity_world_mps: VectorField
     yaw_rate_radps: Real
-    acceleration_world_mps2: Vec3 = Vec3.zero()
+    acceleration_world_mps2: VectorField = ZERO_VECTOR
 
 
-class BodyVelocityYawRate(eqx.Module):
+class BodyVelocityYawRate(AbstractVectorRecord):
     """Velocity in body axes and yaw rate, with feed-forward acceleration."""
 
-    velocity_body_mps: Vec3
+    velocity_body_mps: VectorField
     yaw_rate_radps: Real
-    acceleration_body_mps2: Vec3 = Vec3.zero()
+    acceleration_body_mps2: VectorField = ZERO_VECTOR
 
 
-class SurfaceMotion(eqx.Module):
+class SurfaceMotion(AbstractVectorRecord):
     """Motion along a surface at a distance from it, facing the surface.
 
     Attributes:
@@ -100,25 +108,25 @@ class SurfaceMotion(eqx.Module):
 
     distance_m: Real
     wanted_distance_m: Real
-    normal_world: Vec3
+    normal_world: VectorField
     speed_along_mps: Real
 
 
-class AccelerationYaw(eqx.Module):
+class AccelerationYaw(AbstractVectorRecord):
     """Acceleration, without gravity, and yaw, with feed-forward derivatives."""
 
-    acceleration_world_mps2: Vec3
+    acceleration_world_mps2: VectorField
     yaw_rad: Real
-    jerk_world_mps3: Vec3 = Vec3.zero()
+    jerk_world_mps3: VectorField = ZERO_VECTOR
     yaw_rate_radps: Real = 0.0
 
 
-class ThrustAttitude(eqx.Module):
+class ThrustAttitude(AbstractVectorRecord):
     """Thrust along the body's z axis and attitude, with feed-forward body rates."""
 
     thrust_n: Real
-    q_world_from_body: Quaternion
-    angular_velocity_body_radps: Vec3 = Vec3.zero()
+    q_world_from_body: RotationField
+    angular_velocity_body_radps: VectorField = ZERO_VECTOR
 
     @classmethod
     def off(cls) -> "ThrustAttitude":
@@ -126,19 +134,19 @@ class ThrustAttitude(eqx.Module):
         return cls(0.0, Quaternion.identity())
 
 
-class ThrustRates(eqx.Module):
+class ThrustRates(AbstractVectorRecord):
     """Thrust along the body's z axis and body rates, with feed-forward angular acceleration."""
 
     thrust_n: Real
-    angular_velocity_body_radps: Vec3
-    angular_acceleration_body_radps2: Vec3 = Vec3.zero()
+    angular_velocity_body_radps: VectorField
+    angular_acceleration_body_radps2: VectorField = ZERO_VECTOR
 
 
-class ThrustTorque(eqx.Module):
+class ThrustTorque(AbstractVectorRecord):
     """Thrust along the body's z axis and torque."""
 
     thrust_n: Real
-    torque_body_nm: Vec3
+    torque_body_nm: VectorField
 
     @classmethod
     def off(cls) -> "ThrustTorque":
@@ -208,10 +216,10 @@ _COMMAND_OF_MODE: dict[str, type] = {
 }
 
 
-class RotorSpeeds(eqx.Module):
+class RotorSpeeds(AbstractVectorRecord):
     """Speeds of all rotors, in the order of the vehicle's data; never negative."""
 
-    speeds_radps: tuple[Real, ...]
+    speeds_radps: NumbersField
 
 
 class HeadingSpeed(eqx.Module):

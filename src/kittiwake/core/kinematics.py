@@ -2,6 +2,7 @@
 
 import equinox as eqx
 
+from kittiwake.core.vector_fields import ZERO_VECTOR, AbstractVectorRecord, VectorField
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
@@ -37,15 +38,15 @@ def motion_columns(motion: Kinematics) -> dict[str, Real]:
     }
 
 
-class Start(eqx.Module):
+class Start(AbstractVectorRecord):
     """Initial conditions of a vehicle, in world axes; angular velocity in body axes."""
 
-    position_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
+    position_world_m: VectorField = ZERO_VECTOR
     roll_rad: Real = 0.0
     pitch_rad: Real = 0.0
     yaw_rad: Real = 0.0
-    velocity_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
-    angular_velocity_body_radps: Vec3 = Vec3(0.0, 0.0, 0.0)
+    velocity_world_mps: VectorField = ZERO_VECTOR
+    angular_velocity_body_radps: VectorField = ZERO_VECTOR
 
     def kinematics(self) -> Kinematics:
         """Return the motion at the start; the specific force is zero, as it is not yet known."""

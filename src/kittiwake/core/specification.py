@@ -8,10 +8,20 @@ data: ``kittiwake.Scenario`` builds the component from it, as it does from a fil
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from types import UnionType
-from typing import Any, ClassVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from typing_extensions import override
 
@@ -70,21 +80,45 @@ class ComponentSpec:
         return hash(self.name)
 
 
-def namespace(
-    package: str, *registries: Registry
-) -> tuple[Callable[[str], type[ComponentSpec]], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose names are specifications."""
+if TYPE_CHECKING:
+    from os import PathLike
 
-    def find(name: str) -> type[ComponentSpec]:
+    import equinox as eqx
+    import numpy as np
+
+    from kittiwake.geometry.vec3 import Vec3
+
+    # values of parameters as the stubs of the namespaces declare them (scripts/stubs)
+    Component: TypeAlias = ComponentSpec | str | Mapping[str, Any]
+    Record: TypeAlias = Mapping[str, Any] | eqx.Module
+    Vector: TypeAlias = Sequence[float] | Vec3 | np.ndarray
+    FileName: TypeAlias = str | PathLike[str]
+
+
+def namespace(
+    package: str, *registries: Registry, interfaces: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names are specifications.
+
+    Args:
+        package: name of the package.
+        registries: registries of the specified components.
+        interfaces: modules of further names, for components of one's own.
+    """
+    modules = interfaces or {}
+
+    def find(name: str) -> Any:
+        if name in modules:
+            return getattr(import_module(modules[name]), name)
         names = _by_class_name(registries)
         if name not in names:
             message = f"module '{package}' has no attribute '{name}'"
             if not name.startswith("_"):
-                message += f". {did_you_mean(name, [*names])}"
+                message += f". {did_you_mean(name, [*names, *modules])}"
             raise AttributeError(message)
         return specification(*names[name])
 
-    return find, lambda: sorted(_by_class_name(registries))
+    return find, lambda: sorted([*_by_class_name(registries), *modules])
 
 
 @cache

@@ -265,4 +265,9 @@ __getattr__, __dir__ = namespace(
     TERRAINS,
     CURRENTS,
     WAVES,
+    interfaces={
+        "AbstractObstacle": "kittiwake.world.ray",
+        "AbstractProcessKind": "kittiwake.world.environment",
+        "AbstractWind": "kittiwake.world.environment",
+    },
 )

@@ -46,4 +46,16 @@ FORCES = Registry(
     },
 )
 
-__getattr__, __dir__ = namespace(__name__, FORCES, ROTORS, GROUND_EFFECTS)
+__getattr__, __dir__ = namespace(
+    __name__,
+    FORCES,
+    ROTORS,
+    GROUND_EFFECTS,
+    interfaces={
+        "AbstractForce": "kittiwake.interfaces.parts",
+        "AbstractGroundEffect": "kittiwake.interfaces.parts",
+        "AbstractRotor": "kittiwake.interfaces.parts",
+        "Flow": "kittiwake.interfaces.parts",
+        "Wrench": "kittiwake.core.wrench",
+    },
+)

@@ -41,7 +41,7 @@ class RotationZYX(eqx.Module):
         """Return the reference-axes components of a vector given in body axes."""
         sph, cph, sth, cth = self.sin_roll, self.cos_roll, self.sin_pitch, self.cos_pitch
         sps, cps = self.sin_yaw, self.cos_yaw
-        return Vec3(
+        return Vec3.unchecked(
             cth * cps * v.x
             + (sph * sth * cps - cph * sps) * v.y
             + (cph * sth * cps + sph * sps) * v.z,
@@ -55,7 +55,7 @@ class RotationZYX(eqx.Module):
         """Return the body-axes components of a vector given in reference axes."""
         sph, cph, sth, cth = self.sin_roll, self.cos_roll, self.sin_pitch, self.cos_pitch
         sps, cps = self.sin_yaw, self.cos_yaw
-        return Vec3(
+        return Vec3.unchecked(
             cth * cps * v.x + cth * sps * v.y - sth * v.z,
             (sph * sth * cps - cph * sps) * v.x
             + (sph * sth * sps + cph * cps) * v.y
@@ -69,7 +69,7 @@ class RotationZYX(eqx.Module):
         """Return the rates of roll, pitch and yaw for body rates; singular at pitch +-90 deg."""
         p, q, r = (getattr(angular_velocity_body_radps, axis) for axis in "xyz")
         turning = q * self.sin_roll + r * self.cos_roll
-        return Vec3(
+        return Vec3.unchecked(
             p + turning * (self.sin_pitch / self.cos_pitch),
             q * self.cos_roll - r * self.sin_roll,
             turning / self.cos_pitch,
@@ -79,7 +79,7 @@ class RotationZYX(eqx.Module):
         """Return the body rates for rates of roll, pitch and yaw."""
         roll, pitch, yaw = (getattr(angle_rates_radps, axis) for axis in "xyz")
         turning = yaw * self.cos_pitch
-        return Vec3(
+        return Vec3.unchecked(
             roll - yaw * self.sin_pitch,
             pitch * self.cos_roll + turning * self.sin_roll,
             turning * self.cos_roll - pitch * self.sin_roll,

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
 Real: TypeAlias = float | int | Float[Array, ""]
@@ -21,6 +22,24 @@ Integer: TypeAlias = int | Int[Array, ""]
 def is_zero(value: Real) -> bool:
     """Return True if a number is known to be zero at compile time, so that it can be omitted."""
     return isinstance(value, int | float) and bool(value == 0.0)
+
+
+def require_scalar(value: object, owner: str, instead: str) -> None:
+    """Refuse an array or a sequence where one number is required; traced values may be batched.
+
+    Raises:
+        TypeError: with what to write instead.
+    """
+    if isinstance(value, float | int | Tracer):
+        return
+    if isinstance(value, np.ndarray | jax.Array) and value.ndim > 0:
+        given = f"an array of shape {value.shape}"
+    elif isinstance(value, str | list | tuple):
+        given = repr(value)
+    else:
+        return
+    message = f"`{owner}`: got {given}; must be one number. {instead}"
+    raise TypeError(message)
 
 
 def multiply(a: Real, b: Real) -> Real:

@@ -56,6 +56,10 @@ GUIDANCE = Registry(
             "kittiwake.guidance.trajectories.curve:Curve",
             "a circle, a helix, a figure of eight or a turn in place, with feed-forward",
         ),
+        "circle": RegistryEntry(
+            "kittiwake.guidance.trajectories.circle:Circle",
+            "a level circle through the start, with feed-forward",
+        ),
         "follow-trajectory": RegistryEntry(
             "kittiwake.guidance.trajectories.follow_trajectory:FollowTrajectory",
             "a smooth trajectory through waypoints, within limits, with feed-forward",
@@ -126,4 +130,13 @@ AVOIDANCE = Registry(
     entry_keys=("rate_hz",),
 )
 
-__getattr__, __dir__ = namespace(__name__, GUIDANCE, AVOIDANCE)
+__getattr__, __dir__ = namespace(
+    __name__,
+    GUIDANCE,
+    AVOIDANCE,
+    interfaces={
+        "AbstractAvoidance": "kittiwake.interfaces.guidance",
+        "AvoidanceInputs": "kittiwake.interfaces.guidance",
+        "GuidanceInputs": "kittiwake.interfaces.guidance",
+    },
+)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any, Literal
 
+import jax
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
@@ -15,6 +16,7 @@ from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.precision import is_transformed
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
@@ -37,7 +39,8 @@ class Simulation:
 
     ``run`` flies it to the end. ``reset``, ``observe`` and ``step`` let a controller in plain
     Python fly it. ``init``, ``advance`` and ``rollout`` are pure functions of the state for use
-    inside ``jax.jit``, ``vmap`` and ``grad``.
+    inside ``jax.jit``, ``vmap`` and ``grad``. Called outside of these they are compiled, and run in
+    the simulation's precision whatever JAX's mode is.
     """
 
     def __init__(self, scenario: Scenario, precision: Precision = "float64") -> None:
@@ -68,11 +71,17 @@ class Simulation:
 
     def init(self, key: PRNGKeyArray) -> FleetState:
         """Return the initial state, drawn with a key such as ``kw.seed_key(0)``; pure."""
-        return self.fleet.init(key)
+        if is_transformed(key):
+            return self.fleet.init(key)
+        with self.program.precision_context():
+            return self._init(key)
 
     def advance(self, state: FleetState, commands: Commands | None = None) -> FleetState:
         """Return the next state; commands by vehicle replace those of guidance; pure."""
-        return self.fleet.advance(state, commands)
+        if is_transformed(state, commands):
+            return self.fleet.advance(state, commands)
+        with self.program.precision_context():
+            return self._advance(state, commands)
 
     def rollout(
         self,
@@ -90,7 +99,10 @@ class Simulation:
         Returns:
             The last state, and the kept values with time as leading axis.
         """
-        return self.fleet.rollout(state, steps, select)
+        if is_transformed(state):
+            return self.fleet.rollout(state, steps, select)
+        with self.program.precision_context():
+            return self._rollout(state, steps, select)
 
     def run(self, duration_s: Real | None = None, seed: int | None = None) -> Log:
         """Fly from the start to the end and return the log, with its summary.
@@ -230,6 +242,13 @@ class Simulation:
         self.scenario, self.fleet = scenario, fleet
         # the program of ``run`` scores a task, which is too slow for ``step``
         self.program = Program(self._fleet(scenario, scored=True), scenario.vehicles)
+        # a bound method cannot be hashed, as jit requires, where its fleet holds a dictionary
+        self._init = jax.jit(lambda key: fleet.init(key))
+        self._advance = jax.jit(lambda state, commands: fleet.advance(state, commands))
+        self._rollout = jax.jit(
+            lambda state, steps, select: fleet.rollout(state, steps, select),
+            static_argnums=(1, 2),
+        )
 
     def _fleet(self, scenario: Scenario, *, scored: bool = False) -> Fleet:
         single = self.precision == "float32"

@@ -88,9 +88,9 @@ class Scenario:
         name: str = "scenario",
         description: str = "",
         seed: int = 0,
-        rate_hz: float = 50.0,
-        duration_s: float | None = None,
-        log_rate_hz: float | None = None,
+        rate_hz: float | int = 50.0,
+        duration_s: float | int | None = None,
+        log_rate_hz: float | int | None = None,
         **others: Any,
     ) -> None:
         """Define a scenario, with the values of a scenario file.

@@ -118,4 +118,13 @@ SENSOR_ERRORS = Registry(
     },
 )
 
-__getattr__, __dir__ = namespace(__name__, SENSORS, SENSOR_ERRORS)
+__getattr__, __dir__ = namespace(
+    __name__,
+    SENSORS,
+    SENSOR_ERRORS,
+    interfaces={
+        "AbstractErrorOnField": "kittiwake.sensors.errors.on_field",
+        "AbstractSensorError": "kittiwake.interfaces.instrument",
+        "SensorInputs": "kittiwake.interfaces.sensor",
+    },
+)

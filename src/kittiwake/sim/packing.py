@@ -76,12 +76,10 @@ class RowPacking:
         leaves, treedef = jax.tree.flatten(tree)
         shapes = [tuple(leaf.shape[1:]) for leaf in leaves]
         starts = np.cumsum([0, *(prod(shape) for shape in shapes)])
-        leaf_types = tuple(bool if leaf.dtype == bool else float for leaf in leaves)
+        leaf_types = tuple(_number_type(leaf.dtype) for leaf in leaves)
         return cls(treedef, tuple(zip(starts[:-1].tolist(), shapes, strict=True)), leaf_types)
 
-    def pack(
-        self, tree: ArrayTree, dtype: np.dtype[np.floating]
-    ) -> Float[Array, "vehicles columns"]:
+    def pack(self, tree: ArrayTree, dtype: DTypeLike) -> Float[Array, "vehicles columns"]:
         """Return the rows of all vehicles."""
         leaves = [jnp.asarray(leaf) for leaf in jax.tree.leaves(tree)]
         return jnp.concatenate(
@@ -89,13 +87,26 @@ class RowPacking:
         )
 
     def unpack(self, row: np.ndarray) -> ArrayTree:
-        """Return one vehicle's record: flags as bools, other scalars as floats, NumPy arrays."""
+        """Return one vehicle's record: flags, counts and other numbers, as scalars and arrays."""
         numbers = row.tolist()
         leaves = [
-            row[start : start + prod(shape)].reshape(shape) if shape else leaf_type(numbers[start])
+            _array(row[start : start + prod(shape)], leaf_type).reshape(shape)
+            if shape
+            else leaf_type(numbers[start])
             for (start, shape), leaf_type in zip(self.places, self.leaf_types, strict=True)
         ]
         return jax.tree.unflatten(self.treedef, leaves)
+
+
+def _number_type(dtype: np.dtype) -> type:
+    """Return the Python type of the numbers in an array."""
+    if jnp.issubdtype(dtype, jnp.bool_):
+        return bool
+    return int if jnp.issubdtype(dtype, jnp.integer) else float
+
+
+def _array(numbers: np.ndarray, number_type: type) -> np.ndarray:
+    return numbers if number_type is float else numbers.astype(number_type)
 
 
 def _is_float(shape: jax.ShapeDtypeStruct) -> bool:

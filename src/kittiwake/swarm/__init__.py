@@ -51,4 +51,12 @@ RADIOS = Registry(
     entry_keys=("rate_hz",),
 )
 
-__getattr__, __dir__ = namespace(__name__, BEHAVIORS, RADIOS)
+__getattr__, __dir__ = namespace(
+    __name__,
+    BEHAVIORS,
+    RADIOS,
+    interfaces={
+        "AbstractBehavior": "kittiwake.interfaces.behavior",
+        "AbstractRadio": "kittiwake.world.radio",
+    },
+)

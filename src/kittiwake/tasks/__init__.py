@@ -99,4 +99,16 @@ TASKS = Registry(
     },
 )
 
-__getattr__, __dir__ = namespace(__name__, TASKS)
+__getattr__, __dir__ = namespace(
+    __name__,
+    TASKS,
+    interfaces={
+        "AbstractTask": "kittiwake.tasks.task",
+        "ActionMapping": "kittiwake.tasks.action_mapping",
+        "Agent": "kittiwake.tasks.task",
+        "Mppi": "kittiwake.tasks.mppi",
+        "Span": "kittiwake.tasks.action_mapping",
+        "TaskScene": "kittiwake.tasks.task",
+        "tolerance": "kittiwake.tasks.rewards",
+    },
+)

@@ -15,6 +15,7 @@ from kittiwake.core.commands import Command
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import fold_in_names, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.precision import fleet_precision
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.scenario.scenario import Scenario
@@ -155,8 +156,15 @@ class Env:
         return len(self.agents) * len(self.space.names)
 
     def precision_context(self) -> AbstractContextManager[None]:
-        """Return the context manager for the floating-point mode; call all functions inside it."""
+        """Return the context manager for the floating-point mode of compiled functions.
+
+        Functions of one's own that are compiled, and call this environment, are called inside it;
+        ``reset`` and ``step`` outside of compiled functions enter it themselves.
+        """
         return jax.enable_x64(not self.single_precision)
+
+    def _own_precision(self, *arguments: ArrayTree) -> AbstractContextManager[None]:
+        return fleet_precision(*arguments, single_precision=self.single_precision)
 
     def reset(
         self, key: PRNGKeyArray, difficulty: Real = 1.0
@@ -171,8 +179,9 @@ class Env:
             ValueError: for a difficulty outside of 0 to 1.
         """
         check_difficulty(difficulty)
-        tick = jnp.zeros((), jnp.int32)
-        return self.reset_at(key, tick, jnp.asarray(difficulty, jnp.result_type(float)))
+        with self._own_precision(key):
+            tick = jnp.zeros((), jnp.int32)
+            return self.reset_at(key, tick, jnp.asarray(difficulty, jnp.result_type(float)))
 
     def reset_at(
         self, key: PRNGKeyArray, tick: Integer, difficulty: Real
@@ -196,7 +205,8 @@ class Env:
         Raises:
             ValueError: for an action of wrong length.
         """
-        return self.step_in_batch(None, key, state, action)
+        with self._own_precision(key, state, action):
+            return self.step_in_batch(None, key, state, action)
 
     def step_in_batch(
         self,

@@ -5,7 +5,7 @@ from math import cos, pi, sin
 import pytest
 
 from kittiwake.adapters.ros.nodes.configure_controllers import forward_changes, gains_namespace
-from kittiwake.adapters.ros.nodes.example_control import Circle
+from kittiwake.adapters.ros.nodes.example_control import CommandedCircle
 from kittiwake.core.errors import RosError
 
 
@@ -60,7 +60,7 @@ def test_unreachable_drone_does_not_block_others():
 
 
 def test_default_circle_matches_uav_gazebo():
-    command = Circle().command(pi / 3.0)
+    command = CommandedCircle().command(pi / 3.0)
     assert command["position"] == pytest.approx({"x": 0.5, "y": sin(pi / 3.0), "z": 1.0})
     assert command["velocity"] == pytest.approx({"x": -sin(pi / 3.0), "y": 0.5})
     assert command["acceleration"] == {}
@@ -68,7 +68,7 @@ def test_default_circle_matches_uav_gazebo():
 
 
 def test_circle_velocity_and_acceleration_are_derivatives_of_position():
-    circle, step_s, time_s = Circle(2.0, 3.0, -0.7, feed_forward=True), 1e-5, 4.0
+    circle, step_s, time_s = CommandedCircle(2.0, 3.0, -0.7, feed_forward=True), 1e-5, 4.0
     before, now, after = (circle.command(time_s + k * step_s) for k in (-1, 0, 1))
     for one, derivative in (("position", "velocity"), ("velocity", "acceleration")):
         for axis in "xy":

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
+from scipy.spatial.transform import Rotation, Slerp
 
 from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.quaternion import SMALL_ANGLE_RAD, Quaternion
@@ -166,3 +166,48 @@ def test_mapped_rotations_equal_a_loop():
     mapped = jax.vmap(lambda row: Quaternion(*row).rotate(V).array)(quaternions)
     expected = [rotation.apply(V.array) for rotation in ROTATIONS]
     np.testing.assert_allclose(mapped, expected, rtol=0, atol=5e-15)
+
+
+def test_a_quaternion_is_a_sequence_of_four_numbers():
+    q = Quaternion(1.0, 0.0, 0.0, 0.0)
+    assert ([*q], q[0], len(q)) == ([1.0, 0.0, 0.0, 0.0], 1.0, 4)
+    np.testing.assert_array_equal(np.asarray(q), [1.0, 0.0, 0.0, 0.0])
+    assert Quaternion.of(np.array([0.0, 1.0, 0.0, 0.0])) == Quaternion(0.0, 1.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("rotation", ROTATIONS)
+def test_matrices_are_those_of_scipy_and_lead_back(rotation):
+    q = ours(rotation)
+    # a few roundings of numbers up to one
+    np.testing.assert_allclose(q.matrix, rotation.as_matrix(), rtol=0, atol=2e-15)
+    assert_same_rotation(Quaternion.from_matrix(rotation.as_matrix()), rotation)
+    traced = jax.jit(Quaternion.from_matrix)(jnp.asarray(rotation.as_matrix()))
+    assert_same_rotation(jax.tree.map(float, traced), rotation)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_half_turns_survive_their_matrix(axis):
+    rotation = Rotation.from_rotvec(np.pi * np.eye(3)[axis])
+    assert_same_rotation(Quaternion.from_matrix(rotation.as_matrix()), rotation)
+
+
+@pytest.mark.parametrize("t", [0.0, 0.3, 1.0])
+def test_slerp_is_that_of_scipy(t):
+    for start, end in pairwise(ROTATIONS):
+        between = Slerp([0.0, 1.0], Rotation.concatenate([start, end]))(t)
+        # arctangent and sines of a rotation by up to pi
+        assert_same_rotation(ours(start).slerp(ours(end), t), between, atol=2e-14)
+
+
+def test_slerp_between_equal_rotations_has_a_gradient():
+    q = ours(ROTATIONS[0])
+    slope = jax.grad(lambda w: Quaternion(w, q.x, q.y, q.z).slerp(q, 0.5).x)(q.w)
+    assert np.isfinite(slope)
+
+
+def test_rotation_vectors_lead_back_to_their_rotation():
+    for rotation in ROTATIONS:
+        vector = ours(rotation).to_rotation_vector()
+        np.testing.assert_allclose(vector.array, rotation.as_rotvec(), rtol=0, atol=1e-14)
+    tiny = Quaternion.from_rotation_vector(Vec3(1e-9, 0.0, 0.0)).to_rotation_vector()
+    assert tiny.x == pytest.approx(1e-9, rel=1e-12)

@@ -119,3 +119,44 @@ def test_shortening_has_finite_gradients():
         for v in (Vec3.zero(), Vec3(3.0, -4.0, 0.0)):
             slope = jax.grad(lambda w, s=length: w.clip_norm(s).x)(traced(v))
             assert np.isfinite(slope.array).all()
+
+
+def test_a_vector_is_a_sequence_of_three_numbers():
+    a = Vec3(1.0, 2.0, 3.0)
+    assert [*a] == [1.0, 2.0, 3.0]
+    assert (a[0], a[-1], len(a)) == (1.0, 3.0, 3)
+    np.testing.assert_array_equal(np.asarray(a), [1.0, 2.0, 3.0])
+    assert np.asarray(a, dtype=np.float32).dtype == np.float32
+    np.testing.assert_array_equal(np.asarray([a, a * 2.0]), [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
+    with pytest.raises(ValueError, match="no array of its own"):
+        np.array(a, copy=False)
+
+
+def test_arrays_and_numpy_numbers_combine_to_vectors():
+    a, array = Vec3(1.0, 2.0, 3.0), np.array([10.0, 20.0, 30.0])
+    assert array - a == Vec3(9.0, 18.0, 27.0)
+    assert a - array == Vec3(-9.0, -18.0, -27.0)
+    assert a + (1.0, 1.0, 1.0) == Vec3(2.0, 3.0, 4.0)  # noqa: RUF005  no list
+    assert array + a == Vec3(11.0, 22.0, 33.0)
+    np.testing.assert_array_equal((np.float64(2.0) * a).array, [2.0, 4.0, 6.0])
+    doubled = jnp.asarray(2.0) * a
+    assert isinstance(doubled, Vec3)
+
+
+@pytest.mark.parametrize("given", [np.ones(3), jnp.ones(3), [1.0, 2.0, 3.0], "1"])
+def test_an_array_is_no_component(given):
+    with pytest.raises(TypeError, match=r"`Vec3.x`: got .*; must be one number. Write Vec3.of"):
+        # inside of the decorator that checks types in tests
+        Vec3.__check_init__(Vec3.unchecked.__wrapped__(Vec3, given, 0.0, 0.0))
+
+
+def test_a_vector_is_not_multiplied_by_an_array():
+    with pytest.raises(TypeError, match="multiplied by a number"):
+        Vec3.__mul__.__wrapped__(Vec3(1.0, 2.0, 3.0), np.ones(3))
+
+
+def test_batches_enter_by_trees():
+    batch = jax.tree.map(lambda leaf: jnp.full(4, leaf), Vec3(3.0, 0.0, 4.0))
+    assert batch.x.shape == (4,)
+    rows = jax.vmap(lambda v: (v - Vec3(0.0, 0.0, 0.0)).norm())(batch)
+    np.testing.assert_array_equal(rows, 5.0)

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.core.errors import CascadeError, CommandError, ScenarioError, UnknownSensorError
+from kittiwake.core.errors import (
+    CascadeError,
+    CommandError,
+    PrecisionError,
+    ScenarioError,
+    UnknownSensorError,
+)
 from kittiwake.runtime.commands import command_values
 
 UPRIGHT = kw.Quaternion(1.0, 0.0, 0.0, 0.0)
@@ -398,3 +404,24 @@ def test_repeated_simulations_leave_no_memory_behind():
         del simulation
     gc.collect()
     assert [one for one in left if one() is not None] == []
+
+
+@pytest.mark.usefixtures("single_precision")
+def test_pure_functions_compute_in_double_precision_in_jax_mode_of_single():
+    simulation = kw.load(
+        "keep-spot", {"vehicles.pelican.sensors": {}, "vehicles.pelican.estimator": "truth"}
+    )
+    start = simulation.init(kw.seed_key(0))
+    one = simulation.advance(start, {"pelican": kw.PositionYaw([0, 0, 12], 0.0)})
+    end, heights = simulation.rollout(one, 2, lambda groups: groups[0].truth.position_world_m.z)
+    assert heights.shape == (2, 1)
+    for state in (start, one, end, heights):
+        floats = {str(leaf.dtype) for leaf in jax.tree.leaves(state) if "float" in str(leaf.dtype)}
+        assert floats == {"float64"}
+    with pytest.raises(PrecisionError, match="Call it inside 'with jax.enable_x64"):
+        jax.jit(simulation.advance)(start)
+
+
+def test_the_number_of_satellites_is_an_integer(seen_by_the_pelican):
+    tracked = seen_by_the_pelican.measurements["gnss"].satellites
+    assert isinstance(tracked, int)

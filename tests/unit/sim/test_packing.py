@@ -86,3 +86,12 @@ def test_rows_unpack_to_plain_numbers_by_vehicle():
     assert isinstance(second["x"], float)
     assert second["flag"] is False
     np.testing.assert_array_equal(second["matrix"], [[4.0, 5.0], [6.0, 7.0]])
+
+
+def test_counts_in_rows_are_integers():
+    tree = {"count": jnp.asarray([3, 4]), "flags": jnp.asarray([[True, False], [False, True]])}
+    packing = RowPacking.of(tree)
+    second = packing.unpack(np.asarray(packing.pack(tree, jnp.float32))[1])
+    assert isinstance(second["count"], int)
+    assert second["count"] == 4
+    assert second["flags"].dtype == bool

@@ -19,7 +19,7 @@ from kittiwake.adapters.ros.program import run
 PERIOD_S = 0.01
 
 
-class Circle(NamedTuple):
+class CommandedCircle(NamedTuple):
     """Circle about the z axis of the world.
 
     Attributes:
@@ -50,7 +50,7 @@ class Circle(NamedTuple):
 
 def fly(node: RosNode, options: Namespace) -> None:
     """Send commands until the node is shut down."""
-    circle = Circle(options.radius, options.height, options.rate, options.acceleration)
+    circle = CommandedCircle(options.radius, options.height, options.rate, options.acceleration)
     topic = f"/{options.namespace.strip('/')}/position_yaw/command"
     publish = node.create_publisher(topic, "uav_gazebo_msgs/PositionYawControl")
     now_s = _clock(node)
@@ -81,7 +81,7 @@ def _seconds(stamp: Message) -> float:
 
 
 def _parser() -> ArgumentParser:
-    default = Circle()
+    default = CommandedCircle()
     parser = ArgumentParser("example_control", description="Fly a drone on a circle.")
     parser.add_argument("--namespace", default="drone", metavar="NS", help="default: drone")
     parser.add_argument("--radius", type=float, default=default.radius_m, metavar="M", help="1 m")
