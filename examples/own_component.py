@@ -48,5 +48,6 @@ changes = {
     "vehicles.pelican.controller": SpringDamper(),
 }
 log = kw.load("keep-spot", changes).run(duration_s=20.0)
-rms_m = log.summary["vehicles"]["pelican"]["tracking_rms_m"]
+summary = log.summary or {}
+rms_m = summary["vehicles"]["pelican"]["tracking_rms_m"]
 print(f"The spring and damper held the position to {100 * rms_m:.1f} cm (RMS over 20 s).")
