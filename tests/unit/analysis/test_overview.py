@@ -252,7 +252,7 @@ DRAWN = (
 
 
 @pytest.fixture(scope="module")
-def metrics():
+def figures():
     return {name: draw_overview(LOGS[name]()) for name in DRAWN}
 
 

@@ -62,6 +62,7 @@ def changed(table, column, rows, value):
 def test_the_summary_has_exactly_the_documented_shape():
     found = summary({"a": circle()}, events=(Event(1.0, "a", "took off"),))
     assert list(found) == [
+        "format",
         "scenario",
         "seed",
         "status",
