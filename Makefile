@@ -9,7 +9,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet --quiet
 # a module's flights compile once when one worker runs the whole module
-PYTEST := $(BIN)/python -m pytest --dist loadgroup
+PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 WORKERS = $(or $(JOBS),$(shell scripts/workers))
 
 .DEFAULT_GOAL := help

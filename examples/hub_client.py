@@ -39,9 +39,7 @@ class Point:
 
 scenario = kw.Scenario.load(sys.argv[1] if len(sys.argv) > 1 else "flock-hub-8")
 with serving(Hub(FlockServer(scenario), lockstep=True)) as ports, ExitStack() as leaving:
-    points = [
-        Point(port, name, (1.5 * i, 0.0, 2.0)) for i, (name, port) in enumerate(ports.items())
-    ]
+    points = [Point(p, n, (1.5 * i, 0.0, 2.0)) for i, (n, p) in enumerate(ports.items())]
     for point in points:
         leaving.callback(point.member.leave)
     hello = points[0].member.hello
@@ -49,12 +47,8 @@ with serving(Hub(FlockServer(scenario), lockstep=True)) as ports, ExitStack() as
     dt_s = 1.0 / hello.rate_hz
     for step in range(round(30.0 / dt_s)):
         for point in points:
-            point.member.report(
-                step * dt_s,
-                point.position_m,
-                point.velocity_mps,
-                acceleration_mps2=point.acceleration_mps2,
-            )
+            motion = point.position_m, point.velocity_mps
+            point.member.report(step * dt_s, *motion, acceleration_mps2=point.acceleration_mps2)
         for point in points:  # in lockstep setpoints arrive after all members have reported
             point.move(point.member.set_point(), dt_s)
 

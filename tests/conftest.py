@@ -24,6 +24,8 @@ gc.set_threshold(100_000, 20, 20)
 # how long an example takes depends on what else the machine does
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+# folders whose groups take longest begin first, so that at the end no worker waits for another
+LONGEST = ("system", "examples", "physics")
 # folders whose tests look at the same flights
 TOGETHER = {"cockpit", "film", "rendering", "scene"}
 # a worker has 5 GB, and the largest groups take 2 GB
@@ -56,7 +58,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         # one worker runs the whole group
         item.add_marker(pytest.mark.xdist_group(group))
         groups.setdefault(group, []).append(item)
-    items[:] = chain.from_iterable(groups.values())
+    items[:] = chain.from_iterable(sorted(groups.values(), key=turn))
+
+
+def turn(group: list[pytest.Item]) -> int:
+    """When a group begins: the place of its folder among those that take longest."""
+    folder = group[0].path.relative_to(Path(__file__).parent).parts[0]
+    return LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

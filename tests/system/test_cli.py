@@ -829,7 +829,7 @@ def test_an_unknown_format_is_bad_input(spot):
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == (
         "`--to`: got parket; unknown format. Did you mean 'parquet'? Allowed: csv, geojson, "
-        "geotiff, mcap, parquet, rosbag1, rosbag2.\n"
+        "geotiff, mat, mcap, parquet, rosbag1, rosbag2.\n"
     )
 
 
