@@ -144,7 +144,6 @@ class _Records:
         cls = registry.parameters_of(name)
         keys = {key: ENTRY_KEYS[key] for key in registry.entry_keys}
         entry = _object({"type": {"const": name}, **keys, **self.properties(cls)}, ["type"])
-        entry = _object({"type": {"const": name}, **keys, **self.properties(cls)}, ["type"])
         # controllers take what is missing from the vehicle
         needed = [] if registry is CONTROLLERS else self._required(cls)
         conditions = {"allOf": needed} if needed else {}
