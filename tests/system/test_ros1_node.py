@@ -53,9 +53,14 @@ client.update_configuration({"Wp": 0.5})
 
 
 @pytest.fixture(autouse=True)
-def own_path(monkeypatch):
-    """Keep Debian's packages out of the path of other tests."""
+def own_imports(monkeypatch):
+    """Keep Debian's packages and ROS 1's messages out of what other tests import."""
     monkeypatch.setattr(sys, "path", list(sys.path))
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.partition(".")[0].endswith("_msgs"):
+            del sys.modules[name]
 
 
 @pytest.fixture(scope="module")
