@@ -43,7 +43,7 @@ from kittiwake.runtime.loop import STOPPED, Flight
 from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import dump_document
-from kittiwake.scenario.own_controller import as_file_data
+from kittiwake.scenario.own_components.entries import as_file_data
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import FORMAT
 

@@ -24,7 +24,8 @@ from kittiwake.runtime.loop import Flight, FlightOutcome, Memory
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.stepper import Commands, Observation, Stepper
 from kittiwake.scenario.load import AllowedCode, load_in_python
-from kittiwake.scenario.own_controller import as_file_data
+from kittiwake.scenario.own_components.entries import as_file_data
+from kittiwake.scenario.own_components.hosts import with_hosts_of, with_new_hosts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.fleet import Fleet
@@ -189,7 +190,7 @@ class Simulation:
                 controller that the vehicle does not have.
         """
         scenario = with_gains(self.scenario, vehicle, controller, gains)
-        fleet = self._fleet(scenario)
+        fleet = with_hosts_of(self._fleet(scenario), self.fleet)
         if self._stepper is not None:
             self._stepper.set_parameters(fleet, scenario.vehicles)
         self._set(scenario, fleet)
@@ -197,7 +198,8 @@ class Simulation:
     def reset(self, seed: int | None = None) -> dict[str, Observation]:
         """Return to the start, with another seed if given, and return the observations there."""
         if self._stepper is None:
-            self._stepper = Stepper(self.fleet, self.scenario.vehicles)
+            # apart from the pure functions, whose flight may be another one
+            self._stepper = Stepper(with_new_hosts(self.fleet), self.scenario.vehicles)
         self._stepper.reset(self.scenario.seed if seed is None else seed)
         return self.observe()
 
@@ -212,7 +214,7 @@ class Simulation:
             CommandError: for an unknown vehicle, or a command that it does not accept.
             CascadeError: for a command type from which no controller of the vehicle leads to its
                 actuator command.
-            ControllerError: if a controller in plain Python raises an exception, or returns
+            OwnComponentError: if a controller in plain Python raises an exception, or returns
                 something else than a command.
         """
         self._running_stepper().step(commands or {})

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from kittiwake.core.errors import (
-    ControllerError,
+    OwnComponentError,
     ScenarioError,
     UnknownSensorError,
     did_you_mean,
@@ -23,6 +23,7 @@ from kittiwake.runtime.commands import (
 from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.live_parameters import cascade_parameters
 from kittiwake.runtime.program import Commands, Program
+from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.state import FleetState
@@ -109,14 +110,14 @@ class Stepper:
         """Advance with controllers in plain Python, whose errors are those of the step.
 
         Raises:
-            ControllerError: if a controller has failed.
+            OwnComponentError: if a controller has failed.
         """
         fleet = self._program.fleet
         with watched(fleet):
             later = jax.block_until_ready(self._advance(*arguments))
         failure = first_failure(fleet)
         if failure is not None:
-            raise ControllerError(failure.reason()) from failure.cause
+            raise OwnComponentError(failure.reason()) from failure.cause
         return later
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
@@ -160,6 +161,7 @@ class Stepper:
         Raises:
             ScenarioError: if the state of the former fleet does not fit this one.
         """
+        fleet = with_hosts_of(fleet, self._program.fleet)
         if self._program.fits(fleet):
             self._program.set_parameters(fleet, vehicles)
             return

@@ -13,7 +13,7 @@ from kittiwake.control import CONTROLLERS
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.specification import ComponentSpec
 from kittiwake.scenario.merging import as_written
-from kittiwake.scenario.own_controller import OwnController, is_own
+from kittiwake.scenario.own_components.entries import OwnComponent, is_own
 
 # a specification, a registered name, an entry as in a scenario file, or an object of one's own
 Component: TypeAlias = Any
@@ -156,7 +156,7 @@ def as_plain(value: Any) -> Any:
         return fspath(value)
     if is_own(value):
         name = CONTROLLERS.registered_name(type(value))
-        return OwnController.of(value) if name is None else {"type": name, **as_written(value)}
+        return OwnComponent.of(value) if name is None else {"type": name, **as_written(value)}
     return as_written(value) if isinstance(value, eqx.Module) else value
 
 

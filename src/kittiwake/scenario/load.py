@@ -12,7 +12,7 @@ from kittiwake.scenario import library
 from kittiwake.scenario.build import build
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
-from kittiwake.scenario.own_controller import (
+from kittiwake.scenario.own_components.entries import (
     CONTROLLER,
     allowed_paths,
     holds_own,

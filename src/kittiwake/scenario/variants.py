@@ -15,10 +15,10 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.load import AllowedCode, load_scenario
-from kittiwake.scenario.own_controller import (
+from kittiwake.scenario.own_components.entries import (
     COLON,
     FILE,
-    OwnController,
+    OwnComponent,
     as_file_data,
     from_file,
     parse_class,
@@ -185,7 +185,7 @@ def _cascade(entry: dict[str, Any], chosen: Sequence[Any], *, with_default: bool
 
 def _title(entry: Any) -> str:
     """Return the name of a controller's type or class."""
-    if isinstance(entry, OwnController):
+    if isinstance(entry, OwnComponent):
         return entry.title
     return entry["type"] if isinstance(entry, dict) else entry
 

@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import Any
 
 import equinox as eqx
@@ -29,10 +28,10 @@ from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
-from kittiwake.scenario.own_controller import OwnController, is_code, refusal
-from kittiwake.scenario.own_controller_builder import OwnControllerBuilder, OwnSetting
+from kittiwake.scenario.own_components.builder import OwnComponentBuilder, OwnSetting
+from kittiwake.scenario.own_components.entries import OwnComponent, is_code, refusal
+from kittiwake.scenario.own_components.hosts import vehicle_with_hosts
 from kittiwake.scenario.problems import KeyPath, ProblemList
-from kittiwake.scenario.python_controller import PythonController
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, entry_vehicle_names
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.sensors import SENSORS
@@ -65,20 +64,16 @@ class VehicleBuilder:
         return self.components.problems
 
     @property
-    def own(self) -> OwnControllerBuilder:
+    def own(self) -> OwnComponentBuilder:
         """Builder of controllers of one's own."""
-        return OwnControllerBuilder(self.components, float(self.settings.gravity_mps2))
+        return OwnComponentBuilder(self.components, float(self.settings.gravity_mps2))
 
     def build(self, name: str, entry: VehicleSchema) -> dict[str, AssembledVehicle]:
         """Return an entry's vehicles by name: the entry's own, or numbered from NAME-1."""
         path = ("vehicles", name)
         vehicle = self._vehicle(entry, path)
         if vehicle is None or entry.count is None:
-            return (
-                {}
-                if vehicle is None
-                else self._ready(self._with_hosts({name: vehicle}, entry), path)
-            )
+            return {} if vehicle is None else self._ready(self._with_hosts({name: vehicle}), path)
         written = {"spacing_m": entry.spacing_m, "grid": entry.grid}
         given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
@@ -92,29 +87,12 @@ class VehicleBuilder:
         places = map(jax.tree.structure(Vec3.zero()).unflatten, positions_m.tolist())
         starts = replicate_with(vehicle.start, "position_world_m", places)
         vehicles = dict(zip(names, replicate_with(vehicle, "start", starts), strict=True))
-        return self._ready(self._with_hosts(vehicles, entry), path)
+        return self._ready(self._with_hosts(vehicles), path)
 
-    def _with_hosts(
-        self, vehicles: dict[str, AssembledVehicle], entry: VehicleSchema
-    ) -> dict[str, AssembledVehicle]:
-        """Return the vehicles, each with its own copies of controllers in plain Python."""
-        given = entry.controller if isinstance(entry.controller, list) else [entry.controller]
-
-        def level(name: str, vehicle: AssembledVehicle, part: Any, written: Any) -> Any:
-            if not isinstance(part.component, PythonController) or written.controller is None:
-                return part
-            parameters = vehicle.dynamics.vehicle_parameters(self.settings.gravity_mps2)
-            host = written.host(name, parameters)
-            return dataclasses.replace(part, component=part.component.with_host(host))
-
+    def _with_hosts(self, vehicles: dict[str, AssembledVehicle]) -> dict[str, AssembledVehicle]:
+        """Return the vehicles, each with its own objects in plain Python."""
         return {
-            name: dataclasses.replace(
-                vehicle,
-                cascade=tuple(
-                    level(name, vehicle, part, written)
-                    for part, written in zip_longest(vehicle.cascade, given)
-                ),
-            )
+            name: vehicle_with_hosts(vehicle, name, lambda own, _stream, host: host.renewed(own))
             if vehicle.on_host
             else vehicle
             for name, vehicle in vehicles.items()
@@ -355,7 +333,7 @@ class VehicleBuilder:
             places = [(key, given)]
         found: list[tuple[Any, Any]] = []
         for place, written in places:
-            if isinstance(written, OwnController):
+            if isinstance(written, OwnComponent):
                 built = self.own.build(written, setting, place)
             else:
                 built = self._controller(written, model, setting.dynamics, place)

@@ -1,6 +1,6 @@
 """Controllers of one's own in a scenario: objects of a Python program, or classes of a file.
 
-In a scenario's data an ``OwnController`` stands where a file has an entry. Entries with ``file``
+In a scenario's data an ``OwnComponent`` stands where a file has an entry. Entries with ``file``
 and ``class`` become one only by ``with_code``, for files that the caller allows; wherever else an
 entry comes from, the builder of scenarios refuses it. So code is never loaded from what comes
 through a page, ROS, the hub or a log.
@@ -10,7 +10,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -20,10 +20,9 @@ from typing import Any
 from typing_extensions import override
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.core.parameters import Parameters
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.scenario.own_components.host_object import described
 from kittiwake.scenario.problems import KeyPath, Plain, dotted, shortened
-from kittiwake.scenario.python_controller import HostController, described
 
 FILE, CLASS, RATE, TYPE = "file", "class", "rate_hz", "type"
 CONTROLLER = "controller"
@@ -32,7 +31,7 @@ COLON = ":"
 
 
 @dataclass(eq=False)
-class OwnController:
+class OwnComponent:
     """Controller of one's own: plain Python, or a component in JAX.
 
     Attributes:
@@ -41,18 +40,15 @@ class OwnController:
         title: name of the class.
         entry: its entry in a scenario file; None if only a Python program can give it.
         file: the file with the class; None for an object of a Python program.
-        hosts: the controllers of vehicles, by the vehicle's name and parameters, so that a flight
-            continues with them when its scenario is built again.
     """
 
     controller: Any
     title: str
     entry: dict[str, Any] | None = None
     file: Path | None = None
-    hosts: dict[str, HostController] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, controller: Any) -> "OwnController":
+    def of(cls, controller: Any) -> "OwnComponent":
         """Return the entry of an object that a Python program gives."""
         return cls(controller, type(controller).__name__)
 
@@ -60,14 +56,7 @@ class OwnController:
         """Return the entry of a scenario file, without ``file`` if only a program can give it."""
         return {CLASS: self.title} if self.entry is None else dict(self.entry)
 
-    def host(self, vehicle: str, parameters: Parameters) -> HostController:
-        """Return the controller of a vehicle with these parameters."""
-        key = f"{vehicle} {parameters}"
-        if key not in self.hosts:
-            self.hosts[key] = HostController(self.controller, self.title, vehicle, parameters)
-        return self.hosts[key]
-
-    def __deepcopy__(self, memo: object) -> "OwnController":
+    def __deepcopy__(self, memo: object) -> "OwnComponent":
         return self
 
     @override
@@ -85,13 +74,13 @@ def is_own(value: object) -> bool:
 def holds_own(value: Any) -> bool:
     """Return True for a controller of one's own, and for a list with one."""
     return any(
-        isinstance(one, OwnController) for one in (value if isinstance(value, list) else [value])
+        isinstance(one, OwnComponent) for one in (value if isinstance(value, list) else [value])
     )
 
 
 def as_file_data(value: Any) -> Plain:
     """Return a scenario's data with the entries of own controllers in their place."""
-    if isinstance(value, OwnController):
+    if isinstance(value, OwnComponent):
         return value.as_entry()
     if isinstance(value, dict):
         return {key: as_file_data(part) for key, part in value.items()}
@@ -156,7 +145,7 @@ def without_code(data: dict[str, Any]) -> dict[str, Any]:
     def leave_out(entry: Plain, path: KeyPath) -> Plain:
         del path
         title = str(entry.get(CLASS)) if is_code(entry) else ""
-        return OwnController(None, title, dict(entry)) if title else entry
+        return OwnComponent(None, title, dict(entry)) if title else entry
 
     return _each_controller(data, leave_out)
 
@@ -195,7 +184,7 @@ def parse_class(written: str) -> dict[str, Any]:
     return {FILE: file, CLASS: name}
 
 
-def from_file(file: Path, entry: Mapping[str, Any]) -> OwnController:
+def from_file(file: Path, entry: Mapping[str, Any]) -> OwnComponent:
     """Return the controller of a file's class, made with the parameters of an entry.
 
     Raises:
@@ -224,14 +213,14 @@ def from_file(file: Path, entry: Mapping[str, Any]) -> OwnController:
     kind = classes[name]
     parameters = {key: value for key, value in entry.items() if key not in (FILE, CLASS, RATE)}
     if issubclass(kind, AbstractController):
-        return OwnController(kind, name, dict(entry), file)
+        return OwnComponent(kind, name, dict(entry), file)
     try:
         made = kind(**parameters)
     except Exception as error:
         listed = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
         message = f"{name}({listed}): {described(error)}"
         raise ScenarioError(message) from error
-    return OwnController(made, name, dict(entry), file)
+    return OwnComponent(made, name, dict(entry), file)
 
 
 @lru_cache(maxsize=32)

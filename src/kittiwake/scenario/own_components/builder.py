@@ -11,10 +11,12 @@ from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
-from kittiwake.scenario.own_controller import CLASS, FILE, RATE, OwnController
+from kittiwake.scenario.own_components.entries import CLASS, FILE, RATE, OwnComponent
+from kittiwake.scenario.own_components.host_object import HostObject
+from kittiwake.scenario.own_components.probing import probed_command_type
+from kittiwake.scenario.own_components.python_components import PythonController
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problems import KeyPath
-from kittiwake.scenario.python_controller import HostController, PythonController, probed_type
 from kittiwake.vehicles.model import VehicleModel
 
 
@@ -37,14 +39,14 @@ class OwnSetting(NamedTuple):
 
 
 @dataclass
-class OwnControllerBuilder:
+class OwnComponentBuilder:
     """Builder of own controllers, which notes their mistakes."""
 
     components: ComponentBuilder
     gravity_mps2: float
 
     def build(
-        self, own: OwnController, setting: OwnSetting, path: KeyPath
+        self, own: OwnComponent, setting: OwnSetting, path: KeyPath
     ) -> Scheduled[AbstractController] | None:
         """Return a controller with its rate, or None after collecting its mistakes."""
         dynamics = setting.dynamics
@@ -68,11 +70,11 @@ class OwnControllerBuilder:
         return f"{self.components.document.where(path)}: "
 
     def _component(
-        self, own: OwnController, setting: OwnSetting, dynamics: AbstractDynamics, path: KeyPath
+        self, own: OwnComponent, setting: OwnSetting, dynamics: AbstractDynamics, path: KeyPath
     ) -> AbstractController:
         given = own.controller
         if given is None:
-            unknown = HostController(None, own.title, "", {})
+            unknown = HostObject(None, own.title, "", {})
             # never flown, so any cascade will do
             return PythonController.of(
                 unknown, setting.command_type, dynamics.command_type, dynamics.actuator_count
@@ -90,23 +92,23 @@ class OwnControllerBuilder:
         return build_component(given, merged(defaults, parameters), where, path)
 
     def _python(
-        self, own: OwnController, setting: OwnSetting, dynamics: AbstractDynamics
+        self, own: OwnComponent, setting: OwnSetting, dynamics: AbstractDynamics
     ) -> PythonController:
         given = own.controller
         consumes = _declared(given, "consumes") or setting.command_type
         produces = _declared(given, "produces")
         parameters = dynamics.vehicle_parameters(self.gravity_mps2)
+        host = HostObject(given, own.title, own.title, parameters)
         if produces is None:
             start = (setting.start or Start()).kinematics()
-            produces = probed_type(given, own.title, parameters, consumes, start)
-        host = HostController(given, own.title, own.title, parameters)
+            produces = probed_command_type(host, consumes, start)
         return PythonController.of(host, consumes, produces, dynamics.actuator_count)
 
 
 _ENTRY_KEYS = (FILE, CLASS, RATE)
 
 
-def _rate_hz(own: OwnController) -> Any:
+def _rate_hz(own: OwnComponent) -> Any:
     """Return the rate that the entry gives, or else the object; None for every step."""
     given = (own.entry or {}).get(RATE)
     if given is not None or isinstance(own.controller, AbstractController):
