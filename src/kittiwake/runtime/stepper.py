@@ -1,6 +1,6 @@
 """Stepper for a Python loop: its observations and compiled functions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -9,10 +9,9 @@ import numpy as np
 from kittiwake.core.errors import (
     OwnComponentError,
     ScenarioError,
-    UnknownSensorError,
-    did_you_mean,
 )
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.measurements import BySensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
     CommandTypes,
@@ -27,28 +26,6 @@ from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.state import FleetState
-
-
-class BySensor(dict[str, Any]):
-    """Dictionary by sensor name, whose errors suggest the nearest name."""
-
-    def __missing__(self, name: object) -> Any:
-        """Raise an error that suggests the nearest name."""
-        message = f"there is no sensor {name!r}. {did_you_mean(str(name), list(self))}"
-        raise UnknownSensorError(message)
-
-
-def _flatten(by_sensor: BySensor) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
-    names = tuple(sorted(by_sensor))
-    return [(jax.tree_util.DictKey(name), by_sensor[name]) for name in names], names
-
-
-def _unflatten(names: Any, values: Iterable[Any]) -> BySensor:
-    return BySensor(zip(names, values, strict=True))
-
-
-# JAX flattens subclasses of dict only if they are registered
-jax.tree_util.register_pytree_with_keys(BySensor, _flatten, _unflatten)
 
 
 class Observation(NamedTuple):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.random import default_rng  # noqa: TID251  for code of the user, seeded by a jax key
 
 from kittiwake.core.errors import KittiwakeError, OwnComponentError
+from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.inertia import Inertia
 
@@ -80,13 +81,16 @@ class HostObject:
         title: name of the class in messages.
         vehicle: name of the vehicle.
         parameters: the vehicle's numbers.
+        start: the motion at the start.
         watched: true while the caller looks for failures.
         failure: the failure since ``watched`` was set; None while there is none.
     """
 
-    def __init__(self, original: Any, title: str, vehicle: str, parameters: Parameters) -> None:
+    def __init__(
+        self, original: Any, title: str, vehicle: str, parameters: Parameters, start: Kinematics
+    ) -> None:
         self.original, self.title = original, title
-        self.vehicle, self.parameters = vehicle, parameters
+        self.vehicle, self.parameters, self.start = vehicle, parameters, start
         self.watched = False
         self.failure: HostFailure | None = None
         self._flown: Any = None
@@ -94,15 +98,19 @@ class HostObject:
         # the call that comes next, the words of the last one, and the numbers that it returned
         self._next, self._last, self._held = 0, b"", np.zeros(0)
 
-    def renewed(self, vehicle: str | None = None) -> "HostObject":
-        """Return another one as it is before a flight, for the same object, and a vehicle."""
-        return HostObject(self.original, self.title, vehicle or self.vehicle, self.parameters)
+    def renewed(self) -> "HostObject":
+        """Return another one for the same object, as it is before a flight."""
+        return self.of_vehicle(self.vehicle, self.start)
+
+    def of_vehicle(self, vehicle: str, start: Kinematics) -> "HostObject":
+        """Return another one for the same object and another vehicle of the same parameters."""
+        return HostObject(self.original, self.title, vehicle, self.parameters, start)
 
     def continues(self, other: "HostObject") -> bool:
         """Return True if a rebuilt vehicle with the other one may go on with this one."""
         return other.original is self.original and other.parameters == self.parameters
 
-    def begin(self, seed: tuple[int, ...] = ()) -> Any:
+    def begin(self, seed: tuple[int, ...] = (0,)) -> Any:
         """Return a copy of the original at the start of a flight."""
         flown = copied(self.original)
         self._generator = None
@@ -110,7 +118,8 @@ class HostObject:
             given = {}
             if GENERATOR in inspect.signature(reset).parameters:
                 given[GENERATOR] = self._generator = default_rng(seed)
-            reset(SimpleNamespace(**vehicle_numbers(self.parameters)), **given)
+            numbers = vehicle_numbers(self.parameters)
+            reset(SimpleNamespace(**numbers, start=self.start), **given)
         return flown
 
     def call(self, call: HostCall, initial: np.ndarray, convert: Conversion) -> np.ndarray:
@@ -125,7 +134,9 @@ class HostObject:
         if call.number == self._next - 1 and (call.number > 0 or call.words == self._last):
             return self._held
         if call.number == 0:
-            self._next, self._held, self._flown = 0, initial, None
+            self._next, self._flown = 0, None
+        if self._flown is None:
+            self._held = initial
         if self.failure is not None and self.watched:
             return self._held
         try:

@@ -8,7 +8,7 @@ from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.streams import Stream
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.own_components.host_object import HostObject
-from kittiwake.scenario.own_components.python_components import AbstractPythonComponent
+from kittiwake.scenario.own_components.python_component import AbstractPythonComponent
 from kittiwake.sim.fleet import Fleet
 
 # from names of vehicle and component and the present host to another one
@@ -56,6 +56,11 @@ def with_hosts_of(fleet: Fleet, former: Fleet) -> Fleet:
         return before if before is not None and before.continues(host) else host
 
     return map_hosts(fleet, continued)
+
+
+def is_loaded(component: AbstractComponent) -> bool:
+    """Return False for a component whose code is not loaded, as for pictures of a log."""
+    return not isinstance(component, AbstractPythonComponent) or component.host.original is not None
 
 
 def map_hosts(fleet: Fleet, change: ChangeHost) -> Fleet:
