@@ -5,7 +5,7 @@ KittiwakeError                 base class of all errors that the package raises 
 ├── RegistryError              a name is not registered
 ├── CascadeError               the controllers do not connect guidance to the actuators
 ├── CommandError               a command is invalid for a vehicle
-├── ControllerError            a controller in plain Python fails, or cannot fly in this way
+├── OwnComponentError          a component in plain Python fails, or cannot fly in this way
 ├── UnknownSensorError         a vehicle has no such sensor; also a KeyError
 ├── UnknownVehicleError        there are no observations of such a vehicle; also a KeyError
 ├── PrecisionError             a pure function is called in the wrong floating-point mode
@@ -55,8 +55,8 @@ class CommandError(KittiwakeError):
     """Command of an unsupported type, or for an unknown vehicle."""
 
 
-class ControllerError(KittiwakeError):
-    """Controller in plain Python that fails, or that cannot fly in this way."""
+class OwnComponentError(KittiwakeError):
+    """Component in plain Python that fails, or that cannot fly in this way."""
 
 
 class UnknownSensorError(KittiwakeError, KeyError):

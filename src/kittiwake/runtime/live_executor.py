@@ -46,7 +46,7 @@ from kittiwake.runtime.vehicle_estimate import (
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.dormant_faults import fallible_parts
-from kittiwake.scenario.python_controller import ControllerFailure
+from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.state import FleetState
@@ -184,7 +184,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Return what was done to vehicles since the last call."""
         return [*_drain(self._notices)]
 
-    def failure(self) -> ControllerFailure | None:
+    def failure(self) -> HostFailure | None:
         """Return the first failure of a controller in plain Python in this flight."""
         return first_failure(self._flown_program.fleet)
 

@@ -14,7 +14,7 @@ from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Sink
 from kittiwake.runtime.row_layout import RowBlock
-from kittiwake.scenario.python_controller import ControllerFailure
+from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.size import steps_in
 from kittiwake.tasks.task_commander import next_reward_tick, with_last_tick
 
@@ -103,7 +103,7 @@ class Flight:
         time_s = self.outcome.steps / self.rate_hz
         self.outcome.status, self.outcome.reason = "failed", f"{reason} at {time_s:g} s"
 
-    def _until_failure(self, block: RowBlock) -> tuple[RowBlock, ControllerFailure | None]:
+    def _until_failure(self, block: RowBlock) -> tuple[RowBlock, HostFailure | None]:
         """Return the block up to the failure of a controller in plain Python, and the failure."""
         failure = self.executor.failure()
         last_s = next(iter(block.values()))[-1, 0]

@@ -44,7 +44,7 @@ def write_state(path: Path, state: FleetState, header: Mapping[str, Any]) -> Non
     with output_file(path) as unfinished, zipfile.ZipFile(unfinished, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+                np.lib.format.write_array(member, np.asarray(array, order="C"), allow_pickle=False)
 
 
 def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
@@ -81,7 +81,7 @@ def _read(archive: zipfile.ZipFile, form: FleetState) -> tuple[FleetState, Param
     if version != FORMAT:
         message = f"is of format {version!r}; this version of Kittiwake reads format {FORMAT}"
         raise StateError(message)
-    expected = dict(_leaves(jax.eval_shape(_key_data, form)))
+    expected = {path: _array_form(leaf) for path, leaf in _leaves(form)}
     present = {
         name.removeprefix(STATE).removesuffix(".npy")
         for name in archive.namelist()
@@ -139,15 +139,11 @@ def _leaves(tree: Any) -> list[tuple[str, Any]]:
     ]
 
 
-def _key_data(state: FleetState) -> FleetState:
-    return jax.tree.map(
-        lambda leaf: (
-            jax.random.key_data(leaf)
-            if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-            else leaf
-        ),
-        state,
-    )
+def _array_form(leaf: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
+    """Return the shape and type in which a leaf is written; a random key as two words."""
+    if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+        return jax.ShapeDtypeStruct((*leaf.shape, 2), np.uint32)
+    return leaf
 
 
 def _without_arrays(value: Any, arrays: dict[str, np.ndarray]) -> Any:

@@ -29,7 +29,8 @@ from kittiwake.runtime.program import Program
 from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.stepper import Commands, Observations, Recording, Stepper
 from kittiwake.scenario.load import AllowedCode, load_in_python
-from kittiwake.scenario.own_controller import as_file_data
+from kittiwake.scenario.own_components.entries import as_file_data
+from kittiwake.scenario.own_components.hosts import with_hosts_of, with_new_hosts
 from kittiwake.scenario.portable import PortableScenario
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
@@ -215,7 +216,7 @@ class Simulation:
                 controller that the vehicle does not have.
         """
         scenario = with_gains(self.scenario, vehicle, controller, gains)
-        fleet = self._fleet(scenario)
+        fleet = with_hosts_of(self._fleet(scenario), self.fleet)
         if self._stepper is not None:
             self._stepper.set_parameters(fleet, scenario.vehicles)
         self._set(scenario, fleet)
@@ -228,10 +229,10 @@ class Simulation:
             record: False to keep no rows for ``log``, which saves memory in long loops.
         """
         if self._stepper is None:
-            self._stepper = Stepper(self.fleet, self.scenario.vehicles)
-        self._stepper.reset(
-            self.scenario.seed if seed is None else seed, self._recording(record=record)
-        )
+            # apart from the pure functions, whose flight may be another one
+            self._stepper = Stepper(with_new_hosts(self.fleet), self.scenario.vehicles)
+        recording = self._recording(record=record)
+        self._stepper.reset(self.scenario.seed if seed is None else seed, recording)
         return self.observe()
 
     def observe(self) -> Observations:
@@ -318,7 +319,7 @@ class Simulation:
             CommandError: for an unknown vehicle, or a command that it does not accept.
             CascadeError: for a command type from which no controller of the vehicle leads to its
                 actuator command.
-            ControllerError: if a controller in plain Python raises an exception, or returns
+            OwnComponentError: if a controller in plain Python raises an exception, or returns
                 something else than a command.
         """
         stepper = self._running_stepper()

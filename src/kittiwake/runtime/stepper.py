@@ -1,6 +1,6 @@
 """Stepper for a Python loop: its observations and compiled functions."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,15 +11,15 @@ import numpy as np
 from typing_extensions import override
 
 from kittiwake.core.errors import (
-    ControllerError,
     LogError,
+    OwnComponentError,
     ScenarioError,
     StateError,
-    UnknownSensorError,
     UnknownVehicleError,
     did_you_mean,
 )
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.measurements import BySensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
     CommandTypes,
@@ -34,6 +34,8 @@ from kittiwake.runtime.placement import placed, require_place, start_at
 from kittiwake.runtime.program import NO_COMMANDS, Commands, Program
 from kittiwake.runtime.saved_state import read_state, write_state
 from kittiwake.runtime.step_record import SteppedFlight, StepRecord
+from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
+from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.size import steps_in
 from kittiwake.sim.fleet import Fleet
@@ -41,28 +43,6 @@ from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import NON_FINITE
-
-
-class BySensor(dict[str, Any]):
-    """Dictionary by sensor name, whose errors suggest the nearest name."""
-
-    def __missing__(self, name: object) -> Any:
-        """Raise an error that suggests the nearest name."""
-        message = f"there is no sensor {name!r}. {did_you_mean(str(name), list(self))}"
-        raise UnknownSensorError(message)
-
-
-def _flatten(by_sensor: BySensor) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
-    names = tuple(sorted(by_sensor))
-    return [(jax.tree_util.DictKey(name), by_sensor[name]) for name in names], names
-
-
-def _unflatten(names: Any, values: Iterable[Any]) -> BySensor:
-    return BySensor(zip(names, values, strict=True))
-
-
-# JAX flattens subclasses of dict only if they are registered
-jax.tree_util.register_pytree_with_keys(BySensor, _flatten, _unflatten)
 
 
 class Observation(NamedTuple):
@@ -264,7 +244,9 @@ class Stepper:
         start = start_at(self.observe()[vehicle].truth, motion)
         require_place(scenario, vehicle, start)
         if self._placing is None:
-            self._placing = Program(program.fleet, program.vehicles, live=live_parameters)
+            single = program.fleet.single_precision
+            fleet = scenario.fleet(None, single_precision=single, live_parameters=True)
+            self._placing = Program(fleet, program.vehicles, live=live_parameters)
         state = placed(self._placing, self.state, vehicle, start, self._seed)
         with program.precision_context():
             self._floats, self._words = self._pack(state)
@@ -296,14 +278,14 @@ class Stepper:
         """Advance with controllers in plain Python, whose errors are those of the step.
 
         Raises:
-            ControllerError: if a controller has failed.
+            OwnComponentError: if a controller has failed.
         """
         fleet = self._program.fleet
         with watched(fleet):
             later = jax.block_until_ready(advance(*arguments))
         failure = first_failure(fleet)
         if failure is not None:
-            raise ControllerError(failure.reason()) from failure.cause
+            raise OwnComponentError(failure.reason()) from failure.cause
         return later
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
@@ -351,6 +333,7 @@ class Stepper:
         Raises:
             ScenarioError: if the state of the former fleet does not fit this one.
         """
+        fleet = with_hosts_of(fleet, self._program.fleet)
         if self._program.fits(fleet):
             self._program.set_parameters(fleet, vehicles)
             return

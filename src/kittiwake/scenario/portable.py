@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kittiwake.core.parameters import Parameters
 from kittiwake.scenario.document import dump_document
-from kittiwake.scenario.own_controller import as_file_data
+from kittiwake.scenario.own_components.entries import as_file_data
 from kittiwake.scenario.problems import KeyPath, Plain
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import FORMAT
