@@ -124,6 +124,7 @@ _MODULES = {
     "load": "kittiwake.runtime.simulation",
     "make": "kittiwake.tasks.make",
     "register_envs": "kittiwake.adapters.registration",
+    "resume": "kittiwake.runtime.simulation",
     "seed_key": "kittiwake.core.keys",
     "trim": "kittiwake.analysis.trim",
 }
@@ -208,6 +209,7 @@ __all__ = [
     "noise",
     "physics",
     "register_envs",
+    "resume",
     "seed_key",
     "sensors",
     "swarm",

@@ -7,15 +7,17 @@ calls that a failure.
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Sink
 from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.size import steps_in
+from kittiwake.sim.state import FleetState
 from kittiwake.tasks.task_commander import next_reward_tick, with_last_tick
 
 # first words of the reason of a flight that the user has ended
@@ -33,6 +35,7 @@ class Flight:
         log_every: number of steps per logged row; events and the end are logged as well.
         fails_when_lost: True if a vehicle that leaves its limits ends the flight.
         after_block: called after each block that does not end the flight.
+        resumed_at_s: time of the checkpoint from which it continues; None from the start.
     """
 
     executor: FlightExecutor
@@ -41,6 +44,8 @@ class Flight:
     log_every: int
     fails_when_lost: bool
     after_block: Callable[["Flight"], None] = lambda _: None
+
+    resumed_at_s: float | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         began = time.perf_counter()
@@ -97,6 +102,15 @@ class Flight:
         finally:
             self.outcome.wall_s = time.perf_counter() - began
         return self.outcome
+
+    def resume(self, state: FleetState, memory: Parameters) -> None:
+        """Continue from a state, with the memory of the record up to it.
+
+        Raises:
+            LookupError, TypeError, ValueError: if the memory is invalid.
+        """
+        self.record.restore(memory)
+        self.state, self.resumed_at_s = state, self.record.tick / self.rate_hz
 
     def mark_failed(self, reason: str) -> None:
         """Mark the flight as failed at its present time."""

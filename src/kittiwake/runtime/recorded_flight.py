@@ -14,6 +14,7 @@ from jaxtyping import Float64
 from kittiwake.analysis.log import SUMMARY_FILE, Log
 from kittiwake.analysis.output_file import LOG_FILE, write_text
 from kittiwake.analysis.run_folder import (
+    ROWS,
     holds_run,
     remove_products,
     write_scenario,
@@ -25,9 +26,12 @@ from kittiwake.runtime.flight_record import FlownFlight
 from kittiwake.runtime.interrupt import Interrupted, StopRequests, stop_requests
 from kittiwake.runtime.loop import STOPPED, Flight
 from kittiwake.runtime.recorder import Recorder
+from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.scenario.portable import PortableScenario
 from kittiwake.scenario.scenario import Scenario
 
+# the log of a resumed run until it holds what was flown before
+RESUMED_LOG = "resumed-log.mcap"
 # interval of the checks whether the log still exists at its path
 CHECK_S = 0.5
 
@@ -51,6 +55,7 @@ def fly_into(
     folder: Path,
     progress: Callable[[float], None] = lambda _: None,
     ended: Callable[[], str | None] = lambda: None,
+    before: RowBlock | None = None,
 ) -> Log:
     """Fly and write scenario, log and summary into the folder.
 
@@ -58,6 +63,14 @@ def fly_into(
     second signal does not wait for the block. The log's blocks reach the disk as they are flown, so
     a killed run loses at most its last one. If the folder vanishes, a new one is created in its
     place.
+
+    Args:
+        simulation: the scenario that is flown.
+        flight: the flight.
+        folder: a run folder.
+        progress: called with the simulated time after each block.
+        ended: returns a reason to end the flight; None without one.
+        before: the rows of a flight that continues a run of this folder; None for another run.
 
     Raises:
         LogError: if something cannot be written; what was flown before is kept.
@@ -69,10 +82,9 @@ def fly_into(
         requests = stack.enter_context(stop_requests())
         with requests.held():
             # all or nothing: a log belongs to the scenario that was flown
-            if holds_run(folder):
+            if before is None and holds_run(folder):
                 remove_products(folder, portable.files.values())
-            layout = (flight.layout.columns, flight.layout.quantities)
-            recorder = stack.enter_context(Recorder(folder / LOG_FILE, *layout, written))
+            recorder = stack.enter_context(_recorder(folder, flight, written, before))
             try:
                 write_scenario(folder, portable)
             except LogError:
@@ -130,6 +142,30 @@ def _finish(
         message = f"{vanished} and cannot be created again; the flight is in '{destination}'"
         raise LogError(message)
     return Log.read(destination)
+
+
+def _recorder(
+    folder: Path, flight: Flight, written: Mapping[str, str], before: RowBlock | None
+) -> Recorder:
+    """Return the recorder of a flight's log, which holds what was flown before.
+
+    Raises:
+        LogError: if it cannot be written; an earlier log is kept.
+    """
+    layout = (flight.layout.columns, flight.layout.quantities)
+    if before is None:
+        return Recorder(folder / LOG_FILE, *layout, written)
+    recorder = Recorder(folder / RESUMED_LOG, *layout, written)
+    try:
+        for event in flight.outcome.events:
+            recorder.event(event.time_s, event.vehicle, event.event)
+        for first in range(0, max(map(len, before.values())), ROWS):
+            recorder.write({name: rows[first : first + ROWS] for name, rows in before.items()})
+        recorder.move_to(folder / LOG_FILE)
+    except LogError:
+        recorder.discard()
+        raise
+    return recorder
 
 
 class _HeldRecorder:

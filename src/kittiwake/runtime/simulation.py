@@ -12,7 +12,7 @@ from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.analysis.flock import flock_metrics
-from kittiwake.analysis.log import Log
+from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.analysis.run_folder import run_folder, save_picture
 from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.survey import survey_metrics
@@ -22,6 +22,7 @@ from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import is_transformed
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.runtime.checkpoint import CheckpointWriter, require_unfinished, resume_flight
 from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
 from kittiwake.runtime.flight_record import FlownFlight, Memory
 from kittiwake.runtime.loop import Flight
@@ -117,6 +118,7 @@ class Simulation:
         seed: int | None = None,
         out: str | PathLike[str] | None = None,
         progress: Callable[[float], None] = lambda _: None,
+        checkpoint_every_s: Real | None = None,
     ) -> Log:
         """Fly from the start to the end and return the log, with its summary.
 
@@ -126,19 +128,62 @@ class Simulation:
             out: folder for scenario, log, summary and picture, as ``kittiwake run`` writes them;
                 the log is written as it is flown. By default nothing is written.
             progress: called with the simulated time in seconds after each block of steps.
+            checkpoint_every_s: simulated time between checkpoints in ``out``, from which
+                ``kw.resume`` continues a run that was cut off; by default none is written.
 
         Raises:
             ScenarioError: if the flight would have no step, or its log would be too large.
             LogError: if the folder cannot be written, or holds files that no run has written.
+            OwnComponentError: if checkpoints are requested and a component in plain Python has no
+                ``state()``.
         """
+        if checkpoint_every_s is not None and (out is None or not checkpoint_every_s > 0.0):
+            message = (
+                f"`checkpoint_every_s`: got {checkpoint_every_s!r}; must be a positive number of "
+                "seconds, with a folder `out`"
+            )
+            raise ScenarioError(message)
         flight = self.flight(duration_s, seed)
         if out is None:
             memory = Memory()
             flight.fly(memory, progress)
             return self.finished_log(flight, memory)
         with run_folder(Path(out), self.scenario) as folder:
+            if checkpoint_every_s is not None:
+                every_s = float(checkpoint_every_s)
+                flight.after_block = CheckpointWriter(folder, self.program.fleet, every_s)
             log = fly_into(self, flight, folder, progress)
             save_picture(log, folder)
+        return log
+
+    def resume(
+        self,
+        folder: str | PathLike[str],
+        progress: Callable[["Flight"], Callable[[float], None]] = lambda _: lambda _: None,
+        checkpoint_every_s: Real | None = None,
+    ) -> Log:
+        """Continue a run of this scenario from the checkpoint in its folder to its end.
+
+        The log is bit for bit that of a run that was not interrupted.
+
+        Args:
+            folder: the folder of the run.
+            progress: called with the flight, and its result with the simulated time after each
+                block.
+            checkpoint_every_s: simulated time between checkpoints; as before by default.
+
+        Raises:
+            LogError: if there is no run in the folder, or it cannot be written.
+            StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
+        """
+        seed = require_unfinished(Path(folder))
+        with run_folder(Path(folder), self.scenario) as run:
+            flight = self.flight(seed=seed)
+            flown = resume_flight(flight, self.program.fleet, run)
+            every_s = flown.every_s if checkpoint_every_s is None else float(checkpoint_every_s)
+            flight.after_block = CheckpointWriter(run, self.program.fleet, every_s)
+            log = fly_into(self, flight, run, progress(flight), before=flown.rows)
+            save_picture(log, run)
         return log
 
     def flight(
@@ -399,6 +444,22 @@ def load(
     for warning in loaded.unused_randomization():
         warnings.warn(warning, UserWarning, stacklevel=2)
     return Simulation(loaded, precision)
+
+
+def resume(folder: str | PathLike[str], allow_code: AllowedCode = None) -> Log:
+    """Continue an unfinished run from its last checkpoint to its end, and return its log.
+
+    Args:
+        folder: the folder of a run with checkpoints.
+        allow_code: the folder whose Python files the scenario may load, or several.
+
+    Raises:
+        ScenarioError: if the scenario in the folder cannot be read.
+        LogError: if there is no run in the folder, or it cannot be written.
+        StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
+    """
+    require_unfinished(Path(folder))
+    return load(Path(folder) / SCENARIO_FILE, allow_code=allow_code).resume(folder)
 
 
 def _flown_vehicle(vehicle: AssembledVehicle) -> FlownVehicle:
