@@ -1,11 +1,14 @@
 """Stepper for a Python loop: its observations and compiled functions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import jax
 import numpy as np
+from jax.tree_util import DictKey
+from jaxtyping import Array
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import (
     ControllerError,
     ScenarioError,
@@ -13,8 +16,10 @@ from kittiwake.core.errors import (
     did_you_mean,
 )
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
+    Commands,
     CommandTypes,
     command_values,
     commands_from_values,
@@ -22,27 +27,30 @@ from kittiwake.runtime.commands import (
 )
 from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.live_parameters import cascade_parameters
-from kittiwake.runtime.program import Commands, Program
+from kittiwake.runtime.program import Program
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.state import FleetState
+
+# floats and words of a state
+PackedState: TypeAlias = tuple[Array, Array]
 
 
 class BySensor(dict[str, Any]):
     """Dictionary by sensor name, whose errors suggest the nearest name."""
 
-    def __missing__(self, name: object) -> Any:
+    def __missing__(self, name: str) -> NoReturn:
         """Raise an error that suggests the nearest name."""
         message = f"there is no sensor {name!r}. {did_you_mean(str(name), list(self))}"
         raise UnknownSensorError(message)
 
 
-def _flatten(by_sensor: BySensor) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
+def _flatten(by_sensor: BySensor) -> tuple[list[tuple[Any, ArrayTree]], tuple[str, ...]]:
     names = tuple(sorted(by_sensor))
-    return [(jax.tree_util.DictKey(name), by_sensor[name]) for name in names], names
+    return [(DictKey(name), by_sensor[name]) for name in names], names
 
 
-def _unflatten(names: Any, values: Iterable[Any]) -> BySensor:
+def _unflatten(names: tuple[str, ...], values: Iterable[ArrayTree]) -> BySensor:
     return BySensor(zip(names, values, strict=True))
 
 
@@ -71,7 +79,7 @@ class Observation(NamedTuple):
     truth: Kinematics
     valid: bool
     phase: str
-    uncertainty: Any
+    uncertainty: Uncertainty | None
 
 
 class Stepper:
@@ -105,7 +113,9 @@ class Stepper:
                 self._floats, self._words = self._advance(*arguments)
         self._tick += 1
 
-    def _advance_watched(self, arguments: tuple[Any, ...]) -> tuple[Any, Any]:
+    def _advance_watched(
+        self, arguments: tuple[ArrayTree, Array, Array, np.ndarray, CommandTypes]
+    ) -> PackedState:
         """Advance with controllers in plain Python, whose errors are those of the step.
 
         Raises:
@@ -180,7 +190,7 @@ class Stepper:
         with program.precision_context():
             looked = jax.eval_shape(self._observed, program.parameters, program.shape)
             self._packings = [RowPacking.of(group) for group in looked]
-            self._pack: Callable[..., Any] = jax.jit(self._packing.pack)
+            self._pack: Callable[[FleetState], PackedState] = jax.jit(self._packing.pack)
             self._see = jax.jit(self._packed_observations)
             self._advance = jax.jit(self._advanced, static_argnums=4)
 
@@ -190,21 +200,28 @@ class Stepper:
             state = self._packing.unpack(self._floats, self._words)
             self._floats, self._words = self._pack(change(self._program.fleet, state))
 
-    def _observed(self, parameters: Any, state: FleetState) -> Any:
+    def _observed(self, parameters: ArrayTree, state: FleetState) -> tuple[ArrayTree, ...]:
         snapshots = self._program.step(parameters, self._program.inputs.zeros(), state)[1]
         return tuple(
             (s.estimate, s.samples, s.truth, s.status == 0, s.phase, s.uncertainty)
             for s in snapshots
         )
 
-    def _packed_observations(self, parameters: Any, floats: Any, words: Any) -> list[Any]:
+    def _packed_observations(
+        self, parameters: ArrayTree, floats: Array, words: Array
+    ) -> list[Array]:
         looked = self._observed(parameters, self._packing.unpack(floats, words))
         seen = zip(self._packings, looked, strict=True)
         return [packing.pack(group, floats.dtype) for packing, group in seen]
 
     def _advanced(
-        self, parameters: Any, floats: Any, words: Any, numbers: Any, command_types: CommandTypes
-    ) -> tuple[Any, Any]:
+        self,
+        parameters: ArrayTree,
+        floats: Array,
+        words: Array,
+        numbers: Array,
+        command_types: CommandTypes,
+    ) -> PackedState:
         program, state = self._program, self._packing.unpack(floats, words)
         if not command_types:
             return self._packing.pack(program.step(parameters, program.inputs.zeros(), state)[0])
