@@ -12,10 +12,10 @@ from typing_extensions import override
 
 from kittiwake.analysis.log_reader import files_beside, read_log_file
 from kittiwake.analysis.output_file import LOG_FILE
+from kittiwake.analysis.portable_scenario import PortableScenario
 from kittiwake.analysis.table import Event, Table
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.core.extras import import_optional
-from kittiwake.scenario.portable import PortableScenario
 
 if TYPE_CHECKING:  # each takes half a second or more to import, and most runs need none
     import pandas

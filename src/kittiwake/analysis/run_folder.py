@@ -20,6 +20,7 @@ from pathlib import Path
 
 import yaml
 
+from kittiwake.analysis.flown_scenario import data_files
 from kittiwake.analysis.log import SCENARIO_FILE, SUMMARY_FILE, Log
 from kittiwake.analysis.log_reader import files_beside
 from kittiwake.analysis.log_writer import LogWriter
@@ -33,9 +34,9 @@ from kittiwake.analysis.output_file import (
     write_text,
     written_files,
 )
+from kittiwake.analysis.portable_scenario import PortableScenario
 from kittiwake.core.errors import LogError
 from kittiwake.scenario.document import dump_document
-from kittiwake.scenario.portable import PortableScenario, data_files
 from kittiwake.scenario.scenario import Scenario
 
 RUNS = Path("runs")

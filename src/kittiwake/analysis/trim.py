@@ -12,7 +12,7 @@ that changes with height is that at the position.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -26,6 +26,7 @@ from kittiwake.core.columns import from_columns, to_columns
 from kittiwake.core.errors import ScenarioError, TrimError
 from kittiwake.core.kinematics import Start
 from kittiwake.core.specification import ComponentSpec
+from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.continuous import (
     POSITION,
@@ -63,6 +64,7 @@ UNITS = {
     **dict.fromkeys(RATES, "rad/s2"),
 }
 
+Tree = TypeVar("Tree")
 # a vector of any length
 Vector = Float[Array, " _"]
 
@@ -102,7 +104,7 @@ class TrimProblem(eqx.Module):
     dynamics: AbstractDynamics
     world: WorldModel
     start: Start
-    command: Any
+    command: eqx.Module
     inputs: Coordinates = eqx.field(static=True)
     free: tuple[str, ...] = eqx.field(static=True)
 
@@ -115,7 +117,7 @@ class TrimProblem(eqx.Module):
             start = replace(start, position_world_m=place)
         return replace(start, **values)
 
-    def command_at(self, unknowns: Vector) -> Any:
+    def command_at(self, unknowns: Vector) -> eqx.Module:
         """Return the command."""
         deviation = unknowns[len(self.free) :]
         return self.inputs.deviated(self.command, deviation)
@@ -129,7 +131,7 @@ class TrimProblem(eqx.Module):
         command = self.dynamics.limit_command(self.command_at(unknowns))
         return self._rates(self.start_at(unknowns), command)
 
-    def _rates(self, start: Start, command: Any) -> Vector:
+    def _rates(self, start: Start, command: eqx.Module) -> Vector:
         motion = start.kinematics()
         state = ContinuousState(motion, self.dynamics.steady_actuators(command))
         around = surroundings(self.world, self.dynamics, state)
@@ -218,7 +220,7 @@ def surroundings(
     )
 
 
-def rates_by_name(rates: StateRates) -> dict[str, Any]:
+def rates_by_name(rates: StateRates) -> dict[str, Real]:
     """Return the rates of rotation, velocity and body rates by the name of the state."""
     vectors = {
         ROTATION: rates.turning_body_radps,
@@ -232,7 +234,7 @@ def rates_by_name(rates: StateRates) -> dict[str, Any]:
     }
 
 
-def command_inputs(command: Any, given: Sequence[str] = ()) -> Coordinates:
+def command_inputs(command: eqx.Module, given: Sequence[str] = ()) -> Coordinates:
     """Return the coordinates of a command, without given fields and those for feed-forward."""
     feed_forward = [one.name for one in fields(command) if one.default is not MISSING]
     return Coordinates.of(command, "cmd_", without=[*feed_forward, *given])
@@ -308,7 +310,7 @@ def _turns(dynamics: AbstractDynamics, angle: str) -> bool:
     return rotation[angle] in dynamics.body_states
 
 
-def _first_commands(dynamics: AbstractDynamics) -> Iterator[Any]:
+def _first_commands(dynamics: AbstractDynamics) -> Iterator[eqx.Module]:
     """Return commands from which Newton's method may converge."""
     off, given = dynamics.off(), _given_fields(dynamics.off())
     yield off
@@ -326,7 +328,7 @@ def _first_commands(dynamics: AbstractDynamics) -> Iterator[Any]:
         yield from_columns(type(off), to_columns(off) | inside)
 
 
-def _given_fields(off: Any) -> list[str]:
+def _given_fields(off: eqx.Module) -> list[str]:
     """Return the fields that are no means of control, such as a voltage: not zero when off."""
     numbers_off = {one.name: getattr(off, one.name) for one in fields(off)}
     return [
@@ -352,7 +354,7 @@ class _Solution:
         return not self.size < TOLERANCE, bool(beyond), self.size
 
     @property
-    def command(self) -> Any:
+    def command(self) -> eqx.Module:
         return _plain(self.problem.command_at(jnp.asarray(self.unknowns)))
 
 
@@ -427,11 +429,11 @@ def _checked(solution: _Solution, vehicle: AssembledVehicle) -> Trim:
     return Trim(vehicle, problem.world, start, command, actuators, residual)
 
 
-def _plain(tree: Any) -> Any:
+def _plain(tree: Tree) -> Tree:
     return jax.tree.map(float, tree)
 
 
-def _beyond_bounds(dynamics: AbstractDynamics, command: Any) -> str:
+def _beyond_bounds(dynamics: AbstractDynamics, command: eqx.Module) -> str:
     """Return the numbers of a command that are out of bounds, with their bounds."""
     columns = to_columns(command)
     found: list[str] = []

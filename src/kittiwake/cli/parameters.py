@@ -156,7 +156,7 @@ def _default(field: "dataclasses.Field[Plain]") -> Plain:
     return field.default
 
 
-def _inner(default: object) -> Parameters:
+def _inner(default: Plain) -> Parameters:
     """Return the fields of a record as defaults of its parameters."""
     if not isinstance(default, eqx.Module):
         return {}

@@ -172,5 +172,5 @@ def _log_exception(loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) 
     )
 
 
-def _line(error: object) -> str:
+def _line(error: Exception | str) -> str:
     return " ".join(repr(error).split())[:MAX_LOGGED_CHARACTERS]

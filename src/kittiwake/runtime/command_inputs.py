@@ -8,11 +8,14 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.columns import column_names, from_columns, to_columns
-from kittiwake.core.commands import zero_command
+from kittiwake.core.commands import Command, zero_command
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
+    Commands,
     CommandTypes,
     accepted_commands,
     command_columns,
@@ -28,11 +31,11 @@ from kittiwake.sim.fleet import Fleet
 class CommandInputs(Protocol):
     """External commands that a program is compiled for."""
 
-    def zeros(self) -> Any:
+    def zeros(self) -> ArrayTree:
         """Return an example of ``values``."""
         ...
 
-    def values(self, commands: Mapping[str, Any], vehicles: Mapping[str, AssembledVehicle]) -> Any:
+    def values(self, commands: Commands, vehicles: Mapping[str, AssembledVehicle]) -> ArrayTree:
         """Return the argument that holds commands, by vehicle.
 
         Raises:
@@ -40,7 +43,7 @@ class CommandInputs(Protocol):
         """
         ...
 
-    def arranged(self, fleet: Fleet, values: Any) -> Sequence[tuple[ExternalCommand, ...]]:
+    def arranged(self, fleet: Fleet, values: ArrayTree) -> Sequence[tuple[ExternalCommand, ...]]:
         """Return the commands of each group, inside a compiled function."""
         ...
 
@@ -52,16 +55,16 @@ class FixedCommands:
     command_types: CommandTypes = ()
     recipients: Mapping[str, AssembledVehicle] = field(default_factory=dict)
 
-    def zeros(self) -> Any:
+    def zeros(self) -> Array:
         """Return zeros for all numbers."""
         return jnp.zeros(sum(map(len, command_columns(self.command_types, self.recipients))))
 
-    def values(self, commands: Mapping[str, Any], vehicles: Mapping[str, AssembledVehicle]) -> Any:
+    def values(self, commands: Commands, vehicles: Mapping[str, AssembledVehicle]) -> Array:
         """Return the numbers of all commands."""
         ordered = {name: commands[name] for name, _ in self.command_types}
         return jnp.asarray(command_values(ordered, vehicles), float)
 
-    def arranged(self, fleet: Fleet, values: Any) -> Sequence[tuple[ExternalCommand, ...]]:
+    def arranged(self, fleet: Fleet, values: Array) -> Sequence[tuple[ExternalCommand, ...]]:
         """Return the commands of each group."""
         commands = commands_from_values(self.command_types, values, self.recipients)
         return fleet.group_commands(commands)
@@ -83,7 +86,7 @@ class CommandSlots:
         self._command_types = [accepted_commands(vehicles[names[0]]) for names in self._names]
         self._counts = [vehicles[names[0]].dynamics.actuator_count for names in self._names]
         self._dtype = np.float32 if fleet.single_precision else np.float64
-        self._last: tuple[Mapping[str, Any], Any] = ({}, self.zeros())
+        self._last: tuple[Commands, list[list[CommandRows]]] = ({}, self.zeros())
 
     def check(self, vehicle: str, command: Any, vehicles: Mapping[str, AssembledVehicle]) -> None:
         """Raise an error for a command that a vehicle does not accept.
@@ -114,7 +117,7 @@ class CommandSlots:
         ]
 
     def values(
-        self, commands: Mapping[str, Any], vehicles: Mapping[str, AssembledVehicle]
+        self, commands: Commands, vehicles: Mapping[str, AssembledVehicle]
     ) -> list[list[CommandRows]]:
         """Return commands as arrays, with zeros for vehicles without a command."""
         if commands == self._last[0]:
@@ -128,13 +131,16 @@ class CommandSlots:
         self._last = dict(commands), command_rows
         return command_rows
 
-    def arranged(self, fleet: Fleet, values: Any) -> Sequence[tuple[ExternalCommand, ...]]:
+    def arranged(
+        self, fleet: Fleet, values: list[list[CommandRows]]
+    ) -> Sequence[tuple[ExternalCommand, ...]]:
         """Return the commands of each group."""
         del fleet
         return [
             tuple(
                 ExternalCommand(
-                    jax.vmap(partial(_command_of, command_type))(own.numbers), own.addressed
+                    jax.vmap(partial(_command_of, command_type))(jnp.asarray(own.numbers)),
+                    jnp.asarray(own.addressed),
                 )
                 for command_type, own in zip(command_types, of_group, strict=True)
             )
@@ -142,13 +148,13 @@ class CommandSlots:
         ]
 
 
-def _command_of(command_type: type, numbers: jax.Array) -> Any:
+def _command_of(command_type: type[Command], numbers: Array) -> Command:
     """Return a command from its numbers."""
     return from_columns(
         command_type, dict(zip(column_names(command_type, len(numbers)), numbers, strict=True))
     )
 
 
-def _zero_values(command_type: type, count: int) -> list[float]:
+def _zero_values(command_type: type[Command], count: int) -> list[float]:
     """Return the numbers of a zero command to a vehicle with so many actuators."""
     return [float(number) for number in to_columns(zero_command(command_type, count)).values()]

@@ -8,13 +8,17 @@ from typing import Any, TypeAlias
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import column_names, from_columns
 from kittiwake.core.command_numbers import COMMAND_TYPES, command_numbers
+from kittiwake.core.commands import Command
 from kittiwake.core.errors import CascadeError, CommandError
+from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.vehicle import AssembledVehicle
 
+# commands by vehicle as a user gives them, before they are validated
+Commands: TypeAlias = Mapping[str, Any]
 # vehicles with their command types
-CommandTypes: TypeAlias = tuple[tuple[str, type], ...]
+CommandTypes: TypeAlias = tuple[tuple[str, type[Command]], ...]
 
 
 def command_values(commands: object, vehicles: Mapping[str, AssembledVehicle]) -> list[float]:
@@ -44,9 +48,9 @@ def command_values(commands: object, vehicles: Mapping[str, AssembledVehicle]) -
 
 def commands_from_values(
     command_types: CommandTypes,
-    numbers: Iterable[Any],
+    numbers: Iterable[Real],
     vehicles: Mapping[str, AssembledVehicle] = MappingProxyType({}),
-) -> dict[str, Any]:
+) -> dict[str, Command]:
     """Return commands from their numbers, inside a compiled function."""
     remaining = iter(numbers)
     return {

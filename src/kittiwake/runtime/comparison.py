@@ -57,7 +57,7 @@ def _items(given: Mapping[str, Any] | Sequence[str], name: str, example: str) ->
     return list(given)
 
 
-def _refuse_string(given: object, name: str, example: str) -> None:
+def _refuse_string(given: Mapping[str, Any] | Sequence[str], name: str, example: str) -> None:
     if isinstance(given, str):
         message = f"`{name}`: got {given!r}; must be several items, such as {example}"
         raise ScenarioError(message)

@@ -16,8 +16,9 @@ from kittiwake.runtime.command_source import (
     estimated_acceleration,
     reports_of,
 )
+from kittiwake.runtime.commands import Commands
 from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
-from kittiwake.runtime.program import NO_COMMANDS, Commands, Program, RunBlock
+from kittiwake.runtime.program import NO_COMMANDS, Program, RunBlock
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.sim.state import FleetState

@@ -41,6 +41,7 @@ class FlightOutcome:
     events: list[Event] = field(default_factory=list)
 
 
+@runtime_checkable
 class FlownFlight(Protocol):
     """Flight up to now, as far as its log and its summary describe it."""
 
@@ -66,7 +67,7 @@ class FlownFlight(Protocol):
 
     @property
     def outcome(self) -> FlightOutcome:
-        """What has happened up to now."""
+        """Status, times and events up to now."""
         ...
 
 
@@ -77,7 +78,7 @@ class FlightRecord:
         layout: columns of each vehicle's rows.
         rate_hz: physics steps per second.
         tick: number of the next step to be recorded.
-        outcome: what has happened up to now.
+        outcome: status, times and events up to now.
         kept: by vehicle, the number of rows that the log keeps.
     """
 

@@ -61,7 +61,7 @@ class Flight:
 
     @property
     def outcome(self) -> FlightOutcome:
-        """What has happened up to now."""
+        """Status, times and events up to now."""
         return self.record.outcome
 
     def fly(

@@ -15,6 +15,7 @@ from typing_extensions import override
 from kittiwake.control.position import Position
 from kittiwake.core.commands import (
     BodyVelocityYawRate,
+    Command,
     CommandChoice,
     MotorsOff,
     PositionYaw,
@@ -67,7 +68,7 @@ class Maneuver(Protocol):
         """A few words for the log, such as "lands"."""
         ...
 
-    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
+    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         """Return a command of ``core.commands`` for the next block."""
         ...
 
@@ -87,7 +88,7 @@ class HoldCommand:
             else f"holds {type(self.held).__name__}"
         )
 
-    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
+    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         """Return the command."""
         del now, capabilities
         return self.held
@@ -110,7 +111,7 @@ class GuidanceManeuver:
     _start_s: float = field(default=0.0, init=False, repr=False)
     _last_s: float = field(default=0.0, init=False, repr=False)
 
-    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
+    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         """Return the setpoint of the guidance."""
         del capabilities
         if self._stepped is None:
@@ -142,7 +143,7 @@ class Landing(GuidanceManeuver):
     """Landing on the ground, or on whatever the vehicle touches above it."""
 
     @override
-    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
+    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         assert isinstance(self.guidance, Land)
         height_m = self.guidance.landing_height_world_m
         if now.touching and height_m is not None:
@@ -177,7 +178,7 @@ class RampManeuver(GuidanceManeuver):
         return goal
 
     @override
-    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Any:
+    def command(self, now: VehicleEstimate, capabilities: Capabilities) -> Command:
         command = super().command(now, capabilities)
         if not self.over and self.phase() in (REFUSED, DONE):
             error_m = self.goal.position_world_m - now.motion.position_world_m

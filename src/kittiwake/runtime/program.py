@@ -5,35 +5,38 @@ By default the numbers of a fleet are compiled in as constants, which is fastest
 (``CommandInputs``).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import jax
 import numpy as np
+from jax.stages import Compiled
+from jaxtyping import Array, ArrayLike
 
-from kittiwake.core.arrays import as_arrays
+from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.command_inputs import CommandInputs, FixedCommands
+from kittiwake.runtime.commands import Commands
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet, scan_steps
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState, Snapshot
 
-Commands = Mapping[str, Any]
 NO_COMMANDS: Commands = MappingProxyType({})
 # returns a part of a fleet
-Part = Callable[[Fleet], Any]
+Part = Callable[[Fleet], ArrayTree]
 # returns values to keep, from the snapshot of one vehicle
-Keep = Callable[[Snapshot], Any]
+Keep = Callable[[Snapshot], ArrayTree]
 # from a state and the commands of a block, the state after it, the rows of each group, and the
 # values kept of the last step of each group
 RunBlock: TypeAlias = Callable[
-    [FleetState, Commands], tuple[FleetState, list[np.ndarray], list[Any]]
+    [FleetState, Commands], tuple[FleetState, list[np.ndarray], list[np.ndarray]]
 ]
 
 
@@ -80,7 +83,7 @@ class Program:
         """True if a controller of a vehicle runs on the host."""
         return any(group.vehicle.on_host for group in self.fleet.groups)
 
-    def precision_context(self) -> Any:
+    def precision_context(self) -> AbstractContextManager[None]:
         """Return the context of the floating-point mode in which all functions run."""
         return jax.enable_x64(not self.fleet.single_precision)
 
@@ -96,11 +99,13 @@ class Program:
         """
         if (steps, keep) not in self._blocks:
 
-            def kept(snapshots: tuple[Snapshot, ...]) -> tuple[Any, Any]:
+            def kept(snapshots: tuple[Snapshot, ...]) -> tuple[tuple[Array, ...], list[ArrayTree]]:
                 last = () if keep is None else map(jax.vmap(keep), snapshots)
                 return rows(self.fleet, snapshots), [*last]
 
-            def flown(parameters: Any, state: FleetState, values: Any) -> Any:
+            def flown(
+                parameters: ArrayTree, state: FleetState, values: ArrayTree
+            ) -> tuple[FleetState, tuple[Array, ...], list[ArrayTree]]:
                 step = partial(self.step, parameters, values)
                 later, (recorded, last) = scan_steps(step, state, steps, kept)
                 return later, recorded, [each[-1] for each in last]
@@ -176,18 +181,20 @@ class Program:
         self.fleet, self.vehicles = fleet, vehicles
         self.parameters = self._numbers(fleet)
 
-    def _numbers(self, fleet: Fleet) -> Any:
+    def _numbers(self, fleet: Fleet) -> ArrayTree:
         """Return the numbers of the live part as arrays; None without a live part."""
         if self._live is None:
             return None
         with self.precision_context():
             return as_arrays(self._live(fleet))
 
-    def with_parameters(self, parameters: Any) -> Fleet:
+    def with_parameters(self, parameters: ArrayTree) -> Fleet:
         """Return the fleet with other numbers in its live part."""
         return self._replaced(self.fleet, parameters)
 
-    def _step_once(self, parameters: Any, values: Any, state: FleetState) -> Any:
+    def _step_once(
+        self, parameters: ArrayTree, values: ArrayTree, state: FleetState
+    ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         fleet = self.with_parameters(parameters)
         return fleet.step_with_commands(state, self.inputs.arranged(fleet, values))
 
@@ -198,8 +205,8 @@ class Program:
             return jax.eval_shape(self.init, self.parameters, seed_key(0))
 
     def _fly(
-        self, compiled: Callable[..., Any], state: FleetState, commands: Commands = NO_COMMANDS
-    ) -> tuple[FleetState, list[np.ndarray], list[Any]]:
+        self, compiled: Compiled, state: FleetState, commands: Commands = NO_COMMANDS
+    ) -> tuple[FleetState, list[np.ndarray], list[np.ndarray]]:
         with self.precision_context():
             later, *both = compiled(
                 self.parameters, state, self.inputs.values(commands, self.vehicles)
@@ -207,7 +214,9 @@ class Program:
             recorded, kept = ([np.asarray(one, np.float64) for one in each] for each in both)
             return later, recorded, kept
 
-    def _structure(self, fleet: Fleet) -> Any:
+    def _structure(
+        self, fleet: Fleet
+    ) -> tuple[Hashable, Hashable, list[tuple[tuple[int, ...], np.dtype]]]:
         """Return the tree structure, shapes and types of the arrays that are compiled for."""
         live = jax.tree.leaves(self._numbers(fleet))
         # a commander keeps the numbers of the vehicles for which it was built
@@ -218,11 +227,11 @@ class Program:
             [(leaf.shape, leaf.dtype) for leaf in live],
         )
 
-    def _constants(self, fleet: Fleet) -> list[Any]:
+    def _constants(self, fleet: Fleet) -> list[ArrayLike]:
         blank = jax.tree.map(lambda _: 0.0, self._numbers(fleet))
         return jax.tree.leaves(self._replaced(fleet, blank))
 
-    def _replaced(self, fleet: Fleet, parameters: Any) -> Fleet:
+    def _replaced(self, fleet: Fleet, parameters: ArrayTree) -> Fleet:
         """Return a fleet with other numbers in its live part."""
         if self._live is None:
             return fleet

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.analysis.flown_scenario import portable
 from kittiwake.analysis.log import SUMMARY_FILE, Log
 from kittiwake.analysis.output_file import LOG_FILE, write_text
+from kittiwake.analysis.portable_scenario import PortableScenario
 from kittiwake.analysis.run_folder import (
     ROWS,
     holds_run,
@@ -27,7 +29,6 @@ from kittiwake.runtime.interrupt import Interrupted, StopRequests, stop_requests
 from kittiwake.runtime.loop import STOPPED, Flight
 from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.row_layout import RowBlock
-from kittiwake.scenario.portable import PortableScenario
 from kittiwake.scenario.scenario import Scenario
 
 # the log of a resumed run until it holds what was flown before
@@ -36,6 +37,7 @@ RESUMED_LOG = "resumed-log.mcap"
 CHECK_S = 0.5
 
 
+@runtime_checkable
 class FlownSimulation(Protocol):
     """Scenario whose flights are summarized, as ``Simulation`` does."""
 
@@ -76,17 +78,17 @@ def fly_into(
         LogError: if something cannot be written; what was flown before is kept.
         Interrupted: by a second signal, once the summary is written.
     """
-    portable = PortableScenario.of(simulation.scenario, flight.seed, flight.duration_s)
-    written = written_digests(portable)
+    resolved = portable(simulation.scenario, flight.seed, flight.duration_s)
+    written = written_digests(resolved)
     with ExitStack() as stack:
         requests = stack.enter_context(stop_requests())
         with requests.held():
             # all or nothing: a log belongs to the scenario that was flown
             if before is None and holds_run(folder):
-                remove_products(folder, portable.files.values())
+                remove_products(folder, resolved.files.values())
             recorder = stack.enter_context(_recorder(folder, flight, written, before))
             try:
-                write_scenario(folder, portable)
+                write_scenario(folder, resolved)
             except LogError:
                 recorder.discard()
                 raise
@@ -107,7 +109,7 @@ def fly_into(
                 raise
             flight.mark_failed("the log could not be written any further")
         with requests.held():
-            log = _finish(simulation, flight, folder, recorder, path_check, portable)
+            log = _finish(simulation, flight, folder, recorder, path_check, resolved)
         if requests.insisted:
             raise Interrupted
         return log

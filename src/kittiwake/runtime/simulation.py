@@ -12,6 +12,7 @@ from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.analysis.flock import flock_metrics
+from kittiwake.analysis.flown_scenario import portable
 from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.analysis.run_folder import run_folder, save_picture
 from kittiwake.analysis.summary import FlownVehicle, summarize
@@ -28,11 +29,10 @@ from kittiwake.runtime.flight_record import FlownFlight, Memory
 from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.recorded_flight import fly_into
-from kittiwake.runtime.stepper import Commands, Observations, Recording, Stepper
+from kittiwake.runtime.stepper import Commands, Observations, RecordSettings, Stepper
 from kittiwake.scenario.load import AllowedCode, load_in_python
 from kittiwake.scenario.own_components.entries import as_file_data
 from kittiwake.scenario.own_components.hosts import with_hosts_of, with_new_hosts
-from kittiwake.scenario.portable import PortableScenario
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.fleet import Fleet
@@ -216,8 +216,8 @@ class Simulation:
             for name in self.names
         }
         data = as_file_data(self.scenario.document.data)
-        portable = PortableScenario.of(self.scenario, flight.seed, flight.duration_s)
-        log = Log(tables, tuple(flight.outcome.events), data, portable=portable)
+        resolved = portable(self.scenario, flight.seed, flight.duration_s)
+        log = Log(tables, tuple(flight.outcome.events), data, portable=resolved)
         return replace(log, summary=self.summary(log, flight))
 
     def summary(self, log: Log, flight: FlownFlight) -> Parameters:
@@ -409,9 +409,9 @@ class Simulation:
         commander = commander_of(scenario, single_precision=single, scored=scored)
         return scenario.fleet(commander, single_precision=single)
 
-    def _recording(self, *, record: bool) -> Recording | None:
+    def _recording(self, *, record: bool) -> RecordSettings | None:
         scenario = self.scenario
-        return Recording(scenario.log_every, scenario.fails_when_lost) if record else None
+        return RecordSettings(scenario.log_every, scenario.fails_when_lost) if record else None
 
     def _running_stepper(self) -> Stepper:
         if self._stepper is None:

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 from typing_extensions import override
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import (
     LogError,
     OwnComponentError,
@@ -20,8 +22,10 @@ from kittiwake.core.errors import (
 )
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import BySensor
+from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
+    Commands,
     CommandTypes,
     command_values,
     commands_from_values,
@@ -31,7 +35,7 @@ from kittiwake.runtime.flight_record import FlightRecord, Memory
 from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.live_parameters import cascade_parameters, live_parameters
 from kittiwake.runtime.placement import placed, require_place, start_at
-from kittiwake.runtime.program import NO_COMMANDS, Commands, Program
+from kittiwake.runtime.program import NO_COMMANDS, Program
 from kittiwake.runtime.saved_state import read_state, write_state
 from kittiwake.runtime.step_record import SteppedFlight, StepRecord
 from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
@@ -43,6 +47,11 @@ from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import NON_FINITE
+
+# floats and words of a state
+PackedState: TypeAlias = tuple[Array, Array]
+# those of the next state, and the rows of all vehicles; None without a record
+Stepped: TypeAlias = tuple[Array, Array, Array | None]
 
 
 class Observation(NamedTuple):
@@ -66,7 +75,7 @@ class Observation(NamedTuple):
     truth: Kinematics
     valid: bool
     phase: str
-    uncertainty: Any
+    uncertainty: Uncertainty | None
 
 
 class Observations(Mapping[str, Observation]):
@@ -99,7 +108,7 @@ class Observations(Mapping[str, Observation]):
         return f"{type(self).__name__}({dict(self)})"
 
 
-class Recording(NamedTuple):
+class RecordSettings(NamedTuple):
     """Settings of the record of a flight.
 
     Attributes:
@@ -118,12 +127,12 @@ class Stepper:
         # the numbers of the cascades are compiled in, too, until a gain is changed
         self._compile(Program(fleet, vehicles))
 
-    def reset(self, seed: int, recording: Recording | None) -> None:
+    def reset(self, seed: int, recording: RecordSettings | None) -> None:
         """Return to the start; without ``recording`` no rows are kept."""
         self._seed = seed
         self._begin(self._program.start(seed), 0, recording)
 
-    def _begin(self, state: FleetState, tick: int, recording: Recording | None) -> None:
+    def _begin(self, state: FleetState, tick: int, recording: RecordSettings | None) -> None:
         """Continue from a state, with a new record."""
         program = self._program
         forget_failures(program.fleet)
@@ -217,7 +226,7 @@ class Stepper:
         }
         write_state(path, self.state, header)
 
-    def restore(self, path: Path, recording: Recording | None) -> None:
+    def restore(self, path: Path, recording: RecordSettings | None) -> None:
         """Continue from a file that ``save`` has written.
 
         Raises:
@@ -259,7 +268,7 @@ class Stepper:
         self._last_commands = commands
         self._tick += 1
 
-    def _computed(self, commands: Commands) -> tuple[Any, Any, Any]:
+    def _computed(self, commands: Commands) -> Stepped:
         """Return the state after a step, and the rows of all vehicles."""
         program = self._program
         numbers = np.asarray(command_values(commands, program.vehicles), dtype=self._floats.dtype)
@@ -274,7 +283,11 @@ class Stepper:
                 return self._watched(advance, arguments)
             return advance(*arguments)
 
-    def _watched(self, advance: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    def _watched(
+        self,
+        advance: Callable[..., Stepped],
+        arguments: tuple[ArrayTree, Array, Array, np.ndarray, CommandTypes],
+    ) -> Stepped:
         """Advance with controllers in plain Python, whose errors are those of the step.
 
         Raises:
@@ -301,7 +314,7 @@ class Stepper:
         look = partial(self._observations, self._floats, self._words, self._tick)
         return Observations(look, [*self._program.vehicles])
 
-    def _observations(self, floats: Any, words: Any, tick: int) -> dict[str, Observation]:
+    def _observations(self, floats: Array, words: Array, tick: int) -> dict[str, Observation]:
         program = self._program
         with program.precision_context():
             seen = self._see(program.parameters, floats, words)
@@ -361,7 +374,7 @@ class Stepper:
         with program.precision_context():
             looked = jax.eval_shape(self._observed, program.parameters, program.shape)
             self._packings = [RowPacking.of(group) for group in looked]
-            self._pack: Callable[..., Any] = jax.jit(self._packing.pack)
+            self._pack: Callable[[FleetState], PackedState] = jax.jit(self._packing.pack)
             self._see = jax.jit(self._packed_observations)
             self._unpack = jax.jit(self._packing.unpack)
             self._advance = jax.jit(partial(self._advanced, recorded=False), static_argnums=4)
@@ -389,28 +402,30 @@ class Stepper:
             state = self._unpack(self._floats, self._words)
             self._floats, self._words = self._pack(change(self._program.fleet, state))
 
-    def _observed(self, parameters: Any, state: FleetState) -> Any:
+    def _observed(self, parameters: ArrayTree, state: FleetState) -> tuple[ArrayTree, ...]:
         snapshots = self._program.step(parameters, self._program.inputs.zeros(), state)[1]
         return tuple(
             (s.estimate, s.samples, s.truth, s.status == 0, s.phase, s.uncertainty)
             for s in snapshots
         )
 
-    def _packed_observations(self, parameters: Any, floats: Any, words: Any) -> list[Any]:
+    def _packed_observations(
+        self, parameters: ArrayTree, floats: Array, words: Array
+    ) -> list[Array]:
         looked = self._observed(parameters, self._packing.unpack(floats, words))
         seen = zip(self._packings, looked, strict=True)
         return [packing.pack(group, floats.dtype) for packing, group in seen]
 
     def _advanced(
         self,
-        parameters: Any,
-        floats: Any,
-        words: Any,
-        numbers: Any,
+        parameters: ArrayTree,
+        floats: Array,
+        words: Array,
+        numbers: Array,
         command_types: CommandTypes,
         *,
         recorded: bool,
-    ) -> tuple[Any, Any, Any]:
+    ) -> Stepped:
         program, state = self._program, self._packing.unpack(floats, words)
         if not command_types:
             later, snapshots = program.step(parameters, program.inputs.zeros(), state)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import isclose
 from pathlib import Path
-from typing import Any, TypeGuard, get_args, get_origin, get_type_hints
+from typing import Any, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 
 from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
+from kittiwake.core.parameters import Annotation, Parameters
 from kittiwake.core.recording import Recording
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import stored_name
@@ -47,6 +48,10 @@ from kittiwake.scenario.problems import (
 )
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.sim.schedule import steps_between
+
+Settings = TypeVar("Settings", bound=eqx.Module)
+Own = TypeVar("Own", bound=AbstractComponent)
+Content = TypeVar("Content")
 
 READERS: dict[type, Callable[[Path], Any]] = {
     Recording: read_table,
@@ -93,7 +98,7 @@ class ComponentBuilder:
     rate_hz: float
     problems: ProblemList
     tables: dict[KeyPath, Path] = field(default_factory=dict)
-    inlined: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
+    inlined: dict[KeyPath, Parameters] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def scheduled(self, registry: Registry, entry: Plain, path: KeyPath) -> Any:
@@ -106,13 +111,13 @@ class ComponentBuilder:
             return None if component is None else Scheduled(component, every)
         return None
 
-    def scheduled_own(self, component: AbstractComponent, rate_hz: object, path: KeyPath) -> Any:
+    def scheduled_own(self, component: Own, rate_hz: Plain, path: KeyPath) -> Scheduled[Own] | None:
         """Return a component of one's own with its rate, or None after collecting a mistake."""
         with self.problems.collecting((*path, "rate_hz")):
             return Scheduled(component, self._every(component.default_rate_hz, rate_hz))
         return None
 
-    def instrument(self, entry: Plain, path: KeyPath) -> Any:
+    def instrument(self, entry: Plain, path: KeyPath) -> Scheduled[Instrument] | None:
         """Return a sensor with its rate and errors, or None after collecting its mistakes."""
         errors, rest = _pop_key("errors", entry)
         sensor = self.scheduled(SENSORS, rest, path)
@@ -160,7 +165,7 @@ class ComponentBuilder:
         """Return a copy that discards the mistakes which it notes."""
         return dataclasses.replace(self, problems=ProblemList(self.document.where))
 
-    def _every(self, default_hz: float | None, rate_hz: object) -> int:
+    def _every(self, default_hz: float | None, rate_hz: Plain) -> int:
         if rate_hz is None:
             return steps_between(self.rate_hz, default_hz, "its default rate_hz")
         if not _is_positive(rate_hz):
@@ -209,8 +214,12 @@ class ComponentBuilder:
         return tuple(self.component(registry, entry, (*path, i)) for i, entry in enumerate(entries))
 
     def settings(
-        self, settings_type: type[Any], data: Mapping[str, Any], path: KeyPath, shown_by: str = ""
-    ) -> Any:
+        self,
+        settings_type: type[Settings],
+        data: Mapping[str, Plain],
+        path: KeyPath,
+        shown_by: str = "",
+    ) -> Settings | None:
         """Return a settings record, or None after collecting its mistakes."""
         with self.problems.collecting(path, placed=True):
             return build_component(
@@ -218,7 +227,7 @@ class ComponentBuilder:
             )
         return None
 
-    def read(self, content_type: type[Any], name: str, path: KeyPath) -> Any:
+    def read(self, content_type: type[Content], name: str, path: KeyPath) -> Content:
         """Return the content of a file.
 
         Raises:
@@ -230,8 +239,8 @@ class ComponentBuilder:
         return content
 
     def _with_files(
-        self, cls: type[Any], parameters: dict[str, Any], path: KeyPath
-    ) -> dict[str, Any]:
+        self, cls: type[eqx.Module], parameters: Parameters, path: KeyPath
+    ) -> Parameters:
         """Return the parameters with file names replaced by file contents, also in nested ones."""
         hints = _hints(cls)
         return {
@@ -239,7 +248,7 @@ class ComponentBuilder:
             for name, given in parameters.items()
         }
 
-    def _with_file(self, hint: Any, given: Plain, path: KeyPath) -> Any:
+    def _with_file(self, hint: Annotation, given: Plain, path: KeyPath) -> Plain:
         if type(None) in get_args(hint):
             hint = next(one for one in get_args(hint) if one is not type(None))
         if hint in READERS and isinstance(given, str):
@@ -263,8 +272,8 @@ class ComponentBuilder:
         return given
 
     def with_mass_properties(
-        self, cls: type[AbstractDynamics], parameters: dict[str, Any], path: KeyPath
-    ) -> dict[str, Any]:
+        self, cls: type[AbstractDynamics], parameters: Parameters, path: KeyPath
+    ) -> Parameters:
         """Return a vehicle's parameters with mass and inertia from a URDF file or from shapes."""
         if URDF not in parameters:
             return self._with_shapes(cls, parameters, path)
@@ -282,7 +291,7 @@ class ComponentBuilder:
                 return given | self._mass_properties(parameters[URDF], key)
         return given
 
-    def _mass_properties(self, entry: Plain, key: KeyPath) -> dict[str, Any]:
+    def _mass_properties(self, entry: Plain, key: KeyPath) -> Parameters:
         """Return mass and inertia of a URDF file as parameters; empty after a mistake."""
         spelled_out = entry if isinstance(entry, dict) else {"file": entry}
         source = build_component(UrdfSource, spelled_out, self.document.where, key)
@@ -300,8 +309,8 @@ class ComponentBuilder:
         return {}
 
     def _with_shapes(
-        self, cls: type[AbstractDynamics], parameters: dict[str, Any], path: KeyPath
-    ) -> dict[str, Any]:
+        self, cls: type[AbstractDynamics], parameters: Parameters, path: KeyPath
+    ) -> Parameters:
         """Return the parameters with inertia from given solids, and their mass unless given."""
         given = parameters.get(INERTIA)
         if not isinstance(given, dict) or not has_mass_and_inertia(cls):
@@ -333,7 +342,7 @@ class ComponentBuilder:
             return parameters | {MASS: mass_kg, INERTIA: inertia}
         return {name: value for name, value in parameters.items() if name != INERTIA}
 
-    def _shapes(self, given: dict[str, Any], key: KeyPath) -> list[MassShape]:
+    def _shapes(self, given: Parameters, key: KeyPath) -> list[MassShape]:
         """Return the shapes of a list; empty after collecting a mistake in one of them."""
         entries = given[FROM]
         if len(given) > 1 or not isinstance(entries, list) or not entries:
@@ -382,7 +391,7 @@ def _pop_key(key: str, entry: Plain) -> tuple[Plain, Plain]:
     return entry.get(key), {name: value for name, value in entry.items() if name != key}
 
 
-def _is_positive(given: object) -> TypeGuard[int | float]:
+def _is_positive(given: Plain) -> TypeGuard[int | float]:
     return isinstance(given, int | float) and not isinstance(given, bool) and given > 0
 
 

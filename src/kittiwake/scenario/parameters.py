@@ -117,6 +117,7 @@ FILES: dict[type, str] = {
 Annotation: TypeAlias = Any
 
 Component = TypeVar("Component", bound=eqx.Module)
+Value = TypeVar("Value")
 
 
 @cache
@@ -279,7 +280,7 @@ def _key(hint: Annotation, factor: float) -> Annotation:
     return Annotated[_readable(hint, (), factor), WrapValidator(_unless_marked)]
 
 
-def _unless_marked(value: Plain, read: Callable[[Plain], object]) -> object:
+def _unless_marked(value: Plain, read: Callable[[Plain], Value]) -> Value | _Mark:
     if isinstance(value, _GivenTwice):
         sentence = "{other_key} is given as well; give one of them"
         raise PydanticCustomError(STATEMENT, sentence, {"other_key": value.other_key})

@@ -19,7 +19,7 @@ from kittiwake.scenario.own_components.code_files import COLON, from_file, parse
 from kittiwake.scenario.own_components.entries import FILE, OwnComponent, as_file_data
 from kittiwake.scenario.own_components.roles import CONTROLLER
 from kittiwake.scenario.parameters import build_component
-from kittiwake.scenario.problems import shortened
+from kittiwake.scenario.problems import Plain, shortened
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.vehicle_builder import written_controllers
 from kittiwake.vehicles import VEHICLES
@@ -75,11 +75,11 @@ def _base(
     return load_scenario(scenario, items, logged=True, allow_code=allow_code)
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: Plain) -> list[Plain]:
     return value if isinstance(value, list) else [value]
 
 
-def _parsed(controllers: str) -> list[Any]:
+def _parsed(controllers: str) -> list[Plain]:
     """Return the entries of controllers that are joined by ``+``.
 
     Raises:
@@ -88,7 +88,7 @@ def _parsed(controllers: str) -> list[Any]:
     return [_parsed_one(controllers, name) for name in controllers.split(AND)]
 
 
-def _parsed_one(controllers: str, name: str) -> Any:
+def _parsed_one(controllers: str, name: str) -> str | OwnComponent:
     if COLON in name and not set(name) & set("{}= "):
         entry = parse_class(name)
         return from_file(Path(entry[FILE]), entry, CONTROLLER)
@@ -103,7 +103,7 @@ def noise_items(scenario: Scenario, noise: Iterable[str]) -> list[str]:
     Raises:
         ScenarioError: for an item that is not ``KEY=VALUE``, is given twice, or is invalid.
     """
-    given: dict[str, Any] = {}
+    given: dict[str, float | str] = {}
     origins: dict[str, str] = {}
     for item in noise:
         key, equals, value = item.partition("=")
@@ -123,7 +123,7 @@ def noise_items(scenario: Scenario, noise: Iterable[str]) -> list[str]:
     return [f"vehicles.{name}.estimator={estimator}" for name in _entries(scenario)]
 
 
-def _entries(scenario: Scenario) -> dict[str, Any]:
+def _entries(scenario: Scenario) -> dict[str, Plain]:
     return scenario.document.data["vehicles"]
 
 
@@ -134,7 +134,7 @@ def _number(text: str) -> float | str:
         return text  # refused later, with its key
 
 
-def with_controllers(scenario: Scenario, name: str, chosen: Sequence[Any]) -> Scenario:
+def with_controllers(scenario: Scenario, name: str, chosen: Sequence[Plain]) -> Scenario:
     """Return a scenario with these controllers before those of its vehicles.
 
     If they form no cascade with the scenario's own controllers, the vehicles' default controllers
@@ -167,7 +167,9 @@ def with_controllers(scenario: Scenario, name: str, chosen: Sequence[Any]) -> Sc
     raise ScenarioError(message) from None
 
 
-def _cascade(entry: dict[str, Any], chosen: Sequence[Any], *, with_default: bool) -> list[Any]:
+def _cascade(
+    entry: dict[str, Plain], chosen: Sequence[Plain], *, with_default: bool
+) -> list[Plain]:
     default = VEHICLES.find(entry["model"]).default_controller
     # the scenario's own gains, if it names the controller as well
     own = {_title(one): one for one in written_controllers(entry)}
@@ -178,7 +180,7 @@ def _cascade(entry: dict[str, Any], chosen: Sequence[Any], *, with_default: bool
     return [*given, *own.values()]
 
 
-def _title(entry: Any) -> str:
+def _title(entry: Plain) -> str:
     """Return the name of a controller's type or class."""
     if isinstance(entry, OwnComponent):
         return entry.title

@@ -1,10 +1,10 @@
 """Builder of vehicles from the entries of a scenario's ``vehicles``."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -20,11 +20,13 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import AVOIDANCE
 from kittiwake.interfaces.build_context import BuildContext
-from kittiwake.interfaces.cascade import cascade_path
+from kittiwake.interfaces.cascade import ControllerOrType, cascade_path
+from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.interfaces.estimator import AbstractEstimator
 from kittiwake.interfaces.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.interfaces.instrument import Instrument
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
@@ -40,7 +42,7 @@ from kittiwake.scenario.own_components.roles import (
     SENSOR,
     Role,
 )
-from kittiwake.scenario.problems import KeyPath, ProblemList
+from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, entry_vehicle_names
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.sensors import SENSORS
@@ -48,6 +50,9 @@ from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 from kittiwake.world.environment import AbstractTurbulence
 from kittiwake.world.world import WorldModel
+
+Part = TypeVar("Part")
+Prepared = TypeVar("Prepared", AbstractEstimator, AbstractGuidance, AbstractAvoidance)
 
 # keys about position and partners, which do not affect the vehicle itself
 PLACEMENT_KEYS = {"start", "count", "spacing_m", "grid", "partner", "team", "leader"}
@@ -169,19 +174,21 @@ class VehicleBuilder:
         if dynamics is not None:
             self._check_dynamics(dynamics, start, path)
         cascade = (*(built for _, built in controllers), *builtin)
-        parts = (start, estimator, *cascade, *avoidance, *faults, *sensors.values())
-        if dynamics is None or guidance is None or self.turbulence is None or None in parts:
+        parts = (estimator, *cascade, *avoidance, *faults, *sensors.values())
+        if start is None or dynamics is None or guidance is None or self.turbulence is None:
+            return None
+        if None in parts:
             return None
         return AssembledVehicle(
             model=entry.model,
             dynamics=dynamics,
             start=start,
             turbulence=self.turbulence,
-            sensors=sensors,
+            sensors={key: sensor for key, sensor in sensors.items() if sensor is not None},
             estimator=estimator,
             guidance=guidance,
-            cascade=cascade,
-            avoidance=avoidance,
+            cascade=_valid(cascade),
+            avoidance=_valid(avoidance),
             faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
         )
 
@@ -224,13 +231,13 @@ class VehicleBuilder:
         return ready
 
     def _prepared(
-        self, part: Scheduled[Any], contexts: list[BuildContext], path: KeyPath
-    ) -> list[Scheduled[Any]]:
+        self, part: Scheduled[Prepared], contexts: list[BuildContext], path: KeyPath
+    ) -> list[Scheduled[Prepared]]:
         """Return a part for each context, or an empty list after collecting a mistake.
 
         A part without preparation is the same object, so that vehicles still share it.
         """
-        ready: list[Scheduled[Any]] = []
+        ready: list[Scheduled[Prepared]] = []
         component = part.component
         prepare = component.prepare  # equinox creates a bound method at each access
         with self.problems.collecting(path):
@@ -261,7 +268,9 @@ class VehicleBuilder:
             return self.components.instrument(written, path)
         return self.components.scheduled(role.registry, written, path)
 
-    def _avoidance(self, entry: VehicleSchema, path: KeyPath) -> tuple[Any, ...]:
+    def _avoidance(
+        self, entry: VehicleSchema, path: KeyPath
+    ) -> tuple[Scheduled[AbstractAvoidance] | None, ...]:
         """Return the vehicle's avoidance components, None for each invalid one."""
         written, key = entry.avoidance, (*path, "avoidance")
         if not isinstance(written, list):
@@ -276,13 +285,17 @@ class VehicleBuilder:
                 return VEHICLES.find(entry.model)
         return None
 
-    def _dynamics(self, model: VehicleModel, entry: VehicleSchema, path: KeyPath) -> Any:
+    def _dynamics(
+        self, model: VehicleModel, entry: VehicleSchema, path: KeyPath
+    ) -> AbstractDynamics | None:
         key = (*path, "parameters")
         given = self.components.with_mass_properties(model.dynamics, entry.parameters, key)
         parameters, shown_by = merged(model.parameters(), given), f"kittiwake list {entry.model}"
         return self.components.settings(model.dynamics, parameters, key, shown_by)
 
-    def _check_dynamics(self, dynamics: AbstractDynamics, start: Any, path: KeyPath) -> None:
+    def _check_dynamics(
+        self, dynamics: AbstractDynamics, start: Start | None, path: KeyPath
+    ) -> None:
         """Note settings that the vehicle's dynamics do not allow."""
         with self.problems.collecting((*path, "start")):
             if start is not None:
@@ -313,7 +326,7 @@ class VehicleBuilder:
         path: KeyPath,
     ) -> None:
         """Note sensors without their source in the world, and estimators without sensors."""
-        sensor_types: dict[str, Any] = {}
+        sensor_types: dict[str, AbstractSensor | None] = {}
         for key, sensor in sensors.items():
             if sensor is None:
                 sensor_types[key] = self.components.default_instance(SENSORS, entry.sensors[key])
@@ -323,17 +336,18 @@ class VehicleBuilder:
             with self.problems.collecting((*path, "sensors", key)):
                 if self.world is not None:
                     own.check(self.world)
-        if estimator is None or None in sensor_types.values():
+        known = {key: sensor for key, sensor in sensor_types.items() if sensor is not None}
+        if estimator is None or len(known) < len(sensor_types):
             return
         with self.problems.collecting((*path, "estimator")):
             try:
-                estimator.component.check(sensor_types)
+                estimator.component.check(known)
             except ScenarioError as error:
                 raise ScenarioError(_with_sensor_types(str(error))) from None
 
     def _builtin_controllers(
         self, model: VehicleModel, dynamics: AbstractDynamics | None, path: KeyPath
-    ) -> tuple[Any, ...]:
+    ) -> tuple[Scheduled[AbstractController] | None, ...]:
         """Return the controllers of the vehicle model itself, with defaults for bad parameters.
 
         The only entry is None if the default parameters are invalid, too.
@@ -353,7 +367,7 @@ class VehicleBuilder:
         model: VehicleModel | None,
         setting: OwnSetting,
         path: KeyPath,
-    ) -> list[tuple[Any, Any]]:
+    ) -> list[tuple[Plain, Scheduled[AbstractController] | None]]:
         """Return the scenario's controllers as written and as built, None for invalid ones."""
         key, given = (*path, "controller"), entry.controller
         if given is None:
@@ -362,7 +376,7 @@ class VehicleBuilder:
             places = [((*key, i), written) for i, written in enumerate(given)]
         else:
             places = [(key, given)]
-        found: list[tuple[Any, Any]] = []
+        found: list[tuple[Plain, Scheduled[AbstractController] | None]] = []
         for place, written in places:
             if isinstance(written, OwnComponent):
                 built = self.own.build(written, CONTROLLER, setting, place)
@@ -375,11 +389,11 @@ class VehicleBuilder:
 
     def _controller(
         self,
-        written: Any,
+        written: Plain,
         model: VehicleModel | None,
         dynamics: AbstractDynamics | None,
         path: KeyPath,
-    ) -> Any:
+    ) -> Scheduled[AbstractController] | None:
         """Return a controller for this vehicle, or None after collecting its mistakes.
 
         Parameters that the scenario leaves out are from the vehicle's data, or from its dynamics.
@@ -407,9 +421,9 @@ class VehicleBuilder:
     def _check_cascade(
         self,
         guidance: Scheduled[AbstractGuidance],
-        avoidance: tuple[Any, ...],
-        controllers: list[tuple[Any, Any]],
-        builtin: tuple[Any, ...],
+        avoidance: tuple[Scheduled[AbstractAvoidance] | None, ...],
+        controllers: list[tuple[Plain, Scheduled[AbstractController] | None]],
+        builtin: tuple[Scheduled[AbstractController] | None, ...],
         native: type,
         path: KeyPath,
     ) -> None:
@@ -418,13 +432,14 @@ class VehicleBuilder:
         Also add a problem for avoidance that acts on a command type outside the cascade.
         """
         # an invalid controller is represented by its class
-        known = [
-            command_type.component if command_type else _controller_type(written)
-            for written, command_type in controllers
+        known: list[ControllerOrType | None] = [
+            built.component if built else _controller_type(written)
+            for written, built in controllers
         ]
-        if None in (*known, *builtin):
+        known += [None if built is None else built.component for built in builtin]
+        levels = _valid(known)
+        if len(levels) < len(known):
             return
-        levels = [*known, *(controller.component for controller in builtin)]
         passed: set[type] = set()
         with self.problems.collecting((*path, "controller")):
             try:
@@ -452,7 +467,7 @@ def _written(entry: VehicleSchema) -> str:
     return repr({key: value for key, value in vars(entry).items() if key not in PLACEMENT_KEYS})
 
 
-def written_controllers(entry: Mapping[str, Any]) -> list[Any]:
+def written_controllers(entry: Mapping[str, Plain]) -> list[Plain]:
     """Return the controllers that a valid entry names, or the default of its model."""
     given = entry.get("controller")
     if given is None:
@@ -466,7 +481,7 @@ def _command_type(guidance: Scheduled[AbstractGuidance] | None) -> type:
     return next((one for one in known if one is not MotorsOff), PositionYaw)
 
 
-def _controller_type(written: Any) -> Any:
+def _controller_type(written: Plain) -> type[AbstractController] | None:
     """Return the class of a controller in a scenario; None if its name is unknown."""
     name = written.get("type") if isinstance(written, dict) else written
     if not isinstance(name, str) or name not in CONTROLLERS.entries:
@@ -474,7 +489,12 @@ def _controller_type(written: Any) -> Any:
     return CONTROLLERS.find(name)
 
 
-def _shared(one: Any, other: Any) -> Any:
+def _valid(parts: Iterable[Part | None]) -> tuple[Part, ...]:
+    """Return the parts without those that are invalid."""
+    return tuple(part for part in parts if part is not None)
+
+
+def _shared(one: Part, other: Part) -> Part:
     """Return the first of two equal parts, so that vehicles share it, else the other."""
     return one if eqx.tree_equal(one, other, typematch=True) else other
 

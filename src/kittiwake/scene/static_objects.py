@@ -14,6 +14,7 @@ from kittiwake.environment.obstacles.hallway import Hallway
 from kittiwake.environment.obstacles.mesh import Mesh
 from kittiwake.environment.obstacles.placed import q_world_from_own
 from kittiwake.environment.regions import ForceRegion, WindRegion
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Rgb, Shape, box, disc, quads
 from kittiwake.rendering.solids import mesh_of
@@ -207,8 +208,9 @@ def _arrow(region: AbstractRegion, flight: FlightInfo) -> Lines | None:
     corners = _corners(region, flight)
     if corners is None:
         return None
+    assert isinstance(region, WindRegion | ForceRegion)
     is_wind = isinstance(region, WindRegion)
-    effect = _numbers(region.wind_world_mps if is_wind else getattr(region, "force_world_n", None))
+    effect = _numbers(region.wind_world_mps if is_wind else region.force_world_n)
     strength = float(np.linalg.norm(effect))
     if strength == 0.0:
         return None
@@ -235,5 +237,5 @@ def _edges(low: np.ndarray, high: np.ndarray) -> Float64[np.ndarray, "12 2 3"]:
     return low + np.array(pairs) * (high - low)
 
 
-def _numbers(vector: object) -> np.ndarray:
+def _numbers(vector: Vec3) -> np.ndarray:
     return np.array([float(getattr(vector, axis)) for axis in "xyz"])

@@ -1,7 +1,7 @@
 """Teams of vehicles, and the neighbor tables that they receive by radio."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import equinox as eqx
 import jax
@@ -58,6 +58,14 @@ def streams(radio: Scheduled[AbstractRadio] | None) -> tuple[str, ...]:
     return () if radio is None else (RADIO,)
 
 
+@overload
+def init(
+    radio: Scheduled[AbstractRadio], roster: Roster, dt_s: float, key: PRNGKeyArray
+) -> tuple[ScheduledState, NeighborTable]: ...
+@overload
+def init(
+    radio: Scheduled[AbstractRadio] | None, roster: Roster, dt_s: float, key: PRNGKeyArray
+) -> tuple[ScheduledState | None, NeighborTable | None]: ...
 def init(
     radio: Scheduled[AbstractRadio] | None, roster: Roster, dt_s: float, key: PRNGKeyArray
 ) -> tuple[ScheduledState | None, NeighborTable | None]:

@@ -17,6 +17,7 @@ from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
 from kittiwake.analysis import run_folder
+from kittiwake.analysis.flown_scenario import copy_name, data_files
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.log_writer import LogWriter
 from kittiwake.analysis.output_file import WRITTEN_FILE, digest, write_text
@@ -31,7 +32,6 @@ from kittiwake.runtime.row_layout import RowLayout
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.load import load_scenario
-from kittiwake.scenario.portable import copy_name, data_files
 
 COLUMNS = (*STATE_COLUMNS, "status")
 SUMMARY = {"scenario": "s", "seed": 1, "status": "completed", "steps": 5, "vehicles": {}}

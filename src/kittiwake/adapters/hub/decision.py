@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import equinox as eqx
 import jax
@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from kittiwake.core.arrays import as_arrays, match_dtypes
+from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.commands import VelocityYaw
 from kittiwake.core.component import Scheduled
 from kittiwake.core.keys import fold_in_name
@@ -25,11 +25,14 @@ from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim import team_radio
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.group import Group
-from kittiwake.sim.schedule import Clock, run
+from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.world.radio import AbstractRadio, Broadcast
 
 # team of inactive members: others keep clear of them, and form no flock with them
 NO_TEAM = -1
+
+# the state of each group's guidance, along an axis of its vehicles
+GuidanceStates: TypeAlias = tuple[ArrayTree, ...]
 
 
 class MemberReports(NamedTuple):
@@ -40,10 +43,10 @@ class MemberReports(NamedTuple):
     of steps for which it has been guided. ``tick`` is the hub's own.
     """
 
-    motion: Any
-    flags: Any
-    ticks: Any
-    tick: Any
+    motion: np.ndarray
+    flags: np.ndarray
+    ticks: np.ndarray
+    tick: np.ndarray
 
 
 class Decision(eqx.Module):
@@ -57,7 +60,7 @@ class Decision(eqx.Module):
     key: PRNGKeyArray
     period_s: float = eqx.field(static=True)
 
-    def init(self) -> tuple[Any, Any]:
+    def init(self) -> tuple[GuidanceStates, ScheduledState]:
         """Return the states of each group's guidance, and of the radio, before the first step."""
         radio_state, _ = team_radio.init(self.radio, self.fleet.roster, self.period_s, self.key)
         states = tuple(
@@ -66,53 +69,52 @@ class Decision(eqx.Module):
         return states, radio_state
 
     def step(
-        self, states: Any, radio_state: Any, reported: MemberReports
-    ) -> tuple[Any, Any, Array]:
+        self, states: GuidanceStates, radio_state: ScheduledState, reported: MemberReports
+    ) -> tuple[GuidanceStates, ScheduledState, Array]:
         """Return the next states, and (vehicles, 7) velocity, yaw and acceleration."""
-        reports = jax.vmap(partial(_extrapolate, self.period_s))(reported.motion, reported.flags)
-        radio_state, neighbors = self._run_radio(radio_state, reports, reported)
+        motion, flags, ticks, tick = map(jnp.asarray, reported)
+        reports = jax.vmap(partial(_extrapolate, self.period_s))(motion, flags)
+        radio_state, neighbors = self._run_radio(radio_state, reports, flags, tick)
         groups = self.fleet.groups
         ends = np.cumsum([len(group.names) for group in groups])[:-1]
         parts = zip(
             groups,
             states,
             team_radio.split(neighbors, groups),
-            _split_tree(reports, ends),
-            jnp.split(reported.motion[:, 8:], ends),
-            jnp.split(reported.flags[:, 2], ends),
-            jnp.split(reported.ticks, ends),
+            _split_reports(reports, ends),
+            jnp.split(motion[:, 8:], ends),
+            jnp.split(flags[:, 2], ends),
+            jnp.split(ticks, ends),
             strict=True,
         )
         later, setpoints = zip(*(self._step_group(*part) for part in parts), strict=True)
         return later, radio_state, jnp.concatenate(setpoints)
 
     def _run_radio(
-        self, radio_state: Any, reports: StateReport, reported: MemberReports
-    ) -> tuple[Any, NeighborTable]:
+        self, radio_state: ScheduledState, reports: StateReport, flags: Array, tick: Array
+    ) -> tuple[ScheduledState, NeighborTable]:
         """Return the radio's next state, and the neighbor table of each vehicle."""
         roster = self.fleet.roster
-        teams = jnp.where(reported.flags[:, 1], roster.team, jnp.full_like(roster.team, NO_TEAM))
+        teams = jnp.where(flags[:, 1], roster.team, jnp.full_like(roster.team, NO_TEAM))
         roster = eqx.tree_at(lambda roster: roster.team, roster, teams)
-        message = Broadcast(
-            reports, reports.position_world_m, reported.flags[:, 0], roster, jnp.zeros(())
-        )
+        message = Broadcast(reports, reports.position_world_m, flags[:, 0], roster, jnp.zeros(()))
         stream = fold_in_name(
             fold_in_name(self.key, Stream.WORLD.of(team_radio.RADIO)), Stream.STEP
         )
-        clock = Clock(reported.tick, self.period_s)
+        clock = Clock(tick, self.period_s)
         radio_state, neighbors = run(self.radio, radio_state, message, clock, stream)
         return radio_state, team_radio.advance(self.radio, neighbors, clock)
 
     def _step_group(
         self,
         group: Group,
-        states: Any,
-        neighbors: Any,
-        reports: Any,
-        accelerations: Any,
-        guided: Any,
-        ticks: Any,
-    ) -> tuple[Any, Any]:
+        states: ArrayTree,
+        neighbors: NeighborTable | None,
+        reports: StateReport,
+        accelerations: Array,
+        guided: Array,
+        ticks: Array,
+    ) -> tuple[ArrayTree, Array]:
         """Return the next states of a group's guidance, and its set points: zeros if unguided."""
         if not is_guided(group.vehicle.guidance.component):
             return states, jnp.zeros((len(group.names), 7))
@@ -130,14 +132,14 @@ class Decision(eqx.Module):
     def _step_member(
         self,
         vehicle: AssembledVehicle,
-        state: Any,
-        neighbors: NeighborTable,
+        state: ArrayTree,
+        neighbors: NeighborTable | None,
         report: StateReport,
         acceleration_world_mps2: Array,
         guided: Flag,
         tick: Integer,
         stream: PRNGKeyArray,
-    ) -> tuple[Any, Any]:
+    ) -> tuple[ArrayTree, Array]:
         position, velocity = report.position_world_m, report.velocity_world_mps
         start = Start(position, yaw_rad=report.yaw_rad, velocity_world_mps=velocity)
         motion = start.kinematics()
@@ -158,7 +160,7 @@ class Decision(eqx.Module):
         )
         return tree_where(guided, match_dtypes(after, state), state), setpoint
 
-    def _streams(self, group: Group) -> Any:
+    def _streams(self, group: Group) -> Array:
         """Return the keys of the guidance of a group's vehicles, as in a simulation."""
         keys = jax.vmap(lambda own: jax.random.fold_in(self.key, own))(group.name_hashes)
         return jax.vmap(lambda key: fold_in_name(key, Stream.GUIDANCE))(keys)
@@ -169,7 +171,7 @@ def is_guided(guidance: AbstractGuidance) -> bool:
     return guidance.requires_radio and guidance.command_types() == (VelocityYaw,)
 
 
-def _initial_state(vehicle: AssembledVehicle, stream: PRNGKeyArray) -> Any:
+def _initial_state(vehicle: AssembledVehicle, stream: PRNGKeyArray) -> ArrayTree:
     return as_arrays(vehicle.guidance.component.init(fold_in_name(stream, Stream.INIT)))
 
 
@@ -187,8 +189,8 @@ def _extrapolate(period_s: float, motion: Array, flags: Array) -> StateReport:
     )
 
 
-def _split_tree(tree: Any, ends: Any) -> list[Any]:
-    """Return the parts of a tree of arrays, split along the first axis."""
-    leaves, treedef = jax.tree.flatten(tree)
+def _split_reports(reports: StateReport, ends: np.ndarray) -> list[StateReport]:
+    """Return each group's reports, split along the first axis."""
+    leaves, treedef = jax.tree.flatten(reports)
     columns = zip(*(jnp.split(leaf, ends) for leaf in leaves), strict=True)
     return [jax.tree.unflatten(treedef, column) for column in columns]

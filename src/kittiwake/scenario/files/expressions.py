@@ -25,7 +25,7 @@ MAX_MESSAGE = 200
 Value = float | int | bool | str
 
 
-def _rounded(value: Any, places: Any = None) -> Any:
+def _rounded(value: float | int, places: int | None = None) -> float | int:
     """Return the result of Python's ``round``, without a huge power of ten in memory."""
     if isinstance(places, int):
         places = max(-MAX_PLACES, min(places, MAX_PLACES))
@@ -69,7 +69,7 @@ class ExpressionError(Exception):
     """Mistake in an expression."""
 
 
-def evaluate(text: str, lookup: Callable[[str], Any]) -> Any:
+def evaluate(text: str, lookup: Callable[[str], Value]) -> Value:
     """Return the value of an expression; ``lookup`` returns the value of a name.
 
     Raises:
@@ -111,9 +111,9 @@ def literal(value: Value) -> Value:
 class _Arithmetic:
     """Evaluator of expressions; ``lookup`` returns a property's value."""
 
-    lookup: Callable[[str], Any]
+    lookup: Callable[[str], Value]
 
-    def value(self, node: ast.AST) -> Any:
+    def value(self, node: ast.AST) -> Value:
         """Return the value of an expression."""
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
             return self._limited(node.value)
@@ -125,7 +125,7 @@ class _Arithmetic:
             return self.value(node.body if self.value(node.test) else node.orelse)
         return self._operated(node)
 
-    def _operated(self, node: ast.AST) -> Any:
+    def _operated(self, node: ast.AST) -> Value:
         match node:
             case ast.UnaryOp():
                 return _operator(node.op)(self.value(node.operand))
@@ -138,17 +138,18 @@ class _Arithmetic:
             case _:
                 _unknown(node)
 
-    def _decided(self, node: ast.BoolOp) -> Any:
+    def _decided(self, node: ast.BoolOp) -> Value:
         """Return the first value that decides an ``and`` or ``or``, or the last one."""
         wanted = isinstance(node.op, ast.Or)
-        last: Any = None
-        for part in node.values:
-            last = self.value(part)
+        first, *others = node.values
+        last = self.value(first)
+        for part in others:
             if bool(last) == wanted:
                 break
+            last = self.value(part)
         return last
 
-    def _binary(self, node: ast.BinOp) -> Any:
+    def _binary(self, node: ast.BinOp) -> Value:
         compute = _operator(node.op)
         left, right = self.value(node.left), self.value(node.right)
         if isinstance(left, str) or isinstance(right, str):
@@ -156,7 +157,7 @@ class _Arithmetic:
                 message = f"arithmetic needs numbers, not text: {left!r:.40} and {right!r:.40}"
                 raise ExpressionError(message)
         elif isinstance(node.op, ast.Pow):
-            compute = _power
+            return self._limited(_power(left, right))
         return self._limited(compute(left, right))
 
     def _compared(self, node: ast.Compare) -> bool:
@@ -168,7 +169,7 @@ class _Arithmetic:
             left = right
         return True
 
-    def _called(self, name: str, given: list[Any]) -> Any:
+    def _called(self, name: str, given: list[Value]) -> Value:
         if name not in FUNCTIONS:
             message = f"there is no function '{name}'. {did_you_mean(name, [*FUNCTIONS])}"
             raise ExpressionError(message)
@@ -181,7 +182,7 @@ class _Arithmetic:
             shown = ", ".join(f"{one!r:.40}" for one in given[:4])
             _refuse_too_large(f"{name}({shown})")
 
-    def _limited(self, value: Any) -> Any:
+    def _limited(self, value: Value | complex) -> Value:
         if isinstance(value, complex):
             message = "is not a real number"
             raise ExpressionError(message)
@@ -193,7 +194,7 @@ class _Arithmetic:
         return value
 
 
-def _power(left: Any, right: Any) -> Any:
+def _power(left: float | int, right: float | int) -> float | int | complex:
     """Return a power; of integers as a floating-point number if it would be huge."""
     base = left
     if isinstance(left, int) and isinstance(right, int) and abs(right) > 1:
@@ -217,7 +218,7 @@ def _refuse_too_large(operation: str) -> NoReturn:
     raise ExpressionError(message) from None
 
 
-def _operator(node: ast.AST) -> Callable[..., Any]:
+def _operator(node: ast.AST) -> Callable[..., Value]:
     return OPERATORS[type(node)] if type(node) in OPERATORS else _unknown(node)
 
 
