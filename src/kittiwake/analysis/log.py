@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from jaxtyping import Float64
@@ -14,12 +15,14 @@ from kittiwake.analysis.log_reader import read_log_file
 from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.analysis.table import Event, Table
 from kittiwake.core.errors import LogError, did_you_mean
-from kittiwake.core.extras import import_optional
+from kittiwake.core.extras import import_optional, require_cockpit
 
 if TYPE_CHECKING:  # each takes half a second or more to import, and most runs need none
     import pandas
     import xarray
     from matplotlib.figure import Figure
+
+    from kittiwake.scenario.scenario import Scenario
 
 SCENARIO_FILE = "scenario.yaml"
 SUMMARY_FILE = "summary.json"
@@ -28,13 +31,27 @@ FORMAT = 1
 REPLACE = "Remove it, or restore the one that 'kittiwake run' wrote."
 
 
+class OpenView(Protocol):
+    """Page that shows a log until it is closed."""
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        ...
+
+    def close(self) -> None:
+        """Close the page."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Log:
     """Record of a run: a table for each vehicle, events, scenario and summary.
 
     ``scenario`` is the resolved scenario, empty if it is unknown; ``summary`` is the content of
     ``summary.json``, None before there is one. ``complete`` is False for a file whose recording
-    was cut off; it has the rows up to that point.
+    was cut off; it has the rows up to that point. ``source`` is the scenario that was flown in this
+    program, or the folder that was read.
     """
 
     tables: Mapping[str, Table]
@@ -42,6 +59,7 @@ class Log:
     scenario: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] | None = None
     complete: bool = True
+    source: "Scenario | Path | None" = None
 
     @classmethod
     def read(cls, folder: str | Path) -> "Log":
@@ -63,7 +81,7 @@ class Log:
         tables, events, complete = read_log_file(folder / LOG_FILE)
         scenario = _read_scenario(folder / SCENARIO_FILE)
         summary = _read_summary(folder / SUMMARY_FILE)
-        return cls(tables, events, scenario, summary, complete)
+        return cls(tables, events, scenario, summary, complete, folder)
 
     @override
     def __repr__(self) -> str:
@@ -79,6 +97,11 @@ class Log:
             status,
         ]
         return f"<Log of {', '.join(part for part in parts if part)}>"
+
+    def _repr_html_(self) -> str:
+        from kittiwake.analysis.log_html import log_html
+
+        return log_html(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -169,6 +192,24 @@ class Log:
 
         second = None if other is None else SecondRun(other)
         return draw_overview(self, style=find_style(style), only=only, second=second)
+
+    def view(self, port: int | None = None) -> "OpenView":
+        """Replay the log in 3-D on a page of this machine, as ``kittiwake view`` does.
+
+        A notebook embeds the page. Elsewhere the browser opens it, if there is a desktop. The page
+        is closed by ``close()`` of the result, and at the end of the program.
+
+        Args:
+            port: the port of the page; any free one by default.
+
+        Raises:
+            MissingExtraError: without the extra ``cockpit``.
+            LogError: if there are no rows to show, or the scenario is unknown.
+            CockpitError: if the port is not available.
+        """
+        require_cockpit()
+        # by name, as the page belongs to a layer above logs
+        return import_module("kittiwake.cockpit.log_view").open_view(self, port)
 
     def _table(self, name: str) -> Table:
         if name not in self.tables:

@@ -26,6 +26,7 @@ from kittiwake.runtime.stepper import Commands, Observation, Stepper
 from kittiwake.scenario.load import AllowedCode, load_in_python
 from kittiwake.scenario.own_controller import as_file_data
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.scenario_html import scenario_html
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, Snapshot
@@ -58,6 +59,9 @@ class Simulation:
             f"<Simulation '{scenario.name}': {len(self.names)} vehicles, {scenario.duration_s:g} s "
             f"at {scenario.rate_hz:g} Hz, seed {scenario.seed}, {self.precision}>"
         )
+
+    def _repr_html_(self) -> str:
+        return scenario_html(self.scenario, "Simulation", {"precision": self.precision})
 
     @property
     def dt_s(self) -> float:
@@ -146,7 +150,7 @@ class Simulation:
             for name in self.names
         }
         data = as_file_data(self.scenario.document.data)
-        log = Log(tables, tuple(outcome.events), data)
+        log = Log(tables, tuple(outcome.events), data, source=self.scenario)
         return replace(log, summary=self.summary(log, flight, outcome))
 
     def summary(self, log: Log, flight: Flight, outcome: FlightOutcome) -> dict[str, Any]:
