@@ -1,7 +1,6 @@
 """Page that replays a log, for Python programs and notebooks."""
 
 import atexit
-import sys
 import webbrowser
 from contextlib import ExitStack
 
@@ -10,7 +9,7 @@ from typing_extensions import override
 from kittiwake.analysis.log import Log
 from kittiwake.cockpit.auth_proxy import LOOPBACK, AuthProxy
 from kittiwake.cockpit.cockpit import Cockpit
-from kittiwake.cockpit.desktop import has_desktop
+from kittiwake.cockpit.desktop import has_desktop, in_notebook
 from kittiwake.cockpit.recorded import playback_of
 from kittiwake.cockpit.replay import Replay
 from kittiwake.cockpit.server import NOTEBOOKS, PageServer
@@ -74,10 +73,3 @@ def open_view(log: Log, port: int | None = None) -> LogView:
     if has_desktop() and not in_notebook():
         webbrowser.open(view.url)
     return view
-
-
-def in_notebook() -> bool:
-    """Return True in the kernel of a notebook, which shows what a cell returns."""
-    ipython = sys.modules.get("IPython")
-    shell = None if ipython is None else ipython.get_ipython()
-    return hasattr(shell, "kernel")

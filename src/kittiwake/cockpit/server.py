@@ -5,9 +5,8 @@ import hmac
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from http import HTTPStatus
-from io import StringIO
 from typing import Any, TypeAlias
 
 import viser
@@ -20,6 +19,7 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from kittiwake.cockpit.auth_proxy import PASS_HEADER
+from kittiwake.cockpit.desktop import quiet
 from kittiwake.cockpit.values import is_allowed
 
 LOOPBACK = "127.0.0.1"
@@ -62,14 +62,14 @@ class PageServer(viser.ViserServer):
         self.secret = secrets.token_hex(16)
         headers = page_headers(framed_by)
         # viser prints an address that no user should open
-        with redirect_stdout(StringIO()), _require_secret(self.secret, headers):
+        with quiet(), _require_secret(self.secret, headers):
             super().__init__(host=LOOPBACK, port=0, verbose=False)
         _check_values(self.gui)
         self.on_client_connect(_on_connect)
 
     @override
     def stop(self) -> None:
-        with redirect_stdout(StringIO()):
+        with quiet():
             super().stop()
 
     @override
