@@ -79,8 +79,8 @@ def test_a_notebook_imports_only_public_modules(name):
     notebook = nbformat.read(NOTEBOOKS[name], as_version=4)
     tree = ast.parse("\n".join(cell.source for cell in code_of(notebook)))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    froms = [node.module for node in imports if isinstance(node, ast.ImportFrom)]
-    assert not [module for module in froms if module.startswith("kittiwake")]
+    origins = [node.module for node in imports if isinstance(node, ast.ImportFrom)]
+    assert not [module for module in origins if module.startswith("kittiwake")]
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

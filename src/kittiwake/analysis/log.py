@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float64
@@ -31,6 +31,7 @@ FORMAT = 1
 REPLACE = "Remove it, or restore the one that 'kittiwake run' wrote."
 
 
+@runtime_checkable
 class OpenView(Protocol):
     """Page that shows a log until it is closed."""
 
