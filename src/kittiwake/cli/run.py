@@ -62,7 +62,8 @@ def run(
     the flight runs in real time, and a page shows it and accepts commands.
     """
     from kittiwake.analysis.plots import save_overview
-    from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, holds_run, run_folder
+    from kittiwake.analysis.run_folder import PICTURE_FILE, holds_run, run_folder
+    from kittiwake.runtime.recorded_flight import fly_into
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task

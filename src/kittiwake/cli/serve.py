@@ -68,7 +68,7 @@ def serve(
     every vehicle has the topics and services of uav_gazebo, in its own namespace.
     """
     from kittiwake.analysis.plots import save_overview
-    from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder
+    from kittiwake.analysis.run_folder import PICTURE_FILE, run_folder
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
 

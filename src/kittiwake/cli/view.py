@@ -107,8 +107,8 @@ def _fly(
     allow_code: list[Path] | None,
 ) -> None:
     from kittiwake.analysis.plots import save_overview
+    from kittiwake.analysis.run_folder import PICTURE_FILE, default_folder, run_folder
     from kittiwake.runtime.loop import STOPPED
-    from kittiwake.runtime.run_folder import PICTURE_FILE, default_folder, run_folder
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
 

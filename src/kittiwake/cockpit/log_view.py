@@ -3,6 +3,8 @@
 import atexit
 import webbrowser
 from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from typing_extensions import override
 
@@ -32,8 +34,9 @@ class LogView:
             log: the log.
             port: the port; 0 selects any free one.
         """
-        playback = playback_of(log)
         with ExitStack() as stack:
+            folder = stack.enter_context(TemporaryDirectory(prefix="kittiwake-"))
+            playback = playback_of(log, Path(folder))
             server = PageServer(NOTEBOOKS)
             stack.callback(server.stop)
             inner, secret = server.get_port(), server.secret

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
 import jax
@@ -12,19 +13,24 @@ from typing_extensions import override
 
 from kittiwake.analysis.flock import flock_metrics
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.run_folder import run_folder, save_picture
 from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import is_transformed
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
-from kittiwake.runtime.loop import Flight, FlightOutcome, Memory
+from kittiwake.runtime.flight_record import FlownFlight, Memory
+from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.program import Program
-from kittiwake.runtime.stepper import Commands, Observation, Stepper
+from kittiwake.runtime.recorded_flight import fly_into
+from kittiwake.runtime.stepper import Commands, Observations, Recording, Stepper
 from kittiwake.scenario.load import AllowedCode, load_in_python
 from kittiwake.scenario.own_controller import as_file_data
+from kittiwake.scenario.portable import PortableScenario
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.scenario_html import scenario_html
 from kittiwake.scenario.tuning import with_gains
@@ -108,17 +114,35 @@ class Simulation:
         with self.program.precision_context():
             return self._rollout(state, steps, select)
 
-    def run(self, duration_s: Real | None = None, seed: int | None = None) -> Log:
+    def run(
+        self,
+        duration_s: Real | None = None,
+        seed: int | None = None,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[float], None] = lambda _: None,
+    ) -> Log:
         """Fly from the start to the end and return the log, with its summary.
 
         Args:
             duration_s: simulated time; the scenario's by default.
             seed: seed of all random streams; the scenario's by default.
+            out: folder for scenario, log, summary and picture, as ``kittiwake run`` writes them;
+                the log is written as it is flown. By default nothing is written.
+            progress: called with the simulated time in seconds after each block of steps.
+
+        Raises:
+            ScenarioError: if the flight would have no step, or its log would be too large.
+            LogError: if the folder cannot be written, or holds files that no run has written.
         """
         flight = self.flight(duration_s, seed)
-        memory = Memory()
-        outcome = flight.fly(memory)
-        return self.finished_log(flight, outcome, memory)
+        if out is None:
+            memory = Memory()
+            flight.fly(memory, progress)
+            return self.finished_log(flight, memory)
+        with run_folder(Path(out), self.scenario) as folder:
+            log = fly_into(self, flight, folder, progress)
+            save_picture(log, folder)
+        return log
 
     def flight(
         self,
@@ -142,7 +166,7 @@ class Simulation:
             fails_when_lost=self.scenario.fails_when_lost,
         )
 
-    def finished_log(self, flight: Flight, outcome: FlightOutcome, memory: Memory) -> Log:
+    def finished_log(self, flight: FlownFlight, memory: Memory) -> Log:
         """Return the log of a flight into memory, with its summary."""
         layout = flight.layout
         tables = {
@@ -150,11 +174,13 @@ class Simulation:
             for name in self.names
         }
         data = as_file_data(self.scenario.document.data)
-        log = Log(tables, tuple(outcome.events), data, source=self.scenario)
-        return replace(log, summary=self.summary(log, flight, outcome))
+        portable = PortableScenario.of(self.scenario, flight.seed, flight.duration_s)
+        log = Log(tables, tuple(flight.outcome.events), data, portable=portable)
+        return replace(log, summary=self.summary(log, flight))
 
-    def summary(self, log: Log, flight: Flight, outcome: FlightOutcome) -> dict[str, Any]:
+    def summary(self, log: Log, flight: FlownFlight) -> Parameters:
         """Return the contents of a flight's ``summary.json``."""
+        outcome = flight.outcome
         summary = summarize(
             log,
             scenario=self.scenario.name,
@@ -198,19 +224,99 @@ class Simulation:
             self._stepper.set_parameters(fleet, scenario.vehicles)
         self._set(scenario, fleet)
 
-    def reset(self, seed: int | None = None) -> dict[str, Observation]:
-        """Return to the start, with another seed if given, and return the observations there."""
+    def reset(self, seed: int | None = None, *, record: bool = True) -> Observations:
+        """Return to the start, and return the observations there.
+
+        Args:
+            seed: seed of all random streams; the scenario's by default.
+            record: False to keep no rows for ``log``, which saves memory in long loops.
+        """
         if self._stepper is None:
             self._stepper = Stepper(self.fleet, self.scenario.vehicles)
-        self._stepper.reset(self.scenario.seed if seed is None else seed)
+        self._stepper.reset(
+            self.scenario.seed if seed is None else seed, self._recording(record=record)
+        )
         return self.observe()
 
-    def observe(self) -> dict[str, Observation]:
-        """Return the observation of each vehicle."""
+    def observe(self) -> Observations:
+        """Return the observation of each vehicle, by name."""
         return self._running_stepper().observe()
 
-    def step(self, commands: Commands | None = None) -> None:
+    @property
+    def time_s(self) -> float:
+        """Simulated time of a loop of ``step``."""
+        return self._running_stepper().time_s
+
+    @property
+    def done(self) -> bool:
+        """True once a loop of ``step`` has reached the end of the scenario, or ended early.
+
+        It ends early where ``run`` does: if a state is not finite, or if a vehicle is lost and the
+        scenario calls that a failure.
+        """
+        return self._running_stepper().done(self.scenario)
+
+    def log(self) -> Log:
+        """Return the log of a loop of ``step`` up to now, as ``run`` returns it.
+
+        Raises:
+            LogError: if nothing was recorded, since ``reset`` was called with ``record=False``.
+        """
+        return self.finished_log(*self._running_stepper().flown())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the state of a loop of ``step`` into a file, from which ``restore`` continues.
+
+        The file is a NumPy archive, readable by ``numpy.load``.
+
+        Raises:
+            LogError: if the file cannot be written.
+            OwnComponentError: if a component in plain Python has no ``state()``.
+        """
+        self._running_stepper().save(Path(path), self.scenario.name)
+
+    def restore(self, path: str | PathLike[str]) -> Observations:
+        """Continue a loop of ``step`` from a file that ``save`` has written.
+
+        The flight that follows is bit for bit that of the saved simulation; its log begins here.
+        Parameters may differ from those of the saved one, vehicles and components may not.
+
+        Raises:
+            StateError: if the file is no such file, or holds the state of other vehicles or
+                components.
+        """
+        self._running_stepper().restore(Path(path), self._recording(record=True))
+        return self.observe()
+
+    @property
+    def state(self) -> FleetState:
+        """State of a loop of ``step``, as the pure functions take it; it can be set."""
+        return self._running_stepper().state
+
+    @state.setter
+    def state(self, state: FleetState) -> None:
+        self._running_stepper().set_state(state)
+
+    def set_state(self, vehicle: str, **motion: Any) -> None:
+        """Place a vehicle of a loop of ``step`` elsewhere, or in another motion.
+
+        What is not given stays as it is. Its actuators, sensors, estimator and controllers begin
+        anew there; its guidance and all random streams continue.
+
+        Args:
+            vehicle: its name.
+            motion: fields of ``kw.Start``, such as ``position_world_m=[0, 0, 5]``.
+
+        Raises:
+            CommandError: if there is no such vehicle, or if it would be lost there.
+        """
+        self._running_stepper().place(self.scenario, vehicle, motion)
+
+    def step(self, commands: Commands | None = None) -> Observations:
         """Advance by a physics step; vehicles without a command follow the scenario's guidance.
+
+        Returns:
+            The observation of each vehicle, by name; computed when first used.
 
         Raises:
             CommandError: for an unknown vehicle, or a command that it does not accept.
@@ -219,7 +325,9 @@ class Simulation:
             ControllerError: if a controller in plain Python raises an exception, or returns
                 something else than a command.
         """
-        self._running_stepper().step(commands or {})
+        stepper = self._running_stepper()
+        stepper.step(commands or {})
+        return stepper.observe()
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle jump to another step of its mission, by name.
@@ -258,6 +366,10 @@ class Simulation:
         single = self.precision == "float32"
         commander = commander_of(scenario, single_precision=single, scored=scored)
         return scenario.fleet(commander, single_precision=single)
+
+    def _recording(self, *, record: bool) -> Recording | None:
+        scenario = self.scenario
+        return Recording(scenario.log_every, scenario.fails_when_lost) if record else None
 
     def _running_stepper(self) -> Stepper:
         if self._stepper is None:

@@ -91,20 +91,8 @@ def load_recorded(path: Path) -> Scenario:
     Raises:
         ScenarioError: if the scenario cannot be read; one line for each mistake.
     """
-    return _shown(read_document(path), path.parent)
-
-
-def recorded_scenario(data: Mapping[str, Any]) -> Scenario:
-    """Return the scenario of a log by its data, to show it; controllers of code are left out.
-
-    Raises:
-        ScenarioError: if the scenario is invalid; one line for each mistake.
-    """
-    return _shown(Document(dict(data), {(): IN_PYTHON}, IN_PYTHON), Path())
-
-
-def _shown(document: Document, folder: Path) -> Scenario:
-    return build(replace(document, data=without_code(document.data)), folder)
+    document = read_document(path)
+    return build(replace(document, data=without_code(document.data)), path.parent)
 
 
 def _with_code(document: Document, folder: Path, allow_code: AllowedCode) -> Document:

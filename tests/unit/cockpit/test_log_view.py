@@ -16,7 +16,6 @@ from kittiwake.cockpit.desktop import in_notebook
 from kittiwake.cockpit.recorded import playback_of
 from kittiwake.core import extras
 from kittiwake.core.errors import CockpitError, LogError, MissingExtraError
-from kittiwake.runtime.run_folder import fly_into
 
 WAIT_S = 20.0
 IN_A_FRAME = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "iframe"}
@@ -122,15 +121,18 @@ def test_a_kernel_is_a_notebook_and_a_terminal_is_not(monkeypatch):
         assert in_notebook() == found
 
 
-def test_a_log_of_a_folder_is_shown_by_its_scenario(simulation, tmp_path):
-    fly_into(simulation, simulation.flight(), tmp_path)
-    playback = playback_of(Log.read(tmp_path))
+def test_a_log_of_a_folder_is_shown_by_its_scenario(log, simulation, tmp_path):
+    log.save(tmp_path / "run")
+    (tmp_path / "shown").mkdir()
+    playback = playback_of(Log.read(tmp_path / "run"), tmp_path / "shown")
     assert playback.flight.scenario.name == simulation.scenario.name
 
 
-def test_a_log_with_the_data_of_its_scenario_is_shown_by_them(log, simulation):
-    playback = playback_of(Log(log.tables, scenario=log.scenario))
-    assert playback.flight.scenario.name == simulation.scenario.name
+def test_a_scenario_that_reads_files_is_shown(tmp_path):
+    log = kw.load("pelican-playback", {"time.duration_s": 0.1}).run()
+    assert log.portable.files
+    playback = playback_of(log, tmp_path)
+    assert playback.span_s == pytest.approx((0.0, 0.1))
 
 
 def test_a_log_without_a_scenario_is_refused(log):
