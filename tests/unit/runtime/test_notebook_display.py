@@ -103,7 +103,7 @@ def test_a_log_shows_its_end_and_the_results_of_vehicles(simulation):
     titles, results = rows[-2:]
     assert titles[1] == "x, y, z at endm"
     assert (results[0], results[-1]) == ("h", "yes")
-    assert results[1].startswith("0.")
+    assert len(results[1].split(", ")) == 3
     picture, _ = DisplayFormatter().format(log.plot())
     assert picture["image/png"].startswith(b"\x89PNG")
 
