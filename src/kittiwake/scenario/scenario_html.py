@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kittiwake.core.html import column_table, fact_table, heading
-from kittiwake.scenario.own_controller import CLASS, OwnController
+from kittiwake.scenario.own_components.entries import CLASS, OwnController
 from kittiwake.scenario.scenario import Scenario
 
 TITLES = ("vehicle", "count", "model", "controllers", "guidance", "estimator", "sensors")
