@@ -42,15 +42,15 @@ class AlphaBeta:
         return kw.Kinematics.of(self.position_m, self.velocity_mps, attitude, rates_radps)
 
 
+gnss = kw.sensors.Gnss(rate_hz=2, delay_periods=0)
 vehicle = kw.Vehicle(
     model="hummingbird",
     start={"position_world_m": [1, 0, 10]},
-    sensors={"gnss": kw.sensors.Gnss(rate_hz=2), "imu": "imu", "orientation": "orientation"},
+    sensors={"gnss": gnss, "imu": "imu", "orientation": "orientation"},
     estimator=AlphaBeta(alpha=0.4, beta_per_s=0.2),
     guidance=kw.guidance.Circle(radius_m=1.0, period_s=6.0),
 )
-world = kw.World(satellites="nominal")
-scenario = kw.Scenario(world, {"h": vehicle}, rate_hz=200, duration_s=20)
+scenario = kw.Scenario(kw.World(satellites="nominal"), {"h": vehicle}, rate_hz=200, duration_s=20)
 flown = kw.Simulation(scenario).run(seed=1).frame("h")
 for name, column in (
     ("last fix", "sensor.gnss.position_{}_world_m"),
