@@ -57,18 +57,19 @@ class Result:
     peak_memory_mb: float
 
 
-def python_loop(steps: int) -> Result:
+def python_loop(steps: int, *, record: bool = False) -> Result:
     """Measure one vehicle with the scenario's controller, stepped from a Python loop."""
     simulation = load("keep-spot", NO_SENSORS | CALM | AREA)
     began = time.perf_counter()
-    simulation.reset()
+    simulation.reset(record=record)
     simulation.step()
     compile_s = time.perf_counter() - began
 
     def fly() -> None:
         for _ in range(steps):
             simulation.step()
-        simulation.observe()
+        # waits for the last step
+        dict(simulation.observe())
 
     return _result(simulation, 1, steps, compile_s, _best(fly))
 
@@ -142,6 +143,10 @@ def vector_env(
 # description and measuring function of each case
 CASES: dict[str, tuple[str, Callable[..., Result]]] = {
     "python-loop": ("1 Pelican stepped from Python, float64", partial(python_loop, steps=20_000)),
+    "python-loop-recorded": (
+        "1 Pelican stepped from Python with its log, float64",
+        partial(python_loop, steps=20_000, record=True),
+    ),
     "rollout-1": (
         "1 Pelican, compiled loop, float64",
         partial(pelicans, 1, steps=50_000, precision="float64"),

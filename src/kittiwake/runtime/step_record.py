@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Array
 
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Memory
 from kittiwake.runtime.program import Program
@@ -43,8 +42,10 @@ class StepRecord:
     ) -> None:
         """Begin a record; ``violations`` returns those of the present state."""
         self._program, self._record, self._violations = program, record, violations
-        self._memory = Memory([program.by_vehicle(np.empty(0), self._groups(np.empty(0)))])
-        self._rows: list[Any] = []
+        self._memory = Memory(
+            [{name: np.empty((0, len(own))) for name, own in program.columns.items()}]
+        )
+        self._rows: list[tuple[Array, ...]] = []
         self._ended = False
 
     @property
@@ -52,13 +53,13 @@ class StepRecord:
         """True once a row has ended the flight."""
         return self._ended
 
-    def add(self, rows: Any) -> None:
-        """Add the rows of a step: those of all vehicles in one array, group by group."""
+    def add(self, rows: tuple[Array, ...]) -> None:
+        """Add the rows of each group in a step."""
         self._rows.append(rows)
         if len(self._rows) == BLOCK_STEPS:
             self._write()
 
-    def finished(self, last: Any = None) -> tuple[FlightOutcome, Memory]:
+    def finished(self, last: tuple[Array, ...] | None = None) -> tuple[FlightOutcome, Memory]:
         """Return the outcome and the rows up to now, with ``last`` as the rows of the last step."""
         own = object.__new__(StepRecord)
         own.__dict__ |= self.__dict__
@@ -74,9 +75,12 @@ class StepRecord:
         if self._ended or not rows:
             return
         record = self._record
-        numbers = np.stack([np.asarray(row, np.float64) for row in rows])
+        groups = [
+            np.stack([np.asarray(own) for own in group]).astype(np.float64)
+            for group in zip(*rows, strict=True)
+        ]
         times = np.arange(record.tick, record.tick + len(rows)) / record.rate_hz
-        block = self._program.by_vehicle(times, self._groups(numbers))
+        block = self._program.by_vehicle(times, groups)
         kept, early_end = record.detect(block, self._violations)
         if early_end is not None:
             self._ended = True
@@ -84,14 +88,3 @@ class StepRecord:
         elif ended:
             record.close()
         record.write(self._memory, kept, ended=ended or self._ended)
-
-    def _groups(self, numbers: Float64[np.ndarray, "*_steps _numbers"]) -> list[np.ndarray]:
-        """Return each group's rows of some steps: by step, vehicle and column."""
-        groups, first = [], 0
-        for group in self._program.fleet.groups:
-            count = len(self._program.columns[group.names[0]]) - 1
-            size = count * len(group.names)
-            own = numbers[..., first : first + size] if numbers.size else np.empty((0, size))
-            groups.append(own.reshape(-1, len(group.names), count))
-            first += size
-        return groups

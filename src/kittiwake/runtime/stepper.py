@@ -50,8 +50,8 @@ from kittiwake.sim.vehicle_step import NON_FINITE
 
 # floats and words of a state
 PackedState: TypeAlias = tuple[Array, Array]
-# those of the next state, and the rows of all vehicles; None without a record
-Stepped: TypeAlias = tuple[Array, Array, Array | None]
+# those of the next state, and the rows of each group; none without a record
+Stepped: TypeAlias = tuple[Array, Array, tuple[Array, ...]]
 
 
 class Observation(NamedTuple):
@@ -81,27 +81,36 @@ class Observation(NamedTuple):
 class Observations(Mapping[str, Observation]):
     """Observation of each vehicle at one time, by name; computed when first used."""
 
-    def __init__(self, look: Callable[[], dict[str, Observation]], names: Sequence[str]) -> None:
-        self._look: Callable[[], dict[str, Observation]] | None = look
-        self._names = names
-        self._by_vehicle: dict[str, Observation] = {}
+    # made at every step, and seldom read
+    __slots__ = ("_by_vehicle", "_look", "_place")
+
+    def __init__(
+        self, look: Callable[[Array, Array, int], dict[str, Observation]], *place: Any
+    ) -> None:
+        """Prepare to look at a place: the arrays of a state, and its tick."""
+        self._look, self._place = look, place
+        self._by_vehicle: dict[str, Observation] | None = None
+
+    def _computed(self) -> dict[str, Observation]:
+        if self._by_vehicle is None:
+            self._by_vehicle = self._look(*self._place)
+        return self._by_vehicle
 
     @override
     def __getitem__(self, name: str) -> Observation:
-        if self._look is not None:
-            self._by_vehicle, self._look = self._look(), None
-        if name not in self._by_vehicle:
-            message = f"there is no vehicle {name!r}. {did_you_mean(str(name), self._names)}"
+        found = self._computed()
+        if name not in found:
+            message = f"there is no vehicle {name!r}. {did_you_mean(str(name), list(found))}"
             raise UnknownVehicleError(message)
-        return self._by_vehicle[name]
+        return found[name]
 
     @override
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._computed())
 
     @override
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._computed())
 
     @override
     def __repr__(self) -> str:
@@ -311,8 +320,7 @@ class Stepper:
 
     def observe(self) -> Observations:
         """Return the observation of each vehicle."""
-        look = partial(self._observations, self._floats, self._words, self._tick)
-        return Observations(look, [*self._program.vehicles])
+        return Observations(self._observations, self._floats, self._words, self._tick)
 
     def _observations(self, floats: Array, words: Array, tick: int) -> dict[str, Observation]:
         program = self._program
@@ -432,7 +440,5 @@ class Stepper:
         else:
             commands = commands_from_values(command_types, numbers, program.vehicles)
             later, snapshots = program.with_parameters(parameters).step(state, commands)
-        flat = None
-        if recorded:
-            flat = jnp.concatenate([jnp.ravel(own) for own in rows(program.fleet, snapshots)])
-        return (*self._packing.pack(later), flat)
+        # a group's rows are an output each: to join them takes longer than to return them
+        return (*self._packing.pack(later), rows(program.fleet, snapshots) if recorded else ())
