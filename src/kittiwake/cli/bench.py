@@ -16,6 +16,7 @@ ERROR_CHARACTERS = 2000
 # repeated from runtime.benchmark, which the help must not import
 NAMES = (
     "python-loop",
+    "python-loop-recorded",
     "rollout-1",
     "rollout-100",
     "rollout-1000",
