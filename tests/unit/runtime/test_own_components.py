@@ -10,6 +10,7 @@ from tests.unit.runtime.stepped_flight import SteppedFlight
 
 import kittiwake as kw
 from kittiwake.core.errors import OwnComponentError, ScenarioError
+from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
 
 START = {"position_world_m": [0, 0, 2]}
 RATE_HZ = 200
@@ -170,6 +171,23 @@ def test_two_simulations_are_stepped_in_turn():
     step_often(other, 7)
     heights = [each.observe()["h"].measurements["sonar"].range_m for each in (one, other)]
     assert heights[0] == heights[1]
+
+
+def test_a_flight_continues_from_restored_states(own):
+    state, seen = own.init(kw.seed_key(4)), []
+    for tick in range(70):
+        if tick == 43:
+            kept = host_states(own.fleet)
+            middle = state
+        state = own.advance(state)
+    seen.append(own.fleet.truths(state)[0])
+    restore_host_states(own.fleet, kept)
+    for _ in range(43, 70):
+        middle = own.advance(middle)
+    seen.append(own.fleet.truths(middle)[0])
+    assert sorted(kept["h"]) == ["estimator", "guidance", "sensor.sonar"]
+    for one, other in zip(*map(jax.tree.leaves, seen), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_guidance_that_a_command_replaces_goes_on_afterwards(own):

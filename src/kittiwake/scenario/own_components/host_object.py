@@ -186,7 +186,7 @@ class HostObject:
         return {
             "next": self._next,
             "held": np.array(self._held),
-            "state": None if self._flown is None else self._asked(self._flown.state),
+            "state": None if self._flown is None else self._result_of(self._flown.state),
             "begun": self._flown is not None,
             # as text, since its numbers have more bits than most formats hold
             "generator": None if generator is None else json.dumps(generator.bit_generator.state),
@@ -207,9 +207,9 @@ class HostObject:
         if self._generator is not None and state["generator"] is not None:
             self._generator.bit_generator.state = json.loads(state["generator"])
         if self._flown is not None:
-            self._asked(self._flown.restore, copied(state["state"]))
+            self._result_of(self._flown.restore, copied(state["state"]))
 
-    def _asked(self, method: Callable[..., Any], *arguments: Any) -> Any:
+    def _result_of(self, method: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return copied(method(*arguments))
         except Exception as error:
