@@ -11,8 +11,7 @@ import kittiwake as kw
 
 folder = Path("three")
 simulation = kw.load("keep-spot-10", overrides={"vehicles.pelican.count": 3})
-folder.mkdir(parents=True, exist_ok=True)
-kw.fly_into(simulation, simulation.flight(duration_s=10.0), folder)
+simulation.run(duration_s=10.0, out=folder)
 print(f"{folder} holds {', '.join(sorted(path.name for path in folder.iterdir()))}.")
 
 log = kw.Log.read(folder)

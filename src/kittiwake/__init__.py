@@ -68,7 +68,6 @@ if TYPE_CHECKING:
     from kittiwake.interfaces.guidance import AbstractGuidance as AbstractGuidance
     from kittiwake.interfaces.sensor import AbstractSensor as AbstractSensor
     from kittiwake.runtime.comparison import compare as compare
-    from kittiwake.runtime.run_folder import fly_into as fly_into
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.simulation import load as load
     from kittiwake.runtime.stepper import Observation as Observation
@@ -121,11 +120,11 @@ _MODULES = {
     "VelocityYawRate": "kittiwake.core.commands",
     "World": "kittiwake.scenario.definition",
     "compare": "kittiwake.runtime.comparison",
-    "fly_into": "kittiwake.runtime.run_folder",
     "linearize": "kittiwake.analysis.linearization",
     "load": "kittiwake.runtime.simulation",
     "make": "kittiwake.tasks.make",
     "register_envs": "kittiwake.adapters.registration",
+    "resume": "kittiwake.runtime.simulation",
     "seed_key": "kittiwake.core.keys",
     "trim": "kittiwake.analysis.trim",
 }
@@ -200,7 +199,6 @@ __all__ = [
     "control",
     "environment",
     "estimation",
-    "fly_into",
     "forces",
     "geodesy",
     "guidance",
@@ -211,6 +209,7 @@ __all__ = [
     "noise",
     "physics",
     "register_envs",
+    "resume",
     "seed_key",
     "sensors",
     "swarm",

@@ -17,7 +17,7 @@ import pytest
 import kittiwake as kw
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import STATE_COLUMNS
-from kittiwake.runtime.run_folder import fly_into
+from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document

@@ -41,6 +41,7 @@ from kittiwake.interfaces.continuous import (
     deviated,
 )
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.scenario.own_components.hosts import hosts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, VehicleState
@@ -289,6 +290,13 @@ def _smooth_fleet(scenario: Scenario) -> Fleet:
         ScenarioError: if a part of its step cannot be differentiated.
     """
     fleet = scenario.fleet()
+    for vehicle, components in hosts(fleet).items():
+        for host in components.values():
+            message = (
+                f"{host.title} of '{vehicle}' is plain Python, which cannot be differentiated; "
+                "write it as a component in JAX"
+            )
+            raise ScenarioError(message)
     if fleet.engine is None and fleet.renderer is None:
         return fleet
     what = "the pictures of cameras" if fleet.engine is None else "contact by MuJoCo"

@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float64
 from typing_extensions import override
 
-from kittiwake.analysis.log_reader import read_log_file
+from kittiwake.analysis.log_reader import files_beside, read_log_file
 from kittiwake.analysis.output_file import LOG_FILE
+from kittiwake.analysis.portable_scenario import PortableScenario
 from kittiwake.analysis.table import Event, Table
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.core.extras import import_optional
@@ -34,7 +35,8 @@ class Log:
 
     ``scenario`` is the resolved scenario, empty if it is unknown; ``summary`` is the content of
     ``summary.json``, None before there is one. ``complete`` is False for a file whose recording
-    was cut off; it has the rows up to that point.
+    was cut off; it has the rows up to that point. ``portable`` is the scenario as ``save``
+    writes it, None if it is unknown.
     """
 
     tables: Mapping[str, Table]
@@ -42,6 +44,7 @@ class Log:
     scenario: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] | None = None
     complete: bool = True
+    portable: PortableScenario | None = None
 
     @classmethod
     def read(cls, folder: str | Path) -> "Log":
@@ -63,7 +66,7 @@ class Log:
         tables, events, complete = read_log_file(folder / LOG_FILE)
         scenario = _read_scenario(folder / SCENARIO_FILE)
         summary = _read_summary(folder / SUMMARY_FILE)
-        return cls(tables, events, scenario, summary, complete)
+        return cls(tables, events, scenario, summary, complete, _portable(folder))
 
     @override
     def __repr__(self) -> str:
@@ -170,11 +173,36 @@ class Log:
         second = None if other is None else SecondRun(other)
         return draw_overview(self, style=find_style(style), only=only, second=second)
 
+    def save(self, folder: str | Path) -> None:
+        """Write log, scenario, summary and picture into a folder, as ``kittiwake run`` does.
+
+        Files of an earlier run in the folder are replaced.
+
+        Raises:
+            LogError: if the folder cannot be written, or holds files that no run has written.
+        """
+        from kittiwake.analysis.run_folder import save_run
+
+        save_run(self, Path(folder))
+
     def _table(self, name: str) -> Table:
         if name not in self.tables:
             message = f"this log has no vehicle '{name}'. {did_you_mean(name, list(self.tables))}"
             raise LogError(message)
         return self.tables[name]
+
+
+def _portable(folder: Path) -> PortableScenario | None:
+    """Return the scenario of a run folder with the files that its run wrote; None without one."""
+    path = folder / SCENARIO_FILE
+    if not path.is_file():
+        return None
+    names = files_beside(folder / LOG_FILE) or {}
+    files = {name: folder / name for name in names if name != SCENARIO_FILE}
+    return PortableScenario(
+        path.read_text(encoding="utf-8"),
+        {name: file for name, file in files.items() if file.is_file()},
+    )
 
 
 def _read_scenario(path: Path) -> dict[str, Any]:

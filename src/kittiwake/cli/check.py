@@ -30,6 +30,15 @@ Scenario = Annotated[
         autocompletion=matching_names,
     ),
 ]
+OptionalScenario = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Library name, or path of a YAML file.",
+        autocompletion=matching_names,
+        show_default=False,
+    ),
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(

@@ -56,9 +56,9 @@ def compare(
 
     from kittiwake.analysis.comparison import metrics, save_table, summaries
     from kittiwake.analysis.plots.comparison import save_pictures
+    from kittiwake.analysis.run_folder import default_folder, results_folder
     from kittiwake.cli.comparison_table import comparison_tables
     from kittiwake.runtime.comparison import fly
-    from kittiwake.runtime.run_folder import default_folder, results_folder
     from kittiwake.scenario.variants import variants
 
     keep_compiled()

@@ -105,8 +105,8 @@ def _write_bag(log: "Log", folder: Path, to: str, out: Path | None, storage: str
     from kittiwake.adapters.ros.messages.bags import write_rosbag1, write_rosbag2
     from kittiwake.analysis.log import SCENARIO_FILE
     from kittiwake.analysis.output_file import note_written
+    from kittiwake.analysis.run_folder import ROSBAG1_FILE, ROSBAG2_FOLDER
     from kittiwake.cli.film import show_frames
-    from kittiwake.runtime.run_folder import ROSBAG1_FILE, ROSBAG2_FOLDER
     from kittiwake.scenario.load import load_recorded
 
     if not (folder / SCENARIO_FILE).is_file():

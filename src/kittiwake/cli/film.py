@@ -73,8 +73,8 @@ class FilmOptions(NamedTuple):
 
 def film_into(folder: Path, options: FilmOptions) -> None:
     """Write the film and print its path."""
+    from kittiwake.analysis.run_folder import FILM_GIF, FILM_MP4
     from kittiwake.film.film import film
-    from kittiwake.runtime.run_folder import FILM_GIF, FILM_MP4
 
     settings = options.settings()
     log, scenario = _read(folder)
@@ -89,8 +89,8 @@ def still_into(folder: Path, time: str, options: FilmOptions) -> None:
     from PIL import Image
 
     from kittiwake.analysis.output_file import output_file
+    from kittiwake.analysis.run_folder import STILL_FILE
     from kittiwake.film.film import still
-    from kittiwake.runtime.run_folder import STILL_FILE
 
     time_s, settings = _number("--still", time), options._replace(format=None).settings()
     log, scenario = _read(folder)

@@ -56,7 +56,7 @@ def fly_by_hub(
     from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.command_source import reports_of
     from kittiwake.runtime.flight_executor import CompiledExecutor
-    from kittiwake.runtime.run_folder import fly_into
+    from kittiwake.runtime.recorded_flight import fly_into
     from kittiwake.runtime.simulation import Simulation
 
     token = None if hub.token_file is None else read_token(hub.token_file)

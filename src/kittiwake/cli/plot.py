@@ -161,7 +161,7 @@ def _draw_pages(
     from kittiwake.analysis.plots.overview import SecondRun
     from kittiwake.analysis.plots.sensors import save_sensor_pages
     from kittiwake.analysis.plots.survey import save_survey_maps
-    from kittiwake.runtime.run_folder import PICTURE_FILE
+    from kittiwake.analysis.run_folder import PICTURE_FILE
 
     if sensors and (only is not None or second is not None):
         message = "`--sensor`: not allowed with --only or a second run"

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli import RUN_FAILED
-from kittiwake.cli.check import AllowCode, Overrides, Scenario, show_scenario_warnings
+from kittiwake.cli.check import (
+    AllowCode,
+    OptionalScenario,
+    Overrides,
+    show_scenario_warnings,
+)
 from kittiwake.cli.live import Gamepad, Speed, fly_live, parse_speed
 from kittiwake.cli.metrics import Metrics
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
@@ -30,14 +35,30 @@ from kittiwake.core.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kittiwake.analysis.log import Log
     from kittiwake.runtime.loop import Flight, Follow
 
 
 MAX_SEED = 2**63 - 1
 
+CheckpointEvery = Annotated[
+    str | None,
+    typer.Option(
+        metavar="S",
+        help="Write a checkpoint every so many simulated seconds, for --resume.",
+    ),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Continue the run in this folder from its last checkpoint, to the same bits.",
+    ),
+]
+
 
 def run(
-    scenario: Scenario,
+    scenario: OptionalScenario = None,
     overrides: Overrides = None,
     *,
     duration: Duration = None,
@@ -55,19 +76,35 @@ def run(
     as_json: SummaryJson = False,
     quiet: Quiet = False,
     allow_code: AllowCode = None,
+    checkpoint_every: CheckpointEvery = None,
+    resume: Resume = None,
 ) -> None:
     """Fly a scenario and write its log, summary and picture into a folder.
 
     An earlier run in the folder is replaced: its log, pictures and exports are removed. With --live
-    the flight runs in real time, and a page shows it and accepts commands.
+    the flight runs in real time, and a page shows it and accepts commands. With --resume DIR, and
+    without SCENARIO, the run in DIR is continued from its last checkpoint.
     """
-    from kittiwake.analysis.plots import save_overview
-    from kittiwake.runtime.run_folder import PICTURE_FILE, fly_into, holds_run, run_folder
+    from kittiwake.analysis.run_folder import holds_run, run_folder, save_picture
+    from kittiwake.runtime.checkpoint import CheckpointWriter
+    from kittiwake.runtime.recorded_flight import fly_into
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
 
     keep_compiled()
+    every_s = None if checkpoint_every is None else _checkpoint_every_s(checkpoint_every)
+    if resume is not None:
+        changed = {"SCENARIO": scenario, "--set": overrides, "--duration": duration, "--seed": seed}
+        live = {"--live": is_live, "--speed": speed, "--port": port, "--token-file": token_file}
+        refuse({**changed, "--out": out, **live, "--joystick": joystick}, "--resume")
+        with show_progress(shown=not (as_json or quiet)) as progress, report_if_stopped(resume):
+            log = _resumed(resume, every_s, allow_code, progress)
+        _show_result(log, resume, as_json=as_json, quiet=quiet)
+        return
+    if scenario is None:
+        message = "missing; give a library name, or the path of a YAML file"
+        raise typer.BadParameter(message, param_hint="'SCENARIO'")
     items = [*(overrides or []), *as_overrides(duration, seed)]
     loaded = load_scenario(scenario, items, logged=True, allow_code=allow_code)
     loaded.check_flight()
@@ -76,6 +113,7 @@ def run(
         show_scenario_warnings(loaded)
     ratio = parse_speed(speed)
     if is_live:
+        refuse({"--checkpoint-every": checkpoint_every}, "--live")
         require_cockpit()
     else:
         live_only = {"--speed": speed, "--port": port, "--token-file": token_file}
@@ -97,8 +135,35 @@ def run(
         else:
             simulation = Simulation(loaded)
             flight = simulation.flight()
+            if every_s is not None:
+                fleet = simulation.program.fleet
+                flight.after_block = CheckpointWriter(folder, fleet, every_s)
             log = fly_into(simulation, flight, folder, progress(flight))
-        save_overview(log, folder / PICTURE_FILE)
+        save_picture(log, folder)
+    _show_result(log, folder, as_json=as_json, quiet=quiet)
+
+
+def _resumed(
+    folder: Path, every_s: float | None, allow_code: list[Path] | None, follow: "Follow"
+) -> "Log":
+    """Continue the run in a folder to its end.
+
+    Raises:
+        LogError, StateError: if there is no unfinished run with a checkpoint.
+        ScenarioError: if its scenario cannot be read.
+    """
+    from kittiwake.analysis.log import SCENARIO_FILE
+    from kittiwake.runtime.checkpoint import require_unfinished
+    from kittiwake.runtime.simulation import Simulation
+    from kittiwake.scenario.load import load_scenario
+
+    require_unfinished(folder)
+    loaded = load_scenario(str(folder / SCENARIO_FILE), logged=True, allow_code=allow_code)
+    return Simulation(loaded).resume(folder, follow, every_s)
+
+
+def _show_result(log: "Log", folder: Path, *, as_json: bool, quiet: bool) -> None:
+    """Print the summary of a run, and exit with its status."""
     summary = log.summary or {}
     if as_json:
         sys.stdout.write(json.dumps(summary) + "\n")
@@ -135,6 +200,14 @@ def _duration_s(written: str) -> float:
         if 0.0 < float(written) < inf:
             return float(written)
     message = f"`--duration`: got {written}; must be a number above 0"
+    raise ScenarioError(message)
+
+
+def _checkpoint_every_s(written: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0.0 < float(written) < inf:
+            return float(written)
+    message = f"`--checkpoint-every`: got {written}; must be a number of seconds above 0"
     raise ScenarioError(message)
 
 

@@ -67,8 +67,7 @@ def serve(
     started for the flight. With --joystick a gamepad flies the first vehicle. With --ros1 or --ros2
     every vehicle has the topics and services of uav_gazebo, in its own namespace.
     """
-    from kittiwake.analysis.plots import save_overview
-    from kittiwake.runtime.run_folder import PICTURE_FILE, run_folder
+    from kittiwake.analysis.run_folder import run_folder, save_picture
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
 
@@ -93,7 +92,7 @@ def serve(
                 log = fly_by_gamepad(loaded, ratio, folder, progress)
             case _:
                 log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", ratio, folder, progress)
-        save_overview(log, folder / PICTURE_FILE)
+        save_picture(log, folder)
     _end(log, folder, as_json=as_json, quiet=quiet)
 
 

@@ -106,9 +106,8 @@ def _fly(
     joystick: bool,
     allow_code: list[Path] | None,
 ) -> None:
-    from kittiwake.analysis.plots import save_overview
+    from kittiwake.analysis.run_folder import default_folder, run_folder, save_picture
     from kittiwake.runtime.loop import STOPPED
-    from kittiwake.runtime.run_folder import PICTURE_FILE, default_folder, run_folder
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
 
@@ -128,7 +127,7 @@ def _fly(
         while True:
             with run_folder(None, loaded, default) as folder:
                 log = session.fly(folder, progress)
-                save_overview(log, folder / PICTURE_FILE)
+                save_picture(log, folder)
             if not session.restart_requested:
                 reason = (log.summary or {}).get("reason") or ""
                 if reason.startswith(STOPPED):

@@ -41,9 +41,14 @@ class AbstractModel(eqx.Module):
 
 
 class AbstractComponent(AbstractModel):
-    """A component; it runs at ``default_rate_hz``, or at every physics step if that is None."""
+    """A component; it runs at ``default_rate_hz``, or at every physics step if that is None.
+
+    ``on_host`` is true if ``step`` calls Python outside of the compiled program. Its vehicle is
+    then a group of its own.
+    """
 
     default_rate_hz: ClassVar[float | None] = None
+    on_host: ClassVar[bool] = False
 
 
 class AbstractSteppedComponent(AbstractComponent, Generic[State, Input, Output]):

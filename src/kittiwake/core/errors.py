@@ -5,10 +5,12 @@ KittiwakeError                 base class of all errors that the package raises 
 ├── RegistryError              a name is not registered
 ├── CascadeError               the controllers do not connect guidance to the actuators
 ├── CommandError               a command is invalid for a vehicle
-├── ControllerError            a controller in plain Python fails, or cannot fly in this way
+├── OwnComponentError          a component in plain Python fails, or cannot fly in this way
 ├── UnknownSensorError         a vehicle has no such sensor; also a KeyError
+├── UnknownVehicleError        there are no observations of such a vehicle; also a KeyError
 ├── PrecisionError             a pure function is called in the wrong floating-point mode
 ├── TrimError                  a vehicle has no steady state as required
+├── StateError                 a state cannot be saved, or does not fit the simulation
 ├── LogError                   a run folder or a log cannot be read
 ├── HubError                   a hub cannot be opened, or refuses a member
 ├── RosError                   a ROS node cannot be started, or a request cannot be served
@@ -53,8 +55,8 @@ class CommandError(KittiwakeError):
     """Command of an unsupported type, or for an unknown vehicle."""
 
 
-class ControllerError(KittiwakeError):
-    """Controller in plain Python that fails, or that cannot fly in this way."""
+class OwnComponentError(KittiwakeError):
+    """Component in plain Python that fails, or that cannot fly in this way."""
 
 
 class UnknownSensorError(KittiwakeError, KeyError):
@@ -63,12 +65,22 @@ class UnknownSensorError(KittiwakeError, KeyError):
     __str__ = Exception.__str__  # a KeyError shows its message in quotes
 
 
+class UnknownVehicleError(KittiwakeError, KeyError):
+    """Name of a vehicle that a simulation does not have."""
+
+    __str__ = Exception.__str__  # as for ``UnknownSensorError``
+
+
 class PrecisionError(KittiwakeError):
     """Pure function called while JAX is in the wrong floating-point mode."""
 
 
 class TrimError(KittiwakeError):
     """Velocity, place or wind at which a vehicle has no steady state."""
+
+
+class StateError(KittiwakeError):
+    """State that cannot be saved, or that does not fit the simulation."""
 
 
 class LogError(KittiwakeError):

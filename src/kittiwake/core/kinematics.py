@@ -1,12 +1,14 @@
 """Kinematics of a vehicle: true or estimated position, attitude and velocities."""
 
+from collections.abc import Sequence
+
 import equinox as eqx
 
 from kittiwake.core.vector_fields import ZERO_VECTOR, AbstractVectorRecord, VectorField
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
-from kittiwake.geometry.vec3 import Vec3
+from kittiwake.geometry.vec3 import Components, Vec3
 
 
 class Kinematics(eqx.Module):
@@ -24,6 +26,27 @@ class Kinematics(eqx.Module):
     velocity_body_mps: Vec3
     angular_velocity_body_radps: Vec3
     specific_force_body_mps2: Vec3
+
+    @classmethod
+    def of(
+        cls,
+        position_world_m: Vec3 | Components,
+        velocity_world_mps: Vec3 | Components = (0.0, 0.0, 0.0),
+        q_world_from_body: Quaternion | Sequence[Real] = (1.0, 0.0, 0.0, 0.0),
+        angular_velocity_body_radps: Vec3 | Components = (0.0, 0.0, 0.0),
+        specific_force_body_mps2: Vec3 | Components = (0.0, 0.0, 0.0),
+    ) -> "Kinematics":
+        """Return the motion with both forms of attitude and velocity."""
+        q, velocity = Quaternion.of(q_world_from_body), Vec3.of(velocity_world_mps)
+        return cls(
+            position_world_m=Vec3.of(position_world_m),
+            q_world_from_body=q,
+            euler_world_from_body=q.to_euler(),
+            velocity_world_mps=velocity,
+            velocity_body_mps=q.inverse().rotate(velocity),
+            angular_velocity_body_radps=Vec3.of(angular_velocity_body_radps),
+            specific_force_body_mps2=Vec3.of(specific_force_body_mps2),
+        )
 
 
 def motion_columns(motion: Kinematics) -> dict[str, Real]:

@@ -1,13 +1,16 @@
 """Measurement types that several sensors and estimators share."""
 
+from collections.abc import Iterable
 from dataclasses import fields
 from types import UnionType
 from typing import Any, ClassVar, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import equinox as eqx
+import jax
 from jaxtyping import AbstractArray, Array, Bool, Float
 from typing_extensions import override
 
+from kittiwake.core.errors import UnknownSensorError, did_you_mean
 from kittiwake.core.parameters import Annotation
 from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.geometry.scalar import Flag, Integer, Real
@@ -38,6 +41,28 @@ class AbstractMeasurement(eqx.Module):
     def consistent(self) -> "AbstractMeasurement":
         """Return the measurement with the derived fields recomputed."""
         return self
+
+
+class BySensor(dict[str, Any]):
+    """Dictionary by sensor name, whose errors suggest the nearest name."""
+
+    def __missing__(self, name: object) -> Any:
+        """Raise an error that suggests the nearest name."""
+        message = f"there is no sensor {name!r}. {did_you_mean(str(name), list(self))}"
+        raise UnknownSensorError(message)
+
+
+def _flatten(by_sensor: BySensor) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
+    names = tuple(sorted(by_sensor))
+    return [(jax.tree_util.DictKey(name), by_sensor[name]) for name in names], names
+
+
+def _unflatten(names: Any, values: Iterable[Any]) -> BySensor:
+    return BySensor(zip(names, values, strict=True))
+
+
+# JAX flattens subclasses of dict only if they are registered
+jax.tree_util.register_pytree_with_keys(BySensor, _flatten, _unflatten)
 
 
 # latest measurement of each sensor, by name: of the type that the sensor measures

@@ -9,7 +9,7 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import Table
 from kittiwake.film.camera_path import camera_path
 from kittiwake.film.flight_renderer import FlightRenderer
-from kittiwake.scenario.own_controller import as_file_data
+from kittiwake.scenario.own_components.entries import as_file_data
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scene.log_playback import LogPlayback
 

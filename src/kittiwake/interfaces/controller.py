@@ -30,18 +30,16 @@ class AbstractController(
 ):
     """One level of the control cascade: converts ``consumes`` commands to ``produces`` commands.
 
-    ``step`` takes the command and the estimated motion, and returns the lower-level command.
+    ``step`` takes the command and the estimated motion, and returns the lower-level command. If the
+    controller runs on the host, the command is a ``HostSetpoint``.
 
     Attributes:
         consumes: the command type that it takes.
         produces: the command type that it returns.
-        on_host: true if ``step`` calls Python outside of the compiled program. It then takes a
-            ``HostSetpoint`` as command, and its vehicle is a group of its own.
     """
 
     consumes: ClassVar[type]
     produces: ClassVar[type]
-    on_host: ClassVar[bool] = False
 
     @classmethod
     def with_vehicle_defaults(cls, dynamics: "AbstractDynamics", gravity_mps2: Real) -> Parameters:

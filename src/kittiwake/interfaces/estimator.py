@@ -9,7 +9,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from kittiwake.core.component import AbstractSteppedComponent, State
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import Measurements
-from kittiwake.geometry.scalar import Flag
+from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.sensor import AbstractSensor
 
@@ -21,11 +21,13 @@ class EstimatorInputs(eqx.Module):
         truth: the true motion, for estimators that copy or corrupt it.
         measurements: the latest measurement of each sensor, by name.
         fresh: true for each sensor whose measurement is new at this step.
+        time_s: time since the start.
     """
 
     truth: Kinematics
     measurements: Measurements
     fresh: dict[str, Flag]
+    time_s: Real = 0.0
 
 
 class Uncertainty(eqx.Module):

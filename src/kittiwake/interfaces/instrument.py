@@ -98,6 +98,6 @@ class Instrument(AbstractSteppedComponent[InstrumentState, SensorInputs, Sample]
     ) -> tuple[State, Sample]:
         """Return the sensor's next state and its sample before the errors."""
         later, *measured = self.sensor.step_with_ideal(state, inputs, dt_s, key)
-        sample = Sample(*measured, fresh=True)
+        sample = Sample(*measured, fresh=self.sensor.is_fresh(later))
         # in the working precision, as in the states of the errors
         return later, as_arrays(sample)

@@ -8,7 +8,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from kittiwake.core.component import AbstractKeyedComponent, Output, State
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import RangesMeasurement
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam, FieldOfView
 from kittiwake.world.environment import ProcessOutputs
@@ -62,6 +62,11 @@ class AbstractSensor(AbstractKeyedComponent[State, SensorInputs, Output], Generi
     def ideal(self, inputs: SensorInputs) -> Output | None:
         """Return the measurement without any error; None if the sensor cannot give it."""
         del inputs
+
+    def is_fresh(self, state: State) -> Flag:
+        """Return False if the last step had no new measurement, so that the one before holds."""
+        del state
+        return True
 
     def unpowered(self) -> "AbstractSensor | None":
         """Return this sensor without power; None if its measurements cannot show a failure."""

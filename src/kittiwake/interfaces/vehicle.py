@@ -41,5 +41,7 @@ class AssembledVehicle(eqx.Module):
 
     @property
     def on_host(self) -> bool:
-        """True if a controller of the vehicle runs on the host."""
-        return any(level.component.on_host for level in self.cascade)
+        """True if a component of the vehicle runs on the host."""
+        parts = (self.estimator, self.guidance, *self.cascade)
+        sensors = [part.component.sensor for part in self.sensors.values()]
+        return any(one.on_host for one in (*sensors, *(part.component for part in parts)))

@@ -1,6 +1,6 @@
 """Detection of events in the rows of a flight, and of reasons to end it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -86,6 +86,15 @@ class EventDetector:
                 phases, phase = self.layout.phases[name], self._last.get((name, PHASE), 0)
                 description = next((f": {text}" for text in phases[phase::-1] if text), "")
                 self.events.append(Event(time_s, name, f"not finished{description}"))
+
+    def memory(self) -> list[list[str | int]]:
+        """Return the counts of the last row as plain data."""
+        return [[name, column, count] for (name, column), count in self._last.items()]
+
+    def restore(self, memory: Sequence[Sequence[str | int]], events: Sequence[Event]) -> None:
+        """Continue after the events of another detector, with its memory."""
+        self._last = {(str(name), str(column)): int(count) for name, column, count in memory}
+        self.events = [*events]
 
     def _detect_in(
         self, name: str, table: Table, violations: Callable[[], Violation]

@@ -20,7 +20,7 @@ from kittiwake.runtime.commands import Commands
 from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.program import NO_COMMANDS, Program, RunBlock
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
-from kittiwake.scenario.python_controller import ControllerFailure
+from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.sim.state import FleetState
 
 BLOCK_STEPS = 500
@@ -61,7 +61,7 @@ class FlightExecutor(Protocol):
         """Return what has happened since the last call and is not in the rows."""
         ...
 
-    def failure(self) -> ControllerFailure | None:
+    def failure(self) -> HostFailure | None:
         """Return the first failure of a controller in plain Python in this flight."""
         ...
 
@@ -130,7 +130,7 @@ class CompiledExecutor:
         """Return those of the command source."""
         return () if self.source is None else self.source.notices()
 
-    def failure(self) -> ControllerFailure | None:
+    def failure(self) -> HostFailure | None:
         """Return the first failure of a controller in plain Python in this flight."""
         return first_failure(self.program.fleet)
 

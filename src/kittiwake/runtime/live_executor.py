@@ -9,8 +9,6 @@ program is ready.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
-from dataclasses import replace
-from math import isfinite
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -28,8 +26,8 @@ from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
 from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
-from kittiwake.runtime.live_parameters import placed
 from kittiwake.runtime.maneuvers import Capabilities, Maneuver, capabilities_of
+from kittiwake.runtime.placement import placed, require_place
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.program_builder import (
     BuildRequest,
@@ -48,9 +46,8 @@ from kittiwake.runtime.vehicle_estimate import (
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.dormant_faults import fallible_parts
-from kittiwake.scenario.python_controller import ControllerFailure
+from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.starts import lost_starts
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.state import FleetState
 
@@ -187,7 +184,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Return what was done to vehicles since the last call."""
         return [*_drain(self._notices)]
 
-    def failure(self) -> ControllerFailure | None:
+    def failure(self) -> HostFailure | None:
         """Return the first failure of a controller in plain Python in this flight."""
         return first_failure(self._flown_program.fleet)
 
@@ -260,14 +257,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """
         self._require_flight()
         self._require_vehicle(vehicle)
-        if not all(isfinite(float(number)) for number in jax.tree.leaves(start)):
-            message = f"'{vehicle}' cannot be placed: {start} holds numbers that are not finite"
-            raise CommandError(message)
-        moved = replace(self.scenario.vehicles[vehicle], start=start)
-        moved.dynamics.check_start(start)
-        for lost in lost_starts(self.scenario.world, {vehicle: moved}):
-            message = f"'{vehicle}' cannot be placed there: {lost.message}"
-            raise CommandError(message)
+        require_place(self.scenario, vehicle, start)
         self._requests.put(lambda state: self._place(state, vehicle, start))
 
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:

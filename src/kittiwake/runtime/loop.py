@@ -6,49 +6,22 @@ calls that a failure.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TypeAlias
 
-import numpy as np
-from jaxtyping import Float64
-
-from kittiwake.analysis.table import Event
-from kittiwake.runtime.event_detection import EarlyEnd, EventDetector
+from kittiwake.core.parameters import Parameters
+from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
+from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Sink
 from kittiwake.runtime.row_layout import RowBlock
-from kittiwake.runtime.thinning import Thinning
-from kittiwake.scenario.python_controller import ControllerFailure
+from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.size import steps_in
+from kittiwake.sim.state import FleetState
 from kittiwake.tasks.task_commander import next_reward_tick, with_last_tick
 
 # first words of the reason of a flight that the user has ended
 STOPPED = "stopped by the user"
-
-
-@runtime_checkable
-class Sink(Protocol):
-    """Receiver of a flight's rows and events."""
-
-    def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
-        """Write a block of rows, by vehicle and in order of time."""
-        ...
-
-    def event(self, time_s: float, vehicle: str, event: str) -> None:
-        """Write an event."""
-        ...
-
-
-@dataclass
-class FlightOutcome:
-    """Outcome of a flight: status, reason, steps, times and events."""
-
-    status: str = "completed"
-    reason: str | None = None
-    steps: int = 0
-    wall_s: float = 0.0
-    compile_s: float = 0.0
-    events: list[Event] = field(default_factory=list)
 
 
 @dataclass
@@ -61,6 +34,8 @@ class Flight:
         duration_s: simulated time, from tick 0 to the last tick inclusive.
         log_every: number of steps per logged row; events and the end are logged as well.
         fails_when_lost: True if a vehicle that leaves its limits ends the flight.
+        after_block: called after each block that does not end the flight.
+        resumed_at_s: time of the checkpoint from which it continues; None from the start.
     """
 
     executor: FlightExecutor
@@ -68,20 +43,26 @@ class Flight:
     duration_s: float
     log_every: int
     fails_when_lost: bool
+    after_block: Callable[["Flight"], None] = lambda _: None
+
+    resumed_at_s: float | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         began = time.perf_counter()
         self.rate_hz = self.executor.rate_hz
         self.layout = self.executor.layout
-        self._thinnings = {
-            name: Thinning(self.log_every, self.rate_hz, columns)
-            for name, columns in self.layout.columns.items()
-        }
+        self.record = FlightRecord(
+            self.layout, self.rate_hz, self.log_every, fails_when_lost=self.fails_when_lost
+        )
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
-        self.outcome = FlightOutcome()
         state = self.executor.begin(self.seed, self.last_tick + 1)
         self.state = with_last_tick(state, self.last_tick)
         self.outcome.compile_s = time.perf_counter() - began
+
+    @property
+    def outcome(self) -> FlightOutcome:
+        """Status, times and events up to now."""
+        return self.record.outcome
 
     def fly(
         self,
@@ -94,44 +75,49 @@ class Flight:
         ``progress`` is called with the simulated time after each block. After an exception
         ``outcome`` still describes what was flown.
         """
-        began = time.perf_counter()
-        detector = EventDetector(self.layout, fails_when_lost=self.fails_when_lost)
-        tick = 0
+        record, began = self.record, time.perf_counter() - self.outcome.wall_s
         try:
             for block in self._blocks(stopped):
                 # a lost vehicle stands still, so the state after the block shows what it has left
                 block, failure = self._until_failure(block)
-                kept, early_end = detector.detect(
-                    block, lambda: self.executor.violations(self.state)
-                )
+                kept, early_end = record.detect(block, lambda: self.executor.violations(self.state))
                 if early_end is not None:
                     self._await_last_reward()
                 elif failure is not None:
                     early_end = EarlyEnd("failed", failure.reason())
-                tick += len(next(iter(kept.values())))
-                noted_s = (tick - 1) / self.rate_hz
-                detector.events += [Event(noted_s, *notice) for notice in self.executor.notices()]
-                if early_end is None and tick <= self.last_tick and (reason := stopped()):
-                    early_end = EarlyEnd("failed", f"{reason} at {noted_s:g} s")
-                ended = early_end is not None or tick > self.last_tick
+                record.note(self.executor.notices())
+                if early_end is None and record.tick <= self.last_tick and (reason := stopped()):
+                    early_end = EarlyEnd("failed", f"{reason} at {record.time_s:g} s")
+                ended = early_end is not None or record.tick > self.last_tick
                 if ended and early_end is None:
-                    detector.close(self.last_tick / self.rate_hz)
-                self.outcome.steps = max(tick - 1, 0)
-                self._write(sink, kept, detector, ended=ended)
-                progress((tick - 1) / self.rate_hz)
+                    record.close()
+                record.write(sink, kept, ended=ended)
+                progress(record.time_s)
                 if early_end is not None:
-                    self.outcome.status, self.outcome.reason = early_end.status, early_end.reason
+                    self.outcome.status, self.outcome.reason = early_end
                     break
+                if not ended:
+                    self.outcome.wall_s = time.perf_counter() - began
+                    self.after_block(self)
         finally:
             self.outcome.wall_s = time.perf_counter() - began
         return self.outcome
+
+    def resume(self, state: FleetState, memory: Parameters) -> None:
+        """Continue from a state, with the memory of the record up to it.
+
+        Raises:
+            LookupError, TypeError, ValueError: if the memory is invalid.
+        """
+        self.record.restore(memory)
+        self.state, self.resumed_at_s = state, self.record.tick / self.rate_hz
 
     def mark_failed(self, reason: str) -> None:
         """Mark the flight as failed at its present time."""
         time_s = self.outcome.steps / self.rate_hz
         self.outcome.status, self.outcome.reason = "failed", f"{reason} at {time_s:g} s"
 
-    def _until_failure(self, block: RowBlock) -> tuple[RowBlock, ControllerFailure | None]:
+    def _until_failure(self, block: RowBlock) -> tuple[RowBlock, HostFailure | None]:
         """Return the block up to the failure of a controller in plain Python, and the failure."""
         failure = self.executor.failure()
         last_s = next(iter(block.values()))[-1, 0]
@@ -149,7 +135,7 @@ class Flight:
 
     def _blocks(self, stopped: Callable[[], str | None]) -> Iterator[RowBlock]:
         """Yield the rows by vehicle, up to and including the last tick."""
-        tick = 0
+        tick = self.record.tick
         while tick <= self.last_tick:
             while not (self.executor.due(tick) or stopped()):
                 pass
@@ -158,37 +144,6 @@ class Flight:
             tick += kept
             yield {name: rows[:kept] for name, rows in block.items()}
 
-    def _write(self, sink: Sink, block: RowBlock, detector: EventDetector, *, ended: bool) -> None:
-        events = detector.events[len(self.outcome.events) :]
-        event_times_s: dict[str, set[float]] = {}
-        for event in events:
-            event_times_s.setdefault(event.vehicle, set()).add(event.time_s)
-            sink.event(event.time_s, event.vehicle, event.event)
-            self.outcome.events.append(event)
-        thinned = {
-            name: self._thinnings[name].thinned(rows, event_times_s.get(name, set()), ended=ended)
-            for name, rows in block.items()
-        }
-        sink.write(thinned)
-
 
 # returns the progress function of a flight
 Follow: TypeAlias = Callable[[Flight], Callable[[float], None]]
-
-
-@dataclass
-class Memory:
-    """Sink that keeps all rows in memory."""
-
-    blocks: list[RowBlock] = field(default_factory=list)
-
-    def write(self, block: Mapping[str, Any]) -> None:
-        """Keep a block."""
-        self.blocks.append(dict(block))
-
-    def event(self, time_s: float, vehicle: str, event: str) -> None:
-        """Do nothing: the outcome holds the events as well."""
-
-    def values(self, name: str) -> np.ndarray:
-        """Return all rows of a vehicle."""
-        return np.concatenate([block[name] for block in self.blocks])

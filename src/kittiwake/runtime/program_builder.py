@@ -18,6 +18,7 @@ from kittiwake.runtime.live_parameters import live_parameters
 from kittiwake.runtime.maneuvers import compile_maneuvers
 from kittiwake.runtime.program import Program
 from kittiwake.scenario.dormant_faults import with_dormant_faults
+from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState
@@ -208,7 +209,10 @@ class ProgramBuilder:
         scenario, self._building = self._with_changes(self.scenario, self._building)
         ready = with_dormant_faults(scenario, failing)
         fleet = ready.fleet(commander_of(ready, scored=True), live_parameters=True)
-        program = self._program(request, fleet, ready)
+        known = request.former if latest is None else latest
+        if known is not None:
+            fleet = with_hosts_of(fleet, known.fleet)
+        program = self._program(request, fleet, ready, known)
         notices = [(change.subject, change.description) for change in self._building.values()]
         notices += _fault_notices(self._latest_failing, failing)
         if latest is None:
@@ -222,9 +226,10 @@ class ProgramBuilder:
         self._latest, self._latest_failing = program, failing
         return program
 
-    def _program(self, request: BuildRequest, fleet: Fleet, ready: Scenario) -> Program:
-        """Return the latest program, or that of an earlier flight, if it fits; else another one."""
-        known = request.former if self._latest is None else self._latest
+    def _program(
+        self, request: BuildRequest, fleet: Fleet, ready: Scenario, known: Program | None
+    ) -> Program:
+        """Return a known program if it fits, else another one."""
         if known is not None and known.fits(fleet):
             return known
         inputs = CommandSlots(fleet, ready.vehicles)

@@ -79,6 +79,16 @@ class Recorder:
         except OSError:
             return False
 
+    def move_to(self, path: Path) -> None:
+        """Continue under another path, in place of the file there.
+
+        Raises:
+            LogError: if the file cannot be moved.
+        """
+        with writing(path):
+            self.path.replace(path)
+        self.path = path
+
     def copy_to(self, path: Path) -> None:
         """Complete the file and copy it, even if its folder is gone; nothing can be added then.
 

@@ -10,8 +10,8 @@ from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.live_executor import BLOCKS_HZ, LiveExecutor
 from kittiwake.runtime.loop import STOPPED, Follow
 from kittiwake.runtime.program import Program
+from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.row_layout import RowBlock
-from kittiwake.runtime.run_folder import fly_into
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.scenario import Scenario
 

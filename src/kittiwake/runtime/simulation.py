@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any, Literal
 
 import jax
@@ -11,20 +12,27 @@ from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.analysis.flock import flock_metrics
-from kittiwake.analysis.log import Log
+from kittiwake.analysis.flown_scenario import portable
+from kittiwake.analysis.log import SCENARIO_FILE, Log
+from kittiwake.analysis.run_folder import run_folder, save_picture
 from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import is_transformed
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.runtime.checkpoint import CheckpointWriter, require_unfinished, resume_flight
 from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
-from kittiwake.runtime.loop import Flight, FlightOutcome, Memory
+from kittiwake.runtime.flight_record import FlownFlight, Memory
+from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.program import Program
-from kittiwake.runtime.stepper import Commands, Observation, Stepper
+from kittiwake.runtime.recorded_flight import fly_into
+from kittiwake.runtime.stepper import Commands, Observations, RecordSettings, Stepper
 from kittiwake.scenario.load import AllowedCode, load_in_python
-from kittiwake.scenario.own_controller import as_file_data
+from kittiwake.scenario.own_components.entries import as_file_data
+from kittiwake.scenario.own_components.hosts import with_hosts_of, with_new_hosts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.fleet import Fleet
@@ -104,17 +112,79 @@ class Simulation:
         with self.program.precision_context():
             return self._rollout(state, steps, select)
 
-    def run(self, duration_s: Real | None = None, seed: int | None = None) -> Log:
+    def run(
+        self,
+        duration_s: Real | None = None,
+        seed: int | None = None,
+        out: str | PathLike[str] | None = None,
+        progress: Callable[[float], None] = lambda _: None,
+        checkpoint_every_s: Real | None = None,
+    ) -> Log:
         """Fly from the start to the end and return the log, with its summary.
 
         Args:
             duration_s: simulated time; the scenario's by default.
             seed: seed of all random streams; the scenario's by default.
+            out: folder for scenario, log, summary and picture, as ``kittiwake run`` writes them;
+                the log is written as it is flown. By default nothing is written.
+            progress: called with the simulated time in seconds after each block of steps.
+            checkpoint_every_s: simulated time between checkpoints in ``out``, from which
+                ``kw.resume`` continues a run that was cut off; by default none is written.
+
+        Raises:
+            ScenarioError: if the flight would have no step, or its log would be too large.
+            LogError: if the folder cannot be written, or holds files that no run has written.
+            OwnComponentError: if checkpoints are requested and a component in plain Python has no
+                ``state()``.
         """
+        if checkpoint_every_s is not None and (out is None or not checkpoint_every_s > 0.0):
+            message = (
+                f"`checkpoint_every_s`: got {checkpoint_every_s!r}; must be a positive number of "
+                "seconds, with a folder `out`"
+            )
+            raise ScenarioError(message)
         flight = self.flight(duration_s, seed)
-        memory = Memory()
-        outcome = flight.fly(memory)
-        return self.finished_log(flight, outcome, memory)
+        if out is None:
+            memory = Memory()
+            flight.fly(memory, progress)
+            return self.finished_log(flight, memory)
+        with run_folder(Path(out), self.scenario) as folder:
+            if checkpoint_every_s is not None:
+                every_s = float(checkpoint_every_s)
+                flight.after_block = CheckpointWriter(folder, self.program.fleet, every_s)
+            log = fly_into(self, flight, folder, progress)
+            save_picture(log, folder)
+        return log
+
+    def resume(
+        self,
+        folder: str | PathLike[str],
+        progress: Callable[["Flight"], Callable[[float], None]] = lambda _: lambda _: None,
+        checkpoint_every_s: Real | None = None,
+    ) -> Log:
+        """Continue a run of this scenario from the checkpoint in its folder to its end.
+
+        The log is bit for bit that of a run that was not interrupted.
+
+        Args:
+            folder: the folder of the run.
+            progress: called with the flight, and its result with the simulated time after each
+                block.
+            checkpoint_every_s: simulated time between checkpoints; as before by default.
+
+        Raises:
+            LogError: if there is no run in the folder, or it cannot be written.
+            StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
+        """
+        seed = require_unfinished(Path(folder))
+        with run_folder(Path(folder), self.scenario) as run:
+            flight = self.flight(seed=seed)
+            flown = resume_flight(flight, self.program.fleet, run)
+            every_s = flown.every_s if checkpoint_every_s is None else float(checkpoint_every_s)
+            flight.after_block = CheckpointWriter(run, self.program.fleet, every_s)
+            log = fly_into(self, flight, run, progress(flight), before=flown.rows)
+            save_picture(log, run)
+        return log
 
     def flight(
         self,
@@ -138,7 +208,7 @@ class Simulation:
             fails_when_lost=self.scenario.fails_when_lost,
         )
 
-    def finished_log(self, flight: Flight, outcome: FlightOutcome, memory: Memory) -> Log:
+    def finished_log(self, flight: FlownFlight, memory: Memory) -> Log:
         """Return the log of a flight into memory, with its summary."""
         layout = flight.layout
         tables = {
@@ -146,11 +216,13 @@ class Simulation:
             for name in self.names
         }
         data = as_file_data(self.scenario.document.data)
-        log = Log(tables, tuple(outcome.events), data)
-        return replace(log, summary=self.summary(log, flight, outcome))
+        resolved = portable(self.scenario, flight.seed, flight.duration_s)
+        log = Log(tables, tuple(flight.outcome.events), data, portable=resolved)
+        return replace(log, summary=self.summary(log, flight))
 
-    def summary(self, log: Log, flight: Flight, outcome: FlightOutcome) -> dict[str, Any]:
+    def summary(self, log: Log, flight: FlownFlight) -> Parameters:
         """Return the contents of a flight's ``summary.json``."""
+        outcome = flight.outcome
         summary = summarize(
             log,
             scenario=self.scenario.name,
@@ -189,33 +261,115 @@ class Simulation:
                 controller that the vehicle does not have.
         """
         scenario = with_gains(self.scenario, vehicle, controller, gains)
-        fleet = self._fleet(scenario)
+        fleet = with_hosts_of(self._fleet(scenario), self.fleet)
         if self._stepper is not None:
             self._stepper.set_parameters(fleet, scenario.vehicles)
         self._set(scenario, fleet)
 
-    def reset(self, seed: int | None = None) -> dict[str, Observation]:
-        """Return to the start, with another seed if given, and return the observations there."""
+    def reset(self, seed: int | None = None, *, record: bool = True) -> Observations:
+        """Return to the start, and return the observations there.
+
+        Args:
+            seed: seed of all random streams; the scenario's by default.
+            record: False to keep no rows for ``log``, which saves memory in long loops.
+        """
         if self._stepper is None:
-            self._stepper = Stepper(self.fleet, self.scenario.vehicles)
-        self._stepper.reset(self.scenario.seed if seed is None else seed)
+            # apart from the pure functions, whose flight may be another one
+            self._stepper = Stepper(with_new_hosts(self.fleet), self.scenario.vehicles)
+        recording = self._recording(record=record)
+        self._stepper.reset(self.scenario.seed if seed is None else seed, recording)
         return self.observe()
 
-    def observe(self) -> dict[str, Observation]:
-        """Return the observation of each vehicle."""
+    def observe(self) -> Observations:
+        """Return the observation of each vehicle, by name."""
         return self._running_stepper().observe()
 
-    def step(self, commands: Commands | None = None) -> None:
+    @property
+    def time_s(self) -> float:
+        """Simulated time of a loop of ``step``."""
+        return self._running_stepper().time_s
+
+    @property
+    def done(self) -> bool:
+        """True once a loop of ``step`` has reached the end of the scenario, or ended early.
+
+        It ends early where ``run`` does: if a state is not finite, or if a vehicle is lost and the
+        scenario calls that a failure.
+        """
+        return self._running_stepper().done(self.scenario)
+
+    def log(self) -> Log:
+        """Return the log of a loop of ``step`` up to now, as ``run`` returns it.
+
+        Raises:
+            LogError: if nothing was recorded, since ``reset`` was called with ``record=False``.
+        """
+        return self.finished_log(*self._running_stepper().flown())
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the state of a loop of ``step`` into a file, from which ``restore`` continues.
+
+        The file is a NumPy archive, readable by ``numpy.load``.
+
+        Raises:
+            LogError: if the file cannot be written.
+            OwnComponentError: if a component in plain Python has no ``state()``.
+        """
+        self._running_stepper().save(Path(path), self.scenario.name)
+
+    def restore(self, path: str | PathLike[str]) -> Observations:
+        """Continue a loop of ``step`` from a file that ``save`` has written.
+
+        The flight that follows is bit for bit that of the saved simulation; its log begins here.
+        Parameters may differ from those of the saved one, vehicles and components may not.
+
+        Raises:
+            StateError: if the file is no such file, or holds the state of other vehicles or
+                components.
+        """
+        self._running_stepper().restore(Path(path), self._recording(record=True))
+        return self.observe()
+
+    @property
+    def state(self) -> FleetState:
+        """State of a loop of ``step``, as the pure functions take it; it can be set."""
+        return self._running_stepper().state
+
+    @state.setter
+    def state(self, state: FleetState) -> None:
+        self._running_stepper().set_state(state)
+
+    def set_state(self, vehicle: str, **motion: Any) -> None:
+        """Place a vehicle of a loop of ``step`` elsewhere, or in another motion.
+
+        What is not given stays as it is. Its actuators, sensors, estimator and controllers begin
+        anew there; its guidance and all random streams continue.
+
+        Args:
+            vehicle: its name.
+            motion: fields of ``kw.Start``, such as ``position_world_m=[0, 0, 5]``.
+
+        Raises:
+            CommandError: if there is no such vehicle, or if it would be lost there.
+        """
+        self._running_stepper().place(self.scenario, vehicle, motion)
+
+    def step(self, commands: Commands | None = None) -> Observations:
         """Advance by a physics step; vehicles without a command follow the scenario's guidance.
+
+        Returns:
+            The observation of each vehicle, by name; computed when first used.
 
         Raises:
             CommandError: for an unknown vehicle, or a command that it does not accept.
             CascadeError: for a command type from which no controller of the vehicle leads to its
                 actuator command.
-            ControllerError: if a controller in plain Python raises an exception, or returns
+            OwnComponentError: if a controller in plain Python raises an exception, or returns
                 something else than a command.
         """
-        self._running_stepper().step(commands or {})
+        stepper = self._running_stepper()
+        stepper.step(commands or {})
+        return stepper.observe()
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle jump to another step of its mission, by name.
@@ -255,6 +409,10 @@ class Simulation:
         commander = commander_of(scenario, single_precision=single, scored=scored)
         return scenario.fleet(commander, single_precision=single)
 
+    def _recording(self, *, record: bool) -> RecordSettings | None:
+        scenario = self.scenario
+        return RecordSettings(scenario.log_every, scenario.fails_when_lost) if record else None
+
     def _running_stepper(self) -> Stepper:
         if self._stepper is None:
             self.reset()
@@ -286,6 +444,22 @@ def load(
     for warning in loaded.unused_randomization():
         warnings.warn(warning, UserWarning, stacklevel=2)
     return Simulation(loaded, precision)
+
+
+def resume(folder: str | PathLike[str], allow_code: AllowedCode = None) -> Log:
+    """Continue an unfinished run from its last checkpoint to its end, and return its log.
+
+    Args:
+        folder: the folder of a run with checkpoints.
+        allow_code: the folder whose Python files the scenario may load, or several.
+
+    Raises:
+        ScenarioError: if the scenario in the folder cannot be read.
+        LogError: if there is no run in the folder, or it cannot be written.
+        StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
+    """
+    require_unfinished(Path(folder))
+    return load(Path(folder) / SCENARIO_FILE, allow_code=allow_code).resume(folder)
 
 
 def _flown_vehicle(vehicle: AssembledVehicle) -> FlownVehicle:

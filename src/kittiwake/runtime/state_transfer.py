@@ -18,7 +18,7 @@ def transfer_state(before: Fleet, state: FleetState, after: Fleet, fresh: FleetS
     Values are matched by vehicle and by name, so groups may differ and components may be added.
     What only the other fleet has starts as in ``fresh``.
     """
-    known, initial = _as_numpy(state), _as_numpy(fresh)
+    known, initial = as_numpy(state), as_numpy(fresh)
     # in the order of ``FleetState``, whose constructor does not accept NumPy arrays
     parts = (
         known.tick,
@@ -33,7 +33,7 @@ def transfer_state(before: Fleet, state: FleetState, after: Fleet, fresh: FleetS
         _transferred(known.commander, initial.commander),
     )
     later = jax.tree.unflatten(jax.tree.structure(initial), jax.tree.leaves(parts))
-    return _wrap_keys(later, fresh)
+    return with_keys(later, fresh)
 
 
 def with_index_replaced(before: Tree, after: Tree, index: int) -> Tree:
@@ -80,14 +80,14 @@ def _transferred(known: Any, fresh: Any) -> Any:
     return jax.tree_util.tree_map_with_path(remembered, fresh)
 
 
-def _as_numpy(state: FleetState) -> FleetState:
+def as_numpy(state: FleetState) -> FleetState:
     """Return the state with NumPy arrays, which are split and joined without compilation."""
     return jax.tree.map(
         lambda leaf: np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf), state
     )
 
 
-def _wrap_keys(state: FleetState, form: FleetState) -> FleetState:
+def with_keys(state: FleetState, form: FleetState) -> FleetState:
     """Return the state with JAX keys where ``form`` has keys."""
     return jax.tree.map(
         lambda leaf, like: jax.random.wrap_key_data(leaf) if _is_key(like) else leaf, state, form

@@ -1,21 +1,27 @@
 """Stepper for a Python loop: its observations and compiled functions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jax.tree_util import DictKey
 from jaxtyping import Array
+from typing_extensions import override
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import (
-    ControllerError,
+    LogError,
+    OwnComponentError,
     ScenarioError,
-    UnknownSensorError,
+    StateError,
+    UnknownVehicleError,
     did_you_mean,
 )
 from kittiwake.core.kinematics import Kinematics
+from kittiwake.core.measurements import BySensor
 from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
@@ -25,37 +31,27 @@ from kittiwake.runtime.commands import (
     commands_from_values,
     require_cascade,
 )
+from kittiwake.runtime.flight_record import FlightRecord, Memory
 from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
-from kittiwake.runtime.live_parameters import cascade_parameters
-from kittiwake.runtime.program import Program
+from kittiwake.runtime.live_parameters import cascade_parameters, live_parameters
+from kittiwake.runtime.placement import placed, require_place, start_at
+from kittiwake.runtime.program import NO_COMMANDS, Program
+from kittiwake.runtime.saved_state import read_state, write_state
+from kittiwake.runtime.step_record import SteppedFlight, StepRecord
+from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
+from kittiwake.scenario.own_components.hosts import with_hosts_of
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.size import steps_in
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing, RowPacking
+from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
+from kittiwake.sim.vehicle_step import NON_FINITE
 
 # floats and words of a state
 PackedState: TypeAlias = tuple[Array, Array]
-
-
-class BySensor(dict[str, Any]):
-    """Dictionary by sensor name, whose errors suggest the nearest name."""
-
-    def __missing__(self, name: str) -> NoReturn:
-        """Raise an error that suggests the nearest name."""
-        message = f"there is no sensor {name!r}. {did_you_mean(str(name), list(self))}"
-        raise UnknownSensorError(message)
-
-
-def _flatten(by_sensor: BySensor) -> tuple[list[tuple[Any, ArrayTree]], tuple[str, ...]]:
-    names = tuple(sorted(by_sensor))
-    return [(DictKey(name), by_sensor[name]) for name in names], names
-
-
-def _unflatten(names: tuple[str, ...], values: Iterable[ArrayTree]) -> BySensor:
-    return BySensor(zip(names, values, strict=True))
-
-
-# JAX flattens subclasses of dict only if they are registered
-jax.tree_util.register_pytree_with_keys(BySensor, _flatten, _unflatten)
+# those of the next state, and the rows of all vehicles; None without a record
+Stepped: TypeAlias = tuple[Array, Array, Array | None]
 
 
 class Observation(NamedTuple):
@@ -82,6 +78,48 @@ class Observation(NamedTuple):
     uncertainty: Uncertainty | None
 
 
+class Observations(Mapping[str, Observation]):
+    """Observation of each vehicle at one time, by name; computed when first used."""
+
+    def __init__(self, look: Callable[[], dict[str, Observation]], names: Sequence[str]) -> None:
+        self._look: Callable[[], dict[str, Observation]] | None = look
+        self._names = names
+        self._by_vehicle: dict[str, Observation] = {}
+
+    @override
+    def __getitem__(self, name: str) -> Observation:
+        if self._look is not None:
+            self._by_vehicle, self._look = self._look(), None
+        if name not in self._by_vehicle:
+            message = f"there is no vehicle {name!r}. {did_you_mean(str(name), self._names)}"
+            raise UnknownVehicleError(message)
+        return self._by_vehicle[name]
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @override
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({dict(self)})"
+
+
+class RecordSettings(NamedTuple):
+    """Settings of the record of a flight.
+
+    Attributes:
+        log_every: number of steps per kept row.
+        fails_when_lost: True if a vehicle that leaves its limits ends the flight.
+    """
+
+    log_every: int
+    fails_when_lost: bool
+
+
 class Stepper:
     """Stepper of one fleet, whose state is packed into two arrays."""
 
@@ -89,16 +127,149 @@ class Stepper:
         # the numbers of the cascades are compiled in, too, until a gain is changed
         self._compile(Program(fleet, vehicles))
 
-    def reset(self, seed: int) -> None:
-        """Return to the start."""
-        state = self._program.start(seed)
-        forget_failures(self._program.fleet)
-        with self._program.precision_context():
+    def reset(self, seed: int, recording: RecordSettings | None) -> None:
+        """Return to the start; without ``recording`` no rows are kept."""
+        self._seed = seed
+        self._begin(self._program.start(seed), 0, recording)
+
+    def _begin(self, state: FleetState, tick: int, recording: RecordSettings | None) -> None:
+        """Continue from a state, with a new record."""
+        program = self._program
+        forget_failures(program.fleet)
+        with program.precision_context():
             self._floats, self._words = self._pack(state)
-        self._tick = 0
+        self._tick, self._last_commands = tick, NO_COMMANDS
+        self._record = None
+        if recording is not None:
+            record = FlightRecord(
+                program.layout,
+                program.fleet.rate_hz,
+                recording.log_every,
+                fails_when_lost=recording.fails_when_lost,
+                tick=tick,
+            )
+            self._record = StepRecord(program, record, lambda: program.violations(self.state))
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time."""
+        return self._tick / self._program.fleet.rate_hz
+
+    @property
+    def state(self) -> FleetState:
+        """The present state."""
+        with self._program.precision_context():
+            return self._unpack(self._floats, self._words)
+
+    def set_state(self, state: FleetState) -> None:
+        """Continue from another state of the same fleet.
+
+        Raises:
+            StateError: if it is that of other vehicles or components.
+        """
+        program = self._program
+        if Packing.of(state) != self._packing:
+            message = "this state is that of other vehicles or components, or of another precision"
+            raise StateError(message)
+        with program.precision_context():
+            self._floats, self._words = self._pack(state)
+
+    def done(self, scenario: Scenario) -> bool:
+        """Return True if the flight of a scenario has ended, by its time or by a lost vehicle."""
+        if self._tick >= steps_in(scenario.duration_s, scenario.rate_hz):
+            return True
+        status = np.asarray(self._words)[self._status_places]
+        if not status.any():
+            return False
+        return scenario.fails_when_lost or any(
+            status > 0 and quantities[status - 1].startswith(NON_FINITE)
+            for status, quantities in zip(status, self._quantities, strict=True)
+        )
+
+    def flown(self) -> tuple[SteppedFlight, Memory]:
+        """Return the flight up to now, and its rows; those of the last step are computed here.
+
+        Raises:
+            LogError: if nothing is recorded.
+        """
+        if self._record is None:
+            message = "nothing was recorded; call reset() without record=False"
+            raise LogError(message)
+        # the step that completes the present rows would advance components in plain Python
+        last = None if self._program.on_host else self._computed(self._last_commands)[2]
+        outcome, memory = self._record.finished(last)
+        flight = SteppedFlight(
+            self._program.layout,
+            self._seed,
+            max(self.time_s, 1.0 / self._program.fleet.rate_hz),
+            self.state,
+            outcome,
+        )
+        return flight, memory
+
+    def save(self, path: Path, scenario: str) -> None:
+        """Write the state into a file.
+
+        Raises:
+            LogError: if the file cannot be written.
+            OwnComponentError: if a component in plain Python has no ``state()``.
+        """
+        program = self._program
+        header = {
+            "kind": "state",
+            "scenario": scenario,
+            "vehicles": [*program.vehicles],
+            "seed": self._seed,
+            "tick": self._tick,
+            "rate_hz": program.fleet.rate_hz,
+            "components": host_states(program.fleet),
+        }
+        write_state(path, self.state, header)
+
+    def restore(self, path: Path, recording: RecordSettings | None) -> None:
+        """Continue from a file that ``save`` has written.
+
+        Raises:
+            StateError: if the file is no such file, or holds another fleet's state.
+        """
+        program = self._program
+        state, header = read_state(path, program.shape)
+        if header["vehicles"] != [*program.vehicles]:
+            names = ", ".join(header["vehicles"])
+            message = f"'{path}' holds the state of other vehicles: {names}"
+            raise StateError(message)
+        restore_host_states(program.fleet, header["components"])
+        self._seed = int(header["seed"])
+        self._begin(state, int(header["tick"]), recording)
+
+    def place(self, scenario: Scenario, vehicle: str, motion: Mapping[str, Any]) -> None:
+        """Place a vehicle elsewhere; what ``motion`` does not give stays.
+
+        Raises:
+            CommandError: if there is no such vehicle, or if it would be lost there.
+        """
+        program = self._program
+        program.fleet.locate(vehicle)
+        start = start_at(self.observe()[vehicle].truth, motion)
+        require_place(scenario, vehicle, start)
+        if self._placing is None:
+            single = program.fleet.single_precision
+            fleet = scenario.fleet(None, single_precision=single, live_parameters=True)
+            self._placing = Program(fleet, program.vehicles, live=live_parameters)
+        state = placed(self._placing, self.state, vehicle, start, self._seed)
+        with program.precision_context():
+            self._floats, self._words = self._pack(state)
 
     def step(self, commands: Commands) -> None:
         """Advance by one physics step."""
+        self._floats, self._words, rows = self._computed(commands)
+        if self._record is not None:
+            self._record.add(rows)
+        self._last_commands = commands
+        self._tick += 1
+
+    def _computed(self, commands: Commands) -> Stepped:
+        """Return the state after a step, and the rows of all vehicles."""
         program = self._program
         numbers = np.asarray(command_values(commands, program.vehicles), dtype=self._floats.dtype)
         command_types = tuple((name, type(command)) for name, command in commands.items())
@@ -106,27 +277,28 @@ class Stepper:
             require_cascade(command_types, program.vehicles)
             self._accepted.add(command_types)
         arguments = (program.parameters, self._floats, self._words, numbers, command_types)
+        advance = self._advance if self._record is None else self._advance_recorded
         with program.precision_context():
             if program.on_host:
-                self._floats, self._words = self._advance_watched(arguments)
-            else:
-                self._floats, self._words = self._advance(*arguments)
-        self._tick += 1
+                return self._watched(advance, arguments)
+            return advance(*arguments)
 
-    def _advance_watched(
-        self, arguments: tuple[ArrayTree, Array, Array, np.ndarray, CommandTypes]
-    ) -> PackedState:
+    def _watched(
+        self,
+        advance: Callable[..., Stepped],
+        arguments: tuple[ArrayTree, Array, Array, np.ndarray, CommandTypes],
+    ) -> Stepped:
         """Advance with controllers in plain Python, whose errors are those of the step.
 
         Raises:
-            ControllerError: if a controller has failed.
+            OwnComponentError: if a controller has failed.
         """
         fleet = self._program.fleet
         with watched(fleet):
-            later = jax.block_until_ready(self._advance(*arguments))
+            later = jax.block_until_ready(advance(*arguments))
         failure = first_failure(fleet)
         if failure is not None:
-            raise ControllerError(failure.reason()) from failure.cause
+            raise OwnComponentError(failure.reason()) from failure.cause
         return later
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
@@ -137,13 +309,17 @@ class Stepper:
         """Activate only these of a vehicle's behaviors, from the next physics step on."""
         self._change(lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors))
 
-    def observe(self) -> dict[str, Observation]:
+    def observe(self) -> Observations:
         """Return the observation of each vehicle."""
+        look = partial(self._observations, self._floats, self._words, self._tick)
+        return Observations(look, [*self._program.vehicles])
+
+    def _observations(self, floats: Array, words: Array, tick: int) -> dict[str, Observation]:
         program = self._program
         with program.precision_context():
-            seen = self._see(program.parameters, self._floats, self._words)
+            seen = self._see(program.parameters, floats, words)
             groups = [np.asarray(rows) for rows in seen]
-        time_s = self._tick / program.fleet.rate_hz
+        time_s = tick / program.fleet.rate_hz
         observations: dict[str, Observation] = {}
         for name, (g, index) in program.indices.items():
             shown = self._packings[g].unpack(groups[g][index])
@@ -170,6 +346,7 @@ class Stepper:
         Raises:
             ScenarioError: if the state of the former fleet does not fit this one.
         """
+        fleet = with_hosts_of(fleet, self._program.fleet)
         if self._program.fits(fleet):
             self._program.set_parameters(fleet, vehicles)
             return
@@ -187,17 +364,42 @@ class Stepper:
         self._accepted: set[CommandTypes] = set()
         self._phases = [g.vehicle.guidance.component.phases() for g in program.fleet.groups]
         self._packing = Packing.of(program.shape)
+        self._placing: Program | None = None
+        self._status_places = self._places_of_status()
+        self._quantities = [
+            program.layout.quantities[name]
+            for group in program.fleet.groups
+            for name in group.names
+        ]
         with program.precision_context():
             looked = jax.eval_shape(self._observed, program.parameters, program.shape)
             self._packings = [RowPacking.of(group) for group in looked]
             self._pack: Callable[[FleetState], PackedState] = jax.jit(self._packing.pack)
             self._see = jax.jit(self._packed_observations)
-            self._advance = jax.jit(self._advanced, static_argnums=4)
+            self._unpack = jax.jit(self._packing.unpack)
+            self._advance = jax.jit(partial(self._advanced, recorded=False), static_argnums=4)
+            self._advance_recorded = jax.jit(
+                partial(self._advanced, recorded=True), static_argnums=4
+            )
+
+    def _places_of_status(self) -> np.ndarray:
+        """Return the index of each vehicle's status in the packed state, group by group."""
+        program = self._program
+        with program.precision_context():
+            counts = jax.eval_shape(self._packing.pack, program.shape)
+            numbered = self._packing.unpack(
+                jnp.zeros(counts[0].shape, counts[0].dtype),
+                jnp.arange(counts[1].size, dtype=np.uint32),
+            )
+        # of a number of two words the low one comes first
+        return np.concatenate(
+            [np.ravel(group.status).astype(np.uint64) & 0xFFFFFFFF for group in numbered.groups]
+        ).astype(int)
 
     def _change(self, change: Callable[[Fleet, FleetState], FleetState]) -> None:
         """Continue with a changed state."""
         with self._program.precision_context():
-            state = self._packing.unpack(self._floats, self._words)
+            state = self._unpack(self._floats, self._words)
             self._floats, self._words = self._pack(change(self._program.fleet, state))
 
     def _observed(self, parameters: ArrayTree, state: FleetState) -> tuple[ArrayTree, ...]:
@@ -221,9 +423,16 @@ class Stepper:
         words: Array,
         numbers: Array,
         command_types: CommandTypes,
-    ) -> PackedState:
+        *,
+        recorded: bool,
+    ) -> Stepped:
         program, state = self._program, self._packing.unpack(floats, words)
         if not command_types:
-            return self._packing.pack(program.step(parameters, program.inputs.zeros(), state)[0])
-        commands = commands_from_values(command_types, numbers, program.vehicles)
-        return self._packing.pack(program.with_parameters(parameters).advance(state, commands))
+            later, snapshots = program.step(parameters, program.inputs.zeros(), state)
+        else:
+            commands = commands_from_values(command_types, numbers, program.vehicles)
+            later, snapshots = program.with_parameters(parameters).step(state, commands)
+        flat = None
+        if recorded:
+            flat = jnp.concatenate([jnp.ravel(own) for own in rows(program.fleet, snapshots)])
+        return (*self._packing.pack(later), flat)

@@ -1,5 +1,6 @@
 """Thinning of a flight's rows for its log."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -45,6 +46,14 @@ class Thinning:
         thinned = rows[kept]
         thinned[:, self._fresh] = self._fresh_since_kept(rows[:, self._fresh] > 0.0, kept)
         return thinned
+
+    def memory(self) -> list[int]:
+        """Return the numbers of samples since the last kept row as plain data."""
+        return self._pending.tolist()
+
+    def restore(self, memory: Sequence[int]) -> None:
+        """Continue with the memory of another thinning of the same rows."""
+        self._pending = np.array(memory, np.int64)
 
     def _fresh_since_kept(
         self, fresh: Bool[np.ndarray, "_rows sensors"], kept: Bool[np.ndarray, " _rows"]

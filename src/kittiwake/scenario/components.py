@@ -119,23 +119,36 @@ class ComponentBuilder:
 
     def instrument(self, entry: Plain, path: KeyPath) -> Scheduled[Instrument] | None:
         """Return a sensor with its rate and errors, or None after collecting its mistakes."""
-        errors_given, rest = _pop_key("errors", entry)
+        errors, rest = _pop_key("errors", entry)
         sensor = self.scheduled(SENSORS, rest, path)
+        checked = sensor.component if sensor else self.default_instance(SENSORS, rest)
+        return self.with_errors(sensor, checked, errors, _pop_key("rate_hz", rest)[0], path)
+
+    def with_errors(
+        self, sensor: Any, checked: Any, errors_given: Plain, rate_hz: object, path: KeyPath
+    ) -> Any:
+        """Return a sensor with errors, or None after collecting their mistakes.
+
+        Args:
+            sensor: the sensor with its rate; None if it is invalid.
+            checked: a sensor for which the errors are checked; None for none.
+            errors_given: the entries of the errors; None for none.
+            rate_hz: the given rate of the sensor.
+            path: the sensor's path.
+        """
         errors = self.listed(
             SENSOR_ERRORS, [] if errors_given is None else errors_given, (*path, "errors")
         )
-        checked = sensor.component if sensor else self.default_instance(SENSORS, rest)
         for i, error in enumerate(errors):
             if checked is not None and error is not None:
                 with self.problems.collecting((*path, "errors", i)):
-                    error.check(checked.measured_type(), self._period_s(checked, rest))
+                    error.check(checked.measured_type(), self._period_s(checked, rate_hz))
         if sensor is None or None in errors:
             return None
         return Scheduled(Instrument(sensor.component, errors), sensor.every)
 
-    def _period_s(self, component: AbstractComponent, entry: Plain) -> float:
+    def _period_s(self, component: AbstractComponent, rate_hz: object) -> float:
         """Return the period of the given rate, even if it does not divide the physics rate."""
-        rate_hz = _pop_key("rate_hz", entry)[0]
         if _is_positive(rate_hz) and SLOWEST_HZ <= rate_hz <= self.rate_hz:
             return 1.0 / rate_hz
         return 1.0 / (component.default_rate_hz or self.rate_hz)

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 import equinox as eqx
 import numpy as np
 
-from kittiwake.control import CONTROLLERS
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.specification import ComponentSpec
 from kittiwake.scenario.merging import as_written
-from kittiwake.scenario.own_controller import OwnController, is_own
+from kittiwake.scenario.own_components.entries import OwnComponent, is_own
+from kittiwake.scenario.own_components.roles import ROLES
 
 # a specification, a registered name, an entry as in a scenario file, or an object of one's own
 Component: TypeAlias = Any
@@ -25,8 +25,8 @@ class Vehicle:
     """Vehicle of a scenario; what is left out comes from its model, as in a scenario file.
 
     Components are specifications such as ``kittiwake.sensors.Gnss(rate_hz=5)``, registered names
-    such as ``"gnss"``, or mappings as in a scenario file. A controller may also be an object of
-    one's own with ``update(t_s, setpoint, estimate)``, or a component in JAX.
+    such as ``"gnss"``, or mappings as in a scenario file. Sensors, estimator, guidance and
+    controllers may also be objects of the user's own with ``update``, or components in JAX.
 
     Attributes:
         model: name of the vehicle model, as in ``kittiwake list vehicles``.
@@ -143,7 +143,7 @@ class World:
 
 
 def as_plain(value: Any) -> Any:
-    """Return a value of Python as data of a scenario file, with own controllers as they are."""
+    """Return a value as data of a scenario file, with components of the user's own as they are."""
     if isinstance(value, ComponentSpec | Vehicle | World):
         return as_plain(value.as_entry())
     if isinstance(value, Mapping):
@@ -155,9 +155,19 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, PathLike):
         return fspath(value)
     if is_own(value):
-        name = CONTROLLERS.registered_name(type(value))
-        return OwnController.of(value) if name is None else {"type": name, **as_written(value)}
+        name = _registered_name(value)
+        return OwnComponent.of(value) if name is None else {"type": name, **as_written(value)}
     return as_written(value) if isinstance(value, eqx.Module) else value
+
+
+def _registered_name(component: Any) -> str | None:
+    """Return the name of a component's class in its registry; None if it is not registered."""
+    names = [
+        role.registry.registered_name(type(component))
+        for role in ROLES
+        if isinstance(component, role.interface)
+    ]
+    return next((name for name in names if name is not None), None)
 
 
 def _given(definition: Vehicle | World) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.units import stored_name
 from kittiwake.scenario import plain_yaml
-from kittiwake.scenario.own_controller import as_file_data
+from kittiwake.scenario.own_components.entries import as_file_data
 from kittiwake.scenario.plain_yaml import MAX_BYTES, MAX_DEPTH, YamlSource
 from kittiwake.scenario.problems import MAX_CHARACTERS, KeyPath, Plain, dotted, shortened
 

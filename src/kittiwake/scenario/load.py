@@ -12,13 +12,9 @@ from kittiwake.scenario import library
 from kittiwake.scenario.build import build
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
-from kittiwake.scenario.own_controller import (
-    CONTROLLER,
-    allowed_paths,
-    holds_own,
-    with_code,
-    without_code,
-)
+from kittiwake.scenario.own_components.code_files import allowed_paths, with_code, without_code
+from kittiwake.scenario.own_components.entries import holds_own
+from kittiwake.scenario.own_components.roles import ROLES, SENSOR
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.scenario import IN_PYTHON, Scenario
 from kittiwake.scenario.schema import ScenarioSchema
@@ -86,7 +82,7 @@ def _read_scenario(path: Path) -> Document:
 
 
 def load_recorded(path: Path) -> Scenario:
-    """Return the scenario of a log, to show it; controllers of code are left out.
+    """Return the scenario of a log, to show it; components of code are left out.
 
     Raises:
         ScenarioError: if the scenario cannot be read; one line for each mistake.
@@ -96,7 +92,7 @@ def load_recorded(path: Path) -> Scenario:
 
 
 def _with_code(document: Document, folder: Path, allow_code: AllowedCode) -> Document:
-    """Return the document with the controllers of those files whose code is allowed."""
+    """Return the document with the components of those files whose code is allowed."""
 
     def file_of(name: str, path: KeyPath) -> Path:
         return Path(name) if document.from_override(path) else folder / name
@@ -139,21 +135,28 @@ def load_in_python(
 
 
 def _with_own(document: Document, path: str, value: Any) -> Document:
-    """Return the document with controllers of one's own, which no text can hold.
+    """Return the document with a component of the user's own, which no text can hold.
 
     Raises:
-        ScenarioError: if the path is not that of a vehicle's controllers.
+        ScenarioError: if the path is not that of a vehicle's component.
     """
     first, _, rest = path.partition(".")
-    name, _, last = rest.rpartition(".")
+    name, _, last = rest.partition(".")
     entries = document.data.get(VEHICLES_KEY)
-    if (first, last) != (VEHICLES_KEY, CONTROLLER) or name not in (entries or {}):
+    role, *sensor = last.split(".")
+    length = 1 if role == SENSOR.key else 0
+    known = role in {one.key for one in ROLES} and len(sensor) == length
+    if first != VEHICLES_KEY or name not in (entries or {}) or not known:
+        allowed = ", ".join(
+            f"vehicles.NAME.{one.key}{'.NAME' if one is SENSOR else ''}" for one in ROLES
+        )
         message = (
-            f"overrides={{'{path}': ...}}: an object of your own is a controller; write "
-            "vehicles.NAME.controller"
+            f"overrides={{'{path}': ...}}: an object of your own is a component of a vehicle; "
+            f"write one of {allowed}"
         )
         raise ScenarioError(message)
-    return document.with_value((first, name, last), value, f"overrides={{'{path}': ...}}")
+    given_by = f"overrides={{'{path}': ...}}"
+    return document.with_value((first, name, role, *sensor), value, given_by)
 
 
 def _require_type(given: object, kind: Any, name: str, expected: str) -> None:

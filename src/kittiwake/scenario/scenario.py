@@ -17,6 +17,7 @@ from kittiwake.scenario.definition import Vehicle, World, as_plain
 from kittiwake.scenario.document import Document, dump_document
 from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.joystick_settings import JoystickSettings
+from kittiwake.scenario.own_components.hosts import with_new_hosts
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.scenario.schema import FORMAT
@@ -268,7 +269,7 @@ class Scenario:
             single_precision=single_precision,
             live_parameters=live_parameters,
         )
-        return replace(fleet, commander=commander)
+        return with_new_hosts(replace(fleet, commander=commander))
 
 
 def _image_size(vehicle: AssembledVehicle) -> int:

@@ -15,14 +15,9 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.load import AllowedCode, load_scenario
-from kittiwake.scenario.own_controller import (
-    COLON,
-    FILE,
-    OwnController,
-    as_file_data,
-    from_file,
-    parse_class,
-)
+from kittiwake.scenario.own_components.code_files import COLON, from_file, parse_class
+from kittiwake.scenario.own_components.entries import FILE, OwnComponent, as_file_data
+from kittiwake.scenario.own_components.roles import CONTROLLER
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problems import Plain, shortened
 from kittiwake.scenario.scenario import Scenario
@@ -93,10 +88,10 @@ def _parsed(controllers: str) -> list[Plain]:
     return [_parsed_one(controllers, name) for name in controllers.split(AND)]
 
 
-def _parsed_one(controllers: str, name: str) -> str | OwnController:
+def _parsed_one(controllers: str, name: str) -> str | OwnComponent:
     if COLON in name and not set(name) & set("{}= "):
         entry = parse_class(name)
-        return from_file(Path(entry[FILE]), entry)
+        return from_file(Path(entry[FILE]), entry, CONTROLLER)
     _refuse_gains(controllers)
     CONTROLLERS.find(name)
     return name
@@ -187,7 +182,7 @@ def _cascade(
 
 def _title(entry: Plain) -> str:
     """Return the name of a controller's type or class."""
-    if isinstance(entry, OwnController):
+    if isinstance(entry, OwnComponent):
         return entry.title
     return entry["type"] if isinstance(entry, dict) else entry
 

@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, repeat
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -15,11 +15,10 @@ from kittiwake.control import CONTROLLERS
 from kittiwake.core.commands import MotorsOff, PositionYaw
 from kittiwake.core.component import Scheduled
 from kittiwake.core.copies import fresh_copy, replicate_with
-from kittiwake.core.errors import CascadeError, ScenarioError
+from kittiwake.core.errors import CascadeError, KittiwakeError, ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.estimation import ESTIMATORS
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance import AVOIDANCE, GUIDANCE
+from kittiwake.guidance import AVOIDANCE
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.cascade import ControllerOrType, cascade_path
 from kittiwake.interfaces.controller import AbstractController
@@ -31,10 +30,19 @@ from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
-from kittiwake.scenario.own_controller import OwnController, is_code, refusal
-from kittiwake.scenario.own_controller_builder import OwnControllerBuilder, OwnSetting
+from kittiwake.scenario.own_components.builder import OwnComponentBuilder
+from kittiwake.scenario.own_components.entries import OwnComponent, is_code, refusal
+from kittiwake.scenario.own_components.host_object import HostObject
+from kittiwake.scenario.own_components.hosts import is_loaded, vehicle_with_hosts
+from kittiwake.scenario.own_components.python_component import OwnSetting
+from kittiwake.scenario.own_components.roles import (
+    CONTROLLER,
+    ESTIMATOR,
+    GUIDE,
+    SENSOR,
+    Role,
+)
 from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
-from kittiwake.scenario.python_controller import PythonController
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, entry_vehicle_names
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.sensors import SENSORS
@@ -70,20 +78,16 @@ class VehicleBuilder:
         return self.components.problems
 
     @property
-    def own(self) -> OwnControllerBuilder:
-        """Builder of controllers of one's own."""
-        return OwnControllerBuilder(self.components, float(self.settings.gravity_mps2))
+    def own(self) -> OwnComponentBuilder:
+        """Builder of components of the user's own."""
+        return OwnComponentBuilder(self.components, float(self.settings.gravity_mps2))
 
     def build(self, name: str, entry: VehicleSchema) -> dict[str, AssembledVehicle]:
         """Return an entry's vehicles by name: the entry's own, or numbered from NAME-1."""
         path = ("vehicles", name)
         vehicle = self._vehicle(entry, path)
         if vehicle is None or entry.count is None:
-            return (
-                {}
-                if vehicle is None
-                else self._ready(self._with_hosts({name: vehicle}, entry), path)
-            )
+            return {} if vehicle is None else self._ready(self._with_hosts({name: vehicle}), path)
         written = {"spacing_m": entry.spacing_m, "grid": entry.grid}
         given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
@@ -97,36 +101,12 @@ class VehicleBuilder:
         places = map(jax.tree.structure(Vec3.zero()).unflatten, positions_m.tolist())
         starts = replicate_with(vehicle.start, "position_world_m", places)
         vehicles = dict(zip(names, replicate_with(vehicle, "start", starts), strict=True))
-        return self._ready(self._with_hosts(vehicles, entry), path)
+        return self._ready(self._with_hosts(vehicles), path)
 
-    def _with_hosts(
-        self, vehicles: dict[str, AssembledVehicle], entry: VehicleSchema
-    ) -> dict[str, AssembledVehicle]:
-        """Return the vehicles, each with its own copies of controllers in plain Python."""
-        given = entry.controller if isinstance(entry.controller, list) else [entry.controller]
-
-        def level(
-            name: str,
-            vehicle: AssembledVehicle,
-            part: Scheduled[AbstractController],
-            written: Plain,
-        ) -> Scheduled[AbstractController]:
-            if not isinstance(part.component, PythonController) or written.controller is None:
-                return part
-            parameters = vehicle.dynamics.vehicle_parameters(self.settings.gravity_mps2)
-            host = written.host(name, parameters)
-            return dataclasses.replace(part, component=part.component.with_host(host))
-
+    def _with_hosts(self, vehicles: dict[str, AssembledVehicle]) -> dict[str, AssembledVehicle]:
+        """Return the vehicles, each with its own objects in plain Python."""
         return {
-            name: dataclasses.replace(
-                vehicle,
-                cascade=tuple(
-                    level(name, vehicle, part, written)
-                    for part, written in zip(
-                        vehicle.cascade, chain(given, repeat(None)), strict=False
-                    )
-                ),
-            )
+            name: vehicle_with_hosts(vehicle, name, partial(_host_of, vehicle))
             if vehicle.on_host
             else vehicle
             for name, vehicle in vehicles.items()
@@ -171,15 +151,16 @@ class VehicleBuilder:
         dynamics = None if model is None else self._dynamics(model, entry, path)
         given = default_start(entry.start, dynamics, self.settings.ground_z_m)
         start = self.components.settings(Start, given, (*path, "start"))
+        setting = OwnSetting(dynamics, start, PositionYaw)
         sensors = {
-            key: self.components.instrument(sensor, (*path, "sensors", key))
+            key: self._part(sensor, SENSOR, setting, (*path, "sensors", key))
             for key, sensor in entry.sensors.items()
         }
-        estimator = self.components.scheduled(ESTIMATORS, entry.estimator, (*path, "estimator"))
-        guidance = self.components.scheduled(GUIDANCE, entry.guidance, (*path, "guidance"))
+        estimator = self._part(entry.estimator, ESTIMATOR, setting, (*path, "estimator"))
+        guidance = self._part(entry.guidance, GUIDE, setting, (*path, "guidance"))
         avoidance = self._avoidance(entry, path)
-        setting = OwnSetting(model, dynamics, start, _command_type(guidance))
-        controllers = self._controllers(entry, setting, path)
+        setting = setting._replace(command_type=_command_type(guidance))
+        controllers = self._controllers(entry, model, setting, path)
         faults = self.components.listed(FAULTS, entry.faults, (*path, "faults"))
         self._check_sensors(entry, sensors, estimator, path)
         if model is None:
@@ -260,16 +241,32 @@ class VehicleBuilder:
         component = part.component
         prepare = component.prepare  # equinox creates a bound method at each access
         with self.problems.collecting(path):
-            try:
-                for context in contexts:
+            for context in contexts:
+                try:
                     prepared = prepare(context)
-                    unchanged = prepared is component
-                    own = part if unchanged else dataclasses.replace(part, component=prepared)
-                    ready.append(own)
-            except ValueError as error:
-                raise ScenarioError(str(error)) from None
+                except ValueError as error:
+                    raise ScenarioError(str(error)) from None
+                except KittiwakeError:
+                    if all(map(is_loaded, context.sensors.values())):
+                        raise
+                    # it may lack one that is not loaded, and then it is not flown
+                    prepared = component
+                unchanged = prepared is component
+                own = part if unchanged else dataclasses.replace(part, component=prepared)
+                ready.append(own)
             return ready
         return []
+
+    def _part(self, written: Any, role: Role, setting: OwnSetting, path: KeyPath) -> Any:
+        """Return a sensor, estimator or guidance, or None after collecting its mistakes."""
+        if isinstance(written, OwnComponent):
+            return self.own.build(written, role, setting, path)
+        if is_code(written):
+            self.problems.add(path, refusal(written))
+            return None
+        if role is SENSOR:
+            return self.components.instrument(written, path)
+        return self.components.scheduled(role.registry, written, path)
 
     def _avoidance(
         self, entry: VehicleSchema, path: KeyPath
@@ -334,10 +331,11 @@ class VehicleBuilder:
             if sensor is None:
                 sensor_types[key] = self.components.default_instance(SENSORS, entry.sensors[key])
                 continue
-            sensor_types[key] = sensor.component.sensor
+            own = sensor.component.sensor
+            sensor_types[key] = own if is_loaded(own) else None
             with self.problems.collecting((*path, "sensors", key)):
                 if self.world is not None:
-                    sensor.component.sensor.check(self.world)
+                    own.check(self.world)
         known = {key: sensor for key, sensor in sensor_types.items() if sensor is not None}
         if estimator is None or len(known) < len(sensor_types):
             return
@@ -364,10 +362,14 @@ class VehicleBuilder:
         )
 
     def _controllers(
-        self, entry: VehicleSchema, setting: OwnSetting, path: KeyPath
+        self,
+        entry: VehicleSchema,
+        model: VehicleModel | None,
+        setting: OwnSetting,
+        path: KeyPath,
     ) -> list[tuple[Plain, Scheduled[AbstractController] | None]]:
         """Return the scenario's controllers as written and as built, None for invalid ones."""
-        key, given, model = (*path, "controller"), entry.controller, setting.model
+        key, given = (*path, "controller"), entry.controller
         if given is None:
             given = [] if model is None else model.default_controller
         if isinstance(given, list):
@@ -376,12 +378,12 @@ class VehicleBuilder:
             places = [(key, given)]
         found: list[tuple[Plain, Scheduled[AbstractController] | None]] = []
         for place, written in places:
-            if isinstance(written, OwnController):
-                built = self.own.build(written, setting, place)
+            if isinstance(written, OwnComponent):
+                built = self.own.build(written, CONTROLLER, setting, place)
             else:
                 built = self._controller(written, model, setting.dynamics, place)
-            if built is not None:
-                setting = setting.after(built.component)
+            if built is not None and built.component.consumes is setting.command_type:
+                setting = setting._replace(command_type=built.component.produces)
             found.append((written, built))
         return found
 
@@ -452,6 +454,12 @@ class VehicleBuilder:
                 self.problems.add(
                     (*path, "avoidance", i), _avoidance_outside_cascade(part.component, passed)
                 )
+
+
+def _host_of(vehicle: AssembledVehicle, name: str, component: str, host: HostObject) -> HostObject:
+    """Return an object of a vehicle alone, with its name and start."""
+    del component
+    return host.of_vehicle(name, vehicle.start.kinematics())
 
 
 def _written(entry: VehicleSchema) -> str:

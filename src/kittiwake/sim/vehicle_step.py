@@ -336,7 +336,8 @@ def _estimate(
     samples: dict[str, Sample],
     clock: Clock,
 ) -> tuple[ScheduledState, Kinematics]:
-    inputs = EstimatorInputs(truth, *_measurements(samples))
+    measurements, fresh = _measurements(samples)
+    inputs = EstimatorInputs(truth, measurements, fresh, clock.time_s)
     return run(vehicle.estimator, state.estimator, inputs, clock, state.streams[Stream.ESTIMATOR])
 
 

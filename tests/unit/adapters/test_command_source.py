@@ -9,7 +9,7 @@ from kittiwake.adapters.hub.command_source import HubCommandSource
 from kittiwake.adapters.hub.packets import Hello, SetPoint
 from kittiwake.runtime.command_source import reports_of
 from kittiwake.runtime.flight_executor import CompiledExecutor
-from kittiwake.runtime.loop import Memory
+from kittiwake.runtime.flight_record import Memory
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_scenario
 

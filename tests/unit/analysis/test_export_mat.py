@@ -82,7 +82,7 @@ def test_a_file_that_cannot_be_written_is_a_log_error(log, tmp_path):
 
 def test_the_command_line_exports_a_run(tmp_path):
     from kittiwake.cli.app import app
-    from kittiwake.runtime.run_folder import fly_into
+    from kittiwake.runtime.recorded_flight import fly_into
 
     simulation = kw.load("hover-angle-velocity")
     fly_into(simulation, simulation.flight(duration_s=0.1), tmp_path)

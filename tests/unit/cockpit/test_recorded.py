@@ -11,7 +11,7 @@ from kittiwake.analysis.log import SCENARIO_FILE, SUMMARY_FILE
 from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.cockpit.recorded import recorded
 from kittiwake.core.errors import LogError
-from kittiwake.runtime.run_folder import fly_into
+from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_scenario
 

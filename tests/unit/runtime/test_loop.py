@@ -8,7 +8,7 @@ import pytest
 
 from kittiwake.runtime import flight_executor
 from kittiwake.runtime.flight_executor import CompiledExecutor
-from kittiwake.runtime.loop import Memory
+from kittiwake.runtime.flight_record import Memory
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document

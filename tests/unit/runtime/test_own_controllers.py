@@ -9,7 +9,7 @@ from tests.unit.runtime.numpy_lee import NumpyLee
 from tests.unit.runtime.stepped_flight import SteppedFlight
 
 import kittiwake as kw
-from kittiwake.core.errors import ControllerError, ScenarioError
+from kittiwake.core.errors import OwnComponentError, ScenarioError
 from kittiwake.runtime.maneuvers import HoldCommand
 
 CURVE = {
@@ -122,12 +122,41 @@ def test_a_command_below_the_controller_skips_it_and_it_begins_anew(spring):
 
 
 def test_a_former_state_is_refused(spring):
+    former = state = spring.init(kw.seed_key(0))
+    for tick in range(16):
+        state = spring.advance(state)
+        former = state if tick == 4 else former
+    with pytest.raises(Exception, match="that of another time or flight"):
+        jax.block_until_ready(spring.advance(former))
+
+
+def test_a_flight_does_not_disturb_steps(spring):
+    flown = spring.run().frame("h")
     spring.reset()
     for _ in range(11):
         spring.step()
     spring.run()
-    with pytest.raises(ControllerError, match="that of another time or flight.*reset"):
-        step_often(spring)
+    for _ in range(100 - 11):
+        spring.step()
+    seen = spring.observe()["h"].truth.position_world_m.x
+    assert seen == pytest.approx(flown["x_m"][100], abs=1e-12)
+
+
+def test_two_simulations_of_a_scenario_are_stepped_in_turn():
+    shared = scenario([Recorded()])
+    one, other = kw.Simulation(shared), kw.Simulation(shared)
+    one.reset()
+    for _ in range(6):
+        one.step()
+    other.reset()
+    for _ in range(20):
+        one.step()
+        other.step()
+    for _ in range(6):
+        other.step()
+    seen = [simulation.observe()["h"].truth.position_world_m.x for simulation in (one, other)]
+    assert seen[0] == seen[1]
+    assert [count for _, count, _ in Recorded.calls][-1] == 6
 
 
 def test_an_exception_ends_the_flight_with_its_place_and_what_was_flown():
@@ -142,7 +171,7 @@ def test_an_exception_ends_the_flight_with_its_place_and_what_was_flown():
     assert log.frame("h")["time_s"].iloc[-1] == pytest.approx(0.11)
     assert np.isfinite(log.frame("h")["x_m"]).all()
     simulation.reset()
-    with pytest.raises(ControllerError, match="Failing of 'h' at 0.11 s") as caught:
+    with pytest.raises(OwnComponentError, match="Failing of 'h' at 0.11 s") as caught:
         step_often(simulation)
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     # a later flight begins without it
@@ -166,7 +195,7 @@ def test_a_wrong_command_is_named(returned, message):
 
     simulation = kw.Simulation(scenario([Wrong()]))
     simulation.reset()
-    with pytest.raises(ControllerError, match=message):
+    with pytest.raises(OwnComponentError, match=message):
         step_often(simulation)
 
 
@@ -200,7 +229,7 @@ def test_batches_and_gradients_are_refused(spring):
     with jax.enable_x64(True):
         state = spring.init(kw.seed_key(0))
         states = jax.tree.map(lambda leaf: leaf[None], state)
-        with pytest.raises(ControllerError, match="one world at a time, not a batch"):
+        with pytest.raises(OwnComponentError, match="one world at a time, not a batch"):
             jax.vmap(spring.advance)(states)
 
         def height(lift):
@@ -209,7 +238,7 @@ def test_batches_and_gradients_are_refused(spring):
             )
             return jax.tree.leaves(spring.advance(moved).groups[0].dynamics)[0].sum()
 
-        with pytest.raises(ControllerError, match="no gradient passes"):
+        with pytest.raises(OwnComponentError, match="no gradient passes"):
             jax.grad(height)(0.0)
 
 

@@ -1,4 +1,4 @@
-"""Controllers from Python files: loaded only where the caller allows it."""
+"""Components from Python files: loaded only where the caller allows it."""
 
 from pathlib import Path
 
@@ -187,5 +187,108 @@ def test_overrides_of_python_may_be_objects(folder):
     simulation = kw.load("keep-spot", {"vehicles.pelican.controller": Level()})
     cascade = simulation.scenario.vehicles["pelican"].cascade
     assert type(cascade[0].component).__name__ == "Level"
-    with pytest.raises(ScenarioError, match="write vehicles.NAME.controller"):
-        kw.load("keep-spot", {"vehicles.pelican.guidance": Level()})
+    for path in ("vehicles.pelican.avoidance", "vehicles.pelican.sensors", "world.wind"):
+        with pytest.raises(
+            ScenarioError, match="write one of vehicles.NAME.sensors.NAME, vehicles"
+        ):
+            kw.load("keep-spot", {path: Level()})
+
+
+ROLES = '''
+import kittiwake as kw
+
+class Sonar:
+    def __init__(self, gain=1.0):
+        self.gain = gain
+
+    def update(self, t_s, truth):
+        return {"range_m": self.gain * truth.position_world_m.z}
+
+class Still:
+    def update(self, t_s, measurements):
+        return kw.Kinematics.of([0, 0, measurements["sonar"].range_m])
+
+class Hold:
+    def update(self, t_s, estimate):
+        return kw.PositionYaw([0, 0, 2], 0.0)
+
+class Compass(kw.AbstractSensor):
+    """Yaw."""
+
+    measures = kw.measurements.OrientationMeasurement
+    offset_rad: float = 0.0
+
+    def step(self, state, inputs, dt_s, key):
+        yaw = inputs.truth.euler_world_from_body.yaw_rad + self.offset_rad
+        return state, kw.measurements.OrientationMeasurement(0.0, 0.0, yaw)
+'''
+IN_ROLES = """
+name: roles
+time: {rate_hz: 100, duration_s: 0.2}
+vehicles:
+  h:
+    model: hummingbird
+    start: {position_world_m: [0, 0, 2]}
+    sensors:
+      sonar: {file: roles.py, class: Sonar, rate_hz: 20, gain: 2, errors: ERRORS}
+      compass: {file: roles.py, class: Compass, offset_deg: 90}
+    estimator: {file: roles.py, class: Still}
+    guidance: {file: roles.py, class: Hold, rate_hz: 50}
+"""
+
+
+@pytest.fixture
+def in_roles(tmp_path):
+    (tmp_path / "roles.py").write_text(ROLES, encoding="utf-8")
+
+    def write(errors="[]"):
+        path = tmp_path / "roles.yaml"
+        path.write_text(IN_ROLES.replace("ERRORS", errors), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def test_files_have_components_of_all_roles(in_roles, tmp_path):
+    scenario = load_scenario(in_roles("[{type: stuck, at_s: 100}]"), allow_code=tmp_path)
+    vehicle = scenario.vehicles["h"]
+    assert vehicle.sensors["sonar"].every == 5
+    assert len(vehicle.sensors["sonar"].component.errors) == 1
+    assert vehicle.sensors["compass"].component.sensor.offset_rad == pytest.approx(1.5707963)
+    assert vehicle.guidance.every == 2
+    simulation = kw.Simulation(scenario)
+    rows = simulation.run().frame("h")
+    assert rows["sensor.sonar.range_m"].iloc[0] == 4.0
+    assert rows["estimate.z_m"].iloc[0] == 4.0
+    again = load_scenario(in_roles("[{type: stuck, at_s: 100}]"), allow_code=tmp_path)
+    assert again.to_yaml() == scenario.to_yaml()
+
+
+def test_no_role_is_loaded_without_permission(in_roles):
+    with pytest.raises(ScenarioError) as caught:
+        load_scenario(in_roles("[]"))
+    lines = str(caught.value).splitlines()
+    assert [line.split(": ")[1] for line in lines] == [
+        "vehicles.h.sensors.sonar",
+        "vehicles.h.sensors.compass",
+        "vehicles.h.estimator",
+        "vehicles.h.guidance",
+    ]
+    assert all("'roles.py' holds code" in line for line in lines)
+
+
+def test_errors_of_a_sensor_of_code_are_checked(in_roles, tmp_path):
+    with pytest.raises(ScenarioError, match="roles.yaml:.*sonar.errors"):
+        load_scenario(in_roles("[{type: noice}]"), allow_code=tmp_path)
+
+
+def test_a_recorded_scenario_of_all_roles_is_read_without_code(in_roles):
+    scenario = load_recorded(Path(in_roles("[]")))
+    assert type(scenario.vehicles["h"].guidance.component).__name__ == "Hold"
+
+
+def test_a_recorded_estimator_that_requires_a_sensor_of_code_is_read(tmp_path):
+    text = IN_ROLES.replace("{file: roles.py, class: Still}", "ekf").replace("ERRORS", "[]")
+    path = tmp_path / "recorded.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert load_recorded(path).vehicles["h"].sensors

@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 import kittiwake as kw
 from kittiwake.analysis.log import SCENARIO_FILE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.runtime.run_folder import fly_into
+from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
 from kittiwake.scenario.files import xml_elements

@@ -8,7 +8,7 @@ import pytest
 import kittiwake as kw
 from kittiwake.analysis.log import SCENARIO_FILE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.runtime.run_folder import fly_into
+from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.scenario.files import xacro, xml_elements
 from kittiwake.scenario.files.urdf import read_body, read_mass_properties
 from kittiwake.scenario.files.xacro import expanded

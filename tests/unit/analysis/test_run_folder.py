@@ -8,6 +8,7 @@ import signal
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,13 +16,17 @@ from tests import interrupts
 from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
+from kittiwake.analysis import run_folder
+from kittiwake.analysis.flown_scenario import copy_name, data_files
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.log_writer import LogWriter
 from kittiwake.analysis.output_file import WRITTEN_FILE, digest, write_text
 from kittiwake.analysis.table import STATE_COLUMNS
 from kittiwake.core.errors import LogError, ScenarioError
-from kittiwake.runtime import run_folder
-from kittiwake.runtime.loop import Flight, FlightOutcome
+from kittiwake.runtime import recorded_flight
+from kittiwake.runtime.flight_record import FlightOutcome
+from kittiwake.runtime.loop import Flight
+from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.row_layout import RowLayout
 from kittiwake.runtime.simulation import Simulation
@@ -126,19 +131,19 @@ def test_a_scenario_in_the_folder_that_is_flown_into_is_not_replaced(tmp_path):
 
 
 def test_a_former_run_may_be_replaced(former, scenario):
-    run_folder.refuse_foreign_files(former, scenario)
+    run_folder.refuse_foreign_files(former, {})
 
 
 def test_a_former_run_without_digests_may_be_replaced(former, scenario):
     (former / "log.mcap").unlink()
     Recorder(former / "log.mcap", {"gull": ("time_s",)}, {}).close()
-    run_folder.refuse_foreign_files(former, scenario)
+    run_folder.refuse_foreign_files(former, {})
     with (former / "scenario.yaml").open("a") as file:
         file.write("# a comment\n")
     with pytest.raises(
         LogError, match=r"scenario\.yaml' was not written by a run or has been changed"
     ):
-        run_folder.refuse_foreign_files(former, scenario)
+        run_folder.refuse_foreign_files(former, {})
 
 
 @pytest.mark.parametrize(
@@ -154,7 +159,7 @@ def test_a_former_run_without_digests_may_be_replaced(former, scenario):
 def test_changed_files_of_a_former_run_are_not_replaced(name, content, former, scenario):
     (former / name).write_text(content)
     with pytest.raises(LogError, match=name):
-        run_folder.refuse_foreign_files(former, scenario)
+        run_folder.refuse_foreign_files(former, {})
 
 
 def test_an_input_file_of_the_same_name_is_not_replaced(tmp_path):
@@ -162,15 +167,15 @@ def test_an_input_file_of_the_same_name_is_not_replaced(tmp_path):
     (tmp_path / "inputs.csv").write_text(inputs)
     guidance = f"{{type: playback, file: {tmp_path / 'inputs.csv'}}}"
     loaded = load_scenario("hover-pelican", [f"vehicles.pelican.guidance={guidance}"])
-    (copied,) = run_folder._copies(loaded)
+    (copied,) = data_files(loaded)
     folder = tmp_path / "run"
     folder.mkdir()
-    run_folder.refuse_foreign_files(folder, loaded)
+    run_folder.refuse_foreign_files(folder, data_files(loaded))
     (folder / copied).write_text(inputs)
-    run_folder.refuse_foreign_files(folder, loaded)
+    run_folder.refuse_foreign_files(folder, data_files(loaded))
     (folder / copied).write_text("time_s,other\n")
     with pytest.raises(LogError, match=copied):
-        run_folder.refuse_foreign_files(folder, loaded)
+        run_folder.refuse_foreign_files(folder, data_files(loaded))
 
 
 def test_a_folder_with_an_active_run_is_refused_to_another(tmp_path, scenario):
@@ -190,7 +195,7 @@ class Rows(Flight):
     def __init__(self, behind):
         self.behind, self.seed, self.duration_s, self.rate_hz = behind, 0, 10.0, 10.0
         self.layout = RowLayout({"pelican": COLUMNS}, {"pelican": ()}, {}, {}, {})
-        self.outcome = FlightOutcome()
+        self.record = SimpleNamespace(outcome=FlightOutcome())
 
     def fly(self, sink, progress, stopped):
         for tick in range(100):
@@ -207,15 +212,16 @@ class Rows(Flight):
 def fly(monkeypatch, tmp_path):
     """Flies such rows into a folder."""
     simulation = kw.load("hover-pelican")
-    monkeypatch.setattr(simulation, "summary", lambda log, flight, outcome: {
-        "status": outcome.status, "reason": outcome.reason, "rows": len(log.values("pelican")),
+    monkeypatch.setattr(simulation, "summary", lambda log, flight: {
+        "status": flight.outcome.status, "reason": flight.outcome.reason,
+        "rows": len(log.values("pelican")),
     })  # fmt: skip
-    monkeypatch.setattr(run_folder, "CHECK_S", 0.0)
+    monkeypatch.setattr(recorded_flight, "CHECK_S", 0.0)
     folder = tmp_path / "runs" / "here"
     folder.mkdir(parents=True)
 
     def flown(behind=lambda _: None):
-        return run_folder.fly_into(simulation, Rows(behind), folder)
+        return fly_into(simulation, Rows(behind), folder)
 
     flown.folder = folder
     return flown
@@ -293,18 +299,18 @@ def test_ctrl_c_interrupts_the_preparation_of_a_flight(tmp_path, monkeypatch):
     flight.seed, flight.duration_s = 0, 1.0
     flight.layout = RowLayout({"pelican": ("time_s",)}, {"pelican": ()}, {}, {}, {})
 
-    write = run_folder._write_scenario
+    write = run_folder.write_scenario
 
     def interrupted(*given):
         os.kill(os.getpid(), signal.SIGINT)
         write(*given)
 
-    monkeypatch.setattr(run_folder, "_write_scenario", interrupted)
+    monkeypatch.setattr(recorded_flight, "write_scenario", interrupted)
     monkeypatch.setattr(Flight, "fly", lambda *_: pytest.fail("it has begun"))
     with interrupts.heard(), pytest.raises(KeyboardInterrupt):
-        run_folder.fly_into(simulation, flight, tmp_path)
+        fly_into(simulation, flight, tmp_path)
     # the folder can be flown into again
-    run_folder.refuse_foreign_files(tmp_path, simulation.scenario)
+    run_folder.refuse_foreign_files(tmp_path, {})
 
 
 def test_only_unchanged_files_are_removed(former):
@@ -317,7 +323,7 @@ def test_only_unchanged_files_are_removed(former):
     with (former / WRITTEN_FILE).open("a") as notes:
         for line in (["../outside.csv", digest(outside)], ["gone.csv", "0"], 3):
             notes.write(json.dumps(line) + "\n")
-    run_folder._remove_products(former, [former / "read.csv"])
+    run_folder.remove_products(former, [former / "read.csv"])
     assert {path.name for path in former.iterdir()} == {
         *("scenario.yaml", "summary.json", "film.mp4", "notes.csv", "read.csv", WRITTEN_FILE),
     }
@@ -326,6 +332,6 @@ def test_only_unchanged_files_are_removed(former):
 
 def test_the_copy_of_a_copy_keeps_its_name():
     path = ("world", "wind", "file")
-    copied = run_folder._copy_name(path, Path("wind.csv"))
+    copied = copy_name(path, Path("wind.csv"))
     assert copied == "wind-wind.csv"
-    assert run_folder._copy_name(path, Path(copied)) == copied
+    assert copy_name(path, Path(copied)) == copied

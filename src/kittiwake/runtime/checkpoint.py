@@ -1,0 +1,138 @@
+"""Checkpoints of a run, from which another process continues it bit for bit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kittiwake.analysis.log import SCENARIO_FILE, Log
+from kittiwake.analysis.output_file import digest
+from kittiwake.core.errors import StateError
+from kittiwake.runtime.loop import Flight
+from kittiwake.runtime.row_layout import RowBlock
+from kittiwake.runtime.saved_state import read_state, write_state
+from kittiwake.scenario.own_components.host_states import (
+    host_states,
+    require_host_states,
+    restore_host_states,
+)
+from kittiwake.sim.fleet import Fleet
+
+CHECKPOINT_FILE = "checkpoint.npz"
+KIND = "checkpoint"
+
+
+class CheckpointWriter:
+    """Writer of a flight's checkpoints, each in place of the one before."""
+
+    def __init__(self, folder: Path, fleet: Fleet, every_s: float) -> None:
+        """Prepare to write into a run folder, every so many simulated seconds.
+
+        Raises:
+            OwnComponentError: if a component in plain Python has no ``state()``.
+        """
+        require_host_states(fleet)
+        self._folder, self._fleet, self._every_s = folder, fleet, every_s
+        self._next_s: float | None = None
+
+    def __call__(self, flight: Flight) -> None:
+        """Write a checkpoint after a block if one is due.
+
+        Raises:
+            LogError: if it cannot be written.
+        """
+        # the state is that after the last recorded step
+        time_s = flight.record.tick / flight.rate_hz
+        if self._next_s is None:
+            began_s = 0.0 if flight.resumed_at_s is None else flight.resumed_at_s
+            self._next_s = began_s + self._every_s
+        if time_s < self._next_s:
+            return
+        self._next_s = time_s + self._every_s
+        header = {
+            "kind": KIND,
+            "scenario": digest(self._folder / SCENARIO_FILE),
+            "seed": flight.seed,
+            "every_s": self._every_s,
+            "record": flight.record.memory(),
+            "components": host_states(self._fleet),
+        }
+        write_state(self._folder / CHECKPOINT_FILE, flight.state, header)
+
+
+@dataclass(frozen=True)
+class FlownPart:
+    """The part of a run that was flown before its checkpoint.
+
+    Attributes:
+        rows: the rows of its log, by vehicle.
+        every_s: simulated time between checkpoints.
+    """
+
+    rows: RowBlock
+    every_s: float
+
+
+def require_unfinished(folder: Path) -> int:
+    """Return the seed of a run that has a checkpoint and has not ended by itself.
+
+    Raises:
+        LogError: if there is no run in the folder.
+        StateError: if the run is complete, or has no checkpoint.
+    """
+    log = Log.read(folder)
+    if not (folder / CHECKPOINT_FILE).is_file():
+        message = (
+            f"'{folder}' has no {CHECKPOINT_FILE}; a run writes one with --checkpoint-every S "
+            "(in Python: run(out=..., checkpoint_every_s=S))"
+        )
+        raise StateError(message)
+    if (log.summary or {}).get("status") == "completed":
+        message = f"the run in '{folder}' is complete; there is nothing to resume"
+        raise StateError(message)
+    return int(log.scenario.get("seed", 0))
+
+
+def resume_flight(flight: Flight, fleet: Fleet, folder: Path) -> FlownPart:
+    """Continue a flight from the checkpoint in its run folder, and return what was flown before.
+
+    Raises:
+        StateError: if the checkpoint does not fit the flight, or the scenario or the log beside it
+            have been changed.
+        OwnComponentError: if a component in plain Python cannot continue.
+    """
+    path = folder / CHECKPOINT_FILE
+    state, header = read_state(path, flight.state)
+    if header.get("kind") != KIND:
+        message = f"'{path}' is no checkpoint of a run; sim.restore reads what sim.save has written"
+        raise StateError(message)
+    if header["scenario"] != digest(folder / SCENARIO_FILE):
+        message = (
+            f"'{folder / SCENARIO_FILE}' was changed after the checkpoint; restore it, or fly it "
+            "from the start"
+        )
+        raise StateError(message)
+    restore_host_states(fleet, header["components"])
+    try:
+        flight.resume(state, header["record"])
+    except (LookupError, TypeError, ValueError) as error:
+        message = f"'{path}' is damaged: its record of the flight is invalid"
+        raise StateError(message) from error
+    rows = _rows_before(Log.read(folder), flight.record.kept, folder)
+    return FlownPart(rows, float(header["every_s"]))
+
+
+def _rows_before(log: Log, kept: Mapping[str, int], folder: Path) -> RowBlock:
+    """Return the rows that a log had at the checkpoint.
+
+    Raises:
+        StateError: if it has fewer.
+    """
+    rows: dict[str, np.ndarray] = {}
+    for name, count in kept.items():
+        if name not in log.tables or len(log.values(name)) < count:
+            message = f"the log in '{folder}' lacks rows of '{name}' from before the checkpoint"
+            raise StateError(message)
+        rows[name] = log.values(name)[:count]
+    return rows

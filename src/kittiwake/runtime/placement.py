@@ -1,0 +1,90 @@
+"""Placement of a vehicle in flight: another start, from which all but its guidance begins anew."""
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from math import isfinite
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from kittiwake.core.errors import CommandError, did_you_mean
+from kittiwake.core.keys import seed_key
+from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.runtime.program import Program
+from kittiwake.runtime.state_transfer import with_index_replaced
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.starts import lost_starts
+from kittiwake.sim.state import FleetState
+
+
+def start_at(truth: Kinematics, motion: Mapping[str, Any]) -> Start:
+    """Return a motion as a start, with the given fields of ``Start`` in place of its own.
+
+    Raises:
+        CommandError: if there is no such field.
+    """
+    known = [field.name for field in fields(Start)]
+    for name in motion:
+        if name not in known:
+            message = f"a vehicle has no {name} to set. {did_you_mean(name, known)}"
+            raise CommandError(message)
+    euler = truth.euler_world_from_body
+    present: dict[str, Any] = {
+        "position_world_m": truth.position_world_m,
+        "roll_rad": euler.roll_rad,
+        "pitch_rad": euler.pitch_rad,
+        "yaw_rad": euler.yaw_rad,
+        "velocity_world_mps": truth.velocity_world_mps,
+        "angular_velocity_body_radps": truth.angular_velocity_body_radps,
+    }
+    return Start(**present | motion)
+
+
+def require_place(scenario: Scenario, vehicle: str, start: Start) -> None:
+    """Check that a vehicle can be placed at a start.
+
+    Raises:
+        CommandError: if it would be lost there, or if a number is not finite.
+        ScenarioError: if its model does not support such a start.
+    """
+    if not all(isfinite(float(number)) for number in jax.tree.leaves(start)):
+        message = f"'{vehicle}' cannot be placed: {start} holds numbers that are not finite"
+        raise CommandError(message)
+    moved = replace(scenario.vehicles[vehicle], start=start)
+    moved.dynamics.check_start(start)
+    for lost in lost_starts(scenario.world, {vehicle: moved}):
+        message = f"'{vehicle}' cannot be placed there: {lost.message}"
+        raise CommandError(message)
+
+
+def placed(
+    program: Program, state: FleetState, vehicle: str, start: Start, seed: int
+) -> FleetState:
+    """Return the state with a vehicle reset at another start; only its guidance continues.
+
+    Args:
+        program: a program with ``live_parameters``.
+        state: the state of its fleet.
+        vehicle: the name of the vehicle.
+        start: the other start.
+        seed: the seed of the flight.
+    """
+    group_index, index = program.fleet.locate(vehicle)
+    with program.precision_context():
+        before = program.parameters[0][group_index].start
+        new = jax.tree.map(lambda leaf, one: np.full_like(leaf, one), before, start)
+        parameters = eqx.tree_at(
+            lambda parameters: parameters[0][group_index].start,
+            program.parameters,
+            with_index_replaced(before, new, index),
+        )
+        initial, own = (
+            program.init(parameters, seed_key(seed)).groups[group_index],
+            state.groups[group_index],
+        )
+        kept = own.guidance, own.streams
+        fresh = eqx.tree_at(lambda group: (group.guidance, group.streams), initial, kept)
+        group = with_index_replaced(own, fresh, index)
+        return eqx.tree_at(lambda whole: whole.groups[group_index], state, group)

@@ -1,0 +1,97 @@
+"""Record of a flight that is stepped from Python, from which its log is made at any time."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+
+from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Memory
+from kittiwake.runtime.program import Program
+from kittiwake.runtime.row_layout import RowLayout, Violation
+from kittiwake.sim.state import FleetState
+
+# steps whose rows are kept as they come from the compiled step, before they are searched for events
+BLOCK_STEPS = 256
+
+
+@dataclass(frozen=True)
+class SteppedFlight:
+    """A flight up to now, as ``Flight`` describes one."""
+
+    layout: RowLayout
+    seed: int
+    duration_s: float
+    state: FleetState
+    outcome: FlightOutcome
+
+
+class StepRecord:
+    """Record of one flight, step by step.
+
+    Attributes:
+        ended: True once a row has ended the flight; later rows are not kept.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        record: FlightRecord,
+        violations: Callable[[], Violation],
+    ) -> None:
+        """Begin a record; ``violations`` returns those of the present state."""
+        self._program, self._record, self._violations = program, record, violations
+        self._memory = Memory([program.by_vehicle(np.empty(0), self._groups(np.empty(0)))])
+        self._rows: list[Any] = []
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """True once a row has ended the flight."""
+        return self._ended
+
+    def add(self, rows: Any) -> None:
+        """Add the rows of a step: those of all vehicles in one array, group by group."""
+        self._rows.append(rows)
+        if len(self._rows) == BLOCK_STEPS:
+            self._write()
+
+    def finished(self, last: Any = None) -> tuple[FlightOutcome, Memory]:
+        """Return the outcome and the rows up to now, with ``last`` as the rows of the last step."""
+        own = object.__new__(StepRecord)
+        own.__dict__ |= self.__dict__
+        own._record = deepcopy(self._record)
+        own._memory = Memory([*self._memory.blocks])
+        own._rows = [*self._rows, *([] if last is None else [last])]
+        own._write(ended=True)
+        return own._record.outcome, own._memory
+
+    def _write(self, *, ended: bool = False) -> None:
+        """Search the waiting rows for events and keep them, as far as the flight goes."""
+        rows, self._rows = self._rows, []
+        if self._ended or not rows:
+            return
+        record = self._record
+        numbers = np.stack([np.asarray(row, np.float64) for row in rows])
+        times = np.arange(record.tick, record.tick + len(rows)) / record.rate_hz
+        block = self._program.by_vehicle(times, self._groups(numbers))
+        kept, early_end = record.detect(block, self._violations)
+        if early_end is not None:
+            self._ended = True
+            record.outcome.status, record.outcome.reason = early_end
+        elif ended:
+            record.close()
+        record.write(self._memory, kept, ended=ended or self._ended)
+
+    def _groups(self, numbers: Float64[np.ndarray, "*_steps _numbers"]) -> list[np.ndarray]:
+        """Return each group's rows of some steps: by step, vehicle and column."""
+        groups, first = [], 0
+        for group in self._program.fleet.groups:
+            count = len(self._program.columns[group.names[0]]) - 1
+            size = count * len(group.names)
+            own = numbers[..., first : first + size] if numbers.size else np.empty((0, size))
+            groups.append(own.reshape(-1, len(group.names), count))
+            first += size
+        return groups

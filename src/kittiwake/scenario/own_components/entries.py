@@ -1,0 +1,102 @@
+"""Entries of components of the user's own in a scenario's data.
+
+In a scenario's data an ``OwnComponent`` stands where a file has an entry: an object of a Python
+program, or a class of a file. Entries with ``file`` and ``class`` become one only by ``with_code``
+of ``code_files``, for files that the caller allows; wherever else an entry comes from, the builder
+of scenarios refuses it. So code is never loaded from what comes through a page, ROS, the hub or a
+log.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from typing_extensions import override
+
+from kittiwake.scenario.own_components.roles import INTERFACES
+from kittiwake.scenario.problems import Plain, shortened
+
+FILE, CLASS, RATE, TYPE, ERRORS = "file", "class", "rate_hz", "type", "errors"
+# keys of an entry beside the arguments of the class
+ENTRY_KEYS = (FILE, CLASS, RATE, ERRORS)
+
+
+@dataclass(eq=False)
+class OwnComponent:
+    """Component of the user's own: plain Python, or JAX.
+
+    Attributes:
+        given: an object with ``update``, or a component; a component's class if the scenario gives
+            its parameters; None if its code is not loaded, as for pictures of a log.
+        title: name of the class.
+        entry: its entry in a scenario file; None if only a Python program can give it.
+        file: the file with the class; None for an object of a Python program.
+    """
+
+    given: Any
+    title: str
+    entry: dict[str, Any] | None = None
+    file: Path | None = None
+
+    @classmethod
+    def of(cls, given: Any) -> "OwnComponent":
+        """Return the entry of an object that a Python program gives."""
+        return cls(given, type(given).__name__)
+
+    def as_entry(self) -> dict[str, Any]:
+        """Return the entry of a scenario file, without ``file`` if only a program can give it."""
+        return {CLASS: self.title} if self.entry is None else dict(self.entry)
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the arguments of the class in the entry."""
+        return {key: value for key, value in (self.entry or {}).items() if key not in ENTRY_KEYS}
+
+    def __deepcopy__(self, memo: object) -> "OwnComponent":
+        return self
+
+    @override
+    def __repr__(self) -> str:
+        return f"<{self.title} {id(self):#x}>"
+
+
+def is_own(value: object) -> bool:
+    """Return True for an object that is a component in plain Python or JAX, or a class of one."""
+    if isinstance(value, INTERFACES):
+        return True
+    return callable(getattr(value, "update", None)) and not isinstance(value, Mapping | set)
+
+
+def holds_own(value: Any) -> bool:
+    """Return True for a component of the user's own, and for a list with one."""
+    return any(
+        isinstance(one, OwnComponent) for one in (value if isinstance(value, list) else [value])
+    )
+
+
+def as_file_data(value: Any) -> Plain:
+    """Return a scenario's data with the entries of components of the user's own in their place."""
+    if isinstance(value, OwnComponent):
+        return value.as_entry()
+    if isinstance(value, dict):
+        return {key: as_file_data(part) for key, part in value.items()}
+    return [as_file_data(part) for part in value] if isinstance(value, list) else value
+
+
+def refusal(entry: Mapping[str, Any]) -> str:
+    """Return the reason why an entry with ``file`` or ``class`` is not built."""
+    if FILE not in entry:
+        return (
+            f"{shortened(entry[CLASS])} is an object of a Python program, which a scenario file "
+            "cannot hold; write file and class, such as {file: mine.py, class: Mine}, or a "
+            "registered type"
+        )
+    return (
+        f"{shortened(entry[FILE])} holds code, which is loaded only where it is allowed; add "
+        "--allow-code DIR with its folder (in Python: allow_code=DIR)"
+    )
+
+
+def is_code(entry: Plain) -> bool:
+    """Return True for an entry that names a class of a file."""
+    return isinstance(entry, dict) and TYPE not in entry and bool({FILE, CLASS} & entry.keys())

@@ -1,0 +1,397 @@
+"""Sensors, estimators and guidance in plain Python or JAX fly like those of the package."""
+
+from typing import ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests.unit.runtime.stepped_flight import SteppedFlight
+
+import kittiwake as kw
+from kittiwake.core.errors import OwnComponentError, ScenarioError
+
+START = {"position_world_m": [0, 0, 2]}
+RATE_HZ = 200
+
+
+class Sonar:
+    """Distance to the ground with noise, without an echo in each fifth second of a second."""
+
+    rate_hz = 20
+
+    def __init__(self, noise_m=0.05):
+        self.noise_m = noise_m
+
+    def reset(self, vehicle, rng):
+        self.rng, self.count = rng, 0
+        assert vehicle.start.position_world_m.z == 2.0
+
+    def update(self, t_s, truth):
+        self.count += 1
+        if self.count % 5 == 0:
+            return None
+        range_m = truth.position_world_m.z + self.noise_m * self.rng.standard_normal()
+        return {"range_m": range_m, "echoes_m": np.array([range_m, self.count]), "near": True}
+
+    def state(self):
+        return {"count": self.count}
+
+    def restore(self, state):
+        self.count = state["count"]
+
+
+class AlphaBeta:
+    """Height and its rate from the sonar, everything else as at the start."""
+
+    rate_hz = 100
+    seen: ClassVar[list] = []
+
+    def reset(self, vehicle):
+        self.place = vehicle.start.position_world_m
+        self.height_m, self.rate_mps = self.place.z, 0.0
+
+    def update(self, t_s, measurements):
+        self.seen.append((t_s, measurements.fresh["sonar"], measurements["sonar"].range_m))
+        self.height_m += 0.01 * self.rate_mps
+        if measurements.fresh["sonar"]:
+            miss_m = measurements["sonar"].range_m - self.height_m
+            self.height_m += 0.3 * miss_m
+            self.rate_mps += 0.5 * miss_m
+        return kw.Kinematics.of(
+            position_world_m=[self.place.x, self.place.y, self.height_m],
+            velocity_world_mps=[0, 0, self.rate_mps],
+        )
+
+    def state(self):
+        return [self.height_m, self.rate_mps]
+
+    def restore(self, state):
+        self.height_m, self.rate_mps = state
+
+
+class Climb:
+    """Climbs at 0.5 m/s."""
+
+    rate_hz = 50
+    calls: ClassVar[list] = []
+
+    def update(self, t_s, estimate):
+        self.calls.append(t_s)
+        return kw.PositionYaw([0.0, 0.0, 2.0 + 0.5 * t_s], 0.0)
+
+    def state(self):
+        return None
+
+    def restore(self, state):
+        pass
+
+
+def scenario(duration_s=0.5, **parts):
+    vehicle = {"start": START, **parts}
+    vehicles = {"h": kw.Vehicle(model="hummingbird", **vehicle)}
+    return kw.Scenario(vehicles=vehicles, rate_hz=RATE_HZ, duration_s=duration_s)
+
+
+def all_three():
+    return {"sensors": {"sonar": Sonar()}, "estimator": AlphaBeta(), "guidance": Climb()}
+
+
+@pytest.fixture(scope="module")
+def own():
+    return kw.Simulation(scenario(**all_three()))
+
+
+@pytest.fixture(autouse=True)
+def _no_calls():
+    AlphaBeta.seen.clear()
+    Climb.calls.clear()
+
+
+def step_often(simulation, steps=60):
+    for _ in range(steps):
+        simulation.step()
+
+
+def test_all_roles_fly_and_are_logged(own):
+    log = own.run(duration_s=1.0)
+    assert log.summary["status"] == "completed"
+    rows = log.frame("h")
+    fresh = rows["sensor.sonar.fresh"] > 0
+    times = rows["time_s"][fresh].to_numpy()
+    ticks = np.round(times * 20).astype(int)
+    assert ticks.tolist() == [tick for tick in range(21) if tick % 5 != 4]
+    noise = (rows["sensor.sonar.range_m"] - rows["z_m"])[fresh]
+    assert 0.02 < noise.std() < 0.1
+    assert rows["sensor.sonar.echoes_1_m"][fresh].iloc[4] == 6
+    assert (rows["sensor.sonar.near"][fresh] == 1).all()
+    # what is lost is held
+    held = rows["sensor.sonar.range_m"]
+    assert held[4 * RATE_HZ // 20] == held[3 * RATE_HZ // 20]
+    assert abs(rows["estimate.z_m"].iloc[-1] - rows["z_m"].iloc[-1]) < 0.3
+    np.testing.assert_allclose(rows["setpoint.position_z_world_m"].iloc[-1], 2.5, atol=1e-9)
+    np.testing.assert_allclose(Climb.calls[:51], np.arange(51) / 50, atol=1e-12)
+    np.testing.assert_allclose([t_s for t_s, *_ in AlphaBeta.seen][:101], np.arange(101) / 100)
+
+
+def test_the_same_seed_has_the_same_bits(own):
+    frames = [own.run(seed=seed).frame("h") for seed in (1, 2, 1)]
+    assert frames[0].equals(frames[2])
+    name = "sensor.sonar.range_m"
+    assert abs(frames[0][name][0] - frames[1][name][0]) > 1e-6
+
+
+def test_steps_fly_as_a_run_however_often_they_are_looked_at(own):
+    flown = own.run().frame("h")
+    seen = [own.reset(seed=0)["h"]]
+    for tick in range(60):
+        if tick % 3:
+            own.observe()
+        own.step()
+        seen.append(own.observe()["h"])
+    for name, numbers in (
+        ("z_m", [one.truth.position_world_m.z for one in seen]),
+        ("sensor.sonar.range_m", [one.measurements["sonar"].range_m for one in seen]),
+        ("estimate.z_m", [one.estimate.position_world_m.z for one in seen]),
+    ):
+        np.testing.assert_allclose(numbers, flown[name][:61], atol=1e-12)
+    assert len(AlphaBeta.seen) <= 102 + 62
+
+
+def test_two_simulations_are_stepped_in_turn():
+    shared = scenario(**all_three())
+    one, other = kw.Simulation(shared), kw.Simulation(shared)
+    one.reset()
+    step_often(one, 7)
+    other.reset()
+    for _ in range(30):
+        one.step()
+        other.step()
+    step_often(other, 7)
+    heights = [each.observe()["h"].measurements["sonar"].range_m for each in (one, other)]
+    assert heights[0] == heights[1]
+
+
+def test_guidance_that_a_command_replaces_goes_on_afterwards(own):
+    own.reset()
+    for tick in range(40):
+        command = kw.AccelerationYaw(kw.Vec3(0.0, 0.0, 0.0), 0.0)
+        own.step({"h": command} if 10 <= tick < 20 else {})
+
+
+def test_a_sensor_that_nothing_reads_is_called_at_its_rate():
+    class Count:
+        rate_hz = 100
+        calls: ClassVar[list] = []
+
+        def update(self, t_s, truth):
+            self.calls.append(t_s)
+            return len(self.calls)
+
+    simulation = kw.Simulation(scenario(sensors={"count": Count()}))
+    Count.calls.clear()
+    simulation.reset()
+    step_often(simulation, 20)
+    np.testing.assert_allclose(Count.calls, [tick / 100 for tick in range(10)], atol=1e-12)
+    assert simulation.observe()["h"].measurements["count"].value == 11
+
+
+class Declared:
+    """Sensor of a type that it declares."""
+
+    measures = kw.measurements.GnssMeasurement
+
+    def update(self, t_s, truth):
+        if t_s < 0.02:
+            return None
+        return kw.measurements.GnssMeasurement(
+            truth.position_world_m.array, truth.velocity_world_mps, 7, 1, 1.0, 1.0, 1.0, True
+        )
+
+
+def test_a_declared_measurement_feeds_estimators_and_errors():
+    entry = {"sensors": {"imu": "imu", "gnss": Declared()}, "estimator": "ekf"}
+    log = kw.Simulation(scenario(**entry)).run()
+    assert log.summary["status"] == "completed"
+    rows = log.frame("h")
+    assert not rows["sensor.gnss.fresh"].iloc[:4].any()
+    assert rows["sensor.gnss.satellites"].iloc[-1] == 7
+    np.testing.assert_allclose(rows["sensor.gnss.position_z_world_m"][4:], rows["z_m"][4:])
+
+
+class JaxSonar(kw.AbstractSensor):
+    """Distance to the ground in JAX."""
+
+    measures: ClassVar[type] = kw.measurements.RangeMeasurement
+
+    offset_m: float = 0.0
+
+    def step(self, state, inputs, dt_s, key):
+        height = inputs.truth.position_world_m.z + self.offset_m
+        return state, kw.measurements.RangeMeasurement(height, jnp.asarray(True))
+
+
+class JaxTruth(kw.AbstractEstimator):
+    """The truth."""
+
+    def step(self, state, inputs, dt_s, key):
+        return state, inputs.truth
+
+
+class JaxHold(kw.AbstractGuidance):
+    """Holds the height of the start."""
+
+    def command_types(self):
+        return (kw.PositionYaw,)
+
+    def step(self, state, inputs, dt_s, key):
+        return state, kw.PositionYaw(kw.Vec3(0.0, 0.0, 2.0), 0.0)
+
+
+def test_components_in_jax_need_no_registration():
+    entry = {
+        "sensors": {"sonar": JaxSonar(0.5)},
+        "estimator": JaxTruth(),
+        "guidance": JaxHold(),
+    }
+    simulation = kw.Simulation(scenario(**entry))
+    assert not simulation.program.on_host
+    rows = simulation.run().frame("h")
+    np.testing.assert_allclose(rows["sensor.sonar.range_m"], rows["z_m"] + 0.5)
+
+
+def failing(base, returned=None):
+    class Failing(base):
+        def update(self, t_s, given):
+            if t_s > 0.1:
+                return 1.0 / (t_s - t_s) if returned is None else returned
+            return super().update(t_s, given)
+
+    return Failing()
+
+
+@pytest.mark.parametrize("role", ["sonar", "estimator", "guidance"])
+def test_an_exception_ends_the_flight_with_its_place(role):
+    parts = all_three()
+    if role == "sonar":
+        parts["sensors"] = {"sonar": failing(Sonar)}
+    else:
+        parts[role] = failing(type(parts[role]))
+    simulation = kw.Simulation(scenario(**parts))
+    log = simulation.run()
+    assert log.summary["status"] == "failed"
+    reason = log.summary["reason"]
+    assert reason.startswith("Failing of 'h' at 0.1")
+    assert "ZeroDivisionError: float division by zero (test_own_components.py, line " in reason
+    assert 0.1 < log.frame("h")["time_s"].iloc[-1] < 0.16
+    assert np.isfinite(log.frame("h")["x_m"]).all()
+    simulation.reset()
+    with pytest.raises(OwnComponentError, match="Failing of 'h' at 0.1"):
+        step_often(simulation)
+    simulation.reset()
+    simulation.step()
+
+
+GOOD = kw.Kinematics.of([0, 0, 2])
+
+
+@pytest.mark.parametrize(
+    ("role", "returned", "message"),
+    [
+        ("sensors", 3.0, "update returned value; must be range_m, echoes_m, near, as at the start"),
+        ("sensors", {"range_m": np.nan, "echoes_m": [1, 2], "near": 0}, "must be a finite number"),
+        ("sensors", {"range_m": 1, "echoes_m": [1], "near": 0}, "as echoes_m; must be 2 finite"),
+        ("sensors", GOOD, "update returned a Kinematics; must be a number, an array"),
+        ("sensors", "near", "update returned near; must be a number"),
+        ("estimator", [0, 0, 2], "returned a list; must be a kw.Kinematics"),
+        ("estimator", kw.Kinematics.of([0, 0, np.inf]), "as position_world_m; must be finite"),
+        ("estimator", kw.Kinematics.of([0, 0, 2], q_world_from_body=[2, 0, 0, 0]), "norm 2"),
+        ("guidance", [0, 0, 2], "update must return a command of finite numbers.*is a list"),
+        ("guidance", kw.ThrustTorque(1.0, kw.Vec3.zero()), "of 4 numbers.*same command type"),
+    ],
+)
+def test_a_wrong_result_is_named(role, returned, message):
+    parts = all_three()
+    if role == "sensors":
+        parts["sensors"] = {"sonar": failing(Sonar, returned)}
+    else:
+        parts[role] = failing(type(parts[role]), returned)
+    simulation = kw.Simulation(scenario(**parts))
+    simulation.reset()
+    with pytest.raises(OwnComponentError, match=message):
+        step_often(simulation)
+
+
+def silent(**attributes):
+    return type("Silent", (), {"update": lambda *_: None, **attributes})()
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"sensors": {"s": silent()}}, "Silent.update returned None at the start.*measures = kw"),
+        ({"sensors": {"s": silent(measures=3)}}, "Silent.measures: got 3; must be a class of kw"),
+        ({"sensors": {"s": silent(update=lambda *_: [][0])}}, "by which what it measures is found"),
+        ({"sensors": {"s": JaxTruth()}}, "another kind of component; must be a kw.AbstractSensor"),
+        ({"guidance": silent()}, "update must return a command.*NoneType"),
+        ({"guidance": silent(produces="up")}, "Silent.produces: got 'up'"),
+        ({"estimator": silent(rate_hz=7)}, "rate_hz 7 does not divide"),
+        ({"estimator": AlphaBeta}, "AlphaBeta: got the class|type: got"),
+    ],
+)
+def test_what_does_not_fit_is_refused_at_the_start(parts, message):
+    with pytest.raises(ScenarioError, match=message):
+        scenario(**parts)
+
+
+def test_batches_and_linear_models_are_refused_by_the_class(own):
+    with jax.enable_x64(True):
+        states = jax.tree.map(lambda leaf: leaf[None], own.init(kw.seed_key(0)))
+        message = "is a sensor in plain Python, which flies one world.*kw.AbstractSensor"
+        with pytest.raises(OwnComponentError, match=message):
+            jax.vmap(own.advance)(states)
+    with pytest.raises(ScenarioError, match="Sonar of 'h' is plain Python, which cannot be differ"):
+        kw.linearize(own.scenario, at_s=0.1)
+
+
+def test_a_trim_counts_dynamics_alone(own):
+    assert kw.trim(own.scenario.vehicles["h"]).command is not None
+
+
+def test_a_live_flight_goes_on_through_a_change():
+    flight = SteppedFlight(scenario(**all_three()))
+    AlphaBeta.seen.clear()
+    flight.fly(0.1)
+    flight.executor.change("world.wind", "[1, 0, 0]")
+    flight.settle()
+    rows = flight.fly(0.2)
+    assert flight.executor.failure() is None
+    assert np.isfinite(flight.columns(rows, "h", "sensor.sonar.range_m", "estimate.z_m")).all()
+    assert len(AlphaBeta.seen) == 30
+    flight.executor.__exit__()
+
+
+def test_single_precision_flies():
+    simulation = kw.Simulation(scenario(0.1, **all_three()), precision="float32")
+    assert simulation.run().summary["status"] == "completed"
+
+
+def test_each_vehicle_has_its_own():
+    vehicles = {
+        "h": kw.Vehicle(
+            model="hummingbird", start=START, count=2, spacing_m=[2, 0, 0], **all_three()
+        )
+    }
+    log = kw.Simulation(kw.Scenario(vehicles=vehicles, rate_hz=RATE_HZ, duration_s=0.1)).run()
+    first, second = (log.frame(name) for name in ("h-1", "h-2"))
+    assert second["estimate.x_m"].iloc[0] == 2.0
+    # streams of their own
+    assert first["sensor.sonar.range_m"][0] != second["sensor.sonar.range_m"][0]
+
+
+def test_it_does_not_change_what_a_sensor_beside_it_measures():
+    alone = kw.Simulation(scenario(0.1, sensors={"imu": "imu"})).run().frame("h")
+    beside = kw.Simulation(scenario(0.1, sensors={"imu": "imu", "sonar": Sonar()})).run()
+    columns = [name for name in alone if name.startswith("sensor.imu")]
+    # the same draws; another program rounds differently
+    np.testing.assert_allclose(alone[columns], beside.frame("h")[columns], atol=1e-12)
