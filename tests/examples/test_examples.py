@@ -89,6 +89,24 @@ def test_own_controller(printed):
     assert misses[-1] < 0.15
 
 
+def test_hummingbird_circle(printed):
+    out, folder = printed("hummingbird_circle")
+    assert out.split()[:4] == ["h", "own", "lee", "position"]
+    # from rest, on a circle of 1 m
+    ((own_m, lee_m, position_m),) = numbers(r"RMS \(m\) +(\S+) +(\S+) +(\S+)\n", out)
+    assert own_m < 0.1
+    assert max(lee_m, position_m) < 0.4
+    assert (folder / "circle.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_program_is_at_most_as_long_as_that_of_rotorpy():
+    page = (ROOT / "docs" / "from-rotorpy.md").read_text("utf-8")
+    assert '--8<-- "examples/hummingbird_circle.py"' in page
+    (theirs,) = re.findall(r'=== "RotorPy"\n\n    ```python\n(.*?)\n    ```', page, re.DOTALL)
+    own = (ROOT / "examples" / "hummingbird_circle.py").read_text("utf-8")
+    assert len(own.splitlines()) <= len(theirs.splitlines())
+
+
 @pytest.mark.slow
 def test_monte_carlo(printed):
     out, _ = printed("monte_carlo")

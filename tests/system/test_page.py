@@ -19,7 +19,7 @@ TOKEN = "a secret of the cockpit"
 def opened(monkeypatch):
     """Targets that the browser opens."""
     found = []
-    monkeypatch.setattr(page_module, "_has_desktop", lambda: True)
+    monkeypatch.setattr(page_module, "has_desktop", lambda: True)
     monkeypatch.setattr(page_module.webbrowser, "open", found.append)
     return found
 

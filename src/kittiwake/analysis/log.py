@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float64
@@ -15,7 +16,7 @@ from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.analysis.portable_scenario import PortableScenario
 from kittiwake.analysis.table import Event, Table
 from kittiwake.core.errors import LogError, did_you_mean
-from kittiwake.core.extras import import_optional
+from kittiwake.core.extras import import_optional, require_cockpit
 
 if TYPE_CHECKING:  # each takes half a second or more to import, and most runs need none
     import pandas
@@ -27,6 +28,20 @@ SUMMARY_FILE = "summary.json"
 # version of the format of that file
 FORMAT = 1
 REPLACE = "Remove it, or restore the one that 'kittiwake run' wrote."
+
+
+@runtime_checkable
+class OpenView(Protocol):
+    """Page that shows a log until it is closed."""
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        ...
+
+    def close(self) -> None:
+        """Close the page."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +97,11 @@ class Log:
             status,
         ]
         return f"<Log of {', '.join(part for part in parts if part)}>"
+
+    def _repr_html_(self) -> str:
+        from kittiwake.analysis.log_html import log_html
+
+        return log_html(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,6 +192,24 @@ class Log:
 
         second = None if other is None else SecondRun(other)
         return draw_overview(self, style=find_style(style), only=only, second=second)
+
+    def view(self, port: int | None = None) -> "OpenView":
+        """Replay the log in 3-D on a page of this machine, as ``kittiwake view`` does.
+
+        A notebook embeds the page. Elsewhere the browser opens it, if there is a desktop. The page
+        is closed by ``close()`` of the result, and at the end of the program.
+
+        Args:
+            port: the port of the page; any free one by default.
+
+        Raises:
+            MissingExtraError: without the extra ``cockpit``.
+            LogError: if there are no rows to show, or the scenario is unknown.
+            CockpitError: if the port is not available.
+        """
+        require_cockpit()
+        # by name, as the page belongs to a layer above logs
+        return import_module("kittiwake.cockpit.log_view").open_view(self, port)
 
     def save(self, folder: str | Path) -> None:
         """Write log, scenario, summary and picture into a folder, as ``kittiwake run`` does.

@@ -6,7 +6,7 @@ A value that does not apply or is not finite is None. Rows in which a vehicle's 
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from math import isfinite
+from math import degrees, isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +38,16 @@ SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 LEAST_SHOWN = 1e-4
 
 Rows = Float64[np.ndarray, "rows part"]
+# titles of ``vehicle_rows``, with the units in a second line
+VEHICLE_TITLES = (
+    "vehicle",
+    "x, y, z at end\nm",
+    "speed\nm/s",
+    "path\nm",
+    "max tilt\ndeg",
+    "RMS error\nm",
+    "valid",
+)
 
 
 class FlownVehicle(NamedTuple):
@@ -117,6 +127,26 @@ def summarize(
             **({"estimate": estimates} if estimates else {}),
         },
     }
+
+
+def vehicle_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the main results of each vehicle in a summary, as texts below ``VEHICLE_TITLES``."""
+    return [
+        (
+            name,
+            ", ".join(f"{x:z.2f}" for x in vehicle["final_position_m"] or []) or "-",
+            _shown(vehicle["final_speed_mps"]),
+            _shown(vehicle["distance_m"]),
+            _shown(None if (tilt := vehicle["max_tilt_rad"]) is None else degrees(tilt)),
+            _shown(vehicle["tracking_rms_m"]),
+            "yes" if vehicle["valid"] else "no",
+        )
+        for name, vehicle in summary["vehicles"].items()
+    ]
+
+
+def _shown(value: float | None) -> str:
+    return "-" if value is None else in_digits(value)
 
 
 def in_digits(value: float) -> str:

@@ -1,7 +1,6 @@
 """Cockpit page, for the commands that show it."""
 
 import json
-import os
 import sys
 import webbrowser
 from collections.abc import Callable, Generator
@@ -13,16 +12,14 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from kittiwake.cli.hub import read_token
+from kittiwake.cockpit.desktop import has_desktop
 from kittiwake.core.errors import CockpitError
-from kittiwake.core.extras import import_optional
 
 if TYPE_CHECKING:
     from kittiwake.cockpit.auth_proxy import AuthProxy
     from kittiwake.cockpit.cockpit import Cockpit
     from kittiwake.cockpit.server import PageServer
 
-EXTRA = "cockpit"
-MODULES = ("viser", "websockets")
 DEFAULT_PORT = 8080
 LOOPBACK = "127.0.0.1"
 
@@ -49,16 +46,6 @@ class PageOptions(NamedTuple):
     quiet: bool
 
 
-def require_cockpit() -> None:
-    """Check that the libraries of the page are installed.
-
-    Raises:
-        MissingExtraError: if one is missing.
-    """
-    for module in MODULES:
-        import_optional(module, EXTRA)
-
-
 @contextmanager
 def open_page(build: "Callable[[PageServer], Cockpit]", page: PageOptions) -> "Generator[Cockpit]":
     """Serve the page that ``build`` creates, and print its address, while the context lasts.
@@ -81,7 +68,7 @@ def open_page(build: "Callable[[PageServer], Cockpit]", page: PageOptions) -> "G
         cockpit = stack.enter_context(build(server))
         if not page.quiet:
             sys.stderr.write(f"The cockpit is at {proxy.address}\n")
-        if page.browser and _has_desktop():
+        if page.browser and has_desktop():
             address = _browser_address(proxy.address, secret=token is not None)
             webbrowser.open(stack.enter_context(address))
         yield cockpit
@@ -112,9 +99,3 @@ def _open_proxy(open_at: "Callable[[int], AuthProxy]", port: int | None) -> "Aut
         return open_at(DEFAULT_PORT)
     except CockpitError:
         return open_at(0)
-
-
-def _has_desktop() -> bool:
-    if sys.platform in ("darwin", "win32"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -28,9 +28,9 @@ from kittiwake.cli.page import (
     PageOptions,
     Port,
     TokenFile,
-    require_cockpit,
 )
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.extras import require_cockpit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

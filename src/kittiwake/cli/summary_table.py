@@ -1,11 +1,9 @@
 """Terminal table and lines of a run's summary."""
 
-from math import degrees
-
 from rich import box
 from rich.table import Table
 
-from kittiwake.analysis.summary import in_digits
+from kittiwake.analysis.summary import VEHICLE_TITLES, in_digits, vehicle_rows
 from kittiwake.cli.metrics import Metrics
 from kittiwake.core.units import UNIT_SYMBOLS
 
@@ -15,7 +13,7 @@ MAX_EVENTS = 10
 
 def vehicle_table(summary: Metrics) -> Table:
     """Return a table with a row for each of the first twenty vehicles."""
-    vehicles = summary["vehicles"]
+    rows = vehicle_rows(summary)
     table = Table(
         title=summary["scenario"],
         title_justify="left",
@@ -24,29 +22,14 @@ def vehicle_table(summary: Metrics) -> Table:
         collapse_padding=True,
         pad_edge=False,
     )
-    table.add_column("vehicle", no_wrap=True)
-    for heading in (
-        "x, y, z at end\nm",
-        "speed\nm/s",
-        "path\nm",
-        "max tilt\ndeg",
-        "RMS error\nm",
-        "valid",
-    ):
+    first, *others = VEHICLE_TITLES
+    table.add_column(first, no_wrap=True)
+    for heading in others:
         table.add_column(heading, justify="right", no_wrap=True)
-    for name, vehicle in list(vehicles.items())[:MAX_ROWS]:
-        tilt = vehicle["max_tilt_rad"]
-        table.add_row(
-            name,
-            ", ".join(f"{x:z.2f}" for x in vehicle["final_position_m"] or []) or "-",
-            _number(vehicle["final_speed_mps"]),
-            _number(vehicle["distance_m"]),
-            _number(None if tilt is None else degrees(tilt)),
-            _number(vehicle["tracking_rms_m"]),
-            "yes" if vehicle["valid"] else "no",
-        )
-    if len(vehicles) > MAX_ROWS:
-        table.caption = f"and {len(vehicles) - MAX_ROWS} more in summary.json"
+    for row in rows[:MAX_ROWS]:
+        table.add_row(*row)
+    if len(rows) > MAX_ROWS:
+        table.caption = f"and {len(rows) - MAX_ROWS} more in summary.json"
     return table
 
 

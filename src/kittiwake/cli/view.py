@@ -19,10 +19,10 @@ from kittiwake.cli.page import (
     Port,
     TokenFile,
     open_page,
-    require_cockpit,
 )
 from kittiwake.cli.run import as_overrides, keep_compiled, show_progress
 from kittiwake.core.errors import CockpitError
+from kittiwake.core.extras import require_cockpit
 
 if TYPE_CHECKING:
     from kittiwake.cockpit.server import PageServer

@@ -86,11 +86,14 @@ class Authenticator:
         hosts: allowed values of the ``Host`` field if there is no token.
         token: secret that the first request carries in its address.
         cookie_name: name of the cookie that authenticates later requests.
+        framed: True if other pages may ask for the page to show it in a frame; the header of the
+            page then names those that may.
     """
 
     hosts: frozenset[str]
     token: str | None = None
     cookie_name: str = COOKIE
+    framed: bool = False
 
     def respond(self, raw: bytes) -> AuthResponse | None:
         """Return the response to a request by its first bytes; None if it is admitted."""
@@ -101,7 +104,7 @@ class Authenticator:
         if head is None or len(head.fields.get("host", ())) != 1:
             return NOT_HTTP
         host = head.field("host").lower()
-        if _is_cross_site(head, host):
+        if _is_cross_site(head, host, framed=self.framed):
             return CROSS_SITE
         return self._by_host(host) if self.token is None else self._by_token(head, self.token)
 
@@ -159,13 +162,14 @@ def allowed_hosts(names: Iterable[str], port: int) -> frozenset[str]:
     return frozenset([*without_port, *(f"{name}:{port}" for name in shown)])
 
 
-def _is_cross_site(head: RequestHead, host: str) -> bool:
+def _is_cross_site(head: RequestHead, host: str, *, framed: bool) -> bool:
     own = {f"http://{host}", f"https://{host}"}
     if any(origin.lower() not in own for origin in head.fields.get("origin", ())):
         return True
-    # another site may link to the page, but not show it in a frame
+    # another site may link to the page, but show it in a frame only if that was asked for
     site, shown_as = head.field("sec-fetch-site"), head.field("sec-fetch-dest")
-    return site not in ("", "none", "same-origin") and shown_as != "document"
+    shown = ("document", "iframe") if framed else ("document",)
+    return site not in ("", "none", "same-origin") and shown_as not in shown
 
 
 def _tokens_in(head: RequestHead) -> list[str]:

@@ -62,13 +62,21 @@ class AuthProxy:
         inner_port: port of the page server.
         token: secret that a browser presents in its first request.
         secret: value of ``PASS_HEADER`` that the page server requires.
+        framed: whether other pages may ask for the page to show it in a frame.
     """
 
     def __init__(
-        self, host: str, port: int, inner_port: int, token: str | None = None, secret: str = ""
+        self,
+        host: str,
+        port: int,
+        inner_port: int,
+        token: str | None = None,
+        secret: str = "",
+        *,
+        framed: bool = False,
     ) -> None:
         self._host, self._port, self._token = host, port, token
-        self._inner_port = inner_port
+        self._inner_port, self._framed = inner_port, framed
         self._pass_header = f"{PASS_HEADER}: {secret}\r\n".encode() if secret else b""
         self._connections: set[asyncio.Task[None]] = set()
         self._pending = PendingConnections[asyncio.Task[None]](MAX_PENDING)
@@ -101,12 +109,13 @@ class AuthProxy:
         names = {"localhost", LOOPBACK, LOOPBACK_6, self._host, self._bound_host}
         cookie_name = f"{COOKIE}-{self._port}"  # browsers share cookies between ports
         self._authenticator = Authenticator(
-            allowed_hosts(names, self._port), self._token, cookie_name
+            allowed_hosts(names, self._port), self._token, cookie_name, self._framed
         )
         self._closing = asyncio.Event()
         self._loop = asyncio.new_event_loop()
+        # a program that has not closed its page may end
         self._thread = threading.Thread(
-            target=self._run, args=(listener,), name="cockpit auth proxy"
+            target=self._run, args=(listener,), name="cockpit auth proxy", daemon=True
         )
         self._thread.start()
         return self

@@ -1,5 +1,6 @@
-"""Loading of a run folder for playback."""
+"""Loading of recorded flights for playback."""
 
+import shutil
 from pathlib import Path
 
 from kittiwake.analysis.log import SCENARIO_FILE, Log
@@ -23,4 +24,28 @@ def recorded(folder: Path) -> LogPlayback:
             "file that 'kittiwake run' wrote."
         )
         raise LogError(message)
+    return LogPlayback(log, load_recorded(file))
+
+
+def playback_of(log: Log, folder: Path) -> LogPlayback:
+    """Return the playback of a log that may be in memory alone.
+
+    Args:
+        log: the log.
+        folder: an empty folder for the files of its scenario, which lasts as long as the playback.
+
+    Raises:
+        LogError: if the log is empty, or its scenario is unknown or different.
+        ScenarioError: if the scenario cannot be read.
+    """
+    if log.portable is None:
+        message = (
+            "this log has no scenario, without which it cannot be shown. Take the log of a run, or "
+            "that of a folder by Log.read."
+        )
+        raise LogError(message)
+    file = folder / SCENARIO_FILE
+    file.write_text(log.portable.text, encoding="utf-8")
+    for name, source in log.portable.files.items():
+        shutil.copyfile(source, folder / name)
     return LogPlayback(log, load_recorded(file))

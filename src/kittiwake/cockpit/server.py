@@ -5,9 +5,8 @@ import hmac
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Generator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from http import HTTPStatus
-from io import StringIO
 from typing import Any, TypeAlias
 
 import viser
@@ -20,6 +19,7 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from kittiwake.cockpit.auth_proxy import PASS_HEADER
+from kittiwake.cockpit.desktop import quiet
 from kittiwake.cockpit.values import is_allowed
 
 LOOPBACK = "127.0.0.1"
@@ -39,16 +39,9 @@ CONTENT_SECURITY_POLICY = {
     "connect-src": "'self' data: blob:",
     "base-uri": "'none'",
     "form-action": "'none'",
-    "frame-ancestors": "'none'",
 }
-PAGE_HEADERS = (
-    (
-        "Content-Security-Policy",
-        "; ".join(f"{name} {sources}" for name, sources in CONTENT_SECURITY_POLICY.items()),
-    ),
-    ("X-Content-Type-Options", "nosniff"),
-    ("Referrer-Policy", "no-referrer"),
-)
+# pages of notebooks on this machine, in a browser or in an editor
+NOTEBOOKS = "http://localhost:* http://127.0.0.1:* http://[::1]:* vscode-webview: vscode-file:"
 
 Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
 ProcessRequest: TypeAlias = Callable[[ServerConnection, Request], Response | None]
@@ -60,19 +53,23 @@ class PageServer(viser.ViserServer):
     """viser server on a free loopback port, for an ``AuthProxy`` that presents its ``secret``.
 
     Other clients and invalid messages are refused.
+
+    Args:
+        framed_by: the origins whose pages may show this one in a frame.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, framed_by: str = "'none'") -> None:
         self.secret = secrets.token_hex(16)
+        headers = page_headers(framed_by)
         # viser prints an address that no user should open
-        with redirect_stdout(StringIO()), _require_secret(self.secret):
+        with quiet(), _require_secret(self.secret, headers):
             super().__init__(host=LOOPBACK, port=0, verbose=False)
         _check_values(self.gui)
         self.on_client_connect(_on_connect)
 
     @override
     def stop(self) -> None:
-        with redirect_stdout(StringIO()):
+        with quiet():
             super().stop()
 
     @override
@@ -106,7 +103,7 @@ def _check_values(gui: viser.GuiApi) -> None:
 
 
 @contextmanager
-def _require_secret(secret: str) -> Generator[None]:
+def _require_secret(secret: str, headers: Mapping[str, str]) -> Generator[None]:
     """Make servers started in the context require the secret; viser has no hook."""
     serve = websockets.serve
 
@@ -120,7 +117,7 @@ def _require_secret(secret: str) -> Generator[None]:
             presented = request.headers.get(PASS_HEADER, "")
             if not hmac.compare_digest(presented.encode(), secret.encode()):
                 return connection.respond(HTTPStatus.FORBIDDEN, "Access to this port is denied.\n")
-            return _respond(connection, request, process_request)
+            return _respond(connection, request, process_request, headers)
 
         options["max_size"] = MAX_MESSAGE_BYTES
         return serve(_closing_on_errors(handler), *args, process_request=check_secret, **options)
@@ -132,8 +129,21 @@ def _require_secret(secret: str) -> Generator[None]:
         websockets.serve = serve
 
 
+def page_headers(framed_by: str) -> dict[str, str]:
+    """Return the security headers of a page that the pages of some origins may show in a frame."""
+    policy = CONTENT_SECURITY_POLICY | {"frame-ancestors": framed_by}
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {source}" for name, source in policy.items()),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+    }
+
+
 def _respond(
-    connection: ServerConnection, request: Request, process_request: ProcessRequest
+    connection: ServerConnection,
+    request: Request,
+    process_request: ProcessRequest,
+    headers: Mapping[str, str],
 ) -> Response | None:
     """Return the page with its security headers; None for a WebSocket."""
     if len(request.path) > MAX_PATH_LENGTH:
@@ -143,7 +153,7 @@ def _respond(
     except (OSError, ValueError):  # invalid file path
         return connection.respond(HTTPStatus.NOT_FOUND, "Page not found.\n")
     if response is not None:
-        for name, value in PAGE_HEADERS:
+        for name, value in headers.items():
             response.headers[name] = value
     return response
 

@@ -12,6 +12,9 @@ PACKAGES = {
     "pygame": "pygame-ce",
 }
 
+# modules of the page, which the extra ``cockpit`` installs
+COCKPIT, COCKPIT_MODULES = "cockpit", ("viser", "websockets")
+
 
 def import_optional(module: str, extra: str) -> ModuleType:
     """Return the module of an optional library.
@@ -28,3 +31,13 @@ def import_optional(module: str, extra: str) -> ModuleType:
         package = PACKAGES.get(library, library)
         message = f"this needs {package}. Install it with: pip install 'kittiwake[{extra}]'"
         raise MissingExtraError(message) from None
+
+
+def require_cockpit() -> None:
+    """Check that the libraries of the page are installed.
+
+    Raises:
+        MissingExtraError: if one is missing.
+    """
+    for module in COCKPIT_MODULES:
+        import_optional(module, COCKPIT)

@@ -5,6 +5,7 @@ from math import inf
 from os import PathLike, fspath
 from typing import Any
 
+from kittiwake.analysis.compared_flights import Comparison
 from kittiwake.analysis.response import COMMAND, Trial, command_spans, response
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
@@ -24,8 +25,10 @@ def compare(
     overrides: Mapping[str, Any] | Sequence[str] | None = None,
     noise: Mapping[str, Any] | Sequence[str] | None = None,
     allow_code: AllowedCode = None,
-) -> list[Trial]:
+) -> Comparison:
     """Fly each controller on the same scenario and seeds, which count up from the scenario's.
+
+    The result is a sequence of trials, with ``frame()`` and ``plot()``.
 
     Args:
         scenario: a library name, the path of a file, or a scenario.
@@ -46,7 +49,8 @@ def compare(
     items = _items(overrides or (), "overrides", '{"time.duration_s": 20}')
     deviations = None if noise is None else _items(noise, "noise", '{"position_m": 0.1}')
     source = scenario if isinstance(scenario, Scenario) else fspath(scenario)
-    return fly(variants(source, controllers, items, deviations, allow_code), seeds=seeds)
+    compared = variants(source, controllers, items, deviations, allow_code)
+    return Comparison(tuple(fly(compared, seeds=seeds)))
 
 
 def _items(given: Mapping[str, Any] | Sequence[str], name: str, example: str) -> list[str]:

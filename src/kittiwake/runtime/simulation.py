@@ -34,6 +34,7 @@ from kittiwake.scenario.load import AllowedCode, load_in_python
 from kittiwake.scenario.own_components.entries import as_file_data
 from kittiwake.scenario.own_components.hosts import with_hosts_of, with_new_hosts
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.scenario_html import scenario_html
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, Snapshot
@@ -66,6 +67,9 @@ class Simulation:
             f"<Simulation '{scenario.name}': {len(self.names)} vehicles, {scenario.duration_s:g} s "
             f"at {scenario.rate_hz:g} Hz, seed {scenario.seed}, {self.precision}>"
         )
+
+    def _repr_html_(self) -> str:
+        return scenario_html(self.scenario, "Simulation", {"precision": self.precision})
 
     @property
     def dt_s(self) -> float:

@@ -165,6 +165,11 @@ class Scenario:
         """
         return dump_document({"format": FORMAT, **self.document.data})
 
+    def _repr_html_(self) -> str:
+        from kittiwake.scenario.scenario_html import scenario_html
+
+        return scenario_html(self, "Scenario")
+
     def check_flight(self, duration_s: float | None = None) -> None:
         """Refuse a flight without a step, and one whose log would not fit into memory.
 

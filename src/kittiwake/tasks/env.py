@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.commands import Command
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.html import column_table, fact_table, heading
 from kittiwake.core.keys import fold_in_names, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.precision import fleet_precision
@@ -31,6 +32,8 @@ from kittiwake.tasks.space import Space
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
 Precision = Literal["float32", "float64"]
+# agents that are named in notebooks
+MAX_SHOWN = 5
 
 
 class EnvState(eqx.Module):
@@ -118,6 +121,32 @@ class Env:
             check_command_type(name, vehicle, self.action_mapping)
         self.randomization = Randomization.of(scenario) if randomized else Randomization()
         self.agent_index = AgentIndex.of(self.fleet, self.agents, len(self.action_mapping.reported))
+
+    def _repr_html_(self) -> str:
+        spans, space = self.action_mapping.spans, self.space
+        command = self.action_mapping.command_type.__name__
+        facts = {
+            "scenario": self.scenario.name,
+            "agents": ", ".join(self.agents[:MAX_SHOWN]) + ("…" if self.agents[MAX_SHOWN:] else ""),
+            "actions": f"{command}, {float(self.task.rate_hz):g} Hz",
+            "episode": f"{self.scenario.duration_s:g} s, {self.max_steps} actions",
+            "precision": self.precision,
+        }
+        actions = [
+            (name, f"{span.offset - span.scale:g}", f"{span.offset + span.scale:g}")
+            for name, span in spans.items()
+        ]
+        actions += [(name, "-1", "1") for name in self.action_mapping.reported]
+        observed = [
+            (name, f"{low:g}", f"{high:g}")
+            for name, low, high in zip(space.names, space.low, space.high, strict=True)
+        ]
+        return (
+            heading("Env", self.name)
+            + fact_table(facts)
+            + column_table(("action", "at -1", "at 1"), actions)
+            + column_table(("observation", "lowest", "highest"), observed)
+        )
 
     @property
     def name(self) -> str:

@@ -201,3 +201,23 @@ def test_long_heads_are_checked_in_linear_time(filling):
     ):
         LOCKED.respond(raw)
     assert time.process_time() - started_s < 0.2
+
+
+# in frames of other pages
+
+FRAMED = Authenticator(OPEN.hosts, framed=True)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize(
+    ("shown_as", "wanted"), [("iframe", None), ("empty", 403), ("script", 403)]
+)
+def test_only_a_page_that_may_be_framed_is_sent_to_frames(site, shown_as, wanted):
+    raw = request(sec_fetch_site=site, sec_fetch_dest=shown_as)
+    assert status(FRAMED, raw) == wanted
+    assert status(OPEN, raw) == 403
+
+
+def test_a_page_that_may_be_framed_still_refuses_other_origins_and_hosts():
+    assert status(FRAMED, request(origin="http://gulls.example", sec_fetch_dest="iframe")) == 403
+    assert status(FRAMED, request(host="gulls.example:8080", sec_fetch_dest="iframe")) == 403

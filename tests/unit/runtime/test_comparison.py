@@ -1,11 +1,18 @@
 """Comparing controllers: which are put where, that each gets the same, and what is refused."""
 
+from io import StringIO
+
 import numpy as np
 import pytest
+from IPython.core.formatters import DisplayFormatter
+from rich.console import Console
 
+from kittiwake.analysis.comparison import summaries
+from kittiwake.analysis.plots.comparison import draw_comparison
+from kittiwake.cli.comparison_table import comparison_tables
 from kittiwake.control.euler_attitude import EulerAttitude
 from kittiwake.core.commands import PositionYaw
-from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.errors import KittiwakeError, LogError, ScenarioError
 from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.runtime.comparison import compare
 from kittiwake.scenario.variants import variants
@@ -132,3 +139,38 @@ def test_a_string_in_place_of_a_list_is_refused_with_an_example(given, said, sce
     with pytest.raises(ScenarioError) as refused:
         compare(scenario, **({"controllers": ["position"]} | given))
     assert said in str(refused.value)
+
+
+def test_a_comparison_is_a_sequence_of_its_trials(trials):
+    assert len(trials) == 4
+    assert trials[0] is next(iter(trials))
+    assert list(trials[1:]) == list(trials)[1:]
+    assert repr(trials) == "<Comparison of position, euler-attitude: 4 trials>"
+
+
+def test_a_comparison_is_printed_as_the_command_prints_it(trials, monkeypatch):
+    for width in (80, 50):
+        monkeypatch.setenv("COLUMNS", str(width))
+        out = StringIO()
+        Console(file=out, width=width).print(*comparison_tables(summaries(trials), width))
+        assert [line.rstrip() for line in out.getvalue().splitlines()] == f"{trials}\n".splitlines()
+
+
+def test_a_frame_has_the_metrics_of_each_trial_with_units(trials):
+    frame = trials.frame()
+    assert list(frame["seed"]) == [7, 8, 7, 8]
+    assert {"rise_time_s", "overshoot_percent", "tracking_rms_m", "roughness_deg"} <= {*frame}
+    assert frame["tracking_rms_m"][0] == trials[0].response.tracking_rms_m
+
+
+def test_a_plot_is_the_picture_of_the_command(trials):
+    drawn = trials.plot()._repr_png_()
+    assert drawn == trials.plot("tern")._repr_png_() == draw_comparison(trials)._repr_png_()
+    with pytest.raises(LogError, match="no vehicle 'tren'. Did you mean 'tern'"):
+        trials.plot("tren")
+
+
+def test_a_notebook_shows_a_column_for_each_controller(trials):
+    html = DisplayFormatter().format(trials)[0]["text/html"]
+    for text in ("tern", "position", "euler-attitude", "tracking error, RMS (m)", "2 of 2"):
+        assert f">{text}<" in html or f" {text}<" in html
