@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from kittiwake.runtime.comparison import compare as compare
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.simulation import load as load
+    from kittiwake.runtime.simulation import resume as resume
     from kittiwake.runtime.stepper import Observation as Observation
     from kittiwake.scenario.definition import Vehicle as Vehicle
     from kittiwake.scenario.definition import World as World

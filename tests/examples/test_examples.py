@@ -107,6 +107,33 @@ def test_the_program_is_at_most_as_long_as_that_of_rotorpy():
     assert len(own.splitlines()) <= len(theirs.splitlines())
 
 
+def test_own_sensor(printed):
+    out, _ = printed("own_sensor")
+    ((echoes, all_echoes, noise_cm),) = numbers(r"(\d+) echoes of (\d+), .* by (\d+\.\d) cm", out)
+    # three tenths are lost, give or take four standard deviations
+    assert abs(echoes / all_echoes - 0.7) < 4 * (0.7 * 0.3 / all_echoes) ** 0.5
+    # the noise, and the ground on which the cone of a tilted body ends
+    assert 1.5 < noise_cm < 5.0
+
+
+def test_own_estimator(printed):
+    out, _ = printed("own_estimator")
+    (fix_m,), (estimate_m,) = numbers(r"scatters by (\d+\.\d+) m", out)
+    # at about 1 m/s and two fixes per second
+    assert 0.2 < fix_m < 0.6
+    assert estimate_m < 0.65 * fix_m
+
+
+def test_own_guidance(printed):
+    out, _ = printed("own_guidance")
+    ((east_m, west_m),) = numbers(r"flew (\S+) m to the east and (\S+) m to the west", out)
+    # the figure reaches 2 m, and the vehicle swings a little beyond it
+    assert 1.8 < east_m < 2.5
+    assert 1.8 < west_m < 2.5
+    ((rms_cm,),) = numbers(r"(\d+) cm from the setpoint", out)
+    assert rms_cm < 60
+
+
 @pytest.mark.slow
 def test_monte_carlo(printed):
     out, _ = printed("monte_carlo")

@@ -65,6 +65,18 @@ def _unflatten(names: Any, values: Iterable[Any]) -> BySensor:
 jax.tree_util.register_pytree_with_keys(BySensor, _flatten, _unflatten)
 
 
+class LatestMeasurements(BySensor):
+    """Latest measurement of each sensor, by name.
+
+    Attributes:
+        fresh: by sensor, True if the measurement is from this step.
+    """
+
+    def __init__(self, measurements: dict[str, Any], fresh: dict[str, bool]) -> None:
+        super().__init__(measurements)
+        self.fresh = BySensor(fresh)
+
+
 # latest measurement of each sensor, by name: of the type that the sensor measures
 Measurements: TypeAlias = dict[str, Any]
 

@@ -39,7 +39,7 @@ def start_at(truth: Kinematics, motion: Mapping[str, Any]) -> Start:
         "velocity_world_mps": truth.velocity_world_mps,
         "angular_velocity_body_radps": truth.angular_velocity_body_radps,
     }
-    return Start(**present | motion)
+    return Start(**{**present, **motion})
 
 
 def require_place(scenario: Scenario, vehicle: str, start: Start) -> None:

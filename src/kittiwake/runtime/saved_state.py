@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.analysis.output_file import output_file
@@ -141,7 +142,7 @@ def _leaves(tree: Any) -> list[tuple[str, Any]]:
 
 def _array_form(leaf: jax.ShapeDtypeStruct) -> jax.ShapeDtypeStruct:
     """Return the shape and type in which a leaf is written; a random key as two words."""
-    if jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.ShapeDtypeStruct((*leaf.shape, 2), np.uint32)
     return leaf
 

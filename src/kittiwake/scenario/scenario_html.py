@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kittiwake.core.html import column_table, fact_table, heading
-from kittiwake.scenario.own_controller import CLASS, OwnController
+from kittiwake.scenario.own_components.entries import CLASS, OwnComponent
 from kittiwake.scenario.scenario import Scenario
 
 TITLES = ("vehicle", "count", "model", "controllers", "guidance", "estimator", "sensors")
@@ -50,6 +50,6 @@ def _named(entry: Any) -> str:
         return DEFAULT
     if isinstance(entry, list):
         return ", ".join(map(_named, entry))
-    if isinstance(entry, OwnController):
+    if isinstance(entry, OwnComponent):
         return entry.title
     return str(entry.get("type", entry.get(CLASS, ""))) if isinstance(entry, dict) else str(entry)

@@ -279,7 +279,7 @@ def test_no_role_is_loaded_without_permission(in_roles):
 
 def test_errors_of_a_sensor_of_code_are_checked(in_roles, tmp_path):
     with pytest.raises(ScenarioError, match="roles.yaml:.*sonar.errors"):
-        load_scenario(in_roles("[{type: noice}]"), allow_code=tmp_path)
+        load_scenario(in_roles("[{type: none}]"), allow_code=tmp_path)
 
 
 def test_a_recorded_scenario_of_all_roles_is_read_without_code(in_roles):

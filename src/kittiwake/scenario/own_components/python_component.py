@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array
 from typing_extensions import TypeVar
 
+from kittiwake.core.component import AbstractComponent
 from kittiwake.core.errors import OwnComponentError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.geometry.scalar import Flag, Real
@@ -38,7 +39,7 @@ class OwnSetting(NamedTuple):
         return (self.start or Start()).kinematics()
 
 
-class AbstractPythonComponent(eqx.Module):
+class AbstractPythonComponent(AbstractComponent):
     """Component that calls an object in plain Python.
 
     Attributes:

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from kittiwake.core.errors import OwnComponentError
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.core.measurements import BySensor
+from kittiwake.core.measurements import LatestMeasurements
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
@@ -27,18 +27,6 @@ from kittiwake.scenario.own_components.python_component import (
 # of the norm of an attitude
 UNIT_TOLERANCE = 1e-3
 ATTITUDE = "q_world_from_body"
-
-
-class LatestMeasurements(BySensor):
-    """Latest measurement of each sensor, by name.
-
-    Attributes:
-        fresh: by sensor, True if the measurement is from this step.
-    """
-
-    def __init__(self, measurements: dict[str, Any], fresh: dict[str, bool]) -> None:
-        super().__init__(measurements)
-        self.fresh = BySensor(fresh)
 
 
 class PythonEstimator(AbstractPythonComponent, AbstractEstimator):
