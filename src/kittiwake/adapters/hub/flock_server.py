@@ -297,9 +297,9 @@ def _radio(scenario: Scenario, rate_hz: float) -> Scheduled[AbstractRadio]:
     return Scheduled(radio.component, every)
 
 
-def _put(leaf: Array, place: int, new: ArrayLike) -> Array | np.ndarray:
+def _put(leaf: Array | np.ndarray, place: int, new: ArrayLike) -> Array | np.ndarray:
     """Return a leaf with one vehicle's part replaced; on the host, where that is cheapest."""
-    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+    if isinstance(leaf, Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return leaf.at[place].set(new)
     changed = np.array(leaf)
     changed[place] = new
