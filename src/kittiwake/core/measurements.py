@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import fields
 from types import UnionType
-from typing import Any, ClassVar, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, NoReturn, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import equinox as eqx
 import jax
 from jaxtyping import AbstractArray, Array, Bool, Float
 from typing_extensions import override
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import UnknownSensorError, did_you_mean
 from kittiwake.core.parameters import Annotation
 from kittiwake.core.standard_altitude import standard_altitude
@@ -46,18 +47,18 @@ class AbstractMeasurement(eqx.Module):
 class BySensor(dict[str, Any]):
     """Dictionary by sensor name, whose errors suggest the nearest name."""
 
-    def __missing__(self, name: object) -> Any:
+    def __missing__(self, name: str) -> NoReturn:
         """Raise an error that suggests the nearest name."""
         message = f"there is no sensor {name!r}. {did_you_mean(str(name), list(self))}"
         raise UnknownSensorError(message)
 
 
-def _flatten(by_sensor: BySensor) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
+def _flatten(by_sensor: BySensor) -> tuple[list[tuple[Any, ArrayTree]], tuple[str, ...]]:
     names = tuple(sorted(by_sensor))
     return [(jax.tree_util.DictKey(name), by_sensor[name]) for name in names], names
 
 
-def _unflatten(names: Any, values: Iterable[Any]) -> BySensor:
+def _unflatten(names: tuple[str, ...], values: Iterable[ArrayTree]) -> BySensor:
     return BySensor(zip(names, values, strict=True))
 
 

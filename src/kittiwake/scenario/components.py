@@ -26,6 +26,7 @@ from kittiwake.guidance.route import Route
 from kittiwake.guidance.shore import Shore
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.instrument import Instrument
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.physics.mass_elements import MassElement, MassShape, combine_masses
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.files.grids import read_grid
@@ -125,8 +126,13 @@ class ComponentBuilder:
         return self.with_errors(sensor, checked, errors, _pop_key("rate_hz", rest)[0], path)
 
     def with_errors(
-        self, sensor: Any, checked: Any, errors_given: Plain, rate_hz: object, path: KeyPath
-    ) -> Any:
+        self,
+        sensor: Scheduled[AbstractSensor] | None,
+        checked: AbstractSensor | None,
+        errors_given: Plain,
+        rate_hz: Plain,
+        path: KeyPath,
+    ) -> Scheduled[Instrument] | None:
         """Return a sensor with errors, or None after collecting their mistakes.
 
         Args:
@@ -147,7 +153,7 @@ class ComponentBuilder:
             return None
         return Scheduled(Instrument(sensor.component, errors), sensor.every)
 
-    def _period_s(self, component: AbstractComponent, rate_hz: object) -> float:
+    def _period_s(self, component: AbstractComponent, rate_hz: Plain) -> float:
         """Return the period of the given rate, even if it does not divide the physics rate."""
         if _is_positive(rate_hz) and SLOWEST_HZ <= rate_hz <= self.rate_hz:
             return 1.0 / rate_hz

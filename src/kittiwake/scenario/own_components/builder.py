@@ -7,12 +7,13 @@ from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.own_components.entries import ERRORS, FILE, RATE, OwnComponent
 from kittiwake.scenario.own_components.host_object import HostObject
 from kittiwake.scenario.own_components.python_component import OwnSetting
-from kittiwake.scenario.own_components.roles import INTERFACES, SENSOR, Role
+from kittiwake.scenario.own_components.roles import INTERFACES, Role
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problems import KeyPath
 
@@ -47,9 +48,9 @@ class OwnComponentBuilder:
             if own.file is not None:
                 self.components.tables[*path, FILE] = own.file
             rate_hz = _rate_hz(own)
+            if not isinstance(component, AbstractSensor):
+                return self.components.scheduled_own(component, rate_hz, path)
             built = self.components.scheduled_own(component, rate_hz, path)
-            if role is not SENSOR:
-                return built
             errors = (own.entry or {}).get(ERRORS)
             return self.components.with_errors(built, component, errors, rate_hz, path)
         return None

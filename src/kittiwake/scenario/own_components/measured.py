@@ -5,7 +5,7 @@ from dataclasses import fields
 from functools import cache
 from math import prod
 from types import new_class
-from typing import Any, NamedTuple, Self, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -61,7 +61,7 @@ class MeasurementForm(NamedTuple):
         return sum(prod(field.shape) for field in self.fields)
 
     @classmethod
-    def of(cls, example: Any, title: str) -> Self:
+    def of(cls, example: Any, title: str) -> "MeasurementForm":
         """Return the form of what ``update`` returned.
 
         Raises:
@@ -76,7 +76,7 @@ class MeasurementForm(NamedTuple):
         return cls(_plain_type(f"{title}Measurement", found), found, is_plain=True)
 
     @classmethod
-    def of_type(cls, record_type: type[AbstractMeasurement]) -> Self | None:
+    def of_type(cls, record_type: type[AbstractMeasurement]) -> "MeasurementForm | None":
         """Return the form of a record type; None if it has arrays, whose sizes are unknown."""
         hints = get_type_hints(record_type)
         found: list[MeasuredField] = []

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from functools import cache
 from types import new_class
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
@@ -59,7 +59,9 @@ class AbstractPythonComponent(AbstractComponent):
 
     @classmethod
     @abstractmethod
-    def of(cls, host: HostObject, setting: OwnSetting, dynamics: AbstractDynamics) -> Self:
+    def of(
+        cls, host: HostObject, setting: OwnSetting, dynamics: AbstractDynamics
+    ) -> "AbstractPythonComponent":
         """Return the component of an object, which may be one whose code is not loaded.
 
         Raises:
