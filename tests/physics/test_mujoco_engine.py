@@ -213,6 +213,7 @@ def _distances(obstacle, origins, ways):
 
 
 @pytest.mark.bits
+@pytest.mark.slow  # compiles MuJoCo's step three times
 def test_the_same_seed_gives_the_same_bits_also_beside_others_worlds(flown, tmp_path):
     vehicles = {"one": block((0, 0, 0.3), start={"roll_deg": 30, "pitch_deg": 10})}
     first, again = (flown(vehicles).frame("one") for _ in range(2))

@@ -175,6 +175,8 @@ def flight(tmp_path_factory):
         expect(status).to_contain_text("guidance")
         expect(status).not_to_contain_text("preparing commands")
         notes["live"] = complete_screenshot(page)
+        # the page is there before the flight has begun
+        eventually((out / "log.mcap").is_file)
         pitch(page, out, notes)
         notes["wind"] = set_wind(page, out)
         take_off_and_land(page, out, notes)

@@ -68,6 +68,7 @@ def test_served_flight_ends_with_its_master(master, tmp_path):
     assert reason.startswith(f"the ROS master at {ros.uri} has died at ")
 
 
+@pytest.mark.slow  # waits for two masters
 def test_reconnecting_node_registers_at_the_next_master(master):
     ros, port = master
     generate(ros)

@@ -18,6 +18,8 @@ from kittiwake.vehicles import VEHICLES
 
 MODELS = sorted(VEHICLES.names())
 VESSELS = {"otter", "strider"}
+# one of each kind of dynamics; the others take half a minute
+QUICK = {"hummingbird", "otter", "pelican"}
 
 
 def moved_point(model):
@@ -84,7 +86,10 @@ def differences(function, sizes):
     return np.array(columns).T
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(m, marks=() if m in QUICK else pytest.mark.slow) for m in MODELS],
+)
 def test_matrices_are_the_finite_differences(model):
     point = moved_point(model)
     linear = kw.linearize(point)

@@ -68,6 +68,7 @@ def command(flight, step):
         flight.executor.command("drone", maneuvers[step]())
 
 
+@pytest.mark.slow  # compiles two flights
 @pytest.mark.parametrize("step", STEPS)
 def test_a_live_maneuver_flies_like_the_step_of_a_mission(flights, step):
     scripted, live, begins_s = flights

@@ -34,6 +34,7 @@ def test_an_untouched_live_flight_equals_a_run(gusty):
     assert log.events == expected.events
 
 
+@pytest.mark.slow  # compiles a task twice
 def test_a_live_flight_of_a_task_has_the_return_of_a_run():
     simulation = Simulation(load_scenario("keep-spot", ["time.duration_s=1"]))
     with LiveExecutor(
