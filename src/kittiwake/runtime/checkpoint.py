@@ -8,8 +8,8 @@ import numpy as np
 
 from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.analysis.output_file import digest
-from kittiwake.analysis.run_folder import refuse_foreign_file
 from kittiwake.analysis.portable_scenario import PortableScenario
+from kittiwake.analysis.run_folder import refuse_foreign_file
 from kittiwake.core.errors import StateError
 from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.row_layout import RowBlock
