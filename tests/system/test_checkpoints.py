@@ -53,10 +53,15 @@ vehicles:
       type: mission
       steps:
         - name: there
-          do: {type: waypoints, positions_world_m: [[0, 0, 3], [6, 0, 4], [6, 6, 4], [0, 0, 3]]}
+          do:
+            type: waypoints
+            positions_world_m: [[0, 0, 3], [6, 0, 4], [6, 6, 4], [0, 0, 3]]
+            acceptance_radius_m: 3
           timeout_s: 60
           on_timeout: there
-        - {name: again, do: {type: waypoints, positions_world_m: [[3, 3, 5]]}, then: there}
+        - name: again
+          do: {type: waypoints, positions_world_m: [[3, 3, 5]], acceptance_radius_m: 3}
+          then: there
   tern:
     model: pelican
     count: 2
@@ -205,9 +210,9 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bits(tmp_path):
     killed(500, *run, "--checkpoint-every", 2, "--out", out)
     shutil.copyfile(tmp_path / "own.py", out / "own.py")
     first = header_of(out)["record"]["tick"]
-    killed(800, "run", "--resume", out, "--allow-code", out)
+    killed(1001, "run", "--resume", out, "--allow-code", out)
     second = header_of(out)["record"]["tick"]
-    assert 200 <= first < second < 800
+    assert 200 <= first < second < 1001
     answer = in_another_process("run", "--resume", out, "--allow-code", out, "--quiet")
     assert answer.returncode == 0, answer.stderr
     assert kittiwake_does(*run, "--quiet", "--out", tmp_path / "whole").status == 0
@@ -224,7 +229,7 @@ def test_a_controller_without_a_state_is_refused_before_the_flight(tmp_path):
     )
     assert answer.status == 2
     assert "Forgetful of 'h' has no method state(self)" in answer.err
-    assert answer.err.count("\n") == 1
+    assert answer.err.strip().count("\n") == 0
     assert not (tmp_path / "out" / "log.mcap").exists()
 
 
@@ -306,7 +311,7 @@ def refused(*arguments):
     answer = kittiwake_does("run", *arguments)
     assert answer.status == 2
     assert answer.out == ""
-    assert answer.err.count("\n") == 1, answer.err
+    assert answer.err.strip().count("\n") == 0, answer.err
     return answer.err
 
 
