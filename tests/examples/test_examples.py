@@ -69,8 +69,8 @@ def test_step_and_record(printed):
     out, folder = printed("step_and_record")
     ((end_s, height_m),) = numbers(r"After (\d+) s the Hummingbird is (\d+\.\d+) m high", out)
     assert end_s == 4
-    # it lags behind the command that is at 4 m
-    assert 3.4 < height_m < 4.1
+    # it follows a command without velocity, which ends at 4 m, by more than a second later
+    assert 3.0 < height_m < 4.0
     assert "The 1001 rows of the restored flight are the same." in out
     assert kw.Log.read(folder / "climb").summary["steps"] == 2000
 

@@ -20,20 +20,31 @@ from kittiwake.runtime.saved_state import read_state
 # what a refusal may take, on a busy machine
 SECONDS, MEGABYTES = 2.0, 40.0
 
+# Flies on from a saved state; the first process also flies to it, and on without interruption.
 CONTINUE = """
 import sys
+from pathlib import Path
 import numpy as np
 import kittiwake as kw
 
-name, before, after, rows, steps = sys.argv[1:]
-sim = kw.load(name)
-seen = sim.restore(before)
-assert list(seen)
-for _ in range(int(steps)):
-    sim.step()
-sim.save(after)
+name, before, steps, folder, process = sys.argv[1:]
+folder, sim = Path(folder), kw.load(name)
+
+def fly_on(file):
+    for _ in range(int(steps)):
+        sim.step()
+    sim.save(folder / file)
+
+if process == "first":
+    sim.reset()
+    for _ in range(int(before)):
+        sim.step()
+    sim.save(folder / "middle")
+    fly_on("uninterrupted")
+assert list(sim.restore(folder / "middle")) == list(sim.names)
+fly_on(process)
 log = sim.log()
-np.savez(rows, *[log.values(vehicle) for vehicle in log.names])
+np.savez(folder / f"{process}-rows.npz", *[log.values(vehicle) for vehicle in log.names])
 """
 
 
@@ -366,30 +377,23 @@ def test_a_controller_without_a_state_is_not_saved(tmp_path):
     ],
 )
 def test_another_process_continues_bit_for_bit(tmp_path, name, before, steps):
-    simulation = kw.load(name)
-    simulation.reset()
-    for _ in range(before):
-        simulation.step()
-    simulation.save(tmp_path / "middle")
-    restored = [simulation.restore(tmp_path / "middle")]
-    assert len(restored[0]) == len(simulation.names)
-    for _ in range(steps):
-        simulation.step()
-    simulation.save(tmp_path / "here")
-    log = simulation.log()
-    given = [name, tmp_path / "middle", tmp_path / "there", tmp_path / "rows.npz", steps]
-    answer = subprocess.run(
-        [sys.executable, "-c", CONTINUE, *map(str, given)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=400,
-    )
-    assert answer.returncode == 0, answer.stderr
-    here, there = arrays(tmp_path / "here"), arrays(tmp_path / "there")
-    assert here.keys() == there.keys()
-    for key, values in here.items():
-        assert values.tobytes() == there[key].tobytes(), key
-    with np.load(tmp_path / "rows.npz") as rows:
-        for vehicle, other in zip(log.names, rows.values(), strict=True):
-            assert log.values(vehicle).tobytes() == other.tobytes(), vehicle
+    for process in ("first", "second"):
+        given = [name, before, steps, tmp_path, process]
+        answer = subprocess.run(
+            [sys.executable, "-c", CONTINUE, *map(str, given)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=400,
+        )
+        assert answer.returncode == 0, answer.stderr
+    expected = arrays(tmp_path / "uninterrupted")
+    for process in ("first", "second"):
+        found = arrays(tmp_path / process)
+        assert found.keys() == expected.keys()
+        for key, values in expected.items():
+            assert values.tobytes() == found[key].tobytes(), (process, key)
+    rows = [arrays(tmp_path / f"{process}-rows.npz") for process in ("first", "second")]
+    assert rows[0].keys() == rows[1].keys()
+    for vehicle, values in rows[0].items():
+        assert values.tobytes() == rows[1][vehicle].tobytes(), vehicle
