@@ -50,7 +50,7 @@ def require_place(scenario: Scenario, vehicle: str, start: Start) -> None:
         ScenarioError: if its model does not support such a start.
     """
     if not all(isfinite(float(number)) for number in jax.tree.leaves(start)):
-        message = f"'{vehicle}' cannot be placed: {start} holds numbers that are not finite"
+        message = f"'{vehicle}' cannot be placed there: it would have numbers that are not finite"
         raise CommandError(message)
     moved = replace(scenario.vehicles[vehicle], start=start)
     moved.dynamics.check_start(start)

@@ -23,7 +23,12 @@ from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import is_transformed
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.vehicle import AssembledVehicle
-from kittiwake.runtime.checkpoint import CheckpointWriter, require_unfinished, resume_flight
+from kittiwake.runtime.checkpoint import (
+    CheckpointWriter,
+    require_scenario,
+    require_unfinished,
+    resume_flight,
+)
 from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
 from kittiwake.runtime.flight_record import FlownFlight, Memory
 from kittiwake.runtime.loop import Flight
@@ -180,12 +185,15 @@ class Simulation:
             LogError: if there is no run in the folder, or it cannot be written.
             StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
         """
-        seed = require_unfinished(Path(folder))
+        unfinished = require_unfinished(Path(folder))
+        seed, duration_s = unfinished.seed, unfinished.duration_s
+        require_scenario(Path(folder), portable(self.scenario, seed, duration_s))
         with run_folder(Path(folder), self.scenario) as run:
-            flight = self.flight(seed=seed)
+            flight = self.flight(duration_s, seed)
             flown = resume_flight(flight, self.program.fleet, run)
             every_s = flown.every_s if checkpoint_every_s is None else float(checkpoint_every_s)
-            flight.after_block = CheckpointWriter(run, self.program.fleet, every_s)
+            fleet = self.program.fleet
+            flight.after_block = CheckpointWriter(run, fleet, every_s, continues=True)
             log = fly_into(self, flight, run, progress(flight), before=flown.rows)
             save_picture(log, run)
         return log
@@ -336,7 +344,11 @@ class Simulation:
 
     @property
     def state(self) -> FleetState:
-        """State of a loop of ``step``, as the pure functions take it; it can be set."""
+        """State of a loop of ``step``, as the pure functions take it; it can be set.
+
+        Time follows the state; if it jumps, the log begins there. Components in plain Python have
+        their states apart from it, and continue with ``save`` and ``restore`` alone.
+        """
         return self._running_stepper().state
 
     @state.setter

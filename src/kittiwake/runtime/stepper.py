@@ -48,6 +48,8 @@ from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import NON_FINITE
 
+# of the files that ``save`` writes
+KIND = "state"
 # floats and words of a state
 PackedState: TypeAlias = tuple[Array, Array]
 # those of the next state, and the rows of each group; none without a record
@@ -148,7 +150,7 @@ class Stepper:
         with program.precision_context():
             self._floats, self._words = self._pack(state)
         self._tick, self._last_commands = tick, NO_COMMANDS
-        self._record = None
+        self._recording, self._record = recording, None
         if recording is not None:
             record = FlightRecord(
                 program.layout,
@@ -171,7 +173,7 @@ class Stepper:
             return self._unpack(self._floats, self._words)
 
     def set_state(self, state: FleetState) -> None:
-        """Continue from another state of the same fleet.
+        """Continue from another state of the same fleet; at another time the record begins anew.
 
         Raises:
             StateError: if it is that of other vehicles or components.
@@ -180,6 +182,9 @@ class Stepper:
         if Packing.of(state) != self._packing:
             message = "this state is that of other vehicles or components, or of another precision"
             raise StateError(message)
+        if (tick := int(state.tick)) != self._tick:
+            self._begin(state, tick, self._recording)
+            return
         with program.precision_context():
             self._floats, self._words = self._pack(state)
 
@@ -225,7 +230,7 @@ class Stepper:
         """
         program = self._program
         header = {
-            "kind": "state",
+            "kind": KIND,
             "scenario": scenario,
             "vehicles": [*program.vehicles],
             "seed": self._seed,
@@ -243,13 +248,21 @@ class Stepper:
         """
         program = self._program
         state, header = read_state(path, program.shape)
-        if header["vehicles"] != [*program.vehicles]:
-            names = ", ".join(header["vehicles"])
-            message = f"'{path}' holds the state of other vehicles: {names}"
+        if header.get("kind") != KIND:
+            message = f"'{path}' is a checkpoint of a run, which kw.resume continues"
             raise StateError(message)
-        restore_host_states(program.fleet, header["components"])
-        self._seed = int(header["seed"])
-        self._begin(state, int(header["tick"]), recording)
+        try:
+            names, components = [str(name) for name in header["vehicles"]], header["components"]
+            seed, tick = int(header["seed"]), int(header["tick"])
+        except (LookupError, TypeError, ValueError) as error:
+            message = f"'{path}' is damaged: its header is invalid"
+            raise StateError(message) from error
+        if names != [*program.vehicles]:
+            message = f"'{path}' holds the state of other vehicles: {', '.join(names)}"
+            raise StateError(message)
+        restore_host_states(program.fleet, components)
+        self._seed = seed
+        self._begin(state, tick, recording)
 
     def place(self, scenario: Scenario, vehicle: str, motion: Mapping[str, Any]) -> None:
         """Place a vehicle elsewhere; what ``motion`` does not give stays.
