@@ -30,6 +30,11 @@ class RowLayout:
     phases: dict[str, tuple[str, ...]]
     receivers: dict[str, tuple[str, ...]]
 
+    def joined(self, other: "RowLayout") -> "RowLayout":
+        """Return the layout of the vehicles of both."""
+        mine, others = vars(self), vars(other)
+        return RowLayout(**{key: {**mine[key], **others[key]} for key in mine})
+
     @property
     def row_bytes(self) -> int:
         """Size of one step of all vehicles in bytes."""

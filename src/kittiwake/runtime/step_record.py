@@ -1,6 +1,6 @@
 """Record of a flight that is stepped from Python, from which its log is made at any time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Memory
+from kittiwake.runtime.flight_record import REMOVED, FlightOutcome, FlightRecord, Memory
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.row_layout import RowLayout, Violation
 from kittiwake.sim.state import FleetState
@@ -58,6 +58,20 @@ class StepRecord:
         if len(self._rows) == BLOCK_STEPS:
             self._write()
 
+    @property
+    def layout(self) -> RowLayout:
+        """Columns of all vehicles that have flown."""
+        return self._record.layout
+
+    def change_program(self, program: Program, removed: Sequence[str]) -> None:
+        """Continue with the program of other vehicles; its state is that of the next step."""
+        self._write(removed=removed)
+        self._program = program
+        self._memory.blocks.append(program.by_vehicle(np.empty(0), self._groups(np.empty(0))))
+        if not self._ended:
+            self._record.change_vehicles(program.layout, removed)
+            self._record.write(self._memory, {}, ended=False)
+
     def finished(self, last: Any = None) -> tuple[FlightOutcome, Memory]:
         """Return the outcome and the rows up to now, with ``last`` as the rows of the last step."""
         own = object.__new__(StepRecord)
@@ -68,12 +82,14 @@ class StepRecord:
         own._write(ended=True)
         return own._record.outcome, own._memory
 
-    def _write(self, *, ended: bool = False) -> None:
+    def _write(self, *, ended: bool = False, removed: Sequence[str] = ()) -> None:
         """Search the waiting rows for events and keep them, as far as the flight goes."""
         rows, self._rows = self._rows, []
-        if self._ended or not rows:
-            return
         record = self._record
+        if self._ended or not rows:
+            if record.tick > 0 and not self._ended:
+                record.note((name, REMOVED) for name in removed)
+            return
         numbers = np.stack([np.asarray(row, np.float64) for row in rows])
         times = np.arange(record.tick, record.tick + len(rows)) / record.rate_hz
         block = self._program.by_vehicle(times, self._groups(numbers))
@@ -83,6 +99,9 @@ class StepRecord:
             record.outcome.status, record.outcome.reason = early_end
         elif ended:
             record.close()
+        else:
+            # at the time of its last row, which is kept
+            record.note((name, REMOVED) for name in removed)
         record.write(self._memory, kept, ended=ended or self._ended)
 
     def _groups(self, numbers: Float64[np.ndarray, "*_steps _numbers"]) -> list[np.ndarray]:
