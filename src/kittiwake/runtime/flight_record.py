@@ -32,6 +32,10 @@ class Sink(Protocol):
         """Write an event."""
         ...
 
+    def change_vehicles(self, layout: RowLayout) -> None:
+        """Expect the rows of all vehicles that have flown, some of which were just added."""
+        ...
+
 
 @dataclass
 class FlightOutcome:
@@ -207,6 +211,9 @@ class Memory:
 
     def event(self, time_s: float, vehicle: str, event: str) -> None:
         """Do nothing: the outcome holds the events as well."""
+
+    def change_vehicles(self, layout: RowLayout) -> None:
+        """Do nothing: the blocks name the vehicles."""
 
     def values(self, name: str) -> np.ndarray:
         """Return all rows of a vehicle."""

@@ -13,8 +13,8 @@ from typing import TypeAlias
 from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
-from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Sink
-from kittiwake.runtime.row_layout import RowBlock
+from kittiwake.runtime.flight_record import REMOVED, FlightOutcome, FlightRecord, Sink
+from kittiwake.runtime.row_layout import RowBlock, RowLayout
 from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.size import steps_in
 from kittiwake.sim.state import FleetState
@@ -50,14 +50,19 @@ class Flight:
     def __post_init__(self) -> None:
         began = time.perf_counter()
         self.rate_hz = self.executor.rate_hz
-        self.layout = self.executor.layout
+        self._flown_layout = self.executor.layout
         self.record = FlightRecord(
-            self.layout, self.rate_hz, self.log_every, fails_when_lost=self.fails_when_lost
+            self._flown_layout, self.rate_hz, self.log_every, fails_when_lost=self.fails_when_lost
         )
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
         state = self.executor.begin(self.seed, self.last_tick + 1)
         self.state = with_last_tick(state, self.last_tick)
         self.outcome.compile_s = time.perf_counter() - began
+
+    @property
+    def layout(self) -> RowLayout:
+        """Columns of all vehicles that have flown."""
+        return self.record.layout
 
     @property
     def outcome(self) -> FlightOutcome:
@@ -80,6 +85,8 @@ class Flight:
             for block in self._blocks(stopped):
                 # a lost vehicle stands still, so the state after the block shows what it has left
                 block, failure = self._until_failure(block)
+                if self.executor.layout is not self._flown_layout:
+                    self._change_vehicles(sink)
                 kept, early_end = record.detect(block, lambda: self.executor.violations(self.state))
                 if early_end is not None:
                     self._await_last_reward()
@@ -116,6 +123,15 @@ class Flight:
         """Mark the flight as failed at its present time."""
         time_s = self.outcome.steps / self.rate_hz
         self.outcome.status, self.outcome.reason = "failed", f"{reason} at {time_s:g} s"
+
+    def _change_vehicles(self, sink: Sink) -> None:
+        """Record the block that has been flown, and the next ones, with other vehicles."""
+        before, now = self._flown_layout, self.executor.layout
+        removed = [name for name in before.columns if name not in now.columns]
+        self._flown_layout = now
+        self.record.note((name, REMOVED) for name in removed)
+        self.record.change_vehicles(now, removed)
+        sink.change_vehicles(self.record.layout)
 
     def _until_failure(self, block: RowBlock) -> tuple[RowBlock, HostFailure | None]:
         """Return the block up to the failure of a controller in plain Python, and the failure."""

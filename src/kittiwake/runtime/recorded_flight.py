@@ -28,7 +28,7 @@ from kittiwake.runtime.flight_record import FlownFlight
 from kittiwake.runtime.interrupt import Interrupted, StopRequests, stop_requests
 from kittiwake.runtime.loop import STOPPED, Flight
 from kittiwake.runtime.recorder import Recorder
-from kittiwake.runtime.row_layout import RowBlock
+from kittiwake.runtime.row_layout import RowBlock, RowLayout
 from kittiwake.scenario.scenario import Scenario
 
 # the log of a resumed run until it holds what was flown before
@@ -39,7 +39,13 @@ CHECK_S = 0.5
 
 @runtime_checkable
 class FlownSimulation(Protocol):
-    """Scenario whose flights are summarized, as ``Simulation`` does."""
+    """Scenario whose flights are summarized, as ``Simulation`` does.
+
+    Attributes:
+        flown: the scenario with the vehicles that have been removed in flight.
+    """
+
+    flown: Scenario
 
     @property
     def scenario(self) -> Scenario:
@@ -58,6 +64,7 @@ def fly_into(
     progress: Callable[[float], None] = lambda _: None,
     ended: Callable[[], str | None] = lambda: None,
     before: RowBlock | None = None,
+    changed: Callable[[], Scenario] | None = None,
 ) -> Log:
     """Fly and write scenario, log and summary into the folder.
 
@@ -73,6 +80,8 @@ def fly_into(
         progress: called with the simulated time after each block.
         ended: returns a reason to end the flight; None without one.
         before: the rows of a flight that continues a run of this folder; None for another run.
+        changed: returns the scenario with all vehicles that have flown, once vehicles were added or
+            removed; None if they stay the same.
 
     Raises:
         LogError: if something cannot be written; what was flown before is kept.
@@ -96,9 +105,18 @@ def fly_into(
             # requests are checked only after a block
             raise Interrupted
         path_check = _PathCheck(recorder)
+
+        def change_vehicles(layout: RowLayout) -> None:
+            nonlocal resolved
+            assert changed is not None, "the vehicles of this flight stay the same"
+            simulation.flown = changed()
+            resolved = portable(simulation.flown, flight.seed, flight.duration_s)
+            recorder.add_vehicles(layout.columns, layout.quantities, written_digests(resolved))
+            write_scenario(folder, resolved)
+
         try:
             flight.fly(
-                _HeldRecorder(recorder, requests),
+                _HeldRecorder(recorder, requests, change_vehicles),
                 progress,
                 lambda: STOPPED if requests() or path_check.has_vanished() else ended(),
             )
@@ -173,8 +191,18 @@ def _recorder(
 class _HeldRecorder:
     """Recorder whose writes are not interrupted by signals."""
 
-    def __init__(self, recorder: Recorder, requests: StopRequests) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        requests: StopRequests,
+        change_vehicles: Callable[[RowLayout], None],
+    ) -> None:
         self._recorder, self._requests = recorder, requests
+        self._change_vehicles = change_vehicles
+
+    def change_vehicles(self, layout: RowLayout) -> None:
+        with self._requests.held():
+            self._change_vehicles(layout)
 
     def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
         with self._requests.held():

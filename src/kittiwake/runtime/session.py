@@ -55,7 +55,14 @@ class Session:
         """Fly into a folder, to the end or until a restart or the end of the session."""
         with self.executor:
             flight = self.simulation.flight(seed=self.seed, executor=self.executor)
-            log = fly_into(self.simulation, flight, folder, follow(flight), self._ended)
+            log = fly_into(
+                self.simulation,
+                flight,
+                folder,
+                follow(flight),
+                self._ended,
+                changed=lambda: self.executor.flown,
+            )
             reason = (log.summary or {}).get("reason") or ""
             if reason.startswith((STOPPED, self._reason)) and not self._restart.is_set():
                 self.executor.abandon()

@@ -38,7 +38,12 @@ from kittiwake.scenario.own_components.hosts import with_hosts_of, with_new_host
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.scenario_html import scenario_html
 from kittiwake.scenario.tuning import with_gains
-from kittiwake.scenario.vehicle_changes import with_vehicle, without_vehicle
+from kittiwake.scenario.vehicle_changes import (
+    require_new_name,
+    with_vehicle,
+    with_vehicles_of,
+    without_vehicle,
+)
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.task_commander import commander_of, task_metrics
@@ -53,6 +58,9 @@ class Simulation:
     Python fly it. ``init``, ``advance`` and ``rollout`` are pure functions of the state for use
     inside ``jax.jit``, ``vmap`` and ``grad``. Called outside of these they are compiled, and run in
     the simulation's precision whatever JAX's mode is.
+
+    Attributes:
+        flown: the scenario with the vehicles that have been removed in flight.
     """
 
     def __init__(self, scenario: Scenario, precision: Precision = "float64") -> None:
@@ -62,8 +70,8 @@ class Simulation:
         self.precision = precision
         self._set(scenario, self._fleet(scenario))
         self._stepper: Stepper | None = None
-        # with the vehicles that have been removed from a loop of ``step``
-        self._flown = scenario
+        # with the vehicles that have been removed in flight
+        self.flown = scenario
 
     @override
     def __repr__(self) -> str:
@@ -271,11 +279,9 @@ class Simulation:
         fleet = with_hosts_of(self._fleet(scenario), self.fleet)
         if self._stepper is not None:
             self._stepper.set_parameters(fleet, scenario.vehicles)
-        flown = scenario
-        if self._flown is not self.scenario:
-            flown = with_gains(self._flown, vehicle, controller, gains)
+        flown = with_vehicles_of(scenario, self.flown)
         self._set(scenario, fleet)
-        self._flown = flown
+        self.flown = flown
 
     def add_vehicle(self, name: str, vehicle: Vehicle | Mapping[str, Any]) -> Observations:
         """Add a vehicle to a loop of ``step``; it begins at its start, now.
@@ -298,13 +304,9 @@ class Simulation:
             CommandError: if another vehicle is too close to its start.
         """
         stepper = self._running_stepper()
+        require_new_name(self.flown, name)
         scenario = with_vehicle(self.scenario, name, vehicle)
-        flown = scenario
-        if self._flown is not self.scenario:
-            if name in self._flown.document.data["vehicles"]:
-                message = f"`{name}`: is the name of a vehicle that was removed; write another one"
-                raise ScenarioError(message)
-            flown = with_vehicle(self._flown, name, vehicle)
+        flown = with_vehicles_of(scenario, self.flown)
         added = {key: own for key, own in scenario.vehicles.items() if key not in self.names}
         require_room(scenario.world, added, stepper.positions())
         self._change_vehicles(scenario, flown)
@@ -328,9 +330,9 @@ class Simulation:
         stepper = self._running_stepper()
         scenario = without_vehicle(self.scenario, name)
         gone = [own for own in self.names if own not in scenario.vehicles]
-        flown = self._flown
+        flown = self.flown
         if not any(map(stepper.has_flown, gone)):
-            flown = scenario if flown is self.scenario else without_vehicle(flown, name)
+            flown = without_vehicle(flown, name)
         self._change_vehicles(scenario, flown)
         return self.observe()
 
@@ -338,7 +340,7 @@ class Simulation:
         fleet = self._fleet(scenario)
         self._running_stepper().change_vehicles(with_new_hosts(fleet), scenario.vehicles)
         self._set(scenario, fleet)
-        self._flown = flown
+        self.flown = flown
 
     def reset(self, seed: int | None = None, *, record: bool = True) -> Observations:
         """Return to the start, and return the observations there.
@@ -351,7 +353,7 @@ class Simulation:
             # apart from the pure functions, whose flight may be another one
             self._stepper = Stepper(with_new_hosts(self.fleet), self.scenario.vehicles)
         recording = self._recording(record=record)
-        self._flown = self.scenario
+        self.flown = self.scenario
         self._stepper.reset(self.scenario.seed if seed is None else seed, recording)
         return self.observe()
 
@@ -403,7 +405,7 @@ class Simulation:
                 components.
         """
         self._running_stepper().restore(Path(path), self._recording(record=True))
-        self._flown = self.scenario
+        self.flown = self.scenario
         return self.observe()
 
     @property
@@ -471,7 +473,7 @@ class Simulation:
     def _scenario_of(self, flight: FlownFlight) -> Scenario:
         """Return the scenario with all vehicles that have flown in a flight."""
         names = flight.layout.columns.keys()
-        return self.scenario if names == self.scenario.vehicles.keys() else self._flown
+        return self.scenario if names == self.scenario.vehicles.keys() else self.flown
 
     def _set(self, scenario: Scenario, fleet: Fleet) -> None:
         self.scenario, self.fleet = scenario, fleet

@@ -1,6 +1,7 @@
 """Vehicles that are added to a scenario during its flight, or removed from it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
@@ -21,12 +22,21 @@ def with_vehicle(scenario: Scenario, name: str, entry: Vehicle | Mapping[str, An
             lost at its start, or the scenario has a task.
     """
     _require_no_task(scenario)
-    if name in _entries(scenario) or name in scenario.vehicles:
-        message = f"`{name}`: is the name of a vehicle that flies; write another one"
-        raise ScenarioError(message)
+    require_new_name(scenario, name)
     where = f"vehicle '{name}'"
     document = scenario.document.with_value((VEHICLES, name), as_plain(entry), where)
     return _changed(scenario, document, (*scenario.added, name))
+
+
+def require_new_name(flown: Scenario, name: str) -> None:
+    """Check that no vehicle of a flight has had a name.
+
+    Raises:
+        ScenarioError: if one has.
+    """
+    if name in _entries(flown) or name in flown.vehicles:
+        message = f"`{name}`: is the name of a vehicle of this flight; write another one"
+        raise ScenarioError(message)
 
 
 def without_vehicle(scenario: Scenario, name: str) -> Scenario:
@@ -49,8 +59,22 @@ def without_vehicle(scenario: Scenario, name: str) -> Scenario:
         message = f"`{name}`: is the last vehicle, and a flight needs one; add another one before"
         raise ScenarioError(message)
     kept = {key: entry for key, entry in entries.items() if key != name}
-    document = scenario.document.with_value((VEHICLES,), kept, f"without '{name}'")
+    document = _with_entries(scenario.document, kept)
     return _changed(scenario, document, tuple(key for key in scenario.added if key != name))
+
+
+def with_vehicles_of(scenario: Scenario, former: Scenario) -> Scenario:
+    """Return the scenario with the vehicles that a former one had besides, as a log shows them.
+
+    Raises:
+        ScenarioError: if these cannot be vehicles of one scenario, since they start too close.
+    """
+    entries, others = _entries(scenario), _entries(former)
+    if others.keys() <= entries.keys():
+        return scenario
+    document = _with_entries(scenario.document, {**others, **entries})
+    document = replace(document, places=former.document.places | document.places)
+    return _changed(scenario, document, scenario.added)
 
 
 def _require_no_task(scenario: Scenario) -> None:
@@ -61,6 +85,11 @@ def _require_no_task(scenario: Scenario) -> None:
 
 def _entries(scenario: Scenario) -> dict[str, Any]:
     return scenario.document.data[VEHICLES]
+
+
+def _with_entries(document: Document, entries: Mapping[str, Any]) -> Document:
+    """Return the document with these vehicles, whose places stay as they are."""
+    return replace(document, data={**document.data, VEHICLES: {**entries}})
 
 
 def _changed(scenario: Scenario, document: Document, added: tuple[str, ...]) -> Scenario:
