@@ -7,17 +7,13 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.analysis.table import Event
+from kittiwake.analysis.table import ADDED, Event
 from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.event_detection import EarlyEnd, EventDetector
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.thinning import Thinning
 from kittiwake.sim.state import FleetState
-
-
-# events of vehicles that come and go in flight
-ADDED, REMOVED = "added", "removed"
 
 
 @runtime_checkable

@@ -73,6 +73,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         problems: messages about requests that failed, to be shown to the user.
         blocks_hz: rate of the blocks, and so of the times at which requests take effect; limited by
             the physics rate.
+        vehicles_stay: reason for which no vehicle can be added or removed; empty without one.
     """
 
     def __init__(
@@ -84,8 +85,21 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         problems: SimpleQueue[str] | None = None,
         blocks_hz: float = BLOCKS_HZ,
         former: Program | None = None,
+        vehicles_stay: str = "",
     ) -> None:
-        """Prepare a flight; ``former`` is the live program of an earlier flight, for reuse."""
+        """Prepare a flight.
+
+        Args:
+            scenario: the scenario.
+            layout: columns of each vehicle's rows.
+            clock: decides when the next block is flown.
+            on_block: called with each block.
+            problems: receives messages about requests that failed.
+            blocks_hz: rate of the blocks.
+            former: live program of an earlier flight, for reuse.
+            vehicles_stay: reason for which none can be added or removed; empty without one.
+        """
+        self.vehicles_stay = vehicles_stay
         self.layout, self.clock, self.on_block = layout, clock, on_block
         self.problems = SimpleQueue() if problems is None else problems
         self.blocks_hz, self._former = blocks_hz, former
@@ -313,6 +327,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             CommandError: if another vehicle is too close to its start.
         """
         self._require_flight()
+        self._require_free_vehicles()
         requested = self.requested_scenario
         require_new_name(self.flown, name)
         later = with_vehicle(requested, name, entry)
@@ -335,6 +350,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
                 on it, or if the scenario has a task.
         """
         self._require_flight()
+        self._require_free_vehicles()
         without_vehicle(self.requested_scenario, name)
         self._request_build(f"remove {name}", name, "", lambda known: without_vehicle(known, name))
 
@@ -424,6 +440,11 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             message = f"there is no vehicle '{vehicle}'. {did_you_mean(vehicle, names)}"
             raise CommandError(message)
 
+    def _require_free_vehicles(self) -> None:
+        if self.vehicles_stay:
+            message = f"vehicles cannot be added or removed in this flight: {self.vehicles_stay}"
+            raise CommandError(message)
+
     def _require_flight(self) -> None:
         if self.ended:
             message = "the flight has ended; restart it"
@@ -458,6 +479,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             layout = Program(scenario.fleet(), scenario.vehicles).layout
 
         def begin(state: FleetState) -> FleetState:
+            self.flown = flown
             if built.fresh is None:
                 built.program.set_parameters(built.fleet, built.vehicles)
             else:
@@ -468,7 +490,6 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
                 state = transfer_state(before, state, built.fleet, built.fresh)
             for notice in built.notices:
                 self._notices.put(notice)
-            self.flown = flown
             return state
 
         self._requests.put(begin)

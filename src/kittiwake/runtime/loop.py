@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from kittiwake.analysis.table import REMOVED
 from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
-from kittiwake.runtime.flight_record import REMOVED, FlightOutcome, FlightRecord, Sink
+from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Sink
 from kittiwake.runtime.row_layout import RowBlock, RowLayout
 from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.size import steps_in
@@ -85,8 +86,7 @@ class Flight:
             for block in self._blocks(stopped):
                 # a lost vehicle stands still, so the state after the block shows what it has left
                 block, failure = self._until_failure(block)
-                if self.executor.layout is not self._flown_layout:
-                    self._change_vehicles(sink)
+                self._follow_vehicles(sink)
                 kept, early_end = record.detect(block, lambda: self.executor.violations(self.state))
                 if early_end is not None:
                     self._await_last_reward()
@@ -124,9 +124,11 @@ class Flight:
         time_s = self.outcome.steps / self.rate_hz
         self.outcome.status, self.outcome.reason = "failed", f"{reason} at {time_s:g} s"
 
-    def _change_vehicles(self, sink: Sink) -> None:
-        """Record the block that has been flown, and the next ones, with other vehicles."""
+    def _follow_vehicles(self, sink: Sink) -> None:
+        """Record the vehicles of the block that has been flown, if they are others."""
         before, now = self._flown_layout, self.executor.layout
+        if now is before:
+            return
         removed = [name for name in before.columns if name not in now.columns]
         self._flown_layout = now
         self.record.note((name, REMOVED) for name in removed)

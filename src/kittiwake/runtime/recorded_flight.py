@@ -4,6 +4,7 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Protocol, runtime_checkable
@@ -105,18 +106,11 @@ def fly_into(
             # requests are checked only after a block
             raise Interrupted
         path_check = _PathCheck(recorder)
-
-        def change_vehicles(layout: RowLayout) -> None:
-            nonlocal resolved
-            assert changed is not None, "the vehicles of this flight stay the same"
-            simulation.flown = changed()
-            resolved = portable(simulation.flown, flight.seed, flight.duration_s)
-            recorder.add_vehicles(layout.columns, layout.quantities, written_digests(resolved))
-            write_scenario(folder, resolved)
-
+        change = partial(_change_vehicles, simulation, flight, folder, recorder, changed)
+        held = _HeldRecorder(recorder, requests, resolved, change)
         try:
             flight.fly(
-                _HeldRecorder(recorder, requests, change_vehicles),
+                held,
                 progress,
                 lambda: STOPPED if requests() or path_check.has_vanished() else ended(),
             )
@@ -127,10 +121,27 @@ def fly_into(
                 raise
             flight.mark_failed("the log could not be written any further")
         with requests.held():
-            log = _finish(simulation, flight, folder, recorder, path_check, resolved)
+            log = _finish(simulation, flight, folder, recorder, path_check, held.portable)
         if requests.insisted:
             raise Interrupted
         return log
+
+
+def _change_vehicles(
+    simulation: FlownSimulation,
+    flight: Flight,
+    folder: Path,
+    recorder: Recorder,
+    changed: Callable[[], Scenario] | None,
+    layout: RowLayout,
+) -> PortableScenario:
+    """Record other vehicles from now on, and return the scenario that is beside the log then."""
+    assert changed is not None, "the vehicles of this flight stay the same"
+    simulation.flown = changed()
+    resolved = portable(simulation.flown, flight.seed, flight.duration_s)
+    recorder.add_vehicles(layout.columns, layout.quantities, written_digests(resolved))
+    write_scenario(folder, resolved)
+    return resolved
 
 
 def _finish(
@@ -195,14 +206,16 @@ class _HeldRecorder:
         self,
         recorder: Recorder,
         requests: StopRequests,
-        change_vehicles: Callable[[RowLayout], None],
+        portable: PortableScenario,
+        change: Callable[[RowLayout], PortableScenario],
     ) -> None:
         self._recorder, self._requests = recorder, requests
-        self._change_vehicles = change_vehicles
+        # the scenario beside the log
+        self.portable, self._change = portable, change
 
     def change_vehicles(self, layout: RowLayout) -> None:
         with self._requests.held():
-            self._change_vehicles(layout)
+            self.portable = self._change(layout)
 
     def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
         with self._requests.held():

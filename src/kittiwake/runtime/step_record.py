@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.runtime.flight_record import REMOVED, FlightOutcome, FlightRecord, Memory
+from kittiwake.analysis.table import REMOVED
+from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Memory
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.row_layout import RowLayout, Violation
 from kittiwake.sim.state import FleetState

@@ -151,9 +151,7 @@ class Stepper:
                 fails_when_lost=recording.fails_when_lost,
                 tick=tick,
             )
-            self._record = StepRecord(
-                program, record, lambda: self._program.violations(self.state)
-            )
+            self._record = StepRecord(program, record, lambda: self._program.violations(self.state))
 
     @property
     def time_s(self) -> float:

@@ -79,7 +79,9 @@ def with_vehicles_of(scenario: Scenario, former: Scenario) -> Scenario:
 
 def _require_no_task(scenario: Scenario) -> None:
     if scenario.document.data.get("task") is not None:
-        message = "`task`: the vehicles of a task are fixed; leave the task out to add or remove any"
+        message = (
+            "`task`: the vehicles of a task are fixed; leave the task out to add or remove any"
+        )
         raise ScenarioError(message)
 
 

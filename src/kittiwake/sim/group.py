@@ -109,8 +109,8 @@ def group_vehicles(
     """Return the vehicles in groups of equal structure, with arrays of the given precision.
 
     With ``live_parameters`` all parameters are stacked arrays, so that a running program accepts
-    other values. ``additions`` names the addition in flight with which a vehicle came: its group has
-    a clock of its own, and the groups of the others stay as they are.
+    other values. ``additions`` names the addition in flight with which a vehicle came. Its group
+    has a clock of its own, and the groups of the others stay as they are.
     """
     groups: dict[tuple[str, Hashable], dict[str, AssembledVehicle]] = {}
     for name, vehicle in vehicles.items():

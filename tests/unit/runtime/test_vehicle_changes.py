@@ -29,9 +29,7 @@ VEHICLES = {
 
 
 def simulation(*names):
-    world = kw.World(
-        turbulence={"type": "dryden", "speed_at_6m_mps": 3}, collision_distance_m=1.0
-    )
+    world = kw.World(turbulence={"type": "dryden", "speed_at_6m_mps": 3}, collision_distance_m=1.0)
     vehicles = {name: VEHICLES[name] for name in names}
     scenario = kw.Scenario(
         world, vehicles, rate_hz=100, duration_s=5, seed=7, lost_vehicle="continue"
