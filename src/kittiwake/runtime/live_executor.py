@@ -51,8 +51,8 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.scenario.vehicle_changes import (
     require_new_name,
+    with_new_vehicles_of,
     with_vehicle,
-    with_vehicles_of,
     without_vehicle,
 )
 from kittiwake.sim.state import FleetState
@@ -67,7 +67,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     Attributes:
         layout: columns of each vehicle's rows; only adding and removing vehicles changes them.
-        flown: the scenario with all vehicles that have flown.
+        flown: the scenario of the start, with all vehicles that have been added.
         clock: decides when the next block is flown.
         on_block: called with each block.
         problems: messages about requests that failed, to be shown to the user.
@@ -331,12 +331,11 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         requested = self.requested_scenario
         require_new_name(self.flown, name)
         later = with_vehicle(requested, name, entry)
-        with_vehicles_of(later, self.flown)
+        with_new_vehicles_of(self.flown, later)
         added = {key: own for key, own in later.vehicles.items() if key not in requested.vehicles}
-        names = [*self._rows]
         present = {
             key: now.motion.position_world_m
-            for key in names
+            for key in [*self._rows]
             if key in requested.vehicles and (now := self.estimate(key)) is not None
         }
         require_room(later.world, added, present)
@@ -472,7 +471,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Queue a built program for the next block; runs in the builder's thread."""
         # computed here, as the flight does not wait
         scenario = self._builder.scenario
-        flown, layout = with_vehicles_of(scenario, self.flown), None
+        flown, layout = with_new_vehicles_of(self.flown, scenario), None
         if scenario.vehicles.keys() != self._vehicles:
             self._vehicles = scenario.vehicles.keys()
             # without the faults that a user may inject

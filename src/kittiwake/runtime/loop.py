@@ -51,19 +51,16 @@ class Flight:
     def __post_init__(self) -> None:
         began = time.perf_counter()
         self.rate_hz = self.executor.rate_hz
-        self._flown_layout = self.executor.layout
+        # of all vehicles that have flown, and of those that fly
+        self.layout: RowLayout = self.executor.layout
+        self._present = self.layout
         self.record = FlightRecord(
-            self._flown_layout, self.rate_hz, self.log_every, fails_when_lost=self.fails_when_lost
+            self.layout, self.rate_hz, self.log_every, fails_when_lost=self.fails_when_lost
         )
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
         state = self.executor.begin(self.seed, self.last_tick + 1)
         self.state = with_last_tick(state, self.last_tick)
         self.outcome.compile_s = time.perf_counter() - began
-
-    @property
-    def layout(self) -> RowLayout:
-        """Columns of all vehicles that have flown."""
-        return self.record.layout
 
     @property
     def outcome(self) -> FlightOutcome:
@@ -126,14 +123,15 @@ class Flight:
 
     def _follow_vehicles(self, sink: Sink) -> None:
         """Record the vehicles of the block that has been flown, if they are others."""
-        before, now = self._flown_layout, self.executor.layout
+        before, now = self._present, self.executor.layout
         if now is before:
             return
         removed = [name for name in before.columns if name not in now.columns]
-        self._flown_layout = now
+        self._present = now
         self.record.note((name, REMOVED) for name in removed)
         self.record.change_vehicles(now, removed)
-        sink.change_vehicles(self.record.layout)
+        self.layout = self.record.layout
+        sink.change_vehicles(self.layout)
 
     def _until_failure(self, block: RowBlock) -> tuple[RowBlock, HostFailure | None]:
         """Return the block up to the failure of a controller in plain Python, and the failure."""

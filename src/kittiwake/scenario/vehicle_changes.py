@@ -63,6 +63,17 @@ def without_vehicle(scenario: Scenario, name: str) -> Scenario:
     return _changed(scenario, document, tuple(key for key in scenario.added if key != name))
 
 
+def with_new_vehicles_of(scenario: Scenario, later: Scenario) -> Scenario:
+    """Return the scenario with the vehicles that a later one has besides; all else stays.
+
+    Raises:
+        ScenarioError: if these cannot be vehicles of one scenario, since they start too close.
+    """
+    entries, others = _entries(scenario), _entries(later)
+    new = {name: entry for name, entry in others.items() if name not in entries}
+    return _joined(scenario, later, {**entries, **new}) if new else scenario
+
+
 def with_vehicles_of(scenario: Scenario, former: Scenario) -> Scenario:
     """Return the scenario with the vehicles that a former one had besides, as a log shows them.
 
@@ -72,8 +83,13 @@ def with_vehicles_of(scenario: Scenario, former: Scenario) -> Scenario:
     entries, others = _entries(scenario), _entries(former)
     if others.keys() <= entries.keys():
         return scenario
-    document = _with_entries(scenario.document, {**others, **entries})
-    document = replace(document, places=former.document.places | document.places)
+    return _joined(scenario, former, {**others, **entries})
+
+
+def _joined(scenario: Scenario, other: Scenario, entries: Mapping[str, Any]) -> Scenario:
+    """Return the scenario with entries of both."""
+    document = _with_entries(scenario.document, entries)
+    document = replace(document, places=other.document.places | document.places)
     return _changed(scenario, document, scenario.added)
 
 

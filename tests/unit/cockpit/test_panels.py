@@ -113,15 +113,6 @@ class Page:
         """Press a button as a user does."""
         self.set(label, True)
 
-    def click(self, origin, direction):
-        """Click into the scene."""
-        event = SimpleNamespace(ray_origin=origin, ray_direction=direction, client=self.browser)
-        # the controls are those of the browser that came last
-        for page in self.cockpit._pages.values():
-            for panel in page._panels:
-                if isinstance(panel, VehiclesPanel):
-                    panel._on_click(event)
-
     def set(self, label, value):
         """Set a control as a user does."""
         handle = self.control(label)
@@ -388,16 +379,25 @@ def requests_of(page, monkeypatch):
     return made
 
 
-def test_a_vehicle_is_added_at_a_picked_place(page, monkeypatch):
+def test_a_vehicle_is_added_at_its_place(page, monkeypatch):
     made = requests_of(page, monkeypatch)
     page.set("Name", "gull")
     page.set("Model", "crazyflie")
     page.set("up [m]", 3.0)
-    page.press("Pick place")
-    page.click((0.0, 0.0, 10.0), (0.2, 0.1, -1.0))
+    page.set("east [m]", 4.0)
     page.press("Add vehicle")
-    start = {"position_world_m": [2.0, 1.0, 3.0]}
+    start = {"position_world_m": [4.0, 0.0, 3.0]}
     assert made == [("add", "gull", {"model": "crazyflie", "start": start})]
+
+
+def test_a_click_on_the_ground_sets_the_place_of_a_vehicle(page):
+    panel = next(one for one in page.panels if isinstance(one, VehiclesPanel))
+    above, down, up = (0.0, 0.0, 10.0), (0.2, 0.1, -1.0), (0.2, 0.1, 1.0)
+    panel._await_click(None)
+    for direction in (up, down):
+        panel._on_click(SimpleNamespace(ray_origin=above, ray_direction=direction))
+    assert [number.value for number in panel._place[:2]] == [2.0, 1.0]
+    assert page.notifications[-1][1] == "The click is not on the ground."
 
 
 def test_the_selected_vehicle_is_removed_once_that_is_confirmed(page, monkeypatch):
