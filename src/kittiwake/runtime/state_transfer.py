@@ -98,7 +98,10 @@ def _radio(
     there, here = np.array([*zip(*kept, strict=True)], int).reshape(2, -1)
 
     def reordered(axis: int, old: np.ndarray, new: np.ndarray) -> np.ndarray:
-        if not new.ndim or new.shape[axis] != len(after.names):
+        # the words of a random key are no vehicles, however many there are
+        is_key = np.issubdtype(new.dtype, np.unsignedinteger)
+        sizes = tuple(leaf.shape[axis] if leaf.ndim else 0 for leaf in (old, new))
+        if is_key or sizes != (len(before.names), len(after.names)):
             return new if old.shape != new.shape else old
         later = np.moveaxis(np.array(new), axis, 0)
         later[there] = np.moveaxis(old, axis, 0)[here]
