@@ -103,8 +103,10 @@ def _radio(
         sizes = tuple(leaf.shape[axis] if leaf.ndim else 0 for leaf in (old, new))
         if is_key or sizes != (len(before.names), len(after.names)):
             return new if old.shape != new.shape else old
-        later = np.moveaxis(np.array(new), axis, 0)
-        later[there] = np.moveaxis(old, axis, 0)[here]
+        later, known_first = np.moveaxis(np.array(new), axis, 0), np.moveaxis(old, axis, 0)
+        if later.shape[1:] != known_first.shape[1:]:
+            return new  # the table of each one has room for another number of neighbors
+        later[there] = known_first[here]
         return np.moveaxis(later, 0, axis)
 
     if jax.tree.structure(known) != jax.tree.structure(fresh):
