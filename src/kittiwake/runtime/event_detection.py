@@ -87,6 +87,10 @@ class EventDetector:
                 description = next((f": {text}" for text in phases[phase::-1] if text), "")
                 self.events.append(Event(time_s, name, f"not finished{description}"))
 
+    def forget(self, vehicle: str) -> None:
+        """Forget a vehicle that has been removed, so that no task of it is unfinished."""
+        self._last = {key: count for key, count in self._last.items() if key[0] != vehicle}
+
     def memory(self) -> list[list[str | int]]:
         """Return the counts of the last row as plain data."""
         return [[name, column, count] for (name, column), count in self._last.items()]

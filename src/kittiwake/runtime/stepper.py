@@ -22,6 +22,7 @@ from kittiwake.core.errors import (
 )
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import BySensor
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
@@ -37,6 +38,7 @@ from kittiwake.runtime.live_parameters import cascade_parameters, live_parameter
 from kittiwake.runtime.placement import placed, require_place, start_at
 from kittiwake.runtime.program import NO_COMMANDS, Program
 from kittiwake.runtime.saved_state import read_state, write_state
+from kittiwake.runtime.state_transfer import transfer_state
 from kittiwake.runtime.step_record import SteppedFlight, StepRecord
 from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
 from kittiwake.scenario.own_components.hosts import with_hosts_of
@@ -151,6 +153,7 @@ class Stepper:
             self._floats, self._words = self._pack(state)
         self._tick, self._last_commands = tick, NO_COMMANDS
         self._recording, self._record = recording, None
+        self._began = dict.fromkeys(program.vehicles, tick)
         if recording is not None:
             record = FlightRecord(
                 program.layout,
@@ -159,7 +162,7 @@ class Stepper:
                 fails_when_lost=recording.fails_when_lost,
                 tick=tick,
             )
-            self._record = StepRecord(program, record, lambda: program.violations(self.state))
+            self._record = StepRecord(program, record, lambda: self._program.violations(self.state))
 
     @property
     def time_s(self) -> float:
@@ -213,7 +216,7 @@ class Stepper:
         last = None if self._program.on_host else self._computed(self._last_commands)[2]
         outcome, memory = self._record.finished(last)
         flight = SteppedFlight(
-            self._program.layout,
+            self._record.layout,
             self._seed,
             max(self.time_s, 1.0 / self._program.fleet.rate_hz),
             self.state,
@@ -264,6 +267,14 @@ class Stepper:
         self._seed = seed
         self._begin(state, tick, recording)
 
+    def positions(self) -> dict[str, Vec3]:
+        """Return the present position of each vehicle, in meters in the world."""
+        return {name: seen.truth.position_world_m for name, seen in self.observe().items()}
+
+    def has_flown(self, vehicle: str) -> bool:
+        """Return True if a row of the vehicle has been recorded."""
+        return self._tick > self._began.get(vehicle, self._tick)
+
     def place(self, scenario: Scenario, vehicle: str, motion: Mapping[str, Any]) -> None:
         """Place a vehicle elsewhere; what ``motion`` does not give stays.
 
@@ -281,6 +292,24 @@ class Stepper:
         state = placed(self._placing, self.state, vehicle, start, self._seed)
         with program.precision_context():
             self._floats, self._words = self._pack(state)
+
+    def change_vehicles(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
+        """Continue with other vehicles; those that were there keep their states."""
+        before = self._program
+        program = Program(with_hosts_of(fleet, before.fleet), vehicles)
+        fresh = program.start(self._seed)
+        with program.precision_context():
+            state = transfer_state(before.fleet, self.state, program.fleet, fresh)
+        if self._record is not None:
+            removed = [name for name in before.vehicles if name not in vehicles]
+            self._record.change_program(program, removed)
+        self._compile(program)
+        with program.precision_context():
+            self._floats, self._words = self._pack(state)
+        self._began = dict.fromkeys(vehicles, self._tick) | self._began
+        self._last_commands = {
+            name: command for name, command in self._last_commands.items() if name in vehicles
+        }
 
     def step(self, commands: Commands) -> None:
         """Advance by one physics step."""
