@@ -52,7 +52,7 @@ WINDY = {
 STEPS = 60
 # takes it through the floor of the area
 DIVE = {"tern-1": kw.AttitudeThrottle(0.0, 0.0, 0.0, 0.0, 12.0)}
-HIGHER = {"tern-2": kw.PositionYaw([5.0, 20.0, 15.0], 0.0)}
+TILT = {"tern-2": kw.AttitudeThrottle(0.03, 0.02, 0.7, 0.1, 12.0)}
 
 
 @pytest.fixture(scope="module")
@@ -149,14 +149,18 @@ def test_commands_in_steps_are_in_the_log(windy):
     for _ in range(20):
         windy.step()
     for _ in range(20):
-        windy.step(HIGHER)
+        windy.step(TILT)
     log = windy.log()
-    times = log.column("tern-2", "time_s")
-    setpoints = log.column("tern-2", "setpoint.position_z_world_m")
-    np.testing.assert_array_equal(setpoints[times < 0.4], 11.0)
-    # the row at a time shows the command that is obeyed from there on
-    np.testing.assert_array_equal(setpoints[times >= 0.4], 15.0)
-    np.testing.assert_array_equal(log.column("tern-1", "setpoint.position_z_world_m"), 11.0)
+    times, given = log.column("tern-2", "time_s"), (0.03, 0.02, 0.7, 0.1, 12.0)
+    names = ("cmd_pitch_rad", "cmd_roll_rad", "cmd_throttle", "cmd_yaw_rate_radps", "cmd_battery_v")
+    for name, value in zip(names, given, strict=True):
+        # the row at a time shows the command that is obeyed from there on
+        assert (log.column("tern-2", name)[times >= 0.4] == value).all()
+        if name != "cmd_battery_v":
+            assert not (log.column("tern-2", name)[times < 0.4] == value).any()
+            assert not (log.column("tern-1", name) == value).any()
+    # the setpoints of guidance continue
+    np.testing.assert_array_equal(log.column("tern-2", "setpoint.position_z_world_m"), 11.0)
 
 
 def test_a_flight_that_is_not_recorded_has_no_log(windy):
