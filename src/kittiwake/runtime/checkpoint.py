@@ -154,20 +154,23 @@ def resume_flight(flight: Flight, fleet: Fleet, folder: Path) -> FlownPart:
     if header.get("kind") != KIND:
         message = f"'{path}' is no checkpoint of a run; sim.restore reads what sim.save has written"
         raise StateError(message)
-    if header["scenario"] != digest(folder / SCENARIO_FILE):
+    if header.get("scenario") != digest(folder / SCENARIO_FILE):
         message = (
             f"'{folder / SCENARIO_FILE}' was changed after the checkpoint; restore it, or fly it "
             "from the start"
         )
         raise StateError(message)
-    restore_host_states(fleet, header["components"])
     try:
+        components, every_s = dict(header["components"]), float(header["every_s"])
+        if not every_s > 0.0:
+            raise ValueError
         flight.resume(state, header["record"])
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         message = f"'{path}' is damaged: its record of the flight is invalid"
         raise StateError(message) from error
+    restore_host_states(fleet, components)
     rows = _rows_before(Log.read(folder), flight.record.kept, folder)
-    return FlownPart(rows, float(header["every_s"]))
+    return FlownPart(rows, every_s)
 
 
 def _rows_before(log: Log, kept: Mapping[str, int], folder: Path) -> RowBlock:

@@ -53,6 +53,8 @@ class EventDetector:
 
     layout: RowLayout
     fails_when_lost: bool
+    # vehicles whose first row continues a flight that is not known: what it counts is no event
+    continued: frozenset[str] = frozenset()
     events: list[Event] = field(default_factory=list)
     _last: dict[tuple[str, str], int] = field(default_factory=dict)
 
@@ -167,7 +169,8 @@ class EventDetector:
     ) -> list[tuple[int, int, int]]:
         """Return the rows in which a count has changed, with its values before and there."""
         counts = numbers.astype(int)
-        before = np.concatenate([[self._last.get((name, column), initial)], counts[:-1]])
+        first = int(counts[0]) if name in self.continued else initial
+        before = np.concatenate([[self._last.get((name, column), first)], counts[:-1]])
         self._last[name, column] = int(counts[-1])
         return [
             (int(row), int(before[row]), int(counts[row]))

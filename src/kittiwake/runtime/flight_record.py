@@ -109,7 +109,11 @@ class FlightRecord:
         self.outcome = FlightOutcome()
         self.kept = dict.fromkeys(layout.columns, 0)
         self._log_every = log_every
-        self._detector = EventDetector(layout, fails_when_lost=fails_when_lost)
+        self._detector = EventDetector(
+            layout,
+            fails_when_lost=fails_when_lost,
+            continued=frozenset(layout.columns if tick > 0 else ()),
+        )
         self._thinnings = self._new_thinnings(layout)
 
     @property

@@ -6,6 +6,7 @@ a leaf of the same path, shape and type, so that a file can neither run code nor
 """
 
 import json
+import tokenize
 import zipfile
 from collections.abc import Mapping
 from io import BytesIO
@@ -59,6 +60,10 @@ def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
         StateError: if the file is none of ``write_state``, is damaged, or holds the state of other
             vehicles or components.
     """
+    if not path.is_file():  # a device or a pipe may have no end
+        problem = "is no regular file" if path.exists() else "does not exist"
+        message = f"'{path}' {problem}; give a file that sim.save or a run has written"
+        raise StateError(message)
     try:
         with zipfile.ZipFile(path) as archive:
             return _read(archive, form)
@@ -75,6 +80,7 @@ def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
         TypeError,
         EOFError,
         OverflowError,
+        tokenize.TokenError,
     ) as error:
         message = f"'{path}' is no file of a state, or is damaged"
         raise StateError(message) from error
@@ -89,7 +95,7 @@ def _read(archive: zipfile.ZipFile, form: FleetState) -> tuple[FleetState, Param
         message = "is no file of a state"
         raise StateError(message)
     version = header.get("format")
-    if version != FORMAT:
+    if version != FORMAT or isinstance(version, bool):
         message = f"is of format {version!r}; this version of Kittiwake reads format {FORMAT}"
         raise StateError(message)
     expected = {path: _array_form(leaf) for path, leaf in _leaves(form)}

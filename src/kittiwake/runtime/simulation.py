@@ -151,7 +151,9 @@ class Simulation:
                 the log is written as it is flown. By default nothing is written.
             progress: called with the simulated time in seconds after each block of steps.
             checkpoint_every_s: simulated time between checkpoints in ``out``, from which
-                ``kw.resume`` continues a run that was cut off; by default none is written.
+                ``kw.resume`` continues a run that was cut off; by default none is written. One is
+                written after the block of up to 500 steps in which it is due, unless that is the
+                last one.
 
         Raises:
             ScenarioError: if the flight would have no step, or its log would be too large.
@@ -385,6 +387,10 @@ class Simulation:
 
     def log(self) -> Log:
         """Return the log of a loop of ``step`` up to now, as ``run`` returns it.
+
+        Its rows are those of ``run`` to rounding. With components in plain Python it ends with the
+        step before, since the present one is not complete without calling them. The return of a
+        task is not computed.
 
         Raises:
             LogError: if nothing was recorded, since ``reset`` was called with ``record=False``.

@@ -43,7 +43,7 @@ from kittiwake.runtime.step_record import SteppedFlight, StepRecord
 from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
 from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.size import steps_in
+from kittiwake.scenario.size import MAX_STEPS, steps_in
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.record import rows
@@ -257,9 +257,18 @@ class Stepper:
         try:
             names, components = [str(name) for name in header["vehicles"]], header["components"]
             seed, tick = int(header["seed"]), int(header["tick"])
-        except (LookupError, TypeError, ValueError) as error:
+            rate_hz = float(header["rate_hz"])
+            if not (isinstance(components, dict) and 0 <= tick < MAX_STEPS):
+                raise TypeError
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
             message = f"'{path}' is damaged: its header is invalid"
             raise StateError(message) from error
+        if rate_hz != program.fleet.rate_hz:
+            message = (
+                f"'{path}' holds a state at {rate_hz:g} Hz; this simulation steps at "
+                f"{program.fleet.rate_hz:g} Hz"
+            )
+            raise StateError(message)
         if names != [*program.vehicles]:
             message = f"'{path}' holds the state of other vehicles: {', '.join(names)}"
             raise StateError(message)
