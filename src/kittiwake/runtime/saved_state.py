@@ -95,7 +95,7 @@ def _read(archive: zipfile.ZipFile, form: FleetState) -> tuple[FleetState, Param
         message = "is no file of a state"
         raise StateError(message)
     version = header.get("format")
-    if version != FORMAT or isinstance(version, bool):
+    if type(version) is not int or version != FORMAT:
         message = f"is of format {version!r}; this version of Kittiwake reads format {FORMAT}"
         raise StateError(message)
     expected = {path: _array_form(leaf) for path, leaf in _leaves(form)}

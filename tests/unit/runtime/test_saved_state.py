@@ -9,6 +9,7 @@ import sys
 import time
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ SECONDS, MEGABYTES = 2.0, 40.0
 # Flies on from a saved state; the first process also flies to it, and on without interruption.
 CONTINUE = """
 import sys
-from pathlib import Path
+ import Path
 import numpy as np
 import kittiwake as kw
 
@@ -129,6 +130,22 @@ def test_a_restored_flight_is_at_its_time(hover, saved):
     np.testing.assert_allclose(times, [0.06, 0.08])
 
 
+def test_what_a_restored_flight_has_done_before_is_no_event_again(tmp_path):
+    tour = {"type": "waypoints", "positions_world_m": [[0, 0, 10], [0, 0, 10], [9, 0, 10]]}
+    simulation = kw.load("hover-pelican", overrides={"vehicles.pelican.guidance": tour})
+    simulation.reset()
+    for _ in range(10):
+        simulation.step()
+    assert [event.event for event in simulation.log().events][:2] == [
+        "reached waypoint 1",
+        "reached waypoint 2",
+    ]
+    simulation.save(tmp_path / "there.state")
+    simulation.restore(tmp_path / "there.state")
+    simulation.step()
+    assert [event.event for event in simulation.log().events] == ["not finished"]
+
+
 def test_a_state_is_restored_before_any_reset(hover, saved):
     other = kw.load("hover-pelican")
     assert other.restore(saved)["pelican"].truth == hover.restore(saved)["pelican"].truth
@@ -146,8 +163,10 @@ def test_a_file_that_cannot_be_written_is_named(hover, tmp_path):
 
 def test_other_files_are_refused(hover, saved, tmp_path):
     other = tmp_path / "other"
-    assert "cannot be read: No such file" in refusal(hover, other)
-    assert "cannot be read: Is a directory" in refusal(hover, tmp_path)
+    assert "does not exist" in refusal(hover, other)
+    assert "is no regular file" in refusal(hover, tmp_path)
+    # one without an end
+    assert "is no regular file" in refusal(hover, Path("/dev/zero"))
     for content in (b"", b"PK\x05\x06" + bytes(18), b"name: windy\n", bytes(10**6)):
         other.write_bytes(content)
         assert "is no file of a state, or is damaged" in refusal(hover, other)
@@ -230,7 +249,12 @@ def test_pickled_objects_are_refused_and_never_loaded(hover, saved, tmp_path):
         (lambda h: h | {"kind": "checkpoint"}, "is a checkpoint of a run, which kw.resume"),
         (lambda h: h | {"vehicles": ["gull", "tern"]}, "of other vehicles: gull, tern"),
         (lambda h: h | {"vehicles": 3}, "is damaged"),
+        (lambda h: h | {"format": True}, "is of format True"),
+        (lambda h: h | {"rate_hz": 100}, "a state at 100 Hz; this simulation steps at 50 Hz"),
         (lambda h: h | {"seed": "x"}, "is damaged"),
+        (lambda h: h | {"tick": -5}, "is damaged"),
+        (lambda h: h | {"tick": 1e30}, "is damaged"),
+        (lambda h: h | {"components": []}, "is damaged"),
         (lambda h: h | {"tick": None}, "is damaged"),
         (lambda h: {"format": 1, "kind": "state"}, "is damaged"),
         (lambda h: [1], "is no file of a state"),
