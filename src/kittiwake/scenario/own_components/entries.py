@@ -8,7 +8,7 @@ log.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,14 @@ class OwnComponent:
         title: name of the class.
         entry: its entry in a scenario file; None if only a Python program can give it.
         file: the file with the class; None for an object of a Python program.
+        beside: the files that it imports from its folder, by their paths from there.
     """
 
     given: Any
     title: str
     entry: dict[str, Any] | None = None
     file: Path | None = None
+    beside: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Any) -> "OwnComponent":
