@@ -7,7 +7,7 @@ of scenarios refuses it. So code is never loaded from what comes through a page,
 log.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,15 @@ def holds_own(value: Any) -> bool:
     return any(
         isinstance(one, OwnComponent) for one in (value if isinstance(value, list) else [value])
     )
+
+
+def own_components(value: Any) -> Iterator[OwnComponent]:
+    """Yield the components of the user's own in a scenario's data."""
+    if isinstance(value, OwnComponent):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from own_components(part)
 
 
 def as_file_data(value: Any) -> Plain:
