@@ -112,11 +112,13 @@ def test_a_missing_folder_is_refused(written, folder):
         ("{file: mine.py, class: Mine, gian: 2}", r"Mine\(gian=2\): TypeError"),
         ("{file: mine.py, class: Compiled, lift_m: x}", "lift_m: 'x' is not allowed"),
         ("{class: Mine}", "'Mine' is an object of a Python program"),
+        ("{file: leaving.py, class: Mine}", "leaving.py cannot be imported: SystemExit: 3"),
         ("{file: broken.py, class: Mine}", "broken.py cannot be imported: SyntaxError"),
     ],
 )
 def test_a_wrong_entry_is_named_with_its_line(written, folder, controller, message):
     (folder / "broken.py").write_text("def (", encoding="utf-8")
+    (folder / "leaving.py").write_text("raise SystemExit(3)", encoding="utf-8")
     with pytest.raises(ScenarioError, match=message) as caught:
         load_scenario(written(controller), allow_code=folder)
     assert str(caught.value).startswith("own.yaml:8: vehicles.h.controller")

@@ -157,7 +157,7 @@ def from_file(file: Path, entry: Mapping[str, Any], role: Role) -> OwnComponent:
         return own
     try:
         own.given = classes[name](**own.parameters())
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         listed = ", ".join(f"{key}={value!r}" for key, value in own.parameters().items())
         message = f"{name}({listed}): {described(error)}"
         raise ScenarioError(message) from error
@@ -186,7 +186,7 @@ def _loaded(file: Path, stamp: int) -> LoadedFile:
     importlib.invalidate_caches()
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[unique]
         message = f"{file.name} cannot be imported: {described(error)}"
         raise ScenarioError(message) from error
