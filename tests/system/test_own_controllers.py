@@ -65,6 +65,26 @@ def test_a_run_keeps_its_code_and_can_be_repeated_and_plotted(folder):
     assert flown[0] == flown[1]
 
 
+def test_a_run_keeps_the_modules_that_its_code_imports(folder):
+    beside = "from gains.own import GAIN\nfrom names import NAME\n"
+    (folder / "mine.py").write_text(beside + CODE.replace("2.0 *", "GAIN *"), encoding="utf-8")
+    (folder / "names.py").write_text("NAME = 1\n", encoding="utf-8")
+    (folder / "gains").mkdir()
+    (folder / "gains" / "__init__.py").touch()
+    (folder / "gains" / "own.py").write_text("GAIN = 2.5\n", encoding="utf-8")
+    first = kittiwake_does("run", "own.yaml", "--allow-code", ".", "--out", "a", "--json")
+    assert first.status == 0, first.err
+    for name in ("names.py", "gains/__init__.py", "gains/own.py", "mine.py"):
+        (folder / name).unlink()
+    again = kittiwake_does("run", "a/scenario.yaml", "--allow-code", "a", "--out", "b", "--json")
+    assert again.status == 0, again.err
+    flown = [json.loads(answer.out)["vehicles"]["h"] for answer in (first, again)]
+    assert flown[0] == flown[1]
+    assert (folder / "b" / "gains" / "own.py").is_file()
+    # once more into the same folder
+    assert kittiwake_does("run", "a/scenario.yaml", "--allow-code", "a", "--out", "b").status == 0
+
+
 def test_an_exception_ends_a_run_as_failed_with_a_readable_log(folder):
     items = ["--set", "vehicles.h.controller.fails_at_s=0.3"]
     answer = kittiwake_does("run", "own.yaml", "--allow-code", ".", "--out", "a", *items)

@@ -4,9 +4,10 @@ import copy
 from pathlib import Path
 
 from kittiwake.analysis.portable_scenario import PortableScenario
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.parameters import Parameters
 from kittiwake.scenario.document import dump_document
-from kittiwake.scenario.own_components.entries import as_file_data
+from kittiwake.scenario.own_components.entries import as_file_data, own_components
 from kittiwake.scenario.problems import KeyPath, Plain
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import FORMAT
@@ -34,8 +35,23 @@ def portable(scenario: Scenario, seed: int, duration_s: float) -> PortableScenar
 
 
 def data_files(scenario: Scenario) -> dict[str, Path]:
-    """Return the data files that a scenario reads, by their names in a run folder."""
-    return {copy_name(path, file): file for path, file in scenario.tables.items()}
+    """Return the files that a scenario reads, by their names in a run folder.
+
+    Raises:
+        ScenarioError: if two of them would have the same name.
+    """
+    files = {copy_name(path, file): file for path, file in scenario.tables.items()}
+    for own in own_components(scenario.document.data):
+        # imported by their names, which they keep
+        for name, file in own.beside.items():
+            other = files.setdefault(name, file)
+            if not other.samefile(file):
+                message = (
+                    f"'{other}' and '{file}' would both be {name} in the folder of a run; rename "
+                    "one of them"
+                )
+                raise ScenarioError(message)
+    return files
 
 
 def copy_name(path: KeyPath, file: Path) -> str:

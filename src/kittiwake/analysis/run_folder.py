@@ -32,6 +32,7 @@ from kittiwake.analysis.output_file import (
     note_written,
     output_file,
     write_text,
+    writing,
     written_files,
 )
 from kittiwake.analysis.portable_scenario import PortableScenario
@@ -297,6 +298,9 @@ def write_scenario(folder: Path, scenario: PortableScenario) -> None:
     for name, source in scenario.files.items():
         target = folder / name
         if not target.exists() or not target.samefile(source):
+            with writing(target):
+                # a package of Python code is a folder
+                target.parent.mkdir(parents=True, exist_ok=True)
             with output_file(target) as unfinished:
                 shutil.copyfile(source, unfinished)
     write_text(folder / SCENARIO_FILE, scenario.text)

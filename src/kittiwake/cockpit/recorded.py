@@ -47,5 +47,6 @@ def playback_of(log: Log, folder: Path) -> LogPlayback:
     file = folder / SCENARIO_FILE
     file.write_text(log.portable.text, encoding="utf-8")
     for name, source in log.portable.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, folder / name)
     return LogPlayback(log, load_recorded(file))

@@ -17,7 +17,11 @@ def forget_failures(fleet: Fleet) -> None:
 
 @contextmanager
 def watched(fleet: Fleet) -> Generator[None]:
-    """Keep exceptions of the fleet's components as failures while steps are computed."""
+    """Keep exceptions of the fleet's components as failures while steps are computed.
+
+    Raises:
+        KeyboardInterrupt: after the steps, if it was raised in a component.
+    """
     watched_hosts = [*_all_hosts(fleet)]
     for host in watched_hosts:
         host.watched = True
@@ -26,6 +30,11 @@ def watched(fleet: Fleet) -> Generator[None]:
     finally:
         for host in watched_hosts:
             host.watched = False
+    for host in watched_hosts:
+        if host.failure is not None and isinstance(host.failure.cause, KeyboardInterrupt):
+            # it is the user's, and not a failure of the component
+            interrupt, host.failure = host.failure.cause, None
+            raise interrupt
 
 
 def first_failure(fleet: Fleet) -> HostFailure | None:

@@ -1,5 +1,6 @@
 """Sensors, estimators and guidance in plain Python or JAX fly like those of the package."""
 
+from threading import Lock
 from typing import ClassVar
 
 import jax
@@ -190,6 +191,19 @@ def test_a_flight_continues_from_restored_states(own):
         np.testing.assert_array_equal(one, other)
 
 
+def test_states_of_two_flights_are_not_advanced_in_turn(own):
+    states = [own.init(kw.seed_key(seed)) for seed in (1, 2)]
+
+    def advance_in_turn():
+        for _ in range(20):
+            states[:] = [jax.block_until_ready(own.advance(state)) for state in states]
+
+    # of which kind it is depends on when the runtime of jax meets it
+    kinds = (ValueError, jax.errors.JaxRuntimeError)
+    with pytest.raises(kinds, match="is that of another time or flight"):
+        advance_in_turn()
+
+
 def test_guidance_that_a_command_replaces_goes_on_afterwards(own):
     own.reset()
     for tick in range(40):
@@ -310,6 +324,34 @@ def test_an_exception_ends_the_flight_with_its_place(role):
     simulation.step()
 
 
+class Leaving(Climb):
+    """Climbs until it raises."""
+
+    produces = kw.PositionYaw
+
+    def __init__(self, raised):
+        self.raised = raised
+
+    def update(self, t_s, estimate):
+        if t_s > 0.1:
+            raise self.raised
+        return super().update(t_s, estimate)
+
+
+def test_an_exit_is_a_failure_with_its_place():
+    simulation = kw.Simulation(scenario(guidance=Leaving(SystemExit(3))))
+    simulation.reset()
+    with pytest.raises(OwnComponentError, match=r"Leaving of 'h' at 0.12 s: SystemExit: 3"):
+        step_often(simulation)
+
+
+def test_an_interrupt_in_a_component_is_one_of_the_program():
+    simulation = kw.Simulation(scenario(guidance=Leaving(KeyboardInterrupt())))
+    simulation.reset()
+    with pytest.raises(KeyboardInterrupt):
+        step_often(simulation)
+
+
 GOOD = kw.Kinematics.of([0, 0, 2])
 
 
@@ -341,7 +383,10 @@ def test_a_wrong_result_is_named(role, returned, message):
 
 
 def silent(**attributes):
-    return type("Silent", (), {"update": lambda *_: None, **attributes})()
+    made = type("Silent", (), {"update": lambda *_: None, **attributes})()
+    # of the object, as a copy holds it
+    vars(made).update({name: attributes[name] for name in ("lock",) if name in attributes})
+    return made
 
 
 @pytest.mark.parametrize(
@@ -354,6 +399,10 @@ def silent(**attributes):
         ({"guidance": silent()}, "update must return a command.*NoneType"),
         ({"guidance": silent(produces="up")}, "Silent.produces: got 'up'"),
         ({"estimator": silent(rate_hz=7)}, "rate_hz 7 does not divide"),
+        (
+            {"guidance": silent(produces=kw.PositionYaw, lock=Lock())},
+            "Silent cannot be copied.*lock.*make what cannot",
+        ),
         ({"estimator": AlphaBeta}, "AlphaBeta: got the class|type: got"),
     ],
 )

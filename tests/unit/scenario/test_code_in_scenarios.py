@@ -1,5 +1,6 @@
 """Components from Python files: loaded only where the caller allows it."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import parse_document
 from kittiwake.scenario.load import load_recorded, load_scenario
+from kittiwake.scenario.own_components.code_files import from_file
+from kittiwake.scenario.own_components.roles import CONTROLLER
 from kittiwake.scenario.scenario import Scenario
 
 CODE = '''
@@ -103,19 +106,46 @@ def test_a_missing_folder_is_refused(written, folder):
     ("controller", "message"),
     [
         ("{file: mine.py, class: Mime}", "no controller 'Mime' in mine.py.*Did you mean 'Mine'"),
+        ("{file: mine.txt, class: Mine}", "`file`: got 'mine.txt'; must be a Python file"),
         ("{file: mine.py}", "write the class in mine.py"),
         ("{file: none.py, class: Mine}", "cannot read '.*none.py'"),
         ("{file: mine.py, class: Mine, gian: 2}", r"Mine\(gian=2\): TypeError"),
         ("{file: mine.py, class: Compiled, lift_m: x}", "lift_m: 'x' is not allowed"),
         ("{class: Mine}", "'Mine' is an object of a Python program"),
+        ("{file: leaving.py, class: Mine}", "leaving.py cannot be imported: SystemExit: 3"),
         ("{file: broken.py, class: Mine}", "broken.py cannot be imported: SyntaxError"),
     ],
 )
 def test_a_wrong_entry_is_named_with_its_line(written, folder, controller, message):
     (folder / "broken.py").write_text("def (", encoding="utf-8")
+    (folder / "leaving.py").write_text("raise SystemExit(3)", encoding="utf-8")
     with pytest.raises(ScenarioError, match=message) as caught:
         load_scenario(written(controller), allow_code=folder)
     assert str(caught.value).startswith("own.yaml:8: vehicles.h.controller")
+
+
+def test_each_folder_has_its_own_modules(folder, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    (other / "mine.py").write_text(CODE, encoding="utf-8")
+    (other / "beside.py").write_text("DAMPING = 30.0\n", encoding="utf-8")
+    found = [damping(one) for one in (folder, other, folder)]
+    assert found == [2.0, 30.0, 2.0]
+    assert "beside" not in sys.modules
+
+
+def test_a_changed_module_beside_a_file_is_loaded_anew(folder):
+    assert damping(folder) == 2.0
+    assert damping(folder) == 2.0
+    assert (folder / "mine.py.loaded").read_text(encoding="utf-8") == "x"
+    (folder / "beside.py").write_text("DAMPING = 40.0\n", encoding="utf-8")
+    assert damping(folder) == 40.0
+
+
+def damping(folder):
+    entry = {"file": "mine.py", "class": "Mine"}
+    own = from_file(folder / "mine.py", entry, CONTROLLER)
+    assert [*own.beside] == ["beside.py"]
+    return own.given.update.__globals__["DAMPING"]
 
 
 def test_a_component_of_a_file_has_its_parameters_and_those_of_the_vehicle(written, folder):

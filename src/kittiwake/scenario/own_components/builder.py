@@ -11,7 +11,7 @@ from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.own_components.entries import ERRORS, FILE, RATE, OwnComponent
-from kittiwake.scenario.own_components.host_object import HostObject
+from kittiwake.scenario.own_components.host_object import HostObject, copied
 from kittiwake.scenario.own_components.python_component import OwnSetting
 from kittiwake.scenario.own_components.roles import INTERFACES, Role
 from kittiwake.scenario.parameters import build_component
@@ -73,6 +73,8 @@ class OwnComponentBuilder:
             message = f"{own.title}: got another kind of component; must be a kw.{_name(role)}"
             raise ScenarioError(message)
         if not isinstance(given, type):
+            # each flight begins with a copy, which fails only in flight otherwise
+            copied(given)
             parameters = dynamics.vehicle_parameters(self.gravity_mps2)
             host = HostObject(given, own.title, own.title, parameters, setting.motion)
             return role.python_type.of(host, setting, dynamics)

@@ -4,7 +4,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +18,29 @@ from kittiwake.scenario.problems import KeyPath, Plain, dotted, shortened
 
 # between file and class, where both are given as one word
 COLON = ":"
+
+
+@dataclass(frozen=True)
+class LoadedFile:
+    """Module of a file.
+
+    Attributes:
+        module: the module.
+        beside: the files beside it that it has imported, by their paths from its folder.
+        stamps: the times of change of all these files.
+    """
+
+    module: ModuleType
+    beside: Mapping[str, Path]
+    stamps: Mapping[Path, int]
+
+    def is_current(self) -> bool:
+        """Return True if no file has changed since."""
+        return self.stamps == _stamps(self.stamps)
+
+
+# the last version of each file
+_LOADED: dict[Path, LoadedFile] = {}
 
 
 def with_code(
@@ -105,12 +128,16 @@ def from_file(file: Path, entry: Mapping[str, Any], role: Role) -> OwnComponent:
         ScenarioError: if the file cannot be loaded, or has no such class.
     """
     name = entry.get(CLASS)
+    if file.suffix != ".py":
+        message = f"`{FILE}`: got {shortened(file.name)}; must be a Python file, such as mine.py"
+        raise ScenarioError(message)
     try:
         stamp = os.stat(file).st_mtime_ns
     except OSError as error:
         message = f"cannot read '{file}': {error.strerror}"
         raise ScenarioError(message) from None
-    module = _module(file, stamp)
+    loaded = _loaded(Path(os.path.abspath(file)), stamp)
+    module = loaded.module
     classes = {
         key: thing
         for key, thing in vars(module).items()
@@ -125,42 +152,79 @@ def from_file(file: Path, entry: Mapping[str, Any], role: Role) -> OwnComponent:
             f"{did_you_mean(str(name), classes)}"
         )
         raise ScenarioError(message)
-    own = OwnComponent(classes[name], name, dict(entry), file)
+    own = OwnComponent(classes[name], name, dict(entry), file, loaded.beside)
     if issubclass(classes[name], role.interface):
         return own
     try:
         own.given = classes[name](**own.parameters())
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         listed = ", ".join(f"{key}={value!r}" for key, value in own.parameters().items())
         message = f"{name}({listed}): {described(error)}"
         raise ScenarioError(message) from error
     return own
 
 
-@lru_cache(maxsize=32)
-def _module(file: Path, stamp: int) -> ModuleType:
+def _loaded(file: Path, stamp: int) -> LoadedFile:
     """Return the module of a file; it may import modules beside it.
 
     Raises:
         ScenarioError: if it cannot be imported.
     """
-    name = file.stem
-    unique = f"{name}_{stamp:x}"
+    known = _LOADED.get(file)
+    if known is not None and known.is_current():
+        return known
+    unique = f"{file.stem}_{stamp:x}"
     spec = importlib.util.spec_from_file_location(unique, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    before = {*sys.modules}
     sys.modules[unique] = module
-    sys.path.append(str(file.parent))
+    folder = str(file.parent)
+    sys.path.insert(0, folder)
+    # a folder may have changed within the resolution of its time
+    importlib.invalidate_caches()
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[unique]
         message = f"{file.name} cannot be imported: {described(error)}"
         raise ScenarioError(message) from error
     finally:
-        sys.path.remove(str(file.parent))
-    return module
+        sys.path.remove(folder)
+        beside = _take_out(before | {unique}, file.parent)
+    stamps = {file: stamp} | _stamps(beside.values())
+    loaded = _LOADED[file] = LoadedFile(module, beside, stamps)
+    return loaded
+
+
+def _take_out(before: set[str], folder: Path) -> dict[str, Path]:
+    """Take the new modules of a folder out of those that all imports share.
+
+    Another folder may have modules of the same names. Packages installed below the folder stay.
+
+    Returns:
+        the modules' files, by their paths from the folder.
+    """
+    files: dict[str, Path] = {}
+    for name in {*sys.modules} - before:
+        top, *_ = name.split(".")
+        places = [folder / f"{top}.py", folder / top]
+        origin = getattr(sys.modules[name], "__file__", None)
+        if top in before or not any(place.exists() for place in places):
+            continue
+        if origin is not None:
+            file = Path(origin)
+            if not any(file.is_relative_to(place) for place in places):
+                continue
+            files[file.relative_to(folder).as_posix()] = file
+        del sys.modules[name]
+    return dict(sorted(files.items()))
+
+
+def _stamps(files: Iterable[Path]) -> dict[Path, int]:
+    """Return the times of change of files, 0 for one that is missing."""
+    return {file: os.stat(file).st_mtime_ns if file.exists() else 0 for file in files}
 
 
 def _is_allowed(file: Path, allowed: Iterable[Path]) -> bool:

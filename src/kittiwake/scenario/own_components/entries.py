@@ -7,8 +7,8 @@ of scenarios refuses it. So code is never loaded from what comes through a page,
 log.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,14 @@ class OwnComponent:
         title: name of the class.
         entry: its entry in a scenario file; None if only a Python program can give it.
         file: the file with the class; None for an object of a Python program.
+        beside: the files that it imports from its folder, by their paths from there.
     """
 
     given: Any
     title: str
     entry: dict[str, Any] | None = None
     file: Path | None = None
+    beside: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
     def of(cls, given: Any) -> "OwnComponent":
@@ -72,6 +74,15 @@ def holds_own(value: Any) -> bool:
     return any(
         isinstance(one, OwnComponent) for one in (value if isinstance(value, list) else [value])
     )
+
+
+def own_components(value: Any) -> Iterator[OwnComponent]:
+    """Yield the components of the user's own in a scenario's data."""
+    if isinstance(value, OwnComponent):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from own_components(part)
 
 
 def as_file_data(value: Any) -> Plain:

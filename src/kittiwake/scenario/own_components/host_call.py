@@ -75,8 +75,7 @@ def call_host(
         if not is_flown:
             return initial
         time_s, *given = packing.unpack(numbers)
-        words = counts.tobytes() + numbers.tobytes()
-        call = HostCall(number, tuple(seed), time_s, callee.given(*given), words)
+        call = HostCall(number, tuple(seed), time_s, callee.given(*given), numbers.copy())
         return callee.host.call(call, initial, callee.convert)
 
     numbers = packing.pack(arguments, jnp.result_type(float))[0]

@@ -26,6 +26,8 @@ INERTIA = "inertia_kgm2"
 # optional methods of an object, and the optional parameter of ``reset`` for a random generator
 RESET, STATE, RESTORE = "reset", "state", "restore"
 GENERATOR = "rng"
+# the resolution of floats to this power is the tolerance of the numbers of a repeated call
+TOLERANCE_POWER = 0.6
 # converts what ``update`` returned, after the numbers that hold so far
 Conversion = Callable[[Any, np.ndarray], np.ndarray]
 
@@ -44,7 +46,7 @@ class HostFailure:
     time_s: float
     title: str
     vehicle: str
-    cause: Exception
+    cause: BaseException
 
     def reason(self) -> str:
         """Return the failure in a sentence."""
@@ -59,14 +61,34 @@ class HostCall(NamedTuple):
         seed: the words from which the object's random numbers follow.
         time_s: time since the start.
         arguments: the further arguments of ``update``.
-        words: all of the above in bytes.
+        numbers: the time and the further arguments, as the program gives them.
     """
 
     number: int
     seed: tuple[int, ...]
     time_s: float
     arguments: tuple[Any, ...]
-    words: bytes
+    numbers: np.ndarray
+
+    def state(self) -> dict[str, Any]:
+        """Return what ``repeats`` compares beside the count, for a checkpoint."""
+        return {"seed": [*self.seed], "numbers": np.array(self.numbers)}
+
+    @classmethod
+    def restored(cls, number: int, state: Mapping[str, Any]) -> "HostCall":
+        """Return a call of a checkpoint, to compare with others."""
+        numbers = np.array(state["numbers"])
+        return cls(number, tuple(map(int, state["seed"])), float(numbers[0]), (), numbers)
+
+    def repeats(self, other: "HostCall") -> bool:
+        """Return True if it is the other call again, as when a step is computed to look at it."""
+        if (self.number, self.seed) != (other.number, other.seed):
+            return False
+        # another program rounds differently
+        tolerance = np.finfo(self.numbers.dtype).eps ** TOLERANCE_POWER
+        return self.numbers.shape == other.numbers.shape and bool(
+            np.allclose(self.numbers, other.numbers, tolerance, tolerance, equal_nan=True)
+        )
 
 
 class HostObject:
@@ -95,8 +117,9 @@ class HostObject:
         self.failure: HostFailure | None = None
         self._flown: Any = None
         self._generator: Any = None
-        # the call that comes next, the words of the last one, and the numbers that it returned
-        self._next, self._last, self._held = 0, b"", np.zeros(0)
+        # the call that comes next, the last one, and the numbers that it returned
+        self._next, self._held = 0, np.zeros(0)
+        self._last: HostCall | None = None
 
     def renewed(self) -> "HostObject":
         """Return another one for the same object, as it is before a flight."""
@@ -131,28 +154,30 @@ class HostObject:
             convert: returns the numbers of what ``update`` returned.
         """
         # a program may compute a step twice, as to look at it
-        if call.number == self._next - 1 and (call.number > 0 or call.words == self._last):
+        if self._last is not None and call.repeats(self._last):
             return self._held
         if call.number == 0:
-            self._next, self._flown = 0, None
+            self._next, self._last, self._flown = 0, None, None
         if self._flown is None:
             self._held = initial
         if self.failure is not None and self.watched:
             return self._held
         try:
             self._held = self._updated(call, convert)
-        except Exception as error:
+        except BaseException as error:
             if not self.watched:
                 raise
             self.failure = HostFailure(call.time_s, self.title, self.vehicle, error)
-        self._next, self._last = call.number + 1, call.words
+        self._next = call.number + 1
+        # a call that failed fails again in another flight
+        self._last = call if self.failure is None else None
         return self._held
 
     def _updated(self, call: HostCall, convert: Conversion) -> np.ndarray:
         if self._flown is None:
             # also for a flight that goes on with other parameters of the vehicle
             self._flown = self.begin(call.seed)
-        elif call.number != self._next:
+        elif call.number != self._next or (self._last and call.seed != self._last.seed):
             message = (
                 "its state in Python is that of another time or flight, and cannot be restored; "
                 "begin with a new flight, as by reset() or run()"
@@ -186,6 +211,7 @@ class HostObject:
         return {
             "next": self._next,
             "held": np.array(self._held),
+            "last": None if self._last is None else self._last.state(),
             "state": None if self._flown is None else self._result_of(self._flown.state),
             "begun": self._flown is not None,
             # as text, since its numbers have more bits than most formats hold
@@ -202,7 +228,8 @@ class HostObject:
         self.require_state()
         self.failure = None
         self._next, self._held = int(state["next"]), np.array(state["held"], float)
-        self._last = b""
+        last = state.get("last")
+        self._last = None if last is None else HostCall.restored(self._next - 1, last)
         self._flown = self.begin() if state["begun"] else None
         if self._generator is not None and state["generator"] is not None:
             self._generator.bit_generator.state = json.loads(state["generator"])
@@ -217,7 +244,7 @@ class HostObject:
             raise OwnComponentError(message) from error
 
 
-def described(error: Exception) -> str:
+def described(error: BaseException) -> str:
     """Return an exception in one line, with the last line of the user's code."""
     if isinstance(error, KittiwakeError):
         return str(error)
