@@ -11,7 +11,7 @@ from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.scenario.document import written
+from kittiwake.scenario.document import Override, written
 from kittiwake.scenario.load import AllowedCode
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variants import variants
@@ -46,7 +46,10 @@ def compare(
         ScenarioError: for a controller that does not fly a vehicle of this scenario.
     """
     _refuse_string(controllers, "controllers", '["position", "lee"]')
-    items = _items(overrides or (), "overrides", '{"time.duration_s": 20}')
+    items = [
+        Override(item, f"overrides={{'{item.partition('=')[0]}': ...}}")
+        for item in _items(overrides or (), "overrides", '{"time.duration_s": 20}')
+    ]
     deviations = None if noise is None else _items(noise, "noise", '{"position_m": 0.1}')
     source = scenario if isinstance(scenario, Scenario) else fspath(scenario)
     compared = variants(source, controllers, items, deviations, allow_code)
