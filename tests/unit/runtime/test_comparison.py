@@ -196,6 +196,29 @@ def test_what_cannot_be_compared_is_refused_in_words_of_python(given, said, own_
     assert "--set" not in str(refused.value)
 
 
+class Stuck(Spring):
+    """A spring that fails on purpose."""
+
+    def update(self, t_s, setpoint, estimate):
+        if t_s > 0.05:
+            message = "the valve is <stuck>"
+            raise RuntimeError(message)
+        return super().update(t_s, setpoint, estimate)
+
+
+def test_a_failed_flight_has_its_reason_below_the_table_and_no_metrics(own_scenario):
+    compared = compare(own_scenario, {"mine": Spring(), "stuck": Stuck()})
+    reason = "stuck, seed 0: Stuck of 'h' at 0.052 s: RuntimeError: the valve is <stuck> (test_comp"
+    assert str(compared).splitlines()[-1].startswith(reason)
+    assert "the valve is &lt;stuck&gt;" in compared._repr_html_()
+    flown, failed = summaries(compared)
+    assert flown["tracking_rms_m"] is not None
+    assert failed["tracking_rms_m"] is None
+    assert failed["completed"] == 0
+    log = kw.Simulation(variants(own_scenario, {"stuck": Stuck()})["stuck"]).run()
+    assert "failed: Stuck of 'h' at 0.052 s: RuntimeError" in repr(log)
+
+
 def test_a_comparison_is_a_sequence_of_its_trials(trials):
     assert len(trials) == 4
     assert trials[0] is next(iter(trials))
