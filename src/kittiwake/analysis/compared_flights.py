@@ -3,12 +3,13 @@
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from math import inf
 from typing import TYPE_CHECKING, overload
 
 from typing_extensions import override
 
-from kittiwake.analysis.comparison import metrics, summaries
+from kittiwake.analysis.comparison import failures, metrics, summaries
 from kittiwake.analysis.comparison_table import comparison_pages
 from kittiwake.analysis.response import Trial
 from kittiwake.core.errors import LogError, did_you_mean
@@ -53,13 +54,14 @@ class Comparison(Sequence[Trial]):
     @override
     def __str__(self) -> str:
         pages = comparison_pages(summaries(self.trials), shutil.get_terminal_size().columns)
-        return "\n".join(page.text() for page in pages)
+        return "\n".join([*(page.text() for page in pages), *failures(self.trials)])
 
     def _repr_html_(self) -> str:
-        return "".join(
+        tables = "".join(
             heading("Comparison", page.vehicle) + column_table(page.headings, page.lines)
             for page in comparison_pages(summaries(self.trials), inf)
         )
+        return tables + "".join(f"<p>{escape(line)}</p>" for line in failures(self.trials))
 
     @property
     def vehicles(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from kittiwake.analysis.response import QUANTITIES, ResponseMetrics, Trial
 from kittiwake.analysis.summary import in_digits
 
 TABLE_FILE = "comparison.csv"
+COMPLETED = "completed"
 # titles of the compared metrics by column of the table
 SHOWN = {
     "rise_time_s": "rise time (s)",
@@ -75,8 +76,8 @@ def _mean_of(found: ResponseMetrics, unit: str) -> float | None:
 def summaries(trials: Sequence[Trial]) -> list[dict[str, Any]]:
     """Return the ``Spread`` over the seeds of each metric in ``SHOWN``, by controllers and vehicle.
 
-    It covers the flights that have the metric (one that did not settle has no settling time), and
-    is None if none has it; ``flights`` and ``completed`` count all flights.
+    It covers the completed flights that have the metric (one that did not settle has no settling
+    time), and is None if none has it; ``flights`` and ``completed`` count all flights.
     """
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in metrics(trials):
@@ -86,11 +87,26 @@ def summaries(trials: Sequence[Trial]) -> list[dict[str, Any]]:
             "controllers": controllers,
             "vehicle": vehicle,
             "flights": len(rows),
-            "completed": sum(row["status"] == "completed" for row in rows),
-            **{name: _spread([row[name] for row in rows]) for name in SHOWN},
+            "completed": sum(row["status"] == COMPLETED for row in rows),
+            # those of a part of a flight would look better than those of a whole one
+            **{
+                name: _spread([row[name] for row in rows if row["status"] == COMPLETED])
+                for name in SHOWN
+            },
         }
         for (controllers, vehicle), rows in groups.items()
     ]
+
+
+def failures(trials: Sequence[Trial]) -> list[str]:
+    """Return a line for each flight that ended early, with the reason."""
+    lines = [
+        f"{trial.controllers}, seed {trial.seed}: {trial.reason or trial.status}"
+        for trial in trials
+        if trial.status != COMPLETED
+    ]
+    # vehicles of a flight share its end
+    return [*dict.fromkeys(lines)]
 
 
 def _spread(values: Sequence[float | None]) -> Spread | None:

@@ -87,7 +87,10 @@ class Log:
     def __repr__(self) -> str:
         rows = [len(table.values) for table in self.tables.values()]
         columns = {column for table in self.tables.values() for column in table.columns}
-        status = (self.summary or {}).get("status") or ("" if self.complete else "cut off")
+        summary = self.summary or {}
+        status = summary.get("status") or ("" if self.complete else "cut off")
+        if summary.get("reason"):
+            status += f": {summary['reason']}"
         parts = [
             _shown(self.names),
             f"{_span(rows)} rows",

@@ -65,7 +65,10 @@ class ResponseMetrics:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """Flight of one vehicle with one of the compared controllers."""
+    """Flight of one vehicle with one of the compared controllers.
+
+    ``reason`` is that of a flight that ended early.
+    """
 
     controllers: str
     vehicle: str
@@ -73,6 +76,7 @@ class Trial:
     status: str
     response: ResponseMetrics
     table: Table
+    reason: str | None = None
 
 
 def response(

@@ -54,7 +54,7 @@ def compare(
     """Fly several controllers on the same scenario and seeds; write a table and pictures."""
     from rich.console import Console
 
-    from kittiwake.analysis.comparison import metrics, save_table, summaries
+    from kittiwake.analysis.comparison import failures, metrics, save_table, summaries
     from kittiwake.analysis.plots.comparison import save_pictures
     from kittiwake.analysis.run_folder import default_folder, results_folder
     from kittiwake.cli.comparison_table import comparison_tables
@@ -83,6 +83,8 @@ def compare(
         return
     console = Console()
     console.print(*comparison_tables(summaries(trials), console.width))
+    for line in failures(trials):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print(_files(trials, pictures, folder), highlight=False, markup=False, soft_wrap=True)
 
 

@@ -1,6 +1,7 @@
 """Validation of a user's command and its conversion to a flat list of numbers."""
 
 import dataclasses
+from collections.abc import Sequence
 from functools import cache
 from math import isfinite
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -8,7 +9,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 import numpy as np
 
 from kittiwake.core.bounds import Bounds
-from kittiwake.core.commands import Command
+from kittiwake.core.commands import Command, ThrustTorque
 from kittiwake.core.errors import CommandError
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
@@ -17,7 +18,22 @@ UNIT_TOLERANCE = 1e-3
 COMMAND_TYPES: tuple[type, ...] = get_args(Command)
 
 
-def command_numbers(name: str, command: Any) -> list[float]:
+def command_example(command_type: type) -> str:
+    """Return a call of a command type with the names of its fields."""
+    names = ", ".join(field.name for field in dataclasses.fields(command_type))
+    return f"kw.{command_type.__name__}({names})"
+
+
+def one_of_commands(allowed: Sequence[type], example: type = ThrustTorque) -> str:
+    """Return the names of command types, with an example, which is the first one by default."""
+    names = ", ".join(f"kw.{command_type.__name__}" for command_type in allowed)
+    shown = example if example in allowed else next(iter(allowed))
+    return f"one of {names}, such as {command_example(shown)}"
+
+
+def command_numbers(
+    name: str, command: Any, allowed: Sequence[type] = COMMAND_TYPES
+) -> list[float]:
     """Return the numbers of a command, field by field in order.
 
     A scalar may be any number or array of one; a vector also a list of three; a quaternion also a
@@ -26,15 +42,15 @@ def command_numbers(name: str, command: Any) -> list[float]:
     Args:
         name: the vehicle, for messages.
         command: the command.
+        allowed: the command types to name in messages.
 
     Raises:
         CommandError: for anything that is not a command of finite numbers, or for a quaternion that
             is not a unit one.
     """
     if not isinstance(command, COMMAND_TYPES):
-        allowed = ", ".join(f"kw.{command_type.__name__}" for command_type in COMMAND_TYPES)
         given = type(command).__name__
-        message = f"the command for '{name}' is a {given}; give one of {allowed}"
+        message = f"the command for '{name}' is a {given}; give {one_of_commands(allowed)}"
         raise CommandError(message)
     return _numbers_inside(command, f"the {type(command).__name__} for '{name}'", name)
 

@@ -39,7 +39,9 @@ def command_values(commands: object, vehicles: Mapping[str, AssembledVehicle]) -
         raise CommandError(message)
     numbers: list[float] = []
     for name, command in commands.items():
-        given = command_numbers(name, command)
+        known = isinstance(command, COMMAND_TYPES) or name not in vehicles
+        allowed = COMMAND_TYPES if known else accepted_commands(vehicles[name])
+        given = command_numbers(name, command, allowed)
         if name in vehicles and type(command) is vehicles[name].dynamics.command_type:
             _check_actuators(name, type(command), given, vehicles[name].dynamics)
         numbers += given

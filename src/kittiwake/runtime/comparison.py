@@ -6,12 +6,13 @@ from os import PathLike, fspath
 from typing import Any
 
 from kittiwake.analysis.compared_flights import Comparison
+from kittiwake.analysis.log import Log
 from kittiwake.analysis.response import COMMAND, Trial, command_spans, response
 from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.scenario.document import written
+from kittiwake.scenario.document import Override, written
 from kittiwake.scenario.load import AllowedCode
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variants import variants
@@ -52,7 +53,10 @@ def compare(
     if seeds < 1:
         message = f"`seeds`: got {seeds}; must be at least 1"
         raise ScenarioError(message)
-    items = _items(overrides or (), "overrides", '{"time.duration_s": 20}')
+    items = [
+        Override(item, f"overrides={{'{item.partition('=')[0]}': ...}}")
+        for item in _items(overrides or (), "overrides", '{"time.duration_s": 20}')
+    ]
     deviations = None if noise is None else _items(noise, "noise", '{"position_m": 0.1}')
     source = scenario if isinstance(scenario, Scenario) else fspath(scenario)
     compared = variants(source, controllers, items, deviations, allow_code)
@@ -86,24 +90,24 @@ def fly(
         seeds: number of flights of each.
         progress: called with a description of each flight before it begins.
     """
-    flights: list[tuple[str, int, str, Mapping[str, Table]]] = []
+    flights: list[tuple[str, int, Log]] = []
     for name, variant in compared.items():
         simulation = Simulation(variant)
         for seed in range(variant.seed, variant.seed + seeds):
             progress(f"{name}, seed {seed}")
-            log = simulation.run(seed=seed)
-            flights.append((name, seed, str((log.summary or {})["status"]), log.tables))
-    spans = _spans(compared, [tables for *_, tables in flights])
+            flights.append((name, seed, simulation.run(seed=seed)))
+    spans = _spans(compared, [log.tables for *_, log in flights])
     return [
         Trial(
             name,
             vehicle,
             seed,
-            status,
-            response(tables[vehicle], _bounds(parts, tables[vehicle]), spans[vehicle]),
-            tables[vehicle],
+            str((log.summary or {})["status"]),
+            response(log.tables[vehicle], _bounds(parts, log.tables[vehicle]), spans[vehicle]),
+            log.tables[vehicle],
+            (log.summary or {})["reason"],
         )
-        for name, seed, status, tables in flights
+        for name, seed, log in flights
         for vehicle, parts in compared[name].vehicles.items()
     ]
 

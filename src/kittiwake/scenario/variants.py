@@ -14,16 +14,22 @@ from kittiwake.interfaces.controller import AbstractController
 from kittiwake.scenario.build import build
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.definition import as_plain
+from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import AllowedCode, load_scenario
 from kittiwake.scenario.own_components.code_files import COLON, from_file, parse_class
-from kittiwake.scenario.own_components.entries import FILE, OwnComponent, as_file_data
+from kittiwake.scenario.own_components.entries import (
+    FILE,
+    OwnComponent,
+    holds_own,
+)
 from kittiwake.scenario.own_components.roles import CONTROLLER
 from kittiwake.scenario.parameters import build_component
-from kittiwake.scenario.problems import Plain, shortened
+from kittiwake.scenario.problems import Plain
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.vehicle_builder import written_controllers
 from kittiwake.vehicles import VEHICLES
 
+KEY = "controller"
 # separator of controllers that are flown together
 AND = "+"
 NOISY = "noisy-truth"
@@ -32,7 +38,7 @@ NOISY = "noisy-truth"
 def variants(
     scenario: str | Scenario,
     controllers: Sequence[str] | Mapping[str, Any],
-    overrides: Sequence[str] = (),
+    overrides: Sequence[str | Override] = (),
     noise: Sequence[str] | None = None,
     allow_code: AllowedCode = None,
 ) -> dict[str, Scenario]:
@@ -54,13 +60,35 @@ def variants(
     if isinstance(controllers, Mapping):
         given = {name: _as_list(as_plain(one)) for name, one in controllers.items()}
     else:
+        _refuse_unnamed(controllers)
         given = {name: _parsed(name) for name in controllers}
     return {name: with_controllers(base, name, chosen) for name, chosen in given.items()}
 
 
+def _refuse_unnamed(controllers: Sequence[Any]) -> None:
+    if all(isinstance(one, str) for one in controllers):
+        return
+    named = ", ".join(f"'{_name(one).lower()}': {_expression(one)}" for one in controllers)
+    message = f"`controllers`: objects need names: {{{named}}}"
+    raise ScenarioError(message)
+
+
+def _name(given: object) -> str:
+    return given if isinstance(given, str) else type(given).__name__
+
+
+def _expression(given: object) -> str:
+    """Return a controller as it is written in Python, without its arguments."""
+    if isinstance(given, str):
+        return repr(given)
+    known = {CONTROLLERS.find(name).__name__ for name in CONTROLLERS.names()}
+    package = "kw.control." if _name(given) in known else ""
+    return f"{package}{_name(given)}(...)"
+
+
 def _base(
     scenario: str | Scenario,
-    overrides: Sequence[str],
+    overrides: Sequence[str | Override],
     noise: Sequence[str] | None,
     allow_code: AllowedCode,
 ) -> Scenario:
@@ -89,6 +117,9 @@ def _parsed(controllers: str) -> list[Plain]:
 
 
 def _parsed_one(controllers: str, name: str) -> str | OwnComponent:
+    if name.endswith(".py"):
+        message = f"{controllers}: write {name}:CLASS, such as {name}:MyPD"
+        raise ScenarioError(message)
     if COLON in name and not set(name) & set("{}= "):
         entry = parse_class(name)
         return from_file(Path(entry[FILE]), entry, CONTROLLER)
@@ -138,7 +169,8 @@ def with_controllers(scenario: Scenario, name: str, chosen: Sequence[Plain]) -> 
     """Return a scenario with these controllers before those of its vehicles.
 
     If they form no cascade with the scenario's own controllers, the vehicles' default controllers
-    are added.
+    are added. If these do not help, components of the user's own are left out, which may not take
+    the commands of the compared controllers.
 
     Args:
         scenario: the scenario.
@@ -149,18 +181,20 @@ def with_controllers(scenario: Scenario, name: str, chosen: Sequence[Plain]) -> 
         ScenarioError: if a vehicle cannot be flown by them.
     """
     refusal: KittiwakeError | None = None
-    for with_default in (False, True):
+    has_own = any(holds_own(entry.get(KEY)) for entry in _entries(scenario).values())
+    choices = [(True, False), (True, True), *([(False, False), (False, True)] if has_own else [])]
+    for with_own, with_default in choices:
         document = scenario.document
         for vehicle, entry in _entries(scenario).items():
-            cascade = _cascade(entry, chosen, with_default=with_default)
-            key = ("vehicles", vehicle, "controller")
-            words = f"--set {'.'.join(key)}={shortened(as_file_data(cascade))}"
-            document = document.with_value(key, cascade, words)
+            cascade = _cascade(entry, chosen, with_own=with_own, with_default=with_default)
+            words = f"controllers {', '.join(map(_title, cascade))}"
+            document = document.with_value(("vehicles", vehicle, KEY), cascade, words)
         try:
             variant = build(document, scenario.folder, logged=True)
             _refuse_idle(variant, [_title(one) for one in chosen])
         except KittiwakeError as error:
-            refusal = refusal or error
+            # without the user's own, the reason is that of what is compared
+            refusal = error if refusal is None or not (with_own or with_default) else refusal
         else:
             return variant
     message = f"{name}: {refusal}"
@@ -168,11 +202,15 @@ def with_controllers(scenario: Scenario, name: str, chosen: Sequence[Plain]) -> 
 
 
 def _cascade(
-    entry: dict[str, Plain], chosen: Sequence[Plain], *, with_default: bool
+    entry: dict[str, Plain], chosen: Sequence[Plain], *, with_own: bool, with_default: bool
 ) -> list[Plain]:
     default = VEHICLES.find(entry["model"]).default_controller
     # the scenario's own gains, if it names the controller as well
-    own = {_title(one): one for one in written_controllers(entry)}
+    own = {
+        _title(one): one
+        for one in written_controllers(entry)
+        if with_own or not isinstance(one, OwnComponent)
+    }
     first = {_title(one): one for one in [*chosen, *([default] if with_default else [])]}
     kept = {title: own.pop(title, one) for title, one in first.items()}
     # a name alone stands for them
@@ -184,6 +222,8 @@ def _title(entry: Plain) -> str:
     """Return the name of a controller's type or class."""
     if isinstance(entry, OwnComponent):
         return entry.title
+    if not isinstance(entry, dict | str):
+        return _name(entry)  # refused later, with its place
     return entry["type"] if isinstance(entry, dict) else entry
 
 

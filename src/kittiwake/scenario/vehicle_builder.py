@@ -12,6 +12,7 @@ import numpy as np
 
 from kittiwake.actuators import FAULTS
 from kittiwake.control import CONTROLLERS
+from kittiwake.core.command_numbers import COMMAND_TYPES
 from kittiwake.core.commands import MotorsOff, PositionYaw
 from kittiwake.core.component import Scheduled
 from kittiwake.core.copies import fresh_copy, replicate_with
@@ -31,7 +32,7 @@ from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.own_components.builder import OwnComponentBuilder
-from kittiwake.scenario.own_components.entries import OwnComponent, is_code, refusal
+from kittiwake.scenario.own_components.entries import is_code, own_or_unfit, refusal
 from kittiwake.scenario.own_components.host_object import HostObject
 from kittiwake.scenario.own_components.hosts import is_loaded, vehicle_with_hosts
 from kittiwake.scenario.own_components.python_component import OwnSetting
@@ -157,7 +158,8 @@ class VehicleBuilder:
             for key, sensor in entry.sensors.items()
         }
         estimator = self._part(entry.estimator, ESTIMATOR, setting, (*path, "estimator"))
-        guidance = self._part(entry.guidance, GUIDE, setting, (*path, "guidance"))
+        commanded = setting._replace(accepted=_accepted(_given_controllers(entry, model), model))
+        guidance = self._part(entry.guidance, GUIDE, commanded, (*path, "guidance"))
         avoidance = self._avoidance(entry, path)
         setting = setting._replace(command_type=_command_type(guidance))
         controllers = self._controllers(entry, model, setting, path)
@@ -259,8 +261,8 @@ class VehicleBuilder:
 
     def _part(self, written: Any, role: Role, setting: OwnSetting, path: KeyPath) -> Any:
         """Return a sensor, estimator or guidance, or None after collecting its mistakes."""
-        if isinstance(written, OwnComponent):
-            return self.own.build(written, role, setting, path)
+        if (own := own_or_unfit(written)) is not None:
+            return self.own.build(own, role, setting, path)
         if is_code(written):
             self.problems.add(path, refusal(written))
             return None
@@ -369,17 +371,15 @@ class VehicleBuilder:
         path: KeyPath,
     ) -> list[tuple[Plain, Scheduled[AbstractController] | None]]:
         """Return the scenario's controllers as written and as built, None for invalid ones."""
-        key, given = (*path, "controller"), entry.controller
-        if given is None:
-            given = [] if model is None else model.default_controller
-        if isinstance(given, list):
+        key, given = (*path, "controller"), _given_controllers(entry, model)
+        places = [(key, one) for one in given]
+        if isinstance(entry.controller, list):
             places = [((*key, i), written) for i, written in enumerate(given)]
-        else:
-            places = [(key, given)]
+        setting = setting._replace(accepted=_accepted([one for _, one in places], model))
         found: list[tuple[Plain, Scheduled[AbstractController] | None]] = []
         for place, written in places:
-            if isinstance(written, OwnComponent):
-                built = self.own.build(written, CONTROLLER, setting, place)
+            if (own := own_or_unfit(written)) is not None:
+                built = self.own.build(own, CONTROLLER, setting, place)
             else:
                 built = self._controller(written, model, setting.dynamics, place)
             if built is not None and built.component.consumes is setting.command_type:
@@ -487,6 +487,34 @@ def _controller_type(written: Plain) -> type[AbstractController] | None:
     if not isinstance(name, str) or name not in CONTROLLERS.entries:
         return None
     return CONTROLLERS.find(name)
+
+
+def _given_controllers(entry: VehicleSchema, model: VehicleModel | None) -> list[Plain]:
+    """Return the controllers that an entry names, or the default of its model if it is valid."""
+    given = entry.controller
+    if given is None:
+        return [] if model is None else [model.default_controller]
+    return given if isinstance(given, list) else [given]
+
+
+def _accepted(controllers: Iterable[Plain], model: VehicleModel | None) -> tuple[type, ...]:
+    """Return the command types that registered controllers and those of the model lead from.
+
+    Controllers of the user's own are left out, as their command types are not known yet.
+    """
+    if model is None:
+        return COMMAND_TYPES
+    known = [CONTROLLERS.find(name) for name in model.builtin_controllers]
+    levels = [*_valid(map(_controller_type, controllers)), *known]
+
+    def leads_on(command_type: type) -> bool:
+        try:
+            cascade_path(levels, command_type, model.dynamics.command_type)
+        except CascadeError:
+            return False
+        return True
+
+    return tuple(filter(leads_on, COMMAND_TYPES))
 
 
 def _valid(parts: Iterable[Part | None]) -> tuple[Part, ...]:

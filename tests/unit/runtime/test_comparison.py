@@ -7,6 +7,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 from rich.console import Console
 
+import kittiwake as kw
 from kittiwake.analysis.comparison import summaries
 from kittiwake.analysis.plots.comparison import draw_comparison
 from kittiwake.cli.comparison_table import comparison_tables
@@ -139,6 +140,83 @@ def test_a_string_in_place_of_a_list_is_refused_with_an_example(given, said, sce
     with pytest.raises(ScenarioError) as refused:
         compare(scenario, **({"controllers": ["position"]} | given))
     assert said in str(refused.value)
+
+
+class Spring:
+    """A damped spring that takes positions alone."""
+
+    def update(self, t_s, setpoint, estimate):
+        error = setpoint.position_world_m - estimate.position_world_m
+        return kw.AccelerationYaw(error * 2.0 - 2.0 * estimate.velocity_world_mps, 0.0)
+
+
+def step(t_s, setpoint, estimate):
+    del t_s, setpoint, estimate
+
+
+@pytest.fixture(scope="module")
+def own_scenario():
+    vehicle = kw.Vehicle(model="hummingbird", controllers=[Spring()])
+    return kw.Scenario(vehicles={"h": vehicle}, rate_hz=500, duration_s=0.1)
+
+
+def test_a_controller_of_ones_own_is_compared_on_the_scenario_that_it_flies(own_scenario):
+    compared = variants(own_scenario, {"mine": Spring(), "lee": kw.control.Lee()})
+    cascades = {
+        name: [type(level.component).__name__ for level in one.vehicles["h"].cascade]
+        for name, one in compared.items()
+    }
+    assert cascades["mine"][0] == "Spring"
+    assert cascades["lee"][0] == "Lee"
+    assert "Spring" not in cascades["lee"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            {"controllers": [kw.control.Lee(), Spring(), "position"]},
+            "`controllers`: objects need names: {'lee': kw.control.Lee(...), "
+            "'spring': Spring(...), 'position': 'position'}",
+        ),
+        ({"controllers": ["mine.py"]}, "mine.py: write mine.py:CLASS, such as mine.py:MyPD"),
+        ({"controllers": {"mine": Spring}}, "got the class Spring; write an object of it"),
+        ({"controllers": {"mine": step}}, "step has no update(t_s, setpoint, estimate)"),
+        ({"controllers": {"vessel": "vessel-position"}}, "leads from HeadingSpeed to RotorSpeeds"),
+        (
+            {"controllers": ["lee"], "overrides": {"time.duraion_s": 1}},
+            "overrides={'time.duraion_s': ...}: time.duraion_s: there is no such key",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_words_of_python(given, said, own_scenario):
+    with pytest.raises(ScenarioError) as refused:
+        compare(own_scenario, **given)
+    assert said in str(refused.value)
+    assert "--set" not in str(refused.value)
+
+
+class Stuck(Spring):
+    """A spring that fails on purpose."""
+
+    def update(self, t_s, setpoint, estimate):
+        if t_s > 0.05:
+            message = "the valve is <stuck>"
+            raise RuntimeError(message)
+        return super().update(t_s, setpoint, estimate)
+
+
+def test_a_failed_flight_has_its_reason_below_the_table_and_no_metrics(own_scenario):
+    compared = compare(own_scenario, {"mine": Spring(), "stuck": Stuck()})
+    reason = "stuck, seed 0: Stuck of 'h' at 0.052 s: RuntimeError: the valve is <stuck> (test_comp"
+    assert str(compared).splitlines()[-1].startswith(reason)
+    assert "the valve is &lt;stuck&gt;" in compared._repr_html_()
+    flown, failed = summaries(compared)
+    assert flown["tracking_rms_m"] is not None
+    assert failed["tracking_rms_m"] is None
+    assert failed["completed"] == 0
+    log = kw.Simulation(variants(own_scenario, {"stuck": Stuck()})["stuck"]).run()
+    assert "failed: Stuck of 'h' at 0.052 s: RuntimeError" in repr(log)
 
 
 def test_a_comparison_is_a_sequence_of_its_trials(trials):

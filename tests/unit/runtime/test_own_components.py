@@ -353,6 +353,10 @@ def test_an_interrupt_in_a_component_is_one_of_the_program():
 
 
 GOOD = kw.Kinematics.of([0, 0, 2])
+SHORT = kw.Kinematics.of([0, 0, 2])
+# two numbers less and more, so that the sum is right; past the checks of types in tests
+object.__setattr__(SHORT, "position_world_m", np.zeros(2))
+object.__setattr__(SHORT, "velocity_world_mps", np.zeros(4))
 
 
 @pytest.mark.parametrize(
@@ -366,8 +370,14 @@ GOOD = kw.Kinematics.of([0, 0, 2])
         ("estimator", [0, 0, 2], "returned a list; must be a kw.Kinematics"),
         ("estimator", kw.Kinematics.of([0, 0, np.inf]), "as position_world_m; must be finite"),
         ("estimator", kw.Kinematics.of([0, 0, 2], q_world_from_body=[2, 0, 0, 0]), "norm 2"),
-        ("guidance", [0, 0, 2], "update must return a command of finite numbers.*is a list"),
-        ("guidance", kw.ThrustTorque(1.0, kw.Vec3.zero()), "of 4 numbers.*same command type"),
+        (
+            "estimator",
+            SHORT,
+            r"update returned \[0.0, 0.0\] as position_world_m; must be 3 numbers",
+        ),
+        ("guidance", [0, 0, 2], "update returned a list; it must be a PositionYaw, as at the"),
+        ("guidance", kw.AccelerationYaw([0, 0, 0], 0.0), "returned an AccelerationYaw; it must"),
+        ("sensors", {"range_m": 1, "echoes_m": [1, 2], "near": 0.7}, "near; must be True or False"),
     ],
 )
 def test_a_wrong_result_is_named(role, returned, message):
@@ -394,16 +404,27 @@ def silent(**attributes):
     [
         ({"sensors": {"s": silent()}}, "Silent.update returned None at the start.*measures = kw"),
         ({"sensors": {"s": silent(measures=3)}}, "Silent.measures: got 3; must be a class of kw"),
-        ({"sensors": {"s": silent(update=lambda *_: [][0])}}, "by which what it measures is found"),
+        (
+            {"sensors": {"s": silent(update=lambda *_: 1 / 0)}},
+            "By this trial what it measures is found; write into the class such as measures = kw",
+        ),
+        (
+            {"sensors": {"s": silent(update=lambda self, t_s, tr: tr.position)}},
+            r"no attribute 'position' \(test_own_components\.py, line \d+\)$",
+        ),
+        ({"estimator": silent(update=None)}, r"Silent has no update\(t_s, measurements\)"),
         ({"sensors": {"s": JaxTruth()}}, "another kind of component; must be a kw.AbstractSensor"),
-        ({"guidance": silent()}, "update must return a command.*NoneType"),
+        (
+            {"guidance": silent()},
+            "returned None; must be one of kw.PositionYaw.*such as kw.PositionYaw.position_world_m",
+        ),
         ({"guidance": silent(produces="up")}, "Silent.produces: got 'up'"),
         ({"estimator": silent(rate_hz=7)}, "rate_hz 7 does not divide"),
         (
             {"guidance": silent(produces=kw.PositionYaw, lock=Lock())},
             "Silent cannot be copied.*lock.*make what cannot",
         ),
-        ({"estimator": AlphaBeta}, "AlphaBeta: got the class|type: got"),
+        ({"estimator": AlphaBeta}, "got the class AlphaBeta; write an object of it"),
     ],
 )
 def test_what_does_not_fit_is_refused_at_the_start(parts, message):

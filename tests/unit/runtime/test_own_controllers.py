@@ -182,10 +182,11 @@ def test_an_exception_ends_the_flight_with_its_place_and_what_was_flown():
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        (3.0, "update must return a command of finite numbers.*is a float; give one of"),
-        (None, "is a NoneType"),
+        (3.0, "update returned a float; it must be an AccelerationYaw, as at the start"),
+        (None, r"returned None; .*such as kw.AccelerationYaw\(acceleration_world_mps2"),
         (kw.AccelerationYaw(kw.Vec3(0.0, np.nan, 0.0), 0.0), "must be three finite numbers"),
-        (kw.ThrustTorque(1.0, kw.Vec3.zero()), "of 4 numbers.*the same command type"),
+        # as many numbers as in an AccelerationYaw
+        (kw.ThrustTorque(1.0, kw.Vec3.zero()), "0.11 s: update returned a ThrustTorque; it must"),
     ],
 )
 def test_a_wrong_command_is_named(returned, message):
@@ -281,15 +282,73 @@ def test_a_controller_after_another_takes_its_command():
     assert cascade[:2] == ["Position", "Attitude"]
 
 
+@pytest.mark.parametrize("declared", [True, False])
+def test_another_command_type_of_as_many_numbers_ends_the_flight(declared):
+    class Changing:
+        if declared:
+            produces = kw.ThrustTorque
+
+        def update(self, t_s, setpoint, estimate):
+            return kw.RotorSpeeds((400.0,) * 4) if t_s > 0.1 else kw.ThrustTorque(4.9, [0, 0, 0])
+
+    reason = kw.Simulation(scenario([Changing()])).run().summary["reason"]
+    since = "as `produces` of the class declares" if declared else "as at the start"
+    words = f"update returned a RotorSpeeds; it must be a ThrustTorque, {since}"
+    assert reason.startswith("Changing of 'h' at 0.102 s: ")
+    assert words in reason
+
+
+HERE = r"test_own_controllers\.py"
+
+
+class NoUpdate:
+    """An object that is no controller."""
+
+    def __init__(self, gain):
+        self.gain = gain
+
+
+def updating(name, update):
+    return type(name, (Recorded,), {"update": update})()
+
+
 @pytest.mark.parametrize(
     ("controller", "message"),
     [
-        (Recorded, "got the class; must be an object of it"),
+        (Recorded, r"got the class Recorded; write an object of it, Recorded\(\)"),
+        (NoUpdate, r"got the class NoUpdate; write an object of it, NoUpdate\(\.\.\.\)"),
+        (NoUpdate(1), r"NoUpdate has no update\(t_s, setpoint, estimate\)$"),
+        (step_often, "step_often has no update.*; write a class with this method"),
+        (
+            updating("RotorPys", lambda self, t, state: None),
+            r"RotorPys.update\(t, state\) must be update\(self, t_s, setpoint, estimate\)$",
+        ),
+        (
+            updating("Array", lambda *_: np.zeros(4)),
+            "returned a ndarray; must be one of kw.AccelerationYaw, kw.ThrustAttitude, "
+            "kw.ThrustTorque, kw.RotorSpeeds, kw.MotorsOff, such as kw.ThrustTorque.thrust_n, tor",
+        ),
+        (
+            updating("Short", lambda *_: kw.ThrustTorque(1.0, np.zeros(2))),
+            rf"must be 3 numbers \({HERE}, line \d+\)$",
+        ),
+        (
+            updating("Names", lambda self, t_s, setpoint, estimate: estimate.position),
+            rf"AttributeError: 'Kinematics' object has no .*\({HERE}, line \d+\)$",
+        ),
+        (
+            updating("Solved", lambda *_: np.linalg.inv(np.zeros((2, 2)))),
+            rf"Singular matrix \({HERE}, line \d+\)\. By this trial the command type that it",
+        ),
+        (
+            updating("Lower", lambda self, t_s, setpoint, estimate: setpoint.thrust_n),
+            "no attribute 'thrust_n'.*write into the class consumes = kw.PositionYaw",
+        ),
         (type("Odd", (Recorded,), {"produces": "thrust"})(), "Odd.produces: got 'thrust'"),
         (type("Slow", (Recorded,), {"rate_hz": 7})(), "rate_hz 7 does not divide"),
         (
-            type("Never", (Recorded,), {"update": lambda *_: [][0]})(),
-            "Never.update fails with the start's estimate.*IndexError.*produces = kw.Thrust",
+            updating("Never", lambda *_: [][0]),
+            rf"Never.update fails with the start's estimate.*IndexError.*\({HERE}, line \d+\)$",
         ),
     ],
 )

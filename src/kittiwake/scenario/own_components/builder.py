@@ -1,5 +1,6 @@
 """Builder of components of the user's own for a vehicle."""
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,20 +73,58 @@ class OwnComponentBuilder:
         if isinstance(given, INTERFACES):
             message = f"{own.title}: got another kind of component; must be a kw.{_name(role)}"
             raise ScenarioError(message)
+        if own.entry is None and isinstance(given, type):
+            message = f"got the class {own.title}; write an object of it, {_call(given, own.title)}"
+            raise ScenarioError(message)
         if not isinstance(given, type):
+            _require_update(own, role)
             # each flight begins with a copy, which fails only in flight otherwise
             copied(given)
             parameters = dynamics.vehicle_parameters(self.gravity_mps2)
             host = HostObject(given, own.title, own.title, parameters, setting.motion)
             return role.python_type.of(host, setting, dynamics)
         if own.entry is None or not issubclass(given, role.interface):
-            message = f"{own.title}: got the class; must be an object of it, {own.title}(...)"
+            message = f"got the class {own.title}; write an object of it, {_call(given, own.title)}"
             raise ScenarioError(message)
         parameters = own.parameters()
         if issubclass(given, AbstractController):
             defaults = given.with_vehicle_defaults(dynamics, self.gravity_mps2)
             parameters = merged(defaults, parameters)
         return build_component(given, parameters, self.components.document.where, path)
+
+
+def _call(given: type, title: str) -> str:
+    try:
+        inspect.signature(given).bind()
+    except (TypeError, ValueError):
+        return f"{title}(...)"
+    return f"{title}()"
+
+
+def _require_update(own: OwnComponent, role: Role) -> None:
+    """Check that an object has a method ``update`` with the arguments of its role.
+
+    Raises:
+        ScenarioError: if it has none, or another one.
+    """
+    arguments = ["t_s", *role.arguments.split(", ")]
+    update = getattr(own.given, "update", None)
+    if own.given is None:
+        return  # not loaded, and not flown
+    if not callable(update):
+        message = f"{own.title} has no update({', '.join(arguments)})"
+        if callable(own.given):
+            message += "; write a class with this method, and give an object of it"
+        raise ScenarioError(message)
+    try:
+        signature = inspect.signature(update)
+    except (TypeError, ValueError):
+        return  # as of a method in C
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        message = f"{own.title}.update{signature} must be {role.signature}"
+        raise ScenarioError(message) from None
 
 
 def _rate_hz(own: OwnComponent) -> Any:

@@ -10,6 +10,7 @@ log.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from typing_extensions import override
@@ -44,7 +45,8 @@ class OwnComponent:
     @classmethod
     def of(cls, given: Any) -> "OwnComponent":
         """Return the entry of an object that a Python program gives."""
-        return cls(given, type(given).__name__)
+        named = isinstance(given, type | FunctionType)
+        return cls(given, given.__name__ if named else type(given).__name__)
 
     def as_entry(self) -> dict[str, Any]:
         """Return the entry of a scenario file, without ``file`` if only a program can give it."""
@@ -67,6 +69,14 @@ def is_own(value: object) -> bool:
     if isinstance(value, INTERFACES):
         return True
     return callable(getattr(value, "update", None)) and not isinstance(value, Mapping | set)
+
+
+def own_or_unfit(written: object) -> OwnComponent | None:
+    """Return an own component, also one of an object without ``update``; None for plain data."""
+    if isinstance(written, OwnComponent):
+        return written
+    is_plain = written is None or isinstance(written, str | int | float | Mapping | list | tuple)
+    return None if is_plain else OwnComponent.of(written)
 
 
 def holds_own(value: Any) -> bool:

@@ -7,8 +7,9 @@ each flight, and is never called twice for the same step.
 import copy
 import inspect
 import json
+import sysconfig
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +24,9 @@ from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.inertia import Inertia
 
 INERTIA = "inertia_kgm2"
+# folders of code that is not the user's
+PACKAGE = Path(__file__).parents[2]
+LIBRARIES = [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")]
 # optional methods of an object, and the optional parameter of ``reset`` for a random generator
 RESET, STATE, RESTORE = "reset", "state", "restore"
 GENERATOR = "rng"
@@ -246,12 +250,24 @@ class HostObject:
 
 def described(error: BaseException) -> str:
     """Return an exception in one line, with the last line of the user's code."""
+    place = _place(error)
     if isinstance(error, KittiwakeError):
-        return str(error)
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+        return f"{error}{place}"
     words = " ".join(str(error).split())
     return f"{type(error).__name__}{': ' if words else ''}{words}{place}"
+
+
+def _place(error: Exception) -> str:
+    """Return file and line of the last frame in the user's code; empty if there is none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    outside = [frame for frame in frames if not _is_below(frame.filename, [PACKAGE])]
+    # the user's code calls libraries, where an error may be raised, and may itself be installed
+    own = [frame for frame in outside if not _is_below(frame.filename, LIBRARIES)] or outside
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
+
+
+def _is_below(file: str, folders: Iterable[Path]) -> bool:
+    return any(Path(file).is_relative_to(folder) for folder in folders)
 
 
 def copied(original: Any) -> Any:

@@ -174,6 +174,11 @@ def _numbers(field: MeasuredField, value: Any) -> np.ndarray:
             "for no measurement"
         )
         raise OwnComponentError(message)
+    # rounding would change what was measured without a word
+    noun = {bool: "True or False", int: "whole numbers"}.get(field.number_type)
+    if noun is not None and not np.array_equal(array, array.astype(field.number_type)):
+        message = f"update returned {value!r} as {field.name}; must be {noun}, as at the start"
+        raise OwnComponentError(message)
     return array.ravel()
 
 

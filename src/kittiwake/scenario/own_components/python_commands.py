@@ -7,8 +7,13 @@ from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.columns import column_names, from_columns
-from kittiwake.core.command_numbers import COMMAND_TYPES, command_numbers
-from kittiwake.core.commands import Command, zero_command
+from kittiwake.core.command_numbers import (
+    COMMAND_TYPES,
+    command_example,
+    command_numbers,
+    one_of_commands,
+)
+from kittiwake.core.commands import Command, PositionYaw, ThrustTorque, zero_command
 from kittiwake.core.errors import KittiwakeError, OwnComponentError, ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
@@ -23,6 +28,7 @@ from kittiwake.scenario.own_components.python_component import (
     as_floats,
     named_type,
     trial,
+    with_article,
 )
 
 CONSUMES, PRODUCES = "consumes", "produces"
@@ -42,7 +48,19 @@ class AbstractPythonCommander(AbstractPythonComponent):
     @override
     def numbers_of(self, returned: Any, held: np.ndarray) -> np.ndarray:
         del held
+        self._require_type(returned)
         return _command_numbers(returned, self.host.vehicle, len(self.initial))
+
+    def _require_type(self, returned: Any) -> None:
+        if type(returned) is self.produces:
+            return
+        declared = getattr(self.host.original, PRODUCES, None) is not None
+        since = f"as `{PRODUCES}` of the class declares" if declared else "as at the start"
+        message = (
+            f"update returned {with_article(type(returned))}; it must be "
+            f"{with_article(self.produces)}, {since}, such as {command_example(self.produces)}"
+        )
+        raise OwnComponentError(message)
 
     def command(self, numbers: Array) -> Command:
         """Return the command with these numbers."""
@@ -69,7 +87,7 @@ class PythonController(AbstractPythonCommander, AbstractController):
             instead = f"consumes = kw.{consumes.__name__}, and such as produces = kw.ThrustAttitude"
             arguments = (zero_command(consumes), setting.motion)
             returned = trial(host, arguments, given, RETURNED_TYPE, instead)
-            produces = _type_of(returned, host)
+            produces = _type_of(returned, host, setting.accepted)
         initial = _zero_numbers(host.vehicle, produces, dynamics.actuator_count)
         attributes = ((CONSUMES, consumes), (PRODUCES, produces))
         return named_type(PythonController, host.title, attributes)(host, initial)
@@ -104,7 +122,7 @@ class PythonGuidance(AbstractPythonCommander, AbstractGuidance):
         if produces is None:
             given, instead = "the start's estimate", "such as produces = kw.PositionYaw"
             returned = trial(host, (setting.motion,), given, RETURNED_TYPE, instead)
-            produces = _type_of(returned, host)
+            produces = _type_of(returned, host, setting.accepted, PositionYaw)
         initial = _zero_numbers(host.vehicle, produces, dynamics.actuator_count)
         tracked = bool(getattr(host.original, "tracked", True))
         attributes = ((PRODUCES, produces), ("tracked", tracked))
@@ -138,7 +156,15 @@ def _declared(host: HostObject, name: str) -> type | None:
     raise ScenarioError(message)
 
 
-def _type_of(returned: Any, host: HostObject) -> type:
+def _type_of(
+    returned: Any, host: HostObject, accepted: tuple[type, ...], example: type = ThrustTorque
+) -> type:
+    if not isinstance(returned, COMMAND_TYPES):
+        message = (
+            f"update returned {with_article(type(returned))}; must be "
+            f"{one_of_commands(accepted, example)}"
+        )
+        raise OwnComponentError(message)
     _command_numbers(returned, host.vehicle)
     return type(returned)
 
@@ -161,7 +187,7 @@ def _command_numbers(returned: Any, vehicle: str, length: int | None = None) -> 
     if length is not None and len(numbers) != length:
         message = (
             f"update returned a {type(returned).__name__} of {len(numbers)} numbers; must be "
-            f"{length} numbers, and the same command type in each call"
+            f"{length} numbers"
         )
         raise OwnComponentError(message)
     return np.array(numbers)

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from functools import cache
-from types import new_class
+from types import NoneType, new_class
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Array
 from typing_extensions import TypeVar
 
+from kittiwake.core.command_numbers import COMMAND_TYPES
 from kittiwake.core.component import AbstractComponent
 from kittiwake.core.errors import OwnComponentError
 from kittiwake.core.kinematics import Kinematics, Start
@@ -26,12 +27,14 @@ Tree = TypeVar("Tree")
 class OwnSetting(NamedTuple):
     """Setting of a component: its vehicle, the start, and the command type that comes down to it.
 
-    ``dynamics`` and ``start`` are None where the scenario's are invalid.
+    ``dynamics`` and ``start`` are None where the scenario's are invalid. ``accepted`` are the
+    command types that the vehicle flies by its other controllers.
     """
 
     dynamics: AbstractDynamics | None
     start: Start | None
     command_type: type
+    accepted: tuple[type, ...] = COMMAND_TYPES
 
     @property
     def motion(self) -> Kinematics:
@@ -106,10 +109,21 @@ def as_floats(tree: Tree) -> Tree:
     return jax.tree.map(lambda leaf: jnp.asarray(leaf, float), tree)
 
 
+def with_article(returned: type) -> str:
+    """Return the type of what ``update`` returned in words."""
+    if returned is NoneType:
+        return "None"
+    name = returned.__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
 def trial(
     host: HostObject, arguments: tuple[Any, ...], given: str, found: str, instead: str
 ) -> Any:
     """Return what a copy of an object returns at the start.
+
+    What to write instead is advised only where the values of the trial may be the cause: another
+    command type than the object takes, or zeros.
 
     Args:
         host: the object.
@@ -124,8 +138,12 @@ def trial(
     try:
         return host.begin().update(0.0, *arguments)
     except Exception as error:
-        message = (
-            f"{host.title}.update fails with {given}, by which {found} is found: "
-            f"{described(error)}. Write into the class {instead}"
-        )
+        message = f"{host.title}.update fails with {given}: {described(error)}"
+        if _may_be_of_values(error):
+            message += f". By this trial {found} is found; write into the class {instead}"
         raise OwnComponentError(message) from error
+
+
+def _may_be_of_values(error: Exception) -> bool:
+    lacks_name = isinstance(error, AttributeError) and isinstance(error.obj, COMMAND_TYPES)
+    return lacks_name or isinstance(error, ArithmeticError | np.linalg.LinAlgError)

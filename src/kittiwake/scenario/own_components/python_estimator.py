@@ -27,6 +27,7 @@ from kittiwake.scenario.own_components.python_component import (
 # of the norm of an attitude
 UNIT_TOLERANCE = 1e-3
 ATTITUDE = "q_world_from_body"
+AT_REST = Start().kinematics()
 
 
 class PythonEstimator(AbstractPythonComponent, AbstractEstimator):
@@ -41,7 +42,7 @@ class PythonEstimator(AbstractPythonComponent, AbstractEstimator):
         cls, host: HostObject, setting: OwnSetting, dynamics: AbstractDynamics
     ) -> "PythonEstimator":
         del setting, dynamics
-        initial = tuple(_kinematics_numbers(Start().kinematics()).tolist())
+        initial = tuple(_kinematics_numbers(AT_REST).tolist())
         return named_type(PythonEstimator, host.title, ())(host, initial)
 
     @override
@@ -71,21 +72,24 @@ class PythonEstimator(AbstractPythonComponent, AbstractEstimator):
                 "kw.Kinematics.of(position_world_m=[0, 0, 2], velocity_world_mps=[0, 0, 0])"
             )
             raise OwnComponentError(message)
-        numbers = _kinematics_numbers(returned)
-        if len(numbers) != len(held):
-            message = f"update returned {returned!r}; must have {len(held)} numbers in all"
-            raise OwnComponentError(message)
-        return numbers
+        del held
+        return _kinematics_numbers(returned)
 
 
 def _kinematics_numbers(motion: Kinematics) -> np.ndarray:
     """Return the numbers of a motion, field by field in order.
 
     Raises:
-        OwnComponentError: if one is not finite, or if the attitude is not a unit quaternion.
+        OwnComponentError: if a field has another size or is not finite, or if the attitude is not a
+            unit quaternion.
     """
     numbers = {field.name: _flat(getattr(motion, field.name)) for field in fields(Kinematics)}
     for name, given in numbers.items():
+        # checked for each field: a sum would not show that two of them are wrong
+        count = len(_flat(getattr(AT_REST, name)))
+        if len(given) != count:
+            message = f"update returned {given.tolist()} as {name}; must be {count} numbers"
+            raise OwnComponentError(message)
         if not np.isfinite(given).all():
             message = f"update returned {given.tolist()} as {name}; must be finite numbers"
             raise OwnComponentError(message)
