@@ -17,6 +17,7 @@ from math import inf
 
 import numpy as np
 from jaxtyping import Bool, Float64
+from typing_extensions import override
 
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import POSITION_WORLD_M, STATE_COLUMNS, Table
@@ -73,6 +74,12 @@ class Trial:
     status: str
     response: ResponseMetrics
     table: Table
+
+    @override
+    def __repr__(self) -> str:
+        return (
+            f"<Trial: {self.controllers} flies '{self.vehicle}', seed {self.seed}, {self.status}>"
+        )
 
 
 def response(

@@ -62,11 +62,7 @@ class Simulation:
 
     @override
     def __repr__(self) -> str:
-        scenario = self.scenario
-        return (
-            f"<Simulation '{scenario.name}': {len(self.names)} vehicles, {scenario.duration_s:g} s "
-            f"at {scenario.rate_hz:g} Hz, seed {scenario.seed}, {self.precision}>"
-        )
+        return f"<Simulation {self.scenario.summary_line()}, {self.precision}>"
 
     def _repr_html_(self) -> str:
         return scenario_html(self.scenario, "Simulation", {"precision": self.precision})
