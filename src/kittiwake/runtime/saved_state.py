@@ -69,7 +69,9 @@ def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
         message = f"'{path}' cannot be read: {error.strerror}"
         raise StateError(message) from None
     except (zipfile.BadZipFile, ValueError, LookupError, TypeError, EOFError) as error:
-        message = f"'{path}' is no file of a state, or is damaged"
+        message = (
+            f"'{path}' is no file of a state, or is damaged; give a file that sim.save has written"
+        )
         raise StateError(message) from error
     except (NotImplementedError, RuntimeError, RecursionError) as error:
         message = f"'{path}' is no file that this version of Kittiwake has written"

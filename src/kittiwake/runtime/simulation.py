@@ -18,7 +18,7 @@ from kittiwake.analysis.run_folder import run_folder, save_picture
 from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import ScenarioError, StateError
 from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import is_transformed
 from kittiwake.geometry.scalar import Real
@@ -327,6 +327,9 @@ class Simulation:
             StateError: if the file is no such file, or holds the state of other vehicles or
                 components.
         """
+        if not isinstance(path, str | PathLike):
+            message = f"`path`: got {path!r}; must be the path of a file that sim.save has written"
+            raise StateError(message)
         self._running_stepper().restore(Path(path), self._recording(record=True))
         return self.observe()
 
@@ -368,7 +371,7 @@ class Simulation:
                 something else than a command.
         """
         stepper = self._running_stepper()
-        stepper.step(commands or {})
+        stepper.step({} if commands is None else commands)
         return stepper.observe()
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:

@@ -11,7 +11,8 @@ import equinox as eqx
 import numpy as np
 from typing_extensions import override
 
-from kittiwake.core.errors import ScenarioError, unknown_argument
+from kittiwake.core.arguments import with_known_arguments
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.specification import ComponentSpec
 from kittiwake.scenario.merging import as_written
 from kittiwake.scenario.own_components.entries import OwnComponent, is_own
@@ -26,21 +27,17 @@ D = TypeVar("D")
 
 def _with_checked_names(definition: type[D]) -> type[D]:
     """Make a data class refuse an argument of an unknown name with the allowed ones."""
-    # as attributes, since a type checker would otherwise lose the arguments of the data class
-    build = vars(definition)["__init__"]
-    known = [field.name for field in dataclasses.fields(definition)]  # pyright: ignore
+    build = with_known_arguments(vars(definition)["__init__"], definition.__name__)
+    first = next(iter(definition.__annotations__))
 
     @wraps(build)
     def checked(self: D, *positional: Any, **arguments: Any) -> None:
         if positional:
             message = (
                 f"{definition.__name__}: got {positional[0]!r} without a name; write "
-                f"{definition.__name__}({known[0]}={positional[0]!r})"
+                f"{definition.__name__}({first}={positional[0]!r})"
             )
             raise ScenarioError(message)
-        for key in arguments:
-            if key not in known:
-                raise ScenarioError(unknown_argument(definition.__name__, key, known))
         build(self, **arguments)
 
     setattr(definition, "__init__", checked)  # noqa: B010

@@ -74,7 +74,11 @@ def allowed_paths(
     """
     if allow_code is None:
         return []
-    given = [allow_code] if isinstance(allow_code, str | PathLike) else [*allow_code]
+    several = isinstance(allow_code, Iterable) and not isinstance(allow_code, str | PathLike)
+    given = [*allow_code] if several else [allow_code]
+    if not all(isinstance(path, str | PathLike) for path in given):
+        message = f"`allow_code`: got {allow_code!r}; must be a folder, such as allow_code='.'"
+        raise ScenarioError(message)
     for path in given:
         if not os.path.exists(path):
             message = f"`allow_code`: got '{os.fspath(path)}'; must be an existing folder"
