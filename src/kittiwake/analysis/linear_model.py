@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from kittiwake.core.errors import KittiwakeError, nearest
 from kittiwake.core.extras import import_optional
-from kittiwake.core.html import column_table, heading
+from kittiwake.core.html import fact_table, heading
 from kittiwake.core.units import UNIT_SYMBOLS
 
 EXTRA = "control"
@@ -99,17 +99,13 @@ class LinearModel:
 
     def _repr_html_(self) -> str:
         kind = "continuous" if self.period_s is None else f"sampled each {self.period_s:g} s"
-        rows = [
-            (key, signal.name, signal.unit, _value(values, signal.name))
-            for key, part, values in (
-                ("state", self.states, {}),
-                ("input", self.inputs, self.operating_point),
-                ("output", self.outputs, self.operating_point),
-            )
-            for signal in part
-        ]
-        titles = ("signal", "name", "unit", "operating point")
-        return heading("LinearModel", kind) + column_table(titles, rows, side="left")
+        facts = {
+            "states": _listed(self.states),
+            "inputs": _listed(self.inputs),
+            "outputs": _listed(self.outputs),
+            "left out": ", ".join(f"{name}: {why}" for name, why in self.left_out.items()),
+        }
+        return heading("LinearModel", kind) + fact_table(facts)
 
     def poles(self) -> Poles:
         """Return the eigenvalues of A, the slowest first: in rad/s, or of z if sampled."""
@@ -274,8 +270,9 @@ class StepResponse:
         return 100.0 * max(0.0, float((self.values / self.final).max()) - 1.0)
 
 
-def _value(values: Mapping[str, float], name: str) -> str:
-    return f"{values[name]:.6g}" if name in values else ""
+def _listed(part: Sequence[Signal]) -> str:
+    """Return the names of signals with their units."""
+    return ", ".join(f"{name} ({unit})" if unit else name for name, unit in part)
 
 
 def _shown(value: float | None, unit: str) -> str:
