@@ -26,7 +26,7 @@ from jaxtyping import Array, Float
 
 from kittiwake.analysis.coordinates import Coordinates, numbers
 from kittiwake.analysis.linear_model import LinearModel, reached_states, signals
-from kittiwake.analysis.trim import Trim, command_inputs, rates_by_name, surroundings
+from kittiwake.analysis.trim import Trim, assemble, command_inputs, rates_by_name, surroundings
 from kittiwake.core.arguments import with_known_arguments
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.commands import CommandChoice, MotorsOff
@@ -47,7 +47,6 @@ from kittiwake.scenario.own_components.hosts import hosts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, VehicleState
-from kittiwake.vehicles import VEHICLES
 
 WITHOUT_EFFECT = "without effect on outputs"
 # steps of a sampled period, beyond which it is refused
@@ -94,21 +93,35 @@ def _scenario(point: object) -> Scenario:
     Raises:
         ScenarioError: for anything else.
     """
-    if isinstance(point, str) and point in VEHICLES.names():
+    given, name = f"a {type(point).__name__}", "vehicle"
+    if isinstance(point, str | PathLike | Mapping):
+        try:
+            return Scenario.load(point)
+        except ScenarioError:
+            if not _is_model(point):
+                raise
         given, name = f"the vehicle model '{point}'", f"'{point}'"
-    elif isinstance(point, str | PathLike | Mapping):
-        return Scenario.load(point)
     else:
         # of a simulation, which is above this module
         scenario = getattr(point, "scenario", point)
         if isinstance(scenario, Scenario):
             return scenario
-        given, name = f"a {type(point).__name__}", "vehicle"
     message = (
         f"`point`: got {given}; must be a steady state, such as kw.trim({name}), or a scenario, "
         "such as 'hover-hummingbird'"
     )
     raise ScenarioError(message)
+
+
+def _is_model(name: object) -> bool:
+    """Return True for the name of a vehicle model."""
+    if not isinstance(name, str):
+        return False
+    try:
+        assemble(name, None)
+    except ScenarioError:
+        return False
+    return True
 
 
 def linearize_dynamics(trim: Trim) -> LinearModel:

@@ -284,7 +284,7 @@ def test_definitions_show_what_was_given_in_one_line():
         (lambda: kw.Scenario(vehicles={"h": kw.Vehicle()}), "`Vehicle`: give either model"),
         (lambda: kw.Scenario(), "vehicles: {} is not allowed"),
         (lambda: kw.Vehicle(controller="lee"), "Vehicle has no .*Did you mean 'controllers'"),
-        (lambda: kw.Vehicle(controler="lee"), "Did you mean 'controllers'.*Allowed: "),
+        (lambda: kw.Vehicle(controllerz="lee"), "Did you mean 'controllers'.*Allowed: "),
         (lambda: kw.Vehicle(initial_state={}), "Did you mean 'start'"),
         (lambda: kw.Vehicle("os4"), r"Vehicle: got 'os4' .*write Vehicle\(model='os4'\)"),
         (lambda: kw.World(winds=[1, 0, 0]), "World has no parameter `winds`.*Did you mean 'wind'"),
