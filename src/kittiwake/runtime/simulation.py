@@ -327,10 +327,7 @@ class Simulation:
             StateError: if the file is no such file, or holds the state of other vehicles or
                 components.
         """
-        if not isinstance(path, str | PathLike):
-            message = f"`path`: got {path!r}; must be the path of a file that sim.save has written"
-            raise StateError(message)
-        self._running_stepper().restore(Path(path), self._recording(record=True))
+        self._running_stepper().restore(_state_file(path), self._recording(record=True))
         return self.observe()
 
     @property
@@ -468,6 +465,13 @@ def resume(folder: str | PathLike[str], allow_code: AllowedCode = None) -> Log:
 def _flown_vehicle(vehicle: AssembledVehicle) -> FlownVehicle:
     guidance = vehicle.guidance.component
     return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())
+
+
+def _state_file(path: object) -> Path:
+    if not isinstance(path, str | PathLike):
+        message = f"`path`: got {path!r}; must be the path of a file that sim.save has written"
+        raise StateError(message)
+    return Path(path)
 
 
 def _duration(duration_s: Any) -> float:

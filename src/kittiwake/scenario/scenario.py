@@ -121,12 +121,7 @@ class Scenario:
                 raise ScenarioError(
                     unknown_argument("Scenario", key, signature(Scenario).parameters)
                 )
-        if vehicles is not None and not isinstance(vehicles, Mapping):
-            message = (
-                f"`vehicles`: got a {type(vehicles).__name__}; give names: "
-                "vehicles={'h': kw.Vehicle(...)}"
-            )
-            raise ScenarioError(message)
+        _require_names(vehicles)
         time = {"rate_hz": rate_hz, "duration_s": duration_s, "log_rate_hz": log_rate_hz}
         data = {
             "name": name,
@@ -301,6 +296,15 @@ class Scenario:
             live_parameters=live_parameters,
         )
         return with_new_hosts(replace(fleet, commander=commander))
+
+
+def _require_names(vehicles: object) -> None:
+    if vehicles is not None and not isinstance(vehicles, Mapping):
+        message = (
+            f"`vehicles`: got a {type(vehicles).__name__}; give names: "
+            "vehicles={'h': kw.Vehicle(...)}"
+        )
+        raise ScenarioError(message)
 
 
 def _image_size(vehicle: AssembledVehicle) -> int:
