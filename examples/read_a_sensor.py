@@ -47,8 +47,8 @@ seen = simulation.reset(seed=1)["pelican"]
 while seen.time_s < SECONDS:
     forward_mps = speed_mps(seen, "ahead", DISTANCE_M, forward_mps)
     down_mps = speed_mps(seen, "below", HEIGHT_M, down_mps)
-    simulation.step({"pelican": kw.VelocityYaw([forward_mps, 0.0, -down_mps], 0.0)})
-    seen = simulation.observe()["pelican"]
+    command = kw.VelocityYaw([forward_mps, 0.0, -down_mps], 0.0)
+    seen = simulation.step({"pelican": command})["pelican"]
     if seen.time_s >= SETTLED_S and seen.fresh["ahead"]:
         true_m = WALL_X_M - float(seen.truth.position_world_m.x)  # for the report alone
         seen_m.append((seen.measurements["ahead"].range_m, true_m))

@@ -103,7 +103,19 @@ def test_the_scenarios_of_a_page_can_be_flown(page, tmp_path):
         simulation.scenario.check_flight()
 
 
-@pytest.mark.parametrize("arguments", commands("run"), ids=" ".join)
+RUNS = commands("run")
+
+
+def test_a_resumed_run_is_one_that_is_shown_with_checkpoints():
+    resumed = [arguments for arguments in RUNS if "--resume" in arguments]
+    assert resumed
+    for _, folder in resumed:
+        assert any({"--checkpoint-every", "--out", folder} <= {*arguments} for arguments in RUNS)
+
+
+@pytest.mark.parametrize(
+    "arguments", [arguments for arguments in RUNS if "--resume" not in arguments], ids=" ".join
+)
 def test_a_run_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("inputs.csv").write_text(INPUTS)

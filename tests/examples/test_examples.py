@@ -65,6 +65,16 @@ def test_an_example_is_short_and_says_what_it_shows(path):
     assert text.startswith('"""')
 
 
+def test_step_and_record(printed):
+    out, folder = printed("step_and_record")
+    ((end_s, height_m),) = numbers(r"After (\d+) s the Hummingbird is (\d+\.\d+) m high", out)
+    assert end_s == 4
+    # it follows a command without velocity, which ends at 4 m, by more than a second later
+    assert 3.0 < height_m < 4.0
+    assert "The 1001 rows of the restored flight are the same." in out
+    assert kw.Log.read(folder / "climb").summary["steps"] == 2000
+
+
 def test_fly_a_scenario(printed):
     out, folder = printed("fly_a_scenario")
     times = [time for time, _ in numbers(r"(\d+\.\d+) s  pelican reached waypoint (\d)", out)]

@@ -3,7 +3,8 @@
 The file is a standard MCAP file (https://mcap.dev/spec), which Foxglove and PlotJuggler can open:
 
 - a metadata record ``kittiwake`` directly after the header, with every vehicle's columns and
-  validity quantities as JSON, so that it exists however early a process dies;
+  validity quantities as JSON, so that it exists however early a process dies. Vehicles that are
+  added in flight have further records of this name, before their first rows;
 - a channel ``/NAME/log`` for each vehicle. A message is one row: a flat ROS 2 message of float64
   fields in CDR, whose four-byte header leaves eight-byte numbers aligned without padding, so that
   a message is that header and the row's bytes. ROS field names allow fewer characters than column

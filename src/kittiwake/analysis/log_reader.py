@@ -10,7 +10,7 @@ import os
 import struct
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -31,6 +31,7 @@ from kittiwake.analysis.log_format import (
     FILES,
     LOG_LIMIT_BYTES,
     METADATA_NAME,
+    NUMBER_BYTES,
     RECORD_LIMIT_BYTES,
     Layout,
     message_dtype,
@@ -42,6 +43,7 @@ from kittiwake.core.errors import LogError
 
 RECORD_HEAD = struct.Struct("<BQ")
 ENVELOPE_BYTES = 22
+METADATA = {Opcode.METADATA, Opcode.DATA_END}
 RELEVANT = {Opcode.CHUNK, Opcode.CHANNEL, Opcode.MESSAGE, Opcode.METADATA, Opcode.DATA_END}
 UNREADABLE = (
     McapError,
@@ -80,22 +82,23 @@ def read_log_file(path: Path) -> tuple[dict[str, Table], tuple[Event, ...], bool
 def files_beside(path: Path) -> dict[str, str] | None:
     """Return the SHA-256 of each file beside a log, as noted in the log.
 
-    The result is None if the file is not a log of Kittiwake.
+    The result is None if the file is not a log of Kittiwake. Of several notes the last one counts.
     """
+    noted = None
     try:
         with path.open("rb") as stream:
             if stream.read(len(MCAP0_MAGIC)) != MCAP0_MAGIC:
                 return None
-            for opcode, body in _file_records(stream):
+            for opcode, body in _file_records(stream, METADATA):
                 if opcode == Opcode.METADATA:
                     metadata = Metadata.read(_fields(body))
                     if metadata.name == METADATA_NAME:
                         unpack_layouts(metadata.metadata)
                         found = json.loads(metadata.metadata.get(FILES, "{}"))
-                        return {str(name): str(digest) for name, digest in found.items()}
+                        noted = {str(name): str(digest) for name, digest in found.items()}
     except (LogError, OSError, AttributeError, *UNREADABLE):
-        return None
-    return None
+        return noted
+    return noted
 
 
 def _read(stream: BinaryIO) -> tuple[dict[str, Table], tuple[Event, ...], bool]:
@@ -129,10 +132,16 @@ class _Contents:
         self._bytes = 0
 
     def add_metadata(self, metadata: Metadata) -> None:
-        """Add the vehicles of a metadata record; only the first one counts."""
-        if metadata.name == METADATA_NAME and self._layouts is None:
-            self._layouts = unpack_layouts(metadata.metadata)
-            self._vehicles = {topic_of(name): name for name in self._layouts}
+        """Add the vehicles of a metadata record; of records with one name the first one counts."""
+        if metadata.name != METADATA_NAME:
+            return
+        known = self._layouts or {}
+        self._layouts = {**known, **unpack_layouts(metadata.metadata), **known}
+        self._vehicles = {topic_of(name): name for name in self._layouts}
+        kinds = {columns for columns, _ in self._layouts.values()}
+        if sum(map(len, kinds)) * NUMBER_BYTES > CHUNK_LIMIT_BYTES:
+            message = f"declares more columns than the {CHUNK_LIMIT_BYTES} bytes of its rows allow"
+            raise LogError(message)
 
     def add(self, records: Iterable[Record]) -> None:
         """Add a group of records; channels of other programs are ignored."""
@@ -168,18 +177,18 @@ class _Contents:
             self._blocks[name].append(_rows(self._layouts[name][0], bodies))
 
 
-def _file_records(stream: BinaryIO) -> Iterator[Record]:
+def _file_records(stream: BinaryIO, relevant: Collection[int] = RELEVANT) -> Iterator[Record]:
     """Yield the relevant records of a file, without an incomplete one at its end."""
     size = os.fstat(stream.fileno()).st_size
     while len(head := stream.read(RECORD_HEAD.size)) == RECORD_HEAD.size:
         opcode, length = RECORD_HEAD.unpack(head)
         limit = CHUNK_LIMIT_BYTES if opcode == Opcode.CHUNK else RECORD_LIMIT_BYTES
-        if opcode in RELEVANT and length > limit:
+        if opcode in relevant and length > limit:
             message = f"states a record of {length} bytes; the maximum is {limit}"
             raise LogError(message)
         if length > size - stream.tell():
             return
-        if opcode in RELEVANT:
+        if opcode in relevant:
             yield opcode, stream.read(length)
         else:
             stream.seek(length, os.SEEK_CUR)

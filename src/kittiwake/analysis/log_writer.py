@@ -40,10 +40,20 @@ class LogWriter:
         self._writer.start(library="kittiwake")
         beside = {FILES: json.dumps(files)} if files else {}
         self._writer.add_metadata(METADATA_NAME, pack_layouts(layouts) | beside)
-        self._columns = {name: columns for name, (columns, _) in layouts.items()}
-        self._channels = self._register_vehicles()
+        self._columns: dict[str, tuple[str, ...]] = {}
+        self._channels: dict[str, int] = {}
+        self._schemas: dict[tuple[str, ...], int] = {}
+        self._register_vehicles(layouts)
         self._events = self._register_events()
         stream.flush()
+
+    def add_vehicles(
+        self, layouts: Mapping[str, Layout], files: Mapping[str, str] | None = None
+    ) -> None:
+        """Declare vehicles that were added in flight; ``files`` are those beside the log now."""
+        beside = {FILES: json.dumps(files)} if files else {}
+        self._writer.add_metadata(METADATA_NAME, pack_layouts(layouts) | beside)
+        self._register_vehicles(layouts)
 
     def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
         """Add rows of vehicles, ordered by time, and flush them to the operating system."""
@@ -78,17 +88,17 @@ class LogWriter:
         for index, time_ns in enumerate(times_ns):
             yield time_ns, channel, content[index * size : (index + 1) * size]
 
-    def _register_vehicles(self) -> dict[str, int]:
-        schemas = {
-            columns: self._writer.register_schema(
-                f"kittiwake/msg/Row{number}", "ros2msg", message_definition(columns)
+    def _register_vehicles(self, layouts: Mapping[str, Layout]) -> None:
+        schemas = self._schemas
+        for name, (columns, _) in layouts.items():
+            if columns not in schemas:
+                schema_name = f"kittiwake/msg/Row{len(schemas) + 1}"
+                definition = message_definition(columns)
+                schemas[columns] = self._writer.register_schema(schema_name, "ros2msg", definition)
+            self._columns[name] = columns
+            self._channels[name] = self._writer.register_channel(
+                topic_of(name), "cdr", schemas[columns]
             )
-            for number, columns in enumerate(dict.fromkeys(self._columns.values()), start=1)
-        }
-        return {
-            name: self._writer.register_channel(topic_of(name), "cdr", schemas[columns])
-            for name, columns in self._columns.items()
-        }
 
     def _register_events(self) -> int:
         schema = self._writer.register_schema(

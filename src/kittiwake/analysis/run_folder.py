@@ -134,15 +134,28 @@ def refuse_foreign_files(folder: Path, files: Mapping[str, Path]) -> None:
         *([LOG_FILE] if digests is None and _has_content(folder / LOG_FILE) else []),
         *([SCENARIO_FILE] if not _is_own_scenario(folder / SCENARIO_FILE, digests) else []),
         *([SUMMARY_FILE] if not _is_own_summary(folder / SUMMARY_FILE, digests) else []),
-        *([PICTURE_FILE] if not _is_own_picture(folder / PICTURE_FILE) else []),
+        *([PICTURE_FILE] if not _is_as_noted(folder / PICTURE_FILE) else []),
         *(name for name, noted in copies.items() if digest(folder / name) != noted),
     ]
     if foreign:
-        message = (
-            f"'{folder / foreign[0]}' was not written by a run or has been changed, and a run into "
-            f"'{folder}' would replace it. Name another folder with --out, or move the file."
-        )
-        raise LogError(message)
+        raise _foreign(folder / foreign[0])
+
+
+def refuse_foreign_file(path: Path) -> None:
+    """Refuse to replace a file of a run folder that is not as a run has written it.
+
+    Raises:
+        LogError: with the file.
+    """
+    if not _is_as_noted(path):
+        raise _foreign(path)
+
+
+def _foreign(path: Path) -> LogError:
+    return LogError(
+        f"'{path}' was not written by a run or has been changed, and a run into "
+        f"'{path.parent}' would replace it. Name another folder with --out, or move the file."
+    )
 
 
 def holds_run(folder: Path) -> bool:
@@ -240,8 +253,8 @@ def _is_own_scenario(path: Path, digests: Mapping[str, str] | None) -> bool:
     return False
 
 
-def _is_own_picture(path: Path) -> bool:
-    """Return True if a picture is missing, or unchanged since ``run`` or ``plot`` wrote it."""
+def _is_as_noted(path: Path) -> bool:
+    """Return True if a file is missing, or unchanged since it was written into its run folder."""
     noted = written_files(path.parent).get(path)
     return not os.path.lexists(path) or (noted is not None and is_as_written(path, noted))
 

@@ -37,6 +37,9 @@ TOUCH_SPEED = "touch_speed_mps"
 TOUCHED_DECK = "touched_deck"
 TOUCH_OFFSET = "touch_offset_m"
 
+# events of vehicles that come and go in flight
+ADDED, REMOVED = "added", "removed"
+
 
 @dataclass(frozen=True, eq=False)
 class Table:

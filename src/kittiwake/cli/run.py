@@ -97,6 +97,7 @@ def run(
     if resume is not None:
         changed = {"SCENARIO": scenario, "--set": overrides, "--duration": duration, "--seed": seed}
         live = {"--live": is_live, "--speed": speed, "--port": port, "--token-file": token_file}
+        live |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
         refuse({**changed, "--out": out, **live, "--joystick": joystick}, "--resume")
         with show_progress(shown=not (as_json or quiet)) as progress, report_if_stopped(resume):
             log = _resumed(resume, every_s, allow_code, progress)

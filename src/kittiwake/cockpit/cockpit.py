@@ -47,6 +47,8 @@ class Cockpit:
     ) -> None:
         self._server, self._flight, self._source, self._session = server, flight, source, session
         self._pages: dict[int, Page] = {}
+        # number of times that the scene was built again
+        self._scenes = 0
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._draw_loop, name="cockpit", daemon=True)
         _configure_page(server, flight)
@@ -83,6 +85,33 @@ class Cockpit:
         if self._session is not None:
             self.notify("Flight restarted", f"Seed {self._session.seed}")
 
+    def _follow_vehicles(self) -> None:
+        """Show the vehicles that fly if some have been added or removed."""
+        if self._session is None:
+            return
+        executor = self._session.executor
+        columns, scenario = executor.layout.columns, executor.scenario
+        known = self._flight.columns.keys() == columns.keys()
+        # a scenario that is not flown yet may already have others
+        if known or scenario.vehicles.keys() != columns.keys():
+            return
+        flight = self._flight = FlightInfo(scenario, self._session.seed, columns)
+        if isinstance(self._source, FrameBuffer):
+            self._source.add_columns(columns)
+        self._scenes += 1
+        former = self._scene
+        with self._server.atomic():
+            self._scene = SceneNodes(
+                self._server.scene, flight, name=f"flight-{self._scenes}", options=former.options
+            )
+            former.remove()
+        self._context.flight = flight
+        if self._context.selected not in columns:
+            self._context.selected = next(iter(columns))
+        for page in [*self._pages.values()]:
+            page.change_flight(flight)
+        self._watch_selected()
+
     def notify(self, title: str, text: str, *, error: bool = False) -> None:
         """Show a notification in all browsers."""
         self._context.notify(title, text, error=error)
@@ -107,7 +136,7 @@ class Cockpit:
             with self._tabs["World"]:
                 panels.append(WindPanel(context, session))
         with self._tabs["View"]:
-            panels.append(LayersPanel(context, self._scene))
+            panels.append(LayersPanel(context, self._scene.options))
         return panels
 
     async def _open(self, client: viser.ClientHandle) -> None:
@@ -153,6 +182,7 @@ class Cockpit:
             self._closed.wait(max(1.0 / SCENE_HZ - (monotonic() - start_s), 0.0))
 
     def _draw(self, scene_state: SceneState, now_s: float, written_s: float) -> float:
+        self._follow_vehicles()
         pages = [*self._pages.values()]
         with self._server.atomic():
             self._scene.draw(scene_state)

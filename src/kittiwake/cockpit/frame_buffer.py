@@ -65,11 +65,20 @@ class FrameBuffer:
                 for name, row in self._rows.items():
                     length = round(TRAIL_S * TRAIL_HZ)
                     self._trails.setdefault(name, deque(maxlen=length)).append(row[1:4].copy())
+            for name in self._trails.keys() - block.keys():
+                del self._trails[name]
             for name, history in self._histories.items():
+                if name not in block:
+                    continue  # the vehicle has been removed
                 history.append(self._rows[name])
                 span_s = HISTORY_S * min(1.0, MAX_COLUMNS / len(self._columns[name]))
                 while history[0][0] < time_s - span_s:
                     history.popleft()
+
+    def add_columns(self, columns: Mapping[str, Sequence[str]]) -> None:
+        """Know the columns of vehicles that have been added, so that they can be selected."""
+        with self._lock:
+            self._columns |= {name: list(names) for name, names in columns.items()}
 
     def select_vehicles(self, vehicles: Iterable[str]) -> None:
         """Keep complete rows of these vehicles from now on, and of no others."""

@@ -11,10 +11,11 @@ from kittiwake.cockpit.panels.panel import Panel
 from kittiwake.cockpit.panels.parameters import ParametersPanel
 from kittiwake.cockpit.panels.plots import PlotsPanel
 from kittiwake.cockpit.panels.readings import ReadingsPanel
+from kittiwake.cockpit.panels.vehicles import VehiclesPanel
 from kittiwake.cockpit.panels.view import BrowserCamera, ViewPanel
 from kittiwake.cockpit.panels.world import FaultsPanel
 from kittiwake.runtime.session import Session
-from kittiwake.scene.scene_state import SceneState
+from kittiwake.scene.scene_state import FlightInfo, SceneState
 
 
 class Page:
@@ -40,10 +41,11 @@ class Page:
     ) -> None:
         self.context, self._logged_error, self._on_select = context, "", on_select
         names = list(context.flight.scenario.vehicles)
-        dropdown = context.gui.add_dropdown(
+        self._camera = camera
+        self._vehicle = context.gui.add_dropdown(
             "Vehicle", names, initial_value=context.selected, order=order
         )
-        dropdown.on_update(context.user_action(lambda event: self._select(event.target.value)))
+        self._vehicle.on_update(context.user_action(lambda event: self._select(event.target.value)))
         self._panels: list[Panel] = []
         for title, make in _panels(context, context.session, scene):
             context.tab = tabs[title]
@@ -55,6 +57,17 @@ class Page:
     def _select(self, vehicle: str) -> None:
         self.context.select(vehicle)
         self._on_select()
+
+    def change_flight(self, flight: FlightInfo) -> None:
+        """Show the vehicles of a flight; the selected one stays selected if it is one of them."""
+        context, names = self.context, list(flight.scenario.vehicles)
+        with context.lock:
+            context.flight = self._camera.flight = flight
+            if context.selected not in names:
+                context.selected = names[0]
+            self._vehicle.options = names
+            self._vehicle.value = context.selected
+            context.rebuild()
 
     def follow(self, scene_state: SceneState) -> None:
         """Move a following camera with its vehicle."""
@@ -86,6 +99,7 @@ def _panels(
 ) -> Iterator[tuple[str, Callable[[], Panel]]]:
     if session is not None:
         yield "Command", lambda: CommandPanel(context, session, scene)
+        yield "World", lambda: VehiclesPanel(context, session, scene)
         yield "World", lambda: FaultsPanel(context, session)
         yield "Parameters", lambda: ParametersPanel(context, session)
     yield "Readings", lambda: ReadingsPanel(context)

@@ -62,7 +62,8 @@ class PanelContext:
     @property
     def vehicle(self) -> AssembledVehicle:
         """Selected vehicle."""
-        return self.scenario.vehicles[self.selected]
+        # of the flight as shown if the scenario is already that without the vehicle
+        return {**self.flight.scenario.vehicles, **self.scenario.vehicles}[self.selected]
 
     @property
     def scenario(self) -> Scenario:

@@ -36,9 +36,15 @@ class SceneNodes:
     """
 
     def __init__(
-        self, scene: viser.SceneApi, flight: FlightInfo, *, ghost: bool = False, name: str = ""
+        self,
+        scene: viser.SceneApi,
+        flight: FlightInfo,
+        *,
+        ghost: bool = False,
+        name: str = "",
+        options: Options | None = None,
     ) -> None:
-        self.options = Options()
+        self.options = options or Options()
         self._flight = flight
         self._nodes = NodeFactory(scene, f"/{name or ('ghost' if ghost else 'flight')}")
         self._bodies = MovingBodies(flight)

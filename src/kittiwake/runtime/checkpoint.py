@@ -8,6 +8,8 @@ import numpy as np
 
 from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.analysis.output_file import digest
+from kittiwake.analysis.portable_scenario import PortableScenario
+from kittiwake.analysis.run_folder import refuse_foreign_file
 from kittiwake.core.errors import StateError
 from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.row_layout import RowBlock
@@ -26,13 +28,24 @@ KIND = "checkpoint"
 class CheckpointWriter:
     """Writer of a flight's checkpoints, each in place of the one before."""
 
-    def __init__(self, folder: Path, fleet: Fleet, every_s: float) -> None:
+    def __init__(
+        self, folder: Path, fleet: Fleet, every_s: float, *, continues: bool = False
+    ) -> None:
         """Prepare to write into a run folder, every so many simulated seconds.
 
+        Args:
+            folder: the run folder.
+            fleet: the fleet that flies.
+            every_s: simulated time between checkpoints.
+            continues: True if the flight continues from the checkpoint in the folder.
+
         Raises:
+            LogError: if there is a file in its place that no run has written.
             OwnComponentError: if a component in plain Python has no ``state()``.
         """
         require_host_states(fleet)
+        if not continues:
+            refuse_foreign_file(folder / CHECKPOINT_FILE)
         self._folder, self._fleet, self._every_s = folder, fleet, every_s
         self._next_s: float | None = None
 
@@ -74,12 +87,25 @@ class FlownPart:
     every_s: float
 
 
-def require_unfinished(folder: Path) -> int:
-    """Return the seed of a run that has a checkpoint and has not ended by itself.
+@dataclass(frozen=True)
+class UnfinishedRun:
+    """A run that can be continued, as the scenario in its folder describes it.
+
+    Attributes:
+        seed: seed of all random streams.
+        duration_s: simulated time of the whole flight.
+    """
+
+    seed: int
+    duration_s: float
+
+
+def require_unfinished(folder: Path) -> UnfinishedRun:
+    """Return a run that has a checkpoint and has not ended by itself.
 
     Raises:
         LogError: if there is no run in the folder.
-        StateError: if the run is complete, or has no checkpoint.
+        StateError: if the run is complete, has no checkpoint, or its scenario was changed.
     """
     log = Log.read(folder)
     if not (folder / CHECKPOINT_FILE).is_file():
@@ -91,7 +117,28 @@ def require_unfinished(folder: Path) -> int:
     if (log.summary or {}).get("status") == "completed":
         message = f"the run in '{folder}' is complete; there is nothing to resume"
         raise StateError(message)
-    return int(log.scenario.get("seed", 0))
+    try:
+        return UnfinishedRun(int(log.scenario["seed"]), float(log.scenario["time"]["duration_s"]))
+    except (LookupError, TypeError, ValueError) as error:
+        message = (
+            f"'{folder / SCENARIO_FILE}' was changed after the checkpoint; restore it, or fly it "
+            "from the start"
+        )
+        raise StateError(message) from error
+
+
+def require_scenario(folder: Path, scenario: PortableScenario) -> None:
+    """Check that the run in a folder is one of this scenario.
+
+    Raises:
+        StateError: if it is not.
+    """
+    if (folder / SCENARIO_FILE).read_text(encoding="utf-8") != scenario.text:
+        message = (
+            f"'{folder / SCENARIO_FILE}' is not the scenario of this simulation, or was changed; "
+            "kw.resume continues a run with the scenario in its folder"
+        )
+        raise StateError(message)
 
 
 def resume_flight(flight: Flight, fleet: Fleet, folder: Path) -> FlownPart:
@@ -107,20 +154,23 @@ def resume_flight(flight: Flight, fleet: Fleet, folder: Path) -> FlownPart:
     if header.get("kind") != KIND:
         message = f"'{path}' is no checkpoint of a run; sim.restore reads what sim.save has written"
         raise StateError(message)
-    if header["scenario"] != digest(folder / SCENARIO_FILE):
+    if header.get("scenario") != digest(folder / SCENARIO_FILE):
         message = (
             f"'{folder / SCENARIO_FILE}' was changed after the checkpoint; restore it, or fly it "
             "from the start"
         )
         raise StateError(message)
-    restore_host_states(fleet, header["components"])
     try:
+        components, every_s = dict(header["components"]), float(header["every_s"])
+        if not every_s > 0.0:
+            raise ValueError
         flight.resume(state, header["record"])
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError) as error:
         message = f"'{path}' is damaged: its record of the flight is invalid"
         raise StateError(message) from error
+    restore_host_states(fleet, components)
     rows = _rows_before(Log.read(folder), flight.record.kept, folder)
-    return FlownPart(rows, float(header["every_s"]))
+    return FlownPart(rows, every_s)
 
 
 def _rows_before(log: Log, kept: Mapping[str, int], folder: Path) -> RowBlock:

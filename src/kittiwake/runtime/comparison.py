@@ -46,6 +46,12 @@ def compare(
         ScenarioError: for a controller that does not fly a vehicle of this scenario.
     """
     _refuse_string(controllers, "controllers", '["position", "lee"]')
+    if not controllers:
+        message = '`controllers`: got none; must be several, such as ["position", "lee"]'
+        raise ScenarioError(message)
+    if seeds < 1:
+        message = f"`seeds`: got {seeds}; must be at least 1"
+        raise ScenarioError(message)
     items = _items(overrides or (), "overrides", '{"time.duration_s": 20}')
     deviations = None if noise is None else _items(noise, "noise", '{"position_m": 0.1}')
     source = scenario if isinstance(scenario, Scenario) else fspath(scenario)

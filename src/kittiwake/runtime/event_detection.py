@@ -53,6 +53,8 @@ class EventDetector:
 
     layout: RowLayout
     fails_when_lost: bool
+    # vehicles whose first row continues a flight that is not known: what it counts is no event
+    continued: frozenset[str] = frozenset()
     events: list[Event] = field(default_factory=list)
     _last: dict[tuple[str, str], int] = field(default_factory=dict)
 
@@ -86,6 +88,10 @@ class EventDetector:
                 phases, phase = self.layout.phases[name], self._last.get((name, PHASE), 0)
                 description = next((f": {text}" for text in phases[phase::-1] if text), "")
                 self.events.append(Event(time_s, name, f"not finished{description}"))
+
+    def forget(self, vehicle: str) -> None:
+        """Forget a vehicle that has been removed, so that no task of it is unfinished."""
+        self._last = {key: count for key, count in self._last.items() if key[0] != vehicle}
 
     def memory(self) -> list[list[str | int]]:
         """Return the counts of the last row as plain data."""
@@ -163,7 +169,8 @@ class EventDetector:
     ) -> list[tuple[int, int, int]]:
         """Return the rows in which a count has changed, with its values before and there."""
         counts = numbers.astype(int)
-        before = np.concatenate([[self._last.get((name, column), initial)], counts[:-1]])
+        first = int(counts[0]) if name in self.continued else initial
+        before = np.concatenate([[self._last.get((name, column), first)], counts[:-1]])
         self._last[name, column] = int(counts[-1])
         return [
             (int(row), int(before[row]), int(counts[row]))

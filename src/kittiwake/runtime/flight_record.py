@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.analysis.table import Event
+from kittiwake.analysis.table import ADDED, Event
 from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.event_detection import EarlyEnd, EventDetector
@@ -26,6 +26,10 @@ class Sink(Protocol):
 
     def event(self, time_s: float, vehicle: str, event: str) -> None:
         """Write an event."""
+        ...
+
+    def change_vehicles(self, layout: RowLayout) -> None:
+        """Expect the rows of all vehicles that have flown, some of which were just added."""
         ...
 
 
@@ -104,10 +108,13 @@ class FlightRecord:
         self.tick = tick
         self.outcome = FlightOutcome()
         self.kept = dict.fromkeys(layout.columns, 0)
-        self._detector = EventDetector(layout, fails_when_lost=fails_when_lost)
-        self._thinnings = {
-            name: Thinning(log_every, rate_hz, columns) for name, columns in layout.columns.items()
-        }
+        self._log_every = log_every
+        self._detector = EventDetector(
+            layout,
+            fails_when_lost=fails_when_lost,
+            continued=frozenset(layout.columns if tick > 0 else ()),
+        )
+        self._thinnings = self._new_thinnings(layout)
 
     @property
     def time_s(self) -> float:
@@ -122,6 +129,24 @@ class FlightRecord:
         self.tick += len(next(iter(kept.values())))
         self.outcome.steps = max(self.tick - 1, 0)
         return kept, early_end
+
+    def change_vehicles(self, layout: RowLayout, removed: Iterable[str]) -> None:
+        """Continue with other vehicles, of which those of the layout are recorded from now on."""
+        added = layout.columns.keys() - self.layout.columns.keys()
+        self.layout = self._detector.layout = self.layout.joined(layout)
+        self._thinnings = self._new_thinnings(layout) | self._thinnings
+        self.kept = dict.fromkeys(self.layout.columns, 0) | self.kept
+        for name in removed:
+            self._detector.forget(name)
+        began_s = self.tick / self.rate_hz
+        names = [name for name in layout.columns if name in added]
+        self._detector.events += [Event(began_s, name, ADDED) for name in names]
+
+    def _new_thinnings(self, layout: RowLayout) -> dict[str, Thinning]:
+        return {
+            name: Thinning(self._log_every, self.rate_hz, columns)
+            for name, columns in layout.columns.items()
+        }
 
     def note(self, notices: Iterable[Notice]) -> None:
         """Add what has happened up to the last row and is not in the rows."""
@@ -187,6 +212,9 @@ class Memory:
     def event(self, time_s: float, vehicle: str, event: str) -> None:
         """Do nothing: the outcome holds the events as well."""
 
+    def change_vehicles(self, layout: RowLayout) -> None:
+        """Do nothing: the blocks name the vehicles."""
+
     def values(self, name: str) -> np.ndarray:
         """Return all rows of a vehicle."""
-        return np.concatenate([block[name] for block in self.blocks])
+        return np.concatenate([block[name] for block in self.blocks if name in block])

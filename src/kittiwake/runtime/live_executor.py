@@ -27,7 +27,7 @@ from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
 from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.maneuvers import Capabilities, Maneuver, capabilities_of
-from kittiwake.runtime.placement import placed, require_place
+from kittiwake.runtime.placement import placed, require_place, require_room
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.program_builder import (
     BuildRequest,
@@ -49,6 +49,12 @@ from kittiwake.scenario.dormant_faults import fallible_parts
 from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
+from kittiwake.scenario.vehicle_changes import (
+    require_new_name,
+    with_new_vehicles_of,
+    with_vehicle,
+    without_vehicle,
+)
 from kittiwake.sim.state import FleetState
 
 BLOCKS_HZ = 50.0
@@ -60,12 +66,14 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     """Executor of a live flight; requests may come from any thread.
 
     Attributes:
-        layout: columns of each vehicle's rows; changes of the scenario do not affect them.
+        layout: columns of each vehicle's rows; only adding and removing vehicles changes them.
+        flown: the scenario of the start, with all vehicles that have been added.
         clock: decides when the next block is flown.
         on_block: called with each block.
         problems: messages about requests that failed, to be shown to the user.
         blocks_hz: rate of the blocks, and so of the times at which requests take effect; limited by
             the physics rate.
+        vehicles_stay: reason for which no vehicle can be added or removed; empty without one.
     """
 
     def __init__(
@@ -77,8 +85,21 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         problems: SimpleQueue[str] | None = None,
         blocks_hz: float = BLOCKS_HZ,
         former: Program | None = None,
+        vehicles_stay: str = "",
     ) -> None:
-        """Prepare a flight; ``former`` is the live program of an earlier flight, for reuse."""
+        """Prepare a flight.
+
+        Args:
+            scenario: the scenario.
+            layout: columns of each vehicle's rows.
+            clock: decides when the next block is flown.
+            on_block: called with each block.
+            problems: receives messages about requests that failed.
+            blocks_hz: rate of the blocks.
+            former: live program of an earlier flight, for reuse.
+            vehicles_stay: reason for which none can be added or removed; empty without one.
+        """
+        self.vehicles_stay = vehicles_stay
         self.layout, self.clock, self.on_block = layout, clock, on_block
         self.problems = SimpleQueue() if problems is None else problems
         self.blocks_hz, self._former = blocks_hz, former
@@ -88,10 +109,10 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._converters: dict[str, CommandConverter] = {}
         self._capabilities: dict[str, Capabilities] = {}
         self._rows: dict[str, np.ndarray] = {}
-        self._column_indices = {
-            name: {column: i for i, column in enumerate(columns) if column in ESTIMATE_COLUMNS}
-            for name, columns in layout.columns.items()
-        }
+        self._column_indices = _estimate_indices(layout)
+        self.flown = scenario
+        # of the newest program, in the builder's thread
+        self._vehicles = scenario.vehicles.keys()
         # by vehicle, the description of the maneuver that was logged last
         self._logged: dict[str, str] = {}
         self._program: Program | None = None
@@ -293,6 +314,45 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             key, entry, description, lambda scenario: with_gains(scenario, entry, controller, gains)
         )
 
+    def add_vehicle(self, name: str, entry: Mapping[str, Any]) -> None:
+        """Add a vehicle, which begins at its start as soon as its program is built.
+
+        Args:
+            name: its name, or that of an entry with a ``count``.
+            entry: its entry, as in a scenario file.
+
+        Raises:
+            ScenarioError: if the name was used before in this flight, the vehicle is not allowed or
+                would be lost at its start, or the scenario has a task.
+            CommandError: if another vehicle is too close to its start.
+        """
+        self._require_flight()
+        self._require_free_vehicles()
+        requested = self.requested_scenario
+        require_new_name(self.flown, name)
+        later = with_vehicle(requested, name, entry)
+        with_new_vehicles_of(self.flown, later)
+        added = {key: own for key, own in later.vehicles.items() if key not in requested.vehicles}
+        present = {
+            key: now.motion.position_world_m
+            for key in [*self._rows]
+            if key in requested.vehicles and (now := self.estimate(key)) is not None
+        }
+        require_room(later.world, added, present)
+        self._request_build(f"add {name}", name, "", lambda known: with_vehicle(known, name, entry))
+
+    def remove_vehicle(self, name: str) -> None:
+        """Remove a vehicle, or all vehicles of an entry with a ``count``.
+
+        Raises:
+            ScenarioError: if there is no such vehicle or no other one, if another vehicle depends
+                on it, or if the scenario has a task.
+        """
+        self._require_flight()
+        self._require_free_vehicles()
+        without_vehicle(self.requested_scenario, name)
+        self._request_build(f"remove {name}", name, "", lambda known: without_vehicle(known, name))
+
     def fail(self, vehicle: str, part: str, *, failed: bool) -> None:
         """Make a part of a vehicle fail, or work again.
 
@@ -346,6 +406,9 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         return commands
 
     def _place(self, state: FleetState, vehicle: str, start: Start) -> FleetState:
+        if vehicle not in self._flown_program.vehicles:
+            self.problems.put(f"'{vehicle}' has been removed")
+            return state
         self._notices.put((vehicle, f"placed at {_format_position(start.position_world_m)} m"))
         self._overwrite_estimate(vehicle, start)
         return placed(self._flown_program, state, vehicle, start, self._seed)
@@ -376,6 +439,11 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             message = f"there is no vehicle '{vehicle}'. {did_you_mean(vehicle, names)}"
             raise CommandError(message)
 
+    def _require_free_vehicles(self) -> None:
+        if self.vehicles_stay:
+            message = f"vehicles cannot be added or removed in this flight: {self.vehicles_stay}"
+            raise CommandError(message)
+
     def _require_flight(self) -> None:
         if self.ended:
             message = "the flight has ended; restart it"
@@ -401,12 +469,22 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     def _apply_build(self, built: Built) -> None:
         """Queue a built program for the next block; runs in the builder's thread."""
+        # computed here, as the flight does not wait
+        scenario = self._builder.scenario
+        flown, layout = with_new_vehicles_of(self.flown, scenario), None
+        if scenario.vehicles.keys() != self._vehicles:
+            self._vehicles = scenario.vehicles.keys()
+            # without the faults that a user may inject
+            layout = Program(scenario.fleet(), scenario.vehicles).layout
 
         def begin(state: FleetState) -> FleetState:
+            self.flown = flown
             if built.fresh is None:
                 built.program.set_parameters(built.fleet, built.vehicles)
             else:
                 before = self._flown_program.fleet
+                if layout is not None:
+                    self._change_vehicles(layout, scenario)
                 self._use(built.program)
                 state = transfer_state(before, state, built.fleet, built.fresh)
             for notice in built.notices:
@@ -416,6 +494,17 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._requests.put(begin)
         # those of the vehicles before the change
         self._capabilities = {}
+
+    def _change_vehicles(self, layout: RowLayout, scenario: Scenario) -> None:
+        """Log the vehicles of a layout from now on; columns of those that were there stay."""
+        known, names = self.layout, layout.columns.keys()
+        for removed in known.columns.keys() - names:
+            for memory in (self._maneuvers, self._converters, self._logged):
+                memory.pop(removed, None)
+        self._column_indices = _estimate_indices(layout) | self._column_indices
+        faults = {name: vehicle.faults for name, vehicle in scenario.vehicles.items()}
+        self._own_faults = faults | self._own_faults
+        self.layout = layout.joined(known).of(names)
 
     def _use(self, program: Program) -> None:
         """Fly another program from now on."""
@@ -437,6 +526,13 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
                 rows[:, columns.index(FAULTS)] = np.sum(active, axis=0)
             block[name] = rows
         return block
+
+
+def _estimate_indices(layout: RowLayout) -> dict[str, dict[str, int]]:
+    return {
+        name: {column: i for i, column in enumerate(columns) if column in ESTIMATE_COLUMNS}
+        for name, columns in layout.columns.items()
+    }
 
 
 def _as_estimate(motion: Mapping[str, Any]) -> dict[str, Any]:

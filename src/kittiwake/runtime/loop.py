@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from kittiwake.analysis.table import REMOVED
 from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Sink
-from kittiwake.runtime.row_layout import RowBlock
+from kittiwake.runtime.row_layout import RowBlock, RowLayout
 from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.size import steps_in
 from kittiwake.sim.state import FleetState
@@ -50,7 +51,9 @@ class Flight:
     def __post_init__(self) -> None:
         began = time.perf_counter()
         self.rate_hz = self.executor.rate_hz
-        self.layout = self.executor.layout
+        # of all vehicles that have flown, and of those that fly
+        self.layout: RowLayout = self.executor.layout
+        self._present = self.layout
         self.record = FlightRecord(
             self.layout, self.rate_hz, self.log_every, fails_when_lost=self.fails_when_lost
         )
@@ -80,6 +83,7 @@ class Flight:
             for block in self._blocks(stopped):
                 # a lost vehicle stands still, so the state after the block shows what it has left
                 block, failure = self._until_failure(block)
+                self._follow_vehicles(sink)
                 kept, early_end = record.detect(block, lambda: self.executor.violations(self.state))
                 if early_end is not None:
                     self._await_last_reward()
@@ -116,6 +120,18 @@ class Flight:
         """Mark the flight as failed at its present time."""
         time_s = self.outcome.steps / self.rate_hz
         self.outcome.status, self.outcome.reason = "failed", f"{reason} at {time_s:g} s"
+
+    def _follow_vehicles(self, sink: Sink) -> None:
+        """Record the vehicles of the block that has been flown, if they are others."""
+        before, now = self._present, self.executor.layout
+        if now is before:
+            return
+        removed = [name for name in before.columns if name not in now.columns]
+        self._present = now
+        self.record.note((name, REMOVED) for name in removed)
+        self.record.change_vehicles(now, removed)
+        self.layout = self.record.layout
+        sink.change_vehicles(self.layout)
 
     def _until_failure(self, block: RowBlock) -> tuple[RowBlock, HostFailure | None]:
         """Return the block up to the failure of a controller in plain Python, and the failure."""

@@ -12,11 +12,14 @@ import numpy as np
 from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.state_transfer import with_index_replaced
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.starts import lost_starts
+from kittiwake.scenario.starts import lost_starts, near_pairs
 from kittiwake.sim.state import FleetState
+from kittiwake.world.world import WorldModel
 
 
 def start_at(truth: Kinematics, motion: Mapping[str, Any]) -> Start:
@@ -50,13 +53,44 @@ def require_place(scenario: Scenario, vehicle: str, start: Start) -> None:
         ScenarioError: if its model does not support such a start.
     """
     if not all(isfinite(float(number)) for number in jax.tree.leaves(start)):
-        message = f"'{vehicle}' cannot be placed: {start} holds numbers that are not finite"
+        message = f"'{vehicle}' cannot be placed there: it would have numbers that are not finite"
         raise CommandError(message)
     moved = replace(scenario.vehicles[vehicle], start=start)
     moved.dynamics.check_start(start)
     for lost in lost_starts(scenario.world, {vehicle: moved}):
         message = f"'{vehicle}' cannot be placed there: {lost.message}"
         raise CommandError(message)
+
+
+def require_room(
+    world: WorldModel,
+    added: Mapping[str, AssembledVehicle],
+    positions_world_m: Mapping[str, Vec3],
+) -> None:
+    """Check that vehicles can be added at their starts.
+
+    Args:
+        world: the environment.
+        added: the vehicles.
+        positions_world_m: the present positions of the others.
+
+    Raises:
+        CommandError: if one of them would be lost there, or lose another one.
+    """
+    for lost in lost_starts(world, added):
+        message = f"'{lost.vehicle}' cannot be added there: {lost.message}"
+        raise CommandError(message)
+    if not world.collision_distance_m:
+        return
+    starts = {name: vehicle.start.position_world_m for name, vehicle in added.items()}
+    distance_m = float(world.collision_distance_m)
+    for one, other, apart_m in near_pairs({**positions_world_m, **starts}, distance_m):
+        if one in added or other in added:
+            message = (
+                f"'{other}' cannot be added there: it would be {apart_m:.6g} m from '{one}', which "
+                f"is not at least {distance_m:g} (world.collision_distance_m)"
+            )
+            raise CommandError(message)
 
 
 def placed(

@@ -28,7 +28,7 @@ Change = Callable[[Scenario], Scenario]
 
 
 class PendingChange(NamedTuple):
-    """A requested change: the vehicle or entry, its text in the log, and the function."""
+    """A requested change: the vehicle or entry, its text in the log if any, and the function."""
 
     subject: str
     description: str
@@ -204,16 +204,24 @@ class ProgramBuilder:
 
     def _build(self, request: BuildRequest) -> Program:
         with self._lock:
-            failing, latest = self.failing, self._latest
+            latest = self._latest
             self._building, self._changes = self._changes, {}
         scenario, self._building = self._with_changes(self.scenario, self._building)
+        with self._lock:
+            for removed in self._failing.keys() - scenario.vehicles.keys():
+                del self._failing[removed]
+            failing = self.failing
         ready = with_dormant_faults(scenario, failing)
         fleet = ready.fleet(commander_of(ready, scored=True), live_parameters=True)
         known = request.former if latest is None else latest
         if known is not None:
             fleet = with_hosts_of(fleet, known.fleet)
         program = self._program(request, fleet, ready, known)
-        notices = [(change.subject, change.description) for change in self._building.values()]
+        notices = [
+            (change.subject, change.description)
+            for change in self._building.values()
+            if change.description
+        ]
         notices += _fault_notices(self._latest_failing, failing)
         if latest is None:
             program.set_parameters(fleet, ready.vehicles)

@@ -4,6 +4,7 @@ import json
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Protocol, runtime_checkable
@@ -28,7 +29,7 @@ from kittiwake.runtime.flight_record import FlownFlight
 from kittiwake.runtime.interrupt import Interrupted, StopRequests, stop_requests
 from kittiwake.runtime.loop import STOPPED, Flight
 from kittiwake.runtime.recorder import Recorder
-from kittiwake.runtime.row_layout import RowBlock
+from kittiwake.runtime.row_layout import RowBlock, RowLayout
 from kittiwake.scenario.scenario import Scenario
 
 # the log of a resumed run until it holds what was flown before
@@ -39,7 +40,13 @@ CHECK_S = 0.5
 
 @runtime_checkable
 class FlownSimulation(Protocol):
-    """Scenario whose flights are summarized, as ``Simulation`` does."""
+    """Scenario whose flights are summarized, as ``Simulation`` does.
+
+    Attributes:
+        flown: the scenario with the vehicles that have been removed in flight.
+    """
+
+    flown: Scenario
 
     @property
     def scenario(self) -> Scenario:
@@ -58,6 +65,7 @@ def fly_into(
     progress: Callable[[float], None] = lambda _: None,
     ended: Callable[[], str | None] = lambda: None,
     before: RowBlock | None = None,
+    changed: Callable[[], Scenario] | None = None,
 ) -> Log:
     """Fly and write scenario, log and summary into the folder.
 
@@ -73,6 +81,8 @@ def fly_into(
         progress: called with the simulated time after each block.
         ended: returns a reason to end the flight; None without one.
         before: the rows of a flight that continues a run of this folder; None for another run.
+        changed: returns the scenario with all vehicles that have flown, once vehicles were added or
+            removed; None if they stay the same.
 
     Raises:
         LogError: if something cannot be written; what was flown before is kept.
@@ -96,9 +106,11 @@ def fly_into(
             # requests are checked only after a block
             raise Interrupted
         path_check = _PathCheck(recorder)
+        change = partial(_change_vehicles, simulation, flight, folder, recorder, changed)
+        held = _HeldRecorder(recorder, requests, resolved, change)
         try:
             flight.fly(
-                _HeldRecorder(recorder, requests),
+                held,
                 progress,
                 lambda: STOPPED if requests() or path_check.has_vanished() else ended(),
             )
@@ -109,10 +121,27 @@ def fly_into(
                 raise
             flight.mark_failed("the log could not be written any further")
         with requests.held():
-            log = _finish(simulation, flight, folder, recorder, path_check, resolved)
+            log = _finish(simulation, flight, folder, recorder, path_check, held.portable)
         if requests.insisted:
             raise Interrupted
         return log
+
+
+def _change_vehicles(
+    simulation: FlownSimulation,
+    flight: Flight,
+    folder: Path,
+    recorder: Recorder,
+    changed: Callable[[], Scenario] | None,
+    layout: RowLayout,
+) -> PortableScenario:
+    """Record other vehicles from now on, and return the scenario that is beside the log then."""
+    assert changed is not None, "the vehicles of this flight stay the same"
+    simulation.flown = changed()
+    resolved = portable(simulation.flown, flight.seed, flight.duration_s)
+    recorder.add_vehicles(layout.columns, layout.quantities, written_digests(resolved))
+    write_scenario(folder, resolved)
+    return resolved
 
 
 def _finish(
@@ -173,8 +202,20 @@ def _recorder(
 class _HeldRecorder:
     """Recorder whose writes are not interrupted by signals."""
 
-    def __init__(self, recorder: Recorder, requests: StopRequests) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        requests: StopRequests,
+        portable: PortableScenario,
+        change: Callable[[RowLayout], PortableScenario],
+    ) -> None:
         self._recorder, self._requests = recorder, requests
+        # the scenario beside the log
+        self.portable, self._change = portable, change
+
+    def change_vehicles(self, layout: RowLayout) -> None:
+        with self._requests.held():
+            self.portable = self._change(layout)
 
     def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
         with self._requests.held():

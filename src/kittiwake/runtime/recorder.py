@@ -14,6 +14,7 @@ from types import TracebackType
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.analysis.log_format import Layout
 from kittiwake.analysis.log_writer import LogWriter
 from kittiwake.analysis.output_file import output_file, writing
 from kittiwake.analysis.table import Event
@@ -43,9 +44,8 @@ class Recorder:
         self.path = Path(path)
         self.failure: LogError | None = None
         self._finished = False
-        layouts = {
-            name: (tuple(vehicles[name]), tuple(quantities.get(name, ()))) for name in vehicles
-        }
+        layouts = _layouts(vehicles, quantities)
+        self._names = set(layouts)
         with writing(self.path):
             # readable too, since ``copy_to`` needs this handle when the folder has vanished
             self._stream = self.path.open("w+b")
@@ -54,6 +54,27 @@ class Recorder:
             except BaseException:
                 self.discard()
                 raise
+
+    def add_vehicles(
+        self,
+        vehicles: Mapping[str, tuple[str, ...]],
+        quantities: Mapping[str, tuple[str, ...]],
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        """Declare those of the vehicles that were added in flight; ``files`` as at the beginning.
+
+        Raises:
+            LogError: if they cannot be written; earlier rows are kept.
+        """
+        layouts = _layouts(vehicles, quantities)
+        added = {name: own for name, own in layouts.items() if name not in self._names}
+        self._names |= set(added)
+        try:
+            with writing(self.path):
+                self._writer.add_vehicles(added, files)
+        except LogError as error:
+            self.failure = error
+            raise
 
     def write(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
         """Append rows of some vehicles; their first column is the time in seconds.
@@ -142,3 +163,9 @@ class Recorder:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _layouts(
+    vehicles: Mapping[str, tuple[str, ...]], quantities: Mapping[str, tuple[str, ...]]
+) -> dict[str, Layout]:
+    return {name: (tuple(vehicles[name]), tuple(quantities.get(name, ()))) for name in vehicles}

@@ -1,6 +1,6 @@
 """Rows of a fleet by vehicle, and what their columns contain."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +29,19 @@ class RowLayout:
     faults: dict[str, tuple[str, ...]]
     phases: dict[str, tuple[str, ...]]
     receivers: dict[str, tuple[str, ...]]
+
+    def joined(self, other: "RowLayout") -> "RowLayout":
+        """Return the layout of the vehicles of both."""
+        mine, others = vars(self), vars(other)
+        return RowLayout(**{key: {**mine[key], **others[key]} for key in mine})
+
+    def of(self, names: Collection[str]) -> "RowLayout":
+        """Return the layout of some of the vehicles."""
+        parts = {
+            key: {name: part[name] for name in names if name in part}
+            for key, part in vars(self).items()
+        }
+        return RowLayout(**parts)
 
     @property
     def row_bytes(self) -> int:

@@ -6,6 +6,7 @@ a leaf of the same path, shape and type, so that a file can neither run code nor
 """
 
 import json
+import tokenize
 import zipfile
 from collections.abc import Mapping
 from io import BytesIO
@@ -59,6 +60,10 @@ def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
         StateError: if the file is none of ``write_state``, is damaged, or holds the state of other
             vehicles or components.
     """
+    if not path.is_file():  # a device or a pipe may have no end
+        problem = "is no regular file" if path.exists() else "does not exist"
+        message = f"'{path}' {problem}; give a file that sim.save or a run has written"
+        raise StateError(message)
     try:
         with zipfile.ZipFile(path) as archive:
             return _read(archive, form)
@@ -68,7 +73,15 @@ def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
     except OSError as error:
         message = f"'{path}' cannot be read: {error.strerror}"
         raise StateError(message) from None
-    except (zipfile.BadZipFile, ValueError, LookupError, TypeError, EOFError) as error:
+    except (
+        zipfile.BadZipFile,
+        ValueError,
+        LookupError,
+        TypeError,
+        EOFError,
+        OverflowError,
+        tokenize.TokenError,
+    ) as error:
         message = (
             f"'{path}' is no file of a state, or is damaged; give a file that sim.save has written"
         )
@@ -80,8 +93,11 @@ def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
 
 def _read(archive: zipfile.ZipFile, form: FleetState) -> tuple[FleetState, Parameters]:
     header = json.loads(_array(archive, HEADER, HEADER_BYTES).astype(np.uint8).tobytes())
+    if not isinstance(header, dict):
+        message = "is no file of a state"
+        raise StateError(message)
     version = header.get("format")
-    if version != FORMAT:
+    if type(version) is not int or version != FORMAT:
         message = f"is of format {version!r}; this version of Kittiwake reads format {FORMAT}"
         raise StateError(message)
     expected = {path: _array_form(leaf) for path, leaf in _leaves(form)}
@@ -107,7 +123,7 @@ def _read(archive: zipfile.ZipFile, form: FleetState) -> tuple[FleetState, Param
             raise StateError(message)
         leaves.append(array)
     state = with_keys(jax.tree.unflatten(jax.tree.structure(form), leaves), form)
-    return state, _with_arrays(header, archive)
+    return state, _with_arrays(header, archive, set())
 
 
 def _array(archive: zipfile.ZipFile, name: str, max_bytes: int) -> np.ndarray:
@@ -172,9 +188,21 @@ def _without_arrays(value: Any, arrays: dict[str, np.ndarray]) -> Any:
     raise StateError(message)
 
 
-def _with_arrays(value: Any, archive: zipfile.ZipFile) -> Any:
+def _with_arrays(value: Any, archive: zipfile.ZipFile, read: set[str]) -> Any:
+    """Return plain data with arrays in place of references to them.
+
+    Raises:
+        StateError: if an array is referred to twice, by which a small file could fill the memory.
+    """
     if isinstance(value, dict):
-        if value.keys() == {ARRAY}:
-            return _array(archive, str(value[ARRAY]), OWN_ARRAY_BYTES).copy()
-        return {key: _with_arrays(part, archive) for key, part in value.items()}
-    return [_with_arrays(part, archive) for part in value] if isinstance(value, list) else value
+        if value.keys() != {ARRAY}:
+            return {key: _with_arrays(part, archive, read) for key, part in value.items()}
+        name = str(value[ARRAY])
+        if name in read:
+            message = f"refers to {name} twice"
+            raise StateError(message)
+        read.add(name)
+        return _array(archive, name, OWN_ARRAY_BYTES).copy()
+    if isinstance(value, list):
+        return [_with_arrays(part, archive, read) for part in value]
+    return value

@@ -24,6 +24,10 @@ class Session:
 
     Call ``fly`` from one thread only, the main one if Ctrl-C is to end flights. All other methods
     may be called from any thread.
+
+    Attributes:
+        clock: decides when the next block is flown.
+        problems: messages about requests that failed.
     """
 
     def __init__(
@@ -36,7 +40,7 @@ class Session:
         self.clock = clock
         self._on_block, self._blocks_hz = on_block, blocks_hz
         self._restart, self._closed = threading.Event(), threading.Event()
-        self._reason = STOPPED
+        self._reason, self._vehicles_stay = STOPPED, ""
         self.problems: SimpleQueue[str] = SimpleQueue()
         self._next_seed = scenario.seed
         self._begin(scenario, scenario.seed)
@@ -55,11 +59,22 @@ class Session:
         """Fly into a folder, to the end or until a restart or the end of the session."""
         with self.executor:
             flight = self.simulation.flight(seed=self.seed, executor=self.executor)
-            log = fly_into(self.simulation, flight, folder, follow(flight), self._ended)
+            log = fly_into(
+                self.simulation,
+                flight,
+                folder,
+                follow(flight),
+                self._ended,
+                changed=lambda: self.executor.flown,
+            )
             reason = (log.summary or {}).get("reason") or ""
             if reason.startswith((STOPPED, self._reason)) and not self._restart.is_set():
                 self.executor.abandon()
             return log
+
+    def keep_vehicles(self, reason: str) -> None:
+        """Refuse to add or remove vehicles, for a reason that the refusal gives."""
+        self._vehicles_stay = self.executor.vehicles_stay = reason
 
     def wait(self) -> bool:
         """Wait for a requested restart; return False if the session is closed instead."""
@@ -98,6 +113,7 @@ class Session:
             self.problems,
             self._blocks_hz,
             former=former,
+            vehicles_stay=self._vehicles_stay,
         )
 
     def _ended(self) -> str | None:

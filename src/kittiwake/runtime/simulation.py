@@ -23,19 +23,32 @@ from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import is_transformed
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.vehicle import AssembledVehicle
-from kittiwake.runtime.checkpoint import CheckpointWriter, require_unfinished, resume_flight
+from kittiwake.runtime.checkpoint import (
+    CheckpointWriter,
+    require_scenario,
+    require_unfinished,
+    resume_flight,
+)
 from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
 from kittiwake.runtime.flight_record import FlownFlight, Memory
 from kittiwake.runtime.loop import Flight
+from kittiwake.runtime.placement import require_room
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.stepper import Commands, Observations, RecordSettings, Stepper
+from kittiwake.scenario.definition import Vehicle
 from kittiwake.scenario.load import AllowedCode, load_in_python
 from kittiwake.scenario.own_components.entries import as_file_data
 from kittiwake.scenario.own_components.hosts import with_hosts_of, with_new_hosts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.scenario_html import scenario_html
 from kittiwake.scenario.tuning import with_gains
+from kittiwake.scenario.vehicle_changes import (
+    require_new_name,
+    with_vehicle,
+    with_vehicles_of,
+    without_vehicle,
+)
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.task_commander import commander_of, task_metrics
@@ -50,6 +63,9 @@ class Simulation:
     Python fly it. ``init``, ``advance`` and ``rollout`` are pure functions of the state for use
     inside ``jax.jit``, ``vmap`` and ``grad``. Called outside of these they are compiled, and run in
     the simulation's precision whatever JAX's mode is.
+
+    Attributes:
+        flown: the scenario with the vehicles that have been removed in flight.
     """
 
     def __init__(self, scenario: Scenario, precision: Precision = "float64") -> None:
@@ -59,6 +75,8 @@ class Simulation:
         self.precision = precision
         self._set(scenario, self._fleet(scenario))
         self._stepper: Stepper | None = None
+        # with the vehicles that have been removed in flight
+        self.flown = scenario
 
     @override
     def __repr__(self) -> str:
@@ -129,7 +147,9 @@ class Simulation:
                 the log is written as it is flown. By default nothing is written.
             progress: called with the simulated time in seconds after each block of steps.
             checkpoint_every_s: simulated time between checkpoints in ``out``, from which
-                ``kw.resume`` continues a run that was cut off; by default none is written.
+                ``kw.resume`` continues a run that was cut off; by default none is written. One is
+                written after the block of up to 500 steps in which it is due, unless that is the
+                last one.
 
         Raises:
             ScenarioError: if the flight would have no step, or its log would be too large.
@@ -176,12 +196,15 @@ class Simulation:
             LogError: if there is no run in the folder, or it cannot be written.
             StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
         """
-        seed = require_unfinished(Path(folder))
+        unfinished = require_unfinished(Path(folder))
+        seed, duration_s = unfinished.seed, unfinished.duration_s
+        require_scenario(Path(folder), portable(self.scenario, seed, duration_s))
         with run_folder(Path(folder), self.scenario) as run:
-            flight = self.flight(seed=seed)
+            flight = self.flight(duration_s, seed)
             flown = resume_flight(flight, self.program.fleet, run)
             every_s = flown.every_s if checkpoint_every_s is None else float(checkpoint_every_s)
-            flight.after_block = CheckpointWriter(run, self.program.fleet, every_s)
+            fleet = self.program.fleet
+            flight.after_block = CheckpointWriter(run, fleet, every_s, continues=True)
             log = fly_into(self, flight, run, progress(flight), before=flown.rows)
             save_picture(log, run)
         return log
@@ -210,19 +233,19 @@ class Simulation:
 
     def finished_log(self, flight: FlownFlight, memory: Memory) -> Log:
         """Return the log of a flight into memory, with its summary."""
-        layout = flight.layout
+        layout, flown = flight.layout, self._scenario_of(flight)
         tables = {
             name: Table(layout.columns[name], memory.values(name), layout.quantities[name])
-            for name in self.names
+            for name in flown.vehicles
         }
-        data = as_file_data(self.scenario.document.data)
-        resolved = portable(self.scenario, flight.seed, flight.duration_s)
+        data = as_file_data(flown.document.data)
+        resolved = portable(flown, flight.seed, flight.duration_s)
         log = Log(tables, tuple(flight.outcome.events), data, portable=resolved)
         return replace(log, summary=self.summary(log, flight))
 
     def summary(self, log: Log, flight: FlownFlight) -> Parameters:
         """Return the contents of a flight's ``summary.json``."""
-        outcome = flight.outcome
+        outcome, flown = flight.outcome, self._scenario_of(flight)
         summary = summarize(
             log,
             scenario=self.scenario.name,
@@ -234,13 +257,11 @@ class Simulation:
             steps=outcome.steps,
             wall_s=outcome.wall_s,
             compile_s=outcome.compile_s,
-            vehicles={
-                name: _flown_vehicle(vehicle) for name, vehicle in self.scenario.vehicles.items()
-            },
+            vehicles={name: _flown_vehicle(vehicle) for name, vehicle in flown.vehicles.items()},
         )
         summarized = replace(log, summary=summary)
-        summary["metrics"] |= survey_metrics(summarized, self.scenario, flight.seed)
-        summary["metrics"] |= flock_metrics(summarized, self.scenario)
+        summary["metrics"] |= survey_metrics(summarized, flown, flight.seed)
+        summary["metrics"] |= flock_metrics(summarized, flown)
         summary["metrics"] |= task_metrics(self.scenario, flight.state)
         return summary
 
@@ -264,7 +285,68 @@ class Simulation:
         fleet = with_hosts_of(self._fleet(scenario), self.fleet)
         if self._stepper is not None:
             self._stepper.set_parameters(fleet, scenario.vehicles)
+        flown = with_vehicles_of(scenario, self.flown)
         self._set(scenario, fleet)
+        self.flown = flown
+
+    def add_vehicle(self, name: str, vehicle: Vehicle | Mapping[str, Any]) -> Observations:
+        """Add a vehicle to a loop of ``step``; it begins at its start, now.
+
+        Its guidance, components and faults count their time from now on, and its random streams
+        follow from the seed and its name. So it flies as it would from the beginning of a flight.
+        The others continue with their states. ``scenario`` is then the one with the vehicle,
+        so that ``reset`` and ``run`` begin with it, and ``log`` has a table of the time it flew.
+
+        Args:
+            name: its name, or that of an entry with a ``count``.
+            vehicle: the vehicle, or a mapping as in a scenario file.
+
+        Returns:
+            The observation of each vehicle, by name.
+
+        Raises:
+            ScenarioError: if the name was used before in this flight, the vehicle is not allowed or
+                would be lost at its start, or the scenario has a task.
+            CommandError: if another vehicle is too close to its start.
+        """
+        stepper = self._running_stepper()
+        require_new_name(self.flown, name)
+        scenario = with_vehicle(self.scenario, name, vehicle)
+        flown = with_vehicles_of(scenario, self.flown)
+        added = {key: own for key, own in scenario.vehicles.items() if key not in self.names}
+        require_room(scenario.world, added, stepper.positions())
+        self._change_vehicles(scenario, flown)
+        return self.observe()
+
+    def remove_vehicle(self, name: str) -> Observations:
+        """Remove a vehicle from a loop of ``step``; the others continue with their states.
+
+        ``log`` keeps its table up to now.
+
+        Args:
+            name: its name, or that of its entry if that has a ``count``.
+
+        Returns:
+            The observation of each vehicle that is left, by name.
+
+        Raises:
+            ScenarioError: if there is no such vehicle or no other one, if another vehicle depends
+                on it, or if the scenario has a task.
+        """
+        stepper = self._running_stepper()
+        scenario = without_vehicle(self.scenario, name)
+        gone = [own for own in self.names if own not in scenario.vehicles]
+        flown = self.flown
+        if not any(map(stepper.has_flown, gone)):
+            flown = without_vehicle(flown, name)
+        self._change_vehicles(scenario, flown)
+        return self.observe()
+
+    def _change_vehicles(self, scenario: Scenario, flown: Scenario) -> None:
+        fleet = self._fleet(scenario)
+        self._running_stepper().change_vehicles(with_new_hosts(fleet), scenario.vehicles)
+        self._set(scenario, fleet)
+        self.flown = flown
 
     def reset(self, seed: int | None = None, *, record: bool = True) -> Observations:
         """Return to the start, and return the observations there.
@@ -277,6 +359,7 @@ class Simulation:
             # apart from the pure functions, whose flight may be another one
             self._stepper = Stepper(with_new_hosts(self.fleet), self.scenario.vehicles)
         recording = self._recording(record=record)
+        self.flown = self.scenario
         self._stepper.reset(self.scenario.seed if seed is None else seed, recording)
         return self.observe()
 
@@ -300,6 +383,10 @@ class Simulation:
 
     def log(self) -> Log:
         """Return the log of a loop of ``step`` up to now, as ``run`` returns it.
+
+        Its rows are those of ``run`` to rounding. With components in plain Python it ends with the
+        step before, since the present one is not complete without calling them. The return of a
+        task is not computed.
 
         Raises:
             LogError: if nothing was recorded, since ``reset`` was called with ``record=False``.
@@ -328,11 +415,16 @@ class Simulation:
                 components.
         """
         self._running_stepper().restore(_state_file(path), self._recording(record=True))
+        self.flown = self.scenario
         return self.observe()
 
     @property
     def state(self) -> FleetState:
-        """State of a loop of ``step``, as the pure functions take it; it can be set."""
+        """State of a loop of ``step``, as the pure functions take it; it can be set.
+
+        Time follows the state; if it jumps, the log begins there. Components in plain Python have
+        their states apart from it, and continue with ``save`` and ``restore`` alone.
+        """
         return self._running_stepper().state
 
     @state.setter
@@ -391,6 +483,11 @@ class Simulation:
             CommandError: if there is no such vehicle, or it has no such behavior.
         """
         self._running_stepper().set_active_behaviors(vehicle, behaviors)
+
+    def _scenario_of(self, flight: FlownFlight) -> Scenario:
+        """Return the scenario with all vehicles that have flown in a flight."""
+        names = flight.layout.columns.keys()
+        return self.scenario if names == self.scenario.vehicles.keys() else self.flown
 
     def _set(self, scenario: Scenario, fleet: Fleet) -> None:
         self.scenario, self.fleet = scenario, fleet

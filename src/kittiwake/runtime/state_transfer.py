@@ -1,5 +1,7 @@
 """Transfer of a flight's state to a fleet that was rebuilt in flight."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import jax
@@ -7,16 +9,18 @@ import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.schedule import ScheduledState
 from kittiwake.sim.state import FleetState, VehicleState
 
 Tree = TypeVar("Tree")
 
 
 def transfer_state(before: Fleet, state: FleetState, after: Fleet, fresh: FleetState) -> FleetState:
-    """Return a fleet's state for another fleet of the same vehicles.
+    """Return a fleet's state for another fleet, which may have other vehicles.
 
-    Values are matched by vehicle and by name, so groups may differ and components may be added.
-    What only the other fleet has starts as in ``fresh``.
+    Values are matched by vehicle and by name, so groups may differ, and vehicles and components may
+    be added. What only the other fleet has starts as in ``fresh``, and the clocks of added vehicles
+    begin now.
     """
     known, initial = as_numpy(state), as_numpy(fresh)
     # in the order of ``FleetState``, whose constructor does not accept NumPy arrays
@@ -29,8 +33,9 @@ def transfer_state(before: Fleet, state: FleetState, after: Fleet, fresh: FleetS
         ),
         _transferred(known.processes, initial.processes),
         _transferred(known.streams, initial.streams),
-        _transferred(known.radio, initial.radio),
+        _radio(before, known.radio, after, initial.radio),
         _transferred(known.commander, initial.commander),
+        {name: known.additions.get(name, known.tick) for name in initial.additions},
     )
     later = jax.tree.unflatten(jax.tree.structure(initial), jax.tree.leaves(parts))
     return with_keys(later, fresh)
@@ -54,17 +59,64 @@ def _group(
     before: Fleet, known: FleetState, names: tuple[str, ...], initial: VehicleState
 ) -> VehicleState:
     """Return the state of a group of vehicles, from whichever groups they were in."""
+    there = [index for index, name in enumerate(names) if name in before.names]
+    if not there:
+        return initial
+    if len(there) < len(names):
+        kept = _group(before, known, tuple(names[index] for index in there), _part(initial, there))
+        return jax.tree.map(lambda leaf, own: _replaced(leaf, there, own), initial, kept)
     locations = np.array([before.locate(name) for name in names])
     parts, order = [], []
     for group_index in np.unique(locations[:, 0]):
         indices = np.flatnonzero(locations[:, 0] == group_index)
-        own = jax.tree.map(
-            lambda leaf, at=locations[indices, 1]: leaf[at], known.groups[group_index]
-        )
-        parts.append(_transferred(own, jax.tree.map(lambda leaf, at=indices: leaf[at], initial)))
+        own = _part(known.groups[group_index], locations[indices, 1])
+        parts.append(_transferred(own, _part(initial, indices)))
         order.append(indices)
     back = np.argsort(np.concatenate(order))
     return jax.tree.map(lambda *leaves: np.concatenate(leaves)[back], *parts)
+
+
+def _part(group: VehicleState, indices: Any) -> VehicleState:
+    """Return the states of some vehicles of a group."""
+    return jax.tree.map(lambda leaf: leaf[indices], group)
+
+
+def _replaced(leaf: np.ndarray, indices: list[int], own: np.ndarray) -> np.ndarray:
+    later = np.array(leaf)
+    later[indices] = own
+    return later
+
+
+def _radio(
+    before: Fleet, known: ScheduledState | None, after: Fleet, fresh: ScheduledState | None
+) -> ScheduledState | None:
+    """Return the state of the radio, whose arrays are in the order of the fleet's vehicles."""
+    if known is None or fresh is None or before.names == after.names:
+        return _transferred(known, fresh)
+    places = {name: index for index, name in enumerate(before.names)}
+    kept = [(i, places[name]) for i, name in enumerate(after.names) if name in places]
+    there, here = np.array([*zip(*kept, strict=True)], int).reshape(2, -1)
+
+    def reordered(axis: int, old: np.ndarray, new: np.ndarray) -> np.ndarray:
+        # the words of a random key are no vehicles, however many there are
+        is_key = np.issubdtype(new.dtype, np.unsignedinteger)
+        sizes = tuple(leaf.shape[axis] if leaf.ndim else 0 for leaf in (old, new))
+        if is_key or sizes != (len(before.names), len(after.names)):
+            return new if old.shape != new.shape else old
+        later, known_first = np.moveaxis(np.array(new), axis, 0), np.moveaxis(old, axis, 0)
+        if later.shape[1:] != known_first.shape[1:]:
+            return new  # the table of each one has room for another number of neighbors
+        later[there] = known_first[here]
+        return np.moveaxis(later, 0, axis)
+
+    if jax.tree.structure(known) != jax.tree.structure(fresh):
+        return fresh
+    # a component's own state has the vehicles last, and its output has them first
+    return replace(
+        fresh,
+        state=jax.tree.map(partial(reordered, -1), known.state, fresh.state),
+        output=jax.tree.map(partial(reordered, 0), known.output, fresh.output),
+    )
 
 
 def _transferred(known: Any, fresh: Any) -> Any:

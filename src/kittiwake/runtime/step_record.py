@@ -1,15 +1,16 @@
 """Record of a flight that is stepped from Python, from which its log is made at any time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Array
 
+from kittiwake.analysis.table import REMOVED
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Memory
 from kittiwake.runtime.program import Program
-from kittiwake.runtime.row_layout import RowLayout, Violation
+from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.state import FleetState
 
 # steps whose rows are kept as they come from the compiled step, before they are searched for events
@@ -42,9 +43,7 @@ class StepRecord:
     ) -> None:
         """Begin a record; ``violations`` returns those of the present state."""
         self._program, self._record, self._violations = program, record, violations
-        self._memory = Memory(
-            [{name: np.empty((0, len(own))) for name, own in program.columns.items()}]
-        )
+        self._memory = Memory([_no_rows(program)])
         self._rows: list[tuple[Array, ...]] = []
         self._ended = False
 
@@ -59,6 +58,20 @@ class StepRecord:
         if len(self._rows) == BLOCK_STEPS:
             self._write()
 
+    @property
+    def layout(self) -> RowLayout:
+        """Columns of all vehicles that have flown."""
+        return self._record.layout
+
+    def change_program(self, program: Program, removed: Sequence[str]) -> None:
+        """Continue with the program of other vehicles; its state is that of the next step."""
+        self._write(removed=removed)
+        self._program = program
+        self._memory.blocks.append(_no_rows(program))
+        if not self._ended:
+            self._record.change_vehicles(program.layout, removed)
+            self._record.write(self._memory, {}, ended=False)
+
     def finished(self, last: tuple[Array, ...] | None = None) -> tuple[FlightOutcome, Memory]:
         """Return the outcome and the rows up to now, with ``last`` as the rows of the last step."""
         own = object.__new__(StepRecord)
@@ -69,12 +82,14 @@ class StepRecord:
         own._write(ended=True)
         return own._record.outcome, own._memory
 
-    def _write(self, *, ended: bool = False) -> None:
+    def _write(self, *, ended: bool = False, removed: Sequence[str] = ()) -> None:
         """Search the waiting rows for events and keep them, as far as the flight goes."""
         rows, self._rows = self._rows, []
-        if self._ended or not rows:
-            return
         record = self._record
+        if self._ended or not rows:
+            if record.tick > 0 and not self._ended:
+                record.note((name, REMOVED) for name in removed)
+            return
         groups = [
             np.stack([np.asarray(own) for own in group]).astype(np.float64)
             for group in zip(*rows, strict=True)
@@ -87,4 +102,11 @@ class StepRecord:
             record.outcome.status, record.outcome.reason = early_end
         elif ended:
             record.close()
+        else:
+            # at the time of its last row, which is kept
+            record.note((name, REMOVED) for name in removed)
         record.write(self._memory, kept, ended=ended or self._ended)
+
+
+def _no_rows(program: Program) -> RowBlock:
+    return {name: np.empty((0, len(own))) for name, own in program.columns.items()}

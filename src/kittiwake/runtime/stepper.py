@@ -22,6 +22,7 @@ from kittiwake.core.errors import (
 )
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import BySensor
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
@@ -37,17 +38,20 @@ from kittiwake.runtime.live_parameters import cascade_parameters, live_parameter
 from kittiwake.runtime.placement import placed, require_place, start_at
 from kittiwake.runtime.program import NO_COMMANDS, Program
 from kittiwake.runtime.saved_state import read_state, write_state
+from kittiwake.runtime.state_transfer import transfer_state
 from kittiwake.runtime.step_record import SteppedFlight, StepRecord
 from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
 from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.size import steps_in
+from kittiwake.scenario.size import MAX_STEPS, steps_in
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import NON_FINITE
 
+# of the files that ``save`` writes
+KIND = "state"
 # floats and words of a state
 PackedState: TypeAlias = tuple[Array, Array]
 # those of the next state, and the rows of each group; none without a record
@@ -148,7 +152,8 @@ class Stepper:
         with program.precision_context():
             self._floats, self._words = self._pack(state)
         self._tick, self._last_commands = tick, NO_COMMANDS
-        self._record = None
+        self._recording, self._record = recording, None
+        self._began = dict.fromkeys(program.vehicles, tick)
         if recording is not None:
             record = FlightRecord(
                 program.layout,
@@ -157,7 +162,7 @@ class Stepper:
                 fails_when_lost=recording.fails_when_lost,
                 tick=tick,
             )
-            self._record = StepRecord(program, record, lambda: program.violations(self.state))
+            self._record = StepRecord(program, record, lambda: self._program.violations(self.state))
 
     @property
     def time_s(self) -> float:
@@ -171,7 +176,7 @@ class Stepper:
             return self._unpack(self._floats, self._words)
 
     def set_state(self, state: FleetState) -> None:
-        """Continue from another state of the same fleet.
+        """Continue from another state of the same fleet; at another time the record begins anew.
 
         Raises:
             StateError: if it is that of other vehicles or components.
@@ -180,6 +185,9 @@ class Stepper:
         if Packing.of(state) != self._packing:
             message = "this state is that of other vehicles or components, or of another precision"
             raise StateError(message)
+        if (tick := int(state.tick)) != self._tick:
+            self._begin(state, tick, self._recording)
+            return
         with program.precision_context():
             self._floats, self._words = self._pack(state)
 
@@ -208,7 +216,7 @@ class Stepper:
         last = None if self._program.on_host else self._computed(self._last_commands)[2]
         outcome, memory = self._record.finished(last)
         flight = SteppedFlight(
-            self._program.layout,
+            self._record.layout,
             self._seed,
             max(self.time_s, 1.0 / self._program.fleet.rate_hz),
             self.state,
@@ -225,7 +233,7 @@ class Stepper:
         """
         program = self._program
         header = {
-            "kind": "state",
+            "kind": KIND,
             "scenario": scenario,
             "vehicles": [*program.vehicles],
             "seed": self._seed,
@@ -243,13 +251,38 @@ class Stepper:
         """
         program = self._program
         state, header = read_state(path, program.shape)
-        if header["vehicles"] != [*program.vehicles]:
-            names = ", ".join(header["vehicles"])
-            message = f"'{path}' holds the state of other vehicles: {names}"
+        if header.get("kind") != KIND:
+            message = f"'{path}' is a checkpoint of a run, which kw.resume continues"
             raise StateError(message)
-        restore_host_states(program.fleet, header["components"])
-        self._seed = int(header["seed"])
-        self._begin(state, int(header["tick"]), recording)
+        try:
+            names, components = [str(name) for name in header["vehicles"]], header["components"]
+            seed, tick = int(header["seed"]), int(header["tick"])
+            rate_hz = float(header["rate_hz"])
+            if not (isinstance(components, dict) and 0 <= tick < MAX_STEPS):
+                raise TypeError
+        except (LookupError, TypeError, ValueError, OverflowError) as error:
+            message = f"'{path}' is damaged: its header is invalid"
+            raise StateError(message) from error
+        if rate_hz != program.fleet.rate_hz:
+            message = (
+                f"'{path}' holds a state at {rate_hz:g} Hz; this simulation steps at "
+                f"{program.fleet.rate_hz:g} Hz"
+            )
+            raise StateError(message)
+        if names != [*program.vehicles]:
+            message = f"'{path}' holds the state of other vehicles: {', '.join(names)}"
+            raise StateError(message)
+        restore_host_states(program.fleet, components)
+        self._seed = seed
+        self._begin(state, tick, recording)
+
+    def positions(self) -> dict[str, Vec3]:
+        """Return the present position of each vehicle, in meters in the world."""
+        return {name: seen.truth.position_world_m for name, seen in self.observe().items()}
+
+    def has_flown(self, vehicle: str) -> bool:
+        """Return True if a row of the vehicle has been recorded."""
+        return self._tick > self._began.get(vehicle, self._tick)
 
     def place(self, scenario: Scenario, vehicle: str, motion: Mapping[str, Any]) -> None:
         """Place a vehicle elsewhere; what ``motion`` does not give stays.
@@ -268,6 +301,24 @@ class Stepper:
         state = placed(self._placing, self.state, vehicle, start, self._seed)
         with program.precision_context():
             self._floats, self._words = self._pack(state)
+
+    def change_vehicles(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
+        """Continue with other vehicles; those that were there keep their states."""
+        before = self._program
+        program = Program(with_hosts_of(fleet, before.fleet), vehicles)
+        fresh = program.start(self._seed)
+        with program.precision_context():
+            state = transfer_state(before.fleet, self.state, program.fleet, fresh)
+        if self._record is not None:
+            removed = [name for name in before.vehicles if name not in vehicles]
+            self._record.change_program(program, removed)
+        self._compile(program)
+        with program.precision_context():
+            self._floats, self._words = self._pack(state)
+        self._began = dict.fromkeys(vehicles, self._tick) | self._began
+        self._last_commands = {
+            name: command for name, command in self._last_commands.items() if name in vehicles
+        }
 
     def step(self, commands: Commands) -> None:
         """Advance by one physics step."""

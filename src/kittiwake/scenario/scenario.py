@@ -23,7 +23,7 @@ from kittiwake.scenario.joystick_settings import JoystickSettings
 from kittiwake.scenario.own_components.hosts import with_new_hosts
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.ros_settings import RosSettings
-from kittiwake.scenario.schema import FORMAT
+from kittiwake.scenario.schema import FORMAT, entry_vehicle_names
 from kittiwake.scenario.size import check_duration, check_log_size
 from kittiwake.scenario.survey_areas import coverages
 from kittiwake.sensors.errors.stuck import Stuck
@@ -61,6 +61,7 @@ class Scenario:
         inlined: values that replace a key in the scenario of a run folder, because its file needs
             other files.
         notes: warnings that were found while it was built.
+        added: entries of vehicles that were added in flight.
     """
 
     document: Document
@@ -83,6 +84,7 @@ class Scenario:
     policy: Network | str | None = None
     inlined: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -292,10 +294,20 @@ class Scenario:
             self.partners,
             self.teams,
             rendering=mujoco_renderer,
+            additions=self._additions(),
             single_precision=single_precision,
             live_parameters=live_parameters,
         )
         return with_new_hosts(replace(fleet, commander=commander))
+
+    def _additions(self) -> dict[str, str]:
+        """Return the entry of each vehicle that was added in flight."""
+        entries = self.document.data["vehicles"]
+        return {
+            vehicle: entry
+            for entry in self.added
+            for vehicle in entry_vehicle_names(entry, entries[entry].get("count"))
+        }
 
 
 def _require_names(vehicles: object) -> None:

@@ -51,7 +51,7 @@ def with_gains(
         else scenario.vehicles[name]
         for name, after in changed.vehicles.items()
     }
-    return changed.with_parts(vehicles=vehicles)
+    return changed.with_parts(vehicles=vehicles, added=scenario.added)
 
 
 def _entry_vehicle_pattern(vehicle: str, entry: Mapping[str, Any]) -> re.Pattern[str]:

@@ -6,7 +6,14 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.table import POSITION_WORLD_M, Q_WORLD_FROM_BODY, STATUS, Table
+from kittiwake.analysis.table import (
+    ADDED,
+    POSITION_WORLD_M,
+    Q_WORLD_FROM_BODY,
+    REMOVED,
+    STATUS,
+    Table,
+)
 from kittiwake.core.errors import LogError
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scene.scene_state import FlightInfo, SceneState
@@ -46,10 +53,23 @@ class LogPlayback:
             scenario, seed if isinstance(seed, int) else scenario.seed, columns
         )
         self.events, self.early_end = log.events, log.early_end
+        # of the vehicles that came or went in flight
+        self._added_s, self._removed_s = (
+            {event.vehicle: event.time_s for event in log.events if event.event == change}
+            for change in (ADDED, REMOVED)
+        )
 
     def scene_state(self, time_s: float) -> SceneState:
-        """Return the scene state at a time; after its last row a vehicle keeps its state."""
-        tracks = {name: track for name, track in self.tracks.items() if track.times_s.size}
+        """Return the scene state at a time; after its last row a vehicle keeps its state.
+
+        It has no vehicle that is still to be added, or has been removed.
+        """
+        tracks = {
+            name: track
+            for name, track in self.tracks.items()
+            if track.times_s.size
+            and self._added_s.get(name, -np.inf) <= time_s <= self._removed_s.get(name, np.inf)
+        }
         return SceneState(
             time_s,
             {name: track.row(time_s) for name, track in tracks.items()},

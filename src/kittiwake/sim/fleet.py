@@ -23,7 +23,7 @@ from kittiwake.core.limit import Limit
 from kittiwake.core.neighbors import NeighborTable, Roster
 from kittiwake.core.streams import Stream
 from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Flag, Integer
+from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.renderer import AbstractRenderer, Rendering
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -98,6 +98,7 @@ class Fleet(eqx.Module):
         partners: Mapping[str, str] = MappingProxyType({}),
         teams: Mapping[str, Membership] = MappingProxyType({}),
         rendering: Rendering | None = None,
+        additions: Mapping[str, str] = MappingProxyType({}),
         *,
         single_precision: bool = False,
         live_parameters: bool = False,
@@ -112,12 +113,15 @@ class Fleet(eqx.Module):
             partners: for each vehicle that follows a deck, the vehicle or platform that carries it.
             teams: the membership of each vehicle; all others form one team.
             rendering: builds the renderer of the cameras, if there are any.
+            additions: the name of the addition in flight with which a vehicle came, by vehicle.
             single_precision: true for float32, false for float64.
             live_parameters: true if the vehicles' parameters are arrays that may be replaced.
         """
         dtype = np.dtype(np.float32 if single_precision else np.float64)
         with jax.enable_x64(not single_precision):
-            groups = group_vehicles(vehicles, dtype, live_parameters=live_parameters)
+            groups = group_vehicles(
+                vehicles, dtype, live_parameters=live_parameters, additions=additions
+            )
         ordered = {name: vehicles[name] for group in groups for name in group.names}
         engine = None if physics is None else physics.engine(world, ordered)
         decks = interactions.partner_decks(world, groups, partners)
@@ -164,7 +168,10 @@ class Fleet(eqx.Module):
                 self.groups, team_radio.split(tables, self.groups), self.partners, strict=True
             )
         )
-        state = FleetState(clock.tick, clock.tick, groups, processes, streams, radio)
+        additions = {group.addition: clock.tick for group in self.groups if group.addition}
+        state = FleetState(
+            clock.tick, clock.tick, groups, processes, streams, radio, additions=additions
+        )
         if self.commander is None:
             return state
         own = self.commander.init(self, state, self.perceive(state), fold_in_name(key, Stream.TASK))
@@ -210,7 +217,12 @@ class Fleet(eqx.Module):
         outputs |= camera_bodies.bodies(self.renderer, self.world, truths, clock)
         radio, surroundings = self._step_radio(state, truths, surroundings, clock)
         groups = tuple(
-            group.map(partial(self._perceive, clock, outputs), vehicle_state, truth, around)
+            group.map(
+                partial(self._perceive, self._group_clock(group, state), clock.time_s, outputs),
+                vehicle_state,
+                truth,
+                around,
+            )
             for group, vehicle_state, truth, around in zip(
                 self.groups, state.groups, truths, surroundings, strict=True
             )
@@ -228,7 +240,11 @@ class Fleet(eqx.Module):
         truths = self.truths(state)
         outcomes = [
             group.map(
-                partial(_act, clock, self._surface_near(group, truth, around)),
+                partial(
+                    _act,
+                    self._group_clock(group, state),
+                    self._surface_near(group, truth, around),
+                ),
                 vehicle_state,
                 truth,
                 own,
@@ -369,6 +385,12 @@ class Fleet(eqx.Module):
     def _clock(self, state: FleetState) -> Clock:
         return Clock(state.tick, self.dt_s, state.began)
 
+    def _group_clock(self, group: Group, state: FleetState) -> Clock:
+        """Return the clock of a group's components, which begins when its vehicles do."""
+        if not group.addition:
+            return self._clock(state)
+        return Clock(state.tick - state.additions[group.addition], self.dt_s)
+
     def _surface_near(self, group: Group, truth: Kinematics, around: Surroundings) -> Flag:
         """Return True if a vehicle of the group may touch a surface, without a contact engine."""
         if self.engine is not None:
@@ -381,13 +403,16 @@ class Fleet(eqx.Module):
     def _perceive(
         self,
         clock: Clock,
+        world_time_s: Real,
         processes: ProcessOutputs,
         vehicle: AssembledVehicle,
         state: VehicleState,
         truth: Kinematics,
         around: Surroundings,
     ) -> vehicle_step.Perception:
-        return vehicle_step.perceive(vehicle, self.world, state, truth, around, processes, clock)
+        return vehicle_step.perceive(
+            vehicle, self.world, state, truth, around, processes, clock, world_time_s
+        )
 
     def _step_processes(
         self, held: dict[str, ScheduledState], streams: dict[str, PRNGKeyArray], clock: Clock

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TypeVarTuple
 from zlib import crc32
 
@@ -29,12 +30,20 @@ class Group(eqx.Module):
     A component that all vehicles share keeps its parameters as plain numbers, which the compiler
     treats as constants. All other parameters are stacked along a leading vehicle axis even where
     they are equal, so that the program of one vehicle does not depend on the numbers of another.
+
+    Attributes:
+        names: names of the vehicles.
+        stacked: for each number of ``vehicle``, True if it has a vehicle axis.
+        vehicle: the parameters.
+        name_hashes: hashes of the names.
+        addition: name of the addition in flight with which they came; empty for those of the start.
     """
 
     names: tuple[str, ...] = eqx.field(static=True)
     stacked: tuple[bool, ...] = eqx.field(static=True)
     vehicle: AssembledVehicle
     name_hashes: jax.Array
+    addition: str = eqx.field(static=True, default="")
 
     def map(
         self, function: Callable[[AssembledVehicle, *Slices], Result], *over: *Slices
@@ -95,17 +104,21 @@ def group_vehicles(
     dtype: np.dtype[np.floating],
     *,
     live_parameters: bool = False,
+    additions: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Group, ...]:
     """Return the vehicles in groups of equal structure, with arrays of the given precision.
 
     With ``live_parameters`` all parameters are stacked arrays, so that a running program accepts
-    other values.
+    other values. ``additions`` names the addition in flight with which a vehicle came. Its group
+    has a clock of its own, and the groups of the others stay as they are.
     """
-    groups: dict[Hashable, dict[str, AssembledVehicle]] = {}
+    groups: dict[tuple[str, Hashable], dict[str, AssembledVehicle]] = {}
     for name, vehicle in vehicles.items():
-        groups.setdefault(_structure(vehicle), {})[name] = vehicle
+        kind = additions.get(name, ""), _structure(vehicle)
+        groups.setdefault(kind, {})[name] = vehicle
     return tuple(
-        _group(members, dtype, live_parameters=live_parameters) for members in groups.values()
+        replace(_group(members, dtype, live_parameters=live_parameters), addition=addition)
+        for (addition, _), members in groups.items()
     )
 
 

@@ -55,6 +55,7 @@ class FleetState(eqx.Module):
         streams: the random key of each process of the world, by name.
         radio: the state of the radio; None in a world without one.
         commander: the state of the commander; None without one.
+        additions: the tick at which vehicles were added in flight, by addition.
     """
 
     tick: Integer
@@ -64,6 +65,7 @@ class FleetState(eqx.Module):
     streams: dict[str, PRNGKeyArray]
     radio: ScheduledState | None = None
     commander: ArrayTree = None
+    additions: dict[str, Integer] = eqx.field(default_factory=dict)
 
 
 class Snapshot(eqx.Module):

@@ -171,11 +171,16 @@ def perceive(
     surroundings: Surroundings,
     processes: ProcessOutputs,
     clock: Clock,
+    world_time_s: Real,
 ) -> Perception:
-    """Return the first half of a step: check limits, apply gusts, sense and estimate."""
+    """Return the first half of a step: check limits, apply gusts, sense and estimate.
+
+    The components follow ``clock``, which is that of the vehicle. Sensors measure the world at
+    ``world_time_s``.
+    """
     status = check_limits(vehicle, world, state, truth, surroundings)
     turbulence, surroundings = _disturb(vehicle, state, truth, surroundings, clock)
-    inputs = SensorInputs(clock.time_s, truth, surroundings, world, processes)
+    inputs = SensorInputs(world_time_s, truth, surroundings, world, processes)
     sensors, samples = _sense(vehicle, state, inputs, clock)
     estimator, estimate = _estimate(vehicle, state, truth, samples, clock)
     return Perception(status, surroundings, turbulence, sensors, samples, estimator, estimate)

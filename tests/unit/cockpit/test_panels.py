@@ -14,14 +14,17 @@ from kittiwake.cockpit.frame_buffer import FrameBuffer
 from kittiwake.cockpit.panels.command import CommandPanel
 from kittiwake.cockpit.panels.plots import PlotsPanel
 from kittiwake.cockpit.panels.readings import _columns, _numbers
+from kittiwake.cockpit.panels.vehicles import VehiclesPanel
 from kittiwake.cockpit.panels.view import BrowserCamera
 from kittiwake.cockpit.server import PageServer
 from kittiwake.guidance.maneuvers.takeoff import Takeoff
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.maneuvers import HoldAttitude, HoldCommand, PositionManeuver
 from kittiwake.runtime.session import Session
+from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
+from kittiwake.scenario.vehicle_changes import with_vehicle, with_vehicles_of, without_vehicle
 from kittiwake.scene.scene_state import FlightInfo
 
 SCENARIO = """
@@ -40,6 +43,9 @@ vehicles:
     sensors: {turns: {type: ultrasonic-array, scheme: all-1}}
     guidance: {type: hold}
 """
+
+
+GULL = {"model": "angle-velocity", "start": {"position_world_m": [9, 0, 3]}}
 
 
 class Browser(viser.ClientHandle):
@@ -102,6 +108,10 @@ class Page:
     def control_status(self):
         """Return the text about what controls the selected vehicle."""
         return self.panels[0]._status.content
+
+    def press(self, label):
+        """Press a button as a user does."""
+        self.set(label, True)
 
     def set(self, label, value):
         """Set a control as a user does."""
@@ -355,3 +365,69 @@ def test_negative_zero_is_shown_as_zero():
     lines = _columns({"cmd_x": -0.0, "cmd_y": -1e-9}, "cmd_")
     assert lines == [("x", "0"), ("y", "-1e-09")]
     assert _numbers([-0.001, -0.0, -0.01]) == "0.00, 0.00, -0.01"
+
+
+# vehicles that come and go
+
+
+def requests_of(page, monkeypatch):
+    """Requests to the executor, instead of what they do."""
+    made = []
+    executor = page.session.executor
+    monkeypatch.setattr(executor, "add_vehicle", lambda *given: made.append(("add", *given)))
+    monkeypatch.setattr(executor, "remove_vehicle", lambda name: made.append(("remove", name)))
+    return made
+
+
+def test_a_vehicle_is_added_at_its_place(page, monkeypatch):
+    made = requests_of(page, monkeypatch)
+    page.set("Name", "gull")
+    page.set("Model", "crazyflie")
+    page.set("up [m]", 3.0)
+    page.set("east [m]", 4.0)
+    page.press("Add vehicle")
+    start = {"position_world_m": [4.0, 0.0, 3.0]}
+    assert made == [("add", "gull", {"model": "crazyflie", "start": start})]
+
+
+def test_a_click_on_the_ground_sets_the_place_of_a_vehicle(page):
+    panel = next(one for one in page.panels if isinstance(one, VehiclesPanel))
+    above, down, up = (0.0, 0.0, 10.0), (0.2, 0.1, -1.0), (0.2, 0.1, 1.0)
+    panel._await_click(None)
+    for direction in (up, down):
+        panel._on_click(SimpleNamespace(ray_origin=above, ray_direction=direction))
+    assert [number.value for number in panel._place[:2]] == [2.0, 1.0]
+    assert page.notifications[-1][1] == "The click is not on the ground."
+
+
+def test_the_selected_vehicle_is_removed_once_that_is_confirmed(page, monkeypatch):
+    made = requests_of(page, monkeypatch)
+    page.set("Vehicle", "auk")
+    page.press("Remove selected vehicle")
+    assert made == []
+    page.press("Remove")
+    assert made == [("remove", "auk")]
+
+
+def test_page_and_scene_follow_the_vehicles(tmp_path):
+    page = Page(tmp_path)
+    try:
+        executor = page.session.executor
+        page.buffer.post(executor.start_rows())
+        page.set("Vehicle", "auk")
+        changed = without_vehicle(with_vehicle(executor.scenario, "gull", GULL), "auk")
+        executor._builder.scenario, executor.flown = (
+            changed,
+            with_vehicles_of(changed, executor.scenario),
+        )
+        executor.layout = Simulation(changed).program.layout
+        page.buffer.post(executor.start_rows())
+        page.cockpit._draw(page.buffer.scene_state(), 0.0, -1.0)
+        assert page.selected == "tern"
+        assert page.control("Vehicle").options == ("tern", "gull")
+        page.set("Vehicle", "gull")
+        page.cockpit._draw(page.buffer.scene_state(), 1.0, 0.0)
+        page.buffer.post({n: r + np.eye(1, r.shape[1]) for n, r in executor.start_rows().items()})
+        assert len(page.buffer.history("gull", ["x_m"], 9.0)) == 1
+    finally:
+        page.server.stop()

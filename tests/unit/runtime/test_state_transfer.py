@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import kittiwake as kw
 from kittiwake.runtime.state_transfer import transfer_state
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import apply_overrides, parse_document
+from kittiwake.scenario.vehicle_changes import with_vehicle, without_vehicle
 
 TERNS = """
 name: terns
@@ -95,3 +97,27 @@ def test_states_of_added_components_start_fresh(flown):
     ):
         if not jax.numpy.issubdtype(found.dtype, jax.dtypes.prng_key):
             np.testing.assert_array_equal(found[lane], begun[lane])
+
+
+def test_messages_stay_with_their_vehicles_when_others_come_and_go():
+    radio = "world.radio={type: lossy, memory_s: 0.2}"
+    scenario = build(
+        apply_overrides(parse_document(TERNS, "terns.yaml"), [radio, "vehicles.tern.count=2"]),
+        Path(),
+    )
+    gull = {"model": "angle-velocity", "start": {"position_world_m": [0, 30, 5]}}
+    other = without_vehicle(with_vehicle(scenario, "gull", gull), "tern")
+    with jax.enable_x64(True):
+        one, two = scenario.fleet(), other.fleet()
+        assert [one.names, two.names] == [("tern-1", "tern-2", "auk"), ("auk", "gull")]
+        state, fresh = one.init(kw.seed_key(3)), two.init(kw.seed_key(3))
+        # each vehicle has sent its own number
+        marked = jax.tree.map(
+            lambda leaf: np.asarray(leaf) + np.arange(3.0), state.radio.state.positions_world_m
+        )
+        state = eqx.tree_at(lambda whole: whole.radio.state.positions_world_m, state, marked)
+        later = transfer_state(one, state, two, fresh)
+    assert later.additions == {"gull": 0}
+    for axis in jax.tree.leaves(later.radio.state.positions_world_m):
+        np.testing.assert_array_equal(axis[:, 0], 2.0)
+        np.testing.assert_array_equal(axis[:, 1], 0.0)

@@ -1,5 +1,6 @@
 """Scenarios from Python objects equal those of files."""
 
+import shutil
 from math import pi
 
 import equinox as eqx
@@ -223,6 +224,32 @@ def test_written_scenario_is_read_as_the_same_data(name):
     scenario = kw.Scenario.load(name)
     again = parse_document(scenario.to_yaml(), "again").data
     assert again == {"format": 1, **scenario.document.data}
+
+
+WITH_FILES = [
+    "pelican-playback",
+    "pursuit",
+    "survey-lake",
+    "survey-pairs",
+    "wind-recorded",
+    "hover-from-shapes",
+]
+
+
+@pytest.mark.parametrize("name", WITH_FILES)
+def test_written_scenario_with_files_is_read_again_beside_them(name, tmp_path):
+    scenario = kw.Scenario.load(name)
+    for file in library.FOLDER.iterdir():
+        if file.suffix in {".csv", ".json", ".geojson", ".xacro"}:
+            shutil.copy(file, tmp_path)
+    (tmp_path / "again.yaml").write_text(scenario.to_yaml())
+    again = kw.Scenario.load(tmp_path / "again.yaml")
+    assert scenario.tables or scenario.inlined
+    assert again.tables == {path: tmp_path / file.name for path, file in scenario.tables.items()}
+    for part in ("world", "vehicles", "physics", "partners", "teams"):
+        assert eqx.tree_equal(getattr(again, part), getattr(scenario, part), typematch=True), part
+    for part in ("seed", "rate_hz", "duration_s", "log_every", "fails_when_lost"):
+        assert getattr(again, part) == getattr(scenario, part), part
 
 
 def test_scenario_of_objects_is_written_and_read_again():

@@ -61,6 +61,7 @@ class Bridge:
         scenario, columns = executor.scenario, executor.layout.columns
         settings, namespaces = scenario.ros, legal_names(scenario.vehicles)
         self._session = session
+        session.keep_vehicles("ROS nodes use their topics; restart with another scenario")
         self._publish_clock = node.create_publisher("/clock", CLOCK)
         self._publish_transforms = node.create_transform_broadcaster()
         endpoints, static, publishers = Endpoints(node), [], []

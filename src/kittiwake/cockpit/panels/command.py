@@ -7,6 +7,7 @@ import numpy as np
 import viser
 
 from kittiwake.cockpit.command_sliders import CommandSliders, SliderContext, command_sliders
+from kittiwake.cockpit.ground_click import ground_point
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.core.commands import MotorsOff
 from kittiwake.runtime.maneuvers import (
@@ -258,13 +259,13 @@ class CommandPanel:
         estimate = self._estimate()
         if not self._awaiting_click or estimate is None:
             return
-        origin, ahead = np.array(event.ray_origin), np.array(event.ray_direction)
         ground_m = self._session.executor.capabilities(self._context.selected).ground_z_m
-        if ahead[2] >= 0.0 or origin[2] <= ground_m:
+        point = ground_point(event, ground_m)
+        if point is None:
             self._context.notify("Go to", "The click is not on the ground.", error=True)
             return
         self._awaiting_click = False
-        x, y, _ = origin + ahead * (ground_m - origin[2]) / ahead[2]
+        x, y = point
         area = self._context.scenario.world.area
         if not (area.x_m[0] < x < area.x_m[1] and area.y_m[0] < y < area.y_m[1]):
             text = f"({x:z.1f}, {y:z.1f}) m is outside the flight area (`world.area`)."

@@ -11,8 +11,9 @@ from jaxtyping import Float
 from PIL import Image
 
 from kittiwake.cockpit.frame_buffer import FrameSource
+from kittiwake.cockpit.layers import Options
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
-from kittiwake.cockpit.scene_nodes import SceneNodes, home_camera
+from kittiwake.cockpit.scene_nodes import home_camera
 from kittiwake.scene.scene_state import FlightInfo, SceneState
 
 EMPTY_SCENE_STATE = SceneState(0.0, {}, {})
@@ -26,25 +27,29 @@ Place = Float[np.ndarray, "3"]
 class LayersPanel:
     """Visibility of the scene layers."""
 
-    def __init__(self, context: PanelContext, scene: SceneNodes) -> None:
+    def __init__(self, context: PanelContext, options: Options) -> None:
         with context.gui.add_folder("Layers"):
-            for layer in fields(scene.options):
-                shown = bool(getattr(scene.options, layer.name))
+            for layer in fields(options):
+                shown = bool(getattr(options, layer.name))
                 box = context.gui.add_checkbox(layer.name, initial_value=shown)
-                box.on_update(context.user_action(self._toggle(scene, layer.name)))
+                box.on_update(context.user_action(self._toggle(options, layer.name)))
 
     def update(self, scene_state: SceneState) -> None:
         """Do nothing: the controls change only by user input."""
 
-    def _toggle(self, scene: SceneNodes, layer: str) -> Callable[[ControlEvent], None]:
-        return lambda event: setattr(scene.options, layer, bool(event.target.value))
+    def _toggle(self, options: Options, layer: str) -> Callable[[ControlEvent], None]:
+        return lambda event: setattr(options, layer, bool(event.target.value))
 
 
 class BrowserCamera:
-    """Camera of a browser."""
+    """Camera of a browser.
+
+    Attributes:
+        flight: the flight that it shows.
+    """
 
     def __init__(self, client: viser.ClientHandle, flight: FlightInfo, source: FrameSource) -> None:
-        self._client, self._flight, self._source = client, flight, source
+        self._client, self.flight, self._source = client, flight, source
         # initial offset from the target, until the browser confirms it
         self._initial_offset: Place | None = None
 
@@ -83,7 +88,7 @@ class BrowserCamera:
             camera.position, camera.look_at = place + offset, place
 
     def _home(self) -> tuple[Place, Place]:
-        return home_camera(self._flight, self._source.scene_state() or EMPTY_SCENE_STATE)
+        return home_camera(self.flight, self._source.scene_state() or EMPTY_SCENE_STATE)
 
 
 class ViewPanel:
