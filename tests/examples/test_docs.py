@@ -201,6 +201,12 @@ def test_it_is_said_of_every_kind_where_it_goes():
     assert first_cells("Component types and their keys") == families
 
 
+def test_the_first_page_leads_to_all_pages():
+    pages = set(re.findall(r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE))
+    linked = set(re.findall(r"\]\((\S+?\.md)\)", PAGES["index.md"]))
+    assert pages - {"index.md"} <= linked
+
+
 def test_every_sensor_is_listed():
     keys = {"type", "rate_hz", "mount", "errors"}
     assert first_cells("Sensors") == {*SENSORS.entries, *keys}

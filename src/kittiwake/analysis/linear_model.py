@@ -18,8 +18,9 @@ from jaxtyping import Bool, Complex128, Float64
 from scipy.linalg import expm
 from typing_extensions import override
 
-from kittiwake.core.errors import KittiwakeError, did_you_mean
+from kittiwake.core.errors import KittiwakeError, nearest
 from kittiwake.core.extras import import_optional
+from kittiwake.core.html import fact_table, heading
 from kittiwake.core.units import UNIT_SYMBOLS
 
 EXTRA = "control"
@@ -96,6 +97,16 @@ class LinearModel:
         sizes = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
         return f"<LinearModel: {kind}, {sizes}>"
 
+    def _repr_html_(self) -> str:
+        kind = "continuous" if self.period_s is None else f"sampled each {self.period_s:g} s"
+        facts = {
+            "states": _listed(self.states),
+            "inputs": _listed(self.inputs),
+            "outputs": _listed(self.outputs),
+            "left out": ", ".join(f"{name}: {why}" for name, why in self.left_out.items()),
+        }
+        return heading("LinearModel", kind) + fact_table(facts)
+
     def poles(self) -> Poles:
         """Return the eigenvalues of A, the slowest first: in rad/s, or of z if sampled."""
         poles = np.linalg.eigvals(self.A).astype(np.complex128)
@@ -112,9 +123,9 @@ class LinearModel:
     def part(
         self,
         *,
-        states: Sequence[str] | None = None,
-        inputs: Sequence[str] | None = None,
-        outputs: Sequence[str] | None = None,
+        states: Sequence[str | Signal] | None = None,
+        inputs: Sequence[str | Signal] | None = None,
+        outputs: Sequence[str | Signal] | None = None,
     ) -> "LinearModel":
         """Return the model of some states, inputs and outputs; the other states are held."""
         x = _indices(self.states, states, "state")
@@ -152,12 +163,14 @@ class LinearModel:
         dt = 0 if self.period_s is None else self.period_s
         return library.ss(*matrices, dt, **names, remove_useless_states=False)
 
-    def step(self, input: str, output: str, duration_s: float | None = None) -> "StepResponse":
+    def step(
+        self, input: str | Signal, output: str | Signal, duration_s: float | None = None
+    ) -> "StepResponse":
         """Return the response of an output to a unit step of an input.
 
         Args:
-            input: the name of the input.
-            output: the name of the output.
+            input: the input, or its name.
+            output: the output, or its name.
             duration_s: how long; seven time constants of the slowest pole by default.
         """
         u = _indices(self.inputs, [input], "input")
@@ -214,6 +227,18 @@ class StepResponse:
     values: Series = field(repr=False)
     final: float | None
 
+    @override
+    def __repr__(self) -> str:
+        if not self.final:
+            metrics = "does not settle" if self.final is None else "final value 0"
+        else:
+            metrics = (
+                f"final value {self.final:.4g}, rise {_shown(self.rise_time_s, 's')}, settling "
+                f"{_shown(self.settling_time_s, 's')}, overshoot "
+                f"{_shown(self.overshoot_percent, '%')}"
+            )
+        return f"<StepResponse of {self.output.name} to {self.input.name}: {metrics}>"
+
     @property
     def rise_time_s(self) -> float | None:
         """Time from 10 % to 90 % of the final value; None if it does not settle."""
@@ -245,18 +270,30 @@ class StepResponse:
         return 100.0 * max(0.0, float((self.values / self.final).max()) - 1.0)
 
 
-def _indices(known: Sequence[Signal], names: Sequence[str] | None, kind: str) -> list[int]:
+def _listed(part: Sequence[Signal]) -> str:
+    """Return the names of signals with their units."""
+    return ", ".join(f"{name} ({unit})" if unit else name for name, unit in part)
+
+
+def _shown(value: float | None, unit: str) -> str:
+    return "-" if value is None else f"{value:.3g} {unit}"
+
+
+def _indices(known: Sequence[Signal], given: Sequence[str | Signal] | None, kind: str) -> list[int]:
     """Return the places of signals.
 
     Raises:
         KittiwakeError: for a name that the model does not have.
     """
     places = {signal.name: i for i, signal in enumerate(known)}
-    if names is None:
+    if given is None:
         return [*places.values()]
+    names = [one.name if isinstance(one, Signal) else one for one in given]
     for name in names:
         if name not in places:
-            message = f"the model has no {kind} '{name}'. {did_you_mean(name, places)}"
+            guess = nearest(name, places)
+            hint = f"Did you mean '{guess}'? " if guess else ""
+            message = f"the model has no {kind} '{name}'. {hint}Allowed: {', '.join(places)}."
             raise KittiwakeError(message)
     return [places[name] for name in names]
 

@@ -15,7 +15,8 @@ reached, a derivative is one-sided; beyond it, it is that of the saturated syste
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
-from math import inf, lcm
+from math import lcm
+from os import PathLike
 from typing import Any
 
 import jax
@@ -25,7 +26,8 @@ from jaxtyping import Array, Float
 
 from kittiwake.analysis.coordinates import Coordinates, numbers
 from kittiwake.analysis.linear_model import LinearModel, reached_states, signals
-from kittiwake.analysis.trim import Trim, command_inputs, rates_by_name, surroundings
+from kittiwake.analysis.trim import Trim, assemble, command_inputs, rates_by_name, surroundings
+from kittiwake.core.arguments import with_known_arguments
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.commands import CommandChoice, MotorsOff
 from kittiwake.core.errors import ScenarioError, did_you_mean
@@ -54,8 +56,9 @@ MOST_STEPS = 100_000
 Vector = Float[Array, " _"]
 
 
+@with_known_arguments
 def linearize(
-    point: Trim | Scenario,
+    point: Trim | Scenario | str | PathLike[str] | Mapping[str, Any] | Any,
     *,
     vehicle: str | None = None,
     at_s: float | None = None,
@@ -65,7 +68,8 @@ def linearize(
 
     Args:
         point: a steady state from ``trim``, for the continuous dynamics from the actuator command;
-            or a scenario, for the sampled closed loop from the setpoint.
+            or a scenario, for the sampled closed loop from the setpoint: also by its name or file,
+            as ``load`` takes it, or that of a ``Simulation``.
         vehicle: the vehicle of a scenario; the only one by default.
         at_s: the time of the flight with the scenario's own guidance, seed and noise, after which
             the loop is linearized; its whole duration by default.
@@ -73,12 +77,51 @@ def linearize(
             estimator require to run at the same times in each.
 
     Raises:
-        ScenarioError: if there is no such vehicle, or it follows no setpoint then.
+        ScenarioError: for anything else, and if there is no such vehicle, or it follows no
+            setpoint then.
     """
     if isinstance(point, Trim):
         return linearize_dynamics(point)
+    scenario = _scenario(point)
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
-        return SampledLoop.at(point, vehicle, at_s, steps).linearize()
+        return SampledLoop.at(scenario, vehicle, at_s, steps).linearize()
+
+
+def _scenario(point: object) -> Scenario:
+    """Return the scenario to linearize.
+
+    Raises:
+        ScenarioError: for anything else.
+    """
+    given, name = f"a {type(point).__name__}", "vehicle"
+    if isinstance(point, str | PathLike | Mapping):
+        try:
+            return Scenario.load(point)
+        except ScenarioError:
+            if not _is_model(point):
+                raise
+        given, name = f"the vehicle model '{point}'", f"'{point}'"
+    else:
+        # of a simulation, which is above this module
+        scenario = getattr(point, "scenario", point)
+        if isinstance(scenario, Scenario):
+            return scenario
+    message = (
+        f"`point`: got {given}; must be a steady state, such as kw.trim({name}), or a scenario, "
+        "such as 'hover-hummingbird'"
+    )
+    raise ScenarioError(message)
+
+
+def _is_model(name: object) -> bool:
+    """Return True for the name of a vehicle model."""
+    if not isinstance(name, str):
+        return False
+    try:
+        assemble(name, None)
+    except ScenarioError:
+        return False
+    return True
 
 
 def linearize_dynamics(trim: Trim) -> LinearModel:
@@ -168,8 +211,11 @@ class SampledLoop:
             message = f"`steps`: got {own}; must be from 1 to {MOST_STEPS}"
             raise ScenarioError(message)
         until_s = scenario.duration_s if at_s is None else float(at_s)
-        if not 0.0 <= until_s < inf:
-            message = f"`at_s`: got {until_s:g}; must be a time of the flight, at least 0"
+        if not 0.0 <= until_s <= scenario.duration_s:
+            message = (
+                f"`at_s`: got {until_s:g}; must be a time of the flight, at least 0 and at most "
+                f"{scenario.duration_s:g}"
+            )
             raise ScenarioError(message)
         fleet = _smooth_fleet(scenario)
         # the period begins where all its components are due
@@ -294,7 +340,7 @@ def _smooth_fleet(scenario: Scenario) -> Fleet:
         for host in components.values():
             message = (
                 f"{host.title} of '{vehicle}' is plain Python, which cannot be differentiated; "
-                "write it as a component in JAX"
+                "write it as a component in JAX (examples/own_component.py)"
             )
             raise ScenarioError(message)
     if fleet.engine is None and fleet.renderer is None:

@@ -17,6 +17,7 @@ from math import inf
 
 import numpy as np
 from jaxtyping import Bool, Float64
+from typing_extensions import override
 
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import POSITION_WORLD_M, STATE_COLUMNS, Table
@@ -77,6 +78,12 @@ class Trial:
     response: ResponseMetrics
     table: Table
     reason: str | None = None
+
+    @override
+    def __repr__(self) -> str:
+        return (
+            f"<Trial: {self.controllers} flies '{self.vehicle}', seed {self.seed}, {self.status}>"
+        )
 
 
 def response(

@@ -21,9 +21,11 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.analysis.coordinates import Coordinates, numbers
+from kittiwake.core.arguments import with_known_arguments
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.columns import from_columns, to_columns
 from kittiwake.core.errors import ScenarioError, TrimError
+from kittiwake.core.html import column_table, fact_table, heading
 from kittiwake.core.kinematics import Start
 from kittiwake.core.specification import ComponentSpec
 from kittiwake.geometry.scalar import Real
@@ -39,7 +41,7 @@ from kittiwake.interfaces.continuous import (
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.definition import Vehicle, World
-from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.scenario import IN_PYTHON, Scenario
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.waves import WAVES
 from kittiwake.world.world import WorldModel
@@ -88,6 +90,20 @@ class Trim:
     command: Any
     actuators: dict[str, float]
     residual: dict[str, float]
+
+    def _repr_html_(self) -> str:
+        place = {f"start.{name}": value for name, value in to_columns(self.start).items()}
+        command = {f"cmd_{name}": value for name, value in to_columns(self.command).items()}
+        rows = [
+            (name, f"{float(value):.6g}")
+            for name, value in {**place, **command, **self.actuators}.items()
+        ]
+        facts = {"largest rate": f"{max(map(abs, self.residual.values()), default=0.0):.2g}"}
+        return (
+            heading("Trim", self.vehicle.model)
+            + fact_table(facts)
+            + column_table(("number", "value"), rows)
+        )
 
     @property
     def dynamics(self) -> AbstractDynamics:
@@ -144,6 +160,7 @@ class TrimProblem(eqx.Module):
         return tuple(name for name in self.dynamics.body_states if name not in POSITION)
 
 
+@with_known_arguments
 def trim(
     vehicle: str | Vehicle | ComponentSpec | AssembledVehicle,
     world: World | WorldModel | None = None,
@@ -199,12 +216,19 @@ def assemble(
             "'hummingbird', or a kittiwake.Vehicle"
         )
         raise ScenarioError(message)
-    scenario = Scenario(
-        None if isinstance(world, WorldModel) else world,
-        {NAME: written},
-        rate_hz=BUILD_RATE_HZ,
-        duration_s=1.0,
-    )
+    try:
+        scenario = Scenario(
+            None if isinstance(world, WorldModel) else world,
+            {NAME: written},
+            rate_hz=BUILD_RATE_HZ,
+            duration_s=1.0,
+        )
+    except ScenarioError as error:
+        # as the caller wrote it
+        place = f"{IN_PYTHON}: vehicles.{NAME}"
+        message = str(error).replace(f"{place}.model:", "`vehicle`:")
+        message = message.replace(f"{place}.parameters.", "`vehicle`: ")
+        raise ScenarioError(message) from None
     return (
         vehicle if isinstance(vehicle, AssembledVehicle) else scenario.vehicles[NAME],
         world if isinstance(world, WorldModel) else scenario.world,
@@ -260,11 +284,15 @@ def _start(
 
 
 def _vector(given: Sequence[float] | Vec3, key: str) -> Vec3:
-    values = [given.x, given.y, given.z] if isinstance(given, Vec3) else [*given]
-    if len(values) != 3 or not np.isfinite(np.asarray(values, float)).all():
-        message = f"`{key}`: got {given}; must be three finite numbers, such as (0, 0, 2)"
+    values = [given.x, given.y, given.z] if isinstance(given, Vec3) else given
+    try:
+        array = np.asarray(values, float)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != (3,) or not np.isfinite(array).all():
+        message = f"`{key}`: got {given!r}; must be three finite numbers, such as (0, 0, 2)"
         raise ScenarioError(message)
-    return Vec3.of([float(value) for value in values])
+    return Vec3.of(array.tolist())
 
 
 def _check_world(world: WorldModel, dynamics: AbstractDynamics, start: Start) -> None:

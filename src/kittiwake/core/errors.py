@@ -26,6 +26,19 @@ MAX_NAMES = 10
 # difflib ratio below which a name is not considered similar
 SIMILAR = 0.5
 SHORTEST_WORD = 3
+# arguments of other simulators, and what they are called here
+OTHER_NAMES = {
+    "dt": "rate_hz",
+    "dt_s": "rate_hz",
+    "duration": "duration_s",
+    "initial_state": "start",
+    "sim_rate": "rate_hz",
+    "t_final": "duration_s",
+    "time_step": "rate_hz",
+    "timestep": "rate_hz",
+    "trajectory": "guidance",
+    "wind_profile": "wind",
+}
 
 
 class KittiwakeError(Exception):
@@ -108,6 +121,14 @@ class RosError(KittiwakeError):
 
 class MissingExtraError(KittiwakeError):
     """Optional library that is required but not installed."""
+
+
+def unknown_argument(owner: str, given: str, allowed: Iterable[str]) -> str:
+    """Return the message for an argument that a class or a function does not have."""
+    names = [*allowed]
+    meant = OTHER_NAMES.get(given, given)
+    hint = did_you_mean(meant if meant in names else given, names)
+    return f"{owner} has no parameter `{given}`. {hint}"
 
 
 def did_you_mean(given: str, allowed: Iterable[str], shown_by: str = "") -> str:

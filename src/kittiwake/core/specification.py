@@ -25,7 +25,7 @@ from typing import (
 
 from typing_extensions import override
 
-from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.errors import ScenarioError, did_you_mean, unknown_argument
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import stored_name
 
@@ -51,10 +51,7 @@ class ComponentSpec:
         known = self.keys()
         for key in parameters:
             if stored_name(key) not in known:
-                message = (
-                    f"{type(self).__name__} has no parameter `{key}`. {did_you_mean(key, known)}"
-                )
-                raise ScenarioError(message)
+                raise ScenarioError(unknown_argument(type(self).__name__, key, known))
         self.parameters = parameters
 
     @classmethod

@@ -9,7 +9,7 @@ from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import column_names, from_columns
 from kittiwake.core.command_numbers import COMMAND_TYPES, command_numbers
 from kittiwake.core.commands import Command
-from kittiwake.core.errors import CascadeError, CommandError
+from kittiwake.core.errors import CascadeError, CommandError, did_you_mean
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.interfaces.dynamics import AbstractDynamics
@@ -37,6 +37,11 @@ def command_values(commands: object, vehicles: Mapping[str, AssembledVehicle]) -
             'such as {"pelican": kw.PositionYaw(...)}'
         )
         raise CommandError(message)
+    for name in commands:
+        # before the types, of which those of this vehicle are unknown
+        if vehicles and name not in vehicles:
+            message = f"there is no vehicle {name!r}. {did_you_mean(str(name), vehicles)}"
+            raise CommandError(message)
     numbers: list[float] = []
     for name, command in commands.items():
         known = isinstance(command, COMMAND_TYPES) or name not in vehicles

@@ -82,7 +82,9 @@ def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
         OverflowError,
         tokenize.TokenError,
     ) as error:
-        message = f"'{path}' is no file of a state, or is damaged"
+        message = (
+            f"'{path}' is no file of a state, or is damaged; give a file that sim.save has written"
+        )
         raise StateError(message) from error
     except (NotImplementedError, RuntimeError, RecursionError) as error:
         message = f"'{path}' is no file that this version of Kittiwake has written"

@@ -18,7 +18,7 @@ from kittiwake.analysis.run_folder import run_folder, save_picture
 from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import ScenarioError, StateError
 from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import is_transformed
 from kittiwake.geometry.scalar import Real
@@ -80,11 +80,7 @@ class Simulation:
 
     @override
     def __repr__(self) -> str:
-        scenario = self.scenario
-        return (
-            f"<Simulation '{scenario.name}': {len(self.names)} vehicles, {scenario.duration_s:g} s "
-            f"at {scenario.rate_hz:g} Hz, seed {scenario.seed}, {self.precision}>"
-        )
+        return f"<Simulation {self.scenario.summary_line()}, {self.precision}>"
 
     def _repr_html_(self) -> str:
         return scenario_html(self.scenario, "Simulation", {"precision": self.precision})
@@ -418,7 +414,7 @@ class Simulation:
             StateError: if the file is no such file, or holds the state of other vehicles or
                 components.
         """
-        self._running_stepper().restore(Path(path), self._recording(record=True))
+        self._running_stepper().restore(_state_file(path), self._recording(record=True))
         self.flown = self.scenario
         return self.observe()
 
@@ -464,7 +460,7 @@ class Simulation:
                 something else than a command.
         """
         stepper = self._running_stepper()
-        stepper.step(commands or {})
+        stepper.step({} if commands is None else commands)
         return stepper.observe()
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
@@ -566,6 +562,13 @@ def resume(folder: str | PathLike[str], allow_code: AllowedCode = None) -> Log:
 def _flown_vehicle(vehicle: AssembledVehicle) -> FlownVehicle:
     guidance = vehicle.guidance.component
     return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())
+
+
+def _state_file(path: object) -> Path:
+    if not isinstance(path, str | PathLike):
+        message = f"`path`: got {path!r}; must be the path of a file that sim.save has written"
+        raise StateError(message)
+    return Path(path)
 
 
 def _duration(duration_s: Any) -> float:

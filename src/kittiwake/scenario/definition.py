@@ -3,12 +3,15 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from os import PathLike, fspath
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import equinox as eqx
 import numpy as np
+from typing_extensions import override
 
+from kittiwake.core.arguments import with_known_arguments
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.specification import ComponentSpec
 from kittiwake.scenario.merging import as_written
@@ -19,8 +22,30 @@ from kittiwake.scenario.own_components.roles import ROLES
 Component: TypeAlias = Any
 Vector: TypeAlias = Any
 
+D = TypeVar("D")
 
-@dataclass(kw_only=True)
+
+def _with_checked_names(definition: type[D]) -> type[D]:
+    """Make a data class refuse an argument of an unknown name with the allowed ones."""
+    build = with_known_arguments(vars(definition)["__init__"], definition.__name__)
+    first = next(iter(definition.__annotations__))
+
+    @wraps(build)
+    def checked(self: D, *positional: Any, **arguments: Any) -> None:
+        if positional:
+            message = (
+                f"{definition.__name__}: got {positional[0]!r} without a name; write "
+                f"{definition.__name__}({first}={positional[0]!r})"
+            )
+            raise ScenarioError(message)
+        build(self, **arguments)
+
+    setattr(definition, "__init__", checked)  # noqa: B010
+    return definition
+
+
+@_with_checked_names
+@dataclass(kw_only=True, repr=False)
 class Vehicle:
     """Vehicle of a scenario; what is left out comes from its model, as in a scenario file.
 
@@ -62,6 +87,10 @@ class Vehicle:
     team: str | None = None
     leader: str | None = None
 
+    @override
+    def __repr__(self) -> str:
+        return _shown(self)
+
     def as_entry(self) -> dict[str, Any]:
         """Return the entry of a scenario file.
 
@@ -83,7 +112,8 @@ class Vehicle:
         return {key: as_plain(value) for key, value in entry.items()}
 
 
-@dataclass(kw_only=True)
+@_with_checked_names
+@dataclass(kw_only=True, repr=False)
 class World:
     """World of a scenario, with the keys of ``world`` in a scenario file.
 
@@ -133,6 +163,10 @@ class World:
     plumes: Mapping[str, Component] | None = None
     fields: Mapping[str, Component] | None = None
 
+    @override
+    def __repr__(self) -> str:
+        return _shown(self)
+
     def as_entry(self) -> dict[str, Any]:
         """Return the entry of a scenario file."""
         entry = {key: as_plain(value) for key, value in _given(self).items()}
@@ -168,6 +202,12 @@ def _registered_name(component: Any) -> str | None:
         if isinstance(component, role.interface)
     ]
     return next((name for name in names if name is not None), None)
+
+
+def _shown(definition: Vehicle | World) -> str:
+    """Return the call that defines the same, with what was given."""
+    given = ", ".join(f"{key}={value!r}" for key, value in _given(definition).items())
+    return f"{type(definition).__name__}({given})"
 
 
 def _given(definition: Vehicle | World) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from kittiwake.contact.engine import AbstractPhysics
 from kittiwake.control.feed_forward import uses_acceleration
 from kittiwake.core.commands import MotorsOff, VelocityYaw
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import OTHER_NAMES, ScenarioError, unknown_argument
 from kittiwake.interfaces.cascade import ControllerOrType, cascade_path, controller_name
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.rendering.camera_renderer import mujoco_renderer
@@ -41,7 +44,7 @@ RANDOMIZED = ("randomize", "randomise", CURRICULUM)
 IN_PYTHON = "kittiwake.Scenario"
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Scenario:
     """Scenario ready to fly, defined in Python or read from a file.
 
@@ -115,6 +118,12 @@ class Scenario:
         """
         from kittiwake.scenario.build import build
 
+        for key in others:
+            if key in OTHER_NAMES:
+                raise ScenarioError(
+                    unknown_argument("Scenario", key, signature(Scenario).parameters)
+                )
+        _require_names(vehicles)
         time = {"rate_hz": rate_hz, "duration_s": duration_s, "log_rate_hz": log_rate_hz}
         data = {
             "name": name,
@@ -166,6 +175,18 @@ class Scenario:
         An object of one's own is written as its class alone, with which no file can be read again.
         """
         return dump_document({"format": FORMAT, **self.document.data})
+
+    @override
+    def __repr__(self) -> str:
+        return f"<Scenario {self.summary_line()}>"
+
+    def summary_line(self) -> str:
+        """Return its name, the number of its vehicles, its times and its seed."""
+        count = len(self.vehicles)
+        return (
+            f"'{self.name}': {count} vehicle{'' if count == 1 else 's'}, {self.duration_s:g} s "
+            f"at {self.rate_hz:g} Hz, seed {self.seed}"
+        )
 
     def _repr_html_(self) -> str:
         from kittiwake.scenario.scenario_html import scenario_html
@@ -287,6 +308,15 @@ class Scenario:
             for entry in self.added
             for vehicle in entry_vehicle_names(entry, entries[entry].get("count"))
         }
+
+
+def _require_names(vehicles: object) -> None:
+    if vehicles is not None and not isinstance(vehicles, Mapping):
+        message = (
+            f"`vehicles`: got a {type(vehicles).__name__}; give names: "
+            "vehicles={'h': kw.Vehicle(...)}"
+        )
+        raise ScenarioError(message)
 
 
 def _image_size(vehicle: AssembledVehicle) -> int:

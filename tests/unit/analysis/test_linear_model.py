@@ -81,6 +81,24 @@ def test_an_unknown_name_is_refused_with_the_nearest():
         oscillator().step("setpoint.place_m", "x_n")
 
 
+def test_an_unknown_state_is_refused_with_all_of_the_model(pelican):
+    with pytest.raises(KittiwakeError, match="no state 'roll_rad'") as refused:
+        pelican.part(states=["roll_rad"])
+    assert all(signal.name in str(refused.value) for signal in pelican.states)
+
+
+@pytest.mark.parametrize("period_s", [None, 1e-3])
+def test_a_signal_is_as_good_as_its_name(period_s):
+    model = oscillator(period_s)
+    response = model.step(model.inputs[0], model.outputs[0])
+    named = model.step("setpoint.place_m", model.outputs[0].name)
+    np.testing.assert_array_equal(response.values, named.values)
+    assert model.part(states=[model.states[1]]).states == model.states[1:]
+    shown = repr(response)
+    assert shown.startswith("<StepResponse of ")
+    assert f"overshoot {response.overshoot_percent:.3g} %" in shown
+
+
 def test_a_response_of_too_many_periods_is_refused():
     with pytest.raises(KittiwakeError, match="`duration_s`"):
         oscillator(1e-3).step("setpoint.place_m", "x_m", duration_s=1e5)

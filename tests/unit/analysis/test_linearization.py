@@ -285,6 +285,31 @@ def test_a_time_before_the_flight_is_refused(scenario):
         kw.linearize(scenario, at_s=-1.0)
 
 
+def test_a_time_after_the_flight_is_refused(scenario):
+    with pytest.raises(ScenarioError, match=r"`at_s`: got 1e.*at most"):
+        kw.linearize(scenario, at_s=1e6)
+
+
+@pytest.mark.parametrize(
+    ("point", "words"),
+    [
+        ("hummingbird", r"got the vehicle model 'hummingbird'; .*kw.trim\('hummingbird'\)"),
+        (kw.Vehicle(model="os4"), r"got a Vehicle; must be a steady state, such as kw.trim"),
+        ("hover-humingbird", "Did you mean 'hover-hummingbird'"),
+        (3, "got a int; must be a steady state"),
+    ],
+)
+def test_only_steady_states_and_scenarios_are_linearized(point, words):
+    with pytest.raises(ScenarioError, match=words):
+        kw.linearize(point)
+
+
+def test_a_scenario_may_be_given_by_name_or_as_simulation():
+    for given in ("hover-hummingbird", kw.load("hover-hummingbird")):
+        with pytest.raises(ScenarioError, match="`steps`: got 0"):
+            kw.linearize(given, steps=0)
+
+
 def test_contact_by_mujoco_is_refused():
     pytest.importorskip("mujoco")
     with pytest.raises(ScenarioError, match="contact by MuJoCo cannot be differentiated"):

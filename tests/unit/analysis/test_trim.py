@@ -170,7 +170,10 @@ def test_waves_are_refused_for_a_vessel():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"vehicle": "hummingbirb"}, "hummingbird"),
+        ({"vehicle": "hummingbirb"}, "^`vehicle`: there is no vehicle 'hummingbirb'"),
+        ({"vehicle": kw.vehicles.hummingbird(mass_kg=-1)}, "^`vehicle`: mass_kg: -1 is not"),
+        ({"vehicle": "pelican", "velocity_world_mps": 3}, "got 3; must be three finite numbers"),
+        ({"vehicle": "pelican", "speed": 3}, "trim has no parameter `speed`. Allowed: "),
         ({"vehicle": "pelican", "velocity_world_mps": (1.0, 2.0)}, "three finite numbers"),
         ({"vehicle": "pelican", "position_world_m": (0.0, 0.0, np.nan)}, "three finite numbers"),
     ],

@@ -115,6 +115,18 @@ def test_a_log_without_summary_shows_its_rows(simulation):
     assert ["h", "11"] in rows
 
 
+def test_a_steady_state_and_its_linear_model_show_their_numbers():
+    point = kw.trim("pelican")
+    rows = shown(point).rows
+    assert ["number", "value"] in rows
+    assert ["start.position_z_world_m", "10"] in rows
+    assert any(row[0].startswith("cmd_") for row in rows)
+    model = kw.linearize(point)
+    facts = dict(shown(model).rows)
+    assert "velocity_x_body_mps (m/s)" in facts["states"]
+    assert {"inputs", "outputs", "left out"} <= facts.keys()
+
+
 def test_an_environment_shows_actions_and_observations_with_their_ranges():
     rows = shown(kw.make("keep-spot")).rows
     assert ["scenario", "keep-spot"] in rows

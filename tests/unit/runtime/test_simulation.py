@@ -15,6 +15,7 @@ from kittiwake.core.errors import (
     CommandError,
     PrecisionError,
     ScenarioError,
+    StateError,
     UnknownSensorError,
 )
 from kittiwake.runtime.commands import command_values
@@ -231,6 +232,7 @@ def test_a_refused_command_leaves_the_flight_as_it_was(pair):
     [
         ({"pelican-1": [0.0, 0.0, 1.0]}, "is a list; give one of kw.PositionYaw"),
         ({"pelican-3": THERE}, "no vehicle 'pelican-3'.*'pelican-"),
+        ({"pelican-3": [1.0]}, "no vehicle 'pelican-3'.*'pelican-"),
         (written(THERE, "position_world_m", [0.0, 1.0]), "must be three finite numbers"),
         (written(THERE, "yaw_rad", float("nan")), "yaw_rad of the PositionYaw .* nan"),
         (written(THERE, "yaw_rad", "east"), "one finite number; it is 'east'"),
@@ -303,6 +305,23 @@ def test_a_pure_command_is_limited_to_the_vehicles_bounds(pair):
     expected = {"pitch_rad": 1, "roll_rad": 0, "throttle": 1, "yaw_rate_radps": 1, "battery_v": 1}
     for name, end in expected.items():
         assert float(getattr(taken, name)[0]) == bounds[name][end]
+
+
+@pytest.mark.parametrize("commands", [np.zeros(4), 0.0, []])
+def test_a_bare_command_of_numbers_is_refused(pair, commands):
+    pair.reset()
+    with pytest.raises(CommandError, match="give a mapping from vehicle to command"):
+        pair.step(commands)
+
+
+def test_a_file_that_holds_no_state_is_refused(pair, tmp_path):
+    pair.reset()
+    with pytest.raises(StateError, match="`path`: got 3; must be the path of a file that sim.save"):
+        pair.restore(3)
+    scenario = tmp_path / "circle.yaml"
+    scenario.write_text("name: circle")
+    with pytest.raises(StateError, match="give a file that sim.save has written"):
+        pair.restore(scenario)
 
 
 def test_commands_without_names_are_refused():

@@ -100,6 +100,8 @@ def test_a_link_out_of_the_allowed_folder_is_not_loaded(written, folder, tmp_pat
 def test_a_missing_folder_is_refused(written, folder):
     with pytest.raises(ScenarioError, match="`allow_code`: got '.*none'; must be an existing"):
         load_scenario(written(), allow_code=folder / "none")
+    with pytest.raises(ScenarioError, match="`allow_code`: got True; must be a folder"):
+        load_scenario(written(), allow_code=True)
 
 
 @pytest.mark.parametrize(

@@ -273,6 +273,16 @@ def test_specification_shows_what_was_given():
     assert kw.control.Lee(rate_hz=100) != kw.control.Lee(rate_hz=50)
 
 
+def test_definitions_show_what_was_given_in_one_line():
+    vehicle = kw.Vehicle(model="hummingbird", controllers=[kw.control.Lee(rate_hz=100)])
+    assert repr(vehicle) == "Vehicle(model='hummingbird', controllers=[Lee(rate_hz=100)])"
+    assert repr(kw.World(wind=[1, 0, 0])) == "World(wind=[1, 0, 0])"
+    assert (
+        repr(kw.Scenario(vehicles={"h": vehicle}, rate_hz=500, duration_s=2))
+        == "<Scenario 'scenario': 1 vehicle, 2 s at 500 Hz, seed 0>"
+    )
+
+
 @pytest.mark.parametrize(
     ("define", "message"),
     [
@@ -300,6 +310,18 @@ def test_specification_shows_what_was_given():
         ),
         (lambda: kw.Scenario(vehicles={"h": kw.Vehicle()}), "`Vehicle`: give either model"),
         (lambda: kw.Scenario(), "vehicles: {} is not allowed"),
+        (lambda: kw.Vehicle(controller="lee"), "Vehicle has no .*Did you mean 'controllers'"),
+        (lambda: kw.Vehicle(controllerz="lee"), "Did you mean 'controllers'.*Allowed: "),
+        (lambda: kw.Vehicle(initial_state={}), "Did you mean 'start'"),
+        (lambda: kw.Vehicle("os4"), r"Vehicle: got 'os4' .*write Vehicle\(model='os4'\)"),
+        (lambda: kw.World(winds=[1, 0, 0]), "World has no parameter `winds`.*Did you mean 'wind'"),
+        (lambda: kw.World(wind_profile=[1, 0, 0]), "Did you mean 'wind'"),
+        (lambda: kw.Scenario(dt=0.01), "Scenario has no parameter `dt`.*Did you mean 'rate_hz'"),
+        (
+            lambda: kw.Scenario(None, kw.Vehicle(model="os4")),
+            r"`vehicles`: got a Vehicle; give names: vehicles=\{'h': kw.Vehicle\(...\)\}",
+        ),
+        (lambda: kw.Scenario(None, [kw.Vehicle(model="os4")]), "got a list; give names"),
         (lambda: kw.Scenario.load(5), "`scenario`: got 5; must be a library name"),
     ],
 )

@@ -87,17 +87,19 @@ def without_code(data: dict[str, Any]) -> dict[str, Any]:
     return _each_component(data, leave_out)
 
 
-def allowed_paths(
-    allow_code: "str | PathLike[str] | Iterable[str | PathLike[str]] | None",
-) -> list[Path]:
-    """Return the folders and files whose code may be loaded.
+def allowed_paths(allow_code: Any) -> list[Path]:
+    """Return the folders and files whose code may be loaded, given as one or several.
 
     Raises:
-        ScenarioError: if one of them does not exist.
+        ScenarioError: if one of them does not exist, or is no path.
     """
     if allow_code is None:
         return []
-    given = [allow_code] if isinstance(allow_code, str | PathLike) else [*allow_code]
+    several = isinstance(allow_code, Iterable) and not isinstance(allow_code, str | PathLike)
+    given: list[Any] = [*allow_code] if several else [allow_code]
+    if not all(isinstance(path, str | PathLike) for path in given):
+        message = f"`allow_code`: got {allow_code!r}; must be a folder, such as allow_code='.'"
+        raise ScenarioError(message)
     for path in given:
         if not os.path.exists(path):
             message = f"`allow_code`: got '{os.fspath(path)}'; must be an existing folder"
