@@ -12,7 +12,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO
 
 import numpy as np
@@ -83,6 +83,7 @@ def files_beside(path: Path) -> dict[str, str] | None:
     """Return the SHA-256 of each file beside a log, as noted in the log.
 
     The result is None if the file is not a log of Kittiwake. Of several notes the last one counts.
+    Names that lead out of the folder, which no run writes, are left out.
     """
     noted = None
     try:
@@ -95,10 +96,19 @@ def files_beside(path: Path) -> dict[str, str] | None:
                     if metadata.name == METADATA_NAME:
                         unpack_layouts(metadata.metadata)
                         found = json.loads(metadata.metadata.get(FILES, "{}"))
-                        noted = {str(name): str(digest) for name, digest in found.items()}
+                        noted = {
+                            str(name): str(digest)
+                            for name, digest in found.items()
+                            if _is_below(str(name))
+                        }
     except (LogError, OSError, AttributeError, *UNREADABLE):
         return noted
     return noted
+
+
+def _is_below(name: str) -> bool:
+    path = PurePath(name)
+    return not path.is_absolute() and ".." not in path.parts
 
 
 def _read(stream: BinaryIO) -> tuple[dict[str, Table], tuple[Event, ...], bool]:

@@ -330,6 +330,20 @@ def test_only_unchanged_files_are_removed(former):
     assert outside.exists()
 
 
+def test_a_log_that_names_files_outside_its_folder_copies_none_of_them(tmp_path):
+    folder, secret = tmp_path / "run", tmp_path / "secret.txt"
+    folder.mkdir()
+    secret.write_text("not of this run")
+    (folder / "scenario.yaml").write_text(dump_document({"name": "s", "vehicles": {}}))
+    files = {"../secret.txt": digest(secret), str(secret): digest(secret)}
+    Recorder(folder / "log.mcap", {"gull": ("time_s",)}, {}, files).close()
+    log = Log.read(folder)
+    assert log.portable.files == {}
+    (tmp_path / "deep").mkdir()
+    log.save(tmp_path / "deep" / "copy")
+    assert {path.name for path in (tmp_path / "deep").iterdir()} == {"copy"}
+
+
 def test_the_copy_of_a_copy_keeps_its_name():
     path = ("world", "wind", "file")
     copied = copy_name(path, Path("wind.csv"))
