@@ -257,7 +257,7 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' if words else ''}{words}{place}"
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """Return file and line of the last frame in the user's code; empty if there is none."""
     frames = traceback.extract_tb(error.__traceback__)
     outside = [frame for frame in frames if not _is_below(frame.filename, [PACKAGE])]
