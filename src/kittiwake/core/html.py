@@ -5,9 +5,12 @@ It has no colors or fonts of its own, so that it fits light and dark pages. All 
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import TypeAlias
 
 # rows of a table that are shown; a fleet can have thousands of vehicles
 MAX_ROWS = 20
+# contents of a cell; None and an empty text are no fact
+Cell: TypeAlias = str | float | None
 
 
 def heading(kind: str, name: str, description: str = "") -> str:
@@ -16,7 +19,7 @@ def heading(kind: str, name: str, description: str = "") -> str:
     return f"<p><strong>{escape(kind)} {escape(name)}</strong>{rest}</p>"
 
 
-def fact_table(facts: Mapping[str, object]) -> str:
+def fact_table(facts: Mapping[str, Cell]) -> str:
     """Return a table with a row for each name and value; empty values are left out."""
     rows = [
         f"<tr>{_cell('th', name, 'left')}{_cell('td', value, 'left')}</tr>"
@@ -27,7 +30,7 @@ def fact_table(facts: Mapping[str, object]) -> str:
 
 
 def column_table(
-    titles: Sequence[str], rows: Sequence[Sequence[object]], *, side: str = "right"
+    titles: Sequence[str], rows: Sequence[Sequence[Cell]], *, side: str = "right"
 ) -> str:
     """Return a table with titled columns, of which the first one names the rows.
 
@@ -49,11 +52,11 @@ def frame(address: str, height_px: int) -> str:
     return f'<iframe src="{escape(address)}" style="{style}" allowfullscreen></iframe>'
 
 
-def _row(tag: str, cells: Sequence[object], side: str) -> str:
+def _row(tag: str, cells: Sequence[Cell], side: str) -> str:
     first, *others = cells
     return _cell("th", first, "left") + "".join(_cell(tag, other, side) for other in others)
 
 
-def _cell(tag: str, content: object, side: str) -> str:
+def _cell(tag: str, content: Cell, side: str) -> str:
     lines = "<br>".join(escape(line) for line in str(content).split("\n"))
     return f'<{tag} style="text-align: {side}">{lines}</{tag}>'

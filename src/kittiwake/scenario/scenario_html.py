@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kittiwake.core.html import column_table, fact_table, heading
+from kittiwake.core.html import Cell, column_table, fact_table, heading
 from kittiwake.scenario.own_components.entries import CLASS, OwnComponent
 from kittiwake.scenario.scenario import Scenario
 
@@ -11,9 +11,7 @@ TITLES = ("vehicle", "count", "model", "controllers", "guidance", "estimator", "
 DEFAULT = "default"
 
 
-def scenario_html(
-    scenario: Scenario, kind: str, further: Mapping[str, object] | None = None
-) -> str:
+def scenario_html(scenario: Scenario, kind: str, further: Mapping[str, Cell] | None = None) -> str:
     """Return the times, the world and the vehicles of a scenario.
 
     Args:

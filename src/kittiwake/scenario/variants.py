@@ -73,11 +73,11 @@ def _refuse_unnamed(controllers: Sequence[Any]) -> None:
     raise ScenarioError(message)
 
 
-def _name(given: object) -> str:
+def _name(given: Plain) -> str:
     return given if isinstance(given, str) else type(given).__name__
 
 
-def _expression(given: object) -> str:
+def _expression(given: Plain) -> str:
     """Return a controller as it is written in Python, without its arguments."""
     if isinstance(given, str):
         return repr(given)

@@ -71,7 +71,7 @@ def is_own(value: object) -> bool:
     return callable(getattr(value, "update", None)) and not isinstance(value, Mapping | set)
 
 
-def own_or_unfit(written: object) -> OwnComponent | None:
+def own_or_unfit(written: Plain) -> OwnComponent | None:
     """Return an own component, also one of an object without ``update``; None for plain data."""
     if isinstance(written, OwnComponent):
         return written
