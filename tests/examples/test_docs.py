@@ -73,7 +73,15 @@ def test_only_public_modules_are_imported(name):
 
 
 # pages whose programs take half a minute to compile
-LONG = {"compare.md", "flocking.md", "missions.md", "modes.md", "python.md", "tasks.md"}
+LONG = {
+    "compare.md",
+    "control-engineering.md",
+    "flocking.md",
+    "missions.md",
+    "modes.md",
+    "python.md",
+    "tasks.md",
+}
 
 
 @pytest.mark.parametrize(

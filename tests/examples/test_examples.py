@@ -126,6 +126,7 @@ def test_own_sensor(printed):
     assert 1.5 < noise_cm < 5.0
 
 
+@pytest.mark.slow  # compiles two flights with an estimator each
 def test_own_estimator(printed):
     out, _ = printed("own_estimator")
     (fix_m,), (estimate_m,) = numbers(r"scatters by (\d+\.\d+) m", out)

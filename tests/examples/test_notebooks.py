@@ -88,6 +88,7 @@ def test_a_notebook_is_described_in_the_documentation(name):
     assert f"`{name}.ipynb`" in (ROOT / "docs" / "notebooks.md").read_text("utf-8")
 
 
+@pytest.mark.slow  # flies and compares for a quarter of a minute
 def test_fly_and_tune(ran):
     cells = ran("fly_and_tune")
     tables = shown(cells, "text/html")

@@ -26,6 +26,8 @@ BROWSER = next(
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no browser; scripts/browser-setup installs one"),
     pytest.mark.xdist_group("cockpit"),
+    # the browser draws without a graphics card, which takes both cores for a minute
+    pytest.mark.slow,
 ]
 # software WebGL, and no background services of the browser
 FLAGS = [

@@ -54,6 +54,7 @@ def test_node_stops_when_its_master_dies(master):
     assert f"the ROS master at {ros.uri} has died; the flight ends" in errors
 
 
+@pytest.mark.slow  # waits for the end of a served flight
 def test_served_flight_ends_with_its_master(master, tmp_path):
     ros, port = master
     generate(ros)

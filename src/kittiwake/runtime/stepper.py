@@ -331,8 +331,11 @@ class Stepper:
     def _computed(self, commands: Commands) -> Stepped:
         """Return the state after a step, and the rows of all vehicles."""
         program = self._program
-        numbers = np.asarray(command_values(commands, program.vehicles), dtype=self._floats.dtype)
-        command_types = tuple((name, type(command)) for name, command in commands.items())
+        # guidance alone is the most frequent case, and a step takes some microseconds
+        numbers, command_types = self._no_numbers, ()
+        if type(commands) is not dict or commands:
+            numbers = np.asarray(command_values(commands, program.vehicles), self._floats.dtype)
+            command_types = tuple((name, type(command)) for name, command in commands.items())
         if command_types not in self._accepted:
             require_cascade(command_types, program.vehicles)
             self._accepted.add(command_types)
@@ -421,6 +424,7 @@ class Stepper:
     def _compile(self, program: Program) -> None:
         self._program = program
         self._accepted: set[CommandTypes] = set()
+        self._no_numbers = np.zeros(0, np.float32 if program.fleet.single_precision else np.float64)
         self._phases = [g.vehicle.guidance.component.phases() for g in program.fleet.groups]
         self._packing = Packing.of(program.shape)
         self._placing: Program | None = None

@@ -24,7 +24,7 @@ SECONDS, MEGABYTES = 2.0, 40.0
 # Flies on from a saved state; the first process also flies to it, and on without interruption.
 CONTINUE = """
 import sys
- import Path
+from pathlib import Path
 import numpy as np
 import kittiwake as kw
 
