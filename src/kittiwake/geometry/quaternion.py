@@ -11,6 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float
 from numpy.typing import DTypeLike
 
@@ -20,6 +21,8 @@ from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 
 SMALL_ANGLE_RAD = 1e-4
+# error of orthogonality up to which a matrix is a rotation; of four decimals it is at most 1.8e-4
+MATRIX_TOLERANCE = 2e-4
 
 
 class Quaternion(eqx.Module):
@@ -91,9 +94,19 @@ class Quaternion(eqx.Module):
         """Return the rotation of a rotation matrix, with w not negative.
 
         Four times the products of its components are sums of the matrix's entries. The row of the
-        largest component is divided by its length (Shepperd's method).
+        largest component is divided by its length (Shepperd's method). Traced matrices are not
+        checked.
+
+        Args:
+            matrix: entries by row; the product with its transpose may differ from the identity by
+                2e-4 in an entry, as rounding to four decimals causes.
+
+        Raises:
+            ValueError: if the matrix is no rotation.
         """
         m = matrix if isinstance(matrix, jax.Array) else np.asarray(matrix, dtype=float)
+        if not isinstance(m, Tracer):
+            _require_rotation(np.asarray(m, dtype=float))
         numerics = jnp if isinstance(m, jax.Array) else np
         u, v, w = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
         a, b, c = m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1]
@@ -215,3 +228,22 @@ class Quaternion(eqx.Module):
             )[()],
             yaw_rad=numerics.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
         )
+
+
+def _require_rotation(matrix: np.ndarray) -> None:
+    if matrix.shape != (3, 3):
+        message = (
+            f"`matrix`: got an array of shape {matrix.shape}; must be (3, 3). For a batch write "
+            "jax.vmap(Quaternion.from_matrix)(matrices)"
+        )
+        raise ValueError(message)
+    error = float(np.max(np.abs(matrix @ matrix.T - np.eye(3))))
+    determinant = float(np.linalg.det(matrix))
+    # a comparison with NaN is false
+    if not (error <= MATRIX_TOLERANCE and determinant > 0.0):
+        message = (
+            f"`matrix`: got determinant {determinant:.6g} and an orthogonality error of "
+            f"{error:.3g}; must be a rotation, with determinant 1 and R R^T = I within "
+            f"{MATRIX_TOLERANCE:g}. Divide by its scale; a reflection is no rotation"
+        )
+        raise ValueError(message)

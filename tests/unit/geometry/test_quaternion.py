@@ -191,6 +191,34 @@ def test_half_turns_survive_their_matrix(axis):
     assert_same_rotation(Quaternion.from_matrix(rotation.as_matrix()), rotation)
 
 
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (2.0 * np.eye(3), "determinant 8 and an orthogonality error of 3;"),
+        (np.diag([1.0, 1.0, -1.0]), "determinant -1 and an orthogonality error of 0;"),
+        (np.zeros((3, 3)), "determinant 0 and an orthogonality error of 1;"),
+        (jnp.full((3, 3), jnp.nan), "determinant nan"),
+        (np.eye(3) + 2e-4, "orthogonality error of 0.0004"),
+        ([[1.0, 0.0], [0.0, 1.0]], r"shape \(2, 2\); must be \(3, 3\)"),
+    ],
+)
+def test_refuses_a_matrix_that_is_no_rotation(matrix, message):
+    with pytest.raises(ValueError, match=message):
+        Quaternion.from_matrix(matrix)
+
+
+def test_takes_matrices_rounded_to_single_precision_or_four_decimals():
+    for rotation in ROTATIONS:
+        exact = rotation.as_matrix()
+        assert_same_rotation(Quaternion.from_matrix(np.round(exact, 4)), rotation, atol=2e-4)
+        assert_same_rotation(Quaternion.from_matrix(exact.astype(np.float32)), rotation, atol=2e-7)
+
+
+def test_traced_matrices_are_not_checked():
+    scaled = jax.vmap(Quaternion.from_matrix)(2.0 * jnp.eye(3)[None])
+    assert scaled.w.shape == (1,)
+
+
 @pytest.mark.parametrize("t", [0.0, 0.3, 1.0])
 def test_slerp_is_that_of_scipy(t):
     for start, end in pairwise(ROTATIONS):
