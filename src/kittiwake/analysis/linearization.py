@@ -14,7 +14,7 @@ reached, a derivative is one-sided; beyond it, it is that of the saturated syste
 """
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import lcm
 from os import PathLike
 from typing import Any
@@ -24,9 +24,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from kittiwake.analysis.command_input import CommandInput
 from kittiwake.analysis.coordinates import Coordinates, numbers
 from kittiwake.analysis.linear_model import LinearModel, reached_states, signals
-from kittiwake.analysis.trim import Trim, assemble, command_inputs, rates_by_name, surroundings
+from kittiwake.analysis.trim import (
+    SETPOINT,
+    Trim,
+    assemble,
+    command_inputs,
+    rates_by_name,
+    surroundings,
+)
 from kittiwake.core.arguments import with_known_arguments
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.commands import CommandChoice, MotorsOff
@@ -60,6 +68,7 @@ Vector = Float[Array, " _"]
 def linearize(
     point: Trim | Scenario | str | PathLike[str] | Mapping[str, Any] | Any,
     *,
+    command_type: type | None = None,
     vehicle: str | None = None,
     at_s: float | None = None,
     steps: int | None = None,
@@ -70,6 +79,9 @@ def linearize(
         point: a steady state from ``trim``, for the continuous dynamics from the actuator command;
             or a scenario, for the sampled closed loop from the setpoint: also by its name or file,
             as ``load`` takes it, or that of a ``Simulation``.
+        command_type: the type of the command whose numbers are the inputs at a trim, such as
+            ``kw.ThrustTorque``; the actuator command by default. Controllers below it, such as
+            the mixer, are part of the model, and may have no states.
         vehicle: the vehicle of a scenario; the only one by default.
         at_s: the time of the flight with the scenario's own guidance, seed and noise, after which
             the loop is linearized; its whole duration by default.
@@ -77,12 +89,18 @@ def linearize(
             estimator require to run at the same times in each.
 
     Raises:
-        ScenarioError: for anything else, and if there is no such vehicle, or it follows no
-            setpoint then.
+        ScenarioError: for anything else, if there is no such vehicle or it follows no setpoint
+            then, or if the command type has no controllers without states below it.
     """
     if isinstance(point, Trim):
-        return linearize_dynamics(point)
+        return linearize_dynamics(point, command_type)
     scenario = _scenario(point)
+    if command_type is not None:
+        message = (
+            f"`command_type`: got {command_type!r} with a scenario, whose input is the setpoint of "
+            "its guidance; leave it out, or linearize a steady state, such as kw.trim(...)"
+        )
+        raise ScenarioError(message)
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         return SampledLoop.at(scenario, vehicle, at_s, steps).linearize()
 
@@ -124,10 +142,11 @@ def _is_model(name: object) -> bool:
     return True
 
 
-def linearize_dynamics(trim: Trim) -> LinearModel:
-    """Return the model of the continuous dynamics, from the actuator command to the motion."""
-    dynamics = trim.dynamics
-    inputs = command_inputs(trim.command)
+def linearize_dynamics(trim: Trim, command_type: type | None = None) -> LinearModel:
+    """Return the model of the continuous dynamics, from a command to the motion."""
+    with jax.enable_x64(True):  # noqa: FBT003  JAX's own
+        given = CommandInput.of(trim, command_type)
+    dynamics, inputs = trim.dynamics, given.coordinates
     states = (*dynamics.body_states, *trim.actuators)
 
     def state_at(x: Vector) -> ContinuousState:
@@ -139,7 +158,7 @@ def linearize_dynamics(trim: Trim) -> LinearModel:
 
     def rates_and_outputs(x: Vector, u: Vector) -> tuple[Vector, Vector]:
         state = state_at(x)
-        command = inputs.deviated(as_arrays(trim.command), u)
+        command = given.actuator_command(u, state.motion)
         around = surroundings(trim.world, dynamics, state)
         rates = dynamics.rates(state, command, around)
         deviation = dict(zip(states, x, strict=True))
@@ -155,7 +174,7 @@ def linearize_dynamics(trim: Trim) -> LinearModel:
         drift, shown = jax.jit(rates_and_outputs)(*origin)
         (a, b), (c, d) = jax.jit(jax.jacfwd(rates_and_outputs, argnums=(0, 1)))(*origin)
     names = (*motion_names(), *trim.actuators)
-    point = {**numbers(names, shown), **_command_numbers(inputs, trim.command)}
+    point = {**numbers(names, shown), **_command_numbers(inputs, given.command)}
     return LinearModel(
         *map(np.asarray, (a, b, c, d)),
         states=signals(states),
@@ -270,10 +289,9 @@ class SampledLoop:
 
     def coordinates(self) -> tuple[Coordinates, Coordinates]:
         """Return the coordinates of the vehicle's state and of its setpoint."""
-        feed_forward = [one.name for one in fields(self.setpoint) if one.default is not MISSING]
         return (
             Coordinates.of(self._own(self.state)),
-            Coordinates.of(self.setpoint, "setpoint.", without=feed_forward),
+            command_inputs(self.setpoint, prefix=SETPOINT),
         )
 
     def after(self) -> VehicleState:

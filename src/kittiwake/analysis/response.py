@@ -8,7 +8,8 @@ within 2 % of the step from the setpoint (Ogata 2010, "Modern Control Engineerin
 Roughness is the residual standard error of a LOESS curve of span 1 and degree 2 through a quantity
 over time (Cleveland and Devlin 1988), as Micklisch et al. (2021) rate attitude controllers: it
 measures deviations from one smooth curve. It depends on the units and on the length of the flight,
-so only flights of one scenario can be compared by it.
+so only flights of one scenario can be compared by it. A position is relative to its setpoint, whose
+own motion is no roughness. That of the attitude includes the turns that a moving setpoint requires.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -110,7 +111,11 @@ def response(
         tracking_rms_m=_rms(setpoint_m - position_m) if has_setpoint else None,
         effort_percent=_effort(flown, changing, widths),
         saturated_percent=_saturated(flown, changing, bounds),
-        roughness=_roughness(time_s, position_m, flown.roll_pitch_yaw_deg),
+        roughness=_roughness(
+            time_s,
+            position_m - setpoint_m if has_setpoint else position_m,
+            flown.roll_pitch_yaw_deg,
+        ),
     )
 
 

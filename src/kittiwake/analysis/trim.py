@@ -2,9 +2,9 @@
 
 Newton's method solves f(x, u) = 0 for the attitude and the command u, where f are the rates of the
 attitude, the velocity and the body rates (``AbstractDynamics.rates``), at a given position and
-velocity without rotation. A vessel also finds its heading, and its sinkage where it has one. Each
-iteration takes the least-squares step of smallest norm, so that a vehicle with more actuators than
-needed stays close to equal ones, and halves it until the rates decrease.
+velocity without rotation. A vessel also finds its heading, and its sinkage where it has one. Steps
+have the smallest norm (``newton``), so that a vehicle with more actuators than needed stays close
+to equal ones.
 
 The world is that of the beginning of the flight, without gusts, decks and other vehicles. A wind
 that changes with height is that at the position.
@@ -21,6 +21,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.analysis.coordinates import Coordinates, numbers
+from kittiwake.analysis.newton import newton
 from kittiwake.core.arguments import with_known_arguments
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.columns import from_columns, to_columns
@@ -48,11 +49,6 @@ from kittiwake.world.world import WorldModel
 
 # largest rate of a steady state, in SI units
 TOLERANCE = 1e-9
-# below this, iterations do not improve rates by more than rounding
-CONVERGED = 1e-13
-ITERATIONS, HALVINGS = 60, 40
-# singular values of the Jacobian below this share of the largest one count as zero
-RANK_TOLERANCE = 1e-10
 # height over the ground where a flying vehicle is trimmed by default
 CLEAR_M = 10.0
 # shares of the command's range at which the search begins, after that of a vehicle switched off
@@ -60,6 +56,8 @@ SHARES = (0.5, 0.75)
 # no vehicle's feet or shafts are too fast for this rate, at which nothing is stepped
 BUILD_RATE_HZ = 1e5
 NAME = "vehicle"
+# beginnings of the names of actuator commands, and of other commands
+COMMAND, SETPOINT = "cmd_", "setpoint."
 UNITS = {
     **dict.fromkeys(ROTATION, "rad/s"),
     **dict.fromkeys(VELOCITY, "m/s2"),
@@ -258,10 +256,12 @@ def rates_by_name(rates: StateRates) -> dict[str, Real]:
     }
 
 
-def command_inputs(command: eqx.Module, given: Sequence[str] = ()) -> Coordinates:
+def command_inputs(
+    command: eqx.Module, given: Sequence[str] = (), prefix: str = COMMAND
+) -> Coordinates:
     """Return the coordinates of a command, without given fields and those for feed-forward."""
     feed_forward = [one.name for one in fields(command) if one.default is not MISSING]
-    return Coordinates.of(command, "cmd_", without=[*feed_forward, *given])
+    return Coordinates.of(command, prefix, without=[*feed_forward, *given])
 
 
 def _start(
@@ -404,19 +404,11 @@ def _solve(problem: TrimProblem) -> _Solution:
     if "z_m" in begin:
         begin["z_m"] = float(problem.start.position_world_m.z)
     unknowns = np.array([*begin.values(), *[0.0] * len(problem.inputs.names)])
-    rates, jacobian = map(np.asarray, _residual_and_jacobian(problem, jnp.asarray(unknowns)))
-    for _ in range(ITERATIONS):
-        if np.abs(rates).max() < CONVERGED or not np.isfinite(jacobian).all():
-            break
-        step = np.linalg.lstsq(jacobian, -rates, rcond=RANK_TOLERANCE)[0]
-        for halving in range(HALVINGS):
-            tried = unknowns + step * 0.5**halving
-            later = [np.asarray(one) for one in _residual_and_jacobian(problem, jnp.asarray(tried))]
-            if np.linalg.norm(later[0]) < np.linalg.norm(rates):
-                unknowns, (rates, jacobian) = tried, later
-                break
-        else:
-            break
+
+    def equations(unknowns: np.ndarray) -> tuple[Vector, Float[Array, "_ _"]]:
+        return _residual_and_jacobian(problem, jnp.asarray(unknowns))
+
+    unknowns, rates = newton(equations, unknowns)
     return _Solution(problem, unknowns, rates)
 
 

@@ -237,10 +237,12 @@ def _require_rotation(matrix: np.ndarray) -> None:
             "jax.vmap(Quaternion.from_matrix)(matrices)"
         )
         raise ValueError(message)
+    if not np.isfinite(matrix).all():
+        message = f"`matrix`: got {matrix.tolist()}; must be finite numbers"
+        raise ValueError(message)
     error = float(np.max(np.abs(matrix @ matrix.T - np.eye(3))))
     determinant = float(np.linalg.det(matrix))
-    # a comparison with NaN is false
-    if not (error <= MATRIX_TOLERANCE and determinant > 0.0):
+    if error > MATRIX_TOLERANCE or determinant < 0.0:
         message = (
             f"`matrix`: got determinant {determinant:.6g} and an orthogonality error of "
             f"{error:.3g}; must be a rotation, with determinant 1 and R R^T = I within "

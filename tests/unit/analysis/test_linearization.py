@@ -179,6 +179,65 @@ def test_body_has_the_matrix_on_which_the_lqr_is_based(model):
     np.testing.assert_allclose(own, expected, rtol=rtol, atol=1e-3 * rtol)
 
 
+def test_thrust_and_torques_are_inputs_through_the_mixer():
+    """Torques cause the angular acceleration I^-1 tau once the motors have followed."""
+    point = kw.trim("hummingbird")
+    linear = kw.linearize(point, command_type=kw.ThrustTorque)
+    assert [tuple(signal) for signal in linear.inputs] == [
+        ("setpoint.thrust_n", "N"),
+        *((f"setpoint.torque_{axis}_body_nm", "N m") for axis in "xyz"),
+    ]
+    mass_kg = point.dynamics.vehicle_parameters(9.81)["mass_kg"]
+    weight_n = mass_kg * float(point.world.gravity_mps2)
+    assert linear.operating_point["setpoint.thrust_n"] == pytest.approx(weight_n, rel=1e-9)
+    rotors, names = kw.linearize(point), [signal.name for signal in linear.states]
+    mixer = np.linalg.lstsq(rotors.B, linear.B, rcond=None)[0]
+    rates = [names.index(name) for name in RATES]
+    speeds = [names.index(f"act_rotor_{i}_radps") for i in range(4)]
+    # in the steady state of the motors, speeds follow commands
+    given = linear.A[np.ix_(rates, speeds)] @ mixer[:, 1:]
+    inertia = point.dynamics.inertia_kgm2.matrix
+    np.testing.assert_allclose(given, np.linalg.inv(inertia), rtol=1e-6, atol=1e-6)
+
+
+def test_a_law_of_the_attitude_without_states_is_part_of_the_model():
+    """The roll follows its setpoint: alpha = w^2 (phi_0 - phi) - 2 z w p, behind the motors."""
+    scenario = kw.Scenario(
+        vehicles={
+            "h": kw.Vehicle(
+                model="hummingbird",
+                guidance={"type": "hold", "position_world_m": [0, 0, 10]},
+                controllers=["position", "acceleration", "attitude"],
+            )
+        },
+        rate_hz=500,
+        duration_s=1.0,
+    )
+    point = kw.trim(scenario.vehicles["h"])
+    linear = kw.linearize(point, command_type=kw.ThrustAttitude)
+    roll = linear.step("setpoint.rotation_x_body_rad", "roll_rad", duration_s=5.0)
+    assert roll.values[-1] == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("command_type", "words"),
+    [
+        ("ThrustTorque", r"got 'ThrustTorque'; must be one of .*kw.ThrustTorque"),
+        (kw.Vec3, "got Vec3; must be one of"),
+        (kw.ThrustTorque(1.0, [0, 0, 0]), "got a ThrustTorque; must be one of"),
+        (kw.HeadingSpeed, "no controller leads from HeadingSpeed to RotorSpeeds"),
+    ],
+)
+def test_only_commands_above_the_actuators_are_inputs(command_type, words):
+    with pytest.raises(ScenarioError, match=f"`command_type`: {words}"):
+        kw.linearize(kw.trim("hummingbird"), command_type=command_type)
+
+
+def test_a_command_type_belongs_to_a_steady_state(scenario):
+    with pytest.raises(ScenarioError, match="`command_type`: got .* with a scenario"):
+        kw.linearize(scenario, command_type=kw.ThrustTorque)
+
+
 SCENARIO = {
     "name": "loop",
     "time": {"rate_hz": 250, "duration_s": 2},

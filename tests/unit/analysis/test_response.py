@@ -128,6 +128,19 @@ def test_rows_that_are_not_finite_count_in_nothing():
     assert all(np.isfinite(list(found.roughness.values())))
 
 
+def test_the_motion_of_a_setpoint_is_no_roughness():
+    turn = 2.0 * np.pi * TIMES / 6.0
+    circle = GOAL + np.stack([np.cos(turn), np.sin(turn), 0.0 * turn], axis=1)
+    near = circle + 0.1 * np.exp(-TIMES / 20.0)[:, None]
+    flown = dict(zip(("x_m", "y_m", "z_m"), near.T, strict=True))
+    found = response(flight(0.0 * TIMES, goal=circle, **flown), {}).roughness
+    # without the circle of 1 m one smooth bend is left
+    assert max(found["x"], found["y"]) < 1e-3
+    trembling = flown | {"x_m": flown["x_m"] + 0.02 * np.sin(40.0 * TIMES)}
+    found = response(flight(0.0 * TIMES, goal=circle, **trembling), {}).roughness
+    assert found["x"] == pytest.approx(0.02 / np.sqrt(2.0), rel=0.02)
+
+
 def test_a_flight_of_a_few_rows_has_no_roughness():
     times = np.linspace(0.0, 0.1, 5)
     assert response(flight(times, times=times), {}).roughness == {}

@@ -197,7 +197,7 @@ def test_half_turns_survive_their_matrix(axis):
         (2.0 * np.eye(3), "determinant 8 and an orthogonality error of 3;"),
         (np.diag([1.0, 1.0, -1.0]), "determinant -1 and an orthogonality error of 0;"),
         (np.zeros((3, 3)), "determinant 0 and an orthogonality error of 1;"),
-        (jnp.full((3, 3), jnp.nan), "determinant nan"),
+        (jnp.full((3, 3), jnp.nan), "must be finite numbers"),
         (np.eye(3) + 2e-4, "orthogonality error of 0.0004"),
         ([[1.0, 0.0], [0.0, 1.0]], r"shape \(2, 2\); must be \(3, 3\)"),
     ],
