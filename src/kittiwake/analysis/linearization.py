@@ -93,7 +93,9 @@ def linearize(
             then, or if the command type has no controllers without states below it.
     """
     if isinstance(point, Trim):
-        return linearize_dynamics(point, command_type)
+        # independent of the floating-point mode of the caller
+        with jax.enable_x64(True):  # noqa: FBT003  JAX's own
+            return linearize_dynamics(point, command_type)
     scenario = _scenario(point)
     if command_type is not None:
         message = (
@@ -144,8 +146,7 @@ def _is_model(name: object) -> bool:
 
 def linearize_dynamics(trim: Trim, command_type: type | None = None) -> LinearModel:
     """Return the model of the continuous dynamics, from a command to the motion."""
-    with jax.enable_x64(True):  # noqa: FBT003  JAX's own
-        given = CommandInput.of(trim, command_type)
+    given = CommandInput.of(trim, command_type)
     dynamics, inputs = trim.dynamics, given.coordinates
     states = (*dynamics.body_states, *trim.actuators)
 
@@ -169,10 +170,9 @@ def linearize_dynamics(trim: Trim, command_type: type | None = None) -> LinearMo
         )
         return _stacked({name: slopes[name] for name in states}), _stacked(shown)
 
-    with jax.enable_x64(True):  # noqa: FBT003  JAX's own
-        origin = jnp.zeros(len(states)), jnp.zeros(len(inputs.names))
-        drift, shown = jax.jit(rates_and_outputs)(*origin)
-        (a, b), (c, d) = jax.jit(jax.jacfwd(rates_and_outputs, argnums=(0, 1)))(*origin)
+    origin = jnp.zeros(len(states)), jnp.zeros(len(inputs.names))
+    drift, shown = jax.jit(rates_and_outputs)(*origin)
+    (a, b), (c, d) = jax.jit(jax.jacfwd(rates_and_outputs, argnums=(0, 1)))(*origin)
     names = (*motion_names(), *trim.actuators)
     point = {**numbers(names, shown), **_command_numbers(inputs, given.command)}
     return LinearModel(

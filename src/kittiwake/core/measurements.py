@@ -14,12 +14,15 @@ from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import UnknownSensorError, did_you_mean
 from kittiwake.core.parameters import Annotation
 from kittiwake.core.standard_altitude import standard_altitude
+from kittiwake.core.vector_fields import AbstractVectorRecord, VectorField
 from kittiwake.geometry.scalar import Flag, Integer, Real
-from kittiwake.geometry.vec3 import Vec3
 
 
-class AbstractMeasurement(eqx.Module):
-    """A measurement; ``derived`` are the names of fields that are computed from the others."""
+class AbstractMeasurement(AbstractVectorRecord):
+    """A measurement; ``derived`` are the names of fields that are computed from the others.
+
+    Vectors may be given as sequences of numbers, as a sensor in plain Python has them.
+    """
 
     derived: ClassVar[tuple[str, ...]] = ()
 
@@ -85,15 +88,15 @@ Measurements: TypeAlias = dict[str, Any]
 class InertialMeasurement(AbstractMeasurement):
     """Measurement of an accelerometer and a gyroscope, at their mounting position."""
 
-    specific_force_body_mps2: Vec3
-    angular_velocity_body_radps: Vec3
+    specific_force_body_mps2: VectorField
+    angular_velocity_body_radps: VectorField
 
 
 class DeckMeasurement(AbstractMeasurement):
     """Position of the center of the partner's deck, on its upper side, its velocity and yaw."""
 
-    position_world_m: Vec3
-    velocity_world_mps: Vec3
+    position_world_m: VectorField
+    velocity_world_mps: VectorField
     yaw_rad: Real
 
 
@@ -104,7 +107,7 @@ class MarkerMeasurement(AbstractMeasurement):
     axes; the yaw is relative to the body. ``valid`` is False if no marker is detected.
     """
 
-    position_body_m: Vec3
+    position_body_m: VectorField
     yaw_body_rad: Real
     valid: Flag
 
@@ -112,7 +115,7 @@ class MarkerMeasurement(AbstractMeasurement):
 class MagneticMeasurement(AbstractMeasurement):
     """Measurement of a magnetometer."""
 
-    magnetic_field_body_t: Vec3
+    magnetic_field_body_t: VectorField
 
 
 class PressureMeasurement(AbstractMeasurement):
@@ -166,8 +169,8 @@ class GnssMeasurement(AbstractMeasurement):
         valid: true with a fix.
     """
 
-    position_world_m: Vec3
-    velocity_world_mps: Vec3
+    position_world_m: VectorField
+    velocity_world_mps: VectorField
     satellites: Integer
     hdop: Real
     vdop: Real

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -82,7 +82,14 @@ class Observation(NamedTuple):
     uncertainty: Uncertainty | None
 
 
-class Observations(Mapping[str, Observation]):
+if TYPE_CHECKING:
+    ByVehicle = Mapping[str, Observation]
+else:
+    # of a base with types of its entries a check at run time reads one, which computes them all
+    ByVehicle = Mapping
+
+
+class Observations(ByVehicle):
     """Observation of each vehicle at one time, by name; computed when first used."""
 
     # made at every step, and seldom read

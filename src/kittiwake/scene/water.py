@@ -87,10 +87,10 @@ def _compiled(flight: FlightInfo) -> Callable[[float, Positions], Array]:
         key = seed_key(flight.seed)
         initial = jax.jit(init)(key)
 
-    def heights(time_s: Real, positions: Array) -> Real:
+    def heights(time_s: Real, positions: Float[Array, "points 2"]) -> Float[Array, " points"]:
         _, waves = sea.step(initial, time_s, 0.0, key)
 
-        def height(position: Array) -> Real:
+        def height(position: Float[Array, "2"]) -> Real:
             return waves.under(Waterplane(position[0], position[1])).height_world_m
 
         return jax.vmap(height)(positions)

@@ -38,3 +38,8 @@ def test_an_array_in_a_compiled_function_is_a_vector():
         return kw.PositionYaw(place, 0.0).position_world_m.z
 
     assert height(jnp.asarray([0.0, 0.0, 2.0])) == 2.0
+
+
+def test_measurements_take_arrays_as_vectors():
+    given = kw.measurements.MagneticMeasurement(np.array([1e-5, 0.0, -4e-5]))
+    assert given.magnetic_field_body_t == kw.Vec3(1e-5, 0.0, -4e-5)
