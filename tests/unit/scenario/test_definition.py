@@ -5,6 +5,7 @@ from math import pi
 
 import equinox as eqx
 import pytest
+from tests.unit.tasks import scenes
 
 import kittiwake as kw
 from kittiwake.core.registry import Registry
@@ -236,20 +237,44 @@ WITH_FILES = [
 ]
 
 
+def read_beside_its_files(scenario, folder):
+    """Return the scenario that is written and read in a folder with copies of its files."""
+    for file in library.FOLDER.iterdir():
+        if file.suffix in {".csv", ".json", ".geojson", ".xacro"}:
+            shutil.copy(file, folder)
+    (folder / "again.yaml").write_text(scenario.to_yaml())
+    return kw.Scenario.load(folder / "again.yaml")
+
+
 @pytest.mark.parametrize("name", WITH_FILES)
 def test_written_scenario_with_files_is_read_again_beside_them(name, tmp_path):
     scenario = kw.Scenario.load(name)
-    for file in library.FOLDER.iterdir():
-        if file.suffix in {".csv", ".json", ".geojson", ".xacro"}:
-            shutil.copy(file, tmp_path)
-    (tmp_path / "again.yaml").write_text(scenario.to_yaml())
-    again = kw.Scenario.load(tmp_path / "again.yaml")
+    again = read_beside_its_files(scenario, tmp_path)
     assert scenario.tables or scenario.inlined
     assert again.tables == {path: tmp_path / file.name for path, file in scenario.tables.items()}
     for part in ("world", "vehicles", "physics", "partners", "teams"):
         assert eqx.tree_equal(getattr(again, part), getattr(scenario, part), typematch=True), part
     for part in ("seed", "rate_hz", "duration_s", "log_every", "fails_when_lost"):
         assert getattr(again, part) == getattr(scenario, part), part
+
+
+# of equal data the other library scenarios are built alike
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*WITH_FILES, "keep-spot with a policy"])
+def test_written_scenario_with_files_flies_the_same_bits(name, tmp_path):
+    source = name
+    if name not in WITH_FILES:
+        file, _ = scenes.policy(tmp_path, 15, 4, "keep-spot")
+        source = tmp_path / "given.yaml"
+        source.write_text(keep_spot().to_yaml() + f"policy: {file.name}\n")
+    scenario = kw.Scenario.load(source)
+    again = read_beside_its_files(scenario, tmp_path)
+    logs = [kw.Simulation(one).run(duration_s=0.2) for one in (scenario, again)]
+    assert logs[0].tables.keys() == logs[1].tables.keys()
+    for vehicle, table in logs[0].tables.items():
+        assert table.columns == logs[1].tables[vehicle].columns
+        assert len(table.values) > 1
+        assert table.values.tobytes() == logs[1].tables[vehicle].values.tobytes()
 
 
 def test_scenario_of_objects_is_written_and_read_again():
