@@ -55,6 +55,7 @@ from kittiwake.scenario.vehicle_changes import (
     with_vehicle,
     without_vehicle,
 )
+from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_behaviors
 from kittiwake.sim.state import FleetState
 
 BLOCKS_HZ = 50.0
@@ -268,7 +269,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """
         self._require_flight()
         self._require_vehicle(vehicle)
-        self._request_change(lambda fleet, state: fleet.jump_to_mission_step(state, vehicle, step))
+        self._request_change(lambda fleet, state: jump_to_mission_step(fleet, state, vehicle, step))
 
     def place(self, vehicle: str, start: Start) -> None:
         """Move a vehicle to another start, where all but its guidance is reset.
@@ -290,7 +291,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._require_flight()
         self._require_vehicle(vehicle)
         self._request_change(
-            lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors)
+            lambda fleet, state: with_active_behaviors(fleet, state, vehicle, behaviors)
         )
 
     def change(self, path: str, value: str) -> None:

@@ -34,6 +34,7 @@ from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.size import steps_in
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_behaviors
 from kittiwake.sim.packing import Packing
 from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
@@ -256,11 +257,11 @@ class Stepper:
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle begin a step of its mission with the next physics step."""
-        self._change(lambda fleet, state: fleet.jump_to_mission_step(state, vehicle, step))
+        self._change(lambda fleet, state: jump_to_mission_step(fleet, state, vehicle, step))
 
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next physics step on."""
-        self._change(lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors))
+        self._change(lambda fleet, state: with_active_behaviors(fleet, state, vehicle, behaviors))
 
     def observe(self) -> Observations:
         """Return the observation of each vehicle."""

@@ -29,6 +29,7 @@ from kittiwake.scenario.survey_areas import coverages
 from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet_builder import build_fleet
 from kittiwake.sim.team_radio import Membership
 from kittiwake.vehicles import VEHICLES
 from kittiwake.world.world import WorldModel
@@ -286,7 +287,7 @@ class Scenario:
         live_parameters: bool = False,
     ) -> Fleet:
         """Return the fleet in the given precision; with ``live_parameters`` as arrays."""
-        fleet = Fleet.of(
+        fleet = build_fleet(
             self.world,
             self.vehicles,
             self.rate_hz,
