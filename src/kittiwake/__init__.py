@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from kittiwake.interfaces.estimator import AbstractEstimator as AbstractEstimator
     from kittiwake.interfaces.guidance import AbstractGuidance as AbstractGuidance
     from kittiwake.interfaces.sensor import AbstractSensor as AbstractSensor
-    from kittiwake.runtime.comparison import compare as compare
+    from kittiwake.runtime.comparison_flights import compare as compare
     from kittiwake.runtime.loading import load as load
     from kittiwake.runtime.loading import resume as resume
     from kittiwake.runtime.observation import Observation as Observation
@@ -120,7 +120,7 @@ _MODULES = {
     "VelocityYaw": "kittiwake.core.commands",
     "VelocityYawRate": "kittiwake.core.commands",
     "World": "kittiwake.scenario.definition",
-    "compare": "kittiwake.runtime.comparison",
+    "compare": "kittiwake.runtime.comparison_flights",
     "linearize": "kittiwake.analysis.linearization",
     "load": "kittiwake.runtime.loading",
     "make": "kittiwake.tasks.make",
