@@ -23,7 +23,6 @@ from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
-from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.live_rows import LiveRows
 from kittiwake.runtime.maneuvers import Capabilities, Maneuver, capabilities_of
 from kittiwake.runtime.placement import placed, require_place, require_room
@@ -41,7 +40,6 @@ from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.dormant_faults import fallible_parts
-from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.scenario.vehicle_changes import (
@@ -51,6 +49,8 @@ from kittiwake.scenario.vehicle_changes import (
     without_vehicle,
 )
 from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_behaviors
+from kittiwake.sim.plain_python.host_object import HostFailure
+from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched
 from kittiwake.sim.state import FleetState
 
 BLOCKS_HZ = 50.0

@@ -32,7 +32,6 @@ from kittiwake.runtime.pure_functions import PureFunctions
 from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.stepper import RecordSettings, Stepper
 from kittiwake.scenario.definition import Vehicle
-from kittiwake.scenario.own_components.hosts import with_hosts_of, with_new_hosts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.scenario_html import scenario_html
 from kittiwake.scenario.tuning import with_gains
@@ -43,6 +42,7 @@ from kittiwake.scenario.vehicle_changes import (
     without_vehicle,
 )
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.plain_python.hosts import with_hosts_of, with_new_hosts
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.task_commander import commander_of
 
@@ -63,7 +63,7 @@ class Simulation:
         if precision not in ("float64", "float32"):
             message = f"`precision`: got {precision!r}; must be 'float64' or 'float32'"
             raise ValueError(message)
-        self.precision = precision
+        self.precision: Precision = precision
         self._set(scenario, self._fleet(scenario))
         self._stepper: Stepper | None = None
         # with the vehicles that have been removed in flight

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from kittiwake.core.errors import StateError
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.saved_state import read_state, write_state
-from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
 from kittiwake.scenario.size import MAX_STEPS
+from kittiwake.sim.plain_python.hosts import host_states, restore_host_states
 from kittiwake.sim.state import FleetState
 
 # of these files, beside that of checkpoints

@@ -22,7 +22,6 @@ from kittiwake.runtime.commands import (
     require_cascade,
 )
 from kittiwake.runtime.flight_record import FlightRecord, Memory
-from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.live_parameters import cascade_parameters, live_parameters
 from kittiwake.runtime.observation import Observations, Observer
 from kittiwake.runtime.placement import placed, require_place, start_at
@@ -30,12 +29,12 @@ from kittiwake.runtime.program import NO_COMMANDS, Program
 from kittiwake.runtime.state_transfer import transfer_state
 from kittiwake.runtime.step_record import SteppedFlight, StepRecord
 from kittiwake.runtime.stepped_state import SteppedState
-from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.size import steps_in
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_behaviors
 from kittiwake.sim.packing import Packing
+from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched, with_hosts_of
 from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import NON_FINITE

@@ -17,11 +17,10 @@ from kittiwake.interfaces.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.own_components.builder import OwnComponentBuilder
-from kittiwake.scenario.own_components.entries import is_code, own_or_unfit, refusal
-from kittiwake.scenario.own_components.python_component import OwnSetting
-from kittiwake.scenario.own_components.roles import CONTROLLER
+from kittiwake.scenario.own_components.entries import CONTROLLER, is_code, own_or_unfit, refusal
 from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
 from kittiwake.scenario.schema import VehicleSchema, WorldSettings
+from kittiwake.sim.plain_python.python_component import OwnSetting
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 

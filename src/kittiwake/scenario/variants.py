@@ -19,11 +19,11 @@ from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import AllowedCode, load_scenario
 from kittiwake.scenario.own_components.code_files import COLON, from_file, parse_class
 from kittiwake.scenario.own_components.entries import (
+    CONTROLLER,
     FILE,
     OwnComponent,
     holds_own,
 )
-from kittiwake.scenario.own_components.roles import CONTROLLER
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problems import Plain
 from kittiwake.scenario.scenario import Scenario

@@ -31,16 +31,23 @@ from kittiwake.scenario.cascade_builder import (
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.own_components.builder import OwnComponentBuilder
-from kittiwake.scenario.own_components.entries import is_code, own_or_unfit, refusal
-from kittiwake.scenario.own_components.host_object import HostObject
-from kittiwake.scenario.own_components.hosts import is_loaded, vehicle_with_hosts
-from kittiwake.scenario.own_components.python_component import OwnSetting
-from kittiwake.scenario.own_components.roles import ESTIMATOR, GUIDE, SENSOR, Role
+from kittiwake.scenario.own_components.entries import (
+    ESTIMATOR,
+    GUIDE,
+    SENSOR,
+    Role,
+    is_code,
+    own_or_unfit,
+    refusal,
+)
 from kittiwake.scenario.problems import KeyPath, ProblemList
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, entry_vehicle_names
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.scenario.vehicle_preparation import VehiclePreparation
 from kittiwake.sensors import SENSORS
+from kittiwake.sim.plain_python.host_object import HostObject
+from kittiwake.sim.plain_python.hosts import is_loaded, vehicle_with_hosts
+from kittiwake.sim.plain_python.python_component import OwnSetting
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 from kittiwake.world.environment import AbstractTurbulence

@@ -12,8 +12,8 @@ from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.estimator import AbstractEstimator
 from kittiwake.interfaces.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.interfaces.vehicle import AssembledVehicle
-from kittiwake.scenario.own_components.hosts import is_loaded
 from kittiwake.scenario.problems import KeyPath, ProblemList
+from kittiwake.sim.plain_python.hosts import is_loaded
 from kittiwake.world.world import WorldModel
 
 Part = TypeVar("Part")
