@@ -1,11 +1,15 @@
 """Floating-point modes of JAX in which a fleet computes."""
 
+from typing import Literal
+
 import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import PrecisionError
+
+Precision = Literal["float64", "float32"]
 
 
 def is_transformed(*arguments: ArrayTree) -> bool:

@@ -18,7 +18,7 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.keys import seed_key
-from kittiwake.runtime.flight_results import Precision
+from kittiwake.core.precision import Precision
 from kittiwake.runtime.loading import load
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.tasks.make import make

@@ -1,7 +1,6 @@
 """Results of a flight: its log in memory, and its summary."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from kittiwake.analysis.flock import flock_metrics
 from kittiwake.analysis.flown_scenario import portable
@@ -10,13 +9,12 @@ from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
 from kittiwake.core.parameters import Parameters
+from kittiwake.core.precision import Precision
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.flight_record import FlownFlight, Memory
 from kittiwake.scenario.own_components.entries import as_file_data
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.tasks.task_commander import task_metrics
-
-Precision = Literal["float64", "float32"]
 
 
 @dataclass(frozen=True)

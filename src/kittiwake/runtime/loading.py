@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from kittiwake.analysis.log import SCENARIO_FILE, Log
+from kittiwake.core.precision import Precision
 from kittiwake.runtime.checkpoint import require_unfinished
-from kittiwake.runtime.flight_results import Precision
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import AllowedCode, load_in_python
 

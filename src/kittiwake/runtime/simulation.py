@@ -13,6 +13,7 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.run_folder import run_folder, save_picture
 from kittiwake.core.errors import ScenarioError, StateError
 from kittiwake.core.parameters import Parameters
+from kittiwake.core.precision import Precision
 from kittiwake.geometry.scalar import Real
 from kittiwake.runtime.checkpoint import (
     CheckpointWriter,
@@ -23,7 +24,7 @@ from kittiwake.runtime.checkpoint import (
 from kittiwake.runtime.commands import Commands
 from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
 from kittiwake.runtime.flight_record import FlownFlight, Memory
-from kittiwake.runtime.flight_results import FlightResults, Precision
+from kittiwake.runtime.flight_results import FlightResults
 from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.observation import Observations
 from kittiwake.runtime.placement import require_room

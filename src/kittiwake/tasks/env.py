@@ -3,7 +3,6 @@
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
-from typing import Literal
 
 import equinox as eqx
 import jax
@@ -16,7 +15,7 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.html import column_table, fact_table, heading
 from kittiwake.core.keys import fold_in_names, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.core.precision import is_transformed
+from kittiwake.core.precision import Precision, is_transformed
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.scenario.scenario import Scenario
@@ -32,7 +31,6 @@ from kittiwake.tasks.requirements import check_command_type, check_requirements
 from kittiwake.tasks.space import Space
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
-Precision = Literal["float32", "float64"]
 # agents that are named in notebooks
 MAX_SHOWN = 5
 
