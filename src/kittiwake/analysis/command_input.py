@@ -21,7 +21,7 @@ from kittiwake.analysis.trim import SETPOINT, TOLERANCE, Trim, command_inputs
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.command_numbers import COMMAND_TYPES, one_of_commands
 from kittiwake.core.commands import MotorsOff, zero_command
-from kittiwake.core.errors import CascadeError, ScenarioError
+from kittiwake.core.errors import CascadeError, ScenarioError, described_value
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.interfaces.cascade import cascade_path, controller_name
@@ -106,10 +106,10 @@ def _levels(trim: Trim, command_type: Any) -> tuple[AbstractController, ...]:
     actuator_type = trim.dynamics.command_type
     # an instance's own class cannot be meant, nor a text
     if command_type not in COMMAND_TYPES or command_type is MotorsOff:
-        given = repr(command_type) if isinstance(command_type, str) else _shown(command_type)
         levels = dict.fromkeys([*(one.consumes for one in controllers), actuator_type])
-        message = f"`command_type`: got {given}; must be {one_of_commands([*levels])}"
-        raise ScenarioError(message.partition(", such as")[0])
+        given, allowed = described_value(command_type), one_of_commands([*levels])
+        message = f"`command_type`: got {given}; must be {allowed.partition(', such as')[0]}"
+        raise ScenarioError(message)
     try:
         path = cascade_path(controllers, command_type, actuator_type)
     except CascadeError as error:
@@ -126,10 +126,6 @@ def _levels(trim: Trim, command_type: Any) -> tuple[AbstractController, ...]:
             )
             raise ScenarioError(message)
     return levels
-
-
-def _shown(given: object) -> str:
-    return given.__name__ if isinstance(given, type) else f"a {type(given).__name__}"
 
 
 def _first_command(trim: Trim, command_type: type[eqx.Module]) -> eqx.Module:

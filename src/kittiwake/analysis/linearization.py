@@ -35,10 +35,10 @@ from kittiwake.analysis.trim import (
     rates_by_name,
     surroundings,
 )
-from kittiwake.core.arguments import with_known_arguments
+from kittiwake.core.arguments import SECONDS, VEHICLE_NAME, WHOLE, checked_arguments
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.commands import CommandChoice, MotorsOff
-from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.errors import ScenarioError, described_value, did_you_mean
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics, motion_columns
 from kittiwake.geometry.scalar import Real
@@ -64,7 +64,7 @@ MOST_STEPS = 100_000
 Vector = Float[Array, " _"]
 
 
-@with_known_arguments
+@checked_arguments(vehicle=VEHICLE_NAME, at_s=SECONDS, steps=WHOLE)
 def linearize(
     point: Trim | Scenario | str | PathLike[str] | Mapping[str, Any] | Any,
     *,
@@ -113,7 +113,7 @@ def _scenario(point: object) -> Scenario:
     Raises:
         ScenarioError: for anything else.
     """
-    given, name = f"a {type(point).__name__}", "vehicle"
+    given, name = described_value(point), "vehicle"
     if isinstance(point, str | PathLike | Mapping):
         try:
             return Scenario.load(point)

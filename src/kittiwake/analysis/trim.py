@@ -22,10 +22,10 @@ from jaxtyping import Array, Float
 
 from kittiwake.analysis.coordinates import Coordinates, numbers
 from kittiwake.analysis.newton import newton
-from kittiwake.core.arguments import with_known_arguments
+from kittiwake.core.arguments import NUMBER, VECTOR, Rule, checked_arguments
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.columns import from_columns, to_columns
-from kittiwake.core.errors import ScenarioError, TrimError
+from kittiwake.core.errors import ScenarioError, TrimError, described_value
 from kittiwake.core.html import column_table, fact_table, heading
 from kittiwake.core.kinematics import Start
 from kittiwake.core.specification import ComponentSpec
@@ -158,7 +158,12 @@ class TrimProblem(eqx.Module):
         return tuple(name for name in self.dynamics.body_states if name not in POSITION)
 
 
-@with_known_arguments
+@checked_arguments(
+    world=Rule(lambda value: isinstance(value, World | WorldModel), "a kw.World"),
+    position_world_m=VECTOR,
+    velocity_world_mps=VECTOR,
+    yaw_rad=NUMBER,
+)
 def trim(
     vehicle: str | Vehicle | ComponentSpec | AssembledVehicle,
     world: World | WorldModel | None = None,
@@ -210,7 +215,7 @@ def assemble(
         written = Vehicle(model=vehicle.model, dynamics=vehicle.dynamics)
     elif not isinstance(vehicle, AssembledVehicle):
         message = (
-            f"`vehicle`: got a {type(vehicle).__name__}; must be the name of a model, such as "
+            f"`vehicle`: got {described_value(vehicle)}; must be the name of a model, such as "
             "'hummingbird', or a kittiwake.Vehicle"
         )
         raise ScenarioError(message)
@@ -271,28 +276,20 @@ def _start(
     velocity: Sequence[float] | Vec3,
     yaw_rad: float | None,
 ) -> Start:
-    along = _vector(velocity, "velocity_world_mps")
+    along = _vector(velocity)
     if position is None:
         up = 0.0 if dynamics.is_vessel else float(world.ground_z_m) + CLEAR_M
         place = Vec3(0.0, 0.0, up)
     else:
-        place = _vector(position, "position_world_m")
+        place = _vector(position)
     yaw = yaw_rad
     if yaw is None:
         yaw = float(np.arctan2(along.y, along.x)) if dynamics.is_vessel else 0.0
     return Start(place, yaw_rad=float(yaw), velocity_world_mps=along)
 
 
-def _vector(given: Sequence[float] | Vec3, key: str) -> Vec3:
-    values = [given.x, given.y, given.z] if isinstance(given, Vec3) else given
-    try:
-        array = np.asarray(values, float)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape != (3,) or not np.isfinite(array).all():
-        message = f"`{key}`: got {given!r}; must be three finite numbers, such as (0, 0, 2)"
-        raise ScenarioError(message)
-    return Vec3.of(array.tolist())
+def _vector(given: Sequence[float] | Vec3) -> Vec3:
+    return Vec3.of([float(part) for part in given])
 
 
 def _check_world(world: WorldModel, dynamics: AbstractDynamics, start: Start) -> None:

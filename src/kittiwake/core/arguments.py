@@ -1,30 +1,151 @@
-"""Check of the names of arguments, with the allowed names in the error."""
+"""Checks of the arguments of public functions: their names, their number and their kinds.
 
-from collections.abc import Callable
+Rules say which values an argument may have. They belong to the decorator rather than to the
+annotations, as messages name what to write instead, and values that a rule leaves open are checked
+where they are used.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from inspect import signature
-from typing import ParamSpec, TypeVar
+from inspect import Parameter, signature
+from math import isfinite
+from os import PathLike
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from kittiwake.core.errors import ScenarioError, unknown_argument
+import numpy as np
+
+from kittiwake.core.errors import (
+    ScenarioError,
+    described_value,
+    unknown_argument,
+    unnamed_argument,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def with_known_arguments(function: Callable[P, T], owner: str = "") -> Callable[P, T]:
-    """Return a function that refuses an argument of an unknown name with the allowed ones.
+class Rule(NamedTuple):
+    """Allowed values of an argument.
+
+    Attributes:
+        allows: returns True for an allowed value.
+        allowed: the allowed values in words.
+        instead: returns what to write instead of a value; empty for nothing more.
+    """
+
+    allows: Callable[[Any], bool]
+    allowed: str
+    instead: Callable[[Any], str] = lambda _: ""
+
+    def require(self, name: str, value: Any) -> None:
+        """Refuse a value that is not allowed.
+
+        Raises:
+            ScenarioError: with the given and the allowed values.
+        """
+        if not self.allows(value):
+            advice = self.instead(value)
+            if not advice and isinstance(value, type):
+                advice = f"{value.__name__}(...)"
+            end = f". Write {advice}" if advice else ""
+            message = f"`{name}`: got {described_value(value)}; must be {self.allowed}{end}"
+            raise ScenarioError(message)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool | str | bytes) or np.ndim(value) != 0:
+        return False
+    try:
+        return isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _is_vector(value: Any) -> bool:
+    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__"):
+        return False
+    return len(value) == len("xyz") and all(map(_is_number, value))
+
+
+NUMBER = Rule(_is_number, "a finite number")
+SECONDS = Rule(_is_number, "a number of seconds, such as 20")
+WHOLE = Rule(
+    lambda value: isinstance(value, int | np.integer) and not isinstance(value, bool),
+    "a whole number",
+)
+TEXT = Rule(lambda value: isinstance(value, str), "text")
+VEHICLE_NAME = Rule(lambda value: isinstance(value, str), "the name of a vehicle, such as 'h'")
+FILE = Rule(
+    lambda value: isinstance(value, str | PathLike), "the path of a file or folder, as text"
+)
+FUNCTION = Rule(
+    lambda value: callable(value) and not isinstance(value, type),
+    "a function",
+    lambda value: "progress=print" if value is True else "",
+)
+VECTOR = Rule(_is_vector, "three finite numbers, such as [0, 0, 10]")
+
+
+class _Signature:
+    """Arguments of a function, and the rules of some of them."""
+
+    def __init__(self, function: Callable[..., Any], owner: str, rules: Mapping[str, Rule]) -> None:
+        parameters = signature(function).parameters
+        named = [one for one in parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        self._owner, self._rules, self._parameters = owner, rules, parameters
+        self._takes_others = len(named) < len(parameters)
+        self._known = [one.name for one in named if one.name != "self"]
+        self._positional = [
+            one.name for one in named if one.kind is Parameter.POSITIONAL_OR_KEYWORD
+        ]
+        self._required = [
+            name for name in self._known if parameters[name].default is Parameter.empty
+        ]
+
+    def check(self, unnamed: Sequence[Any], keywords: Mapping[str, Any]) -> None:
+        """Refuse wrong arguments.
+
+        Raises:
+            ScenarioError: with the given and the allowed ones.
+        """
+        if not self._takes_others:
+            for key in keywords:
+                if key not in self._known:
+                    raise ScenarioError(unknown_argument(self._owner, key, self._known))
+        if len(unnamed) > len(self._positional):
+            others = [name for name in self._known if name not in self._positional]
+            surplus = unnamed[len(self._positional)]
+            raise ScenarioError(unnamed_argument(self._owner, surplus, others))
+        self._check_values(dict(zip(self._positional, unnamed, strict=False)) | dict(keywords))
+
+    def _check_values(self, given: Mapping[str, Any]) -> None:
+        for name in self._required:
+            if name not in given:
+                must = f"; it must be {self._rules[name].allowed}" if name in self._rules else ""
+                message = f"{self._owner}: the argument `{name}` is missing{must}"
+                raise ScenarioError(message)
+        for name, rule in self._rules.items():
+            if name in given and given[name] is not self._parameters[name].default:
+                rule.require(name, given[name])
+
+
+def checked_arguments(owner: str = "", **rules: Rule) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that refuses wrong arguments of a function with the allowed ones.
 
     Args:
-        function: the function.
-        owner: its name in messages; that of the function by default.
+        owner: name of the function in messages; its own by default.
+        rules: rules of arguments by name; one that has its default value is not checked.
     """
-    known = [name for name in signature(function).parameters if name != "self"]
 
-    @wraps(function)
-    def checked(*positional: P.args, **named: P.kwargs) -> T:
-        for key in named:
-            if key not in known:
-                raise ScenarioError(unknown_argument(owner or function.__name__, key, known))
-        return function(*positional, **named)
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        declared = _Signature(function, owner or function.__name__, rules)
 
-    return checked
+        @wraps(function)
+        def checked(*unnamed: P.args, **keywords: P.kwargs) -> T:
+            declared.check(unnamed, keywords)
+            return function(*unnamed, **keywords)
+
+        return checked
+
+    return decorate

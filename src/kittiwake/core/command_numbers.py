@@ -10,7 +10,7 @@ import numpy as np
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.commands import Command, ThrustTorque
-from kittiwake.core.errors import CommandError
+from kittiwake.core.errors import CommandError, described_value
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
 
@@ -49,8 +49,8 @@ def command_numbers(
             is not a unit one.
     """
     if not isinstance(command, COMMAND_TYPES):
-        given = type(command).__name__
-        message = f"the command for '{name}' is a {given}; give {one_of_commands(allowed)}"
+        given = described_value(command)
+        message = f"the command for '{name}' is {given}; give {one_of_commands(allowed)}"
         raise CommandError(message)
     return _numbers_inside(command, f"the {type(command).__name__} for '{name}'", name)
 

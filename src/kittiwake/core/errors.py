@@ -19,10 +19,12 @@ KittiwakeError                 base class of all errors that the package raises 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
-MAX_NAMES = 10
+MAX_NAMES, MAX_CHARACTERS = 10, 60
+# types of values that messages show
+PLAIN = (str, bool, int, float, list, tuple, Mapping)
 # difflib ratio below which a name is not considered similar
 SIMILAR = 0.5
 SHORTEST_WORD = 3
@@ -129,6 +131,38 @@ def unknown_argument(owner: str, given: str, allowed: Iterable[str]) -> str:
     meant = OTHER_NAMES.get(given, given)
     hint = did_you_mean(meant if meant in names else given, names)
     return f"{owner} has no parameter `{given}`. {hint}"
+
+
+def unnamed_argument(owner: str, given: object, named: Sequence[str]) -> str:
+    """Return the message for a value without the name of its argument.
+
+    Args:
+        owner: the class or function.
+        given: the value.
+        named: the arguments that are given by name.
+    """
+    if not named:
+        return f"{owner} has no further parameters: got {described_value(given)}"
+    shown = described_value(given)
+    value = shown if shown == repr(given) else "..."
+    return (
+        f"{owner}: got {shown} without a name; write {owner}({named[0]}={value}). "
+        f"Allowed: {listed(named)}."
+    )
+
+
+def described_value(value: object) -> str:
+    """Return a value in words: as Python writes it if that is short, else its type."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    shape = getattr(value, "shape", ())
+    if shape:
+        return f"an array of shape {shape}"
+    text = repr(value)
+    if value is None or (isinstance(value, PLAIN) and len(text) <= MAX_CHARACTERS):
+        return text
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def did_you_mean(given: str, allowed: Iterable[str], shown_by: str = "") -> str:

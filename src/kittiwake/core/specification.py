@@ -25,7 +25,12 @@ from typing import (
 
 from typing_extensions import override
 
-from kittiwake.core.errors import ScenarioError, did_you_mean, unknown_argument
+from kittiwake.core.errors import (
+    ScenarioError,
+    did_you_mean,
+    unknown_argument,
+    unnamed_argument,
+)
 from kittiwake.core.registry import Registry
 from kittiwake.core.units import stored_name
 
@@ -42,13 +47,15 @@ class ComponentSpec:
     registry: ClassVar[Registry]
     name: ClassVar[str]
 
-    def __init__(self, **parameters: Any) -> None:
+    def __init__(self, *unnamed: Any, **parameters: Any) -> None:
         """Take parameters by the keys of a scenario file.
 
         Raises:
-            ScenarioError: for a key that the component does not have.
+            ScenarioError: for a key that the component does not have, or a value without one.
         """
         known = self.keys()
+        if unnamed:
+            raise ScenarioError(unnamed_argument(type(self).__name__, unnamed[0], known))
         for key in parameters:
             if stored_name(key) not in known:
                 raise ScenarioError(unknown_argument(type(self).__name__, key, known))

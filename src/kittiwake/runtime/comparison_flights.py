@@ -9,6 +9,7 @@ from kittiwake.analysis.comparison import Comparison
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.response import COMMAND, Trial, command_spans, response
 from kittiwake.analysis.table import Table
+from kittiwake.core.arguments import WHOLE, Rule, checked_arguments
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.simulation import Simulation
@@ -18,6 +19,29 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variants import variants
 
 
+def _several(example: str) -> Rule:
+    """Return the rule of a mapping, or of several items."""
+    return Rule(
+        lambda value: (
+            isinstance(value, Mapping | Sequence)
+            and not isinstance(value, str)
+            and all(isinstance(key, str) for key in (value if isinstance(value, Mapping) else ()))
+        ),
+        f"several items, such as {example}",
+    )
+
+
+@checked_arguments(
+    scenario=Rule(
+        lambda value: isinstance(value, str | PathLike | Scenario),
+        "a library name, the path of a file, or a kw.Scenario",
+        lambda value: "sim.scenario" if isinstance(value, Simulation) else "",
+    ),
+    controllers=_several('["position", "lee"]'),
+    seeds=WHOLE,
+    overrides=_several('{"time.duration_s": 20}'),
+    noise=_several('{"position_m": 0.1}'),
+)
 def compare(
     scenario: str | PathLike[str] | Scenario,
     controllers: Sequence[str] | Mapping[str, Any],
@@ -46,7 +70,6 @@ def compare(
     Raises:
         ScenarioError: for a controller that does not fly a vehicle of this scenario.
     """
-    _refuse_string(controllers, "controllers", '["position", "lee"]')
     if not controllers:
         message = '`controllers`: got none; must be several, such as ["position", "lee"]'
         raise ScenarioError(message)
@@ -55,26 +78,19 @@ def compare(
         raise ScenarioError(message)
     items = [
         Override(item, f"overrides={{'{item.partition('=')[0]}': ...}}")
-        for item in _items(overrides or (), "overrides", '{"time.duration_s": 20}')
+        for item in _items(overrides or ())
     ]
-    deviations = None if noise is None else _items(noise, "noise", '{"position_m": 0.1}')
+    deviations = None if noise is None else _items(noise)
     source = scenario if isinstance(scenario, Scenario) else fspath(scenario)
     compared = variants(source, controllers, items, deviations, allow_code)
     return Comparison(tuple(fly(compared, seeds=seeds)))
 
 
-def _items(given: Mapping[str, Any] | Sequence[str], name: str, example: str) -> list[str]:
+def _items(given: Mapping[str, Any] | Sequence[str]) -> list[str]:
     """Return the given items, each as ``KEY=VALUE``."""
-    _refuse_string(given, name, example)
     if isinstance(given, Mapping):
         return [f"{key}={written(value)}" for key, value in given.items()]
     return list(given)
-
-
-def _refuse_string(given: Mapping[str, Any] | Sequence[str], name: str, example: str) -> None:
-    if isinstance(given, str):
-        message = f"`{name}`: got {given!r}; must be several items, such as {example}"
-        raise ScenarioError(message)
 
 
 def fly(

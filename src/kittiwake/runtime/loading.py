@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from kittiwake.analysis.log import SCENARIO_FILE, Log
+from kittiwake.core.arguments import FILE, checked_arguments
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.checkpoint import require_unfinished
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import AllowedCode, load_in_python
 
 
+@checked_arguments()
 def load(
     scenario: str | PathLike[str] | Mapping[str, Any],
     overrides: Mapping[str, Any] | None = None,
@@ -39,6 +41,7 @@ def load(
     return Simulation(loaded, precision)
 
 
+@checked_arguments(folder=FILE)
 def resume(folder: str | PathLike[str], allow_code: AllowedCode = None) -> Log:
     """Continue an unfinished run from its last checkpoint to its end, and return its log.
 

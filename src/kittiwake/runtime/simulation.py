@@ -5,13 +5,24 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import jax
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.analysis.flown_scenario import portable
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.run_folder import run_folder, save_picture
-from kittiwake.core.errors import ScenarioError, StateError
+from kittiwake.core.arguments import (
+    FILE,
+    FUNCTION,
+    SECONDS,
+    TEXT,
+    VEHICLE_NAME,
+    WHOLE,
+    Rule,
+    checked_arguments,
+)
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import Precision
 from kittiwake.geometry.scalar import Real
@@ -47,6 +58,26 @@ from kittiwake.sim.plain_python.hosts import with_hosts_of, with_new_hosts
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.task_commander import commander_of
 
+SCENARIO = Rule(
+    lambda value: isinstance(value, Scenario),
+    "a kw.Scenario",
+    lambda value: f"kw.load({value!r})" if isinstance(value, str) else "",
+)
+VEHICLE = Rule(
+    lambda value: isinstance(value, Vehicle | Mapping),
+    "a kw.Vehicle, or a mapping as in a scenario file",
+    lambda value: f"kw.Vehicle(model={value!r})" if isinstance(value, str) else "",
+)
+KEY = Rule(
+    lambda value: isinstance(value, jax.Array),
+    "a key, such as kw.seed_key(0)",
+    lambda value: f"kw.seed_key({value})" if WHOLE.allows(value) else "",
+)
+STATE = Rule(
+    lambda value: isinstance(value, FleetState), "a state, such as sim.init(kw.seed_key(0))"
+)
+SAVED = FILE._replace(allowed="the path of a file that sim.save has written")
+
 
 class Simulation:
     """Simulation of one scenario.
@@ -60,6 +91,7 @@ class Simulation:
         flown: the scenario with the vehicles that have been removed in flight.
     """
 
+    @checked_arguments("Simulation", scenario=SCENARIO)
     def __init__(self, scenario: Scenario, precision: Precision = "float64") -> None:
         if precision not in ("float64", "float32"):
             message = f"`precision`: got {precision!r}; must be 'float64' or 'float32'"
@@ -87,14 +119,17 @@ class Simulation:
         """The vehicles' names in the order of the scenario."""
         return tuple(self.scenario.vehicles)
 
+    @checked_arguments(key=KEY)
     def init(self, key: PRNGKeyArray) -> FleetState:
         """Return the initial state, drawn with a key such as ``kw.seed_key(0)``; pure."""
         return self._functions.init(key)
 
+    @checked_arguments(state=STATE)
     def advance(self, state: FleetState, commands: Commands | None = None) -> FleetState:
         """Return the next state; commands by vehicle replace those of guidance; pure."""
         return self._functions.advance(state, commands)
 
+    @checked_arguments(state=STATE, steps=WHOLE, select=FUNCTION)
     def rollout(
         self,
         state: FleetState,
@@ -113,6 +148,7 @@ class Simulation:
         """
         return self._functions.rollout(state, steps, select)
 
+    @checked_arguments(duration_s=SECONDS, out=FILE, progress=FUNCTION, checkpoint_every_s=SECONDS)
     def run(
         self,
         duration_s: Real | None = None,
@@ -159,6 +195,7 @@ class Simulation:
             save_picture(log, folder)
         return log
 
+    @checked_arguments(folder=FILE, progress=FUNCTION, checkpoint_every_s=SECONDS)
     def resume(
         self,
         folder: str | PathLike[str],
@@ -192,6 +229,7 @@ class Simulation:
             save_picture(log, run)
         return log
 
+    @checked_arguments(duration_s=SECONDS)
     def flight(
         self,
         duration_s: Real | None = None,
@@ -204,7 +242,7 @@ class Simulation:
             ScenarioError: if the flight would have no step, or its log would be too large.
         """
         if duration_s is not None:
-            duration_s = _duration(duration_s)
+            duration_s = float(duration_s)
         self.scenario.check_flight(duration_s)
         return Flight(
             executor=executor or CompiledExecutor(self.program),
@@ -222,6 +260,7 @@ class Simulation:
         """Return the contents of a flight's ``summary.json``."""
         return self._results.summary(log, flight)
 
+    @checked_arguments(vehicle=VEHICLE_NAME, controller=TEXT)
     def set_gains(self, vehicle: str, controller: str, **gains: Any) -> None:
         """Change gains of a vehicle's controller, before or during a flight.
 
@@ -246,6 +285,7 @@ class Simulation:
         self._set(scenario, fleet)
         self.flown = flown
 
+    @checked_arguments(name=VEHICLE_NAME, vehicle=VEHICLE)
     def add_vehicle(self, name: str, vehicle: Vehicle | Mapping[str, Any]) -> Observations:
         """Add a vehicle to a loop of ``step``; it begins at its start, now.
 
@@ -275,6 +315,7 @@ class Simulation:
         self._change_vehicles(scenario, flown)
         return self.observe()
 
+    @checked_arguments(name=VEHICLE_NAME)
     def remove_vehicle(self, name: str) -> Observations:
         """Remove a vehicle from a loop of ``step``; the others continue with their states.
 
@@ -305,6 +346,7 @@ class Simulation:
         self._set(scenario, fleet)
         self.flown = flown
 
+    @checked_arguments()
     def reset(self, seed: int | None = None, *, record: bool = True) -> Observations:
         """Return to the start, and return the observations there.
 
@@ -350,6 +392,7 @@ class Simulation:
         """
         return self.finished_log(*self._running_stepper().flown())
 
+    @checked_arguments(path=FILE)
     def save(self, path: str | PathLike[str]) -> None:
         """Write the state of a loop of ``step`` into a file, from which ``restore`` continues.
 
@@ -361,6 +404,7 @@ class Simulation:
         """
         self._running_stepper().save(Path(path), self.scenario.name)
 
+    @checked_arguments(path=SAVED)
     def restore(self, path: str | PathLike[str]) -> Observations:
         """Continue a loop of ``step`` from a file that ``save`` has written.
 
@@ -371,7 +415,7 @@ class Simulation:
             StateError: if the file is no such file, or holds the state of other vehicles or
                 components.
         """
-        self._running_stepper().restore(_state_file(path), self._recording(record=True))
+        self._running_stepper().restore(Path(path), self._recording(record=True))
         self.flown = self.scenario
         return self.observe()
 
@@ -388,6 +432,7 @@ class Simulation:
     def state(self, state: FleetState) -> None:
         self._running_stepper().set_state(state)
 
+    @checked_arguments(vehicle=VEHICLE_NAME)
     def set_state(self, vehicle: str, **motion: Any) -> None:
         """Place a vehicle of a loop of ``step`` elsewhere, or in another motion.
 
@@ -420,6 +465,7 @@ class Simulation:
         stepper.step({} if commands is None else commands)
         return stepper.observe()
 
+    @checked_arguments(vehicle=VEHICLE_NAME, step=TEXT)
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle jump to another step of its mission, by name.
 
@@ -430,6 +476,7 @@ class Simulation:
         """
         self._running_stepper().jump_to_mission_step(vehicle, step)
 
+    @checked_arguments(vehicle=VEHICLE_NAME)
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next ``step()`` on.
 
@@ -465,17 +512,3 @@ class Simulation:
             self.reset()
         assert self._stepper is not None
         return self._stepper
-
-
-def _state_file(path: object) -> Path:
-    if not isinstance(path, str | PathLike):
-        message = f"`path`: got {path!r}; must be the path of a file that sim.save has written"
-        raise StateError(message)
-    return Path(path)
-
-
-def _duration(duration_s: Any) -> float:
-    if isinstance(duration_s, str | bool) or not hasattr(duration_s, "__float__"):
-        message = f"`duration_s`: got {duration_s!r}; must be a number of seconds, such as 20"
-        raise ScenarioError(message)
-    return float(duration_s)

@@ -187,6 +187,8 @@ class ComponentBuilder:
         with self.problems.collecting(place):
             if not isinstance(type_name, str) or len(type_name) > MAX_CHARACTERS:
                 given = "" if type_name is None else f"{shortened(type_name)} is not allowed; "
+                if isinstance(type_name, type):
+                    given = f"got the class {type_name.__name__}; write an object of it, or "
                 known = registry.listed_names()
                 message = f"{given}write the kind of {registry.noun}: one of {known}"
                 raise ScenarioError(message)

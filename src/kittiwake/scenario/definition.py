@@ -1,9 +1,8 @@
 """Vehicles and worlds as Python code defines them, as entries of a scenario."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from os import PathLike, fspath
 from typing import Any, TypeAlias, TypeVar
 
@@ -11,8 +10,9 @@ import equinox as eqx
 import numpy as np
 from typing_extensions import override
 
-from kittiwake.core.arguments import with_known_arguments
+from kittiwake.core.arguments import VECTOR, Rule, checked_arguments
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.kinematics import Start
 from kittiwake.core.specification import ComponentSpec
 from kittiwake.scenario.merging import as_written
 from kittiwake.scenario.own_components.entries import ROLES, OwnComponent, is_own
@@ -24,26 +24,57 @@ Vector: TypeAlias = Any
 D = TypeVar("D")
 
 
-def _with_checked_names(definition: type[D]) -> type[D]:
-    """Make a data class refuse an argument of an unknown name with the allowed ones."""
-    build = with_known_arguments(vars(definition)["__init__"], definition.__name__)
-    first = next(iter(definition.__annotations__))
+def _checked(**rules: Rule) -> Callable[[type[D]], type[D]]:
+    """Return a decorator with which a data class refuses wrong arguments."""
 
-    @wraps(build)
-    def checked(self: D, *positional: Any, **arguments: Any) -> None:
-        if positional:
-            message = (
-                f"{definition.__name__}: got {positional[0]!r} without a name; write "
-                f"{definition.__name__}({first}={positional[0]!r})"
-            )
-            raise ScenarioError(message)
-        build(self, **arguments)
+    def decorate(definition: type[D]) -> type[D]:
+        check = checked_arguments(definition.__name__, **rules)
+        setattr(definition, "__init__", check(vars(definition)["__init__"]))  # noqa: B010
+        return definition
 
-    setattr(definition, "__init__", checked)  # noqa: B010
-    return definition
+    return decorate
 
 
-@_with_checked_names
+def _model_instead(given: Any) -> str:
+    """Return how dynamics that are given as a model, or the reverse, are written."""
+    if isinstance(given, str):
+        return f"model={given!r}"
+    if isinstance(given, ComponentSpec):
+        return f"dynamics=kw.vehicles.{given!r}"
+    if isinstance(given, type) and issubclass(given, ComponentSpec):
+        return f"dynamics=kw.vehicles.{given.__name__}()"
+    return ""
+
+
+def _start_instead(given: Any) -> str:
+    """Return how a position that is given as a start is written."""
+    if not VECTOR.allows(given):
+        return ""
+    return f"start={{'position_world_m': {[float(part) for part in given]}}}"
+
+
+def _named(example: str) -> Rule:
+    return Rule(lambda value: isinstance(value, Mapping), f"a mapping of names, such as {example}")
+
+
+@_checked(
+    model=Rule(
+        lambda value: isinstance(value, str),
+        "the name of a vehicle model, such as 'hummingbird'",
+        _model_instead,
+    ),
+    dynamics=Rule(
+        lambda value: isinstance(value, ComponentSpec),
+        "a model with parameters, such as kw.vehicles.hummingbird(mass_kg=0.6)",
+        _model_instead,
+    ),
+    start=Rule(
+        lambda value: isinstance(value, Start | Mapping),
+        "a kw.Start, or a mapping of its fields",
+        _start_instead,
+    ),
+    sensors=_named("{'gnss': kw.sensors.Gnss()}"),
+)
 @dataclass(kw_only=True, repr=False)
 class Vehicle:
     """Vehicle of a scenario; what is left out comes from its model, as in a scenario file.
@@ -111,7 +142,17 @@ class Vehicle:
         return {key: as_plain(value) for key, value in entry.items()}
 
 
-@_with_checked_names
+@_checked(
+    obstacles=Rule(
+        lambda value: isinstance(value, Mapping | list | tuple),
+        "obstacles by name, or in a list",
+        lambda value: f"obstacles=[{value!r}]" if isinstance(value, ComponentSpec) else "",
+    ),
+    regions=_named("{'box': ...}"),
+    platforms=_named("{'pad': ...}"),
+    plumes=_named("{'chimney': ...}"),
+    fields=_named("{'salinity': ...}"),
+)
 @dataclass(kw_only=True, repr=False)
 class World:
     """World of a scenario, with the keys of ``world`` in a scenario file.

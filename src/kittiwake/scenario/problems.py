@@ -75,7 +75,7 @@ def shortened(value: Plain) -> str:
     """Return a value as a user would write it, in at most sixty characters."""
     if value is None or isinstance(value, bool):
         return _WORDS[value]
-    text = repr(value)
+    text = f"the class {value.__name__}" if isinstance(value, type) else repr(value)
     if len(text) <= MAX_CHARACTERS:
         return text
     end = text[-1] if text[-1] in "'\"]})" else ""

@@ -11,8 +11,10 @@ from typing_extensions import override
 
 from kittiwake.contact.engine import AbstractPhysics
 from kittiwake.control.feed_forward import uses_acceleration
+from kittiwake.core.arguments import Rule, checked_arguments
 from kittiwake.core.commands import MotorsOff, VelocityYaw
 from kittiwake.core.errors import OTHER_NAMES, ScenarioError, unknown_argument
+from kittiwake.core.specification import ComponentSpec
 from kittiwake.interfaces.cascade import ControllerOrType, cascade_path, controller_name
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.rendering.camera_renderer import mujoco_renderer
@@ -87,6 +89,18 @@ class Scenario:
     notes: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
 
+    @checked_arguments(
+        "Scenario",
+        world=Rule(
+            lambda value: isinstance(value, World | Mapping),
+            "a kw.World, or a mapping as in a scenario file",
+        ),
+        vehicles=Rule(
+            lambda value: isinstance(value, Mapping) and all(map(_is_vehicle, value.values())),
+            "a mapping of names, such as {'h': kw.Vehicle(...)}",
+            lambda value: f"vehicles={_vehicles_instead(value)}",
+        ),
+    )
     def __init__(
         self,
         world: World | Mapping[str, Any] | None = None,
@@ -124,7 +138,6 @@ class Scenario:
                 raise ScenarioError(
                     unknown_argument("Scenario", key, signature(Scenario).parameters)
                 )
-        _require_names(vehicles)
         time = {"rate_hz": rate_hz, "duration_s": duration_s, "log_rate_hz": log_rate_hz}
         data = {
             "name": name,
@@ -311,13 +324,23 @@ class Scenario:
         }
 
 
-def _require_names(vehicles: object) -> None:
-    if vehicles is not None and not isinstance(vehicles, Mapping):
-        message = (
-            f"`vehicles`: got a {type(vehicles).__name__}; give names: "
-            "vehicles={'h': kw.Vehicle(...)}"
-        )
-        raise ScenarioError(message)
+def _is_vehicle(given: Any) -> bool:
+    return isinstance(given, Vehicle | Mapping)
+
+
+def _vehicles_instead(given: Any) -> str:
+    """Return how vehicles are written instead of what was given."""
+    several = given if isinstance(given, Mapping) else {"h": given}
+    written = {
+        name: f"kw.Vehicle(model={one!r})"
+        if isinstance(one, str)
+        else f"kw.Vehicle(dynamics=kw.vehicles.{one!r})"
+        if isinstance(one, ComponentSpec)
+        else "kw.Vehicle(...)"
+        for name, one in several.items()
+        if not (isinstance(given, Mapping) and _is_vehicle(one))
+    }
+    return "{" + ", ".join(f"{name!r}: {one}" for name, one in written.items()) + "}"
 
 
 def _image_size(vehicle: AssembledVehicle) -> int:

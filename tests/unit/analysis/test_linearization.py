@@ -223,7 +223,7 @@ def test_a_law_of_the_attitude_without_states_is_part_of_the_model():
     ("command_type", "words"),
     [
         ("ThrustTorque", r"got 'ThrustTorque'; must be one of .*kw.ThrustTorque"),
-        (kw.Vec3, "got Vec3; must be one of"),
+        (kw.Vec3, "got the class Vec3; must be one of"),
         (kw.ThrustTorque(1.0, [0, 0, 0]), "got a ThrustTorque; must be one of"),
         (kw.HeadingSpeed, "no controller leads from HeadingSpeed to RotorSpeeds"),
     ],

@@ -344,9 +344,12 @@ def test_definitions_show_what_was_given_in_one_line():
         (lambda: kw.Scenario(dt=0.01), "Scenario has no parameter `dt`.*Did you mean 'rate_hz'"),
         (
             lambda: kw.Scenario(None, kw.Vehicle(model="os4")),
-            r"`vehicles`: got a Vehicle; give names: vehicles=\{'h': kw.Vehicle\(...\)\}",
+            r"`vehicles`: got a Vehicle; .*\. Write vehicles=\{'h': kw.Vehicle\(...\)\}",
         ),
-        (lambda: kw.Scenario(None, [kw.Vehicle(model="os4")]), "got a list; give names"),
+        (
+            lambda: kw.Scenario(None, [kw.Vehicle(model="os4")]),
+            r"`vehicles`: got \[Vehicle\(.*must be a mapping",
+        ),
         (lambda: kw.Scenario.load(5), "`scenario`: got 5; must be a library name"),
     ],
 )
