@@ -383,9 +383,9 @@ class Simulation:
     def log(self) -> Log:
         """Return the log of a loop of ``step`` up to now, as ``run`` returns it.
 
-        Its rows are those of ``run`` to rounding. With components in plain Python it ends with the
-        step before, since the present one is not complete without calling them. The return of a
-        task is not computed.
+        Its rows are those of ``run`` to rounding. The last one holds the command of the step to
+        come, for which copies of components in plain Python are called; where they cannot be
+        copied, the log ends with the step before. The return of a task is not computed.
 
         Raises:
             LogError: if nothing was recorded, since ``reset`` was called with ``record=False``.

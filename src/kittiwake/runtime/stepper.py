@@ -34,7 +34,13 @@ from kittiwake.scenario.size import steps_in
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_behaviors
 from kittiwake.sim.packing import Packing
-from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched, with_hosts_of
+from kittiwake.sim.plain_python.hosts import (
+    first_failure,
+    forget_failures,
+    previewed,
+    watched,
+    with_hosts_of,
+)
 from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import NON_FINITE
@@ -136,9 +142,7 @@ class Stepper:
         if self._record is None:
             message = "nothing was recorded; call reset() without record=False"
             raise LogError(message)
-        # the step that completes the present rows would advance components in plain Python
-        last = None if self._program.on_host else self._computed(self._last_commands)[2]
-        outcome, memory = self._record.finished(last)
+        outcome, memory = self._record.finished(self._present_rows())
         flight = SteppedFlight(
             self._record.layout,
             self._seed,
@@ -147,6 +151,19 @@ class Stepper:
             outcome,
         )
         return flight, memory
+
+    def _present_rows(self) -> tuple[Array, ...] | None:
+        """Return the rows of the present state, which the next step completes.
+
+        None if components in plain Python fail in it, or cannot be copied for it.
+        """
+        if not self._program.on_host:
+            return self._computed(self._last_commands)[2]
+        try:
+            with previewed(self._program.fleet):
+                return self._computed(self._last_commands)[2]
+        except OwnComponentError:
+            return None
 
     def save(self, path: Path, scenario: str) -> None:
         """Write the state into a file.

@@ -143,6 +143,53 @@ def test_the_same_seed_has_the_same_bits(own):
     assert abs(frames[0][name][0] - frames[1][name][0]) > 1e-6
 
 
+def test_the_log_of_steps_is_that_of_a_run(own):
+    flown = own.run(duration_s=0.5).tables["h"]
+    own.reset()
+    step_often(own, 40)
+    seen = len(AlphaBeta.seen)
+    middle = own.log().tables["h"]
+    # its last row needs the next calls, which go to copies
+    step_often(own)
+    assert own.log().tables["h"].values.shape == flown.values.shape
+    np.testing.assert_allclose(middle.values, flown.values[:41], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(own.log().tables["h"].values, flown.values, rtol=0, atol=1e-11)
+    assert len(AlphaBeta.seen) > seen
+
+
+def test_a_log_calls_no_component_of_the_flight():
+    class Counting(Climb):
+        def __init__(self):
+            self.count = 0
+
+        def update(self, t_s, estimate):
+            self.count += 1
+            return kw.PositionYaw([0.0, 0.0, 2.0 + 1e-3 * self.count], 0.0)
+
+    heights = []
+    for looks in (False, True):
+        simulation = kw.Simulation(scenario(guidance=Counting()))
+        simulation.reset()
+        for _ in range(12):
+            simulation.step()
+            if looks:
+                simulation.log()
+        heights.append(simulation.log().column("h", "setpoint.position_z_world_m"))
+    assert len(heights[0]) == 13
+    np.testing.assert_array_equal(*heights)
+
+
+def test_a_log_ends_a_step_earlier_where_a_component_cannot_be_copied():
+    class Locked(Climb):
+        def reset(self, vehicle):
+            self.lock = Lock()
+
+    simulation = kw.Simulation(scenario(guidance=Locked()))
+    simulation.reset()
+    step_often(simulation, 5)
+    assert len(simulation.log().column("h", "time_s")) == 5
+
+
 def test_steps_fly_as_a_run_however_often_they_are_looked_at(own):
     flown = own.run().frame("h")
     seen = [own.reset(seed=0)["h"]]

@@ -230,7 +230,7 @@ def test_a_refused_command_leaves_the_flight_as_it_was(pair):
 @pytest.mark.parametrize(
     ("commands", "message"),
     [
-        ({"pelican-1": [0.0, 0.0, 1.0]}, "is a list; give one of kw.PositionYaw"),
+        ({"pelican-1": [0.0, 0.0, 1.0]}, r"is \[0.0, 0.0, 1.0\]; give one of kw.PositionYaw"),
         ({"pelican-3": THERE}, "no vehicle 'pelican-3'.*'pelican-"),
         ({"pelican-3": [1.0]}, "no vehicle 'pelican-3'.*'pelican-"),
         (written(THERE, "position_world_m", [0.0, 1.0]), "must be three finite numbers"),

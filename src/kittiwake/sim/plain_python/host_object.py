@@ -9,7 +9,8 @@ import inspect
 import json
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -188,6 +189,21 @@ class HostObject:
             )
             raise OwnComponentError(message)
         return convert(self._flown.update(call.time_s, *call.arguments), self._held)
+
+    @contextmanager
+    def previewed(self) -> Generator[None]:
+        """Pass calls to a copy, and forget them afterwards.
+
+        Raises:
+            OwnComponentError: if the object cannot be copied.
+        """
+        kept = {**vars(self)}
+        # together, as the object holds the generator
+        self._flown, self._generator = copied((self._flown, self._generator))
+        try:
+            yield
+        finally:
+            vars(self).update(kept)
 
     def require_state(self) -> None:
         """Check that a checkpoint can hold the object.

@@ -6,7 +6,7 @@ arrays, lists and dictionaries if that of the user's ``state()`` does.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain
 from typing import Any, TypeAlias
@@ -180,6 +180,19 @@ def watched(fleet: Fleet) -> Generator[None]:
             # it is the user's, and not a failure of the component
             interrupt, host.failure = host.failure.cause, None
             raise interrupt
+
+
+@contextmanager
+def previewed(fleet: Fleet) -> Generator[None]:
+    """Compute steps without an effect on the fleet's components, of which copies are called.
+
+    Raises:
+        OwnComponentError: if one of them cannot be copied.
+    """
+    with ExitStack() as copies:
+        for host in _all_hosts(fleet):
+            copies.enter_context(host.previewed())
+        yield
 
 
 def first_failure(fleet: Fleet) -> HostFailure | None:
