@@ -269,6 +269,28 @@ def test_python_continues_a_run_by_its_folder(pelican, tmp_path):
         assert log.events == whole.events
 
 
+def test_a_flight_shorter_than_a_block_has_checkpoints(pelican, tmp_path):
+    def stop(time_s):
+        if time_s > 0.75:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        pelican.run(out=tmp_path, progress=stop, checkpoint_every_s=0.2, duration_s=1.0)
+    assert header_of(tmp_path)["record"]["tick"] == 30
+    log, whole = pelican.resume(tmp_path), pelican.run(duration_s=1.0)
+    # goes on to write them as often
+    assert header_of(tmp_path)["record"]["tick"] == 50
+    assert log.summary["steps"] == 50
+    np.testing.assert_allclose(log.values("pelican"), whole.values("pelican"), atol=1e-9)
+
+
+@pytest.mark.bits
+def test_short_blocks_have_the_bits_of_long_ones(pelican, tmp_path):
+    short = pelican.run(out=tmp_path, checkpoint_every_s=0.06, duration_s=1.0)
+    whole = pelican.run(duration_s=1.0)
+    assert short.values("pelican").tobytes() == whole.values("pelican").tobytes()
+
+
 def test_the_scenario_of_another_simulation_is_refused(pelican, tmp_path):
     stopped_run(pelican, tmp_path)
     other = kw.load("hover-pelican", {"time.log_rate_hz": 10, "vehicles.pelican.start.yaw_deg": 9})

@@ -135,7 +135,7 @@ def run(
             log = fly_live(loaded, ratio, page, folder, progress, joystick=joystick)
         else:
             simulation = Simulation(loaded)
-            flight = simulation.flight()
+            flight = simulation.flight(checkpoint_every_s=every_s)
             if every_s is not None:
                 fleet = simulation.program.fleet
                 flight.after_block = CheckpointWriter(folder, fleet, every_s)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil, isfinite
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,8 @@ from kittiwake.analysis.run_folder import refuse_foreign_file
 from kittiwake.core.errors import StateError
 from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.row_layout import RowBlock
-from kittiwake.runtime.saved_state import read_state, write_state
+from kittiwake.runtime.saved_state import read_header, read_state, write_state
+from kittiwake.scenario.size import MAX_STEPS
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.plain_python.hosts import (
     host_states,
@@ -23,6 +25,8 @@ from kittiwake.sim.plain_python.hosts import (
 
 CHECKPOINT_FILE = "checkpoint.npz"
 KIND = "checkpoint"
+# of the steps of an interval
+ROUNDING = 1e-6
 
 
 class CheckpointWriter:
@@ -47,7 +51,7 @@ class CheckpointWriter:
         if not continues:
             refuse_foreign_file(folder / CHECKPOINT_FILE)
         self._folder, self._fleet, self._every_s = folder, fleet, every_s
-        self._next_s: float | None = None
+        self._next_tick: int | None = None
 
     def __call__(self, flight: Flight) -> None:
         """Write a checkpoint after a block if one is due.
@@ -56,13 +60,13 @@ class CheckpointWriter:
             LogError: if it cannot be written.
         """
         # the state is that after the last recorded step
-        time_s = flight.record.tick / flight.rate_hz
-        if self._next_s is None:
+        tick, every = flight.record.tick, checkpoint_steps(self._every_s, flight.rate_hz)
+        if self._next_tick is None:
             began_s = 0.0 if flight.resumed_at_s is None else flight.resumed_at_s
-            self._next_s = began_s + self._every_s
-        if time_s < self._next_s:
+            self._next_tick = round(began_s * flight.rate_hz) + every
+        if tick < self._next_tick:
             return
-        self._next_s = time_s + self._every_s
+        self._next_tick = tick + every
         header = {
             "kind": KIND,
             "scenario": digest(self._folder / SCENARIO_FILE),
@@ -72,6 +76,11 @@ class CheckpointWriter:
             "components": host_states(self._fleet),
         }
         write_state(self._folder / CHECKPOINT_FILE, flight.state, header)
+
+
+def checkpoint_steps(every_s: float, rate_hz: float) -> int:
+    """Return the physics steps between two checkpoints, which no block should exceed."""
+    return max(1, ceil(min(every_s * rate_hz, MAX_STEPS) - ROUNDING))
 
 
 @dataclass(frozen=True)
@@ -94,10 +103,12 @@ class UnfinishedRun:
     Attributes:
         seed: seed of all random streams.
         duration_s: simulated time of the whole flight.
+        every_s: simulated time between its checkpoints; None if its checkpoint is damaged.
     """
 
     seed: int
     duration_s: float
+    every_s: float | None
 
 
 def require_unfinished(folder: Path) -> UnfinishedRun:
@@ -118,13 +129,26 @@ def require_unfinished(folder: Path) -> UnfinishedRun:
         message = f"the run in '{folder}' is complete; there is nothing to resume"
         raise StateError(message)
     try:
-        return UnfinishedRun(int(log.scenario["seed"]), float(log.scenario["time"]["duration_s"]))
+        duration_s = float(log.scenario["time"]["duration_s"])
+        return UnfinishedRun(int(log.scenario["seed"]), duration_s, _interval_s(folder))
     except (LookupError, TypeError, ValueError) as error:
         message = (
             f"'{folder / SCENARIO_FILE}' was changed after the checkpoint; restore it, or fly it "
             "from the start"
         )
         raise StateError(message) from error
+
+
+def _interval_s(folder: Path) -> float | None:
+    """Return the interval of the checkpoint in a run folder; None if it cannot be read.
+
+    That it is damaged is reported when its state is read.
+    """
+    try:
+        every_s = float(read_header(folder / CHECKPOINT_FILE)["every_s"])
+    except (StateError, LookupError, TypeError, ValueError):
+        return None
+    return every_s if isfinite(every_s) and every_s > 0.0 else None
 
 
 def require_scenario(folder: Path, scenario: PortableScenario) -> None:

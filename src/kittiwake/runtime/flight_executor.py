@@ -24,6 +24,8 @@ from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, wat
 from kittiwake.sim.state import FleetState
 
 BLOCK_STEPS = 500
+# a loop of one step is no loop, and rounds differently
+SHORTEST_BLOCK = 2
 BLOCK_BYTES = 64 * 2**20
 
 
@@ -71,11 +73,18 @@ class CompiledExecutor:
     """Executor of a compiled program, with optional external commands.
 
     Without a clock it flies as fast as possible.
+
+    Attributes:
+        program: the program of the fleet.
+        source: the source of external commands; None for none.
+        clock: the clock for which blocks wait; None for none.
+        most_steps: the length of the longest block without external commands.
     """
 
     program: Program
     source: CommandSource | None = None
     clock: RealTimeClock | None = None
+    most_steps: int = BLOCK_STEPS
     _block: RunBlock = field(init=False)
     _accelerations: Accelerations = field(init=False)
 
@@ -100,7 +109,8 @@ class CompiledExecutor:
             self._block = self.program.compile_block(self.source.steps, estimated_acceleration)
             self._accelerations = {}
         else:
-            length = max(1, min(BLOCK_STEPS, steps, BLOCK_BYTES // self.layout.row_bytes))
+            longest = max(SHORTEST_BLOCK, min(BLOCK_STEPS, self.most_steps))
+            length = max(1, min(longest, steps, BLOCK_BYTES // self.layout.row_bytes))
             if self.program.on_host:
                 # blocks of one length, with few steps beyond the end
                 length = ceil(steps / ceil(steps / length))

@@ -8,7 +8,8 @@ a leaf of the same path, shape and type, so that a file can neither run code nor
 import json
 import tokenize
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -60,13 +61,34 @@ def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
         StateError: if the file is none of ``write_state``, is damaged, or holds the state of other
             vehicles or components.
     """
+    with _opened(path) as archive:
+        return _read(archive, form)
+
+
+def read_header(path: Path) -> Parameters:
+    """Return the header of a file without its arrays.
+
+    Raises:
+        StateError: if the file is none of ``write_state``, or is damaged.
+    """
+    with _opened(path) as archive:
+        return _header(archive)
+
+
+@contextmanager
+def _opened(path: Path) -> Generator[zipfile.ZipFile]:
+    """Open a file, and report what is wrong with it.
+
+    Raises:
+        StateError: if it cannot be read.
+    """
     if not path.is_file():  # a device or a pipe may have no end
         problem = "is no regular file" if path.exists() else "does not exist"
         message = f"'{path}' {problem}; give a file that sim.save or a run has written"
         raise StateError(message)
     try:
         with zipfile.ZipFile(path) as archive:
-            return _read(archive, form)
+            yield archive
     except StateError as error:
         message = f"'{path}' {error}"
         raise StateError(message) from None
@@ -91,7 +113,7 @@ def read_state(path: Path, form: FleetState) -> tuple[FleetState, Parameters]:
         raise StateError(message) from error
 
 
-def _read(archive: zipfile.ZipFile, form: FleetState) -> tuple[FleetState, Parameters]:
+def _header(archive: zipfile.ZipFile) -> Parameters:
     header = json.loads(_array(archive, HEADER, HEADER_BYTES).astype(np.uint8).tobytes())
     if not isinstance(header, dict):
         message = "is no file of a state"
@@ -100,6 +122,11 @@ def _read(archive: zipfile.ZipFile, form: FleetState) -> tuple[FleetState, Param
     if type(version) is not int or version != FORMAT:
         message = f"is of format {version!r}; this version of Kittiwake reads format {FORMAT}"
         raise StateError(message)
+    return header
+
+
+def _read(archive: zipfile.ZipFile, form: FleetState) -> tuple[FleetState, Parameters]:
+    header = _header(archive)
     expected = {path: _array_form(leaf) for path, leaf in _leaves(form)}
     present = {
         name.removeprefix(STATE).removesuffix(".npy")

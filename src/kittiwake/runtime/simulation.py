@@ -28,12 +28,13 @@ from kittiwake.core.precision import Precision
 from kittiwake.geometry.scalar import Real
 from kittiwake.runtime.checkpoint import (
     CheckpointWriter,
+    checkpoint_steps,
     require_scenario,
     require_unfinished,
     resume_flight,
 )
 from kittiwake.runtime.commands import Commands
-from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
+from kittiwake.runtime.flight_executor import BLOCK_STEPS, CompiledExecutor, FlightExecutor
 from kittiwake.runtime.flight_record import FlownFlight, Memory
 from kittiwake.runtime.flight_results import FlightResults
 from kittiwake.runtime.loop import Flight
@@ -167,8 +168,8 @@ class Simulation:
             progress: called with the simulated time in seconds after each block of steps.
             checkpoint_every_s: simulated time between checkpoints in ``out``, from which
                 ``kw.resume`` continues a run that was cut off; by default none is written. One is
-                written after the block of up to 500 steps in which it is due, unless that is the
-                last one.
+                written after the block of steps in which it is due, unless that is the last one. A
+                block has 500 steps, or those of a shorter interval.
 
         Raises:
             ScenarioError: if the flight would have no step, or its log would be too large.
@@ -182,7 +183,7 @@ class Simulation:
                 "seconds, with a folder `out`"
             )
             raise ScenarioError(message)
-        flight = self.flight(duration_s, seed)
+        flight = self.flight(duration_s, seed, checkpoint_every_s=checkpoint_every_s)
         if out is None:
             memory = Memory()
             flight.fly(memory, progress)
@@ -220,7 +221,8 @@ class Simulation:
         seed, duration_s = unfinished.seed, unfinished.duration_s
         require_scenario(Path(folder), portable(self.scenario, seed, duration_s))
         with run_folder(Path(folder), self.scenario) as run:
-            flight = self.flight(duration_s, seed)
+            given_s = unfinished.every_s if checkpoint_every_s is None else checkpoint_every_s
+            flight = self.flight(duration_s, seed, checkpoint_every_s=given_s)
             flown = resume_flight(flight, self.program.fleet, run)
             every_s = flown.every_s if checkpoint_every_s is None else float(checkpoint_every_s)
             fleet = self.program.fleet
@@ -235,8 +237,11 @@ class Simulation:
         duration_s: Real | None = None,
         seed: int | None = None,
         executor: FlightExecutor | None = None,
+        checkpoint_every_s: Real | None = None,
     ) -> Flight:
         """Return a flight ready to be flown into a sink, by its own executor unless one is given.
+
+        Blocks of its own executor are not longer than the time between checkpoints.
 
         Raises:
             ScenarioError: if the flight would have no step, or its log would be too large.
@@ -244,8 +249,11 @@ class Simulation:
         if duration_s is not None:
             duration_s = float(duration_s)
         self.scenario.check_flight(duration_s)
+        most_steps = BLOCK_STEPS
+        if checkpoint_every_s is not None:
+            most_steps = checkpoint_steps(float(checkpoint_every_s), self.scenario.rate_hz)
         return Flight(
-            executor=executor or CompiledExecutor(self.program),
+            executor=executor or CompiledExecutor(self.program, most_steps=most_steps),
             seed=self.scenario.seed if seed is None else seed,
             duration_s=self.scenario.duration_s if duration_s is None else duration_s,
             log_every=self.scenario.log_every,
