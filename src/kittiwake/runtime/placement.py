@@ -1,7 +1,7 @@
 """Placement of a vehicle in flight: another start, from which all but its guidance begins anew."""
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
@@ -9,13 +9,16 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from kittiwake.core.errors import CommandError, did_you_mean
+from kittiwake.core.errors import CommandError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics, Start
+from kittiwake.core.units import stored_name
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.state_transfer import with_index_replaced
+from kittiwake.scenario.definition import as_plain
+from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.starts import lost_starts, near_pairs
 from kittiwake.sim.state import FleetState
@@ -23,18 +26,13 @@ from kittiwake.world.world import WorldModel
 
 
 def start_at(truth: Kinematics, motion: Mapping[str, Any]) -> Start:
-    """Return a motion as a start, with the given fields of ``Start`` in place of its own.
+    """Return a motion as a start, with given keys of a scenario's ``start`` in place of its own.
 
     Raises:
-        CommandError: if there is no such field.
+        ScenarioError: if there is no such key, or its value is not allowed.
     """
-    known = [field.name for field in fields(Start)]
-    for name in motion:
-        if name not in known:
-            message = f"a vehicle has no {name} to set. {did_you_mean(name, known)}"
-            raise CommandError(message)
     euler = truth.euler_world_from_body
-    present: dict[str, Any] = {
+    present = {
         "position_world_m": truth.position_world_m,
         "roll_rad": euler.roll_rad,
         "pitch_rad": euler.pitch_rad,
@@ -42,7 +40,11 @@ def start_at(truth: Kinematics, motion: Mapping[str, Any]) -> Start:
         "velocity_world_mps": truth.velocity_world_mps,
         "angular_velocity_body_radps": truth.angular_velocity_body_radps,
     }
-    return Start(**{**present, **motion})
+    replaced = {stored_name(key) for key in motion}
+    kept = {
+        key: jax.tree.map(float, value) for key, value in present.items() if key not in replaced
+    }
+    return build_component(Start, as_plain({**kept, **motion}), lambda _: "sim.set_state")
 
 
 def require_place(scenario: Scenario, vehicle: str, start: Start) -> None:

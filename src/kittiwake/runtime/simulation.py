@@ -449,10 +449,12 @@ class Simulation:
 
         Args:
             vehicle: its name.
-            motion: fields of ``kw.Start``, such as ``position_world_m=[0, 0, 5]``.
+            motion: keys of a scenario's ``start``, such as ``position_world_m=[0, 0, 5]`` and
+                ``yaw_deg=90``.
 
         Raises:
             CommandError: if there is no such vehicle, or if it would be lost there.
+            ScenarioError: if there is no such key, or its value is not allowed.
         """
         self._running_stepper().place(self.scenario, vehicle, motion)
 

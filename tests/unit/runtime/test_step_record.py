@@ -319,7 +319,7 @@ def test_what_is_not_set_stays(windy):
     for _ in range(20):
         windy.step()
     before = windy.observe()["tern-2"].truth
-    windy.set_state("tern-2", yaw_rad=1.0)
+    windy.set_state("tern-2", yaw_deg=np.degrees(1.0))
     after = windy.observe()["tern-2"].truth
     np.testing.assert_allclose(after.position_world_m, before.position_world_m)
     np.testing.assert_allclose(after.velocity_world_mps, before.velocity_world_mps, atol=1e-12)
@@ -333,9 +333,16 @@ def test_what_is_not_set_stays(windy):
     ("vehicle", "motion", "message"),
     [
         ("gul", {"yaw_rad": 1.0}, "Did you mean 'gull'"),
-        ("gull", {"position_m": [0, 0, 1]}, "no position_m to set. Did you mean 'position_world"),
+        (
+            "gull",
+            {"position_m": [0, 0, 1]},
+            "position_m: there is no such key. Did you mean 'posit",
+        ),
         ("gull", {"position_world_m": [0, 0, 100]}, "'gull' cannot be placed there: "),
-        ("gull", {"position_world_m": [0, 0, np.nan]}, "numbers that are not finite"),
+        ("gull", {"position_world_m": [0, 0, np.nan]}, "nan is not allowed; must be a finite"),
+        ("gull", {"position_world_m": [0, 0]}, "must be a list of exactly 3 numbers"),
+        ("gull", {"yaw_deg": "north"}, "sim.set_state: yaw_deg: 'north' is not allowed"),
+        ("gull", {"yaw_deg": 10, "yaw_rad": 0.1}, "yaw_rad is given as well; give one of them"),
     ],
 )
 def test_an_impossible_place_is_refused_and_changes_nothing(windy, vehicle, motion, message):

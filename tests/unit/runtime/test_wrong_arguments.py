@@ -183,6 +183,10 @@ CALLS = {
         "`steps`: got '10'; must be a whole number",
     ),
     "a number as vehicle": (lambda sim: sim.set_state(3), "`vehicle`: got 3; must be the name"),
+    "a height as position": (
+        lambda sim: sim.set_state("h", position_world_m=3.0),
+        "position_world_m: 3.0 is not allowed; must be a list of exactly 3 numbers",
+    ),
     "a model to add": (lambda sim: sim.add_vehicle("b", "os4"), r"Write kw.Vehicle\(model='os4'\)"),
     "a number to remove": (lambda sim: sim.remove_vehicle(3), "`name`: got 3"),
     "a number as file": (lambda sim: sim.save(3), "`path`: got 3"),
