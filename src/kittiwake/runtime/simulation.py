@@ -431,6 +431,9 @@ class Simulation:
     def state(self) -> FleetState:
         """State of a loop of ``step``, as the pure functions take it; it can be set.
 
+        Its leaves are arrays of JAX; those of NumPy may be set as well. Outside of JAX's 64-bit
+        mode JAX's functions round them to float32, which is refused: change them with NumPy.
+
         Time follows the state; if it jumps, the log begins there. Components in plain Python have
         their states apart from it, and continue with ``save`` and ``restore`` alone.
         """

@@ -1,9 +1,12 @@
 """State of a fleet that is stepped from Python, with its seed and time, in a file."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from kittiwake.core.errors import StateError
+import jax
+import numpy as np
+
+from kittiwake.core.errors import StateError, described_value
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.saved_state import read_state, write_state
 from kittiwake.scenario.size import MAX_STEPS
@@ -71,3 +74,37 @@ class SteppedState(NamedTuple):
             raise StateError(message)
         restore_host_states(program.fleet, components)
         return cls(state, seed, tick)
+
+
+def require_form(state: Any, form: FleetState) -> None:
+    """Check that a state that was given in Python fits a fleet, leaf by leaf.
+
+    Arrays of NumPy are as good as those of JAX.
+
+    Raises:
+        StateError: if it has another structure, or a leaf of another shape or type.
+    """
+    if not isinstance(state, FleetState):
+        message = (
+            f"`state`: got {described_value(state)}; must be a state of this simulation, such as "
+            "sim.state or sim.init(kw.seed_key(0))"
+        )
+        raise StateError(message)
+    if jax.tree.structure(state) != jax.tree.structure(form):
+        message = "`state`: got that of other vehicles or components; must be that of this fleet"
+        raise StateError(message)
+    expected = jax.tree_util.tree_leaves_with_path(form)
+    for (path, like), leaf in zip(expected, jax.tree.leaves(state), strict=True):
+        found = leaf if isinstance(leaf, jax.Array) else np.asarray(leaf)
+        name = f"`state{jax.tree_util.keystr(path)}`"
+        if found.shape != like.shape:
+            message = f"{name}: got the shape {found.shape} of other vehicles; must be {like.shape}"
+            raise StateError(message)
+        if found.dtype != like.dtype:
+            message = f"{name}: got {found.dtype}; must be {like.dtype}"
+            if like.dtype == np.float64 and found.dtype == np.float32:
+                message += (
+                    ". Outside of JAX's 64-bit mode JAX rounds to float32: change the state with "
+                    "NumPy, or inside `with jax.enable_x64(True):`"
+                )
+            raise StateError(message)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Array
 
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.core.errors import LogError, OwnComponentError, ScenarioError, StateError
+from kittiwake.core.errors import LogError, OwnComponentError, ScenarioError
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
@@ -28,7 +28,7 @@ from kittiwake.runtime.placement import placed, require_place, start_at
 from kittiwake.runtime.program import NO_COMMANDS, Program
 from kittiwake.runtime.state_transfer import transfer_state
 from kittiwake.runtime.step_record import SteppedFlight, StepRecord
-from kittiwake.runtime.stepped_state import SteppedState
+from kittiwake.runtime.stepped_state import SteppedState, require_form
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.size import steps_in
 from kittiwake.sim.fleet import Fleet
@@ -109,12 +109,10 @@ class Stepper:
         """Continue from another state of the same fleet; at another time the record begins anew.
 
         Raises:
-            StateError: if it is that of other vehicles or components.
+            StateError: if it is that of other vehicles or components, or of another precision.
         """
         program = self._program
-        if Packing.of(state) != self._packing:
-            message = "this state is that of other vehicles or components, or of another precision"
-            raise StateError(message)
+        require_form(state, program.shape)
         if (tick := int(state.tick)) != self._tick:
             self._begin(state, tick, self._recording)
             return

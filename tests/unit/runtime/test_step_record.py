@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 import pytest
 
@@ -286,8 +287,42 @@ def test_the_log_begins_again_at_a_state_of_another_time(windy):
 
 def test_a_state_of_other_vehicles_is_refused(windy, strict):
     other = kw.load(WINDY, {"vehicles.tern.count": 3})
-    with pytest.raises(StateError, match="this state is that of other vehicles"):
+    with pytest.raises(
+        StateError, match=r"`state\.groups.*: got the shape \(3,\) of other vehicles"
+    ):
         windy.state = other.init(kw.seed_key(0))
+
+
+def add_to_floats(state, convert):
+    def moved(leaf):
+        is_float = jax.numpy.issubdtype(leaf.dtype, jax.numpy.floating)
+        return convert(leaf) + 0.5 if is_float else leaf
+
+    return jax.tree.map(moved, state)
+
+
+def test_a_state_is_changed_with_numpy_in_any_mode_of_jax(windy):
+    windy.reset(seed=4)
+    before = windy.observe()["tern-1"].truth.position_world_m
+    with jax.enable_x64(False):
+        windy.state = add_to_floats(windy.state, np.asarray)
+    after = windy.observe()["tern-1"].truth.position_world_m
+    assert after.x - before.x == pytest.approx(0.5, abs=1e-12)
+
+
+def test_a_state_that_jax_has_rounded_is_refused_with_the_remedy(windy):
+    windy.reset(seed=4)
+    # as JAX's functions round outside of its 64-bit mode, with a warning
+    rounded = add_to_floats(windy.state, lambda leaf: np.asarray(leaf, np.float32))
+    words = r"`state\.groups\[0\].*`: got float32; must be float64\. .*with NumPy, or inside"
+    with pytest.raises(StateError, match=words):
+        windy.state = rounded
+
+
+@pytest.mark.parametrize("given", ["here", None, {}, kw.Start()])
+def test_what_is_no_state_is_refused(windy, given):
+    with pytest.raises(StateError, match="`state`: got .*; must be a state of this simulation"):
+        windy.state = given
 
 
 # placement
