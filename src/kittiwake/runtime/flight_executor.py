@@ -17,10 +17,10 @@ from kittiwake.runtime.command_source import (
     reports_of,
 )
 from kittiwake.runtime.commands import Commands
-from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.program import NO_COMMANDS, Program, RunBlock
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
-from kittiwake.scenario.own_components.host_object import HostFailure
+from kittiwake.sim.plain_python.host_object import HostFailure
+from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched
 from kittiwake.sim.state import FleetState
 
 BLOCK_STEPS = 500

@@ -42,7 +42,7 @@ from kittiwake.analysis.plots.traces import find_losses, partner_of, select_trac
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 from kittiwake.core.errors import LogError
 from kittiwake.core.keys import seed_key
-from kittiwake.runtime.simulation import load
+from kittiwake.runtime.loading import load
 
 RATE_HZ = 10.0
 QUANTITIES = ("non-finite position_world_m", "x_m", "y_m", "z_m")
