@@ -572,6 +572,13 @@ def test_long_logs_are_thinned_to_two_thousand_rows_with_first_and_last():
     assert "one row in 5 drawn" in words(draw_overview(log))[2]
 
 
+def test_paths_of_vehicles_that_flew_for_different_times_are_drawn_together(figures):
+    log = Log({"early": tour(120), "long": tour(301)}, (), WAYPOINT_TOUR)
+    figure = draw_overview(log, None)
+    lengths = {len(line.get_data_3d()[0]) for line in figure.axes[0].lines}
+    assert {120, 301} <= lengths
+
+
 def test_lost_vehicles_of_a_crowd_are_always_drawn():
     names = [f"gull-{n}" for n in range(500)]
     lost = {f"gull-{n}" for n in (3, 77, 401)}
