@@ -1,6 +1,7 @@
 """Simulation: run a scenario, step it with a custom controller, or use its pure functions."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ from kittiwake.runtime.placement import require_room
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.pure_functions import PureFunctions
 from kittiwake.runtime.recorded_flight import fly_into
+from kittiwake.runtime.step_score import StepScore
 from kittiwake.runtime.stepper import RecordSettings, Stepper
 from kittiwake.scenario.definition import Vehicle
 from kittiwake.scenario.scenario import Scenario
@@ -100,6 +102,7 @@ class Simulation:
         self.precision: Precision = precision
         self._set(scenario, self._fleet(scenario))
         self._stepper: Stepper | None = None
+        self._score: StepScore | None = None
         # with the vehicles that have been removed in flight
         self.flown = scenario
 
@@ -291,6 +294,7 @@ class Simulation:
             self._stepper.set_parameters(fleet, scenario.vehicles)
         flown = with_vehicles_of(scenario, self.flown)
         self._set(scenario, fleet)
+        self._score = None
         self.flown = flown
 
     @checked_arguments(name=VEHICLE_NAME, vehicle=VEHICLE)
@@ -367,7 +371,11 @@ class Simulation:
             self._stepper = Stepper(with_new_hosts(self.fleet), self.scenario.vehicles)
         recording = self._recording(record=record)
         self.flown = self.scenario
-        self._stepper.reset(self.scenario.seed if seed is None else seed, recording)
+        seed = self.scenario.seed if seed is None else seed
+        self._stepper.reset(seed, recording)
+        # without the commander of a task nothing is scored
+        is_scored = record and self.program.fleet.commander is not None
+        self._score = StepScore(self.program.fleet, self.scenario, seed) if is_scored else None
         return self.observe()
 
     def observe(self) -> Observations:
@@ -393,12 +401,16 @@ class Simulation:
 
         Its rows are those of ``run`` to rounding. The last one holds the command of the step to
         come, for which copies of components in plain Python are called; where they cannot be
-        copied, the log ends with the step before. The return of a task is not computed.
+        copied, the log ends with the step before. For the return of a task the commands are flown
+        again; it is None after changes beside commands, such as those of ``set_state``.
 
         Raises:
             LogError: if nothing was recorded, since ``reset`` was called with ``record=False``.
         """
-        return self.finished_log(*self._running_stepper().flown())
+        flight, memory = self._running_stepper().flown()
+        if self._score is not None:
+            flight = replace(flight, state=self._score.state())
+        return self.finished_log(flight, memory)
 
     @checked_arguments(path=FILE)
     def save(self, path: str | PathLike[str]) -> None:
@@ -423,6 +435,7 @@ class Simulation:
             StateError: if the file is no such file, or holds the state of other vehicles or
                 components.
         """
+        self._score = None
         self._running_stepper().restore(Path(path), self._recording(record=True))
         self.flown = self.scenario
         return self.observe()
@@ -442,6 +455,7 @@ class Simulation:
     @state.setter
     def state(self, state: FleetState) -> None:
         self._running_stepper().set_state(state)
+        self._score = None
 
     @checked_arguments(vehicle=VEHICLE_NAME)
     def set_state(self, vehicle: str, **motion: Any) -> None:
@@ -460,6 +474,7 @@ class Simulation:
             ScenarioError: if there is no such key, or its value is not allowed.
         """
         self._running_stepper().place(self.scenario, vehicle, motion)
+        self._score = None
 
     def step(self, commands: Commands | None = None) -> Observations:
         """Advance by a physics step; vehicles without a command follow the scenario's guidance.
@@ -475,7 +490,10 @@ class Simulation:
                 something else than a command.
         """
         stepper = self._running_stepper()
-        stepper.step({} if commands is None else commands)
+        given = {} if commands is None else commands
+        stepper.step(given)
+        if self._score is not None:
+            self._score.add(given)
         return stepper.observe()
 
     @checked_arguments(vehicle=VEHICLE_NAME, step=TEXT)
@@ -488,6 +506,7 @@ class Simulation:
             CommandError: if there is no such vehicle, or no such step in its mission.
         """
         self._running_stepper().jump_to_mission_step(vehicle, step)
+        self._score = None
 
     @checked_arguments(vehicle=VEHICLE_NAME)
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
@@ -500,6 +519,7 @@ class Simulation:
             CommandError: if there is no such vehicle, or it has no such behavior.
         """
         self._running_stepper().set_active_behaviors(vehicle, behaviors)
+        self._score = None
 
     @property
     def _results(self) -> FlightResults:

@@ -238,7 +238,7 @@ def task_metrics(scenario: Scenario, state: FleetState) -> Parameters:
         return {}
     name = entry if isinstance(entry, str) else entry["type"]
     if state.commander is None:
-        reason = _misfit(scenario) or "a loop of steps does not compute the reward; run does"
+        reason = _misfit(scenario) or "the loop was changed beside its commands, or restored"
         return {KEY: {"name": name, "return": None, "reason": reason}}
     own: TaskState = state.commander
     metrics = {key: _finite(value) for key, value in own.metrics.items()}

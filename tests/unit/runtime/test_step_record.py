@@ -182,6 +182,31 @@ def test_a_flight_is_the_same_recorded_or_not(windy):
     assert ends[0] == ends[1]
 
 
+@pytest.mark.slow
+def test_a_task_has_the_return_of_a_run():
+    simulation = kw.load("keep-spot", {"time.duration_s": 1.0})
+    expected = simulation.run().summary["metrics"]["task"]
+    assert expected["return"] < 0.0
+    simulation.reset()
+    returns = []
+    while not simulation.done:
+        simulation.step()
+        if simulation.time_s in (0.5, 0.9):
+            returns.append(simulation.log().summary["metrics"]["task"]["return"])
+    found = simulation.log().summary["metrics"]["task"]
+    assert found == pytest.approx(expected, abs=1e-9)
+    assert 0.0 > returns[0] > returns[1] > found["return"]
+    # commands count as they were given
+    simulation.reset()
+    while not simulation.done:
+        simulation.step({"pelican": kw.AttitudeThrottle(0.3, 0.0, 0.59, 0.0, 12.0)})
+    assert simulation.log().summary["metrics"]["task"]["return"] < found["return"]
+    simulation.set_state("pelican", yaw_deg=10)
+    unknown = simulation.log().summary["metrics"]["task"]
+    assert unknown["return"] is None
+    assert "changed beside its commands" in unknown["reason"]
+
+
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_lost_vehicle_ends_a_loop_where_the_scenario_says_so(windy, strict, ends):
     simulation = strict if ends else windy
