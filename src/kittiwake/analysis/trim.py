@@ -22,7 +22,7 @@ from jaxtyping import Array, Float
 
 from kittiwake.analysis.coordinates import Coordinates, numbers
 from kittiwake.analysis.newton import newton
-from kittiwake.core.arguments import NUMBER, VECTOR, Rule, checked_arguments
+from kittiwake.core.arguments import NUMBER, VECTOR, ArgumentRule, checked_arguments
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.columns import from_columns, to_columns
 from kittiwake.core.errors import ScenarioError, TrimError, described_value
@@ -159,7 +159,7 @@ class TrimProblem(eqx.Module):
 
 
 @checked_arguments(
-    world=Rule(lambda value: isinstance(value, World | WorldModel), "a kw.World"),
+    world=ArgumentRule(lambda value: isinstance(value, World | WorldModel), "a kw.World"),
     position_world_m=VECTOR,
     velocity_world_mps=VECTOR,
     yaw_rad=NUMBER,

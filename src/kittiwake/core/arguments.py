@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import numpy as np
 
 from kittiwake.core.errors import (
+    KittiwakeError,
     ScenarioError,
     described_value,
     unknown_argument,
@@ -25,24 +26,26 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Rule(NamedTuple):
+class ArgumentRule(NamedTuple):
     """Allowed values of an argument.
 
     Attributes:
         allows: returns True for an allowed value.
         allowed: the allowed values in words.
         instead: returns what to write instead of a value; empty for nothing more.
+        error: the type of the error.
     """
 
     allows: Callable[[Any], bool]
     allowed: str
     instead: Callable[[Any], str] = lambda _: ""
+    error: type[KittiwakeError] = ScenarioError
 
     def require(self, name: str, value: Any) -> None:
         """Refuse a value that is not allowed.
 
         Raises:
-            ScenarioError: with the given and the allowed values.
+            KittiwakeError: with the given and the allowed values.
         """
         if not self.allows(value):
             advice = self.instead(value)
@@ -50,7 +53,7 @@ class Rule(NamedTuple):
                 advice = f"{value.__name__}(...)"
             end = f". Write {advice}" if advice else ""
             message = f"`{name}`: got {described_value(value)}; must be {self.allowed}{end}"
-            raise ScenarioError(message)
+            raise self.error(message)
 
 
 def _is_number(value: Any) -> bool:
@@ -68,29 +71,33 @@ def _is_vector(value: Any) -> bool:
     return len(value) == len("xyz") and all(map(_is_number, value))
 
 
-NUMBER = Rule(_is_number, "a finite number")
-SECONDS = Rule(_is_number, "a number of seconds, such as 20")
-WHOLE = Rule(
+NUMBER = ArgumentRule(_is_number, "a finite number")
+SECONDS = ArgumentRule(_is_number, "a number of seconds, such as 20")
+WHOLE = ArgumentRule(
     lambda value: isinstance(value, int | np.integer) and not isinstance(value, bool),
     "a whole number",
 )
-TEXT = Rule(lambda value: isinstance(value, str), "text")
-VEHICLE_NAME = Rule(lambda value: isinstance(value, str), "the name of a vehicle, such as 'h'")
-FILE = Rule(
+TEXT = ArgumentRule(lambda value: isinstance(value, str), "text")
+VEHICLE_NAME = ArgumentRule(
+    lambda value: isinstance(value, str), "the name of a vehicle, such as 'h'"
+)
+FILE = ArgumentRule(
     lambda value: isinstance(value, str | PathLike), "the path of a file or folder, as text"
 )
-FUNCTION = Rule(
+FUNCTION = ArgumentRule(
     lambda value: callable(value) and not isinstance(value, type),
     "a function",
     lambda value: "progress=print" if value is True else "",
 )
-VECTOR = Rule(_is_vector, "three finite numbers, such as [0, 0, 10]")
+VECTOR = ArgumentRule(_is_vector, "three finite numbers, such as [0, 0, 10]")
 
 
 class _Signature:
     """Arguments of a function, and the rules of some of them."""
 
-    def __init__(self, function: Callable[..., Any], owner: str, rules: Mapping[str, Rule]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], owner: str, rules: Mapping[str, ArgumentRule]
+    ) -> None:
         parameters = signature(function).parameters
         named = [one for one in parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
         self._owner, self._rules, self._parameters = owner, rules, parameters
@@ -130,7 +137,9 @@ class _Signature:
                 rule.require(name, given[name])
 
 
-def checked_arguments(owner: str = "", **rules: Rule) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def checked_arguments(
+    owner: str = "", **rules: ArgumentRule
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Return a decorator that refuses wrong arguments of a function with the allowed ones.
 
     Args:

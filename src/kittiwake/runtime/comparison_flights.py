@@ -9,7 +9,7 @@ from kittiwake.analysis.comparison import Comparison
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.response import COMMAND, Trial, command_spans, response
 from kittiwake.analysis.table import Table
-from kittiwake.core.arguments import WHOLE, Rule, checked_arguments
+from kittiwake.core.arguments import WHOLE, ArgumentRule, checked_arguments
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.simulation import Simulation
@@ -19,9 +19,9 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variants import variants
 
 
-def _several(example: str) -> Rule:
+def _several(example: str) -> ArgumentRule:
     """Return the rule of a mapping, or of several items."""
-    return Rule(
+    return ArgumentRule(
         lambda value: (
             isinstance(value, Mapping | Sequence)
             and not isinstance(value, str)
@@ -32,7 +32,7 @@ def _several(example: str) -> Rule:
 
 
 @checked_arguments(
-    scenario=Rule(
+    scenario=ArgumentRule(
         lambda value: isinstance(value, str | PathLike | Scenario),
         "a library name, the path of a file, or a kw.Scenario",
         lambda value: "sim.scenario" if isinstance(value, Simulation) else "",

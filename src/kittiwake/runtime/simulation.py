@@ -20,10 +20,10 @@ from kittiwake.core.arguments import (
     TEXT,
     VEHICLE_NAME,
     WHOLE,
-    Rule,
+    ArgumentRule,
     checked_arguments,
 )
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import ScenarioError, StateError
 from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import Precision
 from kittiwake.geometry.scalar import Real
@@ -61,25 +61,25 @@ from kittiwake.sim.plain_python.hosts import with_hosts_of, with_new_hosts
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.tasks.task_commander import commander_of
 
-SCENARIO = Rule(
+SCENARIO = ArgumentRule(
     lambda value: isinstance(value, Scenario),
     "a kw.Scenario",
     lambda value: f"kw.load({value!r})" if isinstance(value, str) else "",
 )
-VEHICLE = Rule(
+VEHICLE = ArgumentRule(
     lambda value: isinstance(value, Vehicle | Mapping),
     "a kw.Vehicle, or a mapping as in a scenario file",
     lambda value: f"kw.Vehicle(model={value!r})" if isinstance(value, str) else "",
 )
-KEY = Rule(
+KEY = ArgumentRule(
     lambda value: isinstance(value, jax.Array),
     "a key, such as kw.seed_key(0)",
     lambda value: f"kw.seed_key({value})" if WHOLE.allows(value) else "",
 )
-STATE = Rule(
+STATE = ArgumentRule(
     lambda value: isinstance(value, FleetState), "a state, such as sim.init(kw.seed_key(0))"
 )
-SAVED = FILE._replace(allowed="the path of a file that sim.save has written")
+SAVED = FILE._replace(allowed="the path of a file that sim.save has written", error=StateError)
 
 
 class Simulation:

@@ -10,7 +10,7 @@ import equinox as eqx
 import numpy as np
 from typing_extensions import override
 
-from kittiwake.core.arguments import VECTOR, Rule, checked_arguments
+from kittiwake.core.arguments import VECTOR, ArgumentRule, checked_arguments
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.core.specification import ComponentSpec
@@ -24,7 +24,7 @@ Vector: TypeAlias = Any
 D = TypeVar("D")
 
 
-def _checked(**rules: Rule) -> Callable[[type[D]], type[D]]:
+def _checked(**rules: ArgumentRule) -> Callable[[type[D]], type[D]]:
     """Return a decorator with which a data class refuses wrong arguments."""
 
     def decorate(definition: type[D]) -> type[D]:
@@ -53,22 +53,24 @@ def _start_instead(given: Any) -> str:
     return f"start={{'position_world_m': {[float(part) for part in given]}}}"
 
 
-def _named(example: str) -> Rule:
-    return Rule(lambda value: isinstance(value, Mapping), f"a mapping of names, such as {example}")
+def _named(example: str) -> ArgumentRule:
+    return ArgumentRule(
+        lambda value: isinstance(value, Mapping), f"a mapping of names, such as {example}"
+    )
 
 
 @_checked(
-    model=Rule(
+    model=ArgumentRule(
         lambda value: isinstance(value, str),
         "the name of a vehicle model, such as 'hummingbird'",
         _model_instead,
     ),
-    dynamics=Rule(
+    dynamics=ArgumentRule(
         lambda value: isinstance(value, ComponentSpec),
         "a model with parameters, such as kw.vehicles.hummingbird(mass_kg=0.6)",
         _model_instead,
     ),
-    start=Rule(
+    start=ArgumentRule(
         lambda value: isinstance(value, Start | Mapping),
         "a kw.Start, or a mapping of its fields",
         _start_instead,
@@ -143,7 +145,7 @@ class Vehicle:
 
 
 @_checked(
-    obstacles=Rule(
+    obstacles=ArgumentRule(
         lambda value: isinstance(value, Mapping | list | tuple),
         "obstacles by name, or in a list",
         lambda value: f"obstacles=[{value!r}]" if isinstance(value, ComponentSpec) else "",

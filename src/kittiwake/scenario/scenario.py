@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from kittiwake.contact.engine import AbstractPhysics
 from kittiwake.control.feed_forward import uses_acceleration
-from kittiwake.core.arguments import Rule, checked_arguments
+from kittiwake.core.arguments import ArgumentRule, checked_arguments
 from kittiwake.core.commands import MotorsOff, VelocityYaw
 from kittiwake.core.errors import OTHER_NAMES, ScenarioError, unknown_argument
 from kittiwake.core.specification import ComponentSpec
@@ -91,11 +91,11 @@ class Scenario:
 
     @checked_arguments(
         "Scenario",
-        world=Rule(
+        world=ArgumentRule(
             lambda value: isinstance(value, World | Mapping),
             "a kw.World, or a mapping as in a scenario file",
         ),
-        vehicles=Rule(
+        vehicles=ArgumentRule(
             lambda value: isinstance(value, Mapping) and all(map(_is_vehicle, value.values())),
             "a mapping of names, such as {'h': kw.Vehicle(...)}",
             lambda value: f"vehicles={_vehicles_instead(value)}",

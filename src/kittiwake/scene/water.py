@@ -7,6 +7,7 @@ The wave realization is that of a flight with the same seed in double precision.
 from collections.abc import Callable
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
@@ -90,8 +91,9 @@ def _compiled(flight: FlightInfo) -> Callable[[float, Positions], Array]:
     def heights(time_s: Real, positions: Float[Array, "points 2"]) -> Float[Array, " points"]:
         _, waves = sea.step(initial, time_s, 0.0, key)
 
-        def height(position: Float[Array, "2"]) -> Real:
-            return waves.under(Waterplane(position[0], position[1])).height_world_m
+        def height(position: Float[Array, "2"]) -> Float[Array, ""]:
+            below = waves.under(Waterplane(position[0], position[1]))
+            return jnp.asarray(below.height_world_m)
 
         return jax.vmap(height)(positions)
 
