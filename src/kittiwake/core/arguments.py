@@ -56,13 +56,18 @@ class ArgumentRule(NamedTuple):
             raise self.error(message)
 
 
-def _is_number(value: Any) -> bool:
+def _is_real(value: Any) -> bool:
     if isinstance(value, bool | str | bytes) or np.ndim(value) != 0:
         return False
     try:
-        return isfinite(float(value))
+        float(value)
     except (TypeError, ValueError, OverflowError):
         return False
+    return True
+
+
+def _is_number(value: Any) -> bool:
+    return _is_real(value) and isfinite(float(value))
 
 
 def _is_vector(value: Any) -> bool:
@@ -72,7 +77,8 @@ def _is_vector(value: Any) -> bool:
 
 
 NUMBER = ArgumentRule(_is_number, "a finite number")
-SECONDS = ArgumentRule(_is_number, "a number of seconds, such as 20")
+# its range is that of the flight, which is checked where it is known
+SECONDS = ArgumentRule(_is_real, "a number of seconds, such as 20")
 WHOLE = ArgumentRule(
     lambda value: isinstance(value, int | np.integer) and not isinstance(value, bool),
     "a whole number",

@@ -355,7 +355,7 @@ def test_a_time_after_the_flight_is_refused(scenario):
         ("hummingbird", r"got the vehicle model 'hummingbird'; .*kw.trim\('hummingbird'\)"),
         (kw.Vehicle(model="os4"), r"got a Vehicle; must be a steady state, such as kw.trim"),
         ("hover-humingbird", "Did you mean 'hover-hummingbird'"),
-        (3, "got a int; must be a steady state"),
+        (3, "got 3; must be a steady state"),
     ],
 )
 def test_only_steady_states_and_scenarios_are_linearized(point, words):

@@ -161,7 +161,10 @@ def test_a_simulation_needs_a_scenario():
 CALLS = {
     "a text as duration": (lambda sim: sim.run("10"), "`duration_s`: got '10'; must be a number"),
     "two durations": (lambda sim: sim.run(np.ones(2)), r"`duration_s`: got an array of shape \(2"),
-    "no finite duration": (lambda sim: sim.run(float("nan")), "`duration_s`: got nan"),
+    "no finite duration": (
+        lambda sim: sim.run(float("nan")),
+        "nan s is not allowed; must be at least one step",
+    ),
     "another name": (lambda sim: sim.run(duration=3), "Did you mean 'duration_s'"),
     "a number as folder": (lambda sim: sim.run(out=3), "`out`: got 3; must be the path"),
     "a flag as progress": (lambda sim: sim.run(progress=True), "a function. Write progress=print"),
