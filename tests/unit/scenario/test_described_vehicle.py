@@ -7,10 +7,10 @@ import pytest
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.described_vehicle import MAX_CHARACTERS, DescribedVehicle
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import load_scenario
-from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.vehicle_changes import (
     MAX_ADDED_TO,
     require_few,
