@@ -6,9 +6,11 @@ import time
 
 import numpy as np
 import pytest
-from tests.system.test_hub import STILL, TOKEN, Raw, eventually, replace_all
+from tests.system.commands import kittiwake_does
+from tests.system.test_hub import STILL, TOKEN, Raw, eventually, free_ports, replace_all
 from tests.unit.adapters.flocks import Point, start_m, write_scenario
 
+import kittiwake.cli.run
 from kittiwake.adapters.hub.client import Member
 from kittiwake.adapters.hub.control_connection import CONTROL
 from kittiwake.adapters.hub.controller import HubController
@@ -30,6 +32,7 @@ from kittiwake.adapters.hub.packets import (
     encode,
 )
 from kittiwake.adapters.hub.server import Hub, serving
+from kittiwake.analysis.log import Log
 from kittiwake.core.errors import HubError
 from kittiwake.scenario.load import load_scenario
 
@@ -49,6 +52,13 @@ FLOCK = {
 }
 GULL = json.dumps(FLOCK)
 LIMITS = Limits(frames_hz=1e9, burst=1e9, silence_s=60.0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_programs_stay_with_the_tests():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kittiwake.cli.run, "keep_compiled", lambda: None)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -153,26 +163,29 @@ def test_members_keep_their_set_points_in_lockstep_while_others_come_and_go(scen
 
 def test_lockstep_waits_for_the_first_update_of_an_added_member(flock_server):
     hub = Hub(flock_server, LIMITS, lockstep=True)
-    with serving(hub, control_port=0) as ports:
-        with Raw(ports["drone-1"]) as one, Raw(ports["drone-2"], "drone-2") as two:
+    with (
+        serving(hub, control_port=0) as ports,
+        Raw(ports["drone-1"]) as one,
+        Raw(ports["drone-2"], "drone-2") as two,
+    ):
+        one.send(one.update())
+        two.send(two.update())
+        assert (one.receive().number, two.receive().number) == (1, 1)
+        with Control(ports[CONTROL]) as control:
+            added = control.add("gull")
+        assert isinstance(added, VehicleAdded)
+        # not waited for before it has joined
+        one.send(one.update())
+        two.send(two.update())
+        assert (one.receive().number, two.receive().number) == (2, 2)
+        with Raw(added.port, "gull") as gull:
             one.send(one.update())
             two.send(two.update())
-            assert (one.receive().number, two.receive().number) == (1, 1)
-            with Control(ports[CONTROL]) as control:
-                added = control.add("gull")
-            assert isinstance(added, VehicleAdded)
-            # not waited for before it has joined
-            one.send(one.update())
-            two.send(two.update())
-            assert (one.receive().number, two.receive().number) == (2, 2)
-            with Raw(added.port, "gull") as gull:
-                one.send(one.update())
-                two.send(two.update())
-                time.sleep(0.2)
-                assert hub.counters.batches == 2
-                gull.send(gull.update())
-                assert one.receive().number == 3
-                assert gull.receive().number == 1
+            time.sleep(0.2)
+            assert hub.counters.batches == 2
+            gull.send(gull.update())
+            assert one.receive().number == 3
+            assert gull.receive().number == 1
 
 
 def test_members_that_follow_are_told_before_their_next_answer(flock_server):
@@ -285,3 +298,97 @@ def test_packets_of_vehicles_fit_into_frames():
     for packet in (AddVehicle(2**63, name, vehicle), VehicleAdded(name, 65535, vehicle, 2**63)):
         assert len(encode(packet)) <= MAX_FRAME
         to_frame(encode(packet))
+
+
+def served(scenario, base_port, out, *options):
+    """Return the log of a served flight."""
+    command = ("serve", scenario, "--hub", "--base-port", base_port, "--out", out, "--json")
+    answer = kittiwake_does(*command, *options)
+    assert answer.status == 0, answer.err
+    return Log.read(out)
+
+
+def change_in_flight(hub, ports, changes):
+    """Make changes at numbers of turns."""
+    for batches, change in changes:
+        assert eventually(lambda batches=batches: hub.counters.batches >= batches, 120.0)
+        with HubController(port=ports[CONTROL]) as controller:
+            change(controller)
+
+
+TERN = json.dumps({**FLOCK, "team": "terns", "start": {"position_world_m": [40, 40, 9]}})
+
+
+def flown_by_hub(scenario, out, changes=()):
+    """Return the log of a flight in lockstep, with changes at numbers of turns."""
+    flock_server = FlockServer(load_scenario(scenario))
+    hub, base_port = Hub(flock_server, lockstep=True), free_ports(2)
+    with serving(hub, base_port=base_port, control_port=0) as ports:
+        early = [one for one in changes if one[0] == 0]
+        change_in_flight(hub, ports, early)
+        later = [one for one in changes if one[0] > 0]
+        thread = threading.Thread(target=change_in_flight, args=(hub, ports, later))
+        thread.start()
+        log = served(scenario, base_port, out, "--lockstep", "--duration", "5")
+        thread.join()
+    assert hub.counters.lost == 0
+    return log
+
+
+@pytest.mark.slow
+def test_served_flight_follows_the_hub_in_lockstep(tmp_path, scenario):
+    changes = [
+        (20, lambda controller: controller.add_vehicle("tern", TERN)),
+        (60, lambda controller: controller.remove_vehicle("tern")),
+    ]
+    quiet = flown_by_hub(scenario, tmp_path / "quiet")
+    busy = flown_by_hub(scenario, tmp_path / "busy", changes)
+    assert (quiet.names, busy.names) == (("drone-1", "drone-2"), ("drone-1", "drone-2", "tern"))
+    events = [event.event for event in busy.events if event.vehicle == "tern"]
+    assert (events[0], events[-1]) == ("added", "removed")
+    times = busy.column("tern", "time_s")
+    assert 0.5 < times[0] < times[-1] < 4.9
+    # it flew as the hub told it, to the target
+    assert busy.column("tern", "vx_mps").min() < -0.3
+    for name in quiet.names:
+        before = round(times[0] * 100)
+        np.testing.assert_array_equal(busy.values(name)[:before], quiet.values(name)[:before])
+        # sums over the neighbors are rounded in another way
+        np.testing.assert_allclose(busy.values(name), quiet.values(name), rtol=0, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_vehicles_that_were_changed_before_a_flight_are_changed_in_it_reproducibly(
+    tmp_path, scenario
+):
+    changes = [(0, lambda controller: controller.add_vehicle("tern", TERN))]
+    one, other = (flown_by_hub(scenario, tmp_path / name, changes) for name in ("one", "other"))
+    assert one.names == ("drone-1", "drone-2", "tern")
+    # from the second update on
+    assert one.column("tern", "time_s")[0] == pytest.approx(0.04)
+    for name in one.names:
+        np.testing.assert_array_equal(one.values(name), other.values(name))
+
+
+@pytest.mark.slow
+def test_served_flight_follows_the_hub_in_real_time(tmp_path, scenario):
+    flock_server = FlockServer(load_scenario(scenario))
+    # hub and flight share an interpreter here
+    hub, base_port = Hub(flock_server, LIMITS), free_ports(2)
+    with serving(hub, base_port=base_port, control_port=0) as ports:
+
+        def remove(controller):
+            assert eventually(lambda: "tern" in hub._sessions.members, 60.0)
+            time.sleep(1.0)
+            controller.remove_vehicle("tern")
+
+        changes = [(20, lambda controller: controller.add_vehicle("tern", TERN)), (30, remove)]
+        thread = threading.Thread(target=change_in_flight, args=(hub, ports, changes))
+        thread.start()
+        log = served(scenario, base_port, tmp_path / "out", "--duration", "30")
+        thread.join()
+    assert hub.counters.lost == 0
+    events = [event.event for event in log.events if event.vehicle == "tern"]
+    assert (events[0], events[-1]) == ("added", "removed")
+    assert np.ptp(log.column("tern", "x_m")) > 0.3
+    assert log.column("drone-1", "time_s")[-1] == pytest.approx(30.0)

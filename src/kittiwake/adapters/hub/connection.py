@@ -101,6 +101,8 @@ class MemberConnection(AbstractHubConnection):
         self.joined, self._follows = True, packet.follows
         self._sessions.join(self.name, self, packet.position_m, now_s)
         self._send(Accepted(CONNECTION_NUMBER))
+        for change in self._sessions.changes:
+            self.tell(change)
 
     @override
     def _execute(self, packet: Numbered, now_s: float) -> None:

@@ -41,7 +41,9 @@ class _Change(NamedTuple):
     """A built change of the vehicles, and the connection of the one that is added, if any."""
 
     scenario: Scenario
+    flown: Scenario
     program: Program
+    layout: RowLayout
     fresh: FleetState
     joined: dict[str, Member]
 
@@ -68,8 +70,10 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
     ) -> None:
         self._compiled = CompiledExecutor(simulation.program, source, clock)
         self.layout: RowLayout = self._compiled.layout
-        # of the newest program, in the thread
-        self.flown = self._built = simulation.scenario
+        self.flown = simulation.scenario
+        # of the newest program, in the thread: its scenario, and those of all that have flown
+        self._built = self._known = self.flown
+        self._known_layout = self.layout
         self._source, self._join, self._lockstep = source, join, lockstep
         self._thread = ThreadPoolExecutor(1, "hub-vehicles")
         self._changes: deque[Future[_Change | None]] = deque()
@@ -128,14 +132,17 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
             types = command_types(scenario.vehicles)
             program = commanded_program(fleet, scenario.vehicles, types)
             program.compile_block(self._source.steps, estimated_acceleration)
-            fresh = program.start(self._seed)
+            fresh, flown = program.start(self._seed), with_new_vehicles_of(self._known, scenario)
+            # traced here, as the flight does not wait
+            layout = program.layout.joined(self._known_layout).of(scenario.vehicles)
             if isinstance(notice, VehicleAdded):
                 joined[notice.name] = self._join(scenario, notice.name, notice.port)
         except KittiwakeError as error:
             logger.warning("%s: the flight does not follow the hub: %s", notice.name, error)
             return None
-        self._built = scenario
-        return _Change(scenario, program, fresh, joined)
+        self._built, self._known = scenario, flown
+        self._known_layout = program.layout.joined(self._known_layout)
+        return _Change(scenario, flown, program, layout, fresh, joined)
 
     def _changed(self, notice: VehicleNotice) -> Scenario:
         """Return the scenario with a change of the hub."""
@@ -143,7 +150,6 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
             return without_vehicle(self._built, notice.name)
         vehicle = DescribedVehicle.parse(notice.vehicle, "vehicle")
         scenario = with_vehicle(self._built, notice.name, vehicle)
-        with_new_vehicles_of(self.flown, scenario)
         scenario.check_flight()
         added = {notice.name: scenario.vehicles[notice.name]}
         require_room(scenario.world, added, self._source.positions())
@@ -151,9 +157,6 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
 
     def _make(self, change: _Change, state: FleetState) -> FleetState:
         """Continue with other vehicles; those that were there keep their states."""
-        scenario, names = change.scenario, change.scenario.vehicles.keys()
-        self.flown = with_new_vehicles_of(self.flown, scenario)
-        state = self._compiled.change_program(change.program, state, change.fresh)
-        self.layout = self._compiled.layout.joined(self.layout).of(names)
-        self._source.change(scenario, change.joined)
-        return state
+        self.flown, self.layout = change.flown, change.layout
+        self._source.change(change.scenario, change.joined)
+        return self._compiled.change_program(change.program, state, change.fresh)

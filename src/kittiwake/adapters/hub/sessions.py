@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 from kittiwake.adapters.hub.counters import Counters
 from kittiwake.adapters.hub.flock_server import FlockServer
 from kittiwake.adapters.hub.limits import Limits
-from kittiwake.adapters.hub.packets import NoSetPoint, SetPoint, Triple
+from kittiwake.adapters.hub.packets import NoSetPoint, SetPoint, Triple, VehicleNotice
 
 
 @runtime_checkable
@@ -51,11 +51,19 @@ class MemberSessions:
     started: bool = False
     controller: HubPeer | None = None
     changing: bool = False
+    changes: list[VehicleNotice] = field(default_factory=list[VehicleNotice])
 
     def __post_init__(self) -> None:
         # the first turn waits for them, and later ones for the first update of any other vehicle
         self._initial = frozenset(self.flock_server.slots)
         self._awaited: set[str] = set()
+
+    def note(self, change: VehicleNotice) -> None:
+        """Note a change of the vehicles, for those who learn of it later."""
+        added = [one for one in self.changes if one.name == change.name]
+        self.changes = [one for one in self.changes if one.name != change.name]
+        if not added:
+            self.changes.append(change)
 
     def join(
         self, name: str, member: ConnectedMember, position_world_m: Triple, now_s: float

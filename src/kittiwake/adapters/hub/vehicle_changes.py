@@ -108,6 +108,7 @@ class VehicleChanges:
         after.take_over(before)
         sessions.flock_server = after
         self._names |= {*after.slots, *_entries(scenario)}
+        sessions.note(notice)
         members = [one for one in sessions.members.values() if isinstance(one, MemberConnection)]
         for member in members:
             member.tell(notice)
