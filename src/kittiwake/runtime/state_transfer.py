@@ -56,8 +56,9 @@ def transfer_guidance(
         fresh: its initial states.
     """
     (groups, radio), (initial, initial_radio) = as_numpy(state), as_numpy(fresh)
-    later = _groups(before, groups, after, initial), _radio(before, radio, after, initial_radio)
-    return with_keys(later, fresh)
+    later = _radio(before, radio, after, initial_radio)
+    assert later is not None, "there is one before and after"
+    return with_keys((_groups(before, groups, after, initial), later), fresh)
 
 
 def with_index_replaced(before: Tree, after: Tree, index: int) -> Tree:

@@ -31,10 +31,10 @@ def with_vehicle(scenario: Scenario, name: str, vehicle: NewVehicle) -> Scenario
     _require_no_task(scenario)
     check_name(name)
     require_new_name(scenario, name)
-    path, described = (VEHICLES, name), isinstance(vehicle, DescribedVehicle)
-    entry = as_plain(vehicle.entry if described else vehicle)
-    document = scenario.document.with_value(path, entry, f"vehicle '{name}'")
-    if described:
+    path = (VEHICLES, name)
+    entry = vehicle.entry if isinstance(vehicle, DescribedVehicle) else vehicle
+    document = scenario.document.with_value(path, as_plain(entry), f"vehicle '{name}'")
+    if entry is not vehicle:
         document = replace(document, without_files=document.without_files | {path})
     return _changed(scenario, document, (*scenario.added, name))
 

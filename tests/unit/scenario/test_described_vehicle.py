@@ -1,6 +1,7 @@
 """Vehicles that other programs describe: URDF, names and YAML, without any file."""
 
 import json
+import random
 
 import pytest
 
@@ -158,3 +159,48 @@ def test_files_stay_refused_in_later_changes(scenario):
 def test_components_read_no_file(scenario, part):
     with pytest.raises(ScenarioError, match="no file is read"):
         added(scenario, json.dumps({"model": "pelican", "start": ABOVE, **part}))
+
+
+ENTRY = {
+    "model": "hummingbird",
+    "parameters": {"mass_kg": 0.6, "inertia_kgm2": {"xx": 1e-3, "yy": 1e-3, "zz": 2e-3}},
+    "start": {"position_world_m": [0, 5, 6], "yaw_rad": 0.5},
+    "sensors": {"imu": {"type": "imu", "rate_hz": 50}, "gnss": "gnss"},
+    "estimator": "truth",
+    "controller": ["position", "acceleration", "attitude", "mixer"],
+    "guidance": {"type": "waypoints", "points_world_m": [[0, 0, 5], [5, 0, 5]]},
+    "faults": [],
+}
+ODD = (1e308, -1e308, 1e-308, 2**63, -1, 0, True, None, "", "x" * 5000, "/etc/passwd", "pelican")
+ODD += ([], {}, [[[[]]]], {"type": "lee"}, {"file": "a"}, {"type": "gnss", "rate_hz": 1e308})
+ODD += (float("nan"), float("inf"), ["gnss"] * 50, {"a/b": 1}, {"": {"": {}}})
+
+
+def mutated(value, chosen):
+    """Return an entry with one value replaced, at any depth."""
+    if isinstance(value, dict) and value and chosen.random() < 0.85:
+        key = chosen.choice([*value])
+        return {**value, key: mutated(value[key], chosen)}
+    if isinstance(value, list) and value and chosen.random() < 0.85:
+        place = chosen.randrange(len(value))
+        return [*value[:place], mutated(value[place], chosen), *value[place + 1 :]]
+    return chosen.choice(ODD)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_odd_values_are_refused_in_words_or_fly(scenario, seed):
+    chosen = random.Random(seed)
+    for _ in range(25):
+        entry = mutated(mutated(ENTRY, chosen), chosen)
+        text = as_yaml(entry) if isinstance(entry, dict) else json.dumps(entry)
+        try:
+            later = with_vehicle(scenario, "gull", parse(text))
+        except KittiwakeError:
+            continue
+        later.check_flight()
+
+
+def as_yaml(value):
+    """Return a value as YAML in one line, with its numbers that are not finite."""
+    text = json.dumps(value)
+    return text.replace("NaN", ".nan").replace("-Infinity", "-.inf").replace("Infinity", ".inf")

@@ -120,12 +120,11 @@ class HubCommandSource:
             )
         self._positions = {name: Vec3.of(own.position_m) for name, own in reports.items()}
         answers = {name: member.set_point() for name, member in self._members.items()}
-        for member in self._members.values():
-            # each member is told of each change
-            self._changes += [
-                change for change in member.take_changes() if change not in self._known_changes
-            ]
-            self._known_changes = {*self._known_changes, *self._changes}
+        # each member receives each change
+        for change in [one for member in self._members.values() for one in member.take_changes()]:
+            if change not in self._known_changes:
+                self._known_changes.add(change)
+                self._changes.append(change)
         return answers
 
     def notices(self) -> Sequence[Notice]:

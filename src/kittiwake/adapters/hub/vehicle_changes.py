@@ -85,13 +85,16 @@ class VehicleChanges:
                 notice = await self._made(request.change)
             except KittiwakeError as error:
                 request.refused(str(error))
+            # no description of a vehicle may end the hub
+            except Exception as error:
+                request.refused(repr(error))
             else:
                 request.made(msgspec.structs.replace(notice, number=request.change.number))
             self._sessions.changing = not self._requests.empty()
             self._sessions.take_turns()
 
     async def _made(self, change: VehicleChange) -> VehicleNotice:
-        """Make a change, and return it as it is told to members.
+        """Make a change, and return it as members receive it.
 
         Raises:
             KittiwakeError: if it is not possible.

@@ -46,12 +46,12 @@ def service_class(type_name: str) -> MessageClass:
 
 
 def is_installed(type_name: str) -> bool:
-    """Return True if the package of a message or service type is installed."""
+    """Return True if a message or service type is installed; others of its package may be."""
+    package, _, name = type_name.partition("/")
     try:
-        library(type_name.partition("/")[0])
+        return any(hasattr(library(f"{package}.{one}"), name) for one in ("msg", "srv"))
     except MissingExtraError:
         return False
-    return True
 
 
 def _install_hint(package: str) -> str:
