@@ -3,12 +3,13 @@
 ``kittiwake.core.extras.import_optional`` is not used, since no extra of pip installs ROS 2.
 """
 
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 
 from kittiwake.adapters.ros.interface_types import find_class
 from kittiwake.adapters.ros.message_types import MessageClass
-from kittiwake.core.errors import MissingExtraError
+from kittiwake.core.errors import MissingExtraError, RosError
 
 # packages whose definitions come with this package, since few systems have them
 OWN_PACKAGES = ("gazebo_msgs", "uav_gazebo_msgs")
@@ -47,11 +48,11 @@ def service_class(type_name: str) -> MessageClass:
 
 def is_installed(type_name: str) -> bool:
     """Return True if a message or service type is installed; others of its package may be."""
-    package, _, name = type_name.partition("/")
-    try:
-        return any(hasattr(library(f"{package}.{one}"), name) for one in ("msg", "srv"))
-    except MissingExtraError:
-        return False
+    for find in (message_class, service_class):
+        with suppress(MissingExtraError, RosError):
+            find(type_name)
+            return True
+    return False
 
 
 def _install_hint(package: str) -> str:

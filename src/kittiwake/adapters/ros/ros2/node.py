@@ -215,8 +215,7 @@ class Ros2Node:
         self._context.try_shutdown()
 
     def _warn_of_missing(self, name: str, type_name: str) -> None:
-        package = type_name.partition("/")[0]
-        self.warn(f"{name} is not available, since {package} is not installed")
+        self.warn(f"{name} is not available, since {type_name} is not installed")
 
     def _create_executor(self) -> LibraryObject:
         """Create an event-driven executor if this rclpy has one, which is idle without events."""
