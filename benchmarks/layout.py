@@ -214,7 +214,7 @@ def pelican_by_scalar() -> tuple[Callable[..., Any], Any]:
     """Return a step and an initial state of Kittiwake's own Pelican in closed loop."""
     from kittiwake.core.keys import seed_key
     from kittiwake.runtime.benchmark import CALM, NO_SENSORS
-    from kittiwake.runtime.simulation import load
+    from kittiwake.runtime.loading import load
 
     simulation = load("keep-spot", NO_SENSORS | CALM, "float32")
     start = simulation.init(seed_key(0))

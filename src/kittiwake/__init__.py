@@ -67,11 +67,11 @@ if TYPE_CHECKING:
     from kittiwake.interfaces.estimator import AbstractEstimator as AbstractEstimator
     from kittiwake.interfaces.guidance import AbstractGuidance as AbstractGuidance
     from kittiwake.interfaces.sensor import AbstractSensor as AbstractSensor
-    from kittiwake.runtime.comparison import compare as compare
+    from kittiwake.runtime.comparison_flights import compare as compare
+    from kittiwake.runtime.loading import load as load
+    from kittiwake.runtime.loading import resume as resume
+    from kittiwake.runtime.observation import Observation as Observation
     from kittiwake.runtime.simulation import Simulation as Simulation
-    from kittiwake.runtime.simulation import load as load
-    from kittiwake.runtime.simulation import resume as resume
-    from kittiwake.runtime.stepper import Observation as Observation
     from kittiwake.scenario.definition import Vehicle as Vehicle
     from kittiwake.scenario.definition import World as World
     from kittiwake.scenario.scenario import Scenario as Scenario
@@ -98,7 +98,7 @@ _MODULES = {
     "Log": "kittiwake.analysis.log",
     "ModeCommand": "kittiwake.core.commands",
     "MotorsOff": "kittiwake.core.commands",
-    "Observation": "kittiwake.runtime.stepper",
+    "Observation": "kittiwake.runtime.observation",
     "PositionYaw": "kittiwake.core.commands",
     "PropellerSpeeds": "kittiwake.core.commands",
     "Quaternion": "kittiwake.geometry.quaternion",
@@ -120,12 +120,12 @@ _MODULES = {
     "VelocityYaw": "kittiwake.core.commands",
     "VelocityYawRate": "kittiwake.core.commands",
     "World": "kittiwake.scenario.definition",
-    "compare": "kittiwake.runtime.comparison",
+    "compare": "kittiwake.runtime.comparison_flights",
     "linearize": "kittiwake.analysis.linearization",
-    "load": "kittiwake.runtime.simulation",
+    "load": "kittiwake.runtime.loading",
     "make": "kittiwake.tasks.make",
     "register_envs": "kittiwake.adapters.registration",
-    "resume": "kittiwake.runtime.simulation",
+    "resume": "kittiwake.runtime.loading",
     "seed_key": "kittiwake.core.keys",
     "trim": "kittiwake.analysis.trim",
 }

@@ -35,7 +35,7 @@ from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.scenario.parameters import build_component
-from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet_builder import build_fleet
 from kittiwake.vehicles import VEHICLES
 
 RATE_HZ = 250.0
@@ -169,7 +169,7 @@ def test_a_controller_holds_its_position_in_calm_air(vehicle, controller):
     )
     used = cascade_path([r.component for r in flown.cascade], signal, flown.dynamics.command_type)
     assert any(type(flown.cascade[i].component) is CONTROLLERS.find(controller) for i in used)
-    fleet = Fleet.of(scenario.world, {"one": flown}, RATE_HZ)
+    fleet = build_fleet(scenario.world, {"one": flown}, RATE_HZ)
     steps = round((SETTLING_S + HOLDING_S) * RATE_HZ)
 
     def away_m(groups):

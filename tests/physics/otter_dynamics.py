@@ -18,8 +18,8 @@ from tests.physics.strider_dynamics import around, at_any_length
 from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.core.kinematics import Start
 from kittiwake.physics.marine_vessel import MarineVessel
+from kittiwake.scenario.merging import merged
 from kittiwake.scenario.parameters import build_component
-from kittiwake.scenario.vehicle_builder import merged
 from kittiwake.vehicles import VEHICLES
 from kittiwake.world.surroundings import Surroundings
 

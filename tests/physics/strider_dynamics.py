@@ -14,8 +14,8 @@ from kittiwake.core.commands import RudderThrust
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.surface_vessel import SurfaceVessel
+from kittiwake.scenario.merging import merged
 from kittiwake.scenario.parameters import build_component
-from kittiwake.scenario.vehicle_builder import merged
 from kittiwake.vehicles import VEHICLES
 from kittiwake.world.surroundings import Air, Surroundings
 

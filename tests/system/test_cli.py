@@ -1131,7 +1131,7 @@ def test_commands_without_episodes_warn_of_randomize(command, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     stop = Mock(side_effect=KittiwakeError("before the flight"))
     monkeypatch.setattr("kittiwake.runtime.simulation.Simulation.flight", stop)
-    monkeypatch.setattr("kittiwake.runtime.comparison.fly", stop)
+    monkeypatch.setattr("kittiwake.runtime.comparison_flights.fly", stop)
     name, *options = command
     drawn = "randomize.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
     answer = kittiwake_does(name, "goto-waypoint", *options, "--set", drawn)

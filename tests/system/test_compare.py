@@ -16,7 +16,7 @@ from matplotlib.transforms import Bbox
 from rich.console import Console
 
 import kittiwake.cli.compare
-from kittiwake.analysis.comparison import summaries
+from kittiwake.analysis.comparison_metrics import summaries
 from kittiwake.analysis.plots.comparison import draw_comparison
 from kittiwake.analysis.response import ResponseMetrics, Trial
 from kittiwake.analysis.summary import SETPOINT_WORLD_M

@@ -21,7 +21,7 @@ from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import dump_document, parse_document
-from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet_builder import build_fleet
 
 pytestmark = pytest.mark.bits
 
@@ -240,7 +240,7 @@ def test_the_air_around_a_vehicle_of_another_group_changes_no_bit(with_another_g
     tern = dataclasses.replace(scenario.vehicles["tern"], turbulence=calm)
 
     def flown(vehicles):
-        fleet = Fleet.of(scenario.world, vehicles, scenario.rate_hz)
+        fleet = build_fleet(scenario.world, vehicles, scenario.rate_hz)
         place = next(i for i, group in enumerate(fleet.groups) if "gull-0" in group.names)
         return jax.jit(
             lambda key: fleet.rollout(

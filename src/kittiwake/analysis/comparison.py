@@ -1,126 +1,95 @@
-"""Results of a comparison: metrics of each flight, and their spread over the seeds."""
+"""Comparison: the compared flights as a table, a data frame and a picture."""
 
-import csv
+import shutil
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from html import escape
+from math import inf
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
+from typing_extensions import override
 
-from kittiwake.analysis.output_file import output_file
-from kittiwake.analysis.response import QUANTITIES, ResponseMetrics, Trial
-from kittiwake.analysis.summary import in_digits
+from kittiwake.analysis.comparison_metrics import failures, metrics, summaries
+from kittiwake.analysis.comparison_table import comparison_pages
+from kittiwake.analysis.response import Trial
+from kittiwake.core.errors import LogError, did_you_mean
+from kittiwake.core.extras import import_optional
+from kittiwake.core.html import column_table, heading
 
-TABLE_FILE = "comparison.csv"
-COMPLETED = "completed"
-# titles of the compared metrics by column of the table
-SHOWN = {
-    "rise_time_s": "rise time (s)",
-    "settling_time_s": "settling time (s)",
-    "overshoot_percent": "overshoot (%)",
-    "tracking_rms_m": "tracking error, RMS (m)",
-    "effort_percent": "control effort (%)",
-    "saturated_percent": "at a bound (% of time)",
-    "roughness_m": "roughness, position (m)",
-    "roughness_deg": "roughness, attitude (deg)",
-}
+if TYPE_CHECKING:
+    import pandas
+
+    from kittiwake.analysis.plots.style import PageFigure
 
 
-class Spread(NamedTuple):
-    """Mean and standard deviation of a metric over the ``known`` flights that have it."""
+@dataclass(frozen=True, eq=False)
+class Comparison(Sequence[Trial]):
+    """Flights of several controllers on one scenario and the same seeds, a trial for each vehicle.
 
-    mean: float
-    deviation: float
-    known: int
-
-    def in_words(self, flights: int) -> str:
-        """Return the mean as text, with the number of flights that have it if not all do."""
-        mean = in_digits(self.mean)
-        return mean if self.known == flights else f"{mean} ({self.known} of {flights})"
-
-
-def metrics(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """Return a row for each trial: controllers, vehicle, seed, status and metrics, or None."""
-    return [_metrics(trial) for trial in trials]
-
-
-def _metrics(trial: Trial) -> dict[str, Any]:
-    found = trial.response
-    rough = {
-        f"roughness_{quantity}_{unit}": found.roughness.get(quantity)
-        for quantity, unit in QUANTITIES.items()
-    }
-    return {
-        "controllers": trial.controllers,
-        "vehicle": trial.vehicle,
-        "seed": trial.seed,
-        "status": trial.status,
-        "rise_time_s": found.rise_time_s,
-        "settling_time_s": found.settling_time_s,
-        "overshoot_percent": found.overshoot_percent,
-        "tracking_rms_m": found.tracking_rms_m,
-        "effort_percent": found.effort_percent,
-        "saturated_percent": found.saturated_percent,
-        "roughness_m": _mean_of(found, "m"),
-        "roughness_deg": _mean_of(found, "deg"),
-        **rough,
-    }
-
-
-def _mean_of(found: ResponseMetrics, unit: str) -> float | None:
-    """Return the mean roughness of all quantities in this unit."""
-    own = [value for name, value in found.roughness.items() if QUANTITIES[name] == unit]
-    return float(np.mean(own)) if own else None
-
-
-def summaries(trials: Sequence[Trial]) -> list[dict[str, Any]]:
-    """Return the ``Spread`` over the seeds of each metric in ``SHOWN``, by controllers and vehicle.
-
-    It covers the completed flights that have the metric (one that did not settle has no settling
-    time), and is None if none has it; ``flights`` and ``completed`` count all flights.
+    ``print`` shows the table of ``kittiwake compare``, ``plot`` its picture; ``frame`` has all
+    metrics of each trial.
     """
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in metrics(trials):
-        groups.setdefault((row["controllers"], row["vehicle"]), []).append(row)
-    return [
-        {
-            "controllers": controllers,
-            "vehicle": vehicle,
-            "flights": len(rows),
-            "completed": sum(row["status"] == COMPLETED for row in rows),
-            # those of a part of a flight would look better than those of a whole one
-            **{
-                name: _spread([row[name] for row in rows if row["status"] == COMPLETED])
-                for name in SHOWN
-            },
-        }
-        for (controllers, vehicle), rows in groups.items()
-    ]
 
+    trials: tuple[Trial, ...]
 
-def failures(trials: Sequence[Trial]) -> list[str]:
-    """Return a line for each flight that ended early, with the reason."""
-    lines = [
-        f"{trial.controllers}, seed {trial.seed}: {trial.reason or trial.status}"
-        for trial in trials
-        if trial.status != COMPLETED
-    ]
-    # vehicles of a flight share its end
-    return [*dict.fromkeys(lines)]
+    @overload
+    def __getitem__(self, index: int) -> Trial: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Comparison": ...
+    @override
+    def __getitem__(self, index: int | slice) -> "Trial | Comparison":
+        if isinstance(index, slice):
+            return Comparison(self.trials[index])
+        return self.trials[index]
 
+    @override
+    def __len__(self) -> int:
+        return len(self.trials)
 
-def _spread(values: Sequence[float | None]) -> Spread | None:
-    known = [value for value in values if value is not None]
-    return Spread(float(np.mean(known)), float(np.std(known)), len(known)) if known else None
+    @override
+    def __repr__(self) -> str:
+        names = ", ".join(dict.fromkeys(trial.controllers for trial in self.trials))
+        return f"<Comparison of {names}: {len(self.trials)} trials>"
 
+    @override
+    def __str__(self) -> str:
+        pages = comparison_pages(summaries(self.trials), shutil.get_terminal_size().columns)
+        return "\n".join([*(page.text() for page in pages), *failures(self.trials)])
 
-def save_table(trials: Sequence[Trial], folder: Path) -> None:
-    """Write the table with a row for each flight."""
-    rows = metrics(trials)
-    with (
-        output_file(folder / TABLE_FILE) as unfinished,
-        unfinished.open("w", newline="", encoding="utf-8") as file,
-    ):
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    def _repr_html_(self) -> str:
+        tables = "".join(
+            heading("Comparison", page.vehicle) + column_table(page.headings, page.lines)
+            for page in comparison_pages(summaries(self.trials), inf)
+        )
+        return tables + "".join(f"<p>{escape(line)}</p>" for line in failures(self.trials))
+
+    @property
+    def vehicles(self) -> tuple[str, ...]:
+        """Names of the vehicles in order."""
+        return tuple(dict.fromkeys(trial.vehicle for trial in self.trials))
+
+    def frame(self) -> "pandas.DataFrame":
+        """Return the rows of ``comparison.csv``, one for each trial, as a pandas data frame."""
+        pandas = import_optional("pandas", "data")
+        return pandas.DataFrame(metrics(self.trials))
+
+    def plot(self, vehicle: str | None = None, *, style: str = "report") -> "PageFigure":
+        """Return the picture of ``kittiwake compare`` as a Matplotlib figure.
+
+        Args:
+            vehicle: the vehicle, the first one by default.
+            style: ``report``, or ``paper`` for a column of 3.5 inches without a title.
+
+        Raises:
+            LogError: if there is no such vehicle or style.
+        """
+        from kittiwake.analysis.plots.comparison import draw_comparison
+        from kittiwake.analysis.plots.style import find_style
+
+        drawn = self.vehicles[0] if vehicle is None else vehicle
+        if drawn not in self.vehicles:
+            known = did_you_mean(drawn, self.vehicles)
+            message = f"this comparison has no vehicle '{drawn}'. {known}"
+            raise LogError(message)
+        own = [trial for trial in self.trials if trial.vehicle == drawn]
+        return draw_comparison(own, find_style(style))

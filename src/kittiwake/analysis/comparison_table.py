@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kittiwake.analysis.comparison import SHOWN, Spread
+from kittiwake.analysis.comparison_metrics import SHOWN, Spread
 from kittiwake.scenario.variants import AND
 
 # spaces between two columns by which the number of columns is found, and those in a text

@@ -43,9 +43,9 @@ from kittiwake.interfaces.continuous import (
     deviated,
 )
 from kittiwake.interfaces.vehicle import AssembledVehicle
-from kittiwake.scenario.own_components.hosts import hosts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.plain_python.hosts import hosts
 from kittiwake.sim.state import FleetState, VehicleState
 
 WITHOUT_EFFECT = "without effect on outputs"

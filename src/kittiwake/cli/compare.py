@@ -54,11 +54,11 @@ def compare(
     """Fly several controllers on the same scenario and seeds; write a table and pictures."""
     from rich.console import Console
 
-    from kittiwake.analysis.comparison import failures, metrics, save_table, summaries
+    from kittiwake.analysis.comparison_metrics import failures, metrics, save_table, summaries
     from kittiwake.analysis.plots.comparison import save_pictures
     from kittiwake.analysis.run_folder import default_folder, results_folder
     from kittiwake.cli.comparison_table import comparison_tables
-    from kittiwake.runtime.comparison import fly
+    from kittiwake.runtime.comparison_flights import fly
     from kittiwake.scenario.variants import variants
 
     keep_compiled()
@@ -90,7 +90,7 @@ def compare(
 
 def _files(trials: "Sequence[Trial]", pictures: "Sequence[str]", folder: Path) -> str:
     """Return a line with the files of the results, and the number of drawn vehicles."""
-    from kittiwake.analysis.comparison import TABLE_FILE
+    from kittiwake.analysis.comparison_metrics import TABLE_FILE
 
     files = f"{', '.join([TABLE_FILE, *pictures[:-1]])} and {pictures[-1]} are in {folder}"
     vehicles = len({trial.vehicle for trial in trials})

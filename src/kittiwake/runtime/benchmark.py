@@ -18,7 +18,9 @@ from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.keys import seed_key
-from kittiwake.runtime.simulation import Precision, Simulation, load
+from kittiwake.core.precision import Precision
+from kittiwake.runtime.loading import load
+from kittiwake.runtime.simulation import Simulation
 from kittiwake.tasks.make import make
 from kittiwake.tasks.vector_env import VectorEnv, VectorEnvState
 

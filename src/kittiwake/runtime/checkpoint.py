@@ -14,12 +14,12 @@ from kittiwake.core.errors import StateError
 from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.runtime.saved_state import read_state, write_state
-from kittiwake.scenario.own_components.host_states import (
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.plain_python.hosts import (
     host_states,
     require_host_states,
     restore_host_states,
 )
-from kittiwake.sim.fleet import Fleet
 
 CHECKPOINT_FILE = "checkpoint.npz"
 KIND = "checkpoint"

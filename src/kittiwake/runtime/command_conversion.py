@@ -20,7 +20,7 @@ from kittiwake.core.commands import (
 )
 from kittiwake.core.errors import CascadeError
 from kittiwake.interfaces.cascade import cascade_path
-from kittiwake.runtime.host_component import HostComponent
+from kittiwake.runtime.standalone_component import StandaloneComponent
 from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 
 CONTROLLERS = (
@@ -51,16 +51,16 @@ class CommandConverter:
     def __init__(self) -> None:
         self._time_s = 0.0
         # those that converted the last command, by index in ``CONTROLLERS``
-        self._active: dict[int, HostComponent] = {}
+        self._active: dict[int, StandaloneComponent] = {}
 
     def convert(
         self, command: Command, now: VehicleEstimate, accepted: tuple[type, ...]
     ) -> Command:
         """Return a command of the highest accepted type; unchanged if there is none."""
         dt_s = now.time_s - self._time_s if self._active else 0.0
-        active: dict[int, HostComponent] = {}
+        active: dict[int, StandaloneComponent] = {}
         for i in _path(type(command), accepted):
-            component = self._active.get(i) or HostComponent.of(CONTROLLERS[i])
+            component = self._active.get(i) or StandaloneComponent.of(CONTROLLERS[i])
             active[i], command = component.step((command, now.motion), dt_s)
         self._time_s, self._active = now.time_s, active
         if type(command) not in accepted and _fits_mode(type(command), accepted):

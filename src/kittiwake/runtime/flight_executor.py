@@ -18,12 +18,12 @@ from kittiwake.runtime.command_source import (
     reports_of,
 )
 from kittiwake.runtime.commands import Commands
-from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.program import NO_COMMANDS, Program, RunBlock
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.state_transfer import transfer_state
-from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.plain_python.host_object import HostFailure
+from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched
 from kittiwake.sim.state import FleetState
 
 BLOCK_STEPS = 500

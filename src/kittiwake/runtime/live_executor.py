@@ -8,7 +8,6 @@ program is ready.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from copy import copy
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -16,16 +15,15 @@ import jax
 import numpy as np
 from typing_extensions import override
 
-from kittiwake.analysis.table import FAULTS
 from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
-from kittiwake.core.kinematics import Start, motion_columns
+from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.runtime.active_maneuvers import ActiveManeuvers
 from kittiwake.runtime.clock import RealTimeClock
-from kittiwake.runtime.command_conversion import CommandConverter
 from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
-from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
+from kittiwake.runtime.live_rows import LiveRows
 from kittiwake.runtime.maneuvers import Capabilities, Maneuver, capabilities_of
 from kittiwake.runtime.placement import placed, require_place, require_room
 from kittiwake.runtime.program import Program
@@ -36,18 +34,13 @@ from kittiwake.runtime.program_builder import (
     PendingChange,
     ProgramBuilder,
 )
-from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation, column_places
+from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.state_transfer import transfer_state
-from kittiwake.runtime.vehicle_estimate import (
-    ESTIMATE_COLUMNS,
-    VehicleEstimate,
-    estimate_from_row,
-)
+from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.described_vehicle import DescribedVehicle
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.dormant_faults import fallible_parts
-from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.scenario.vehicle_changes import (
@@ -58,6 +51,9 @@ from kittiwake.scenario.vehicle_changes import (
     with_vehicle,
     without_vehicle,
 )
+from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_behaviors
+from kittiwake.sim.plain_python.host_object import HostFailure
+from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched
 from kittiwake.sim.state import FleetState
 
 BLOCKS_HZ = 50.0
@@ -69,7 +65,6 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     """Executor of a live flight; requests may come from any thread.
 
     Attributes:
-        layout: columns of each vehicle's rows; only adding and removing vehicles changes them.
         flown: the scenario of the start, with all vehicles that have been added.
         upcoming: names of the vehicles that fly from the next block on.
         clock: decides when the next block is flown.
@@ -100,24 +95,17 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             blocks_hz: rate of the blocks.
             former: live program of an earlier flight, for reuse.
         """
-        self.layout, self.clock, self.on_block = layout, clock, on_block
+        self.clock, self.on_block = clock, on_block
         self.problems = SimpleQueue() if problems is None else problems
         self.blocks_hz, self._former = blocks_hz, former
         self.time_s = 0.0
         self._builder = ProgramBuilder(scenario, self.problems, self._apply_build)
-        self._maneuvers: dict[str, Maneuver] = {}
-        self._converters: dict[str, CommandConverter] = {}
+        self._active = ActiveManeuvers()
         self._capabilities: dict[str, Capabilities] = {}
-        self._rows: dict[str, np.ndarray] = {}
-        self._column_indices = _estimate_indices(layout)
+        self._rows = LiveRows(layout, scenario.vehicles)
         self.flown = scenario
         self.upcoming = scenario.vehicles.keys()
-        # by vehicle, the description of the maneuver that was logged last
-        self._logged: dict[str, str] = {}
         self._program: Program | None = None
-        # by vehicle, the index of each log column in the program's rows, -1 for none
-        self._sources: dict[str, np.ndarray] = {}
-        self._own_faults = {name: v.faults for name, v in scenario.vehicles.items()}
         self._requests: SimpleQueue[Request] = SimpleQueue()
         self._notices: SimpleQueue[Notice] = SimpleQueue()
 
@@ -128,6 +116,11 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     def abandon(self) -> None:
         """Stop building programs, in a process that is about to end."""
         self._builder.abandon()
+
+    @property
+    def layout(self) -> RowLayout:
+        """Columns of each vehicle's rows; only adding and removing vehicles changes them."""
+        return self._rows.layout
 
     @property
     def scenario(self) -> Scenario:
@@ -157,7 +150,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     @property
     def maneuvers(self) -> Mapping[str, Maneuver]:
         """The active maneuvers, by vehicle."""
-        return dict(self._maneuvers)
+        return self._active.maneuvers
 
     @property
     def failing(self) -> Mapping[str, Mapping[str, float]]:
@@ -191,8 +184,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         with watched(self._flown_program.fleet):
             state, arrays, _ = self._block(state, self._commands())
         times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
-        block = self._log_block(self._flown_program.by_vehicle(times, arrays))
-        self._rows = {name: rows[-1] for name, rows in block.items()}
+        block = self._rows.add(self._flown_program.by_vehicle(times, arrays))
         self.on_block(block)
         return state, block
 
@@ -223,10 +215,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     def estimate(self, vehicle: str) -> VehicleEstimate | None:
         """Return a vehicle's state estimate; None before the first block."""
-        if vehicle not in self._rows:
-            return None
-        row, indices = self._rows[vehicle], self._column_indices[vehicle]
-        return estimate_from_row({name: float(row[i]) for name, i in indices.items()})
+        return self._rows.estimate(vehicle)
 
     def command(self, vehicle: str, maneuver: Maneuver | None) -> None:
         """Start a maneuver, which lasts until the next one; None resumes the vehicle's guidance.
@@ -239,23 +228,18 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         if maneuver is None:
             self._require_flight()
             self._require_vehicle(vehicle)
-            if self._maneuvers.pop(vehicle, None) is not None:
-                self._logged.pop(vehicle, None)
-                self._converters.pop(vehicle, None)
+            if self._active.stop(vehicle):
                 self._notices.put((vehicle, "resumes guidance"))
             return
         self.check(vehicle, maneuver)
-        self._maneuvers[vehicle] = maneuver
+        self._active.start(vehicle, maneuver)
 
     def check(self, vehicle: str, maneuver: Maneuver) -> None:
         """Raise the errors of ``command`` without starting the maneuver."""
         self._require_flight()
         capabilities = self.capabilities(vehicle)
         now = self.estimate(vehicle) or self._initial_estimate(vehicle)
-        # copies, because the maneuver itself starts when it is flown
-        command = copy(maneuver).command(now, capabilities)
-        converter = copy(self._converters.get(vehicle) or CommandConverter())
-        command = converter.convert(command, now, capabilities.accepted_commands)
+        command = self._active.first_command(vehicle, maneuver, now, capabilities)
         command_values({vehicle: command}, self.scenario.vehicles)
         require_cascade(((vehicle, type(command)),), self.scenario.vehicles)
 
@@ -267,7 +251,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """
         self._require_flight()
         self._require_vehicle(vehicle)
-        self._request_change(lambda fleet, state: fleet.jump_to_mission_step(state, vehicle, step))
+        self._request_change(lambda fleet, state: jump_to_mission_step(fleet, state, vehicle, step))
 
     def place(self, vehicle: str, start: Start) -> None:
         """Move a vehicle to another start, where all but its guidance is reset.
@@ -289,7 +273,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._require_flight()
         self._require_vehicle(vehicle)
         self._request_change(
-            lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors)
+            lambda fleet, state: with_active_behaviors(fleet, state, vehicle, behaviors)
         )
 
     def change(self, path: str, value: str) -> None:
@@ -336,8 +320,8 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         added = {key: own for key, own in later.vehicles.items() if key not in requested.vehicles}
         present = {
             key: now.motion.position_world_m
-            for key in [*self._rows]
-            if key in requested.vehicles and (now := self.estimate(key)) is not None
+            for key in requested.vehicles
+            if (now := self.estimate(key)) is not None
         }
         require_room(later.world, added, present)
         self._request_build(f"add {name}", name, "", lambda known: with_vehicle(known, name, entry))
@@ -373,12 +357,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     def start_rows(self) -> RowBlock:
         """Return a row of each vehicle at its start, with NaN for all but its pose and velocity."""
-        rows = {}
-        for name, columns in self.layout.columns.items():
-            motion = motion_columns(self.scenario.vehicles[name].start.kinematics())
-            known = {"time_s": 0.0, **motion, **_as_estimate(motion)}
-            rows[name] = np.array([[float(known.get(column, np.nan)) for column in columns]])
-        return rows
+        return self._rows.at_start(self.scenario.vehicles)
 
     def _commands(self) -> dict[str, Any]:
         """Return the commands of all active maneuvers for the next block."""
@@ -388,20 +367,15 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             now = self.estimate(name)
             if now is None:
                 continue  # maneuvers start after the first block
-            capabilities = self.capabilities(name)
-            command = maneuver.command(now, capabilities)
-            converter = self._converters.setdefault(name, CommandConverter())
-            command = converter.convert(command, now, capabilities.accepted_commands)
+            command = self._active.command(name, maneuver, now, self.capabilities(name))
             try:
                 inputs.check(name, command, self._flown_program.vehicles)
             except KittiwakeError as error:
                 self.problems.put(str(error))
-                if self._maneuvers.get(name) is maneuver:
-                    self._maneuvers.pop(name, None)
+                self._active.refuse(name, maneuver)
                 continue
             commands[name] = command
-            if self._logged.get(name) != maneuver.description:
-                self._logged[name] = maneuver.description
+            if self._active.begins(name, maneuver):
                 self._notices.put((name, f"commanded: {maneuver.description}"))
         return commands
 
@@ -410,19 +384,9 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             self.problems.put(f"'{vehicle}' has been removed")
             return state
         self._notices.put((vehicle, f"placed at {_format_position(start.position_world_m)} m"))
-        self._overwrite_estimate(vehicle, start)
+        # the commands of the next block begin at the new pose
+        self._rows.place(vehicle, start)
         return placed(self._flown_program, state, vehicle, start, self._seed)
-
-    def _overwrite_estimate(self, vehicle: str, start: Start) -> None:
-        """Let the commands of the next block start from the new pose."""
-        if vehicle not in self._rows:
-            return
-        row = self._rows[vehicle].copy()
-        for column, value in _as_estimate(motion_columns(start.kinematics())).items():
-            index = self._column_indices[vehicle].get(column)
-            if index is not None:
-                row[index] = float(value)
-        self._rows = {**self._rows, vehicle: row}
 
     def _initial_estimate(self, vehicle: str) -> VehicleEstimate:
         """Return a vehicle's estimate before the first block."""
@@ -492,45 +456,14 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     def _change_vehicles(self, layout: RowLayout, scenario: Scenario) -> None:
         """Log the vehicles of a layout from now on; columns of those that were there stay."""
-        known, names = self.layout, layout.columns.keys()
-        for removed in known.columns.keys() - names:
-            for memory in (self._maneuvers, self._converters, self._logged):
-                memory.pop(removed, None)
-        self._column_indices = _estimate_indices(layout) | self._column_indices
-        faults = {name: vehicle.faults for name, vehicle in scenario.vehicles.items()}
-        self._own_faults = faults | self._own_faults
-        self.layout = layout.joined(known).of(names)
+        for removed in self.layout.columns.keys() - layout.columns.keys():
+            self._active.forget(removed)
+        self._rows.change_vehicles(layout, scenario.vehicles)
 
     def _use(self, program: Program) -> None:
         """Fly another program from now on."""
         self._program, self._block = program, program.compile_block(self._steps)
-        for name, columns in self.layout.columns.items():
-            self._sources[name] = column_places(columns, program.columns[name])
-
-    def _log_block(self, flown: RowBlock) -> RowBlock:
-        """Return the rows with the columns of the log; NaN where the program has none."""
-        block: RowBlock = {}
-        for name, columns in self.layout.columns.items():
-            times = flown[name][:, 0]
-            missing = np.full(len(times), np.nan)
-            rows = np.column_stack([flown[name], missing])[:, self._sources[name]]
-            if FAULTS in columns:
-                # without those that a user may inject, which are events of their own
-                active = [times >= float(fault.at_s) for fault in self._own_faults[name]]
-                rows[:, columns.index(FAULTS)] = np.sum(active, axis=0)
-            block[name] = rows
-        return block
-
-
-def _estimate_indices(layout: RowLayout) -> dict[str, dict[str, int]]:
-    return {
-        name: {column: i for i, column in enumerate(columns) if column in ESTIMATE_COLUMNS}
-        for name, columns in layout.columns.items()
-    }
-
-
-def _as_estimate(motion: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"estimate.{column}": value for column, value in motion.items()}
+        self._rows.follow(program)
 
 
 def _format_position(position_m: Vec3) -> str:

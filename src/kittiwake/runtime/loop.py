@@ -16,8 +16,8 @@ from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Sink
 from kittiwake.runtime.row_layout import RowBlock, RowLayout
-from kittiwake.scenario.own_components.host_object import HostFailure
 from kittiwake.scenario.size import steps_in
+from kittiwake.sim.plain_python.host_object import HostFailure
 from kittiwake.sim.state import FleetState
 from kittiwake.tasks.task_commander import next_reward_tick, with_last_tick
 

@@ -34,7 +34,7 @@ from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.command_conversion import CommandConverter
-from kittiwake.runtime.host_component import HostComponent
+from kittiwake.runtime.standalone_component import StandaloneComponent
 from kittiwake.runtime.vehicle_estimate import PositionArray, VehicleEstimate
 from kittiwake.world.world import WorldModel
 
@@ -107,7 +107,7 @@ class GuidanceManeuver:
     guidance: AbstractGuidance
     description: str
     choice: CommandChoice | None = field(default=None, init=False)
-    _stepped: HostComponent | None = field(default=None, init=False, repr=False)
+    _stepped: StandaloneComponent | None = field(default=None, init=False, repr=False)
     _start_s: float = field(default=0.0, init=False, repr=False)
     _last_s: float = field(default=0.0, init=False, repr=False)
 
@@ -115,7 +115,7 @@ class GuidanceManeuver:
         """Return the setpoint of the guidance."""
         del capabilities
         if self._stepped is None:
-            self._stepped = HostComponent.of(self.guidance)
+            self._stepped = StandaloneComponent.of(self.guidance)
             self._start_s = self._last_s = now.time_s
         inputs = GuidanceInputs(now.time_s - self._start_s, 0, now.motion)
         stepped = self._stepped._replace(component=self.guidance)
@@ -195,8 +195,8 @@ class HoldAttitude:
     pitch_rad: float
     yaw_rad: float
     height_m: float
-    _altitude: HostComponent = field(
-        default_factory=lambda: HostComponent.of(ALTITUDE_LAW), repr=False, compare=False
+    _altitude: StandaloneComponent = field(
+        default_factory=lambda: StandaloneComponent.of(ALTITUDE_LAW), repr=False, compare=False
     )
 
     @property

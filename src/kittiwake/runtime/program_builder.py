@@ -18,9 +18,9 @@ from kittiwake.runtime.live_parameters import live_parameters
 from kittiwake.runtime.maneuvers import compile_maneuvers
 from kittiwake.runtime.program import Program
 from kittiwake.scenario.dormant_faults import with_dormant_faults
-from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.plain_python.hosts import with_hosts_of
 from kittiwake.sim.state import FleetState
 from kittiwake.tasks.task_commander import commander_of
 

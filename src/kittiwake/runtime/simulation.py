@@ -1,45 +1,38 @@
 """Simulation: run a scenario, step it with a custom controller, or use its pure functions."""
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import jax
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
-from kittiwake.analysis.flock import flock_metrics
 from kittiwake.analysis.flown_scenario import portable
-from kittiwake.analysis.log import SCENARIO_FILE, Log
+from kittiwake.analysis.log import Log
 from kittiwake.analysis.run_folder import run_folder, save_picture
-from kittiwake.analysis.summary import FlownVehicle, summarize
-from kittiwake.analysis.survey import survey_metrics
-from kittiwake.analysis.table import Table
 from kittiwake.core.errors import ScenarioError, StateError
 from kittiwake.core.parameters import Parameters
-from kittiwake.core.precision import is_transformed
+from kittiwake.core.precision import Precision
 from kittiwake.geometry.scalar import Real
-from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.checkpoint import (
     CheckpointWriter,
     require_scenario,
     require_unfinished,
     resume_flight,
 )
+from kittiwake.runtime.commands import Commands
 from kittiwake.runtime.flight_executor import CompiledExecutor, FlightExecutor
 from kittiwake.runtime.flight_record import FlownFlight, Memory
+from kittiwake.runtime.flight_results import FlightResults
 from kittiwake.runtime.loop import Flight
+from kittiwake.runtime.observation import Observations
 from kittiwake.runtime.placement import require_room
 from kittiwake.runtime.program import Program
+from kittiwake.runtime.pure_functions import PureFunctions
 from kittiwake.runtime.recorded_flight import fly_into
-from kittiwake.runtime.stepper import Commands, Observations, RecordSettings, Stepper
+from kittiwake.runtime.stepper import RecordSettings, Stepper
 from kittiwake.scenario.definition import Vehicle
-from kittiwake.scenario.load import AllowedCode, load_in_python
-from kittiwake.scenario.own_components.entries import as_file_data
-from kittiwake.scenario.own_components.hosts import with_hosts_of, with_new_hosts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.scenario_html import scenario_html
 from kittiwake.scenario.tuning import with_gains
@@ -50,10 +43,9 @@ from kittiwake.scenario.vehicle_changes import (
     without_vehicle,
 )
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.plain_python.hosts import with_hosts_of, with_new_hosts
 from kittiwake.sim.state import FleetState, Snapshot
-from kittiwake.tasks.task_commander import commander_of, task_metrics
-
-Precision = Literal["float64", "float32"]
+from kittiwake.tasks.task_commander import commander_of
 
 
 class Simulation:
@@ -72,7 +64,7 @@ class Simulation:
         if precision not in ("float64", "float32"):
             message = f"`precision`: got {precision!r}; must be 'float64' or 'float32'"
             raise ValueError(message)
-        self.precision = precision
+        self.precision: Precision = precision
         self._set(scenario, self._fleet(scenario))
         self._stepper: Stepper | None = None
         # with the vehicles that have been removed in flight
@@ -97,17 +89,11 @@ class Simulation:
 
     def init(self, key: PRNGKeyArray) -> FleetState:
         """Return the initial state, drawn with a key such as ``kw.seed_key(0)``; pure."""
-        if is_transformed(key):
-            return self.fleet.init(key)
-        with self.program.precision_context():
-            return self._init(key)
+        return self._functions.init(key)
 
     def advance(self, state: FleetState, commands: Commands | None = None) -> FleetState:
         """Return the next state; commands by vehicle replace those of guidance; pure."""
-        if is_transformed(state, commands):
-            return self.fleet.advance(state, commands)
-        with self.program.precision_context():
-            return self._advance(state, commands)
+        return self._functions.advance(state, commands)
 
     def rollout(
         self,
@@ -125,10 +111,7 @@ class Simulation:
         Returns:
             The last state, and the kept values with time as leading axis.
         """
-        if is_transformed(state):
-            return self.fleet.rollout(state, steps, select)
-        with self.program.precision_context():
-            return self._rollout(state, steps, select)
+        return self._functions.rollout(state, steps, select)
 
     def run(
         self,
@@ -233,37 +216,11 @@ class Simulation:
 
     def finished_log(self, flight: FlownFlight, memory: Memory) -> Log:
         """Return the log of a flight into memory, with its summary."""
-        layout, flown = flight.layout, self._scenario_of(flight)
-        tables = {
-            name: Table(layout.columns[name], memory.values(name), layout.quantities[name])
-            for name in flown.vehicles
-        }
-        data = as_file_data(flown.document.data)
-        resolved = portable(flown, flight.seed, flight.duration_s)
-        log = Log(tables, tuple(flight.outcome.events), data, portable=resolved)
-        return replace(log, summary=self.summary(log, flight))
+        return self._results.log(flight, memory)
 
     def summary(self, log: Log, flight: FlownFlight) -> Parameters:
         """Return the contents of a flight's ``summary.json``."""
-        outcome, flown = flight.outcome, self._scenario_of(flight)
-        summary = summarize(
-            log,
-            scenario=self.scenario.name,
-            seed=flight.seed,
-            precision=self.precision,
-            status=outcome.status,
-            reason=outcome.reason,
-            duration_s=outcome.steps / self.fleet.rate_hz,
-            steps=outcome.steps,
-            wall_s=outcome.wall_s,
-            compile_s=outcome.compile_s,
-            vehicles={name: _flown_vehicle(vehicle) for name, vehicle in flown.vehicles.items()},
-        )
-        summarized = replace(log, summary=summary)
-        summary["metrics"] |= survey_metrics(summarized, flown, flight.seed)
-        summary["metrics"] |= flock_metrics(summarized, flown)
-        summary["metrics"] |= task_metrics(self.scenario, flight.state)
-        return summary
+        return self._results.summary(log, flight)
 
     def set_gains(self, vehicle: str, controller: str, **gains: Any) -> None:
         """Change gains of a vehicle's controller, before or during a flight.
@@ -484,22 +441,15 @@ class Simulation:
         """
         self._running_stepper().set_active_behaviors(vehicle, behaviors)
 
-    def _scenario_of(self, flight: FlownFlight) -> Scenario:
-        """Return the scenario with all vehicles that have flown in a flight."""
-        names = flight.layout.columns.keys()
-        return self.scenario if names == self.scenario.vehicles.keys() else self.flown
+    @property
+    def _results(self) -> FlightResults:
+        return FlightResults(self.scenario, self.flown, self.precision)
 
     def _set(self, scenario: Scenario, fleet: Fleet) -> None:
         self.scenario, self.fleet = scenario, fleet
         # the program of ``run`` scores a task, which is too slow for ``step``
         self.program = Program(self._fleet(scenario, scored=True), scenario.vehicles)
-        # a bound method cannot be hashed, as jit requires, where its fleet holds a dictionary
-        self._init = jax.jit(lambda key: fleet.init(key))
-        self._advance = jax.jit(lambda state, commands: fleet.advance(state, commands))
-        self._rollout = jax.jit(
-            lambda state, steps, select: fleet.rollout(state, steps, select),
-            static_argnums=(1, 2),
-        )
+        self._functions = PureFunctions(fleet)
 
     def _fleet(self, scenario: Scenario, *, scored: bool = False) -> Fleet:
         single = self.precision == "float32"
@@ -515,53 +465,6 @@ class Simulation:
             self.reset()
         assert self._stepper is not None
         return self._stepper
-
-
-def load(
-    scenario: str | PathLike[str] | Mapping[str, Any],
-    overrides: Mapping[str, Any] | None = None,
-    precision: Precision = "float64",
-    allow_code: AllowedCode = None,
-) -> Simulation:
-    """Load a library scenario by name, a YAML file, or a mapping as in one.
-
-    Args:
-        scenario: a library name, the path of a file, or its data.
-        overrides: values by path, such as ``{"vehicles.pelican.start.yaw_deg": 90}``.
-        precision: the floating-point format to compute in; single precision suits large batches.
-        allow_code: the folder whose Python files the scenario may load, or several.
-
-    Warns:
-        UserWarning: if the scenario draws values for episodes of a task, which a flight ignores.
-
-    Raises:
-        ScenarioError: one line for each mistake, with file and line.
-    """
-    loaded = load_in_python(scenario, overrides, allow_code)
-    for warning in loaded.unused_randomization():
-        warnings.warn(warning, UserWarning, stacklevel=2)
-    return Simulation(loaded, precision)
-
-
-def resume(folder: str | PathLike[str], allow_code: AllowedCode = None) -> Log:
-    """Continue an unfinished run from its last checkpoint to its end, and return its log.
-
-    Args:
-        folder: the folder of a run with checkpoints.
-        allow_code: the folder whose Python files the scenario may load, or several.
-
-    Raises:
-        ScenarioError: if the scenario in the folder cannot be read.
-        LogError: if there is no run in the folder, or it cannot be written.
-        StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
-    """
-    require_unfinished(Path(folder))
-    return load(Path(folder) / SCENARIO_FILE, allow_code=allow_code).resume(folder)
-
-
-def _flown_vehicle(vehicle: AssembledVehicle) -> FlownVehicle:
-    guidance = vehicle.guidance.component
-    return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())
 
 
 def _state_file(path: object) -> Path:

@@ -1,7 +1,7 @@
 """Record of a flight that is stepped from Python, from which its log is made at any time."""
 
 from collections.abc import Callable, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,8 +74,7 @@ class StepRecord:
 
     def finished(self, last: tuple[Array, ...] | None = None) -> tuple[FlightOutcome, Memory]:
         """Return the outcome and the rows up to now, with ``last`` as the rows of the last step."""
-        own = object.__new__(StepRecord)
-        own.__dict__ |= self.__dict__
+        own = copy(self)
         own._record = deepcopy(self._record)
         own._memory = Memory([*self._memory.blocks])
         own._rows = [*self._rows, *([] if last is None else [last])]

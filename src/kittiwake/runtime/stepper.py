@@ -1,6 +1,6 @@
-"""Stepper for a Python loop: its observations and compiled functions."""
+"""Stepper of a fleet from Python, step by step."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -9,21 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
-from typing_extensions import override
 
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.core.errors import (
-    LogError,
-    OwnComponentError,
-    ScenarioError,
-    StateError,
-    UnknownVehicleError,
-    did_you_mean,
-)
-from kittiwake.core.kinematics import Kinematics
-from kittiwake.core.measurements import BySensor
+from kittiwake.core.errors import LogError, OwnComponentError, ScenarioError, StateError
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.commands import (
     Commands,
@@ -33,92 +22,27 @@ from kittiwake.runtime.commands import (
     require_cascade,
 )
 from kittiwake.runtime.flight_record import FlightRecord, Memory
-from kittiwake.runtime.host_failures import first_failure, forget_failures, watched
 from kittiwake.runtime.live_parameters import cascade_parameters, live_parameters
+from kittiwake.runtime.observation import Observations, Observer
 from kittiwake.runtime.placement import placed, require_place, start_at
 from kittiwake.runtime.program import NO_COMMANDS, Program
-from kittiwake.runtime.saved_state import read_state, write_state
 from kittiwake.runtime.state_transfer import transfer_state
 from kittiwake.runtime.step_record import SteppedFlight, StepRecord
-from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
-from kittiwake.scenario.own_components.hosts import with_hosts_of
+from kittiwake.runtime.stepped_state import SteppedState
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.size import MAX_STEPS, steps_in
+from kittiwake.scenario.size import steps_in
 from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.packing import Packing, RowPacking
+from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_behaviors
+from kittiwake.sim.packing import Packing
+from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched, with_hosts_of
 from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.vehicle_step import NON_FINITE
 
-# of the files that ``save`` writes
-KIND = "state"
 # floats and words of a state
 PackedState: TypeAlias = tuple[Array, Array]
 # those of the next state, and the rows of each group; none without a record
 Stepped: TypeAlias = tuple[Array, Array, tuple[Array, ...]]
-
-
-class Observation(NamedTuple):
-    """Observation of one vehicle, in plain numbers.
-
-    Attributes:
-        time_s: simulated time.
-        estimate: the estimated state, which a controller may use.
-        measurements: the latest measurement of each sensor, by name.
-        fresh: by sensor, True if the measurement is from this step.
-        truth: the true state.
-        valid: False once the vehicle is lost.
-        phase: the part of the vehicle's task, in words.
-        uncertainty: the estimator's uncertainty; None if it has none.
-    """
-
-    time_s: float
-    estimate: Kinematics
-    measurements: BySensor
-    fresh: BySensor
-    truth: Kinematics
-    valid: bool
-    phase: str
-    uncertainty: Uncertainty | None
-
-
-class Observations(Mapping[str, Observation]):
-    """Observation of each vehicle at one time, by name; computed when first used."""
-
-    # made at every step, and seldom read
-    __slots__ = ("_by_vehicle", "_look", "_place")
-
-    def __init__(
-        self, look: Callable[[Array, Array, int], dict[str, Observation]], *place: Any
-    ) -> None:
-        """Prepare to look at a place: the arrays of a state, and its tick."""
-        self._look, self._place = look, place
-        self._by_vehicle: dict[str, Observation] | None = None
-
-    def _computed(self) -> dict[str, Observation]:
-        if self._by_vehicle is None:
-            self._by_vehicle = self._look(*self._place)
-        return self._by_vehicle
-
-    @override
-    def __getitem__(self, name: str) -> Observation:
-        found = self._computed()
-        if name not in found:
-            message = f"there is no vehicle {name!r}. {did_you_mean(str(name), list(found))}"
-            raise UnknownVehicleError(message)
-        return found[name]
-
-    @override
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._computed())
-
-    @override
-    def __len__(self) -> int:
-        return len(self._computed())
-
-    @override
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({dict(self)})"
 
 
 class RecordSettings(NamedTuple):
@@ -231,17 +155,7 @@ class Stepper:
             LogError: if the file cannot be written.
             OwnComponentError: if a component in plain Python has no ``state()``.
         """
-        program = self._program
-        header = {
-            "kind": KIND,
-            "scenario": scenario,
-            "vehicles": [*program.vehicles],
-            "seed": self._seed,
-            "tick": self._tick,
-            "rate_hz": program.fleet.rate_hz,
-            "components": host_states(program.fleet),
-        }
-        write_state(path, self.state, header)
+        SteppedState(self.state, self._seed, self._tick).write(path, self._program, scenario)
 
     def restore(self, path: Path, recording: RecordSettings | None) -> None:
         """Continue from a file that ``save`` has written.
@@ -249,31 +163,7 @@ class Stepper:
         Raises:
             StateError: if the file is no such file, or holds another fleet's state.
         """
-        program = self._program
-        state, header = read_state(path, program.shape)
-        if header.get("kind") != KIND:
-            message = f"'{path}' is a checkpoint of a run, which kw.resume continues"
-            raise StateError(message)
-        try:
-            names, components = [str(name) for name in header["vehicles"]], header["components"]
-            seed, tick = int(header["seed"]), int(header["tick"])
-            rate_hz = float(header["rate_hz"])
-            if not (isinstance(components, dict) and 0 <= tick < MAX_STEPS):
-                raise TypeError
-        except (LookupError, TypeError, ValueError, OverflowError) as error:
-            message = f"'{path}' is damaged: its header is invalid"
-            raise StateError(message) from error
-        if rate_hz != program.fleet.rate_hz:
-            message = (
-                f"'{path}' holds a state at {rate_hz:g} Hz; this simulation steps at "
-                f"{program.fleet.rate_hz:g} Hz"
-            )
-            raise StateError(message)
-        if names != [*program.vehicles]:
-            message = f"'{path}' holds the state of other vehicles: {', '.join(names)}"
-            raise StateError(message)
-        restore_host_states(program.fleet, components)
-        self._seed = seed
+        state, self._seed, tick = SteppedState.read(path, self._program)
         self._begin(state, tick, recording)
 
     def positions(self) -> dict[str, Vec3]:
@@ -366,39 +256,15 @@ class Stepper:
 
     def jump_to_mission_step(self, vehicle: str, step: str) -> None:
         """Make a vehicle begin a step of its mission with the next physics step."""
-        self._change(lambda fleet, state: fleet.jump_to_mission_step(state, vehicle, step))
+        self._change(lambda fleet, state: jump_to_mission_step(fleet, state, vehicle, step))
 
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors, from the next physics step on."""
-        self._change(lambda fleet, state: fleet.with_active_behaviors(state, vehicle, behaviors))
+        self._change(lambda fleet, state: with_active_behaviors(fleet, state, vehicle, behaviors))
 
     def observe(self) -> Observations:
         """Return the observation of each vehicle."""
-        return Observations(self._observations, self._floats, self._words, self._tick)
-
-    def _observations(self, floats: Array, words: Array, tick: int) -> dict[str, Observation]:
-        program = self._program
-        with program.precision_context():
-            seen = self._see(program.parameters, floats, words)
-            groups = [np.asarray(rows) for rows in seen]
-        time_s = tick / program.fleet.rate_hz
-        observations: dict[str, Observation] = {}
-        for name, (g, index) in program.indices.items():
-            shown = self._packings[g].unpack(groups[g][index])
-            estimate, samples, truth, valid, phase, uncertainty = shown
-            measurements = {sensor: sample.measurement for sensor, sample in samples.items()}
-            fresh = {sensor: sample.fresh for sensor, sample in samples.items()}
-            observations[name] = Observation(
-                time_s=time_s,
-                estimate=estimate,
-                measurements=BySensor(measurements),
-                fresh=BySensor(fresh),
-                truth=truth,
-                valid=valid,
-                phase=self._phases[g][int(phase or 0)],
-                uncertainty=uncertainty,
-            )
-        return observations
+        return Observations(self._look, self._floats, self._words, self._tick)
 
     def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
         """Continue with a fleet that differs only in the parameters of its control cascades.
@@ -425,8 +291,9 @@ class Stepper:
         self._program = program
         self._accepted: set[CommandTypes] = set()
         self._no_numbers = np.zeros(0, np.float32 if program.fleet.single_precision else np.float64)
-        self._phases = [g.vehicle.guidance.component.phases() for g in program.fleet.groups]
         self._packing = Packing.of(program.shape)
+        # a bound method, as it is passed on in every step
+        self._look = Observer(program, self._packing).look
         self._placing: Program | None = None
         self._status_places = self._places_of_status()
         self._quantities = [
@@ -435,10 +302,7 @@ class Stepper:
             for name in group.names
         ]
         with program.precision_context():
-            looked = jax.eval_shape(self._observed, program.parameters, program.shape)
-            self._packings = [RowPacking.of(group) for group in looked]
             self._pack: Callable[[FleetState], PackedState] = jax.jit(self._packing.pack)
-            self._see = jax.jit(self._packed_observations)
             self._unpack = jax.jit(self._packing.unpack)
             self._advance = jax.jit(partial(self._advanced, recorded=False), static_argnums=4)
             self._advance_recorded = jax.jit(
@@ -464,20 +328,6 @@ class Stepper:
         with self._program.precision_context():
             state = self._unpack(self._floats, self._words)
             self._floats, self._words = self._pack(change(self._program.fleet, state))
-
-    def _observed(self, parameters: ArrayTree, state: FleetState) -> tuple[ArrayTree, ...]:
-        snapshots = self._program.step(parameters, self._program.inputs.zeros(), state)[1]
-        return tuple(
-            (s.estimate, s.samples, s.truth, s.status == 0, s.phase, s.uncertainty)
-            for s in snapshots
-        )
-
-    def _packed_observations(
-        self, parameters: ArrayTree, floats: Array, words: Array
-    ) -> list[Array]:
-        looked = self._observed(parameters, self._packing.unpack(floats, words))
-        seen = zip(self._packings, looked, strict=True)
-        return [packing.pack(group, floats.dtype) for packing, group in seen]
 
     def _advanced(
         self,

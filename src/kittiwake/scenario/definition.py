@@ -15,8 +15,7 @@ from kittiwake.core.arguments import with_known_arguments
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.specification import ComponentSpec
 from kittiwake.scenario.merging import as_written
-from kittiwake.scenario.own_components.entries import OwnComponent, is_own
-from kittiwake.scenario.own_components.roles import ROLES
+from kittiwake.scenario.own_components.entries import ROLES, OwnComponent, is_own
 
 # a specification, a registered name, an entry as in a scenario file, or an object of one's own
 Component: TypeAlias = Any

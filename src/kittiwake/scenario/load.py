@@ -13,8 +13,7 @@ from kittiwake.scenario.build import build
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
 from kittiwake.scenario.own_components.code_files import allowed_paths, with_code, without_code
-from kittiwake.scenario.own_components.entries import holds_own
-from kittiwake.scenario.own_components.roles import ROLES, SENSOR
+from kittiwake.scenario.own_components.entries import ROLES, SENSOR, holds_own
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.scenario import IN_PYTHON, Scenario
 from kittiwake.scenario.schema import ScenarioSchema

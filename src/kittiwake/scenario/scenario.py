@@ -20,7 +20,6 @@ from kittiwake.scenario.definition import Vehicle, World, as_plain
 from kittiwake.scenario.document import Document, dump_document
 from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.joystick_settings import JoystickSettings
-from kittiwake.scenario.own_components.hosts import with_new_hosts
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.scenario.schema import FORMAT, entry_vehicle_names
@@ -29,6 +28,8 @@ from kittiwake.scenario.survey_areas import coverages
 from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet_builder import build_fleet
+from kittiwake.sim.plain_python.hosts import with_new_hosts
 from kittiwake.sim.team_radio import Membership
 from kittiwake.vehicles import VEHICLES
 from kittiwake.world.world import WorldModel
@@ -286,7 +287,7 @@ class Scenario:
         live_parameters: bool = False,
     ) -> Fleet:
         """Return the fleet in the given precision; with ``live_parameters`` as arrays."""
-        fleet = Fleet.of(
+        fleet = build_fleet(
             self.world,
             self.vehicles,
             self.rate_hz,

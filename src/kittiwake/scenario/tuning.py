@@ -9,10 +9,10 @@ from kittiwake.control import CONTROLLERS
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.build import build
+from kittiwake.scenario.cascade_builder import written_controllers
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.vehicle_builder import written_controllers
 
 
 def with_gains(

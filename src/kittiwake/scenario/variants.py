@@ -12,21 +12,21 @@ from kittiwake.estimation import ESTIMATORS
 from kittiwake.interfaces.cascade import ControllerOrType, cascade_path
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.scenario.build import build
+from kittiwake.scenario.cascade_builder import written_controllers
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import AllowedCode, load_scenario
 from kittiwake.scenario.own_components.code_files import COLON, from_file, parse_class
 from kittiwake.scenario.own_components.entries import (
+    CONTROLLER,
     FILE,
     OwnComponent,
     holds_own,
 )
-from kittiwake.scenario.own_components.roles import CONTROLLER
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problems import Plain
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.scenario.vehicle_builder import written_controllers
 from kittiwake.vehicles import VEHICLES
 
 KEY = "controller"

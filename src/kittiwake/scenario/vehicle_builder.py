@@ -1,59 +1,57 @@
 """Builder of vehicles from the entries of a scenario's ``vehicles``."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 
 from kittiwake.actuators import FAULTS
-from kittiwake.control import CONTROLLERS
-from kittiwake.core.command_numbers import COMMAND_TYPES
 from kittiwake.core.commands import MotorsOff, PositionYaw
 from kittiwake.core.component import Scheduled
 from kittiwake.core.copies import fresh_copy, replicate_with
-from kittiwake.core.errors import CascadeError, KittiwakeError, ScenarioError
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import AVOIDANCE
-from kittiwake.interfaces.build_context import BuildContext
-from kittiwake.interfaces.cascade import ControllerOrType, cascade_path
-from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.interfaces.estimator import AbstractEstimator
 from kittiwake.interfaces.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.scenario.cascade_builder import (
+    CascadeBuilder,
+    accepted_types,
+    given_controllers,
+    valid_parts,
+)
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
 from kittiwake.scenario.own_components.builder import OwnComponentBuilder
-from kittiwake.scenario.own_components.entries import is_code, own_or_unfit, refusal
-from kittiwake.scenario.own_components.host_object import HostObject
-from kittiwake.scenario.own_components.hosts import is_loaded, vehicle_with_hosts
-from kittiwake.scenario.own_components.python_component import OwnSetting
-from kittiwake.scenario.own_components.roles import (
-    CONTROLLER,
+from kittiwake.scenario.own_components.entries import (
     ESTIMATOR,
     GUIDE,
     SENSOR,
     Role,
+    is_code,
+    own_or_unfit,
+    refusal,
 )
-from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
+from kittiwake.scenario.problems import KeyPath, ProblemList
 from kittiwake.scenario.schema import Repetition, VehicleSchema, WorldSettings, entry_vehicle_names
 from kittiwake.scenario.starts import default_start, shifted_positions
+from kittiwake.scenario.vehicle_preparation import VehiclePreparation
 from kittiwake.sensors import SENSORS
+from kittiwake.sim.plain_python.host_object import HostObject
+from kittiwake.sim.plain_python.hosts import is_loaded, vehicle_with_hosts
+from kittiwake.sim.plain_python.python_component import OwnSetting
 from kittiwake.vehicles import VEHICLES
 from kittiwake.vehicles.model import VehicleModel
 from kittiwake.world.environment import AbstractTurbulence
 from kittiwake.world.world import WorldModel
-
-Part = TypeVar("Part")
-Prepared = TypeVar("Prepared", AbstractEstimator, AbstractGuidance, AbstractAvoidance)
 
 # keys about position and partners, which do not affect the vehicle itself
 PLACEMENT_KEYS = {"start", "count", "spacing_m", "grid", "partner", "team", "leader"}
@@ -88,7 +86,7 @@ class VehicleBuilder:
         path = ("vehicles", name)
         vehicle = self._vehicle(entry, path)
         if vehicle is None or entry.count is None:
-            return {} if vehicle is None else self._ready(self._with_hosts({name: vehicle}), path)
+            return {} if vehicle is None else self._prepared({name: vehicle}, path)
         written = {"spacing_m": entry.spacing_m, "grid": entry.grid}
         given = {key: value for key, value in written.items() if value is not None}
         repetition = self.components.settings(Repetition, given, path) or Repetition()
@@ -102,16 +100,22 @@ class VehicleBuilder:
         places = map(jax.tree.structure(Vec3.zero()).unflatten, positions_m.tolist())
         starts = replicate_with(vehicle.start, "position_world_m", places)
         vehicles = dict(zip(names, replicate_with(vehicle, "start", starts), strict=True))
-        return self._ready(self._with_hosts(vehicles), path)
+        return self._prepared(vehicles, path)
 
-    def _with_hosts(self, vehicles: dict[str, AssembledVehicle]) -> dict[str, AssembledVehicle]:
-        """Return the vehicles, each with its own objects in plain Python."""
-        return {
+    def _prepared(
+        self, vehicles: dict[str, AssembledVehicle], path: KeyPath
+    ) -> dict[str, AssembledVehicle]:
+        """Return the vehicles of an entry, each with its own objects in plain Python, prepared."""
+        vehicles = {
             name: vehicle_with_hosts(vehicle, name, partial(_host_of, vehicle))
             if vehicle.on_host
             else vehicle
             for name, vehicle in vehicles.items()
         }
+        if self.world is None:
+            return vehicles
+        preparation = VehiclePreparation(self.world, self.components.rate_hz, self.problems, path)
+        return preparation.prepared(vehicles)
 
     def _vehicle(self, entry: VehicleSchema, path: KeyPath) -> AssembledVehicle | None:
         """Return the vehicle, or None after collecting all mistakes in its entry.
@@ -158,25 +162,28 @@ class VehicleBuilder:
             for key, sensor in entry.sensors.items()
         }
         estimator = self._part(entry.estimator, ESTIMATOR, setting, (*path, "estimator"))
-        commanded = setting._replace(accepted=_accepted(_given_controllers(entry, model), model))
+        commanded = setting._replace(
+            accepted=accepted_types(given_controllers(entry, model), model)
+        )
         guidance = self._part(entry.guidance, GUIDE, commanded, (*path, "guidance"))
         avoidance = self._avoidance(entry, path)
         setting = setting._replace(command_type=_command_type(guidance))
-        controllers = self._controllers(entry, model, setting, path)
+        cascade = CascadeBuilder(self.components, self.own, self.settings)
+        controllers = cascade.controllers(entry, model, setting, path)
         faults = self.components.listed(FAULTS, entry.faults, (*path, "faults"))
         self._check_sensors(entry, sensors, estimator, path)
         if model is None:
             return None
         self._check_faults(faults, model.dynamics, dynamics, path)
-        builtin = self._builtin_controllers(model, dynamics, path)
+        builtin = cascade.builtin(model, dynamics, path)
         if guidance is not None:
-            self._check_cascade(
+            cascade.check(
                 guidance, avoidance, controllers, builtin, model.dynamics.command_type, path
             )
         if dynamics is not None:
             self._check_dynamics(dynamics, start, path)
-        cascade = (*(built for _, built in controllers), *builtin)
-        parts = (estimator, *cascade, *avoidance, *faults, *sensors.values())
+        levels = (*(built for _, built in controllers), *builtin)
+        parts = (estimator, *levels, *avoidance, *faults, *sensors.values())
         if start is None or dynamics is None or guidance is None or self.turbulence is None:
             return None
         if None in parts:
@@ -189,75 +196,10 @@ class VehicleBuilder:
             sensors={key: sensor for key, sensor in sensors.items() if sensor is not None},
             estimator=estimator,
             guidance=guidance,
-            cascade=_valid(cascade),
-            avoidance=_valid(avoidance),
+            cascade=valid_parts(levels),
+            avoidance=valid_parts(avoidance),
             faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
         )
-
-    def _ready(
-        self, vehicles: dict[str, AssembledVehicle], path: KeyPath
-    ) -> dict[str, AssembledVehicle]:
-        """Return the vehicles of an entry with prepared estimator, guidance and avoidance."""
-        if self.world is None:
-            return vehicles
-        rate_hz = self.components.rate_hz
-        vehicle = next(iter(vehicles.values()))
-        common = BuildContext(
-            self.world,
-            vehicle.dynamics,
-            vehicle.start,
-            {key: part.component.sensor for key, part in vehicle.sensors.items()},
-            {key: part.every / rate_hz for key, part in vehicle.sensors.items()},
-        )
-        contexts = [common._replace(start=one.start) for one in vehicles.values()]
-        estimators = self._prepared(vehicle.estimator, contexts, (*path, "estimator"))
-        guidances = self._prepared(vehicle.guidance, contexts, (*path, "guidance"))
-        avoidances = [
-            self._prepared(part, contexts, (*path, "avoidance", i))
-            for i, part in enumerate(vehicle.avoidance)
-        ]
-        prepared = [estimators, guidances, *avoidances]
-        if [] in prepared:
-            return {}
-        known = (vehicle.estimator, vehicle.guidance, *vehicle.avoidance)
-        if all(each is one for one, parts in zip(known, prepared, strict=True) for each in parts):
-            return vehicles
-        ready: dict[str, AssembledVehicle] = {}
-        before: AssembledVehicle | None = None
-        for i, (name, one) in enumerate(vehicles.items()):
-            avoidance = tuple(parts[i] for parts in avoidances)
-            parts = {"estimator": estimators[i], "guidance": guidances[i], "avoidance": avoidance}
-            if before is not None:
-                parts = {key: _shared(getattr(before, key), own) for key, own in parts.items()}
-            before = ready[name] = dataclasses.replace(one, **parts)
-        return ready
-
-    def _prepared(
-        self, part: Scheduled[Prepared], contexts: list[BuildContext], path: KeyPath
-    ) -> list[Scheduled[Prepared]]:
-        """Return a part for each context, or an empty list after collecting a mistake.
-
-        A part without preparation is the same object, so that vehicles still share it.
-        """
-        ready: list[Scheduled[Prepared]] = []
-        component = part.component
-        prepare = component.prepare  # equinox creates a bound method at each access
-        with self.problems.collecting(path):
-            for context in contexts:
-                try:
-                    prepared = prepare(context)
-                except ValueError as error:
-                    raise ScenarioError(str(error)) from None
-                except KittiwakeError:
-                    if all(map(is_loaded, context.sensors.values())):
-                        raise
-                    # it may lack one that is not loaded, and then it is not flown
-                    prepared = component
-                unchanged = prepared is component
-                own = part if unchanged else dataclasses.replace(part, component=prepared)
-                ready.append(own)
-            return ready
-        return []
 
     def _part(self, written: Any, role: Role, setting: OwnSetting, path: KeyPath) -> Any:
         """Return a sensor, estimator or guidance, or None after collecting its mistakes."""
@@ -347,114 +289,6 @@ class VehicleBuilder:
             except ScenarioError as error:
                 raise ScenarioError(_with_sensor_types(str(error))) from None
 
-    def _builtin_controllers(
-        self, model: VehicleModel, dynamics: AbstractDynamics | None, path: KeyPath
-    ) -> tuple[Scheduled[AbstractController] | None, ...]:
-        """Return the controllers of the vehicle model itself, with defaults for bad parameters.
-
-        The only entry is None if the default parameters are invalid, too.
-        """
-        key = (*path, "parameters")
-        without_notes = self.components.without_notes()
-        known = dynamics or without_notes.settings(model.dynamics, model.parameters(), key)
-        if known is None:
-            return (None,)
-        return tuple(
-            self._controller(name, model, known, key) for name in model.builtin_controllers
-        )
-
-    def _controllers(
-        self,
-        entry: VehicleSchema,
-        model: VehicleModel | None,
-        setting: OwnSetting,
-        path: KeyPath,
-    ) -> list[tuple[Plain, Scheduled[AbstractController] | None]]:
-        """Return the scenario's controllers as written and as built, None for invalid ones."""
-        key, given = (*path, "controller"), _given_controllers(entry, model)
-        places = [(key, one) for one in given]
-        if isinstance(entry.controller, list):
-            places = [((*key, i), written) for i, written in enumerate(given)]
-        setting = setting._replace(accepted=_accepted([one for _, one in places], model))
-        found: list[tuple[Plain, Scheduled[AbstractController] | None]] = []
-        for place, written in places:
-            if (own := own_or_unfit(written)) is not None:
-                built = self.own.build(own, CONTROLLER, setting, place)
-            else:
-                built = self._controller(written, model, setting.dynamics, place)
-            if built is not None and built.component.consumes is setting.command_type:
-                setting = setting._replace(command_type=built.component.produces)
-            found.append((written, built))
-        return found
-
-    def _controller(
-        self,
-        written: Plain,
-        model: VehicleModel | None,
-        dynamics: AbstractDynamics | None,
-        path: KeyPath,
-    ) -> Scheduled[AbstractController] | None:
-        """Return a controller for this vehicle, or None after collecting its mistakes.
-
-        Parameters that the scenario leaves out are from the vehicle's data, or from its dynamics.
-        """
-        if is_code(written):
-            self.problems.add(path, refusal(written))
-            return None
-        name = written.get("type") if isinstance(written, dict) else written
-        if model is None or dynamics is None or not isinstance(name, str):
-            return self.components.scheduled(CONTROLLERS, written, path)
-        given = written if isinstance(written, dict) else {"type": written}
-        with self.problems.collecting(path):
-            defaults = {}
-            if name in CONTROLLERS.entries:
-                defaults = CONTROLLERS.find(name).with_vehicle_defaults(
-                    dynamics, self.settings.gravity_mps2
-                )
-            known = merged(defaults, model.gains(name))
-            built = self.components.scheduled(CONTROLLERS, merged(known, given), path)
-            if built is not None:
-                built.component.check(dynamics)
-            return built
-        return None
-
-    def _check_cascade(
-        self,
-        guidance: Scheduled[AbstractGuidance],
-        avoidance: tuple[Scheduled[AbstractAvoidance] | None, ...],
-        controllers: list[tuple[Plain, Scheduled[AbstractController] | None]],
-        builtin: tuple[Scheduled[AbstractController] | None, ...],
-        native: type,
-        path: KeyPath,
-    ) -> None:
-        """Note a gap in the control cascade, if the types of all controllers are known.
-
-        Also add a problem for avoidance that acts on a command type outside the cascade.
-        """
-        # an invalid controller is represented by its class
-        known: list[ControllerOrType | None] = [
-            built.component if built else _controller_type(written)
-            for written, built in controllers
-        ]
-        known += [None if built is None else built.component for built in builtin]
-        levels = _valid(known)
-        if len(levels) < len(known):
-            return
-        passed: set[type] = set()
-        with self.problems.collecting((*path, "controller")):
-            try:
-                for start in guidance.component.command_types():
-                    route = cascade_path(levels, start, native)
-                    passed |= {start, *(levels[i].produces for i in route)}
-            except CascadeError as error:
-                message = f"{error} {_controllers_from(error.command_type)}"
-                raise ScenarioError(message) from None
-        for i, part in enumerate(avoidance):
-            if part is not None and passed and part.component.command_type not in passed:
-                self.problems.add(
-                    (*path, "avoidance", i), _avoidance_outside_cascade(part.component, passed)
-                )
-
 
 def _host_of(vehicle: AssembledVehicle, name: str, component: str, host: HostObject) -> HostObject:
     """Return an object of a vehicle alone, with its name and start."""
@@ -467,64 +301,10 @@ def _written(entry: VehicleSchema) -> str:
     return repr({key: value for key, value in vars(entry).items() if key not in PLACEMENT_KEYS})
 
 
-def written_controllers(entry: Mapping[str, Plain]) -> list[Plain]:
-    """Return the controllers that a valid entry names, or the default of its model."""
-    given = entry.get("controller")
-    if given is None:
-        given = VEHICLES.find(entry["model"]).default_controller
-    return given if isinstance(given, list) else [given]
-
-
 def _command_type(guidance: Scheduled[AbstractGuidance] | None) -> type:
     """Return the first command type of guidance; that of holding a place if it has none."""
     known = () if guidance is None else guidance.component.command_types()
     return next((one for one in known if one is not MotorsOff), PositionYaw)
-
-
-def _controller_type(written: Plain) -> type[AbstractController] | None:
-    """Return the class of a controller in a scenario; None if its name is unknown."""
-    name = written.get("type") if isinstance(written, dict) else written
-    if not isinstance(name, str) or name not in CONTROLLERS.entries:
-        return None
-    return CONTROLLERS.find(name)
-
-
-def _given_controllers(entry: VehicleSchema, model: VehicleModel | None) -> list[Plain]:
-    """Return the controllers that an entry names, or the default of its model if it is valid."""
-    given = entry.controller
-    if given is None:
-        return [] if model is None else [model.default_controller]
-    return given if isinstance(given, list) else [given]
-
-
-def _accepted(controllers: Iterable[Plain], model: VehicleModel | None) -> tuple[type, ...]:
-    """Return the command types that registered controllers and those of the model lead from.
-
-    Controllers of the user's own are left out, as their command types are not known yet.
-    """
-    if model is None:
-        return COMMAND_TYPES
-    known = [CONTROLLERS.find(name) for name in model.builtin_controllers]
-    levels = [*_valid(map(_controller_type, controllers)), *known]
-
-    def leads_on(command_type: type) -> bool:
-        try:
-            cascade_path(levels, command_type, model.dynamics.command_type)
-        except CascadeError:
-            return False
-        return True
-
-    return tuple(filter(leads_on, COMMAND_TYPES))
-
-
-def _valid(parts: Iterable[Part | None]) -> tuple[Part, ...]:
-    """Return the parts without those that are invalid."""
-    return tuple(part for part in parts if part is not None)
-
-
-def _shared(one: Part, other: Part) -> Part:
-    """Return the first of two equal parts, so that vehicles share it, else the other."""
-    return one if eqx.tree_equal(one, other, typematch=True) else other
 
 
 def _refuse_unfit(fault: AbstractFault, vehicle: type[AbstractDynamics]) -> None:
@@ -551,34 +331,3 @@ def _with_sensor_types(message: str) -> str:
         message = message.replace(f"a sensor that gives {measured}", f"a sensor of type {listed}")
         message = message.replace(f"gives {measured}", f"measures the same as {listed}")
     return message
-
-
-def _avoidance_outside_cascade(avoidance: AbstractAvoidance, passed: set[type]) -> str:
-    command_type = avoidance.command_type.__name__
-    ways = ", ".join(sorted(one.__name__ for one in passed - {MotorsOff}))
-    name, there = (
-        AVOIDANCE.name_of(type(avoidance)),
-        f"{_controllers_to(command_type)} {_controllers_from(command_type)}",
-    )
-    return (
-        f"{name} changes {command_type}, and the cascade passes {ways}. Write controllers that "
-        f"pass {command_type}. {there}"
-    )
-
-
-def _controllers_to(command_type: str) -> str:
-    fitting = [
-        name
-        for name in CONTROLLERS.names()
-        if CONTROLLERS.find(name).produces.__name__ == command_type
-    ]
-    return f"Controllers to {command_type}: {', '.join(fitting) or 'none is registered'}."
-
-
-def _controllers_from(command_type: str) -> str:
-    fitting = [
-        name
-        for name in CONTROLLERS.names()
-        if CONTROLLERS.find(name).consumes.__name__ == command_type
-    ]
-    return f"Controllers from {command_type}: {', '.join(fitting) or 'none is registered'}."

@@ -30,7 +30,7 @@ def build_renderer(
     if not users:
         return None
     if rendering is None:
-        message = f"{users[0]} has a camera; pass Fleet.of a renderer factory as rendering"
+        message = f"{users[0]} has a camera; pass build_fleet a renderer factory as rendering"
         raise ScenarioError(message)
     return rendering(world, vehicles)
 

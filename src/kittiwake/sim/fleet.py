@@ -3,7 +3,6 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 
 import equinox as eqx
 import jax
@@ -12,20 +11,18 @@ import numpy as np
 from jaxtyping import PRNGKeyArray
 from typing_extensions import TypeVar
 
-from kittiwake.contact.engine import AbstractContactEngine, AbstractPhysics
-from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
+from kittiwake.contact.engine import AbstractContactEngine
+from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.commands import Command
-from kittiwake.core.component import AbstractComponent, Scheduled
-from kittiwake.core.errors import CommandError, PrecisionError, did_you_mean
+from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.core.keys import fold_in_name, fold_in_names
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.core.neighbors import NeighborTable, Roster
+from kittiwake.core.precision import require_precision
 from kittiwake.core.streams import Stream
-from kittiwake.core.tree_where import tree_where
-from kittiwake.geometry.scalar import Flag, Integer, Real
-from kittiwake.interfaces.guidance import AbstractGuidance
-from kittiwake.interfaces.renderer import AbstractRenderer, Rendering
+from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.interfaces.renderer import AbstractRenderer
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim import camera_bodies, interactions, team_radio, vehicle_step
 from kittiwake.sim.commander import AbstractCommander
@@ -35,10 +32,9 @@ from kittiwake.sim.external_commands import (
     combine_commands,
     commands_of_group,
 )
-from kittiwake.sim.group import Group, group_vehicles
+from kittiwake.sim.group import Group
 from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.sim.state import FleetState, Snapshot, VehicleState
-from kittiwake.sim.team_radio import Membership
 from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.surroundings import Surroundings
@@ -88,47 +84,6 @@ class Fleet(eqx.Module):
     shared_axis: str | None = eqx.field(static=True, default=None)
     commander: AbstractCommander | None = eqx.field(static=True, default=None)
 
-    @classmethod
-    def of(
-        cls,
-        world: WorldModel,
-        vehicles: Mapping[str, AssembledVehicle],
-        rate_hz: float,
-        physics: AbstractPhysics | None = None,
-        partners: Mapping[str, str] = MappingProxyType({}),
-        teams: Mapping[str, Membership] = MappingProxyType({}),
-        rendering: Rendering | None = None,
-        additions: Mapping[str, str] = MappingProxyType({}),
-        *,
-        single_precision: bool = False,
-        live_parameters: bool = False,
-    ) -> "Fleet":
-        """Return a fleet of the given vehicles.
-
-        Args:
-            world: the environment.
-            vehicles: the vehicles, by name; those of equal structure are stepped as one group.
-            rate_hz: the physics rate.
-            physics: the kind of contact physics; None for contact by each vehicle's own model.
-            partners: for each vehicle that follows a deck, the vehicle or platform that carries it.
-            teams: the membership of each vehicle; all others form one team.
-            rendering: builds the renderer of the cameras, if there are any.
-            additions: the name of the addition in flight with which a vehicle came, by vehicle.
-            single_precision: true for float32, false for float64.
-            live_parameters: true if the vehicles' parameters are arrays that may be replaced.
-        """
-        dtype = np.dtype(np.float32 if single_precision else np.float64)
-        with jax.enable_x64(not single_precision):
-            groups = group_vehicles(
-                vehicles, dtype, live_parameters=live_parameters, additions=additions
-            )
-        ordered = {name: vehicles[name] for group in groups for name in group.names}
-        engine = None if physics is None else physics.engine(world, ordered)
-        decks = interactions.partner_decks(world, groups, partners)
-        renderer = camera_bodies.build_renderer(rendering, world, ordered)
-        roster = team_radio.build_roster([*ordered], teams)
-        return cls(world, groups, engine, decks, roster, renderer, rate_hz, single_precision)
-
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all vehicles, group by group."""
@@ -141,7 +96,7 @@ class Fleet(eqx.Module):
 
     def init(self, key: PRNGKeyArray) -> FleetState:
         """Return the initial state; random streams are derived from the key and the names."""
-        self._check_precision()
+        require_precision(single=self.single_precision)
         clock = Clock(jnp.asarray(0, jnp.int32), self.dt_s)
         evolving = [*self.world.processes, *team_radio.streams(self.world.radio)]
         keys = fold_in_names(key, [Stream.WORLD.of(name) for name in evolving])
@@ -209,7 +164,7 @@ class Fleet(eqx.Module):
 
     def perceive(self, state: FleetState) -> FleetPerception:
         """Return the first half of a step: world processes, surroundings, sensors, estimates."""
-        self._check_precision(state)
+        require_precision(state, single=self.single_precision)
         clock = self._clock(state)
         truths = self.truths(state)
         processes, outputs = self._step_processes(state.processes, state.streams, clock)
@@ -276,45 +231,6 @@ class Fleet(eqx.Module):
         )
         return later, tuple(outcome[1] for outcome in outcomes)
 
-    def jump_to_mission_step(self, state: FleetState, name: str, step: str) -> FleetState:
-        """Return the state from which a vehicle continues at a step of its mission.
-
-        Raises:
-            CommandError: if there is no such vehicle, or no such step.
-        """
-        return self._with_guidance(
-            state, name, lambda guidance, own: guidance.jump_to_mission_step(own, step)
-        )
-
-    def with_active_behaviors(
-        self, state: FleetState, name: str, behaviors: Sequence[str]
-    ) -> FleetState:
-        """Return the state in which only these behaviors guide a vehicle.
-
-        Raises:
-            CommandError: if there is no such vehicle, or no such behavior.
-        """
-        return self._with_guidance(
-            state, name, lambda guidance, own: guidance.with_active_behaviors(own, behaviors)
-        )
-
-    def _with_guidance(
-        self,
-        state: FleetState,
-        name: str,
-        change: Callable[[AbstractGuidance, ArrayTree], ArrayTree],
-    ) -> FleetState:
-        """Return the state with the guidance state of one vehicle changed."""
-        group_index, index = self.locate(name)
-        states = state.groups[group_index].guidance.state
-        guidance = self.groups[group_index].vehicle.guidance.component
-        one = jax.tree.map(lambda leaf: leaf[index], states)
-        changed = change(guidance, one)
-        states = jax.tree.map(
-            lambda leaf, new: jnp.asarray(leaf).at[index].set(new), states, changed
-        )
-        return eqx.tree_at(lambda whole: whole.groups[group_index].guidance.state, state, states)
-
     def rollout(
         self,
         state: FleetState,
@@ -326,7 +242,7 @@ class Fleet(eqx.Module):
 
     def limits(self, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
         """Return the limits of each group's vehicles; ``status`` is an index of these, from 1."""
-        self._check_precision(state)
+        require_precision(state, single=self.single_precision)
         truths = self.truths(state)
         clock = self._clock(state)
         outputs = self._step_processes(state.processes, state.streams, clock)[1]
@@ -349,38 +265,6 @@ class Fleet(eqx.Module):
                 return group_index, group.names.index(name)
         message = f"there is no vehicle '{name}'. {did_you_mean(name, list(self.names))}"
         raise CommandError(message)
-
-    def reset_at_tick(self, state: FleetState, tick: Integer) -> FleetState:
-        """Return an initial state moved to a later tick, for a reset inside a running batch.
-
-        A component that does not run at every step runs at the reset, and then again when the
-        clock makes it due: its first period may be shorter.
-        """
-        stepped = self.step(state)[0]
-
-        def merge(
-            scheduled: Scheduled[AbstractComponent], initial: ScheduledState, after: ScheduledState
-        ) -> ScheduledState:
-            if scheduled.every == 1:
-                return initial
-            due = jnp.asarray(tick) % scheduled.every == 0
-            return tree_where(due, initial, match_dtypes(after, initial))
-
-        groups = tuple(
-            group.map(partial(vehicle_step.merge_reset, merge), initial, after)
-            for group, initial, after in zip(self.groups, state.groups, stepped.groups, strict=True)
-        )
-        processes = {
-            name: merge(part, state.processes[name], stepped.processes[name])
-            for name, part in self.world.processes.items()
-        }
-        radio = state.radio
-        if self.world.radio is not None and radio is not None and stepped.radio is not None:
-            radio = merge(self.world.radio, radio, stepped.radio)
-        began = jnp.asarray(tick, jnp.int32)
-        return dataclasses.replace(
-            state, tick=began, began=began, groups=groups, processes=processes, radio=radio
-        )
 
     def _clock(self, state: FleetState) -> Clock:
         return Clock(state.tick, self.dt_s, state.began)
@@ -499,24 +383,6 @@ class Fleet(eqx.Module):
         for name in commands:
             self.locate(name)
         return [commands_of_group(group, commands) for group in self.groups]
-
-    def _check_precision(self, state: FleetState | None = None) -> None:
-        expected = jnp.dtype(jnp.float32 if self.single_precision else jnp.float64)
-        for leaf in jax.tree.leaves(state):
-            if jnp.issubdtype(leaf.dtype, jnp.floating) and leaf.dtype != expected:
-                message = (
-                    f"this state holds {leaf.dtype} numbers; the simulation requires {expected}; "
-                    "take the state from its own init"
-                )
-                raise PrecisionError(message)
-        if jax.config.read("jax_enable_x64") == self.single_precision:
-            required, now = ("32", "64") if self.single_precision else ("64", "32")
-            message = (
-                f"this simulation requires float{required}, but JAX is in float{now} mode. Call it "
-                f"inside 'with jax.enable_x64({not self.single_precision}):', or load the scenario "
-                f'with precision="float{now}".'
-            )
-            raise PrecisionError(message)
 
 
 def _limits(

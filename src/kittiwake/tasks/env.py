@@ -1,9 +1,8 @@
 """Environment of a task: pure functions ``reset`` and ``step``."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
-from typing import Literal
 
 import equinox as eqx
 import jax
@@ -16,7 +15,7 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.html import column_table, fact_table, heading
 from kittiwake.core.keys import fold_in_names, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
-from kittiwake.core.precision import fleet_precision
+from kittiwake.core.precision import Precision, is_transformed
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.scenario.scenario import Scenario
@@ -24,6 +23,7 @@ from kittiwake.sim.fleet import Fleet, FleetPerception
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.schedule import steps_between
 from kittiwake.sim.state import FleetState, Snapshot
+from kittiwake.sim.vectorized_reset import reset_at_tick
 from kittiwake.tasks.agent_index import AgentIndex, agent_names
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.randomization import Randomization
@@ -31,7 +31,6 @@ from kittiwake.tasks.requirements import check_command_type, check_requirements
 from kittiwake.tasks.space import Space
 from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 
-Precision = Literal["float32", "float64"]
 # agents that are named in notebooks
 MAX_SHOWN = 5
 
@@ -192,8 +191,9 @@ class Env:
         """
         return jax.enable_x64(not self.single_precision)
 
-    def _own_precision(self, *arguments: ArrayTree) -> AbstractContextManager[None]:
-        return fleet_precision(*arguments, single_precision=self.single_precision)
+    def own_precision(self, *arguments: ArrayTree) -> AbstractContextManager[None]:
+        """Return ``precision_context()``, or inside JAX's transformations one that does nothing."""
+        return nullcontext() if is_transformed(*arguments) else self.precision_context()
 
     def reset(
         self, key: PRNGKeyArray, difficulty: Real = 1.0
@@ -208,7 +208,7 @@ class Env:
             ValueError: for a difficulty outside of 0 to 1.
         """
         check_difficulty(difficulty)
-        with self._own_precision(key):
+        with self.own_precision(key):
             tick = jnp.zeros((), jnp.int32)
             return self.reset_at(key, tick, jnp.asarray(difficulty, jnp.result_type(float)))
 
@@ -234,7 +234,7 @@ class Env:
         Raises:
             ValueError: for an action of wrong length.
         """
-        with self._own_precision(key, state, action):
+        with self.own_precision(key, state, action):
             return self.step_in_batch(None, key, state, action)
 
     def step_in_batch(
@@ -413,7 +413,7 @@ class Env:
         keys = fold_in_names(key, [Stream.RANDOMIZE, Stream.STARTS, Stream.FLEET, Stream.GOAL])
         drawn = self.randomization.draw(keys[Stream.RANDOMIZE], difficulty)
         fleet = self._with_starts(self.randomization.apply(self.fleet, drawn), keys[Stream.STARTS])
-        initial = fleet.reset_at_tick(fleet.init(keys[Stream.FLEET]), tick)
+        initial = reset_at_tick(fleet, fleet.init(keys[Stream.FLEET]), tick)
         perceived = fleet.perceive(initial)
         zero = jnp.zeros((), jnp.int32)
         scene = self.agent_index.scene(

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import get_args
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.precision import Precision
 from kittiwake.scenario import library
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.document import Override
@@ -12,7 +13,7 @@ from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.problems import ProblemList
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.tasks import TASKS
-from kittiwake.tasks.env import Env, Precision
+from kittiwake.tasks.env import Env
 from kittiwake.tasks.task import AbstractTask, Overrides
 
 KEY = "task"

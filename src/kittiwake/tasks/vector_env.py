@@ -55,7 +55,8 @@ class VectorEnvStep(NamedTuple):
 class VectorEnv:
     """Batch of ``count`` copies of an environment.
 
-    ``reset``, ``reset_some`` and ``step`` are pure. An environment's bits depend on its index, its
+    ``reset``, ``reset_some`` and ``step`` are pure, and run in the environment's precision whatever
+    JAX's mode is outside of its transformations. An environment's bits depend on its index, its
     episodes and its actions, not on the other environments. With another ``count`` they are the
     same up to rounding, as the compiled code differs.
 
@@ -79,13 +80,16 @@ class VectorEnv:
             ValueError: for a difficulty that is not from 0 to 1.
         """
         check_difficulty(difficulty)
-        tick, first = jnp.zeros((), jnp.int32), jnp.zeros(self.count, jnp.int32)
-        difficulties = jnp.full(self.count, difficulty, jnp.result_type(float))
-        root_keys = jnp.broadcast_to(key, (self.count,))
-        envs, observations = self._begin(_keys(root_keys, self._indices, first), tick, difficulties)
-        return VectorEnvState(
-            with_tick(envs, tick), root_keys, first + 1, difficulties
-        ), observations
+        with self.env.own_precision(key):
+            tick, first = jnp.zeros((), jnp.int32), jnp.zeros(self.count, jnp.int32)
+            difficulties = jnp.full(self.count, difficulty, jnp.result_type(float))
+            root_keys = jnp.broadcast_to(key, (self.count,))
+            envs, observations = self._begin(
+                _keys(root_keys, self._indices, first), tick, difficulties
+            )
+            return VectorEnvState(
+                with_tick(envs, tick), root_keys, first + 1, difficulties
+            ), observations
 
     def reset_some(
         self,
@@ -108,46 +112,48 @@ class VectorEnv:
             ValueError: for a difficulty that is not from 0 to 1.
         """
         check_difficulty(difficulty)
-        new = jnp.asarray(difficulty, jnp.result_type(float))
-        state = replace(state, difficulties=jnp.where(which, new, state.difficulties))
-        if key is not None:
-            state = replace(
-                state,
-                root_keys=jnp.where(which, key, state.root_keys),
-                episodes=jnp.where(which, 0, state.episodes),
-            )
-        tick = state.envs.fleet.tick
-        ticks = jnp.broadcast_to(tick, (self.count,))
-        now = with_tick(state.envs, ticks), observations
-        envs, observations, episodes = self._begin_next(state, now, tick, which)
-        return replace(state, envs=with_tick(envs, tick), episodes=episodes), observations
+        with self.env.own_precision(state, observations, which, key):
+            new = jnp.asarray(difficulty, jnp.result_type(float))
+            state = replace(state, difficulties=jnp.where(which, new, state.difficulties))
+            if key is not None:
+                state = replace(
+                    state,
+                    root_keys=jnp.where(which, key, state.root_keys),
+                    episodes=jnp.where(which, 0, state.episodes),
+                )
+            tick = state.envs.fleet.tick
+            ticks = jnp.broadcast_to(tick, (self.count,))
+            now = with_tick(state.envs, ticks), observations
+            envs, observations, episodes = self._begin_next(state, now, tick, which)
+            return replace(state, envs=with_tick(envs, tick), episodes=episodes), observations
 
     def step(
         self, state: VectorEnvState, actions: Float[Array, "envs numbers"] | None
     ) -> VectorEnvStep:
         """Return the result of a control step; where an episode ends, the next one begins."""
-        axes = axes_of(state.envs)
-        keys = jax.vmap(jax.random.fold_in)(state.envs.key, state.envs.steps)
-        stepped = jax.vmap(
-            lambda *own: self.env.step_in_batch(AXIS, *own),
-            in_axes=(0, axes, 0),
-            out_axes=0,
-            axis_name=AXIS,
-        )(keys, state.envs, actions)
-        tick = state.envs.fleet.tick + self.env.physics_steps_per_action
-        done = stepped.terminated | stepped.truncated
-        now = stepped.state, stepped.observation
-        envs, observations, episodes = self._begin_next(state, now, tick, done)
-        later = replace(state, envs=with_tick(envs, tick), episodes=episodes)
-        return VectorEnvStep(
-            state=later,
-            observation=observations,
-            reward=stepped.reward,
-            terminated=stepped.terminated,
-            truncated=stepped.truncated,
-            rewards=stepped.rewards,
-            final_observation=stepped.observation,
-        )
+        with self.env.own_precision(state, actions):
+            axes = axes_of(state.envs)
+            keys = jax.vmap(jax.random.fold_in)(state.envs.key, state.envs.steps)
+            stepped = jax.vmap(
+                lambda *own: self.env.step_in_batch(AXIS, *own),
+                in_axes=(0, axes, 0),
+                out_axes=0,
+                axis_name=AXIS,
+            )(keys, state.envs, actions)
+            tick = state.envs.fleet.tick + self.env.physics_steps_per_action
+            done = stepped.terminated | stepped.truncated
+            now = stepped.state, stepped.observation
+            envs, observations, episodes = self._begin_next(state, now, tick, done)
+            later = replace(state, envs=with_tick(envs, tick), episodes=episodes)
+            return VectorEnvStep(
+                state=later,
+                observation=observations,
+                reward=stepped.reward,
+                terminated=stepped.terminated,
+                truncated=stepped.truncated,
+                rewards=stepped.rewards,
+                final_observation=stepped.observation,
+            )
 
     def _begin_next(
         self,

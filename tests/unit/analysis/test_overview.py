@@ -42,7 +42,7 @@ from kittiwake.analysis.plots.traces import find_losses, partner_of, select_trac
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 from kittiwake.core.errors import LogError
 from kittiwake.core.keys import seed_key
-from kittiwake.runtime.simulation import load
+from kittiwake.runtime.loading import load
 
 RATE_HZ = 10.0
 QUANTITIES = ("non-finite position_world_m", "x_m", "y_m", "z_m")
@@ -570,6 +570,13 @@ def test_long_logs_are_thinned_to_two_thousand_rows_with_first_and_last():
     assert len(trace.time_s) == 1801
     assert (trace.time_s[0], trace.time_s[-1]) == (0.0, 900.0)
     assert "one row in 5 drawn" in words(draw_overview(log))[2]
+
+
+def test_paths_of_vehicles_that_flew_for_different_times_are_drawn_together(figures):
+    log = Log({"early": tour(120), "long": tour(301)}, (), WAYPOINT_TOUR)
+    figure = draw_overview(log, None)
+    lengths = {len(line.get_data_3d()[0]) for line in figure.axes[0].lines}
+    assert {120, 301} <= lengths
 
 
 def test_lost_vehicles_of_a_crowd_are_always_drawn():

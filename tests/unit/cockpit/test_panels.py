@@ -139,8 +139,8 @@ def flying(page):
             row |= {f"{prefix}{axis}_m": value for axis, value in zip("xyz", place, strict=True)}
             row |= {f"{prefix}qw": np.cos(yaw / 2), f"{prefix}qz": np.sin(yaw / 2)}
         rows[name] = np.array([[row[column] for column in columns]])
-        page.session.executor._maneuvers.pop(name, None)
-    page.session.executor._rows = {name: block[-1] for name, block in rows.items()}
+        page.session.executor._active.stop(name)
+    page.session.executor._rows._latest = {name: block[-1] for name, block in rows.items()}
     page.buffer.post(rows)
     page.set("Vehicle", "tern")
     page.notifications.clear()
@@ -420,7 +420,7 @@ def test_page_and_scene_follow_the_vehicles(tmp_path):
             changed,
             with_vehicles_of(changed, executor.scenario),
         )
-        executor.layout = Simulation(changed).program.layout
+        executor._rows.layout = Simulation(changed).program.layout
         page.buffer.post(executor.start_rows())
         page.cockpit._draw(page.buffer.scene_state(), 0.0, -1.0)
         assert page.selected == "tern"

@@ -19,7 +19,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
-from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet_builder import build_fleet
 
 KEY = jax.random.key(0)
 # of the source's controller
@@ -239,7 +239,7 @@ vehicles:
     flying = dataclasses.replace(
         plain, guidance=Scheduled(plane), cascade=(Scheduled(controller, every),)
     )
-    fleet = Fleet.of(scenario.world, {"one": flying}, rate_hz)
+    fleet = build_fleet(scenario.world, {"one": flying}, rate_hz)
 
     def seen(groups):
         truth = groups[0].truth

@@ -14,7 +14,7 @@ from kittiwake.core.keys import fold_in_name, seed_key
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
-from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet_builder import build_fleet
 
 
 class Reading(eqx.Module):
@@ -54,7 +54,7 @@ def scenario():
 
 
 def fleet_of(scenario, **vehicles):
-    return Fleet.of(scenario.world, vehicles, scenario.rate_hz)
+    return build_fleet(scenario.world, vehicles, scenario.rate_hz)
 
 
 def test_named_stream_has_constant_bits():

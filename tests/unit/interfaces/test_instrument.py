@@ -17,7 +17,7 @@ from kittiwake.interfaces.instrument import AbstractSensorError, Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
-from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet_builder import build_fleet
 
 GULL = """
 name: one
@@ -78,7 +78,7 @@ def flown(*errors, every=1, ticks=20):
     scenario = build(parse_document(GULL, "one.yaml"), Path())
     watch = Scheduled(Instrument(Watch(), errors), every)
     gull = dataclasses.replace(scenario.vehicles["gull"], sensors={"watch": watch})
-    fleet = Fleet.of(scenario.world, {"gull": gull}, rate_hz=50.0)
+    fleet = build_fleet(scenario.world, {"gull": gull}, rate_hz=50.0)
 
     def fly(key):
         return fleet.rollout(fleet.init(key), ticks, lambda g: g[0].samples["watch"])[1]

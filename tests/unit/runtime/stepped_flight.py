@@ -25,7 +25,7 @@ class SteppedFlight:
         """Return to the start or to a state; all vehicles resume guidance."""
         for name in self.scenario.vehicles:
             self.executor.command(name, None)
-        self.executor._rows = {}
+        self.executor._rows._latest = {}
         self.state, self.tick = self.start if state is None else state, tick
 
     def settle(self):

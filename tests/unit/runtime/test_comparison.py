@@ -8,14 +8,14 @@ from IPython.core.formatters import DisplayFormatter
 from rich.console import Console
 
 import kittiwake as kw
-from kittiwake.analysis.comparison import summaries
+from kittiwake.analysis.comparison_metrics import summaries
 from kittiwake.analysis.plots.comparison import draw_comparison
 from kittiwake.cli.comparison_table import comparison_tables
 from kittiwake.control.euler_attitude import EulerAttitude
 from kittiwake.core.commands import PositionYaw
 from kittiwake.core.errors import KittiwakeError, LogError, ScenarioError
 from kittiwake.interfaces.cascade import cascade_path
-from kittiwake.runtime.comparison import compare
+from kittiwake.runtime.comparison_flights import compare
 from kittiwake.scenario.variants import variants
 
 # in the air feet change nothing but the time to compile

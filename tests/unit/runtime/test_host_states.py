@@ -9,7 +9,7 @@ import pytest
 
 import kittiwake as kw
 from kittiwake.core.errors import OwnComponentError
-from kittiwake.scenario.own_components.host_states import (
+from kittiwake.sim.plain_python.hosts import (
     host_states,
     require_host_states,
     restore_host_states,

@@ -10,7 +10,6 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.landing.land import Land
 from kittiwake.guidance.maneuvers.takeoff import HOVERING
-from kittiwake.runtime.host_component import _step
 from kittiwake.runtime.maneuvers import (
     Capabilities,
     HoldAttitude,
@@ -23,6 +22,7 @@ from kittiwake.runtime.maneuvers import (
     ramp_takeoff,
     take_off,
 )
+from kittiwake.runtime.standalone_component import _step
 from kittiwake.runtime.vehicle_estimate import VehicleEstimate, estimate_from_row
 
 HOME_M = np.array([1.0, 2.0, 3.0])

@@ -11,7 +11,7 @@ from tests.unit.runtime.stepped_flight import SteppedFlight
 
 import kittiwake as kw
 from kittiwake.core.errors import OwnComponentError, ScenarioError
-from kittiwake.scenario.own_components.host_states import host_states, restore_host_states
+from kittiwake.sim.plain_python.hosts import host_states, restore_host_states
 
 START = {"position_world_m": [0, 0, 2]}
 RATE_HZ = 200

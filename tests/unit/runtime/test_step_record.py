@@ -219,9 +219,9 @@ def test_a_loop_ends_at_the_scenarios_duration(windy):
 def test_observations_are_computed_when_they_are_read(windy, monkeypatch):
     windy.reset()
     looked = []
-    real = windy._stepper._observations
+    real = windy._stepper._look
     monkeypatch.setattr(
-        windy._stepper, "_observations", lambda *place: looked.append(place) or real(*place)
+        windy._stepper, "_look", lambda *place: looked.append(place) or real(*place)
     )
     seen = [windy.step() for _ in range(3)]
     assert looked == []

@@ -112,6 +112,13 @@ def test_an_added_vehicle_flies_as_from_the_beginning(log, alone):
     )
 
 
+def test_an_observation_can_be_read_after_a_change():
+    one = simulation("tern", "auk")
+    seen = one.reset()
+    assert [*one.remove_vehicle("auk")] == ["tern"]
+    assert seen["auk"].truth.position_world_m == kw.Vec3(0.0, 20.0, 5.0)
+
+
 def test_events_say_when_vehicles_came_and_went(log):
     changes = [event for event in log.events if event.event in ("added", "removed")]
     assert [(event.vehicle, event.event, event.time_s) for event in changes] == [

@@ -12,7 +12,7 @@ from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import parse_document
 from kittiwake.scenario.load import load_recorded, load_scenario
 from kittiwake.scenario.own_components.code_files import from_file
-from kittiwake.scenario.own_components.roles import CONTROLLER
+from kittiwake.scenario.own_components.entries import CONTROLLER
 from kittiwake.scenario.scenario import Scenario
 
 CODE = '''

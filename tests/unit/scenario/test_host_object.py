@@ -5,7 +5,7 @@ import pytest
 
 from kittiwake.core.errors import OwnComponentError
 from kittiwake.core.kinematics import Start
-from kittiwake.scenario.own_components.host_object import HostCall, HostObject
+from kittiwake.sim.plain_python.host_object import HostCall, HostObject
 
 OTHER = "is that of another time or flight"
 

@@ -17,7 +17,7 @@ from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
-from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet_builder import build_fleet
 from kittiwake.sim.record import columns, rows
 
 SCENARIO = """
@@ -71,7 +71,7 @@ def first_rows():
         scenario.vehicles["gull"], sensors={"gps": Scheduled(Instrument(Receiver()))}
     )
     vehicles = {**scenario.vehicles, "gull": gull}
-    fleet = Fleet.of(scenario.world, vehicles, scenario.rate_hz)
+    fleet = build_fleet(scenario.world, vehicles, scenario.rate_hz)
     with jax.enable_x64(True):
         state = jax.jit(lambda key: fleet.init(key))(seed_key(0))
         snapshots = jax.jit(lambda s: fleet.step(s)[1])(state)
@@ -144,7 +144,7 @@ def test_the_current_is_recorded_where_the_water_moves():
         ("speed_mps: 0.0, towards_deg: 90", {}),
     ):
         scenario = build(parse_document(text.replace("CURRENT", current), "two.yaml"), Path())
-        fleet = Fleet.of(scenario.world, scenario.vehicles, scenario.rate_hz)
+        fleet = build_fleet(scenario.world, scenario.vehicles, scenario.rate_hz)
         with jax.enable_x64(True):
             state = fleet.init(seed_key(0))
             snapshots = fleet.step(state)[1]

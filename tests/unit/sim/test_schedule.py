@@ -22,7 +22,7 @@ from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
-from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.fleet_builder import build_fleet
 from kittiwake.sim.schedule import Clock, ScheduledState, run, steps_between
 
 TICKS = 16
@@ -84,7 +84,7 @@ def readings():
         probed = dataclasses.replace(
             vehicle, sensors=probe_every(every), cascade=(Scheduled(Stepwise(), every),)
         )
-        fleet = Fleet.of(scenario.world, {"gull": probed}, rate_hz=50.0)
+        fleet = build_fleet(scenario.world, {"gull": probed}, rate_hz=50.0)
         seen[every] = flown(fleet)
     return seen
 
@@ -136,7 +136,7 @@ def test_a_controller_at_a_tenth_of_a_second_holds_its_command(readings):
 def test_a_skipped_controller_restarts_immediately():
     scenario = build(parse_document(ONE_PELICAN, "one.yaml"), Path())
     slow = dataclasses.replace(scenario.vehicles["gull"], cascade=(Scheduled(Stepwise(), 5),))
-    fleet = Fleet.of(scenario.world, {"gull": slow}, rate_hz=50.0)
+    fleet = build_fleet(scenario.world, {"gull": slow}, rate_hz=50.0)
     sticks = {"gull": AttitudeThrottle(0.5, 0.0, 0.59, 0.0, 12.0)}
     with jax.enable_x64(True):
         step = jax.jit(lambda state: fleet.step(state))

@@ -50,6 +50,19 @@ def test_each_world_equals_a_single_environment(env, flown):
                 np.testing.assert_allclose(last, one.observation, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
+def test_runs_in_its_own_precision_outside_of_compiled_functions(env, flown):
+    many = kw.VectorEnv(env, 1)
+    which = np.array([True])
+    with jax.enable_x64(False):
+        state, seen = many.reset(kw.seed_key(5))
+        stepped = many.step(state, np.zeros((1, env.action_size)))
+        _, again = many.reset_some(stepped.state, stepped.observation, which, kw.seed_key(5))
+    assert seen.dtype == stepped.observation.dtype == again.dtype == np.float64
+    # compiled code rounds differently
+    np.testing.assert_allclose(seen[0], flown[1][0][0][0], rtol=1e-9, atol=1e-9)
+
+
 def test_next_episode_begins_in_the_step_that_ends_the_last_one(env, flown):
     _, recorded, episodes = flown
     assert env.max_steps == 13

@@ -21,14 +21,14 @@ from kittiwake.runtime.program import Program
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.described_vehicle import DescribedVehicle
-from kittiwake.scenario.own_components.host_object import HostFailure
-from kittiwake.scenario.own_components.hosts import with_hosts_of
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.vehicle_changes import (
     with_new_vehicles_of,
     with_vehicle,
     without_vehicle,
 )
+from kittiwake.sim.plain_python.host_object import HostFailure
+from kittiwake.sim.plain_python.hosts import with_hosts_of
 from kittiwake.sim.state import FleetState
 
 logger = logging.getLogger(__name__)

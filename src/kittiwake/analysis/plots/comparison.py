@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float64
 from matplotlib.lines import Line2D
 
-from kittiwake.analysis.comparison import SHOWN, Spread, summaries
+from kittiwake.analysis.comparison_metrics import SHOWN, Spread, summaries
 from kittiwake.analysis.plots.page import PanelColumn, PlotPage, compose
 from kittiwake.analysis.plots.panels import Bar, BarPanel, PlotLine, TimePanel
 from kittiwake.analysis.plots.style import (

@@ -57,7 +57,8 @@ LOST: Looks = {"marker": "X", "markersize": 9.0, "linestyle": "", "markeredgecol
 STOP: Looks = {"marker": "D", "markerfacecolor": "none", "markersize": 4.5, "linestyle": ""}
 MOVING: Looks = CURVES["setpoint"] | {"color": GRAY}
 
-Points = Float64[np.ndarray, "points 3"]
+# of any number; those of several paths differ
+Points = Float64[np.ndarray, "_points 3"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,6 @@
 
 An entry of a scenario's data that holds one is an ``OwnComponent`` (``entries``); those of files
 are loaded by ``code_files``, where the caller allows it. ``builder`` makes components of vehicles
-of them. A component in JAX is used as it is. An object in plain Python is held by a ``HostObject``
-outside of the compiled program, and called by a ``PythonController``, ``PythonSensor``,
-``PythonEstimator`` or ``PythonGuidance`` inside of it.
+of them. A component in JAX is used as it is. An object in plain Python is called by a component of
+``kittiwake.sim.plain_python``.
 """

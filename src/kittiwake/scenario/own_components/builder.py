@@ -11,12 +11,18 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.merging import merged
-from kittiwake.scenario.own_components.entries import ERRORS, FILE, RATE, OwnComponent
-from kittiwake.scenario.own_components.host_object import HostObject, copied
-from kittiwake.scenario.own_components.python_component import OwnSetting
-from kittiwake.scenario.own_components.roles import INTERFACES, Role
+from kittiwake.scenario.own_components.entries import (
+    ERRORS,
+    FILE,
+    INTERFACES,
+    RATE,
+    OwnComponent,
+    Role,
+)
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.problems import KeyPath
+from kittiwake.sim.plain_python.host_object import HostObject, copied
+from kittiwake.sim.plain_python.python_component import OwnSetting
 
 
 @dataclass

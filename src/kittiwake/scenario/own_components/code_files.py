@@ -11,10 +11,18 @@ from types import ModuleType
 from typing import Any
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.scenario.own_components.entries import CLASS, FILE, OwnComponent, is_code
-from kittiwake.scenario.own_components.host_object import described
-from kittiwake.scenario.own_components.roles import CONTROLLER, ROLES, SENSOR, Role
+from kittiwake.scenario.own_components.entries import (
+    CLASS,
+    CONTROLLER,
+    FILE,
+    ROLES,
+    SENSOR,
+    OwnComponent,
+    Role,
+    is_code,
+)
 from kittiwake.scenario.problems import KeyPath, Plain, dotted, shortened
+from kittiwake.sim.plain_python.host_object import described
 
 # between file and class, where both are given as one word
 COLON = ":"

@@ -1,4 +1,4 @@
-"""Entries of components of the user's own in a scenario's data.
+"""Entries of components of the user's own in a scenario's data, and their roles in a vehicle.
 
 In a scenario's data an ``OwnComponent`` stands where a file has an entry: an object of a Python
 program, or a class of a file. Entries with ``file`` and ``class`` become one only by ``with_code``
@@ -11,16 +11,63 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 from typing_extensions import override
 
-from kittiwake.scenario.own_components.roles import INTERFACES
+from kittiwake.control import CONTROLLERS
+from kittiwake.core.component import AbstractComponent
+from kittiwake.core.registry import Registry
+from kittiwake.estimation import ESTIMATORS
+from kittiwake.guidance import GUIDANCE
+from kittiwake.interfaces.controller import AbstractController
+from kittiwake.interfaces.estimator import AbstractEstimator
+from kittiwake.interfaces.guidance import AbstractGuidance
+from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.scenario.problems import Plain, shortened
+from kittiwake.sensors import SENSORS
+from kittiwake.sim.plain_python.python_commands import PythonController, PythonGuidance
+from kittiwake.sim.plain_python.python_component import AbstractPythonComponent
+from kittiwake.sim.plain_python.python_estimator import PythonEstimator
+from kittiwake.sim.plain_python.python_sensor import PythonSensor
 
 FILE, CLASS, RATE, TYPE, ERRORS = "file", "class", "rate_hz", "type", "errors"
 # keys of an entry beside the arguments of the class
 ENTRY_KEYS = (FILE, CLASS, RATE, ERRORS)
+
+
+class Role(NamedTuple):
+    """Role of a component.
+
+    Attributes:
+        key: key of a vehicle's entry in a scenario file.
+        registry: the registered components of this role.
+        interface: base class of components in JAX.
+        python_type: the component that calls an object in plain Python.
+        arguments: the arguments of ``update`` after the time.
+    """
+
+    key: str
+    registry: Registry
+    interface: type[AbstractComponent]
+    python_type: type[AbstractPythonComponent]
+    arguments: str
+
+    @property
+    def signature(self) -> str:
+        """Signature of the method that makes an object a component of this role."""
+        return f"update(self, t_s, {self.arguments})"
+
+
+CONTROLLER = Role(
+    "controller", CONTROLLERS, AbstractController, PythonController, "setpoint, estimate"
+)
+SENSOR = Role("sensors", SENSORS, AbstractSensor, PythonSensor, "truth")
+ESTIMATOR = Role("estimator", ESTIMATORS, AbstractEstimator, PythonEstimator, "measurements")
+GUIDE = Role("guidance", GUIDANCE, AbstractGuidance, PythonGuidance, "estimate")
+ROLES = (SENSOR, ESTIMATOR, GUIDE, CONTROLLER)
+# base classes of components in JAX
+INTERFACES = tuple(role.interface for role in ROLES)
 
 
 @dataclass(eq=False)

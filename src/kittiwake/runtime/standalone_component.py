@@ -21,19 +21,19 @@ DOUBLE = True
 QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 
 
-class HostComponent(NamedTuple):
+class StandaloneComponent(NamedTuple):
     """A component without randomness, and its state."""
 
     component: AbstractKeyedComponent
     state: Any
 
     @classmethod
-    def of(cls, component: AbstractKeyedComponent) -> "HostComponent":
+    def of(cls, component: AbstractKeyedComponent) -> "StandaloneComponent":
         """Return a component with its initial state."""
         with jax.enable_x64(DOUBLE):
             return cls(component, as_arrays(component.init(seed_key(0))))
 
-    def step(self, inputs: Any, dt_s: float) -> tuple["HostComponent", Any]:
+    def step(self, inputs: Any, dt_s: float) -> tuple["StandaloneComponent", Any]:
         """Return the component after a step, and its output."""
         with jax.enable_x64(DOUBLE):
             numbers = _as_doubles((self.component, inputs, dt_s))

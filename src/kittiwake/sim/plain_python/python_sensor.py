@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.errors import OwnComponentError, ScenarioError
@@ -12,11 +12,11 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
-from kittiwake.scenario.own_components.host_call import HostState
-from kittiwake.scenario.own_components.host_object import HostObject
-from kittiwake.scenario.own_components.measured import ALLOWED, MeasurementForm
-from kittiwake.scenario.own_components.python_component import (
+from kittiwake.sim.plain_python.host_object import HostObject
+from kittiwake.sim.plain_python.measurement_form import ALLOWED, MeasurementForm
+from kittiwake.sim.plain_python.python_component import (
     AbstractPythonComponent,
+    HostState,
     OwnSetting,
     as_floats,
     named_type,
@@ -64,9 +64,9 @@ class PythonSensor(AbstractPythonComponent, AbstractSensor):
         self, state: PythonSensorState, inputs: SensorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[PythonSensorState, AbstractMeasurement]:
         del dt_s, key
-        later, numbers = self.call(state.host, inputs.time_s, (as_floats(inputs.truth),))
-        fresh, *_ = numbers > 0
-        return PythonSensorState(later, fresh), self.form.record(numbers[1:])
+        later, output = self.call(state.host, inputs.time_s, (as_floats(inputs.truth),))
+        fresh, measurement = output
+        return PythonSensorState(later, fresh), measurement
 
     @override
     def is_fresh(self, state: PythonSensorState) -> Flag:
@@ -77,6 +77,10 @@ class PythonSensor(AbstractPythonComponent, AbstractSensor):
         is_fresh = returned is not None
         numbers = self.form.numbers(returned) if is_fresh else held[1:]
         return np.concatenate([[is_fresh], numbers])
+
+    @override
+    def output_of(self, numbers: Array) -> tuple[Flag, AbstractMeasurement]:
+        return numbers[0] > 0, self.form.record(numbers[1:])
 
 
 def _declared(host: HostObject) -> MeasurementForm | None:

@@ -1,11 +1,11 @@
-"""Comparison of controllers on one scenario with the same seeds."""
+"""Flights of a comparison of controllers on one scenario with the same seeds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from os import PathLike, fspath
 from typing import Any
 
-from kittiwake.analysis.compared_flights import Comparison
+from kittiwake.analysis.comparison import Comparison
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.response import COMMAND, Trial, command_spans, response
 from kittiwake.analysis.table import Table

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.errors import OwnComponentError
@@ -15,12 +15,11 @@ from kittiwake.core.measurements import LatestMeasurements
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
-from kittiwake.scenario.own_components.host_call import HostState
-from kittiwake.scenario.own_components.host_object import HostObject
-from kittiwake.scenario.own_components.python_component import (
+from kittiwake.sim.plain_python.host_object import HostObject
+from kittiwake.sim.plain_python.python_component import (
     AbstractPythonComponent,
+    HostState,
     OwnSetting,
-    as_floats,
     named_type,
 )
 
@@ -55,9 +54,7 @@ class PythonEstimator(AbstractPythonComponent, AbstractEstimator):
         self, state: HostState, inputs: EstimatorInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[HostState, Kinematics]:
         del dt_s, key
-        later, numbers = self.call(state, inputs.time_s, (inputs.measurements, inputs.fresh))
-        form = jax.tree.structure(inputs.truth)
-        return later, as_floats(form.unflatten([*numbers]))
+        return self.call(state, inputs.time_s, (inputs.measurements, inputs.fresh))
 
     @override
     def given(self, *arguments: Any) -> tuple[Any, ...]:
@@ -74,6 +71,10 @@ class PythonEstimator(AbstractPythonComponent, AbstractEstimator):
             raise OwnComponentError(message)
         del held
         return _kinematics_numbers(returned)
+
+    @override
+    def output_of(self, numbers: Array) -> Kinematics:
+        return jax.tree.structure(AT_REST).unflatten([*numbers])
 
 
 def _kinematics_numbers(motion: Kinematics) -> np.ndarray:

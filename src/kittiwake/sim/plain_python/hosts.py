@@ -1,18 +1,27 @@
-"""Objects in plain Python of a fleet's vehicles, by vehicle and component."""
+"""Objects in plain Python of a fleet's vehicles: exchange, states and failures.
 
-from collections.abc import Callable, Iterator
+They are by vehicle and by component: ``sensor.NAME``, ``estimator``, ``guidance`` and
+``controller.0``, the names of their random streams. A state consists of numbers, texts, NumPy
+arrays, lists and dictionaries if that of the user's ``state()`` does.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from itertools import chain
+from typing import Any, TypeAlias
 
 from kittiwake.core.component import AbstractComponent, Scheduled
+from kittiwake.core.errors import OwnComponentError
 from kittiwake.core.streams import Stream
 from kittiwake.interfaces.vehicle import AssembledVehicle
-from kittiwake.scenario.own_components.host_object import HostObject
-from kittiwake.scenario.own_components.python_component import AbstractPythonComponent
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.plain_python.host_object import HostFailure, HostObject
+from kittiwake.sim.plain_python.python_component import AbstractPythonComponent
 
 # from names of vehicle and component and the present host to another one
 ChangeHost = Callable[[str, str, HostObject], HostObject]
+HostStates: TypeAlias = dict[str, dict[str, Any]]
 
 
 def hosts(fleet: Fleet) -> dict[str, dict[str, HostObject]]:
@@ -102,3 +111,82 @@ def vehicle_with_hosts(
             scheduled(level, Stream.CONTROLLER.of(i)) for i, level in enumerate(vehicle.cascade)
         ),
     )
+
+
+def require_host_states(fleet: Fleet) -> None:
+    """Check that a checkpoint can hold all objects in plain Python.
+
+    Raises:
+        OwnComponentError: if a class lacks ``state()`` or ``restore(state)``.
+    """
+    for components in hosts(fleet).values():
+        for host in components.values():
+            host.require_state()
+
+
+def host_states(fleet: Fleet) -> HostStates:
+    """Return the states of all objects in plain Python; empty without any.
+
+    Raises:
+        OwnComponentError: if a class lacks ``state()`` or ``restore(state)``, or if ``state()``
+            fails.
+    """
+    require_host_states(fleet)
+    return {
+        vehicle: {name: host.state() for name, host in components.items()}
+        for vehicle, components in hosts(fleet).items()
+    }
+
+
+def restore_host_states(fleet: Fleet, states: Mapping[str, Mapping[str, Any]]) -> None:
+    """Continue all objects in plain Python from states that ``host_states`` returned.
+
+    Raises:
+        OwnComponentError: if there is no state for one of them, if a class lacks ``state()`` or
+            ``restore(state)``, or if ``restore`` fails.
+    """
+    require_host_states(fleet)
+    for vehicle, components in hosts(fleet).items():
+        for name, host in components.items():
+            if name not in states.get(vehicle, {}):
+                message = f"there is no state of {host.title}, {name} of '{vehicle}'"
+                raise OwnComponentError(message)
+            host.restore(states[vehicle][name])
+
+
+def forget_failures(fleet: Fleet) -> None:
+    """Forget the failures of an earlier flight."""
+    for host in _all_hosts(fleet):
+        host.failure = None
+
+
+@contextmanager
+def watched(fleet: Fleet) -> Generator[None]:
+    """Keep exceptions of the fleet's components as failures while steps are computed.
+
+    Raises:
+        KeyboardInterrupt: after the steps, if it was raised in a component.
+    """
+    watched_hosts = [*_all_hosts(fleet)]
+    for host in watched_hosts:
+        host.watched = True
+    try:
+        yield
+    finally:
+        for host in watched_hosts:
+            host.watched = False
+    for host in watched_hosts:
+        if host.failure is not None and isinstance(host.failure.cause, KeyboardInterrupt):
+            # it is the user's, and not a failure of the component
+            interrupt, host.failure = host.failure.cause, None
+            raise interrupt
+
+
+def first_failure(fleet: Fleet) -> HostFailure | None:
+    """Return the first failure since it was last forgotten."""
+    failures = [host.failure for host in _all_hosts(fleet) if host.failure is not None]
+    return min(failures, key=lambda failure: failure.time_s, default=None)
+
+
+def _all_hosts(fleet: Fleet) -> Iterator[HostObject]:
+    return chain.from_iterable(components.values() for components in hosts(fleet).values())

@@ -1,5 +1,6 @@
 """Controllers and guidance in plain Python, whose ``update`` returns a command."""
 
+from types import NoneType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,15 +21,14 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.controller import AbstractController, HostSetpoint
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
-from kittiwake.scenario.own_components.host_call import HostState
-from kittiwake.scenario.own_components.host_object import HostObject
-from kittiwake.scenario.own_components.python_component import (
+from kittiwake.sim.plain_python.host_object import HostObject
+from kittiwake.sim.plain_python.python_component import (
     AbstractPythonComponent,
+    HostState,
     OwnSetting,
     as_floats,
     named_type,
     trial,
-    with_article,
 )
 
 CONSUMES, PRODUCES = "consumes", "produces"
@@ -57,13 +57,13 @@ class AbstractPythonCommander(AbstractPythonComponent):
         declared = getattr(self.host.original, PRODUCES, None) is not None
         since = f"as `{PRODUCES}` of the class declares" if declared else "as at the start"
         message = (
-            f"update returned {with_article(type(returned))}; it must be "
-            f"{with_article(self.produces)}, {since}, such as {command_example(self.produces)}"
+            f"update returned {_with_article(type(returned))}; it must be "
+            f"{_with_article(self.produces)}, {since}, such as {command_example(self.produces)}"
         )
         raise OwnComponentError(message)
 
-    def command(self, numbers: Array) -> Command:
-        """Return the command with these numbers."""
+    @override
+    def output_of(self, numbers: Array) -> Command:
         columns = column_names(self.produces, len(numbers))
         return from_columns(self.produces, dict(zip(columns, numbers, strict=True)))
 
@@ -103,8 +103,7 @@ class PythonController(AbstractPythonCommander, AbstractController):
         del dt_s, key
         setpoint, estimate = inputs
         arguments = as_floats((setpoint.command, estimate))
-        later, numbers = self.call(state, setpoint.time_s, arguments, setpoint.is_flown)
-        return later, self.command(numbers)
+        return self.call(state, setpoint.time_s, arguments, setpoint.is_flown)
 
 
 class PythonGuidance(AbstractPythonCommander, AbstractGuidance):
@@ -137,8 +136,7 @@ class PythonGuidance(AbstractPythonCommander, AbstractGuidance):
         self, state: HostState, inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[HostState, Command]:
         del dt_s, key
-        later, numbers = self.call(state, inputs.time_s, (as_floats(inputs.estimate),))
-        return later, self.command(numbers)
+        return self.call(state, inputs.time_s, (as_floats(inputs.estimate),))
 
 
 def _declared(host: HostObject, name: str) -> type | None:
@@ -161,7 +159,7 @@ def _type_of(
 ) -> type:
     if not isinstance(returned, COMMAND_TYPES):
         message = (
-            f"update returned {with_article(type(returned))}; must be "
+            f"update returned {_with_article(type(returned))}; must be "
             f"{one_of_commands(accepted, example)}"
         )
         raise OwnComponentError(message)
@@ -191,3 +189,11 @@ def _command_numbers(returned: Any, vehicle: str, length: int | None = None) -> 
         )
         raise OwnComponentError(message)
     return np.array(numbers)
+
+
+def _with_article(returned: type) -> str:
+    """Return the type of what ``update`` returned in words."""
+    if returned is NoneType:
+        return "None"
+    name = returned.__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

@@ -1,0 +1,76 @@
+"""Results of a flight: its log in memory, and its summary."""
+
+from dataclasses import dataclass, replace
+
+from kittiwake.analysis.flock import flock_metrics
+from kittiwake.analysis.flown_scenario import portable
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.summary import FlownVehicle, summarize
+from kittiwake.analysis.survey import survey_metrics
+from kittiwake.analysis.table import Table
+from kittiwake.core.parameters import Parameters
+from kittiwake.core.precision import Precision
+from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.runtime.flight_record import FlownFlight, Memory
+from kittiwake.scenario.own_components.entries import as_file_data
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.tasks.task_commander import task_metrics
+
+
+@dataclass(frozen=True)
+class FlightResults:
+    """Results of the flights of one scenario.
+
+    Attributes:
+        scenario: the scenario.
+        flown: the scenario with the vehicles that have been removed in flight.
+        precision: the floating-point format of the flights.
+    """
+
+    scenario: Scenario
+    flown: Scenario
+    precision: Precision
+
+    def log(self, flight: FlownFlight, memory: Memory) -> Log:
+        """Return the log of a flight into memory, with its summary."""
+        layout, flown = flight.layout, self._scenario_of(flight)
+        tables = {
+            name: Table(layout.columns[name], memory.values(name), layout.quantities[name])
+            for name in flown.vehicles
+        }
+        data = as_file_data(flown.document.data)
+        resolved = portable(flown, flight.seed, flight.duration_s)
+        log = Log(tables, tuple(flight.outcome.events), data, portable=resolved)
+        return replace(log, summary=self.summary(log, flight))
+
+    def summary(self, log: Log, flight: FlownFlight) -> Parameters:
+        """Return the contents of a flight's ``summary.json``."""
+        outcome, flown = flight.outcome, self._scenario_of(flight)
+        summary = summarize(
+            log,
+            scenario=self.scenario.name,
+            seed=flight.seed,
+            precision=self.precision,
+            status=outcome.status,
+            reason=outcome.reason,
+            duration_s=outcome.steps / self.scenario.rate_hz,
+            steps=outcome.steps,
+            wall_s=outcome.wall_s,
+            compile_s=outcome.compile_s,
+            vehicles={name: _flown_vehicle(vehicle) for name, vehicle in flown.vehicles.items()},
+        )
+        summarized = replace(log, summary=summary)
+        summary["metrics"] |= survey_metrics(summarized, flown, flight.seed)
+        summary["metrics"] |= flock_metrics(summarized, flown)
+        summary["metrics"] |= task_metrics(self.scenario, flight.state)
+        return summary
+
+    def _scenario_of(self, flight: FlownFlight) -> Scenario:
+        """Return the scenario with all vehicles that have flown in a flight."""
+        names = flight.layout.columns.keys()
+        return self.scenario if names == self.scenario.vehicles.keys() else self.flown
+
+
+def _flown_vehicle(vehicle: AssembledVehicle) -> FlownVehicle:
+    guidance = vehicle.guidance.component
+    return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())

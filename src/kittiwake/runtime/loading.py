@@ -1,0 +1,55 @@
+"""Simulations of scenarios by name, file or data, and the continuation of an unfinished run."""
+
+import warnings
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from kittiwake.analysis.log import SCENARIO_FILE, Log
+from kittiwake.core.precision import Precision
+from kittiwake.runtime.checkpoint import require_unfinished
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.load import AllowedCode, load_in_python
+
+
+def load(
+    scenario: str | PathLike[str] | Mapping[str, Any],
+    overrides: Mapping[str, Any] | None = None,
+    precision: Precision = "float64",
+    allow_code: AllowedCode = None,
+) -> Simulation:
+    """Load a library scenario by name, a YAML file, or a mapping as in one.
+
+    Args:
+        scenario: a library name, the path of a file, or its data.
+        overrides: values by path, such as ``{"vehicles.pelican.start.yaw_deg": 90}``.
+        precision: the floating-point format to compute in; single precision suits large batches.
+        allow_code: the folder whose Python files the scenario may load, or several.
+
+    Warns:
+        UserWarning: if the scenario draws values for episodes of a task, which a flight ignores.
+
+    Raises:
+        ScenarioError: one line for each mistake, with file and line.
+    """
+    loaded = load_in_python(scenario, overrides, allow_code)
+    for warning in loaded.unused_randomization():
+        warnings.warn(warning, UserWarning, stacklevel=2)
+    return Simulation(loaded, precision)
+
+
+def resume(folder: str | PathLike[str], allow_code: AllowedCode = None) -> Log:
+    """Continue an unfinished run from its last checkpoint to its end, and return its log.
+
+    Args:
+        folder: the folder of a run with checkpoints.
+        allow_code: the folder whose Python files the scenario may load, or several.
+
+    Raises:
+        ScenarioError: if the scenario in the folder cannot be read.
+        LogError: if there is no run in the folder, or it cannot be written.
+        StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
+    """
+    require_unfinished(Path(folder))
+    return load(Path(folder) / SCENARIO_FILE, allow_code=allow_code).resume(folder)
