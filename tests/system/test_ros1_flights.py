@@ -475,3 +475,70 @@ answer = drone.rows
     for place in places:
         assert np.linalg.norm(rows[:, [X, Y, Z]] - place, axis=1).min() < 8.0
     assert np.linalg.norm(rows[:, [VX, VY, VZ]], axis=1).max() < 12.0
+
+
+MODELS = """
+from gazebo_msgs.srv import DeleteModel, GetModelState, SpawnModel
+from geometry_msgs.msg import Pose
+import rosservice
+service("/gazebo/unpause_physics", Empty)()
+URDF = "<robot name='gull'><link name='base'><inertial><mass value='0.5'/>" \\
+    "<inertia ixx='6e-4' iyy='6e-4' izz='1e-3' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"
+def own(names):
+    return sorted(name for name in names if name.startswith("/gull/"))
+def spawn(name, xml, y=3.0, kind="urdf"):
+    pose = Pose(); pose.position.y = y; pose.position.z = 0.002
+    done = service(f"/gazebo/spawn_{kind}_model", SpawnModel)(name, xml, "", pose, "world")
+    return [done.success, done.status_message]
+def delete(name):
+    done = service("/gazebo/delete_model", DeleteModel)(name)
+    return [done.success, done.status_message]
+def state(name):
+    return service("/gazebo/get_model_state", GetModelState)(name, "")
+"""
+
+
+@pytest.mark.slow
+def test_models_are_spawned_flown_and_deleted_as_in_gazebo(fly):
+    found = fly(
+        MODELS
+        + """
+before = service("/gazebo/get_model_state", GetModelState)("drone1", "").pose.position
+refused = [spawn("drone1", URDF), spawn("a/b", URDF), spawn("gull", "<sdf/>", kind="sdf"),
+           spawn("gull", "x" * 100_000), delete("nobody")]
+spawned = spawn("gull", URDF)
+odometry = receive("/gull/odometry", Odometry).pose.pose.position
+topics = own(name for name, _ in rospy.get_published_topics())
+services = own(rosservice.get_service_list())
+gains = rospy.get_param("/gull/gains/Wp")
+mode = service("/gull/get_mode", GetMode)().mode.mode
+up = service("/gull/takeoff", Takeoff)(False, 2.0, 8.0, 4.0)
+height = state("gull").pose.position.z
+deleted = delete("gull")
+time.sleep(0.5)
+answer = dict(refused=refused, spawned=spawned, odometry=[odometry.y, odometry.z], topics=topics,
+              services=services, gains=gains, mode=mode, up=[up.success, up.residual],
+              height=height, deleted=deleted, gone=state("gull").status_message,
+              topics_after=own(name for name, _ in rospy.get_published_topics()),
+              services_after=own(rosservice.get_service_list()),
+              gains_after=rospy.has_param("/gull/gains"), again=spawn("gull", URDF))
+""",
+        within_s=300.0,
+    )
+    reasons = ["is taken", "must begin with a letter", "begins with <robot>", "100000 characters"]
+    reasons.append("no model 'nobody'")
+    for (success, text), reason in zip(found["refused"], reasons, strict=True):
+        assert not success
+        assert reason in text
+    assert found["spawned"] == [True, ""]
+    assert found["odometry"] == pytest.approx([3.0, 0.002], abs=0.05)
+    assert "/gull/odometry" in found["topics"]
+    assert {"/gull/takeoff", "/gull/land", "/gull/gains/set_parameters"} <= {*found["services"]}
+    assert (found["gains"], found["mode"]) == (0.5, 0)
+    assert found["up"][0]
+    assert found["height"] == pytest.approx(2.0, abs=0.1)
+    assert found["deleted"] == [True, ""]
+    assert "no model 'gull'" in found["gone"]
+    assert found["topics_after"] == found["services_after"] == []
+    assert not found["gains_after"]
+    assert "name of a vehicle of this flight" in found["again"][1]

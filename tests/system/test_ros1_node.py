@@ -316,6 +316,11 @@ def test_gazebo_messages_have_the_original_md5_sums():
     assert message_class("gazebo_msgs/ModelState")._md5sum == "9330fd35f2fcd82d457e54bd54e10593"
     state = service_class("gazebo_msgs/GetModelState")._response_class
     assert state._md5sum == "ccd51739bb00f0141629e87b792e92b9"
+    spawn, delete = (service_class(f"gazebo_msgs/{one}Model") for one in ("Spawn", "Delete"))
+    assert spawn._request_class._md5sum == "6d0eba5753761cd57e6263a056b79930"
+    assert delete._request_class._md5sum == "ea31c8eab6fc401383cf528a7c0984ba"
+    for one in (spawn, delete):
+        assert one._response_class._md5sum == "2ec6f3eff0161f4257b808b12bc830c2"
 
 
 def test_make_messages_generates_importable_classes(ros, tmp_path):

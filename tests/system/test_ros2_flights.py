@@ -154,3 +154,23 @@ def test_pursuit_passes_its_waypoints(flown):
     rows = np.array(found["rows"])
     for place in [(0, 50, 7), (50, 50, 6), (50, 0, 7), (0.1, 0, 6)]:
         assert np.linalg.norm(rows[:, [X, Y, Z]] - place, axis=1).min() < 8.0
+
+
+@pytest.mark.slow
+def test_entities_are_spawned_flown_and_deleted_as_in_gazebo(flown):
+    found = flown("models")["models"]
+    reasons = ["is taken", "must begin with a letter", "begins with <robot>", "no model 'no'"]
+    for (success, text), reason in zip(found["refused"], reasons, strict=True):
+        assert not success
+        assert reason in text
+    assert found["spawned"] == [True, ""]
+    assert "/gull/odometry" in found["topics"]
+    assert {"/gull/takeoff", "/gull/gains/set_parameters"} <= {*found["services"]}
+    assert found["up"][0]
+    assert found["up"][1] == pytest.approx(2.0, abs=0.1)
+    assert found["deleted"] == [True, ""]
+    assert "no model 'gull'" in found["gone"]
+    assert found["silent"] < 0.5
+    assert found["services_after"] == []
+    assert "name of a vehicle of this flight" in found["again"]
+    assert found["others"] in range(6)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from kittiwake.adapters.hub.server import Hub
 
 MAX_SHOWN_PORTS = 20
+
+
+class HubPorts(NamedTuple):
+    """Address of a hub, the port of its first vehicle, and its control port if it has one."""
+
+    host: str
+    base_port: int
+    control_port: int | None
 
 
 def hub(
@@ -49,6 +57,10 @@ def hub(
     lockstep: Annotated[
         bool, typer.Option("--lockstep", help="Wait for every member instead of the clock.")
     ] = False,
+    control_port: Annotated[
+        int | None,
+        typer.Option(metavar="P", help="Port at which vehicles are added and removed."),
+    ] = None,
     silence: Annotated[
         str | None,
         typer.Option(
@@ -79,7 +91,8 @@ def hub(
     flock_server = FlockServer(load_scenario(scenario, overrides or []), rate_hz)
     limits = Limits.usual(flock_server.rate_hz, silence_s, lockstep=lockstep)
     process = Hub(flock_server, limits, token, lockstep=lockstep)
-    asyncio.run(_serve(process, host, base_port, duration_s, quiet=quiet or as_json))
+    ports = HubPorts(host, base_port, control_port)
+    asyncio.run(_serve(process, ports, duration_s, quiet=quiet or as_json))
     if as_json:
         sys.stdout.write(json.dumps(process.counters.as_dict()) + "\n")
     elif not quiet:
@@ -109,9 +122,7 @@ def _positive(option: str, written: str) -> float:
     raise HubError(message)
 
 
-async def _serve(
-    process: "Hub", host: str, base_port: int, duration_s: float | None, *, quiet: bool
-) -> None:
+async def _serve(process: "Hub", at: HubPorts, duration_s: float | None, *, quiet: bool) -> None:
     """Serve until interrupted, or until the duration is over."""
     loop, until = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -122,13 +133,15 @@ async def _serve(
 
     def opened(ports: Mapping[str, int]) -> None:
         if not quiet:
-            _show_ports(process.flock_server, host, ports)
+            _show_ports(process.flock_server, at.host, ports)
 
-    await process.serve(host, base_port, until, opened)
+    await process.serve(at.host, at.base_port, until, opened, at.control_port)
 
 
 def _show_ports(flock_server: "FlockServer", host: str, ports: Mapping[str, int]) -> None:
     from rich.console import Console
+
+    from kittiwake.adapters.hub.control_connection import CONTROL
 
     console = Console(stderr=True)
     teams: dict[str, list[MemberSlot]] = {}
@@ -143,6 +156,8 @@ def _show_ports(flock_server: "FlockServer", host: str, ports: Mapping[str, int]
         if len(slots) > MAX_SHOWN_PORTS:
             last = slots[-1]
             console.print(f"  ... {host}:{ports[last.name]}  {last.name}", highlight=False)
+    if CONTROL in ports:
+        console.print(f"vehicles are added and removed at {host}:{ports[CONTROL]}", highlight=False)
     console.print("Ctrl-C ends the hub.", highlight=False)
 
 

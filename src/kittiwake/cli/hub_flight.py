@@ -32,6 +32,7 @@ class HubAddress(NamedTuple):
     base_port: int
     token_file: Path | None
     lockstep: bool
+    control_port: int | None = None
 
 
 def fly_by_hub(
@@ -53,9 +54,9 @@ def fly_by_hub(
         progress: display of the progress, from when the flight is compiled.
     """
     from kittiwake.adapters.hub.command_source import HubCommandSource
+    from kittiwake.adapters.hub.hub_executor import HubExecutor
     from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.command_source import reports_of
-    from kittiwake.runtime.flight_executor import CompiledExecutor
     from kittiwake.runtime.recorded_flight import fly_into
     from kittiwake.runtime.simulation import Simulation
 
@@ -68,14 +69,22 @@ def fly_by_hub(
         simulation = Simulation(scenario)
         # the hub does not wait, so a late flight catches up
         clock = RealTimeClock(speed, late_s=inf)
+
         # compiled before the members join
-        flight = simulation.flight(executor=CompiledExecutor(simulation.program, source, clock))
+        def join(later: "Scenario", name: str, port: int) -> "Member":
+            return _member(later, port, name, hub.host, token, follows=True)
+
+        executor = stack.enter_context(
+            HubExecutor(simulation, source, clock, join, lockstep=hub.lockstep)
+        )
+        flight = simulation.flight(executor=executor)
+        stack.callback(source.leave)
         members = {
-            name: stack.enter_context(_member(scenario, port, name, hub.host, token))
+            name: join(scenario, name, port)
             for port, name in _ports_and_names(scenario, hub.base_port)
         }
         source.attach(members, reports_of(simulation.fleet, flight.state))
-        return fly_into(simulation, flight, folder, follow(flight))
+        return fly_into(simulation, flight, folder, follow(flight), changed=lambda: executor.flown)
 
 
 def hub_speed(speed: str | None, *, lockstep: bool) -> float:
@@ -116,6 +125,7 @@ def _start_hub(written: Sequence[str], hub: HubAddress) -> Generator[None]:
     command += ["--host", hub.host, "--base-port", str(hub.base_port)]
     command += [part for item in items for part in ("--set", item)]
     command += ["--lockstep"] if hub.lockstep else []
+    command += [] if hub.control_port is None else ["--control-port", str(hub.control_port)]
     command += [] if hub.token_file is None else ["--token-file", str(hub.token_file)]
     with subprocess.Popen(command) as process:
         try:
@@ -160,9 +170,19 @@ def _ports_and_names(scenario: "Scenario", base_port: int) -> Iterable[tuple[int
     return enumerate(names_in_port_order(scenario), start=base_port)
 
 
-def _member(scenario: "Scenario", port: int, name: str, host: str, token: str | None) -> "Member":
+def _member(
+    scenario: "Scenario",
+    port: int,
+    name: str,
+    host: str,
+    token: str | None,
+    *,
+    follows: bool = False,
+) -> "Member":
     from kittiwake.adapters.hub.client import Member
 
     position = scenario.vehicles[name].start.position_world_m
     position_m = [float(position.x), float(position.y), float(position.z)]
-    return Member(port=port, name=name, position_m=position_m, host=host, token=token)
+    return Member(
+        port=port, name=name, position_m=position_m, host=host, token=token, follows=follows
+    )

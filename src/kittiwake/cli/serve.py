@@ -46,6 +46,10 @@ def serve(
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File with the secret of the hub.")
     ] = None,
+    control_port: Annotated[
+        int | None,
+        typer.Option(metavar="P", help="Port of a started hub at which vehicles are added."),
+    ] = None,
     lockstep: Annotated[
         bool,
         typer.Option("--lockstep", help="The hub waits for every vehicle instead of the clock."),
@@ -73,7 +77,10 @@ def serve(
 
     mode = _mode({"--hub": with_hub, "--joystick": joystick, "--ros1": ros1, "--ros2": ros2})
     if mode != "--hub":
-        refuse({"--lockstep": lockstep, "--token-file": token_file}, mode)
+        refuse(
+            {"--lockstep": lockstep, "--token-file": token_file, "--control-port": control_port},
+            mode,
+        )
     ratio = hub_speed(speed, lockstep=lockstep) if mode == "--hub" else parse_speed(speed)
     keep_compiled()
     items = [*(overrides or []), *as_overrides(duration, seed)]
@@ -86,7 +93,7 @@ def serve(
     with run_folder(out, loaded) as folder, report_if_stopped(folder):
         match mode:
             case "--hub":
-                hub = HubAddress(host, base_port, token_file, lockstep)
+                hub = HubAddress(host, base_port, token_file, lockstep, control_port)
                 log = fly_by_hub(loaded, [scenario, *items], hub, ratio, folder, progress)
             case "--joystick":
                 log = fly_by_gamepad(loaded, ratio, folder, progress)

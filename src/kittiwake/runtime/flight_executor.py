@@ -1,12 +1,13 @@
 """Executors, which fly the blocks of a flight: a compiled program, alone or with commands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.command_inputs import FixedCommands
 from kittiwake.runtime.command_source import (
@@ -19,6 +20,8 @@ from kittiwake.runtime.command_source import (
 from kittiwake.runtime.commands import Commands
 from kittiwake.runtime.program import NO_COMMANDS, Program, RunBlock
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
+from kittiwake.runtime.state_transfer import transfer_state
+from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.plain_python.host_object import HostFailure
 from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched
 from kittiwake.sim.state import FleetState
@@ -90,8 +93,9 @@ class CompiledExecutor:
 
     def __post_init__(self) -> None:
         if self.source is not None:
-            inputs = FixedCommands(tuple(self.source.command_types.items()), self.program.vehicles)
-            self.program = Program(self.program.fleet, self.program.vehicles, inputs)
+            self.program = commanded_program(
+                self.program.fleet, self.program.vehicles, self.source.command_types
+            )
 
     @property
     def rate_hz(self) -> float:
@@ -117,6 +121,21 @@ class CompiledExecutor:
             self._block = self.program.compile_block(length)
         forget_failures(self.program.fleet)
         return self.program.start(seed)
+
+    def change_program(self, program: Program, state: FleetState, fresh: FleetState) -> FleetState:
+        """Continue with a program of other vehicles, and return its state.
+
+        Args:
+            program: a program for the commands that the source gives from now on.
+            state: the present state.
+            fresh: the initial state of the program.
+        """
+        assert self.source is not None, "only a command source changes the vehicles"
+        before = self.program.fleet
+        self.program = program
+        self._block = program.compile_block(self.source.steps, estimated_acceleration)
+        with program.precision_context():
+            return transfer_state(before, state, program.fleet, fresh)
 
     def due(self, tick: int) -> bool:
         """Return True if the clock lets the block through; waits a moment for it."""
@@ -150,3 +169,10 @@ class CompiledExecutor:
             return NO_COMMANDS
         reports = reports_of(self.program.fleet, state, self._accelerations)
         return self.source.commands(tick / self.rate_hz, reports)
+
+
+def commanded_program(
+    fleet: Fleet, vehicles: Mapping[str, AssembledVehicle], command_types: Mapping[str, type]
+) -> Program:
+    """Return a program whose commands are arguments, of one type to each of some vehicles."""
+    return Program(fleet, vehicles, FixedCommands(tuple(command_types.items()), vehicles))

@@ -38,11 +38,14 @@ from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.state_transfer import transfer_state
 from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 from kittiwake.scenario.changing import with_changes
+from kittiwake.scenario.described_vehicle import DescribedVehicle
 from kittiwake.scenario.document import Override
 from kittiwake.scenario.dormant_faults import fallible_parts
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.scenario.vehicle_changes import (
+    NewVehicle,
+    require_few,
     require_new_name,
     with_new_vehicles_of,
     with_vehicle,
@@ -63,12 +66,12 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
 
     Attributes:
         flown: the scenario of the start, with all vehicles that have been added.
+        upcoming: names of the vehicles that fly from the next block on.
         clock: decides when the next block is flown.
         on_block: called with each block.
         problems: messages about requests that failed, to be shown to the user.
         blocks_hz: rate of the blocks, and so of the times at which requests take effect; limited by
             the physics rate.
-        vehicles_stay: reason for which no vehicle can be added or removed; empty without one.
     """
 
     def __init__(
@@ -80,7 +83,6 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         problems: SimpleQueue[str] | None = None,
         blocks_hz: float = BLOCKS_HZ,
         former: Program | None = None,
-        vehicles_stay: str = "",
     ) -> None:
         """Prepare a flight.
 
@@ -92,9 +94,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             problems: receives messages about requests that failed.
             blocks_hz: rate of the blocks.
             former: live program of an earlier flight, for reuse.
-            vehicles_stay: reason for which none can be added or removed; empty without one.
         """
-        self.vehicles_stay = vehicles_stay
         self.clock, self.on_block = clock, on_block
         self.problems = SimpleQueue() if problems is None else problems
         self.blocks_hz, self._former = blocks_hz, former
@@ -104,8 +104,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._capabilities: dict[str, Capabilities] = {}
         self._rows = LiveRows(layout, scenario.vehicles)
         self.flown = scenario
-        # of the newest program, in the builder's thread
-        self._vehicles = scenario.vehicles.keys()
+        self.upcoming = scenario.vehicles.keys()
         self._program: Program | None = None
         self._requests: SimpleQueue[Request] = SimpleQueue()
         self._notices: SimpleQueue[Notice] = SimpleQueue()
@@ -298,12 +297,12 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             key, entry, description, lambda scenario: with_gains(scenario, entry, controller, gains)
         )
 
-    def add_vehicle(self, name: str, entry: Mapping[str, Any]) -> None:
+    def add_vehicle(self, name: str, entry: NewVehicle) -> None:
         """Add a vehicle, which begins at its start as soon as its program is built.
 
         Args:
             name: its name, or that of an entry with a ``count``.
-            entry: its entry, as in a scenario file.
+            entry: its entry, as in a scenario file, or as another program describes it.
 
         Raises:
             ScenarioError: if the name was used before in this flight, the vehicle is not allowed or
@@ -311,10 +310,12 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             CommandError: if another vehicle is too close to its start.
         """
         self._require_flight()
-        self._require_free_vehicles()
         requested = self.requested_scenario
         require_new_name(self.flown, name)
         later = with_vehicle(requested, name, entry)
+        if isinstance(entry, DescribedVehicle):
+            require_few({*self.flown.vehicles, *requested.vehicles})
+            later.check_flight()
         with_new_vehicles_of(self.flown, later)
         added = {key: own for key, own in later.vehicles.items() if key not in requested.vehicles}
         present = {
@@ -333,7 +334,6 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
                 on it, or if the scenario has a task.
         """
         self._require_flight()
-        self._require_free_vehicles()
         without_vehicle(self.requested_scenario, name)
         self._request_build(f"remove {name}", name, "", lambda known: without_vehicle(known, name))
 
@@ -403,11 +403,6 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             message = f"there is no vehicle '{vehicle}'. {did_you_mean(vehicle, names)}"
             raise CommandError(message)
 
-    def _require_free_vehicles(self) -> None:
-        if self.vehicles_stay:
-            message = f"vehicles cannot be added or removed in this flight: {self.vehicles_stay}"
-            raise CommandError(message)
-
     def _require_flight(self) -> None:
         if self.ended:
             message = "the flight has ended; restart it"
@@ -436,8 +431,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         # computed here, as the flight does not wait
         scenario = self._builder.scenario
         flown, layout = with_new_vehicles_of(self.flown, scenario), None
-        if scenario.vehicles.keys() != self._vehicles:
-            self._vehicles = scenario.vehicles.keys()
+        if scenario.vehicles.keys() != self.upcoming:
             # without the faults that a user may inject
             layout = Program(scenario.fleet(), scenario.vehicles).layout
 
@@ -456,6 +450,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
             return state
 
         self._requests.put(begin)
+        self.upcoming = scenario.vehicles.keys()
         # those of the vehicles before the change
         self._capabilities = {}
 

@@ -9,7 +9,7 @@ from kittiwake.analysis.table import FAULTS
 from kittiwake.core.kinematics import Start, motion_columns
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.program import Program
-from kittiwake.runtime.row_layout import RowBlock, RowLayout
+from kittiwake.runtime.row_layout import RowBlock, RowLayout, column_places
 from kittiwake.runtime.vehicle_estimate import (
     ESTIMATE_COLUMNS,
     VehicleEstimate,
@@ -35,8 +35,7 @@ class LiveRows:
     def follow(self, program: Program) -> None:
         """Continue with the rows of another program."""
         for name, columns in self.layout.columns.items():
-            indices = {column: index for index, column in enumerate(program.columns[name])}
-            self._sources[name] = np.array([indices.get(column, -1) for column in columns])
+            self._sources[name] = column_places(columns, program.columns[name])
 
     def change_vehicles(self, layout: RowLayout, vehicles: Mapping[str, AssembledVehicle]) -> None:
         """Log the vehicles of a layout from now on; columns of those that were there stay."""

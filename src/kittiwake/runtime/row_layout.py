@@ -1,15 +1,21 @@
 """Rows of a fleet by vehicle, and what their columns contain."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Float64, Int64
 
 # function from a vehicle and its status to the limit that it has left
 Violation = Callable[[str, int], str]
 # rows by vehicle
 RowBlock = dict[str, Float64[np.ndarray, "_rows _columns"]]
+
+
+def column_places(columns: Sequence[str], given: Sequence[str]) -> Int64[np.ndarray, " columns"]:
+    """Return the index of each column among those that are given, -1 for none."""
+    indices = {column: index for index, column in enumerate(given)}
+    return np.array([indices.get(column, -1) for column in columns])
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,15 @@ class RowLayout:
             for key, part in vars(self).items()
         }
         return RowLayout(**parts)
+
+    def arranged(
+        self, given: "RowLayout", name: str, rows: Float64[np.ndarray, "_rows _given"]
+    ) -> Float64[np.ndarray, "_rows _columns"]:
+        """Return a vehicle's rows of another layout with the columns of this one; NaN for none."""
+        if self.columns[name] == given.columns[name]:
+            return rows
+        places = column_places(self.columns[name], given.columns[name])
+        return np.column_stack([rows, np.full(len(rows), np.nan)])[:, places]
 
     @property
     def row_bytes(self) -> int:

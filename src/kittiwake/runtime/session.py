@@ -40,7 +40,7 @@ class Session:
         self.clock = clock
         self._on_block, self._blocks_hz = on_block, blocks_hz
         self._restart, self._closed = threading.Event(), threading.Event()
-        self._reason, self._vehicles_stay = STOPPED, ""
+        self._reason = STOPPED
         self.problems: SimpleQueue[str] = SimpleQueue()
         self._next_seed = scenario.seed
         self._begin(scenario, scenario.seed)
@@ -71,10 +71,6 @@ class Session:
             if reason.startswith((STOPPED, self._reason)) and not self._restart.is_set():
                 self.executor.abandon()
             return log
-
-    def keep_vehicles(self, reason: str) -> None:
-        """Refuse to add or remove vehicles, for a reason that the refusal gives."""
-        self._vehicles_stay = self.executor.vehicles_stay = reason
 
     def wait(self) -> bool:
         """Wait for a requested restart; return False if the session is closed instead."""
@@ -113,7 +109,6 @@ class Session:
             self.problems,
             self._blocks_hz,
             former=former,
-            vehicles_stay=self._vehicles_stay,
         )
 
     def _ended(self) -> str | None:

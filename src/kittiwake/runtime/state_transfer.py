@@ -2,17 +2,20 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.schedule import ScheduledState
-from kittiwake.sim.state import FleetState, VehicleState
+from kittiwake.sim.state import FleetState
 
 Tree = TypeVar("Tree")
+# states of each group, along an axis of its vehicles
+Groups: TypeAlias = tuple[ArrayTree, ...]
 
 
 def transfer_state(before: Fleet, state: FleetState, after: Fleet, fresh: FleetState) -> FleetState:
@@ -27,10 +30,7 @@ def transfer_state(before: Fleet, state: FleetState, after: Fleet, fresh: FleetS
     parts = (
         known.tick,
         known.began,
-        tuple(
-            _group(before, known, names, own)
-            for names, own in zip((g.names for g in after.groups), initial.groups, strict=True)
-        ),
+        _groups(before, known.groups, after, initial.groups),
         _transferred(known.processes, initial.processes),
         _transferred(known.streams, initial.streams),
         _radio(before, known.radio, after, initial.radio),
@@ -39,6 +39,26 @@ def transfer_state(before: Fleet, state: FleetState, after: Fleet, fresh: FleetS
     )
     later = jax.tree.unflatten(jax.tree.structure(initial), jax.tree.leaves(parts))
     return with_keys(later, fresh)
+
+
+def transfer_guidance(
+    before: Fleet,
+    state: tuple[Groups, ScheduledState],
+    after: Fleet,
+    fresh: tuple[Groups, ScheduledState],
+) -> tuple[Groups, ScheduledState]:
+    """Return the states of guidance and radio for another fleet, which may have other vehicles.
+
+    Args:
+        before: the fleet.
+        state: the states of each group's guidance, and of the radio.
+        after: the other fleet.
+        fresh: its initial states.
+    """
+    (groups, radio), (initial, initial_radio) = as_numpy(state), as_numpy(fresh)
+    later = _radio(before, radio, after, initial_radio)
+    assert later is not None, "there is one before and after"
+    return with_keys((_groups(before, groups, after, initial), later), fresh)
 
 
 def with_index_replaced(before: Tree, after: Tree, index: int) -> Tree:
@@ -55,9 +75,15 @@ def with_index_replaced(before: Tree, after: Tree, index: int) -> Tree:
     return jax.tree.map(one, before, after)
 
 
-def _group(
-    before: Fleet, known: FleetState, names: tuple[str, ...], initial: VehicleState
-) -> VehicleState:
+def _groups(before: Fleet, known: Groups, after: Fleet, initial: Groups) -> Groups:
+    """Return the state of each group of a fleet."""
+    return tuple(
+        _group(before, known, names, own)
+        for names, own in zip((g.names for g in after.groups), initial, strict=True)
+    )
+
+
+def _group(before: Fleet, known: Groups, names: tuple[str, ...], initial: Tree) -> Tree:
     """Return the state of a group of vehicles, from whichever groups they were in."""
     there = [index for index, name in enumerate(names) if name in before.names]
     if not there:
@@ -69,14 +95,14 @@ def _group(
     parts, order = [], []
     for group_index in np.unique(locations[:, 0]):
         indices = np.flatnonzero(locations[:, 0] == group_index)
-        own = _part(known.groups[group_index], locations[indices, 1])
+        own = _part(known[group_index], locations[indices, 1])
         parts.append(_transferred(own, _part(initial, indices)))
         order.append(indices)
     back = np.argsort(np.concatenate(order))
     return jax.tree.map(lambda *leaves: np.concatenate(leaves)[back], *parts)
 
 
-def _part(group: VehicleState, indices: Any) -> VehicleState:
+def _part(group: Tree, indices: Any) -> Tree:
     """Return the states of some vehicles of a group."""
     return jax.tree.map(lambda leaf: leaf[indices], group)
 
@@ -132,14 +158,14 @@ def _transferred(known: Any, fresh: Any) -> Any:
     return jax.tree_util.tree_map_with_path(remembered, fresh)
 
 
-def as_numpy(state: FleetState) -> FleetState:
+def as_numpy(state: Tree) -> Tree:
     """Return the state with NumPy arrays, which are split and joined without compilation."""
     return jax.tree.map(
         lambda leaf: np.asarray(jax.random.key_data(leaf) if _is_key(leaf) else leaf), state
     )
 
 
-def with_keys(state: FleetState, form: FleetState) -> FleetState:
+def with_keys(state: Tree, form: Tree) -> Tree:
     """Return the state with JAX keys where ``form`` has keys."""
     return jax.tree.map(
         lambda leaf, like: jax.random.wrap_key_data(leaf) if _is_key(like) else leaf, state, form

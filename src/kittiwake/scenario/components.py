@@ -376,6 +376,12 @@ class ComponentBuilder:
 
     def _file(self, name: str, path: KeyPath) -> Path:
         """Return a file that the scenario may read: in its folder, or given by an override."""
+        if not self.document.may_name_files(path):
+            message = (
+                f"got the file {shortened(name)}; no file is read for a vehicle that another "
+                "program adds; write the values themselves"
+            )
+            raise ScenarioError(message)
         if len(name) > MAX_FILE_CHARACTERS:
             message = f"a file's name of {len(name)} characters; at most {MAX_FILE_CHARACTERS}"
             raise ScenarioError(message)

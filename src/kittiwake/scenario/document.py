@@ -59,11 +59,16 @@ class Override(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """Plain data with the place of every path: a line, or the name of the override that set it."""
+    """Plain data with the place of every path: a line, or the name of the override that set it.
+
+    ``without_files`` are the paths below which no key may name a file, as other programs wrote
+    them.
+    """
 
     data: dict[str, Any]
     places: dict[KeyPath, int | str]
     name: str
+    without_files: frozenset[KeyPath] = frozenset()
 
     def where(self, path: KeyPath) -> str:
         """Return the source of a path, or of its nearest parent that has one."""
@@ -75,6 +80,10 @@ class Document:
     def from_override(self, path: KeyPath) -> bool:
         """Return True if an override set a value; it names files relative to the working folder."""
         return isinstance(self._place(path), str)
+
+    def may_name_files(self, path: KeyPath) -> bool:
+        """Return False for a value that another program wrote."""
+        return not any(path[: len(root)] == root for root in self.without_files)
 
     def with_value(self, path: KeyPath, value: Plain, words: str) -> "Document":
         """Return the document with a value replaced; ``words`` name its source in messages."""

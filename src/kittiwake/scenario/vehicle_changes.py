@@ -1,20 +1,27 @@
 """Vehicles that are added to a scenario during its flight, or removed from it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario.build import build
 from kittiwake.scenario.definition import Vehicle, as_plain
+from kittiwake.scenario.described_vehicle import DescribedVehicle
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.schema import check_name
 
 VEHICLES = "vehicles"
 DURATION = ("time", "duration_s")
+# each one is a table of the log, also after it has been removed
+MAX_ADDED_TO = 200
 
 
-def with_vehicle(scenario: Scenario, name: str, entry: Vehicle | Mapping[str, Any]) -> Scenario:
+NewVehicle: TypeAlias = Vehicle | DescribedVehicle | Mapping[str, Any]
+
+
+def with_vehicle(scenario: Scenario, name: str, vehicle: NewVehicle) -> Scenario:
     """Return the scenario with another entry under ``vehicles``; the others stay as they are.
 
     Raises:
@@ -22,9 +29,13 @@ def with_vehicle(scenario: Scenario, name: str, entry: Vehicle | Mapping[str, An
             lost at its start, or the scenario has a task.
     """
     _require_no_task(scenario)
+    check_name(name)
     require_new_name(scenario, name)
-    where = f"vehicle '{name}'"
-    document = scenario.document.with_value((VEHICLES, name), as_plain(entry), where)
+    path = (VEHICLES, name)
+    entry = vehicle.entry if isinstance(vehicle, DescribedVehicle) else vehicle
+    document = scenario.document.with_value(path, as_plain(entry), f"vehicle '{name}'")
+    if entry is not vehicle:
+        document = replace(document, without_files=document.without_files | {path})
     return _changed(scenario, document, (*scenario.added, name))
 
 
@@ -36,6 +47,20 @@ def require_new_name(flown: Scenario, name: str) -> None:
     """
     if name in _entries(flown) or name in flown.vehicles:
         message = f"`{name}`: is the name of a vehicle of this flight; write another one"
+        raise ScenarioError(message)
+
+
+def require_few(vehicles: Collection[str]) -> None:
+    """Check that another program may add a vehicle to a flight that has had these.
+
+    Raises:
+        ScenarioError: if they are too many.
+    """
+    if len(vehicles) >= MAX_ADDED_TO:
+        message = (
+            f"this flight has had {len(vehicles)} vehicles; other programs may add one to a flight "
+            f"of less than {MAX_ADDED_TO}"
+        )
         raise ScenarioError(message)
 
 
@@ -89,7 +114,11 @@ def with_vehicles_of(scenario: Scenario, former: Scenario) -> Scenario:
 def _joined(scenario: Scenario, other: Scenario, entries: Mapping[str, Any]) -> Scenario:
     """Return the scenario with entries of both."""
     document = _with_entries(scenario.document, entries)
-    document = replace(document, places=other.document.places | document.places)
+    document = replace(
+        document,
+        places=other.document.places | document.places,
+        without_files=other.document.without_files | document.without_files,
+    )
     return _changed(scenario, document, scenario.added)
 
 

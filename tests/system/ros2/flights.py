@@ -7,8 +7,8 @@ import time
 
 import rclpy
 from gazebo_msgs.msg import ModelState
-from gazebo_msgs.srv import SetModelState
-from geometry_msgs.msg import PoseStamped, TwistStamped
+from gazebo_msgs.srv import DeleteEntity, GetModelState, SetModelState, SpawnEntity
+from geometry_msgs.msg import Pose, PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters, SetParameters
@@ -50,7 +50,7 @@ class World:
             assert time.monotonic() < end_s, "waited for too long"
             rclpy.spin_once(self.node, timeout_sec=0.02)
 
-    def call(self, kind, name, **fields):
+    def call(self, kind, name, /, **fields):
         client = self.node.create_client(kind, name)
         assert client.wait_for_service(TIMEOUT_S), name
         future = client.call_async(kind.Request(**fields))
@@ -241,6 +241,57 @@ def stamps_of_transforms(world):
     return {"stamps": stamps[:count], "before": before, "after": stamps[-1]}
 
 
+URDF = (
+    "<robot name='gull'><link name='base'><inertial><mass value='0.5'/>"
+    "<inertia ixx='6e-4' iyy='6e-4' izz='1e-3' ixy='0' ixz='0' iyz='0'/></inertial></link></robot>"
+)
+
+
+def models(world):
+    """Spawn a drone, fly it and delete it."""
+
+    def own(found):
+        return sorted(name for name, _ in found if name.startswith("/gull/"))
+
+    def spawn(name, xml):
+        pose = Pose()
+        pose.position.y, pose.position.z = 3.0, 0.002
+        done = world.call(SpawnEntity, "/spawn_entity", name=name, xml=xml, initial_pose=pose)
+        return [done.success, done.status_message]
+
+    def delete(name):
+        done = world.call(DeleteEntity, "/delete_entity", name=name)
+        return [done.success, done.status_message]
+
+    def state():
+        return world.call(GetModelState, "/gazebo/get_model_state", model_name="gull")
+
+    world.unpause()
+    refused = [spawn("drone1", URDF), spawn("a/b", URDF), spawn("gull", "<sdf/>"), delete("no")]
+    spawned = spawn("gull", URDF)
+    gull = Drone(world, "gull")
+    topics = own(world.node.get_topic_names_and_types())
+    services = own(world.node.get_service_names_and_types())
+    up = world.call(Takeoff, "/gull/takeoff", height=2.0, takeoff_time=8.0, idle_time=4.0)
+    z = state().pose.position.z
+    deleted = delete("gull")
+    latest = gull.latest
+    world.wait(2.0)
+    return {
+        "refused": refused,
+        "spawned": spawned,
+        "topics": topics,
+        "services": services,
+        "up": [up.success, z],
+        "deleted": deleted,
+        "gone": state().status_message,
+        "silent": gull.latest - latest,
+        "services_after": own(world.node.get_service_names_and_types()),
+        "again": spawn("gull", URDF)[1],
+        "others": world.call(GetMode, "/drone1/get_mode").mode.mode,
+    }
+
+
 def main():
     """Run the parts named by the arguments."""
     world = World()
@@ -252,6 +303,7 @@ def main():
         "malformed": lambda: malformed(world, one),
         "time": lambda: stamps_of_transforms(world),
         "pursuit": lambda: pursuit(world, one),
+        "models": lambda: models(world),
     }
     print(json.dumps({name: parts[name]() for name in sys.argv[1:]}))
 

@@ -34,6 +34,9 @@ class RecordingMember(Member):
         velocity = (0.5 * time_s, 0.0, 0.0)
         return SetPoint(1, 1, velocity, STILL, 0.0, self.acceleration_mps2)
 
+    def take_changes(self):
+        return []
+
 
 @pytest.fixture(scope="module")
 def flown(tmp_path_factory):

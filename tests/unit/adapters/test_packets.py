@@ -6,17 +6,22 @@ import pytest
 
 from kittiwake.adapters.hub.frames import MAX_FRAME, to_frame
 from kittiwake.adapters.hub.packets import (
+    AddVehicle,
     Behavior,
     Connection,
+    Controller,
     Hello,
     Leave,
     NoSetPoint,
     Readiness,
     Reason,
     Refusal,
+    RemoveVehicle,
     SetPoint,
     Status,
     Update,
+    VehicleAdded,
+    VehicleRemoved,
     compute_proof,
     decode_from_hub,
     decode_from_member,
@@ -32,6 +37,10 @@ OF_MEMBERS = [
     Status(2, Readiness.PAUSE),
     Behavior(3, ["cohesion", 2]),
     Leave(4),
+    Connection(1, "drone-1", HERE, follows=True),
+    Controller(1),
+    AddVehicle(5, "gull", "{model: pelican}"),
+    RemoveVehicle(6, "gull"),
 ]
 OF_HUBS = [
     Hello(1, "all", None, "00", 25.0, lockstep=False),
@@ -39,6 +48,8 @@ OF_HUBS = [
     SetPoint(1, 2, HERE, HERE, 0.0, HERE),
     NoSetPoint(2),
     Refusal(Reason.RATE, "too many", None),
+    VehicleAdded("gull", 47100, "{model: pelican}"),
+    VehicleRemoved("gull", 7),
 ]
 
 

@@ -27,7 +27,8 @@ ZERO = {"x": 0.0, "y": 0.0, "z": 0.0}
 class Node:
     """Fake node that records published messages, log messages and callbacks."""
 
-    def __init__(self):
+    def __init__(self, version=1):
+        self.version = version
         self.published, self.logged = {}, []
         self.subscriptions, self.services, self.gains = {}, {}, {}
         self.stopped = Event()
@@ -53,6 +54,11 @@ class Node:
     def create_transform_broadcaster(self, *, static=False):
         return self.create_publisher("/tf_static" if static else "/tf", "")
 
+    def withdraw(self, namespace):
+        for parts in (self.published, self.subscriptions, self.services, self.gains):
+            for name in [name for name in parts if name.startswith(f"{namespace}/")]:
+                del parts[name]
+
     def info(self, text):
         self.logged.append(text)
 
@@ -65,8 +71,8 @@ class Node:
 class Served(SteppedFlight):
     """Live flight of a session with a bridge and a fake node."""
 
-    def __init__(self, scenario):
-        self.node = Node()
+    def __init__(self, scenario, version=1):
+        self.node = Node(version)
         self.bridge = Bridge(self.node)
         self.session = Session(
             scenario, RealTimeClock(inf), self.bridge.publish_block, block_rate_hz(scenario.ros)

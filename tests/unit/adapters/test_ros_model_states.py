@@ -23,7 +23,8 @@ STATES = {
 
 @pytest.fixture
 def states():
-    found = ModelStates({"one": "one", "two": "two"}, dict.fromkeys(STATES, COLUMNS), RosSettings())
+    found = ModelStates(RosSettings())
+    found.serve({"one": "one", "two": "two"}, dict.fromkeys(STATES, COLUMNS))
     found.update(
         {
             name: np.array(
@@ -66,6 +67,7 @@ def test_model_state_can_be_relative_to_another_model(states):
 
 
 def test_model_state_is_refused_before_the_flight():
-    empty = ModelStates({"one": "one"}, {"one": COLUMNS}, RosSettings())
+    empty = ModelStates(RosSettings())
+    empty.serve({"one": "one"}, {"one": COLUMNS})
     with pytest.raises(CommandError, match="has not started"):
         get_state(empty, "one", "")

@@ -302,6 +302,16 @@ def test_missing_ros_2_names_the_setup_script():
     assert not is_installed("nav_msgs/Odometry")
 
 
+def test_types_that_an_older_package_lacks_count_as_missing(tmp_path, monkeypatch):
+    # of services alone, as std_srvs
+    (tmp_path / "older_srvs" / "srv").mkdir(parents=True)
+    (tmp_path / "older_srvs" / "__init__.py").touch()
+    (tmp_path / "older_srvs" / "srv" / "__init__.py").write_text("class Known: pass\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert is_installed("older_srvs/Known")
+    assert not is_installed("older_srvs/Newer")
+
+
 def test_type_names_require_a_package():
     with pytest.raises(RosError, match="write the package as well"):
         message_class("Odometry")

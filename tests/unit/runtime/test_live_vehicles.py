@@ -8,7 +8,7 @@ import pytest
 import kittiwake as kw
 from kittiwake.analysis.log_reader import files_beside
 from kittiwake.analysis.output_file import digest
-from kittiwake.core.errors import CommandError, ScenarioError
+from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.session import Session
 from kittiwake.scenario.load import load_scenario
@@ -85,16 +85,6 @@ def test_the_scenario_beside_the_log_has_all_vehicles(flown):
     begin, end = playback.span_s
     assert [*playback.scene_state(begin).rows] == ["drone"]
     assert [*playback.scene_state(end).rows] == ["gull"]
-
-
-def test_vehicles_of_a_session_that_keeps_them_are_refused(scenario):
-    session = Session(scenario, RealTimeClock(inf))
-    session.keep_vehicles("ROS nodes use their topics")
-    session.restart()
-    session.prepare_restart()
-    with pytest.raises(CommandError, match="in this flight: ROS nodes use their topics"):
-        session.executor.add_vehicle("gull", GULL)
-    session.close()
 
 
 def test_code_in_an_added_vehicle_is_refused(scenario):

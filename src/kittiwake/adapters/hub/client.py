@@ -12,6 +12,7 @@ This module requires only ``msgspec``: neither JAX nor a scenario.
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from math import inf
 from types import TracebackType
 
 from kittiwake.adapters.hub.link import Link, encode_frame, resolve_address
@@ -31,6 +32,8 @@ from kittiwake.adapters.hub.packets import (
     Status,
     Triple,
     Update,
+    VehicleNotice,
+    VehicleRemoved,
     compute_proof,
 )
 from kittiwake.core.errors import HubError
@@ -61,6 +64,7 @@ class Member:
         host: address of the hub.
         token: token of the hub, if it requires one.
         timeout_s: longest wait for an answer; 1 s by default, 60 s in lockstep.
+        follows: whether changes of the hub's vehicles are received, for ``take_changes``.
 
     Raises:
         HubError: if there is no hub, or it refuses the connection.
@@ -75,8 +79,10 @@ class Member:
         host: str = "127.0.0.1",
         token: str | None = None,
         timeout_s: float | None = None,
+        follows: bool = False,
     ) -> None:
-        self._name, self._token = name, token
+        self._name, self._token, self._follows = name, token, follows
+        self._changes: list[VehicleNotice] = []
         self._position_m, self._timeout_s = _triple(position_m), timeout_s
         self._number, self._readiness = 0, Readiness.READY
         self._behaviors: list[str | int] | None = None
@@ -201,6 +207,11 @@ class Member:
             self._behaviors = before
             raise
 
+    def take_changes(self) -> list[VehicleNotice]:
+        """Return and clear the changes of the hub's vehicles that came before the last answer."""
+        changes, self._changes = self._changes, []
+        return changes
+
     def leave(self) -> None:
         """Leave the hub, and close for good."""
         if self.joined:
@@ -260,13 +271,22 @@ class Member:
                 return None
             if answer is None:
                 return None
-            if isinstance(answer, Refusal):
+            if isinstance(answer, VehicleNotice):
+                self._note(answer)
+            elif isinstance(answer, Refusal):
                 if answer.number in {number, None} and answer.reason not in TRANSIENT:
                     message = f"the hub refuses {self._name}: {answer.said}"
                     raise HubError(message, answer.reason.value)
             elif not isinstance(answer, Hello) and answer.number == number:
                 return answer
         return None
+
+    def _note(self, change: VehicleNotice) -> None:
+        """Note a change of the hub's vehicles; a removed vehicle has no hub any more."""
+        self._changes.append(change)
+        if isinstance(change, VehicleRemoved) and change.name == self._name:
+            self.close()
+            self._next_attempt_s = inf
 
     def _connect(self) -> bool:
         """Return True if connected; otherwise continue to reconnect, without waiting."""
@@ -321,7 +341,7 @@ class Member:
             message = f"the hub uses protocol version {hello.version}, this client {VERSION}"
             raise HubError(message, Reason.VERSION.value)
         proof = "" if self._token is None else compute_proof(self._token, hello.nonce)
-        return Connection(VERSION, self._name, self._position_m, proof)
+        return Connection(VERSION, self._name, self._position_m, proof, self._follows)
 
     def _start_session(self, link: Link) -> None:
         """Begin a session: repeat the earlier requests for behaviors and status."""

@@ -8,10 +8,11 @@ from jaxtyping import Float64
 
 from kittiwake.adapters.hub.client import Member
 from kittiwake.adapters.hub.decision import is_guided
-from kittiwake.adapters.hub.packets import SetPoint
+from kittiwake.adapters.hub.packets import SetPoint, VehicleNotice
 from kittiwake.core.commands import VelocityYaw
 from kittiwake.core.errors import HubError, ScenarioError
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.command_source import Notice, VehicleReport
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.schedule import steps_between
@@ -37,11 +38,10 @@ class HubCommandSource:
             message = f"{error}; give it to the hub as --rate"
             raise HubError(message) from None
         self._members: Mapping[str, Member] = {}
-        self.command_types: dict[str, type] = {
-            name: VelocityYaw
-            for name, vehicle in scenario.vehicles.items()
-            if is_guided(vehicle.guidance.component)
-        }
+        self._changes: list[VehicleNotice] = []
+        self._known_changes: set[VehicleNotice] = set()
+        self._positions: Mapping[str, Vec3] = {}
+        self.command_types = command_types(scenario.vehicles)
         self._held_m: dict[str, Float64[np.ndarray, 3]] = {}
         self._yaw_rad: dict[str, float] = {}
         self._disconnected: set[str] = set()
@@ -63,6 +63,30 @@ class HubCommandSource:
             if all(answers[name] is not None for name in self.command_types):
                 return
             time.sleep(1.0 / hello.rate_hz)
+
+    def change(self, scenario: Scenario, joined: Mapping[str, Member]) -> None:
+        """Continue with the vehicles of another scenario, some of which have just joined."""
+        for name, member in self._members.items():
+            if name not in scenario.vehicles:
+                member.close()
+        members = {**self._members, **joined}
+        self._members = {name: members[name] for name in scenario.vehicles if name in members}
+        self.command_types = command_types(scenario.vehicles)
+        self._disconnected &= self._members.keys()
+
+    def leave(self) -> None:
+        """Let all members leave the hub."""
+        for member in self._members.values():
+            member.leave()
+
+    def take_changes(self) -> list[VehicleNotice]:
+        """Return and clear the changes of the hub's vehicles, each once."""
+        changes, self._changes = self._changes, []
+        return changes
+
+    def positions(self) -> Mapping[str, Vec3]:
+        """Return the position of each vehicle in its last report, in meters in the world."""
+        return self._positions
 
     def commands(
         self, time_s: float, reports: Mapping[str, VehicleReport]
@@ -94,7 +118,14 @@ class HubCommandSource:
                 report.yaw_rad,
                 report.acceleration_mps2,
             )
-        return {name: member.set_point() for name, member in self._members.items()}
+        self._positions = {name: Vec3.of(own.position_m) for name, own in reports.items()}
+        answers = {name: member.set_point() for name, member in self._members.items()}
+        # each member receives each change
+        for change in [one for member in self._members.values() for one in member.take_changes()]:
+            if change not in self._known_changes:
+                self._known_changes.add(change)
+                self._changes.append(change)
+        return answers
 
     def notices(self) -> Sequence[Notice]:
         """Return and clear the notices of vehicles that lost the hub or joined it again."""
@@ -116,3 +147,12 @@ class HubCommandSource:
             (name, BACK) for name in self._members if name in self._disconnected - disconnected
         ]
         self._disconnected = disconnected
+
+
+def command_types(vehicles: Mapping[str, AssembledVehicle]) -> dict[str, type]:
+    """Return the type of the commands of a hub to each vehicle that it guides."""
+    return {
+        name: VelocityYaw
+        for name, vehicle in vehicles.items()
+        if is_guided(vehicle.guidance.component)
+    }

@@ -21,7 +21,9 @@ from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.component import Scheduled
 from kittiwake.core.errors import CommandError, HubError, ScenarioError
 from kittiwake.core.keys import seed_key
+from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.runtime.state_transfer import transfer_guidance
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.world.radio import AbstractRadio
 
@@ -73,7 +75,7 @@ class FlockServer:
     """
 
     def __init__(self, scenario: Scenario, rate_hz: float | None = None) -> None:
-        self._fleet = scenario.fleet()
+        self.scenario, self._fleet = scenario, scenario.fleet()
         indices = {name: index for index, name in enumerate(self._fleet.names)}
         self.slots = {
             name: _slot(name, scenario.teams[name].team, indices[name], scenario.vehicles[name])
@@ -122,6 +124,58 @@ class FlockServer:
             self._decide = (
                 jax.jit(lambda *inputs: self._decision.step(*inputs)).lower(*arguments).compile()
             )
+
+    def of_scenario(self, scenario: Scenario) -> "FlockServer":
+        """Return a compiled flock server of another scenario, at the same rate."""
+        other = FlockServer(scenario, self.rate_hz)
+        other.compile()
+        return other
+
+    def take_over(self, before: "FlockServer") -> None:
+        """Continue with the members of another flock server that are vehicles of this one."""
+        indices = [
+            (slot.index, before.slots[name].index)
+            for name, slot in self.slots.items()
+            if name in before.slots
+        ]
+        here, there = np.array(indices, int).reshape(-1, 2).T
+        for array, known in zip(self._arrays, before._arrays, strict=True):
+            array[here] = known[there]
+        setpoints = np.zeros((len(self.slots), 7))
+        if before._setpoints:
+            setpoints[here] = np.array(before._setpoints)[there]
+        self._setpoints, self._tick = setpoints.tolist(), before._tick
+        fresh = self._states, self._radio_state
+        with jax.enable_x64(DOUBLE):
+            self._states, self._radio_state = transfer_guidance(
+                before._fleet, (before._states, before._radio_state), self._fleet, fresh
+            )
+
+    @property
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays with the vehicles along the first axis."""
+        return (
+            self._motion,
+            self._last_heard_s,
+            self._joined,
+            self._reported,
+            self._active,
+            self._has_setpoint,
+            self._first_tick,
+        )
+
+    def positions(self) -> dict[str, Vec3]:
+        """Return the last known position of each member, in meters in the world."""
+        return {
+            name: Vec3(*self._motion[slot.index, :3].tolist())
+            for name, slot in self.slots.items()
+            if self._joined[slot.index]
+        }
+
+    def is_new(self, name: str) -> bool:
+        """Return True if no member has flown a vehicle so far."""
+        index = self.slots[name].index
+        return not self._reported[index] and self._first_tick[index] == NOT_YET
 
     def join(self, name: str, position_world_m: Triple, now_s: float) -> None:
         """Add a member that flies a vehicle.

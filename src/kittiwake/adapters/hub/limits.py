@@ -19,6 +19,7 @@ class Limits:
         silence_s: time without an accepted frame; in lockstep, for an active member, time without
             an accepted update.
         pending_connections: unidentified connections to all ports, in addition to one per vehicle.
+        waiting_changes: changes of the vehicles that have been requested and not been made.
         unread_bytes: size of the answers that a member has not read.
         farewell_s: time for the last answer to be sent before a connection is aborted.
     """
@@ -28,6 +29,7 @@ class Limits:
     handshake_s: float = 2.0
     silence_s: float = 2.0
     pending_connections: int = 128
+    waiting_changes: int = 16
     unread_bytes: int = 65536
     farewell_s: float = 1.0
 

@@ -12,10 +12,10 @@ import msgspec
 from kittiwake.adapters.hub.frames import MAX_FRAME, FrameReader, FrameTooLongError, to_frame
 from kittiwake.adapters.hub.packets import (
     Accepted,
-    Connection,
     FromHub,
     FromMember,
     Hello,
+    Introduction,
     Refusal,
     decode_from_hub,
     encode,
@@ -69,7 +69,7 @@ class Link:
         self._socket.settimeout(1.0)
         self._socket.sendall(frame)
 
-    def handshake(self, wait_s: float, connection_packet: Callable[[Hello], Connection]) -> bool:
+    def handshake(self, wait_s: float, introduction: Callable[[Hello], Introduction]) -> bool:
         """Continue the handshake for at most ``wait_s``; return True if it is complete.
 
         Raises:
@@ -85,7 +85,7 @@ class Link:
                 raise HubError(message, packet.reason.value)
             if isinstance(packet, Hello):
                 self.hello = packet
-                self.send(connection_packet(packet))
+                self.send(introduction(packet))
             self.accepted = isinstance(packet, Accepted)
         return True
 

@@ -3,6 +3,9 @@
 The hub begins with ``Hello``; a member answers with ``Connection``. From then on every packet of a
 member has an increasing number, and is answered once, with that number: by ``Accepted``,
 ``SetPoint``, ``NoSetPoint`` or ``Refusal``. World axes, meters, seconds and radians throughout.
+
+At the control port a ``Controller`` takes the place of a ``Connection``. It adds and removes
+vehicles, and is answered by ``VehicleAdded``, ``VehicleRemoved`` or ``Refusal``.
 """
 
 import hashlib
@@ -26,6 +29,10 @@ VERSION = 1
 CONNECTION_NUMBER = 0
 
 Triple: TypeAlias = tuple[float, float, float]
+# so that a packet with such a description of a vehicle fits into a frame
+MAX_VEHICLE_CHARACTERS = 800
+VehicleName: TypeAlias = Annotated[str, msgspec.Meta(max_length=64)]
+VehicleText: TypeAlias = Annotated[str, msgspec.Meta(max_length=MAX_VEHICLE_CHARACTERS)]
 BehaviorList: TypeAlias = Annotated[list[str | int], msgspec.Meta(max_length=64)]
 
 
@@ -49,6 +56,8 @@ class Reason(Enum):
     REPLAYED = "replayed"  # a number or a time that does not increase
     TURN = "turn"
     BEHAVIOR = "behavior"
+    VEHICLE = "vehicle"  # one that cannot be added or removed
+    REMOVED = "removed"  # the vehicle of this port has been removed
 
 
 class Readiness(Enum):
@@ -106,12 +115,54 @@ class Refusal(msgspec.Struct, tag="refused", frozen=True, forbid_unknown_fields=
     number: int | None
 
 
-class Connection(msgspec.Struct, tag="connection", frozen=True, forbid_unknown_fields=True):
-    """Identity and position of a member; ``proof`` is empty if the hub has no token."""
+class VehicleAdded(
+    msgspec.Struct, tag="vehicle_added", frozen=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """Vehicle that a controller has added, and its port; ``vehicle`` is its description.
+
+    Members that follow changes receive it without a number.
+    """
+
+    name: str
+    port: int
+    vehicle: str
+    number: int | None = None
+
+
+class VehicleRemoved(
+    msgspec.Struct,
+    tag="vehicle_removed",
+    frozen=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+):
+    """Vehicle that a controller has removed."""
+
+    name: str
+    number: int | None = None
+
+
+class Connection(
+    msgspec.Struct, tag="connection", frozen=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """Identity and position of a member; ``proof`` is empty if the hub has no token.
+
+    A member that ``follows`` receives the changes of the hub's vehicles.
+    """
 
     version: int
     name: str
     position_m: Triple
+    proof: str = ""
+    follows: bool = False
+
+
+class Controller(
+    msgspec.Struct, tag="controller", frozen=True, forbid_unknown_fields=True, omit_defaults=True
+):
+    """First packet of a controller; ``proof`` is empty if the hub has no token."""
+
+    version: int
     proof: str = ""
 
 
@@ -151,9 +202,29 @@ class Leave(msgspec.Struct, tag="leave", frozen=True, forbid_unknown_fields=True
     number: int
 
 
-FromMember: TypeAlias = Connection | Update | Status | Behavior | Leave
-Numbered: TypeAlias = Update | Status | Behavior | Leave
-FromHub: TypeAlias = Hello | Accepted | SetPoint | NoSetPoint | Refusal
+class AddVehicle(msgspec.Struct, tag="add_vehicle", frozen=True, forbid_unknown_fields=True):
+    """Request for another vehicle: its entry of a scenario in YAML, or the name of a model."""
+
+    number: int
+    name: VehicleName
+    vehicle: VehicleText
+
+
+class RemoveVehicle(msgspec.Struct, tag="remove_vehicle", frozen=True, forbid_unknown_fields=True):
+    """Request to remove a vehicle, or all vehicles of an entry with a ``count``."""
+
+    number: int
+    name: VehicleName
+
+
+FromMember: TypeAlias = (
+    Connection | Update | Status | Behavior | Leave | Controller | AddVehicle | RemoveVehicle
+)
+Introduction: TypeAlias = Connection | Controller
+VehicleChange: TypeAlias = AddVehicle | RemoveVehicle
+Numbered: TypeAlias = Update | Status | Behavior | Leave | VehicleChange
+VehicleNotice: TypeAlias = VehicleAdded | VehicleRemoved
+FromHub: TypeAlias = Hello | Accepted | SetPoint | NoSetPoint | Refusal | VehicleNotice
 
 encode = msgspec.msgpack.Encoder().encode
 decode_from_member = msgspec.msgpack.Decoder(FromMember).decode

@@ -3,8 +3,8 @@
 import msgspec
 
 from kittiwake.adapters.hub.packets import (
-    Connection,
     FromMember,
+    Introduction,
     Reason,
     decode_from_member,
     in_range,
@@ -32,7 +32,7 @@ def parse_packet(frame: bytes) -> FromMember:
     except (ValueError, RecursionError) as error:  # of invalid text, and of too deep nesting
         raise RefusalError(Reason.FORMAT, str(error)) from None
     if not in_range(packet):
-        number = None if isinstance(packet, Connection) else packet.number
+        number = None if isinstance(packet, Introduction) else packet.number
         message = "a number that is not finite or too large"
         raise RefusalError(Reason.RANGE, message, number)
     return packet

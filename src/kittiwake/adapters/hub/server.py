@@ -2,17 +2,20 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator, Mapping
-from contextlib import AsyncExitStack, contextmanager, suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from ipaddress import ip_address
 
 from kittiwake.adapters.hub.connection import MemberConnection
+from kittiwake.adapters.hub.control_connection import CONTROL, ControlConnection
 from kittiwake.adapters.hub.counters import Counters
 from kittiwake.adapters.hub.flock_server import FlockServer, MemberSlot
+from kittiwake.adapters.hub.hub_connection import AbstractHubConnection, PendingHubConnections
 from kittiwake.adapters.hub.limits import Limits
 from kittiwake.adapters.hub.link import LAST_PORT
-from kittiwake.adapters.hub.sessions import MemberSessions
+from kittiwake.adapters.hub.sessions import HubPeer, MemberSessions
+from kittiwake.adapters.hub.vehicle_changes import VehicleChanges
 from kittiwake.core.errors import HubError
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.pending_connections import PendingConnections
@@ -46,9 +49,10 @@ class Hub:
             raise HubError(message)
         limits = limits or Limits.usual(flock_server.rate_hz, lockstep=lockstep)
         self._sessions = MemberSessions(flock_server, limits, token, lockstep)
-        self._pending = PendingConnections[MemberConnection](
+        self._pending: PendingHubConnections = PendingConnections(
             len(flock_server.slots) + limits.pending_connections
         )
+        self._servers: dict[str, asyncio.Server] = {}
 
     @property
     def flock_server(self) -> FlockServer:
@@ -66,6 +70,7 @@ class Hub:
         base_port: int,
         until: asyncio.Event,
         opened: Callable[[Mapping[str, int]], None],
+        control_port: int | None = None,
     ) -> None:
         """Open the ports, call ``opened`` with them, and guide members until ``until`` is set.
 
@@ -73,25 +78,43 @@ class Hub:
             host: address to listen on.
             base_port: port of the first vehicle; 0 for any free ports.
             until: event that ends the server.
-            opened: callback that receives the port of each vehicle by name.
+            opened: callback that receives the port of each vehicle by name, and the control port by
+                the name ``CONTROL``.
+            control_port: port at which vehicles are added and removed, 0 for any free one; None for
+                none.
 
         Raises:
             HubError: if a port cannot be opened, or the host requires a token.
         """
         self._check_address(host, base_port)
-        async with AsyncExitStack() as stack:
-            ports: dict[str, int] = {}
-            for i, slot in enumerate(self.flock_server.slots.values()):
-                server = await self._listen(slot, host, base_port and base_port + i)
-                stack.callback(server.close)
-                ports[slot.name] = server.sockets[0].getsockname()[1]
-            stack.callback(self._close)
+        changes = VehicleChanges(
+            self._sessions, partial(self._open_port, host, 0), self._close_port
+        )
+        try:
+            ports = {
+                slot.name: await self._open_port(host, base_port and base_port + i, slot)
+                for i, slot in enumerate(self.flock_server.slots.values())
+            }
+            if control_port is not None:
+                control = partial(ControlConnection, self._sessions, self._pending, changes.request)
+                ports[CONTROL] = await self._listen(CONTROL, control, host, control_port)
             opened(ports)
             compiling = asyncio.create_task(self._compile())
+            changing = asyncio.create_task(self._change_vehicles(compiling, changes))
             try:
-                await self._run_timer(until, compiling)
+                await self._run_timer(until, [compiling, changing])
             finally:
+                changing.cancel()
                 await compiling
+        finally:
+            self._close()
+
+    async def _change_vehicles(
+        self, compiling: "asyncio.Task[None]", changes: VehicleChanges
+    ) -> None:
+        """Make changes of the vehicles, once the first set points can be computed."""
+        await asyncio.wait([compiling])
+        await changes.make()
 
     def _check_address(self, host: str, base_port: int) -> None:
         if self._sessions.token is None and not _is_loopback(host):
@@ -106,23 +129,35 @@ class Hub:
             message = f"the ports would be {base_port} to {last}; must be in 1 to {LAST_PORT}"
             raise HubError(message)
 
-    async def _listen(self, slot: MemberSlot, host: str, port: int) -> asyncio.Server:
+    async def _open_port(self, host: str, port: int, slot: MemberSlot) -> int:
+        """Open the port of a vehicle and return its number."""
         factory = partial(MemberConnection, self._sessions, slot, self._pending)
+        return await self._listen(slot.name, factory, host, port)
+
+    async def _listen(
+        self, name: str, factory: Callable[[], AbstractHubConnection], host: str, port: int
+    ) -> int:
         try:
-            return await asyncio.get_running_loop().create_server(factory, host, port)
-        except OSError as error:
+            server = await asyncio.get_running_loop().create_server(factory, host, port)
+        except (OSError, OverflowError) as error:
+            option = "--base-port" if name else "--control-port"
             message = (
-                f"port {port} of {host}, for {slot.name}, cannot be opened: "
-                f"{error.strerror or error}; give another --base-port"
+                f"port {port} of {host}, for {name or 'controllers'}, cannot be opened: "
+                f"{getattr(error, 'strerror', None) or error}; give another {option}"
             )
             raise HubError(message) from None
+        self._servers[name] = server
+        return server.sockets[0].getsockname()[1]
+
+    def _close_port(self, name: str) -> None:
+        self._servers.pop(name).close()
 
     async def _compile(self) -> None:
         if not self.flock_server.compiled:
             await asyncio.to_thread(self.flock_server.compile)
         self._sessions.take_turns()
 
-    async def _run_timer(self, until: asyncio.Event, compiling: "asyncio.Task[None]") -> None:
+    async def _run_timer(self, until: asyncio.Event, tasks: Sequence["asyncio.Task[None]"]) -> None:
         """Run the timer: in real time a step for all members, and always the timeout checks."""
         loop, sessions = asyncio.get_running_loop(), self._sessions
         period_s = TIMEOUT_CHECK_PERIOD_S if sessions.lockstep else self.flock_server.period_s
@@ -130,8 +165,9 @@ class Hub:
         clock, steps = RealTimeClock(late_s=0.0), 0
         clock.left_s(0.0)
         while not until.is_set():
-            if compiling.done():
-                compiling.result()  # raises the error of a failed compilation
+            for task in tasks:
+                if task.done():
+                    task.result()  # raises the error of a failed compilation
             now_s = loop.time()
             if not sessions.lockstep and self.flock_server.compiled:
                 self.flock_server.advance(now_s)
@@ -142,18 +178,22 @@ class Hub:
             with suppress(TimeoutError):
                 await asyncio.wait_for(until.wait(), clock.left_s(steps * period_s))
 
-    def _connections(self) -> list[MemberConnection]:
-        members = self._sessions.members.values()
-        both = [*members, *self._pending]
-        return [one for one in both if isinstance(one, MemberConnection)]
+    def _connections(self) -> list[HubPeer]:
+        controller = self._sessions.controller
+        identified = [*self._sessions.members.values(), *([controller] if controller else [])]
+        return [*identified, *self._pending]
 
     def _close(self) -> None:
         for connection in self._connections():
             connection.close()
+        for server in self._servers.values():
+            server.close()
 
 
 @contextmanager
-def serving(hub: Hub, host: str = LOOPBACK, base_port: int = 0) -> Generator[Mapping[str, int]]:
+def serving(
+    hub: Hub, host: str = LOOPBACK, base_port: int = 0, control_port: int | None = None
+) -> Generator[Mapping[str, int]]:
     """Run a hub in a thread for as long as the context lasts; yield its ports by name."""
     loop = asyncio.new_event_loop()
     until, ports = asyncio.Event(), dict[str, int]()
@@ -167,7 +207,7 @@ def serving(hub: Hub, host: str = LOOPBACK, base_port: int = 0) -> Generator[Map
     def run() -> None:
         try:
             with asyncio.Runner(loop_factory=lambda: loop) as runner:
-                runner.run(hub.serve(host, base_port, until, opened))
+                runner.run(hub.serve(host, base_port, until, opened, control_port))
         except BaseException as error:
             failures.append(error)
         finally:

@@ -8,8 +8,11 @@ from kittiwake.core.errors import KittiwakeError
 
 EMPTY, TRIGGER = "std_srvs/Empty", "std_srvs/Trigger"
 SET_STATE, GET_STATE = "gazebo_msgs/SetModelState", "gazebo_msgs/GetModelState"
+SPAWN_MODEL, DELETE_MODEL = "gazebo_msgs/SpawnModel", "gazebo_msgs/DeleteModel"
+SPAWN_ENTITY, DELETE_ENTITY = "gazebo_msgs/SpawnEntity", "gazebo_msgs/DeleteEntity"
+GAZEBO = (SET_STATE, GET_STATE, SPAWN_MODEL, DELETE_MODEL, SPAWN_ENTITY, DELETE_ENTITY)
 # the field of a service's response that can hold a reason
-REASON_FIELDS = {TRIGGER: "message", SET_STATE: "status_message", GET_STATE: "status_message"}
+REASON_FIELDS = {TRIGGER: "message", **dict.fromkeys(GAZEBO, "status_message")}
 
 
 class Endpoints:

@@ -39,6 +39,11 @@ class GainServer:
         display = self._node.create_gain_server(namespace, gains.gains, on_change)
         self._offered[gains.entry].append((gains, display))
 
+    def remove(self, vehicle: str) -> None:
+        """Display no more changes of a vehicle's gains."""
+        for entry, offered in self._offered.items():
+            self._offered[entry] = [one for one in offered if one[0].vehicle != vehicle]
+
     def close(self) -> None:
         """Stop displaying changes."""
         self._thread.shutdown(wait=False, cancel_futures=True)

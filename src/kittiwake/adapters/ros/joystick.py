@@ -19,6 +19,9 @@ class JoystickListener:
 
     A button switches the mode at any time. The sticks send commands of the mode of the last button;
     as with any other node, they are flown only while the vehicle is in that mode.
+
+    Attributes:
+        control: the vehicle's modes and commands.
     """
 
     def __init__(
@@ -28,7 +31,7 @@ class JoystickListener:
         place: Callable[[Start], None],
         restart: Callable[[], None],
     ) -> None:
-        self._control, self._place, self._restart = control, place, restart
+        self.control, self._place, self._restart = control, place, restart
         self._joystick = Joystick(settings)
 
     def on_message(self, message: Message) -> None:
@@ -52,10 +55,10 @@ class JoystickListener:
         number = ModeCommand.MODES.index(request.mode)
         if number == INACTIVE:
             if request.chosen:
-                self._control.switch_mode(INACTIVE)
+                self.control.switch_mode(INACTIVE)
             return
         mode, maneuver = MODES[number - 1], HoldCommand(request.command)
         if request.chosen:
-            self._control.fly(mode, maneuver)
+            self.control.fly(mode, maneuver)
         else:
-            self._control.command(mode, maneuver)
+            self.control.command(mode, maneuver)

@@ -20,32 +20,36 @@ class ModelStates:
     """Latest true motion of each vehicle, as responses of gazebo_msgs/GetModelState.
 
     Args:
-        vehicles: vehicle of each name in ROS.
-        columns: column names of each vehicle's rows.
         settings: ROS settings of the scenario.
     """
 
-    def __init__(
-        self,
-        vehicles: Mapping[str, str],
-        columns: Mapping[str, Sequence[str]],
-        settings: RosSettings,
-    ) -> None:
-        self._vehicles, self._world = vehicles, settings.world_frame
+    def __init__(self, settings: RosSettings) -> None:
+        self._world = settings.world_frame
+        self._vehicles: Mapping[str, str] = {}
+        self._motions: Mapping[str, MotionMessages] = {}
+        self._block: RowBlock = {}
+
+    def serve(self, vehicles: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> None:
+        """Answer requests about these vehicles from now on.
+
+        Args:
+            vehicles: vehicle of each name in ROS.
+            columns: column names of each vehicle's rows.
+        """
         self._motions = {
             model: MotionMessages(
                 {column: index for index, column in enumerate(columns[name])},
                 TRUTH,
-                (settings.world_frame, model),
+                (self._world, model),
                 in_body=False,
             )
             for model, name in vehicles.items()
         }
-        self._rows: dict[str, Row] = {}
+        self._vehicles = vehicles
 
     def update(self, block: RowBlock) -> None:
-        """Store the last row of each vehicle."""
-        self._rows = {model: block[name][-1] for model, name in self._vehicles.items()}
+        """Store the last rows of all vehicles."""
+        self._block = {name: rows[-1:] for name, rows in block.items()}
 
     def get_model_state(self, request: Message) -> PlainMessage:
         """Return the response to a request, relative to the entity that it names.
@@ -54,7 +58,8 @@ class ModelStates:
             CommandError: for a vehicle that does not exist, or before the flight begins.
         """
         model, relative = request.model_name, request.relative_entity_name
-        rows = self._rows
+        block = self._block
+        rows = {one: block[name][-1] for one, name in self._vehicles.items() if name in block}
         position, attitude, linear, angular = self._state(rows, model)
         frame = self._world
         if relative not in (*WORLD_NAMES, self._world):

@@ -29,10 +29,12 @@ class RosNode(Protocol):
     Attributes:
         stopped: set when the node has been shut down, by this process or from outside.
         stop_reason: why it was shut down.
+        version: 1 or 2.
     """
 
     stopped: Event
     stop_reason: str
+    version: int
 
     def create_publisher(
         self, topic: str, type_name: str, *, latched: bool = False
@@ -87,6 +89,10 @@ class RosNode(Protocol):
 
         Static transforms are published once, all of them together.
         """
+        ...
+
+    def withdraw(self, namespace: str) -> None:
+        """Close all publishers, subscriptions, services and gains in a namespace."""
         ...
 
     def info(self, text: str) -> None:

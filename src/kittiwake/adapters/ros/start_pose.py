@@ -1,6 +1,7 @@
 """Conversion of Gazebo's model states to initial states of vehicles."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import hypot
 
 from kittiwake.adapters.ros.message_types import Message
@@ -10,7 +11,10 @@ from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.scenario.problems import shortened
 from kittiwake.scenario.ros_settings import RosSettings
+
+NO_ROTATION = Quaternion(1.0, 0.0, 0.0, 0.0)
 
 
 def start_of(
@@ -30,13 +34,42 @@ def start_of(
     if state.model_name not in vehicles:
         message = f"no model '{state.model_name}'. "
         raise CommandError(message + did_you_mean(state.model_name, [*vehicles]))
-    if state.reference_frame not in ("", "world", settings.world_frame):
+    _require_world(state.reference_frame, settings)
+    attitude, twist = _attitude(state.pose.orientation), state.twist
+    start = replace(
+        _placed(state.pose.position, attitude),
+        velocity_world_mps=VELOCITY.vector("twist.linear", twist.linear),
+        angular_velocity_body_radps=_as_floats(
+            attitude.inverse().rotate(RATE.vector("twist.angular", twist.angular))
+        ),
+    )
+    return vehicles[state.model_name], start
+
+
+def start_of_pose(pose: Message, reference_frame: str, settings: RosSettings) -> Start | None:
+    """Return the start at a geometry_msgs/Pose; None for one of zeros, as of an empty message.
+
+    An orientation of zeros is none, as in Gazebo.
+
+    Raises:
+        CommandError: as ``start_of``.
+    """
+    _require_world(reference_frame, settings)
+    q = pose.orientation
+    attitude = _attitude(q) if any((q.w, q.x, q.y, q.z)) else NO_ROTATION
+    start = _placed(pose.position, attitude)
+    return None if start == Start() else start
+
+
+def _require_world(frame: str, settings: RosSettings) -> None:
+    if frame not in ("", "world", settings.world_frame):
         message = (
-            f"reference_frame: got '{state.reference_frame}'; must be empty or "
-            f"'{settings.world_frame}'"
+            f"reference_frame: got {shortened(frame)}; must be empty or '{settings.world_frame}'"
         )
         raise CommandError(message)
-    q = state.pose.orientation
+
+
+def _attitude(q: Message) -> Quaternion:
     norm = hypot(q.w, q.x, q.y, q.z)
     if not abs(norm - 1.0) <= UNIT_TOLERANCE:
         message = (
@@ -44,18 +77,17 @@ def start_of(
             "{x: 0, y: 0, z: 0, w: 1}"
         )
         raise CommandError(message)
-    attitude = Quaternion(q.w, q.x, q.y, q.z)
+    return Quaternion(q.w, q.x, q.y, q.z)
+
+
+def _placed(position: Message, attitude: Quaternion) -> Start:
     angles = attitude.to_euler()
-    twist = state.twist
-    start = Start(
-        POSITION.vector("position", state.pose.position),
+    return Start(
+        POSITION.vector("position", position),
         float(angles.roll_rad),
         float(angles.pitch_rad),
         float(angles.yaw_rad),
-        VELOCITY.vector("twist.linear", twist.linear),
-        _as_floats(attitude.inverse().rotate(RATE.vector("twist.angular", twist.angular))),
     )
-    return vehicles[state.model_name], start
 
 
 def _as_floats(vector: Vec3) -> Vec3:

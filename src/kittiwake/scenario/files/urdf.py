@@ -30,7 +30,7 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.mass_elements import MASS_KG, PLACE_M, MassElement, combine_masses
 from kittiwake.scenario.files.xacro import expanded, uses_xacro
-from kittiwake.scenario.files.xml_elements import Element, read_elements
+from kittiwake.scenario.files.xml_elements import Element, parse_elements, read_elements
 from kittiwake.scenario.problems import shortened
 
 FIXED, WORLD = "fixed", "world"
@@ -86,17 +86,35 @@ def read_body(path: Path, link: str | None) -> DescribedBody:
     root, includes = read_elements(path, path.name), False
     if uses_xacro(root):
         root, includes = (found := expanded(root, path)).root, found.includes
+    return _body(root, path.name, link, includes=includes)
+
+
+def mass_properties_of(text: str, name: str) -> MassProperties:
+    """Return mass and inertia of the body in a URDF text, from which no file is read.
+
+    Raises:
+        ScenarioError: if the text is not URDF, uses xacro, or its links are not one rigid body.
+    """
+    root = parse_elements(text.encode(errors="replace"), name)
+    if uses_xacro(root):
+        message = f"{name}: uses xacro, which may read files; expand it first: xacro FILE"
+        raise ScenarioError(message)
+    return _body(root, name, None, includes=False).properties
+
+
+def _body(root: Element, file: str, link: str | None, *, includes: bool) -> DescribedBody:
+    """Return the body of a link, or of all links with an ``<inertial>``."""
     inertials = _inertials(root)
     if not inertials:
-        message = f"{path.name}: no link has an <inertial> with mass and inertia"
+        message = f"{file}: no link has an <inertial> with mass and inertia"
         raise ScenarioError(message)
     if link is not None and link not in inertials:
         known = did_you_mean(link, list(inertials))
-        message = f"{path.name}: no link {shortened(link)} has an <inertial>. {known}"
+        message = f"{file}: no link {shortened(link)} has an <inertial>. {known}"
         raise ScenarioError(message)
     carrier, poses = link or "", {link or "": IDENTITY}
     if link is None:
-        carrier, poses = _Joints(root, path.name).poses(list(inertials))
+        carrier, poses = _Joints(root, file).poses(list(inertials))
     solids = [_solid(inertials[name], pose) for name, pose in poses.items()]
     whole = solids[0] if len(solids) == 1 else combine_masses(*solids)
     properties = MassProperties(float(whole.mass_kg), whole.inertia_kgm2)

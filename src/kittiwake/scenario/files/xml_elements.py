@@ -136,6 +136,15 @@ def read_elements(path: Path, name: str) -> Element:
     except OSError as error:
         message = f"cannot read '{path}': {error.strerror or error}"
         raise ScenarioError(message) from None
+    return parse_elements(content, name)
+
+
+def parse_elements(content: bytes, name: str) -> Element:
+    """Return the root of a text, which has this name in messages.
+
+    Raises:
+        ScenarioError: if the text is too large or too deep, or is not XML.
+    """
     if len(content) > MAX_BYTES:
         message = f"{name}: larger than {MAX_BYTES // 2**20} MiB, the most that is read"
         raise ScenarioError(message)

@@ -5,7 +5,7 @@ or empty. Field names are those common to ROS 1 and ROS 2; type names are writte
 axes are ENU and body axes FLU (REP 103).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from math import cos, sin
 from typing import NamedTuple, TypeAlias
 
@@ -122,13 +122,16 @@ def diagonal(*variances: float) -> list[float]:
     return [variances[i] if i == j else 0.0 for i in range(count) for j in range(count)]
 
 
-def legal_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a unique legal ROS name for each name: letters, digits and underscores."""
+def legal_names(names: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
+    """Return a legal ROS name for each name, unlike all others and those that are taken.
+
+    Legal are letters, digits and underscores.
+    """
     found: dict[str, str] = {}
     for name in names:
         legal = base = name.replace("-", "_")
         number = 2
-        while legal in found.values():
+        while legal in found.values() or legal in taken:
             legal, number = f"{base}_{number}", number + 1
         found[name] = legal
     return found

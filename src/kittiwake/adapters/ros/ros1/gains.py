@@ -18,11 +18,11 @@ def start_server(
     namespace: str,
     gains: Sequence[Gain],
     on_change: Callable[[dict[str, float]], dict[str, float]],
-) -> Callable[[Mapping[str, float]], None]:
+) -> tuple[Callable[[Mapping[str, float]], None], Callable[[], None]]:
     """Start a server that keeps gains within their ranges and passes changes to a callback.
 
     Returns:
-        A function that displays values changed elsewhere.
+        A function that displays values changed elsewhere, and one that closes the server.
     """
     current = {gain.name: gain.value for gain in gains}
 
@@ -40,7 +40,13 @@ def start_server(
     server = library("dynamic_reconfigure.server").Server(
         _description(gains), reconfigure, namespace
     )
-    return lambda values: server.update_configuration(dict(values))
+
+    def close() -> None:
+        server.set_service.shutdown()
+        server.descr_topic.unregister()
+        server.update_topic.unregister()
+
+    return lambda values: server.update_configuration(dict(values)), close
 
 
 class RemoteGains:

@@ -28,6 +28,8 @@ class Ros1Node:
         name: with its namespace.
     """
 
+    version = 1
+
     def __init__(self, name: str = "kittiwake") -> None:
         """Start the node, with the remapping arguments (NAME:=VALUE) of the process.
 
@@ -44,6 +46,8 @@ class Ros1Node:
         self.stopped = threading.Event()
         self.stop_reason = "the ROS node was shut down"
         self._gain_servers: dict[str, Callable[[Mapping[str, float]], None]] = {}
+        # names of topics and services, and the functions that close them
+        self._closers: list[tuple[str, Callable[[], None]]] = []
         rospy.on_shutdown(self.stopped.set)
         with isolated_logging():
             rospy.init_node(
@@ -68,6 +72,8 @@ class Ros1Node:
             topic, message_type, latch=latched, tcp_nodelay=True, queue_size=QUEUE_SIZE
         )
 
+        self._closers.append((topic, publisher.unregister))
+
         def publish(plain: MessageFields) -> None:
             if not latched and publisher.get_num_connections() == 0:
                 return
@@ -84,9 +90,10 @@ class Ros1Node:
         self, topic: str, type_name: str, callback: Callable[[Message], None]
     ) -> None:
         """Pass each message of a topic to a callback; a slow callback receives the latest one."""
-        self._rospy.Subscriber(
+        subscriber = self._rospy.Subscriber(
             topic, message_class(type_name), callback, queue_size=1, tcp_nodelay=True
         )
+        self._closers.append((topic, subscriber.unregister))
 
     def create_service(
         self, name: str, type_name: str, callback: Callable[[Message], MessageFields]
@@ -94,7 +101,8 @@ class Ros1Node:
         """Advertise a service; each client is served in its own thread."""
         service = service_class(type_name)
         respond = partial(make_message, service._response_class)
-        self._rospy.Service(name, service, lambda request: respond(callback(request)))
+        offered = self._rospy.Service(name, service, lambda request: respond(callback(request)))
+        self._closers.append((name, offered.shutdown))
 
     def create_gain_server(
         self,
@@ -107,8 +115,10 @@ class Ros1Node:
         Values that ``on_change`` does not return stay as they were. Values that the parameter
         server already has are applied at the start.
         """
-        self._gain_servers[namespace] = start_server(namespace, gains, on_change)
-        return self._gain_servers[namespace]
+        display, close = start_server(namespace, gains, on_change)
+        self._gain_servers[namespace] = display
+        self._closers.append((namespace, close))
+        return display
 
     def store_gains(self) -> None:
         """Write the current gains to the parameter server, which a new master starts empty."""
@@ -122,6 +132,17 @@ class Ros1Node:
         topic = "/tf_static" if static else "/tf"
         publish = self.create_publisher(topic, "tf2_msgs/TFMessage", latched=static)
         return lambda transforms: publish({"transforms": transforms})
+
+    def withdraw(self, namespace: str) -> None:
+        """Close all publishers, subscriptions, services and gains in a namespace."""
+        inside = f"{namespace}/"
+        closing = [close for name, close in self._closers if name.startswith(inside)]
+        self._closers = [one for one in self._closers if not one[0].startswith(inside)]
+        for close in closing:
+            close()
+        for gains in [name for name in self._gain_servers if name.startswith(inside)]:
+            del self._gain_servers[gains]
+            self._delete_parameters(gains)
 
     def watch_master(self, *, reconnect: bool) -> None:
         """Start to check whether the master is alive.
@@ -149,7 +170,10 @@ class Ros1Node:
     def close(self) -> None:
         """Shut the node down, and delete its gains from the parameter server."""
         for namespace in self._gain_servers:
-            # without a master there is nothing to delete
-            with suppress(self._rospy.ROSException, KeyError, OSError):
-                self._rospy.delete_param(namespace)
+            self._delete_parameters(namespace)
         self._rospy.signal_shutdown("the simulator has shut it down")
+
+    def _delete_parameters(self, namespace: str) -> None:
+        # without a master there is nothing to delete
+        with suppress(self._rospy.ROSException, KeyError, OSError):
+            self._rospy.delete_param(namespace)

@@ -35,7 +35,14 @@ def create_gain_node(
         The node, and a function that displays values changed elsewhere.
     """
     path, _, name = namespace.rpartition("/")
-    node = library("rclpy").create_node(name, context=context, namespace=path or "/")
+    parameter = library("rclpy.parameter").Parameter
+    node = library("rclpy").create_node(
+        name,
+        context=context,
+        namespace=path or "/",
+        # rclpy does not close this service with its node
+        parameter_overrides=[parameter("start_type_description_service", value=False)],
+    )
     node.declare_parameters(
         "", [(gain.name, float(gain.value), _descriptor(gain)) for gain in gains]
     )
@@ -49,7 +56,6 @@ def create_gain_node(
 
     node.add_pre_set_parameters_callback(_integers_as_doubles)
     node.add_on_set_parameters_callback(on_set_parameters)
-    parameter = library("rclpy.parameter").Parameter
 
     def display(values: Mapping[str, float]) -> None:
         node.set_parameters_atomically(

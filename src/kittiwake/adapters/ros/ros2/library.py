@@ -3,12 +3,13 @@
 ``kittiwake.core.extras.import_optional`` is not used, since no extra of pip installs ROS 2.
 """
 
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 
 from kittiwake.adapters.ros.interface_types import find_class
 from kittiwake.adapters.ros.message_types import MessageClass
-from kittiwake.core.errors import MissingExtraError
+from kittiwake.core.errors import MissingExtraError, RosError
 
 # packages whose definitions come with this package, since few systems have them
 OWN_PACKAGES = ("gazebo_msgs", "uav_gazebo_msgs")
@@ -46,12 +47,12 @@ def service_class(type_name: str) -> MessageClass:
 
 
 def is_installed(type_name: str) -> bool:
-    """Return True if the package of a message or service type is installed."""
-    try:
-        library(type_name.partition("/")[0])
-    except MissingExtraError:
-        return False
-    return True
+    """Return True if a message or service type is installed; others of its package may be."""
+    for find in (message_class, service_class):
+        with suppress(MissingExtraError, RosError):
+            find(type_name)
+            return True
+    return False
 
 
 def _install_hint(package: str) -> str:

@@ -22,6 +22,7 @@ messages of ``kittiwake.adapters.ros.ros2.standard``.
 
 import os
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -61,6 +62,8 @@ class Ros2Node:
     own thread, so that a long one delays no other.
     """
 
+    version = 2
+
     def __init__(self, name: str = "kittiwake", world_frame: str = "world") -> None:
         """Start the node.
 
@@ -81,6 +84,8 @@ class Ros2Node:
         rclpy.init(args=[], context=self._context, signal_handler_options=no_signals)
         self._node = rclpy.create_node(name, context=self._context)
         self._nodes = [self._node]
+        # names of topics and services, and the functions that close them
+        self._closers: dict[str, list[Callable[[], None]]] = defaultdict(list)
         self._executors = [self._create_executor() for _ in range(2)]
         self._executors[0].add_node(self._node)
         self._threads = [
@@ -165,7 +170,21 @@ class Ros2Node:
         node, display = create_gain_node(self._context, namespace, gains, on_change)
         self._nodes.append(node)
         self._executors[1].add_node(node)
+
+        def close() -> None:
+            self._executors[1].remove_node(node)
+            self._nodes.remove(node)
+            node.destroy_node()
+
+        self._closers[namespace].append(close)
         return display
+
+    def withdraw(self, namespace: str) -> None:
+        """Close all publishers, subscriptions, services and gains in a namespace."""
+        inside = [name for name in [*self._closers] if name.startswith(f"{namespace}/")]
+        for close in [one for name in inside for one in self._closers.pop(name)]:
+            if not self.stopped.is_set():
+                close()
 
     def info(self, text: str) -> None:
         """Log an information on the terminal and on /rosout."""
@@ -196,8 +215,7 @@ class Ros2Node:
         self._context.try_shutdown()
 
     def _warn_of_missing(self, name: str, type_name: str) -> None:
-        package = type_name.partition("/")[0]
-        self.warn(f"{name} is not available, since {package} is not installed")
+        self.warn(f"{name} is not available, since {type_name} is not installed")
 
     def _create_executor(self) -> LibraryObject:
         """Create an event-driven executor if this rclpy has one, which is idle without events."""
@@ -229,6 +247,7 @@ class Ros2Node:
         message_type = message_class(type_name)
         publisher = self._node.create_publisher(message_type, topic, qos_profile)
         message, write, lock = message_type(), message_writer(message_type), threading.Lock()
+        self._closers[topic].append(lambda: self._node.destroy_publisher(publisher))
 
         def publish(plain: MessageFields) -> None:
             with lock:
@@ -254,7 +273,10 @@ class Ros2Node:
             except Exception as error:
                 self.error(f"{topic}: {error!r}")
 
-        self._node.create_subscription(message_type, topic, on_message, self._qos_profile(DEPTH))
+        subscription = self._node.create_subscription(
+            message_type, topic, on_message, self._qos_profile(DEPTH)
+        )
+        self._closers[topic].append(lambda: self._node.destroy_subscription(subscription))
 
     def _converting_callback(
         self,
@@ -287,7 +309,7 @@ class Ros2Node:
                 self.error(f"{name}: {error!r}")
                 response = service_type.Response()
             with lock:
-                if not self.stopped.is_set():
+                if name in self._closers and not self.stopped.is_set():
                     send(response, header)
 
         def start(request: Message, header: Message) -> None:
@@ -297,6 +319,12 @@ class Ros2Node:
         # callback returns the request, and send_response is replaced by the start of a thread.
         service = self._node.create_service(service_type, name, lambda request, _: request)
         send, service.send_response = service.send_response, start
+
+        def close() -> None:
+            with lock:
+                self._node.destroy_service(service)
+
+        self._closers[name].append(close)
 
 
 def _trigger_callback(
