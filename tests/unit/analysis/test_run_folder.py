@@ -89,7 +89,7 @@ def test_a_run_that_is_refused_or_interrupted_leaves_no_empty_folder(
 ):
     monkeypatch.chdir(tmp_path)
 
-    def refuse(*_):
+    def refuse(*_, **__):
         raise error
 
     monkeypatch.setattr(Simulation, "flight", refuse)
