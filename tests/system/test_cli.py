@@ -42,20 +42,14 @@ time_s,pitch_rad,roll_rad,throttle,yaw_rate_radps,battery_v
 0.5,0.1,0,0.59,0,11
 1,,,,,
 """
+pytestmark = pytest.mark.usefixtures("compiled_programs_stay_with_the_tests")
+
 # keep-spot with nothing but the truth, which compiles in half the time
 PLAIN = (
     *("keep-spot", "--set", "vehicles.pelican.sensors={}"),
     *("--set", "vehicles.pelican.estimator=truth"),
 )
 FAR = "world.area={x_m: [-9000, 9000], y_m: [-9000, 9000], z_m: [-9000, 9000]}"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_programs_stay_with_the_tests():
-    """Keep the compiled programs of tests out of the user's cache."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kittiwake.cli.run, "keep_compiled", lambda: None)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,6 @@ from tests.unit.adapters.flocks import (
 )
 
 import kittiwake as kw
-import kittiwake.cli.run
 from kittiwake.adapters.hub.client import Member
 from kittiwake.adapters.hub.flock_server import FlockServer
 from kittiwake.adapters.hub.frames import LENGTH, MAX_FRAME, to_frame
@@ -54,18 +53,13 @@ from kittiwake.adapters.hub.server import Hub, serving
 from kittiwake.core.errors import HubError
 from kittiwake.scenario.load import load_scenario
 
+pytestmark = pytest.mark.usefixtures("compiled_programs_stay_with_the_tests")
+
 ROOT = Path(__file__).parents[2]
 TOKEN = "a secret of the flock"
 STILL = (0.0, 0.0, 0.0)
 FEED_FORWARD = "vehicles.drone.guidance.feed_forward=true"
 UNLIMITED = Limits(frames_hz=1e9, burst=1e9)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_programs_stay_with_the_tests():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kittiwake.cli.run, "keep_compiled", lambda: None)
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ from tests.system.commands import kittiwake_does
 from tests.system.test_hub import STILL, TOKEN, Raw, eventually, free_ports, replace_all
 from tests.unit.adapters.flocks import Point, start_m, write_scenario
 
-import kittiwake.cli.run
 from kittiwake.adapters.hub.client import Member
 from kittiwake.adapters.hub.control_connection import CONTROL
 from kittiwake.adapters.hub.controller import HubController
@@ -36,6 +35,8 @@ from kittiwake.analysis.log import Log
 from kittiwake.core.errors import HubError
 from kittiwake.scenario.load import load_scenario
 
+pytestmark = pytest.mark.usefixtures("compiled_programs_stay_with_the_tests")
+
 FLOCK = {
     "model": "crazyflie",
     "start": {"position_world_m": [0, 6, 2]},
@@ -52,13 +53,6 @@ FLOCK = {
 }
 GULL = json.dumps(FLOCK)
 LIMITS = Limits(frames_hz=1e9, burst=1e9, silence_s=60.0)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def compiled_programs_stay_with_the_tests():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kittiwake.cli.run, "keep_compiled", lambda: None)
-        yield
 
 
 @pytest.fixture(scope="module")

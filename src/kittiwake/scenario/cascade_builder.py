@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from kittiwake.control import CONTROLLERS
 from kittiwake.core.command_numbers import COMMAND_TYPES
@@ -146,7 +146,8 @@ class CascadeBuilder:
                     route = cascade_path(levels, start, native)
                     passed |= {start, *(levels[i].produces for i in route)}
             except CascadeError as error:
-                message = f"{error} {_controllers_from(error.command_type)}"
+                fitting = _fitting_controllers("consumes", error.command_type)
+                message = f"{error} {fitting}"
                 raise ScenarioError(message) from None
         for i, part in enumerate(avoidance):
             if part is not None and passed and part.component.command_type not in passed:
@@ -207,29 +208,20 @@ def valid_parts(parts: Iterable[Part | None]) -> tuple[Part, ...]:
 def _avoidance_outside_cascade(avoidance: AbstractAvoidance, passed: set[type]) -> str:
     command_type = avoidance.command_type.__name__
     ways = ", ".join(sorted(one.__name__ for one in passed - {MotorsOff}))
-    name, there = (
-        AVOIDANCE.name_of(type(avoidance)),
-        f"{_controllers_to(command_type)} {_controllers_from(command_type)}",
-    )
+    name = AVOIDANCE.name_of(type(avoidance))
+    there = " ".join(_fitting_controllers(end, command_type) for end in ("produces", "consumes"))
     return (
         f"{name} changes {command_type}, and the cascade passes {ways}. Write controllers that "
         f"pass {command_type}. {there}"
     )
 
 
-def _controllers_to(command_type: str) -> str:
+def _fitting_controllers(end: Literal["consumes", "produces"], command_type: str) -> str:
+    """Return in words the controllers whose input or output is of a type."""
     fitting = [
         name
         for name in CONTROLLERS.names()
-        if CONTROLLERS.find(name).produces.__name__ == command_type
+        if getattr(CONTROLLERS.find(name), end).__name__ == command_type
     ]
-    return f"Controllers to {command_type}: {', '.join(fitting) or 'none is registered'}."
-
-
-def _controllers_from(command_type: str) -> str:
-    fitting = [
-        name
-        for name in CONTROLLERS.names()
-        if CONTROLLERS.find(name).consumes.__name__ == command_type
-    ]
-    return f"Controllers from {command_type}: {', '.join(fitting) or 'none is registered'}."
+    side = "from" if end == "consumes" else "to"
+    return f"Controllers {side} {command_type}: {', '.join(fitting) or 'none is registered'}."

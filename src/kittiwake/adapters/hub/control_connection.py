@@ -1,7 +1,7 @@
 """Server side of a connection to the control port of a hub."""
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import NamedTuple
 
 from typing_extensions import override
 
@@ -25,22 +25,12 @@ from kittiwake.adapters.hub.sessions import MemberSessions
 CONTROL = ""
 
 
-class RequestChange(Protocol):
-    """Function that queues a change of a hub's vehicles, and later calls one of the two others."""
+class ChangeRequest(NamedTuple):
+    """A requested change, and what is called when it is made, or refused with a reason."""
 
-    def __call__(
-        self,
-        change: VehicleChange,
-        *,
-        made: Callable[[VehicleNotice], None],
-        refused: Callable[[str], None],
-    ) -> None:
-        """Queue a change.
-
-        Raises:
-            RefusalError: if too many are waiting.
-        """
-        ...
+    change: VehicleChange
+    made: Callable[[VehicleNotice], None]
+    refused: Callable[[str], None]
 
 
 class ControlConnection(AbstractHubConnection):
@@ -50,7 +40,7 @@ class ControlConnection(AbstractHubConnection):
         self,
         sessions: MemberSessions,
         pending_connections: PendingHubConnections,
-        request_change: RequestChange,
+        request_change: Callable[[ChangeRequest], None],
     ) -> None:
         super().__init__(sessions, CONTROL, pending_connections)
         self._request_change = request_change
@@ -112,7 +102,7 @@ class ControlConnection(AbstractHubConnection):
             if not self._closed:
                 self._refuse(RefusalError(Reason.VEHICLE, text, packet.number))
 
-        self._request_change(packet, made=made, refused=refused)
+        self._request_change(ChangeRequest(packet, made, refused))
         self._unanswered += 1
 
     @override

@@ -7,11 +7,11 @@ built.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import NamedTuple
 
 import msgspec
 
 from kittiwake.adapters.hub.connection import MemberConnection
+from kittiwake.adapters.hub.control_connection import ChangeRequest
 from kittiwake.adapters.hub.flock_server import FlockServer, MemberSlot
 from kittiwake.adapters.hub.packets import (
     AddVehicle,
@@ -30,14 +30,6 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.vehicle_changes import require_few, with_vehicle, without_vehicle
 
 
-class _Request(NamedTuple):
-    """A requested change, and what is called when it is made, or refused with a reason."""
-
-    change: VehicleChange
-    made: Callable[[VehicleNotice], None]
-    refused: Callable[[str], None]
-
-
 class VehicleChanges:
     """Queue of the changes of a hub's vehicles, which are made one after another.
 
@@ -54,27 +46,23 @@ class VehicleChanges:
         close_port: Callable[[str], None],
     ) -> None:
         self._sessions, self._open_port, self._close_port = sessions, open_port, close_port
-        self._requests: asyncio.Queue[_Request] = asyncio.Queue(sessions.limits.waiting_changes)
+        self._requests: asyncio.Queue[ChangeRequest] = asyncio.Queue(
+            sessions.limits.waiting_changes
+        )
         # of all vehicles and entries up to now
         self._names = {*sessions.flock_server.slots, *_entries(sessions.flock_server.scenario)}
 
-    def request(
-        self,
-        change: VehicleChange,
-        *,
-        made: Callable[[VehicleNotice], None],
-        refused: Callable[[str], None],
-    ) -> None:
+    def request(self, request: ChangeRequest) -> None:
         """Queue a change.
 
         Raises:
             RefusalError: if too many are waiting.
         """
         try:
-            self._requests.put_nowait(_Request(change, made, refused))
+            self._requests.put_nowait(request)
         except asyncio.QueueFull:
             message = f"{self._requests.maxsize} changes are waiting; repeat this one later"
-            raise RefusalError(Reason.VEHICLE, message, change.number) from None
+            raise RefusalError(Reason.VEHICLE, message, request.change.number) from None
         self._sessions.changing = True
 
     async def make(self) -> None:
