@@ -68,6 +68,8 @@ def summarize(
     scenario: str,
     seed: int,
     precision: str,
+    engine: str,
+    engine_reason: str,
     status: str,
     reason: str | None,
     duration_s: float,
@@ -83,6 +85,8 @@ def summarize(
         scenario: the name of the scenario.
         seed: the seed of the flight.
         precision: "float64" or "float32".
+        engine: "simd" or "xla".
+        engine_reason: why it is not "simd" if nobody asked for another one, else empty.
         status: "completed", "diverged" or "failed".
         reason: the reason for an incomplete flight.
         duration_s: the simulated duration.
@@ -93,7 +97,8 @@ def summarize(
 
     ``metrics`` has, by vehicle and if applicable, the numbers of reached and planned waypoints, the
     least clearance from obstacles, and the errors of an estimate that is not the true state. It has
-    "float32" as ``precision`` for a flight in single precision. Tasks and studies add their own.
+    "float32" as ``precision`` for a flight in single precision, and the engine that compiled it.
+    Tasks and studies add their own.
     """
     legs = {
         name: {"reached": _reached(log.tables[name]), "planned": planned}
@@ -122,6 +127,8 @@ def summarize(
         "events": [asdict(event) for event in log.events],
         "metrics": {
             **({"precision": precision} if precision == "float32" else {}),
+            "engine": engine,
+            **({"engine_reason": engine_reason} if engine_reason else {}),
             **({"waypoints": legs} if legs else {}),
             **({"obstacles": clearances} if clearances else {}),
             **({"estimate": estimates} if estimates else {}),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from kittiwake.analysis.log import Log
     from kittiwake.runtime.loop import Flight, Follow
+    from kittiwake.runtime.simulation import Simulation
 
 
 MAX_SEED = 2**63 - 1
@@ -46,6 +47,14 @@ CheckpointEvery = Annotated[
     typer.Option(
         metavar="S",
         help="Write a checkpoint every so many simulated seconds, for --resume.",
+    ),
+]
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="simd|xla",
+        help="Compiler of the steps; by default the one that suits the scenario.",
     ),
 ]
 Resume = Annotated[
@@ -78,6 +87,7 @@ def run(
     allow_code: AllowCode = None,
     checkpoint_every: CheckpointEvery = None,
     resume: Resume = None,
+    engine: EngineOption = None,
 ) -> None:
     """Fly a scenario and write its log, summary and picture into a folder.
 
@@ -86,8 +96,7 @@ def run(
     without SCENARIO, the run in DIR is continued from its last checkpoint.
     """
     from kittiwake.analysis.run_folder import holds_run, run_folder, save_picture
-    from kittiwake.runtime.checkpoint import CheckpointWriter
-    from kittiwake.runtime.recorded_flight import fly_into
+    from kittiwake.runtime.engine import require_engine
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
@@ -98,7 +107,8 @@ def run(
         changed = {"SCENARIO": scenario, "--set": overrides, "--duration": duration, "--seed": seed}
         live = {"--live": is_live, "--speed": speed, "--port": port, "--token-file": token_file}
         live |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
-        refuse({**changed, "--out": out, **live, "--joystick": joystick}, "--resume")
+        changed |= {"--out": out, "--engine": engine}
+        refuse({**changed, **live, "--joystick": joystick}, "--resume")
         with show_progress(shown=not (as_json or quiet)) as progress, report_if_stopped(resume):
             log = _resumed(resume, every_s, allow_code, progress)
         _show_result(log, resume, as_json=as_json, quiet=quiet)
@@ -110,11 +120,12 @@ def run(
     loaded = load_scenario(scenario, items, logged=True, allow_code=allow_code)
     loaded.check_flight()
     check_task(loaded)
+    chosen = require_engine(engine)
     if not quiet:
         show_scenario_warnings(loaded)
     ratio = parse_speed(speed)
     if is_live:
-        refuse({"--checkpoint-every": checkpoint_every}, "--live")
+        refuse({"--checkpoint-every": checkpoint_every, "--engine": engine}, "--live")
         require_cockpit()
     else:
         live_only = {"--speed": speed, "--port": port, "--token-file": token_file}
@@ -134,14 +145,23 @@ def run(
             page = PageOptions(port, host, token_file, browser=not no_browser, quiet=quiet)
             log = fly_live(loaded, ratio, page, folder, progress, joystick=joystick)
         else:
-            simulation = Simulation(loaded)
-            flight = simulation.flight(checkpoint_every_s=every_s)
-            if every_s is not None:
-                fleet = simulation.program.fleet
-                flight.after_block = CheckpointWriter(folder, fleet, every_s)
-            log = fly_into(simulation, flight, folder, progress(flight))
+            simulation = Simulation(loaded, engine=chosen)
+            log = _flown(simulation, folder, every_s, progress)
         save_picture(log, folder)
     _show_result(log, folder, as_json=as_json, quiet=quiet)
+
+
+def _flown(
+    simulation: "Simulation", folder: Path, every_s: float | None, follow: "Follow"
+) -> "Log":
+    """Fly a scenario into a folder, with checkpoints where these are requested."""
+    from kittiwake.runtime.checkpoint import CheckpointWriter
+    from kittiwake.runtime.recorded_flight import fly_into
+
+    flight = simulation.flight(checkpoint_every_s=every_s)
+    if every_s is not None:
+        flight.after_block = CheckpointWriter(folder, simulation.program.fleet, every_s)
+    return fly_into(simulation, flight, folder, follow(flight))
 
 
 def _resumed(

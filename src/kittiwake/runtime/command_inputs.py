@@ -1,6 +1,6 @@
 """External commands as arguments of compiled functions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -31,6 +31,11 @@ from kittiwake.sim.fleet import Fleet
 class CommandInputs(Protocol):
     """External commands that a program is compiled for."""
 
+    @property
+    def identity(self) -> Hashable:
+        """Value that is the same for inputs that arrange commands alike."""
+        ...
+
     def zeros(self) -> ArrayTree:
         """Return an example of ``values``."""
         ...
@@ -54,6 +59,12 @@ class FixedCommands:
 
     command_types: CommandTypes = ()
     recipients: Mapping[str, AssembledVehicle] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> Hashable:
+        """The types of the commands, with the columns of each."""
+        columns = command_columns(self.command_types, self.recipients)
+        return self.command_types, tuple(map(tuple, columns))
 
     def zeros(self) -> Array:
         """Return zeros for all numbers."""
@@ -87,6 +98,11 @@ class CommandSlots:
         self._counts = [vehicles[names[0]].dynamics.actuator_count for names in self._names]
         self._dtype = np.float32 if fleet.single_precision else np.float64
         self._last: tuple[Commands, list[list[CommandRows]]] = ({}, self.zeros())
+
+    @property
+    def identity(self) -> Hashable:
+        """The types of the commands that each vehicle accepts."""
+        return (*map(tuple, (self._names, self._command_types, self._counts)), self._dtype)
 
     def check(self, vehicle: str, command: Any, vehicles: Mapping[str, AssembledVehicle]) -> None:
         """Raise an error for a command that a vehicle does not accept.

@@ -18,6 +18,7 @@ from kittiwake.runtime.command_source import (
     reports_of,
 )
 from kittiwake.runtime.commands import Commands
+from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.program import NO_COMMANDS, Program, RunBlock
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.state_transfer import transfer_state
@@ -44,6 +45,11 @@ class FlightExecutor(Protocol):
     @property
     def layout(self) -> RowLayout:
         """Columns of each vehicle's rows."""
+        ...
+
+    @property
+    def engine(self) -> ChosenEngine:
+        """Engine that compiles the steps."""
         ...
 
     def begin(self, seed: int, steps: int) -> FleetState:
@@ -106,6 +112,11 @@ class CompiledExecutor:
     def layout(self) -> RowLayout:
         """Columns of each vehicle's rows."""
         return self.program.layout
+
+    @property
+    def engine(self) -> ChosenEngine:
+        """Engine that compiles the steps."""
+        return self.program.functions.chosen_engine
 
     def begin(self, seed: int, steps: int) -> FleetState:
         """Compile a block as long as commands hold, or as long as is fast; return the state."""

@@ -10,6 +10,7 @@ from jaxtyping import Float64
 from kittiwake.analysis.table import ADDED, Event
 from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.command_source import Notice
+from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.event_detection import EarlyEnd, EventDetector
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.thinning import Thinning
@@ -72,6 +73,11 @@ class FlownFlight(Protocol):
     @property
     def outcome(self) -> FlightOutcome:
         """Status, times and events up to now."""
+        ...
+
+    @property
+    def engine(self) -> ChosenEngine:
+        """Engine that has compiled its steps."""
         ...
 
 

@@ -51,6 +51,8 @@ class FlightResults:
             scenario=self.scenario.name,
             seed=flight.seed,
             precision=self.precision,
+            engine=flight.engine.engine.name,
+            engine_reason=flight.engine.reason,
             status=outcome.status,
             reason=outcome.reason,
             duration_s=outcome.steps / self.scenario.rate_hz,

@@ -23,6 +23,7 @@ from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
+from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.live_rows import LiveRows
 from kittiwake.runtime.maneuvers import Capabilities, Maneuver, capabilities_of
 from kittiwake.runtime.placement import placed, require_place, require_room
@@ -131,6 +132,11 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
     def rate_hz(self) -> float:
         """Physics steps per second."""
         return self.scenario.rate_hz
+
+    @property
+    def engine(self) -> ChosenEngine:
+        """Engine that compiles the steps."""
+        return self._flown_program.functions.chosen_engine
 
     @property
     def ready(self) -> bool:

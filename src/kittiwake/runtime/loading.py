@@ -10,6 +10,7 @@ from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.core.arguments import FILE, checked_arguments
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.checkpoint import require_unfinished
+from kittiwake.runtime.engine import EngineName
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import AllowedCode, load_in_python
 
@@ -20,6 +21,7 @@ def load(
     overrides: Mapping[str, Any] | None = None,
     precision: Precision = "float64",
     allow_code: AllowedCode = None,
+    engine: EngineName | None = None,
 ) -> Simulation:
     """Load a library scenario by name, a YAML file, or a mapping as in one.
 
@@ -28,6 +30,8 @@ def load(
         overrides: values by path, such as ``{"vehicles.pelican.start.yaw_deg": 90}``.
         precision: the floating-point format to compute in; single precision suits large batches.
         allow_code: the folder whose Python files the scenario may load, or several.
+        engine: what compiles ``run`` and ``step``: "simd" or "xla"; by default the one that suits
+            the scenario.
 
     Warns:
         UserWarning: if the scenario draws values for episodes of a task, which a flight ignores.
@@ -38,7 +42,7 @@ def load(
     loaded = load_in_python(scenario, overrides, allow_code)
     for warning in loaded.unused_randomization():
         warnings.warn(warning, UserWarning, stacklevel=2)
-    return Simulation(loaded, precision)
+    return Simulation(loaded, precision, engine)
 
 
 @checked_arguments(folder=FILE)

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from kittiwake.analysis.table import REMOVED
 from kittiwake.core.parameters import Parameters
+from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Sink
@@ -66,6 +67,11 @@ class Flight:
     def outcome(self) -> FlightOutcome:
         """Status, times and events up to now."""
         return self.record.outcome
+
+    @property
+    def engine(self) -> ChosenEngine:
+        """Engine that has compiled its steps."""
+        return self.executor.engine
 
     def fly(
         self,

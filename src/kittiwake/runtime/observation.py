@@ -13,9 +13,11 @@ from kittiwake.core.errors import UnknownVehicleError, did_you_mean
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import BySensor
 from kittiwake.interfaces.estimator import Uncertainty
+from kittiwake.runtime.engine import AnyArray
 from kittiwake.runtime.program import Program
 from kittiwake.sim.packing import Packing, RowPacking
 from kittiwake.sim.state import FleetState
+from kittiwake.sim.structure import Numbers
 
 
 class Observation(NamedTuple):
@@ -56,7 +58,7 @@ class Observations(ByVehicle):
     __slots__ = ("_by_vehicle", "_look", "_place")
 
     def __init__(
-        self, look: Callable[[Array, Array, int], dict[str, Observation]], *place: Any
+        self, look: Callable[[AnyArray, AnyArray, int], dict[str, Observation]], *place: Any
     ) -> None:
         """Prepare to look at a place: the arrays of a state, and its tick."""
         self._look, self._place = look, place
@@ -96,15 +98,18 @@ class Observer:
         self._program, self._packing = program, packing
         self._phases = [g.vehicle.guidance.component.phases() for g in program.fleet.groups]
         with program.precision_context():
-            looked = jax.eval_shape(self._observed, program.parameters, program.shape)
+            looked = jax.eval_shape(self._observed, program.numbers, program.shape)
             self._packings = [RowPacking.of(group) for group in looked]
-            self._see = jax.jit(self._packed_observations)
+            floats, words = jax.eval_shape(packing.pack, program.shape)
+        self._see = program.functions.compiled(
+            "observation", self._packed_observations, floats, words
+        )
 
-    def look(self, floats: Array, words: Array, tick: int) -> dict[str, Observation]:
+    def look(self, floats: AnyArray, words: AnyArray, tick: int) -> dict[str, Observation]:
         """Return the observation of each vehicle in a packed state at a tick."""
         program = self._program
         with program.precision_context():
-            seen = self._see(program.parameters, floats, words)
+            seen = self._see(program.numbers, floats, words)
             groups = [np.asarray(rows) for rows in seen]
         time_s = tick / program.fleet.rate_hz
         observations: dict[str, Observation] = {}
@@ -125,16 +130,14 @@ class Observer:
             )
         return observations
 
-    def _observed(self, parameters: ArrayTree, state: FleetState) -> tuple[ArrayTree, ...]:
-        snapshots = self._program.step(parameters, self._program.inputs.zeros(), state)[1]
+    def _observed(self, numbers: Numbers, state: FleetState) -> tuple[ArrayTree, ...]:
+        snapshots = self._program.functions.snapshots(numbers, state)
         return tuple(
             (s.estimate, s.samples, s.truth, s.status == 0, s.phase, s.uncertainty)
             for s in snapshots
         )
 
-    def _packed_observations(
-        self, parameters: ArrayTree, floats: Array, words: Array
-    ) -> list[Array]:
-        looked = self._observed(parameters, self._packing.unpack(floats, words))
+    def _packed_observations(self, numbers: Numbers, floats: Array, words: Array) -> list[Array]:
+        looked = self._observed(numbers, self._packing.unpack(floats, words))
         seen = zip(self._packings, looked, strict=True)
         return [packing.pack(group, floats.dtype) for packing, group in seen]

@@ -21,7 +21,9 @@ from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.parameters import build_component
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.starts import lost_starts, near_pairs
+from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState
+from kittiwake.sim.structure import numbers_of
 from kittiwake.world.world import WorldModel
 
 
@@ -101,26 +103,37 @@ def placed(
     """Return the state with a vehicle reset at another start; only its guidance continues.
 
     Args:
-        program: a program with ``live_parameters``.
+        program: a program in which the vehicle does not share its start with others.
         state: the state of its fleet.
         vehicle: the name of the vehicle.
         start: the other start.
         seed: the seed of the flight.
     """
-    group_index, index = program.fleet.locate(vehicle)
+    fleet = program.fleet
+    group_index, index = fleet.locate(vehicle)
     with program.precision_context():
-        before = program.parameters[0][group_index].start
-        new = jax.tree.map(lambda leaf, one: np.full_like(leaf, one), before, start)
-        parameters = eqx.tree_at(
-            lambda parameters: parameters[0][group_index].start,
-            program.parameters,
-            with_index_replaced(before, new, index),
-        )
-        initial, own = (
-            program.init(parameters, seed_key(seed)).groups[group_index],
-            state.groups[group_index],
-        )
+        elsewhere = with_start(fleet, group_index, index, start)
+        assert program.fits(elsewhere), "a start is no structure"
+        initial = program.functions.init(numbers_of(elsewhere), seed_key(seed)).groups[group_index]
+        own = state.groups[group_index]
         kept = own.guidance, own.streams
         fresh = eqx.tree_at(lambda group: (group.guidance, group.streams), initial, kept)
         group = with_index_replaced(own, fresh, index)
         return eqx.tree_at(lambda whole: whole.groups[group_index], state, group)
+
+
+def shares_start(fleet: Fleet, vehicle: str) -> bool:
+    """Return True if the start of a vehicle is one of several vehicles, which has no axis."""
+    group = fleet.groups[fleet.locate(vehicle)[0]]
+    return len(group.names) > 1 and not all(map(np.ndim, jax.tree.leaves(group.vehicle.start)))
+
+
+def with_start(fleet: Fleet, group_index: int, index: int, start: Start) -> Fleet:
+    """Return the fleet in which one vehicle has another start."""
+    before = fleet.groups[group_index].vehicle.start
+    if any(map(np.ndim, jax.tree.leaves(before))):
+        new = jax.tree.map(lambda leaf, one: np.full_like(leaf, one), before, start)
+        start = with_index_replaced(before, new, index)
+    else:
+        start = jax.tree.map(float, start)
+    return eqx.tree_at(lambda whole: whole.groups[group_index].vehicle.start, fleet, start)

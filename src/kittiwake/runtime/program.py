@@ -1,8 +1,7 @@
-"""Compiled functions of a fleet, reused from flight to flight.
+"""Program of a fleet: its compiled functions, with its present numbers and vehicles.
 
-By default the numbers of a fleet are compiled in as constants, which is fastest. The numbers of its
-``live`` part are arguments instead, so that they can be changed in flight. So are external commands
-(``CommandInputs``).
+Numbers are arguments of the functions (``FleetFunctions``), and so are external commands
+(``CommandInputs``), so both can be changed in flight.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -14,25 +13,20 @@ from typing import TypeAlias
 
 import jax
 import numpy as np
-from jax.stages import Compiled
-from jaxtyping import Array, ArrayLike
 
-from kittiwake.core.arrays import ArrayTree, as_arrays
 from kittiwake.core.keys import seed_key
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.command_inputs import CommandInputs, FixedCommands
 from kittiwake.runtime.commands import Commands
+from kittiwake.runtime.engine import CompiledStep, EngineName
+from kittiwake.runtime.fleet_functions import Keep, functions_of
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
-from kittiwake.sim.fleet import Fleet, scan_steps
-from kittiwake.sim.record import columns, rows
-from kittiwake.sim.state import FleetState, Snapshot
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.state import FleetState
+from kittiwake.sim.structure import Structure, numbers_of
 
 NO_COMMANDS: Commands = MappingProxyType({})
-# returns a part of a fleet
-Part = Callable[[Fleet], ArrayTree]
-# returns values to keep, from the snapshot of one vehicle
-Keep = Callable[[Snapshot], ArrayTree]
 # from a state and the commands of a block, the state after it, the rows of each group, and the
 # values kept of the last step of each group
 RunBlock: TypeAlias = Callable[
@@ -41,17 +35,15 @@ RunBlock: TypeAlias = Callable[
 
 
 class Program:
-    """Compiled functions of a fleet.
+    """Compiled functions of a fleet, with its numbers and vehicles.
 
     Attributes:
         fleet: the fleet, with its present parameters.
         vehicles: its vehicles in the order of the scenario.
         inputs: the external commands that its steps accept.
         indices: the number of each vehicle's group, and the index of the vehicle in it.
-        parameters: the numbers of the live part; None without a live part.
-        init: compiled function from parameters and a key to the initial state.
-        step: compiled function from parameters, values of ``inputs`` and a state to the next state
-            and the snapshots.
+        functions: the functions, which fleets of one structure share.
+        numbers: the numbers of the fleet.
     """
 
     def __init__(
@@ -59,24 +51,14 @@ class Program:
         fleet: Fleet,
         vehicles: Mapping[str, AssembledVehicle],
         inputs: CommandInputs | None = None,
-        live: Part | None = None,
+        engine: EngineName | None = None,
     ) -> None:
-        """Prepare to compile; ``live`` returns the part of the fleet whose numbers are arguments.
-
-        ``live`` is None if all numbers are constants.
-        """
-        self.fleet, self.vehicles, self._live = fleet, vehicles, live
+        """Prepare to compile; ``engine`` is None for the one that suits the fleet."""
         self.inputs = FixedCommands() if inputs is None else inputs
+        self.functions = functions_of(fleet, self.inputs, engine)
         # looked up once, since the fleet's method is slow compared with a block of few steps
         self.indices = {name: fleet.locate(name) for name in fleet.names}
-        self.parameters = self._numbers(fleet)
-        self.init = jax.jit(lambda parameters, key: self.with_parameters(parameters).init(key))
-        # traced once, for the layout of rows and for blocks of any length
-        self.step = jax.jit(lambda *arguments: self._step_once(*arguments))
-        self._limits = jax.jit(
-            lambda parameters, state: self.with_parameters(parameters).limits(state)
-        )
-        self._blocks: dict[tuple[int, Keep | None], RunBlock] = {}
+        self.set_parameters(fleet, vehicles)
 
     @cached_property
     def on_host(self) -> bool:
@@ -85,56 +67,41 @@ class Program:
 
     def precision_context(self) -> AbstractContextManager[None]:
         """Return the context of the floating-point mode in which all functions run."""
-        return jax.enable_x64(not self.fleet.single_precision)
+        return self.functions.precision_context()
+
+    @property
+    def shape(self) -> FleetState:
+        """Shapes and types of the state."""
+        return self.functions.shape
 
     def start(self, seed: int) -> FleetState:
         """Return the initial state."""
         with self.precision_context():
-            return self.init(self.parameters, seed_key(seed))
+            return self.functions.init(self.numbers, seed_key(seed))
 
     def compile_block(self, steps: int, keep: Keep | None = None) -> RunBlock:
         """Return a compiled function of many steps under constant commands.
 
         ``keep`` returns values of one vehicle to be kept of the last step, besides the rows.
         """
-        if (steps, keep) not in self._blocks:
-
-            def kept(snapshots: tuple[Snapshot, ...]) -> tuple[tuple[Array, ...], list[ArrayTree]]:
-                last = () if keep is None else map(jax.vmap(keep), snapshots)
-                return rows(self.fleet, snapshots), [*last]
-
-            def flown(
-                parameters: ArrayTree, state: FleetState, values: ArrayTree
-            ) -> tuple[FleetState, tuple[Array, ...], list[ArrayTree]]:
-                step = partial(self.step, parameters, values)
-                later, (recorded, last) = scan_steps(step, state, steps, kept)
-                return later, recorded, [each[-1] for each in last]
-
-            with self.precision_context():
-                example = (self.parameters, self.shape, self.inputs.zeros())
-                compiled = jax.jit(flown).lower(*example).compile()
-            self._blocks[steps, keep] = partial(self._fly, compiled)
-        return self._blocks[steps, keep]
+        step = self.functions.recorded_step(keep)
+        with self.precision_context():
+            step.prepare(steps)
+        return partial(self._fly, step, steps)
 
     @cached_property
     def columns(self) -> dict[str, tuple[str, ...]]:
         """Columns of each vehicle's rows, time first."""
-        with self.precision_context():
-            arguments = (self.parameters, self.inputs.zeros(), self.shape)
-            names = columns(self.fleet, jax.eval_shape(self.step, *arguments)[1])
+        names = self.functions.columns
         return {name: ("time_s", *names[self.indices[name][0]]) for name in self.vehicles}
 
     @cached_property
     def layout(self) -> RowLayout:
         """Contents of each vehicle's rows."""
-        with self.precision_context():
-            limits = jax.eval_shape(self._limits, self.parameters, self.shape)
+        limits = self.functions.limit_names
         return RowLayout(
             columns=self.columns,
-            quantities={
-                name: tuple(limit.name for limit in limits[self.indices[name][0]])
-                for name in self.vehicles
-            },
+            quantities={name: limits[self.indices[name][0]] for name in self.vehicles},
             faults={
                 name: tuple(fault.event() for fault in vehicle.faults)
                 for name, vehicle in self.vehicles.items()
@@ -157,7 +124,7 @@ class Program:
     def violations(self, state: FleetState) -> Violation:
         """Return a function from a vehicle and its status to the limit that it has left."""
         with self.precision_context():
-            groups = jax.tree.map(np.asarray, self._limits(self.parameters, state))
+            groups = jax.tree.map(np.asarray, self.functions.limits(self.numbers, state))
 
         def violation(name: str, status: int) -> str:
             group, index = self.indices[name]
@@ -167,81 +134,30 @@ class Program:
         return violation
 
     def fits(self, fleet: Fleet) -> bool:
-        """Return True if another fleet differs only in its live part."""
-        with self.precision_context():
-            return self._structure(fleet) == self._structure(self.fleet) and all(
-                np.array_equal(one, other)
-                for one, other in zip(
-                    self._constants(fleet), self._constants(self.fleet), strict=True
-                )
-            )
+        """Return True if another fleet differs only in its numbers."""
+        return _identity(fleet) == _identity(self.fleet)
 
     def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
         """Continue with the parameters of a fleet that fits."""
         self.fleet, self.vehicles = fleet, vehicles
-        self.parameters = self._numbers(fleet)
-
-    def _numbers(self, fleet: Fleet) -> ArrayTree:
-        """Return the numbers of the live part as arrays; None without a live part."""
-        if self._live is None:
-            return None
-        with self.precision_context():
-            return as_arrays(self._live(fleet))
-
-    def with_parameters(self, parameters: ArrayTree) -> Fleet:
-        """Return the fleet with other numbers in its live part."""
-        return self._replaced(self.fleet, parameters)
-
-    def _step_once(
-        self, parameters: ArrayTree, values: ArrayTree, state: FleetState
-    ) -> tuple[FleetState, tuple[Snapshot, ...]]:
-        fleet = self.with_parameters(parameters)
-        return fleet.step_with_commands(state, self.inputs.arranged(fleet, values))
-
-    @cached_property
-    def shape(self) -> FleetState:
-        """Shapes and types of the state."""
-        with self.precision_context():
-            return jax.eval_shape(self.init, self.parameters, seed_key(0))
+        self.numbers = numbers_of(fleet)
 
     def _fly(
-        self, compiled: Compiled, state: FleetState, commands: Commands = NO_COMMANDS
+        self, step: CompiledStep, steps: int, state: FleetState, commands: Commands = NO_COMMANDS
     ) -> tuple[FleetState, list[np.ndarray], list[np.ndarray]]:
         with self.precision_context():
-            later, *both = compiled(
-                self.parameters, state, self.inputs.values(commands, self.vehicles)
-            )
-            recorded, kept = ([np.asarray(one, np.float64) for one in each] for each in both)
-            return later, recorded, kept
+            values = self.inputs.values(commands, self.vehicles)
+            later, outputs = step.steps(self.numbers, values, state, steps)
+        recorded = [np.asarray(one, np.float64) for one in outputs]
+        count = len(self.fleet.groups)
+        return later, recorded[:count], [each[-1] for each in recorded[count:]]
 
-    def _structure(
-        self, fleet: Fleet
-    ) -> tuple[Hashable, Hashable, list[tuple[tuple[int, ...], np.dtype]]]:
-        """Return the tree structure, shapes and types of the arrays that are compiled for."""
-        live = jax.tree.leaves(self._numbers(fleet))
-        # a commander keeps the numbers of the vehicles for which it was built
-        commander = None if fleet.commander is None else fleet.commander.identity
-        return (
-            jax.tree.structure(replace(fleet, commander=None)),
-            commander,
-            [(leaf.shape, leaf.dtype) for leaf in live],
-        )
 
-    def _constants(self, fleet: Fleet) -> list[ArrayLike]:
-        blank = jax.tree.map(lambda _: 0.0, self._numbers(fleet))
-        return jax.tree.leaves(self._replaced(fleet, blank))
-
-    def _replaced(self, fleet: Fleet, parameters: ArrayTree) -> Fleet:
-        """Return a fleet with other numbers in its live part."""
-        if self._live is None:
-            return fleet
-        leaves, treedef = jax.tree.flatten(fleet)
-        # by leaves, since ``tree_at`` refuses parts without any, such as a calm wind
-        live = self._live(jax.tree.unflatten(treedef, range(len(leaves))))
-        numbers = jax.tree.leaves(parameters)
-        for index, number in zip(jax.tree.leaves(live), numbers, strict=True):
-            leaves[index] = number
-        return jax.tree.unflatten(treedef, leaves)
+def _identity(fleet: Fleet) -> tuple[Structure, Hashable]:
+    """Return the structure of a fleet, where commanders that act alike count as the same."""
+    # a commander keeps the numbers of the vehicles for which it was built
+    commander = None if fleet.commander is None else fleet.commander.identity
+    return Structure.of(replace(fleet, commander=None)), commander
 
 
 def _receivers(vehicle: AssembledVehicle) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands
 from kittiwake.runtime.heap import trim_heap
-from kittiwake.runtime.live_parameters import live_parameters
 from kittiwake.runtime.maneuvers import compile_maneuvers
 from kittiwake.runtime.program import Program
 from kittiwake.scenario.dormant_faults import with_dormant_faults
@@ -241,7 +240,7 @@ class ProgramBuilder:
         if known is not None and known.fits(fleet):
             return known
         inputs = CommandSlots(fleet, ready.vehicles)
-        program = Program(fleet, ready.vehicles, inputs, live_parameters)
+        program = Program(fleet, ready.vehicles, inputs)
         program.compile_block(request.steps)
         compile_maneuvers({accepted_commands(ready.vehicles[g.names[0]]) for g in fleet.groups})
         # a live flight may last for hours

@@ -35,6 +35,7 @@ from kittiwake.runtime.checkpoint import (
     resume_flight,
 )
 from kittiwake.runtime.commands import Commands
+from kittiwake.runtime.engine import EngineName, require_engine
 from kittiwake.runtime.flight_executor import BLOCK_STEPS, CompiledExecutor, FlightExecutor
 from kittiwake.runtime.flight_record import FlownFlight, Memory
 from kittiwake.runtime.flight_results import FlightResults
@@ -91,15 +92,22 @@ class Simulation:
     the simulation's precision whatever JAX's mode is.
 
     Attributes:
+        engine: what compiles ``run`` and ``step``; None for the one that suits the scenario.
         flown: the scenario with the vehicles that have been removed in flight.
     """
 
     @checked_arguments("Simulation", scenario=SCENARIO)
-    def __init__(self, scenario: Scenario, precision: Precision = "float64") -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        precision: Precision = "float64",
+        engine: EngineName | None = None,
+    ) -> None:
         if precision not in ("float64", "float32"):
             message = f"`precision`: got {precision!r}; must be 'float64' or 'float32'"
             raise ValueError(message)
         self.precision: Precision = precision
+        self.engine: EngineName | None = require_engine(engine)
         self._set(scenario, self._fleet(scenario))
         self._stepper: Stepper | None = None
         self._score: StepScore | None = None
@@ -368,7 +376,8 @@ class Simulation:
         """
         if self._stepper is None:
             # apart from the pure functions, whose flight may be another one
-            self._stepper = Stepper(with_new_hosts(self.fleet), self.scenario.vehicles)
+            fleet = with_new_hosts(self.fleet)
+            self._stepper = Stepper(fleet, self.scenario.vehicles, self.engine)
         recording = self._recording(record=record)
         self.flown = self.scenario
         seed = self.scenario.seed if seed is None else seed
@@ -528,7 +537,8 @@ class Simulation:
     def _set(self, scenario: Scenario, fleet: Fleet) -> None:
         self.scenario, self.fleet = scenario, fleet
         # the program of ``run`` scores a task, which is too slow for ``step``
-        self.program = Program(self._fleet(scenario, scored=True), scenario.vehicles)
+        scored = self._fleet(scenario, scored=True)
+        self.program = Program(scored, scenario.vehicles, engine=self.engine)
         self._functions = PureFunctions(fleet)
 
     def _fleet(self, scenario: Scenario, *, scored: bool = False) -> Fleet:

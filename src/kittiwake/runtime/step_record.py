@@ -5,9 +5,9 @@ from copy import copy, deepcopy
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Array
 
 from kittiwake.analysis.table import REMOVED
+from kittiwake.runtime.engine import ChosenEngine, Outputs
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Memory
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
@@ -26,6 +26,7 @@ class SteppedFlight:
     duration_s: float
     state: FleetState
     outcome: FlightOutcome
+    engine: ChosenEngine
 
 
 class StepRecord:
@@ -44,7 +45,7 @@ class StepRecord:
         """Begin a record; ``violations`` returns those of the present state."""
         self._program, self._record, self._violations = program, record, violations
         self._memory = Memory([_no_rows(program)])
-        self._rows: list[tuple[Array, ...]] = []
+        self._rows: list[Outputs] = []
         self._ended = False
 
     @property
@@ -52,7 +53,7 @@ class StepRecord:
         """True once a row has ended the flight."""
         return self._ended
 
-    def add(self, rows: tuple[Array, ...]) -> None:
+    def add(self, rows: Outputs) -> None:
         """Add the rows of each group in a step."""
         self._rows.append(rows)
         if len(self._rows) == BLOCK_STEPS:
@@ -72,7 +73,7 @@ class StepRecord:
             self._record.change_vehicles(program.layout, removed)
             self._record.write(self._memory, {}, ended=False)
 
-    def finished(self, last: tuple[Array, ...] | None = None) -> tuple[FlightOutcome, Memory]:
+    def finished(self, last: Outputs | None = None) -> tuple[FlightOutcome, Memory]:
         """Return the outcome and the rows up to now, with ``last`` as the rows of the last step."""
         own = copy(self)
         own._record = deepcopy(self._record)

@@ -1,30 +1,29 @@
 """Stepper of a fleet from Python, step by step."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array
 
-from kittiwake.core.arrays import ArrayTree
+from kittiwake.core.arrays import as_arrays
 from kittiwake.core.errors import LogError, OwnComponentError, ScenarioError
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.runtime.command_inputs import FixedCommands
 from kittiwake.runtime.commands import (
     Commands,
     CommandTypes,
     command_values,
-    commands_from_values,
     require_cascade,
 )
+from kittiwake.runtime.engine import AnyArray, EngineName, Outputs
+from kittiwake.runtime.fleet_functions import FleetFunctions, functions_of
 from kittiwake.runtime.flight_record import FlightRecord, Memory
-from kittiwake.runtime.live_parameters import cascade_parameters, live_parameters
-from kittiwake.runtime.observation import Observations, Observer
-from kittiwake.runtime.placement import placed, require_place, start_at
+from kittiwake.runtime.observation import Observation, Observations, Observer
+from kittiwake.runtime.placement import placed, require_place, shares_start, start_at
 from kittiwake.runtime.program import NO_COMMANDS, Program
 from kittiwake.runtime.state_transfer import transfer_state
 from kittiwake.runtime.step_record import SteppedFlight, StepRecord
@@ -33,7 +32,6 @@ from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.size import steps_in
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_behaviors
-from kittiwake.sim.packing import Packing
 from kittiwake.sim.plain_python.hosts import (
     first_failure,
     forget_failures,
@@ -41,14 +39,14 @@ from kittiwake.sim.plain_python.hosts import (
     watched,
     with_hosts_of,
 )
-from kittiwake.sim.record import rows
 from kittiwake.sim.state import FleetState
+from kittiwake.sim.structure import Numbers
 from kittiwake.sim.vehicle_step import NON_FINITE
 
-# floats and words of a state
-PackedState: TypeAlias = tuple[Array, Array]
-# those of the next state, and the rows of each group; none without a record
-Stepped: TypeAlias = tuple[Array, Array, tuple[Array, ...]]
+# floats and words of the next state, and the rows of each group; none without a record
+Stepped: TypeAlias = tuple[AnyArray, AnyArray, Outputs]
+# from numbers, values of commands, floats and words
+PackedStep: TypeAlias = Callable[[Numbers, np.ndarray, AnyArray, AnyArray], Stepped]
 
 
 class RecordSettings(NamedTuple):
@@ -66,9 +64,14 @@ class RecordSettings(NamedTuple):
 class Stepper:
     """Stepper of one fleet, whose state is packed into two arrays."""
 
-    def __init__(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
-        # the numbers of the cascades are compiled in, too, until a gain is changed
-        self._compile(Program(fleet, vehicles))
+    def __init__(
+        self,
+        fleet: Fleet,
+        vehicles: Mapping[str, AssembledVehicle],
+        engine: EngineName | None = None,
+    ) -> None:
+        self._engine: EngineName | None = engine
+        self._compile(Program(fleet, vehicles, engine=engine))
 
     def reset(self, seed: int, recording: RecordSettings | None) -> None:
         """Return to the start; without ``recording`` no rows are kept."""
@@ -79,8 +82,7 @@ class Stepper:
         """Continue from a state, with a new record."""
         program = self._program
         forget_failures(program.fleet)
-        with program.precision_context():
-            self._floats, self._words = self._pack(state)
+        self._hold(state)
         self._tick, self._last_commands = tick, NO_COMMANDS
         self._recording, self._record = recording, None
         self._began = dict.fromkeys(program.vehicles, tick)
@@ -102,8 +104,10 @@ class Stepper:
     @property
     def state(self) -> FleetState:
         """The present state."""
+        # copies, since it may be kept
+        floats, words = np.array(self._floats), np.array(self._words)
         with self._program.precision_context():
-            return self._unpack(self._floats, self._words)
+            return as_arrays(self._packing.unpack_from(floats, words))
 
     def set_state(self, state: FleetState) -> None:
         """Continue from another state of the same fleet; at another time the record begins anew.
@@ -116,8 +120,7 @@ class Stepper:
         if (tick := int(state.tick)) != self._tick:
             self._begin(state, tick, self._recording)
             return
-        with program.precision_context():
-            self._floats, self._words = self._pack(state)
+        self._hold(state)
 
     def done(self, scenario: Scenario) -> bool:
         """Return True if the flight of a scenario has ended, by its time or by a lost vehicle."""
@@ -147,10 +150,11 @@ class Stepper:
             max(self.time_s, 1.0 / self._program.fleet.rate_hz),
             self.state,
             outcome,
+            self._program.functions.chosen_engine,
         )
         return flight, memory
 
-    def _present_rows(self) -> tuple[Array, ...] | None:
+    def _present_rows(self) -> Outputs | None:
         """Return the rows of the present state, which the next step completes.
 
         None if components in plain Python fail in it, or cannot be copied for it.
@@ -199,18 +203,18 @@ class Stepper:
         program.fleet.locate(vehicle)
         start = start_at(self.observe()[vehicle].truth, motion)
         require_place(scenario, vehicle, start)
-        if self._placing is None:
+        placing = program
+        if shares_start(program.fleet, vehicle):
             single = program.fleet.single_precision
             fleet = scenario.fleet(None, single_precision=single, live_parameters=True)
-            self._placing = Program(fleet, program.vehicles, live=live_parameters)
-        state = placed(self._placing, self.state, vehicle, start, self._seed)
-        with program.precision_context():
-            self._floats, self._words = self._pack(state)
+            placing = Program(fleet, program.vehicles, engine=self._engine)
+        state = placed(placing, self.state, vehicle, start, self._seed)
+        self._hold(state)
 
     def change_vehicles(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
         """Continue with other vehicles; those that were there keep their states."""
         before = self._program
-        program = Program(with_hosts_of(fleet, before.fleet), vehicles)
+        program = Program(with_hosts_of(fleet, before.fleet), vehicles, engine=self._engine)
         fresh = program.start(self._seed)
         with program.precision_context():
             state = transfer_state(before.fleet, self.state, program.fleet, fresh)
@@ -218,8 +222,7 @@ class Stepper:
             removed = [name for name in before.vehicles if name not in vehicles]
             self._record.change_program(program, removed)
         self._compile(program)
-        with program.precision_context():
-            self._floats, self._words = self._pack(state)
+        self._hold(state)
         self._began = dict.fromkeys(vehicles, self._tick) | self._began
         self._last_commands = {
             name: command for name, command in self._last_commands.items() if name in vehicles
@@ -235,36 +238,41 @@ class Stepper:
 
     def _computed(self, commands: Commands) -> Stepped:
         """Return the state after a step, and the rows of all vehicles."""
-        program = self._program
-        # guidance alone is the most frequent case, and a step takes some microseconds
+        program, commanded = self._program, self._alone
         numbers, command_types = self._no_numbers, ()
+        # guidance alone is the most frequent case, and a step takes some microseconds
         if type(commands) is not dict or commands:
-            numbers = np.asarray(command_values(commands, program.vehicles), self._floats.dtype)
+            numbers = np.asarray(command_values(commands, program.vehicles), self._dtype)
             command_types = tuple((name, type(command)) for name, command in commands.items())
-        if command_types not in self._accepted:
-            require_cascade(command_types, program.vehicles)
-            self._accepted.add(command_types)
-        arguments = (program.parameters, self._floats, self._words, numbers, command_types)
-        advance = self._advance if self._record is None else self._advance_recorded
-        with program.precision_context():
-            if program.on_host:
-                return self._watched(advance, arguments)
-            return advance(*arguments)
+            commanded = self._commanded.get(command_types) or self._accept(command_types)
+        step = commanded.step if self._record is None else commanded.recorded_step
+        if self._needs_context:
+            with program.precision_context():
+                return self._watched(step, numbers)
+        return step(program.numbers, numbers, self._floats, self._words)
 
-    def _watched(
-        self,
-        advance: Callable[..., Stepped],
-        arguments: tuple[ArrayTree, Array, Array, np.ndarray, CommandTypes],
-    ) -> Stepped:
+    def _accept(self, command_types: CommandTypes) -> "CommandedStep":
+        """Return the compiled steps for commands of these types."""
+        program = self._program
+        require_cascade(command_types, program.vehicles)
+        inputs = FixedCommands(command_types, program.vehicles)
+        functions = functions_of(program.fleet, inputs, self._engine)
+        self._commanded[command_types] = commanded = CommandedStep(functions)
+        return commanded
+
+    def _watched(self, step: PackedStep, values: np.ndarray) -> Stepped:
         """Advance with controllers in plain Python, whose errors are those of the step.
 
         Raises:
             OwnComponentError: if a controller has failed.
         """
-        fleet = self._program.fleet
-        with watched(fleet):
-            later = jax.block_until_ready(advance(*arguments))
-        failure = first_failure(fleet)
+        program = self._program
+        arguments = program.numbers, values, self._floats, self._words
+        if not program.on_host:
+            return step(*arguments)
+        with watched(program.fleet):
+            later = jax.block_until_ready(step(*arguments))
+        failure = first_failure(program.fleet)
         if failure is not None:
             raise OwnComponentError(failure.reason()) from failure.cause
         return later
@@ -282,9 +290,9 @@ class Stepper:
         return Observations(self._look, self._floats, self._words, self._tick)
 
     def set_parameters(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
-        """Continue with a fleet that differs only in the parameters of its control cascades.
+        """Continue with a fleet that differs only in its parameters.
 
-        The first call compiles again, with those parameters as arguments; later calls take no time.
+        Where these are numbers, nothing is compiled.
 
         Raises:
             ScenarioError: if the state of the former fleet does not fit this one.
@@ -293,8 +301,8 @@ class Stepper:
         if self._program.fits(fleet):
             self._program.set_parameters(fleet, vehicles)
             return
-        program = Program(fleet, vehicles, live=cascade_parameters)
-        if Packing.of(program.shape) != self._packing:
+        program = Program(fleet, vehicles, engine=self._engine)
+        if program.functions.packing != self._packing:
             message = (
                 "this changes the controller's state, as its rate and filters do, and is not "
                 "possible in flight; set it before reset()"
@@ -304,61 +312,60 @@ class Stepper:
 
     def _compile(self, program: Program) -> None:
         self._program = program
-        self._accepted: set[CommandTypes] = set()
-        self._no_numbers = np.zeros(0, np.float32 if program.fleet.single_precision else np.float64)
-        self._packing = Packing.of(program.shape)
-        # a bound method, as it is passed on in every step
-        self._look = Observer(program, self._packing).look
-        self._placing: Program | None = None
+        self._packing = program.functions.packing
+        self._dtype = np.dtype(np.float32 if program.fleet.single_precision else np.float64)
+        self._no_numbers = np.zeros(0, self._dtype)
+        self._alone = CommandedStep(program.functions)
+        self._commanded: dict[CommandTypes, CommandedStep] = {}
+        self._needs_context = program.functions.chosen_engine.engine.name == "xla"
+        self._observer: Observer | None = None
         self._status_places = self._places_of_status()
         self._quantities = [
             program.layout.quantities[name]
             for group in program.fleet.groups
             for name in group.names
         ]
-        with program.precision_context():
-            self._pack: Callable[[FleetState], PackedState] = jax.jit(self._packing.pack)
-            self._unpack = jax.jit(self._packing.unpack)
-            self._advance = jax.jit(partial(self._advanced, recorded=False), static_argnums=4)
-            self._advance_recorded = jax.jit(
-                partial(self._advanced, recorded=True), static_argnums=4
-            )
 
     def _places_of_status(self) -> np.ndarray:
         """Return the index of each vehicle's status in the packed state, group by group."""
-        program = self._program
-        with program.precision_context():
-            counts = jax.eval_shape(self._packing.pack, program.shape)
-            numbered = self._packing.unpack(
-                jnp.zeros(counts[0].shape, counts[0].dtype),
-                jnp.arange(counts[1].size, dtype=np.uint32),
-            )
+        floats, words = self._packing.buffers()
+        words[:] = np.arange(words.size)
+        with self._program.precision_context():
+            numbered = self._packing.unpack_from(floats, words)
         # of a number of two words the low one comes first
         return np.concatenate(
             [np.ravel(group.status).astype(np.uint64) & 0xFFFFFFFF for group in numbered.groups]
         ).astype(int)
 
+    def _look(self, floats: AnyArray, words: AnyArray, tick: int) -> dict[str, Observation]:
+        """Return the observation of each vehicle in a packed state."""
+        if self._observer is None:
+            self._observer = Observer(self._program, self._packing)
+        return self._observer.look(floats, words, tick)
+
+    def _hold(self, state: FleetState) -> None:
+        """Continue with a state."""
+        self._floats, self._words = self._packing.buffers()
+        self._packing.pack_into(state, self._floats, self._words)
+
     def _change(self, change: Callable[[Fleet, FleetState], FleetState]) -> None:
         """Continue with a changed state."""
         with self._program.precision_context():
-            state = self._unpack(self._floats, self._words)
-            self._floats, self._words = self._pack(change(self._program.fleet, state))
+            self._hold(change(self._program.fleet, self.state))
 
-    def _advanced(
-        self,
-        parameters: ArrayTree,
-        floats: Array,
-        words: Array,
-        numbers: Array,
-        command_types: CommandTypes,
-        *,
-        recorded: bool,
-    ) -> Stepped:
-        program, state = self._program, self._packing.unpack(floats, words)
-        if not command_types:
-            later, snapshots = program.step(parameters, program.inputs.zeros(), state)
-        else:
-            commands = commands_from_values(command_types, numbers, program.vehicles)
-            later, snapshots = program.with_parameters(parameters).step(state, commands)
-        # a group's rows are an output each: to join them takes longer than to return them
-        return (*self._packing.pack(later), rows(program.fleet, snapshots) if recorded else ())
+
+class CommandedStep:
+    """Compiled steps under commands of certain types, without and with rows; made when used."""
+
+    def __init__(self, functions: FleetFunctions) -> None:
+        self._functions = functions
+
+    @cached_property
+    def step(self) -> PackedStep:
+        """The step without rows."""
+        return self._functions.step_alone().step
+
+    @cached_property
+    def recorded_step(self) -> PackedStep:
+        """The step with the rows of each group."""
+        return self._functions.recorded_step().step

@@ -42,6 +42,7 @@ from kittiwake.world.waves import WAVES
 from kittiwake.world.world import WorldModel
 
 Selected = TypeVar("Selected")
+Outputs = TypeVar("Outputs")
 
 
 class FleetPerception(eqx.Module):
@@ -426,16 +427,16 @@ def _interaction_input(
 
 
 def scan_steps(
-    step: Callable[[FleetState], tuple[FleetState, tuple[Snapshot, ...]]],
+    step: Callable[[FleetState], tuple[FleetState, Outputs]],
     state: FleetState,
     steps: int,
-    select: Callable[[tuple[Snapshot, ...]], Selected],
+    select: Callable[[Outputs], Selected],
 ) -> tuple[FleetState, Selected]:
     """Return the same as ``Fleet.rollout``, for any step function."""
 
     def body(carry: FleetState, _: None) -> tuple[FleetState, Selected]:
-        later, snapshots = step(carry)
-        return later, select(snapshots)
+        later, outputs = step(carry)
+        return later, select(outputs)
 
     # a gradient recomputes each step instead of storing its intermediate values: otherwise the
     # program, in which every stored value is an output, takes minutes to compile

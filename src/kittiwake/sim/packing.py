@@ -6,6 +6,7 @@ one array of floats and one of words, a step from a Python loop is five times as
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 import jax
@@ -61,6 +62,49 @@ class Packing:
                 word_at += size
         return jax.tree.unflatten(self.treedef, leaves)
 
+    def buffers(self) -> tuple[Float[np.ndarray, " n"], UInt32[np.ndarray, " m"]]:
+        """Return two arrays of zeros, of the sizes that ``pack`` returns."""
+        floats = [shape for shape in self.shapes if _is_float(shape)]
+        words = sum(
+            prod(shape.shape) * _words_each(shape) for shape in self.shapes if not _is_float(shape)
+        )
+        dtype = floats[0].dtype if floats else np.dtype(float)
+        return np.zeros(sum(prod(shape.shape) for shape in floats), dtype), np.zeros(
+            words, np.uint32
+        )
+
+    def pack_into(
+        self, tree: ArrayTree, floats: Float[np.ndarray, " n"], words: UInt32[np.ndarray, " m"]
+    ) -> None:
+        """Write the same as ``pack`` into two arrays, outside of a compiled function."""
+        float_at = word_at = 0
+        for leaf, shape in zip(jax.tree.leaves(tree), self.shapes, strict=True):
+            if _is_float(shape):
+                part = np.ravel(leaf)
+                floats[float_at : float_at + part.size] = part
+                float_at += part.size
+            else:
+                part = _host_words(leaf, shape)
+                words[word_at : word_at + part.size] = part
+                word_at += part.size
+
+    def unpack_from(
+        self, floats: Float[np.ndarray, " n"], words: UInt32[np.ndarray, " m"]
+    ) -> ArrayTree:
+        """Return the same as ``unpack``, outside of a compiled function; its arrays are views."""
+        leaves: list[np.ndarray | Array] = []
+        float_at = word_at = 0
+        for shape in self.shapes:
+            if _is_float(shape):
+                size = prod(shape.shape)
+                leaves.append(floats[float_at : float_at + size].reshape(shape.shape))
+                float_at += size
+            else:
+                size = prod(shape.shape) * _words_each(shape)
+                leaves.append(_from_host_words(words[word_at : word_at + size], shape))
+                word_at += size
+        return jax.tree.unflatten(self.treedef, leaves)
+
 
 @dataclass(frozen=True)
 class RowPacking:
@@ -113,27 +157,56 @@ def _is_float(shape: jax.ShapeDtypeStruct) -> bool:
     return jnp.issubdtype(shape.dtype, jnp.floating)
 
 
-def _is_key(shape: jax.ShapeDtypeStruct) -> bool:
-    return jnp.issubdtype(shape.dtype, jax.dtypes.prng_key)
+def is_key(leaf: Array | np.ndarray | jax.ShapeDtypeStruct) -> bool:
+    """Return True for keys of random streams."""
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 def _words_each(shape: jax.ShapeDtypeStruct) -> int:
-    return 2 if _is_key(shape) or shape.dtype.itemsize == 8 else 1
+    return 2 if is_key(shape) or shape.dtype.itemsize == 8 else 1
 
 
 def _words(leaf: Array) -> Array:
-    if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
+    if is_key(leaf):
         return jnp.ravel(jax.random.key_data(leaf))
     wide = leaf.astype(_widened(leaf.dtype))
     return jnp.ravel(jax.lax.bitcast_convert_type(wide, jnp.uint32))
 
 
 def _from_words(words: Array, shape: jax.ShapeDtypeStruct) -> Array:
-    if _is_key(shape):
+    if is_key(shape):
         return jax.random.wrap_key_data(words.reshape(*shape.shape, 2), impl=GENERATOR)
     wide = _widened(shape.dtype)
     parts = words.reshape((*shape.shape, 2) if wide.itemsize == 8 else shape.shape)
     return jax.lax.bitcast_convert_type(parts, wide).astype(shape.dtype)
+
+
+def _host_words(leaf: Array, shape: jax.ShapeDtypeStruct) -> UInt32[np.ndarray, " m"]:
+    """Return the same as ``_words``, outside of a compiled function."""
+    if is_key(shape):
+        return np.ravel(key_words(leaf))
+    return np.ascontiguousarray(leaf, _widened(shape.dtype)).view(np.uint32).ravel()
+
+
+def _from_host_words(
+    words: UInt32[np.ndarray, " m"], shape: jax.ShapeDtypeStruct
+) -> np.ndarray | Array:
+    """Return the same as ``_from_words``, outside of a compiled function."""
+    if is_key(shape):
+        return wrapped_keys((*shape.shape, 2), words.tobytes())
+    return words.view(_widened(shape.dtype)).astype(shape.dtype).reshape(shape.shape)
+
+
+def key_words(keys: Array) -> UInt32[np.ndarray, "... 2"]:
+    """Return the words of keys, outside of a compiled function."""
+    return np.asarray(jax.random.key_data(keys))
+
+
+@lru_cache(256)
+def wrapped_keys(shape: tuple[int, ...], content: bytes) -> Array:
+    """Return an array of keys; the keys of a flight's streams stay the same from step to step."""
+    words = np.frombuffer(content, np.uint32).reshape(shape)
+    return jax.random.wrap_key_data(jnp.asarray(words), impl=GENERATOR)
 
 
 def _widened(dtype: np.dtype) -> np.dtype:

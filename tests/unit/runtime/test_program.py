@@ -1,4 +1,4 @@
-"""Parameters and commands as arguments of compiled functions."""
+"""Numbers and commands as arguments of compiled functions."""
 
 import numpy as np
 import pytest
@@ -7,41 +7,45 @@ from kittiwake.core.commands import PositionYaw, RotorSpeeds
 from kittiwake.core.errors import CascadeError
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.command_inputs import CommandSlots, FixedCommands
-from kittiwake.runtime.live_parameters import cascade_parameters, live_parameters
 from kittiwake.runtime.program import Program
 from kittiwake.scenario.load import load_scenario
 
 STIFF = "vehicles.drone.controller={type: position, natural_frequency_radps: 2.5}"
 HIGH = "vehicles.drone.start.position_world_m=[0, 0, 20]"
+GRAVITY = "world.gravity_mps2=9.7"
+SENSOR = "vehicles.drone.sensors={below: ultrasonic}"
 
 
-def program(*overrides, live=live_parameters):
+def program(*overrides):
     scenario = load_scenario("hover-angle-velocity", overrides)
-    fleet = scenario.fleet(live_parameters=live is live_parameters)
-    return Program(fleet, scenario.vehicles, live=live)
+    return Program(scenario.fleet(), scenario.vehicles)
 
 
-def test_a_fleet_fits_a_program_if_only_its_live_part_differs():
+def test_a_fleet_fits_a_program_if_only_its_numbers_differ():
     one = program()
-    assert one.fits(program(STIFF).fleet)
-    assert one.fits(program(HIGH).fleet)
-    assert not one.fits(program("world.gravity_mps2=9.7").fleet)
-    assert not one.fits(program("vehicles.drone.sensors={below: ultrasonic}").fleet)
+    assert all(one.fits(program(change).fleet) for change in (STIFF, HIGH, GRAVITY))
+    assert not one.fits(program(SENSOR).fleet)
 
 
-def test_without_a_live_part_only_an_equal_fleet_fits():
-    one = program(live=None)
-    assert one.fits(program(live=None).fleet)
-    assert not one.fits(program(STIFF, live=None).fleet)
+def test_fleets_of_one_structure_share_their_functions():
+    one = program()
+    assert program(STIFF, HIGH).functions is one.functions
+    assert program(SENSOR).functions is not one.functions
 
 
-def test_cascades_may_be_the_live_part():
-    one = program(live=cascade_parameters)
-    stiff = program(STIFF, live=cascade_parameters)
-    assert one.fits(stiff.fleet)
-    assert not one.fits(program(HIGH, live=cascade_parameters).fleet)
-    (first, *_), *_ = cascade_parameters(one.with_parameters(stiff.parameters))
-    assert float(first.component.natural_frequency_radps) == 2.5
+@pytest.mark.parametrize("change", [STIFF, HIGH, GRAVITY])
+def test_shared_functions_fly_with_the_numbers_of_each_program(change):
+    steps = 20
+    changed = program(change)
+    alone, _, _ = changed.compile_block(steps)(changed.start(0))
+    one = program()
+    former, _, _ = one.compile_block(steps)(one.start(0))
+    again = program(change)
+    later, _, _ = again.compile_block(steps)(again.start(0))
+    heights = [
+        float(state.groups[0].dynamics.position_world_m.z[0]) for state in (alone, former, later)
+    ]
+    assert heights[0] == heights[2] != heights[1]
 
 
 def test_fixed_commands_are_numbers_in_order():

@@ -15,6 +15,7 @@ from kittiwake.adapters.hub.packets import VehicleAdded, VehicleNotice
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.command_source import Notice, estimated_acceleration
+from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.flight_executor import CompiledExecutor, commanded_program
 from kittiwake.runtime.placement import require_room
 from kittiwake.runtime.program import Program
@@ -86,6 +87,11 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
     def rate_hz(self) -> float:
         """Physics steps per second."""
         return self._compiled.rate_hz
+
+    @property
+    def engine(self) -> ChosenEngine:
+        """Engine that compiles the steps."""
+        return self._compiled.engine
 
     def begin(self, seed: int, steps: int) -> FleetState:
         """Compile a block and return the initial state."""

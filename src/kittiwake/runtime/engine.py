@@ -1,0 +1,107 @@
+"""Engines: what compiles the functions of a fleet, and the choice between them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
+
+import numpy as np
+from jaxtyping import Array
+
+from kittiwake.core.arrays import ArrayTree
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.sim.packing import Packing
+from kittiwake.sim.state import FleetState
+from kittiwake.sim.structure import Numbers
+
+EngineName = Literal["simd", "xla"]
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
+
+# of NumPy or JAX, as an engine has it at hand
+AnyArray: TypeAlias = np.ndarray | Array
+Outputs: TypeAlias = tuple[AnyArray, ...]
+# from numbers, values of commands and a state to the next state and outputs
+StepFunction: TypeAlias = Callable[
+    [Numbers, ArrayTree, FleetState], tuple[FleetState, tuple[ArrayTree, ...]]
+]
+
+
+@runtime_checkable
+class CompiledStep(Protocol):
+    """A compiled step of a fleet, for one step or many."""
+
+    def prepare(self, count: int) -> None:
+        """Compile what so many steps need, so that the first call of ``steps`` does not."""
+        ...
+
+    def step(
+        self, numbers: Numbers, values: ArrayTree, floats: AnyArray, words: AnyArray
+    ) -> tuple[AnyArray, AnyArray, Outputs]:
+        """Return the packed state after a step, and the outputs."""
+        ...
+
+    def steps(
+        self, numbers: Numbers, values: ArrayTree, state: FleetState, count: int
+    ) -> tuple[FleetState, Outputs]:
+        """Return the state after steps under constant commands, and the outputs along time."""
+        ...
+
+
+@dataclass(frozen=True)
+class StepExample:
+    """A step to be compiled, with examples of its arguments.
+
+    Attributes:
+        function: the step.
+        numbers: numbers of the fleet.
+        values: values of external commands.
+        state: shapes and types of the state.
+        packing: the packing of the state.
+    """
+
+    function: StepFunction
+    numbers: Numbers
+    values: ArrayTree
+    state: FleetState
+    packing: Packing
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Compiler of pure functions of arrays."""
+
+    @property
+    def name(self) -> EngineName:
+        """The name by which it is chosen."""
+        ...
+
+    def compile(
+        self, function: Callable[..., ArrayTree], *example: ArrayTree
+    ) -> Callable[..., ArrayTree]:
+        """Return a compiled function of arguments like the example."""
+        ...
+
+    def compile_step(self, step: StepExample) -> CompiledStep:
+        """Return a compiled step of a fleet."""
+        ...
+
+
+class ChosenEngine(NamedTuple):
+    """The engine of a fleet; the reason is empty unless it is not the default one."""
+
+    engine: Engine
+    reason: str
+
+
+def require_engine(name: object) -> EngineName | None:
+    """Return the name of an engine, or None where the choice is left open.
+
+    Raises:
+        ScenarioError: if there is no such engine.
+    """
+    if name is None:
+        return None
+    for known in ENGINES:
+        if name == known:
+            return known
+    message = f"`engine`: there is no engine {name!r}. {did_you_mean(str(name), ENGINES)}"
+    raise ScenarioError(message)

@@ -1,0 +1,219 @@
+"""Functions of all fleets of one structure, traced and compiled once each.
+
+Gains, masses, wind, noise and starts are arguments (``Numbers``), so a fleet with other ones
+compiles nothing.
+"""
+
+from collections.abc import Callable, Hashable
+from contextlib import AbstractContextManager
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import jax
+from jaxtyping import PRNGKeyArray
+from typing_extensions import override
+
+from kittiwake.core.arrays import ArrayTree
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.keys import seed_key
+from kittiwake.core.limit import Limit
+from kittiwake.runtime.command_inputs import CommandInputs
+from kittiwake.runtime.engine import ChosenEngine, CompiledStep, EngineName, StepExample
+from kittiwake.runtime.simd_engine import SimdEngine
+from kittiwake.runtime.xla_engine import XlaEngine
+from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.packing import Packing
+from kittiwake.sim.record import columns, rows
+from kittiwake.sim.state import FleetState, Snapshot
+from kittiwake.sim.structure import FleetTemplate, Numbers, Structure, numbers_of
+from kittiwake.simd import UnsupportedError, unsupported
+
+# returns values to keep, from the snapshot of one vehicle
+Keep = Callable[[Snapshot], ArrayTree]
+
+# larger fleets are faster by XLA
+MAX_SIMD_VEHICLES = 16
+# structures whose functions are kept for later programs
+KEPT_STRUCTURES = 16
+
+
+class FleetFunctions:
+    """Functions of all fleets of one structure, whose numbers are arguments.
+
+    All are called in the floating-point mode of the fleet.
+
+    Attributes:
+        inputs: the external commands that steps accept.
+    """
+
+    def __init__(self, fleet: Fleet, inputs: CommandInputs, engine: EngineName | None) -> None:
+        """Prepare to trace; ``engine`` is None for the one that suits the fleet."""
+        self.inputs = inputs
+        self._requested = engine
+        self._fleet, self._template = fleet, FleetTemplate(fleet)
+        self._example = numbers_of(fleet)
+        # traced once, for the layout of rows and for all compiled steps
+        self._step = jax.jit(self._step_once)
+        self._compiled: dict[Hashable, Callable[..., ArrayTree]] = {}
+        self._compiled_steps: dict[Hashable, CompiledStep] = {}
+
+    @cached_property
+    def chosen_engine(self) -> ChosenEngine:
+        """The engine that compiles steps.
+
+        Raises:
+            ScenarioError: if the engine that was requested cannot compile them.
+        """
+        if self._requested == "xla":
+            return ChosenEngine(XlaEngine(), "")
+        if self._requested is None and len(self._fleet.names) > MAX_SIMD_VEHICLES:
+            return ChosenEngine(XlaEngine(), f"it has more than {MAX_SIMD_VEHICLES} vehicles")
+        step = self._step_example(lambda snapshots: rows(self._fleet, snapshots))
+        with self.precision_context():
+            arguments = (self._example, step.values, self.shape)
+            missing = unsupported(jax.make_jaxpr(step.function)(*arguments))
+        if not missing:
+            return ChosenEngine(SimdEngine(), "")
+        reason = "; ".join(f"{each.primitive} at {each.source}" for each in missing)
+        if self._requested == "simd":
+            message = f'`engine`: "simd" cannot compile this scenario: {reason}. Write "xla"'
+            raise ScenarioError(message)
+        return ChosenEngine(XlaEngine(), reason)
+
+    def precision_context(self) -> AbstractContextManager[None]:
+        """Return the context of the floating-point mode in which all functions run."""
+        return jax.enable_x64(not self._fleet.single_precision)
+
+    @cached_property
+    def shape(self) -> FleetState:
+        """Shapes and types of the state."""
+        with self.precision_context():
+            return jax.eval_shape(self._init_once, self._example, seed_key(0))
+
+    @cached_property
+    def packing(self) -> Packing:
+        """Packing of the state."""
+        return Packing.of(self.shape)
+
+    @cached_property
+    def columns(self) -> tuple[tuple[str, ...], ...]:
+        """Columns of each group's rows."""
+        with self.precision_context():
+            values = self.inputs.zeros()
+            snapshots = jax.eval_shape(self._step, self._example, values, self.shape)[1]
+            return columns(self._fleet, snapshots)
+
+    @cached_property
+    def limit_names(self) -> list[tuple[str, ...]]:
+        """Names of the limits of each group's vehicles."""
+        with self.precision_context():
+            limits = jax.eval_shape(self._limits_once, self._example, self.shape)
+        return [tuple(limit.name for limit in group) for group in limits]
+
+    def init(self, numbers: Numbers, key: PRNGKeyArray) -> FleetState:
+        """Return the initial state."""
+        return self.compiled("init", self._init_once, key)(numbers, key)
+
+    def limits(self, numbers: Numbers, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
+        """Return the limits of each group's vehicles."""
+        return self.compiled("limits", self._limits_once, self.shape)(numbers, state)
+
+    def step_alone(self) -> CompiledStep:
+        """Return the step without outputs."""
+        return self._compiled_step("alone", lambda snapshots: ())
+
+    def recorded_step(self, keep: Keep | None = None) -> CompiledStep:
+        """Return the step whose outputs are each group's rows, and then values to keep of each."""
+
+        def outputs(snapshots: tuple[Snapshot, ...]) -> tuple[ArrayTree, ...]:
+            recorded = rows(self._fleet, snapshots)
+            return recorded if keep is None else (*recorded, *map(jax.vmap(keep), snapshots))
+
+        return self._compiled_step(("recorded", keep), outputs)
+
+    def snapshots(self, numbers: Numbers, state: FleetState) -> tuple[Snapshot, ...]:
+        """Return the snapshots of a step without commands, within a compiled function."""
+        return self._step(numbers, self.inputs.zeros(), state)[1]
+
+    def compiled(
+        self, name: Hashable, function: Callable[..., ArrayTree], *example: ArrayTree
+    ) -> Callable[..., ArrayTree]:
+        """Return a compiled function of numbers and other arguments, which are like the example.
+
+        What the engine of the steps cannot compile, XLA does.
+        """
+        if name not in self._compiled:
+            with self.precision_context():
+                arguments = (self._example, *example)
+                try:
+                    made = self.chosen_engine.engine.compile(function, *arguments)
+                except UnsupportedError:
+                    made = XlaEngine().compile(function, *arguments)
+            self._compiled[name] = made
+        return self._compiled[name]
+
+    def _compiled_step(
+        self, name: Hashable, outputs: Callable[[tuple[Snapshot, ...]], tuple[ArrayTree, ...]]
+    ) -> CompiledStep:
+        if name not in self._compiled_steps:
+            with self.precision_context():
+                step = self._step_example(outputs)
+                self._compiled_steps[name] = self.chosen_engine.engine.compile_step(step)
+        return self._compiled_steps[name]
+
+    def _step_example(
+        self, outputs: Callable[[tuple[Snapshot, ...]], tuple[ArrayTree, ...]]
+    ) -> StepExample:
+        def step(
+            numbers: Numbers, values: ArrayTree, state: FleetState
+        ) -> tuple[FleetState, tuple[ArrayTree, ...]]:
+            later, snapshots = self._step(numbers, values, state)
+            return later, outputs(snapshots)
+
+        with self.precision_context():
+            return StepExample(step, self._example, self.inputs.zeros(), self.shape, self.packing)
+
+    def _init_once(self, numbers: Numbers, key: PRNGKeyArray) -> FleetState:
+        return self._template.fleet(numbers).init(key)
+
+    def _limits_once(self, numbers: Numbers, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
+        return self._template.fleet(numbers).limits(state)
+
+    def _step_once(
+        self, numbers: Numbers, values: ArrayTree, state: FleetState
+    ) -> tuple[FleetState, tuple[Snapshot, ...]]:
+        fleet = self._template.fleet(numbers)
+        return fleet.step_with_commands(state, self.inputs.arranged(fleet, values))
+
+
+class _Request(NamedTuple):
+    """What functions are made of; requests are equal if their functions are."""
+
+    key: tuple[Structure, Hashable, EngineName | None]
+    fleet: Fleet
+    inputs: CommandInputs
+    engine: EngineName | None
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Request) and self.key == other.key
+
+    @override
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def functions_of(fleet: Fleet, inputs: CommandInputs, engine: EngineName | None) -> FleetFunctions:
+    """Return the functions of a fleet; fleets of one structure share them.
+
+    Fleets with components in plain Python share none, since these are objects of their own.
+    """
+    if any(group.vehicle.on_host for group in fleet.groups):
+        return FleetFunctions(fleet, inputs, engine)
+    key = Structure.of(fleet), inputs.identity, engine
+    return _shared(_Request(key, fleet, inputs, engine))
+
+
+@lru_cache(KEPT_STRUCTURES)
+def _shared(request: _Request) -> FleetFunctions:
+    return FleetFunctions(request.fleet, request.inputs, request.engine)

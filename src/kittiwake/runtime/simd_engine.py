@@ -1,0 +1,146 @@
+"""The engine that compiles by ``kittiwake.simd``: soon ready, and fast for few vehicles."""
+
+from collections.abc import Callable
+from functools import partial
+
+import jax
+import numpy as np
+from jaxtyping import Array
+
+from kittiwake import simd
+from kittiwake.core.arrays import ArrayTree
+from kittiwake.runtime.engine import AnyArray, EngineName, Outputs, StepExample
+from kittiwake.sim.packing import is_key, key_words, wrapped_keys
+from kittiwake.sim.state import FleetState
+from kittiwake.sim.structure import Numbers
+
+
+class SimdEngine:
+    """Engine that compiles by ``kittiwake.simd``."""
+
+    @property
+    def name(self) -> EngineName:
+        """The name by which it is chosen."""
+        return "simd"
+
+    def compile(
+        self, function: Callable[..., ArrayTree], *example: ArrayTree
+    ) -> Callable[..., ArrayTree]:
+        """Return a compiled function.
+
+        Raises:
+            UnsupportedError: with all primitives that are not supported.
+        """
+        return SimdFunction(function, example)
+
+    def compile_step(self, step: StepExample) -> "SimdStep":
+        """Return a compiled step of a fleet.
+
+        Raises:
+            UnsupportedError: with all primitives that are not supported.
+        """
+        return SimdStep(step)
+
+
+class SimdFunction:
+    """Compiled function from trees of arrays to a tree of arrays of NumPy."""
+
+    def __init__(self, function: Callable[..., ArrayTree], example: tuple[ArrayTree, ...]) -> None:
+        closed, shape = jax.make_jaxpr(function, return_shape=True)(*example)
+        self._kernel = simd.compile_jaxpr(closed)
+        self._shapes, self._treedef = jax.tree.flatten(shape)
+
+    def __call__(self, *arguments: ArrayTree) -> ArrayTree:
+        """Return the value of the function."""
+        inputs = [
+            key_words(leaf) if is_key(leaf) else np.ascontiguousarray(leaf, like.dtype)
+            for leaf, like in zip(jax.tree.leaves(arguments), self._kernel.inputs, strict=True)
+        ]
+        leaves = [
+            wrapped_keys(array.shape, array.tobytes()) if is_key(like) else array
+            for array, like in zip(self._kernel(*inputs), self._shapes, strict=True)
+        ]
+        return jax.tree.unflatten(self._treedef, leaves)
+
+
+class SimdStep:
+    """Compiled step of a fleet, whose buffers are bound once.
+
+    A state goes to and fro between two pairs of buffers, so that a step copies what it returns and
+    nothing else.
+    """
+
+    def __init__(self, step: StepExample) -> None:
+        self._packing = step.packing
+        floats, words = jax.eval_shape(step.packing.pack, step.state)
+        packed = partial(_packed_step, step)
+        self._kernel = simd.compile_jaxpr(
+            jax.make_jaxpr(packed)(step.numbers, step.values, floats, words)
+        )
+        self._inputs = [np.zeros(like.shape, like.dtype) for like in self._kernel.inputs]
+        self._outputs = [np.zeros(like.shape, like.dtype) for like in self._kernel.outputs]
+        states = self._inputs[-2:], self._outputs[:2]
+        self._states, self._rows = states, self._outputs[2:]
+        self._calls = [
+            self._kernel.bind([*self._inputs[:-2], *one], [*other, *self._rows])
+            for one, other in (states, states[::-1])
+        ]
+        # which of the two holds the present state, and what was last written there
+        self._side = 0
+        self._numbers: Numbers | None = None
+        self._values: ArrayTree = None
+        self._returned: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
+
+    def prepare(self, count: int) -> None:
+        """Do nothing, since a loop of any length calls one step."""
+
+    def step(
+        self, numbers: Numbers, values: ArrayTree, floats: AnyArray, words: AnyArray
+    ) -> tuple[AnyArray, AnyArray, Outputs]:
+        """Return the packed state after a step, and the outputs."""
+        if numbers is not self._numbers:
+            self._write_numbers(numbers)
+        if values is not self._values:
+            self._write_values(values)
+        side = self._side
+        if floats is not self._returned[0] or words is not self._returned[1]:
+            self._states[side][0][...], self._states[side][1][...] = floats, words
+        self._calls[side]()
+        self._side = side = 1 - side
+        later = self._states[side]
+        self._returned = later[0].copy(), later[1].copy()
+        return (*self._returned, tuple([each.copy() for each in self._rows]))
+
+    def steps(
+        self, numbers: Numbers, values: ArrayTree, state: FleetState, count: int
+    ) -> tuple[FleetState, Outputs]:
+        """Return the state after steps under constant commands, and the outputs along time."""
+        self._write_numbers(numbers)
+        self._write_values(values)
+        present, later = self._states
+        self._packing.pack_into(state, *present)
+        stacked = [np.empty((count, *each.shape), each.dtype) for each in self._rows]
+        self._kernel.repeat(
+            [*self._inputs[:-2], *present], [*later, *stacked], count, carried=len(present)
+        )
+        self._returned = None, None
+        floats, words = later[0].copy(), later[1].copy()
+        return self._packing.unpack_from(floats, words), tuple(stacked)
+
+    def _write_numbers(self, numbers: Numbers) -> None:
+        self._numbers = numbers
+        for buffer, leaf in zip(self._inputs, jax.tree.leaves(numbers), strict=False):
+            buffer[...] = leaf
+
+    def _write_values(self, values: ArrayTree) -> None:
+        self._values = values
+        leaves = jax.tree.leaves(values)
+        for buffer, leaf in zip(self._inputs[-2 - len(leaves) : -2], leaves, strict=True):
+            buffer[...] = leaf
+
+
+def _packed_step(
+    step: StepExample, numbers: Numbers, values: ArrayTree, floats: Array, words: Array
+) -> tuple[Array, ...]:
+    later, outputs = step.function(numbers, values, step.packing.unpack(floats, words))
+    return (*step.packing.pack(later), *outputs)

@@ -1,0 +1,87 @@
+"""The engine that compiles by XLA: everything, and fast for many vehicles."""
+
+from collections.abc import Callable
+from functools import partial
+
+import jax
+import numpy as np
+from jax.stages import Compiled
+from jaxtyping import Array
+
+from kittiwake.core.arrays import ArrayTree
+from kittiwake.runtime.engine import AnyArray, EngineName, Outputs, StepExample
+from kittiwake.sim.fleet import scan_steps
+from kittiwake.sim.state import FleetState
+from kittiwake.sim.structure import Numbers
+
+
+class XlaEngine:
+    """Engine that compiles by XLA."""
+
+    @property
+    def name(self) -> EngineName:
+        """The name by which it is chosen."""
+        return "xla"
+
+    def compile(
+        self, function: Callable[..., ArrayTree], *example: ArrayTree
+    ) -> Callable[..., ArrayTree]:
+        """Return a compiled function; it is compiled when it is first called."""
+        del example
+        return jax.jit(function)
+
+    def compile_step(self, step: StepExample) -> "XlaStep":
+        """Return a compiled step of a fleet."""
+        return XlaStep(step)
+
+
+class XlaStep:
+    """Step of a fleet that is compiled by XLA when it is first used."""
+
+    def __init__(self, step: StepExample) -> None:
+        self._example = step
+        # a bound method, as a step takes some microseconds
+        self._advance = jax.jit(self._packed)
+        self._blocks: dict[int, Compiled] = {}
+        self._last: tuple[Numbers, ArrayTree] | None = None
+
+    def prepare(self, count: int) -> None:
+        """Compile a loop of so many steps."""
+        if count not in self._blocks:
+            example = (self._example.numbers, self._example.values, self._example.state)
+            self._blocks[count] = jax.jit(partial(self._block, count)).lower(*example).compile()
+
+    def step(
+        self, numbers: Numbers, values: ArrayTree, floats: AnyArray, words: AnyArray
+    ) -> tuple[AnyArray, AnyArray, Outputs]:
+        """Return the packed state after a step, and the outputs."""
+        return self._advance(self._placed(numbers), values, floats, words)
+
+    def steps(
+        self, numbers: Numbers, values: ArrayTree, state: FleetState, count: int
+    ) -> tuple[FleetState, Outputs]:
+        """Return the state after steps under constant commands, and the outputs along time."""
+        self.prepare(count)
+        later, outputs = self._blocks[count](self._placed(numbers), values, state)
+        return later, tuple(np.asarray(each) for each in outputs)
+
+    def _placed(self, numbers: Numbers) -> ArrayTree:
+        """Return the numbers as arrays of JAX, kept for the next call."""
+        if self._last is None or self._last[0] is not numbers:
+            self._last = numbers, jax.device_put(numbers)
+        return self._last[1]
+
+    def _packed(
+        self, numbers: Numbers, values: ArrayTree, floats: Array, words: Array
+    ) -> tuple[Array, Array, tuple[Array, ...]]:
+        state = self._example.packing.unpack(floats, words)
+        later, outputs = self._example.function(numbers, values, state)
+        return (*self._example.packing.pack(later), outputs)
+
+    def _block(
+        self, count: int, numbers: Numbers, values: ArrayTree, state: FleetState
+    ) -> tuple[FleetState, tuple[Array, ...]]:
+        def step(present: FleetState) -> tuple[FleetState, tuple[Array, ...]]:
+            return self._example.function(numbers, values, present)
+
+        return scan_steps(step, state, count, lambda outputs: outputs)

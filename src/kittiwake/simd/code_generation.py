@@ -1,0 +1,75 @@
+"""Machine code of a module, by LLVM."""
+
+import ctypes
+from functools import cache
+from itertools import count
+
+import llvmlite.binding as llvm
+import llvmlite.ir as ir
+
+_numbers = count()
+
+
+class MachineCode:
+    """Functions of a module as machine code, as long as the object lives.
+
+    Attributes:
+        code_bytes: size of the object file.
+    """
+
+    def __init__(self, module: ir.Module) -> None:
+        machine = _target_machine()
+        module.triple = machine.triple
+        module.data_layout = str(machine.target_data)
+        parsed = llvm.parse_assembly(str(module))
+        _optimize(parsed, machine)
+        built = machine.emit_object(parsed)
+        self.code_bytes = len(built)
+        library = llvm.JITLibraryBuilder().add_object_img(built).add_current_process()
+        for name in (one.name for one in module.functions if not one.is_declaration):
+            library.export_symbol(name)
+        self._library = library.link(_compiler(), f"kittiwake{next(_numbers)}")
+
+    def address(self, name: str) -> int:
+        """Return the address of a function."""
+        return self._library[name]
+
+
+def _optimize(parsed: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
+    """Run the passes that straight code gains from; loops are vectors already."""
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = False
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(parsed, builder)
+
+
+@cache
+def _target_machine() -> llvm.TargetMachine:
+    _load_mathematics()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    # with the small code model LLVM ends the process where code and constants lie far apart
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=2,
+        reloc="static",
+        codemodel="large",
+    )
+
+
+@cache
+def _compiler() -> llvm.LLJIT:
+    return llvm.create_lljit_compiler(_target_machine())
+
+
+def _load_mathematics() -> None:
+    """Make the functions of C's mathematical library known to the linker."""
+    for name in ("libm.so.6", "libm.dylib"):
+        try:
+            ctypes.CDLL(name, mode=ctypes.RTLD_GLOBAL)
+        except OSError:
+            continue
+        return

@@ -1,0 +1,212 @@
+"""Emission of instructions of LLVM: constants, vectors, memory and loops."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import llvmlite.ir as ir
+import numpy as np
+
+from kittiwake.simd.data_types import INDEX, scalar_type, stored_type, wide, width_of
+
+# elements that a loop over memory takes at once
+BLOCK = 8
+
+
+class Emitter:
+    """Emitter of the instructions of one function.
+
+    Attributes:
+        module: the module.
+        builder: where the next instruction goes.
+    """
+
+    def __init__(self, module: ir.Module, function: ir.Function) -> None:
+        self.module, self.function = module, function
+        # memory of the function is reserved in a block of its own, before any loop
+        self._reserved = function.append_basic_block("reserved")
+        self._body = function.append_basic_block("body")
+        self.builder = ir.IRBuilder(self._body)
+        self._intrinsics: dict[str, ir.Function] = {}
+        self._tables: dict[tuple[str, bytes], ir.Value] = {}
+
+    def finish(self) -> None:
+        """End the function."""
+        self.builder.ret_void()
+        ir.IRBuilder(self._reserved).branch(self._body)
+
+    def call(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:
+        """Call a function or an intrinsic by its mangled name."""
+        if name not in self._intrinsics:
+            types = [argument.type for argument in arguments]
+            self._intrinsics[name] = ir.Function(self.module, ir.FunctionType(result, types), name)
+        return self.builder.call(self._intrinsics[name], arguments)
+
+    def intrinsic(self, name: str, *arguments: ir.Value) -> ir.Value:
+        """Call an intrinsic whose arguments and result have one type."""
+        kind = arguments[0].type
+        return self.call(f"llvm.{name}.{_mangled(kind)}", kind, *arguments)
+
+    def constant(self, values: np.ndarray) -> ir.Constant:
+        """Return a register with known elements."""
+        flat = np.ravel(values)
+        element = scalar_type(flat.dtype)
+        numbers = [float(x) if flat.dtype.kind == "f" else int(x) for x in flat]
+        if len(numbers) == 1:
+            return ir.Constant(element, numbers[0])
+        return ir.Constant(wide(element, len(numbers)), [ir.Constant(element, x) for x in numbers])
+
+    def splat(self, number: float, dtype: np.dtype, width: int) -> ir.Constant:
+        """Return a register of equal known elements."""
+        return self.constant(np.full(width, number, dtype))
+
+    def repeat(self, value: ir.Value, width: int) -> ir.Value:
+        """Return a register of one element that is repeated."""
+        if width == 1:
+            return value
+        kind = wide(value.type, width)
+        first = self.builder.insert_element(
+            ir.Constant(kind, ir.Undefined), value, ir.Constant(INDEX, 0)
+        )
+        return self._shuffled(first, first, [0] * width)
+
+    def element(self, value: ir.Value, index: int) -> ir.Value:
+        """Return an element of a register."""
+        if width_of(value) == 1:
+            return value
+        return self.builder.extract_element(value, ir.Constant(INDEX, index))
+
+    def rearranged(self, value: ir.Value, indices: Sequence[int | None]) -> ir.Value:
+        """Return a register of some elements of another one; None for any."""
+        if len(indices) == 1:
+            return self.element(value, indices[0] or 0)
+        if width_of(value) == 1:
+            return self.repeat(value, len(indices))
+        if list(indices) == list(range(width_of(value))):
+            return value
+        return self._shuffled(value, value, indices)
+
+    def chosen(self, one: ir.Value, other: ir.Value, from_other: Sequence[bool]) -> ir.Value:
+        """Return a register whose elements are from one of two with the same width."""
+        width = len(from_other)
+        if width == 1:
+            return other if from_other[0] else one
+        return self._shuffled(one, other, [i + width * own for i, own in enumerate(from_other)])
+
+    def _shuffled(self, one: ir.Value, other: ir.Value, indices: Sequence[int | None]) -> ir.Value:
+        word = ir.IntType(32)
+        parts = [ir.Constant(word, 0 if i is None else i) for i in indices]
+        mask = ir.Constant(ir.VectorType(word, len(parts)), parts)
+        return self.builder.shuffle_vector(one, other, mask)
+
+    def reserve(self, count: int, dtype: np.dtype) -> ir.Value:
+        """Return a pointer to memory of the function for so many elements."""
+        at_start = ir.IRBuilder(self._reserved)
+        array = at_start.alloca(ir.ArrayType(stored_type(dtype), max(count, 1)))
+        array.align = 64
+        return at_start.bitcast(array, stored_type(dtype).as_pointer())
+
+    def table(self, values: np.ndarray) -> ir.Value:
+        """Return a pointer to known elements."""
+        flat = np.ravel(values)
+        flat = flat.astype(np.int8) if flat.dtype == np.bool_ else flat
+        key = flat.dtype.str, flat.tobytes()
+        if key not in self._tables:
+            element = scalar_type(flat.dtype)
+            kind = ir.ArrayType(element, len(flat))
+            known = ir.GlobalVariable(self.module, kind, f"table{len(self._tables)}")
+            numbers = [float(x) if flat.dtype.kind == "f" else int(x) for x in flat]
+            known.initializer = ir.Constant(kind, [ir.Constant(element, x) for x in numbers])
+            known.global_constant, known.linkage, known.align = True, "internal", 64
+            at_start = ir.IRBuilder(self._reserved)
+            self._tables[key] = at_start.bitcast(known, element.as_pointer())
+        return self._tables[key]
+
+    def load(
+        self, pointer: ir.Value, index: ir.Value | int, dtype: np.dtype, width: int
+    ) -> ir.Value:
+        """Return elements in memory, from an index on."""
+        kind = wide(stored_type(dtype), width)
+        value = self.builder.load(self._place(pointer, index, kind), align=_size(dtype))
+        return self.builder.trunc(value, wide(ir.IntType(1), width)) if dtype == np.bool_ else value
+
+    def store(
+        self, value: ir.Value, pointer: ir.Value, index: ir.Value | int, dtype: np.dtype
+    ) -> None:
+        """Write elements into memory, from an index on."""
+        width = width_of(value)
+        kind = wide(stored_type(dtype), width)
+        if dtype == np.bool_:
+            value = self.builder.zext(value, kind)
+        self.builder.store(value, self._place(pointer, index, kind), align=_size(dtype))
+
+    def _place(self, pointer: ir.Value, index: ir.Value | int, kind: ir.Type) -> ir.Value:
+        place = self.builder.gep(pointer, [self.index(index)])
+        return self.builder.bitcast(place, kind.as_pointer())
+
+    def index(self, index: ir.Value | int) -> ir.Value:
+        """Return an index as a register."""
+        return ir.Constant(INDEX, index) if isinstance(index, int) else index
+
+    def copy(self, source: ir.Value, target: ir.Value, count: int, dtype: np.dtype) -> None:
+        """Copy elements from memory to memory."""
+        for start, width in self.blocks(count):
+            self.store(self.load(source, start, dtype, width), target, start, dtype)
+
+    def blocks(self, count: int) -> Iterator[tuple[ir.Value | int, int]]:
+        """Yield first index and width of blocks of a loop over elements, and of those left over.
+
+        The body of the ``for`` statement emits the body of the loop.
+        """
+        whole = count // BLOCK * BLOCK
+        if whole == BLOCK:
+            yield 0, BLOCK
+        elif whole:
+            with self.loop(whole // BLOCK) as step:
+                yield self.builder.mul(step, ir.Constant(INDEX, BLOCK)), BLOCK
+        if count > whole:
+            yield whole, count - whole
+
+    @contextmanager
+    def loop(self, count: ir.Value | int) -> Iterator[ir.Value]:
+        """Emit a loop around what is emitted inside; its value is the number of the pass."""
+        builder, function = self.builder, self.function
+        before = builder.block
+        head, body, after = (
+            function.append_basic_block(name) for name in ("head", "body", "after")
+        )
+        builder.branch(head)
+        builder.position_at_end(head)
+        step = builder.phi(INDEX)
+        step.add_incoming(ir.Constant(INDEX, 0), before)
+        builder.cbranch(builder.icmp_signed("<", step, self.index(count)), body, after)
+        builder.position_at_end(body)
+        yield step
+        step.add_incoming(builder.add(step, ir.Constant(INDEX, 1)), builder.block)
+        builder.branch(head)
+        builder.position_at_end(after)
+
+    def loop_while(self, condition: Callable[[], ir.Value], body: Callable[[], None]) -> None:
+        """Emit a loop that tests a flag before each pass."""
+        builder, function = self.builder, self.function
+        head, inside, after = (
+            function.append_basic_block(name) for name in ("head", "body", "after")
+        )
+        builder.branch(head)
+        builder.position_at_end(head)
+        builder.cbranch(condition(), inside, after)
+        builder.position_at_end(inside)
+        body()
+        builder.branch(head)
+        builder.position_at_end(after)
+
+
+def _size(dtype: np.dtype) -> int:
+    return dtype.itemsize
+
+
+def _mangled(kind: ir.Type) -> str:
+    if isinstance(kind, ir.VectorType):
+        return f"v{kind.count}{_mangled(kind.element)}"
+    if isinstance(kind, ir.IntType):
+        return f"i{kind.width}"
+    return "f64" if isinstance(kind, ir.DoubleType) else "f32"

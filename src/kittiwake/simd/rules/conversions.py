@@ -1,0 +1,110 @@
+"""Conversions between dtypes."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import llvmlite.ir as ir
+import numpy as np
+
+from kittiwake.simd.data_types import BYTES, INDEX, scalar_type, wide, width_of
+from kittiwake.simd.emitter import Emitter
+from kittiwake.simd.flattening import Equation
+from kittiwake.simd.translator import Rule, Translator
+from kittiwake.simd.values import Known, Register, Stored, Value
+
+
+def converted(emit: Emitter, dtype: np.dtype, target: np.dtype, value: ir.Value) -> ir.Value:
+    """Return elements in another dtype; numbers out of its range become its ends."""
+    builder, width = emit.builder, width_of(value)
+    kind = wide(scalar_type(target), width)
+    if dtype == target:
+        return value
+    zero = emit.splat(0, dtype, width)
+    if target == np.bool_:
+        if dtype.kind == "f":
+            return builder.fcmp_unordered("!=", value, zero)
+        return builder.icmp_unsigned("!=", value, zero)
+    if dtype.kind == "f" and target.kind == "f":
+        widens = target.itemsize > dtype.itemsize
+        return builder.fpext(value, kind) if widens else builder.fptrunc(value, kind)
+    if dtype.kind == "f":
+        name = "fptosi" if target.kind == "i" else "fptoui"
+        mangled = f"llvm.{name}.sat.{_suffix(target, width)}.{_suffix(dtype, width)}"
+        return emit.call(mangled, kind, value)
+    if target.kind == "f":
+        is_signed = dtype.kind == "i"
+        return builder.sitofp(value, kind) if is_signed else builder.uitofp(value, kind)
+    if target.itemsize < dtype.itemsize:
+        return builder.trunc(value, kind)
+    if dtype == np.bool_ or target.itemsize > dtype.itemsize:
+        return builder.sext(value, kind) if dtype.kind == "i" else builder.zext(value, kind)
+    return value
+
+
+def _suffix(dtype: np.dtype, width: int) -> str:
+    name = f"{'f' if dtype.kind == 'f' else 'i'}{8 * dtype.itemsize}"
+    return name if width == 1 else f"v{width}{name}"
+
+
+def _convert(
+    translator: Translator, equation: Equation, operands: Sequence[Value]
+) -> Sequence[Value]:
+    (operand,), (result,) = operands, equation.results
+    if isinstance(operand, Known) and operand.dtype.kind != "f":
+        return [Known(operand.elements.astype(result.dtype))]
+    if isinstance(operand, Known) and result.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            return [Known(operand.elements.astype(result.dtype))]
+    if operand.dtype == result.dtype:
+        return [operand]
+    function = partial(converted, translator.emit, operand.dtype, result.dtype)
+    return [translator.elementwise(function, result, operand)]
+
+
+def _bitcast(
+    translator: Translator, equation: Equation, operands: Sequence[Value]
+) -> Sequence[Value]:
+    """Read the same bits as another dtype; another size adds or takes a last axis."""
+    (operand,), (result,) = operands, equation.results
+    if isinstance(operand, Known):
+        raw = np.ascontiguousarray(operand.elements).tobytes()
+        return [Known(np.frombuffer(raw, result.dtype).reshape(result.shape))]
+    if isinstance(operand, Stored):
+        kind = scalar_type(result.dtype).as_pointer()
+        pointer = translator.emit.builder.bitcast(operand.pointer, kind)
+        return [Stored(pointer, result.shape, result.dtype)]
+    size = operand.size * operand.dtype.itemsize // result.dtype.itemsize
+    kind = wide(scalar_type(result.dtype), size)
+    return [
+        Register(translator.emit.builder.bitcast(operand.value, kind), result.shape, result.dtype)
+    ]
+
+
+def _reduce_precision(
+    translator: Translator, equation: Equation, operands: Sequence[Value]
+) -> Sequence[Value]:
+    (operand,) = operands
+    widest = {np.dtype(np.float32): (8, 23), np.dtype(np.float64): (11, 52)}[operand.dtype]
+    given = equation.params["exponent_bits"], equation.params["mantissa_bits"]
+    if given == widest:
+        return [operand]
+    if given == (8, 23):
+        single = np.dtype(np.float32)
+        emit = translator.emit
+
+        def rounded(value: ir.Value) -> ir.Value:
+            narrow = converted(emit, operand.dtype, single, value)
+            return converted(emit, single, operand.dtype, narrow)
+
+        return [translator.elementwise(rounded, equation.results[0], operand)]
+    message = f"reduce_precision to {given}"
+    raise NotImplementedError(message)
+
+
+CONVERSIONS: Mapping[str, Rule] = {
+    "convert_element_type": _convert,
+    "bitcast_convert_type": _bitcast,
+    "reduce_precision": _reduce_precision,
+}
+
+__all__ = ["BYTES", "CONVERSIONS", "INDEX", "converted"]

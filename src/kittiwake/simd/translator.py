@@ -1,0 +1,237 @@
+"""Translation of the equations of a flat program to instructions, value by value."""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import TypeAlias
+
+import llvmlite.ir as ir
+import numpy as np
+
+from kittiwake.simd.data_types import stored_type, width_of
+from kittiwake.simd.emitter import BLOCK, Emitter
+from kittiwake.simd.flattening import Constant, Equation, FlatProgram, Operand, Variable
+from kittiwake.simd.values import MAX_REGISTER_ELEMENTS, Known, Register, Stored, Value
+
+# returns the values of an equation's results
+Rule: TypeAlias = Callable[["Translator", Equation, Sequence[Value]], Sequence[Value]]
+# returns a register from registers of equal width
+Elementwise: TypeAlias = Callable[..., ir.Value]
+
+
+class Translator:
+    """Translator of programs into one function.
+
+    Attributes:
+        emit: emitter of its instructions.
+        rules: by the name of a primitive, how it is translated.
+    """
+
+    def __init__(self, emit: Emitter, rules: Mapping[str, Rule]) -> None:
+        self.emit, self.rules = emit, rules
+
+    def translate(self, program: FlatProgram, operands: Sequence[Value]) -> list[Value]:
+        """Emit a program and return its results."""
+        found: dict[Variable, Value] = dict(zip(program.inputs, operands, strict=True))
+
+        def read(operand: Operand) -> Value:
+            return Known(operand.elements) if isinstance(operand, Constant) else found[operand]
+
+        for equation in program.equations:
+            values = [read(operand) for operand in equation.operands]
+            results = self.rules[equation.primitive](self, equation, values)
+            found.update(zip(equation.results, results, strict=True))
+        return [read(output) for output in program.outputs]
+
+    def register(self, value: Value) -> ir.Value:
+        """Return all elements in a register."""
+        if isinstance(value, Known):
+            return self.emit.constant(value.elements)
+        if isinstance(value, Stored):
+            return self.emit.load(value.pointer, 0, value.dtype, value.size)
+        return value.value
+
+    def pointer(self, value: Value) -> ir.Value:
+        """Return a pointer to the elements, which may not be written."""
+        if isinstance(value, Known):
+            return self.emit.table(value.elements)
+        if isinstance(value, Stored):
+            return value.pointer
+        memory = self.emit.reserve(value.size, value.dtype)
+        self.emit.store(value.value, memory, 0, value.dtype)
+        return memory
+
+    def reserve(self, like: Variable) -> Stored:
+        """Return an array in memory whose elements have not been written."""
+        size = prod(like.shape)
+        return Stored(self.emit.reserve(size, like.dtype), like.shape, like.dtype)
+
+    def write(self, value: Value, pointer: ir.Value, start: ir.Value | int = 0) -> None:
+        """Write all elements into memory, from an index on."""
+        if not value.size:
+            return
+        if isinstance(value, Register) or value.size <= MAX_REGISTER_ELEMENTS:
+            self.emit.store(self.register(value), pointer, start, value.dtype)
+            return
+        target = pointer if start == 0 else self.emit.builder.gep(pointer, [self.emit.index(start)])
+        self.emit.copy(self.pointer(value), target, value.size, value.dtype)
+
+    def loaded(self, memory: Stored) -> Value:
+        """Return an array in memory as it is best used: in a register if it is small."""
+        if 0 < memory.size <= MAX_REGISTER_ELEMENTS:
+            return Register(self.register(memory), memory.shape, memory.dtype)
+        return memory
+
+    def filled(self, number: float, result: Variable) -> Value:
+        """Return an array of equal elements."""
+        return Known(np.full(result.shape, number, result.dtype))
+
+    def elementwise(self, function: Elementwise, result: Variable, *operands: Value) -> Value:
+        """Return the function of operands, element by element; a single element is repeated.
+
+        Args:
+            function: from registers of equal width to another one.
+            result: shape and dtype of the result.
+            operands: arrays of its shape, along whose axes of length one they are repeated.
+        """
+        size = prod(result.shape)
+        if size == 0:
+            return Known(np.zeros(result.shape, result.dtype))
+        operands = tuple(self._broadcast(one, result) for one in operands)
+        if size <= MAX_REGISTER_ELEMENTS:
+            registers = [self._repeated(self.register(one), size) for one in operands]
+            return Register(function(*registers), result.shape, result.dtype)
+        sources = [self.register(one) if one.size == 1 else self.pointer(one) for one in operands]
+        memory = self.reserve(result)
+        for start, width in self.emit.blocks(size):
+            registers = [
+                self.emit.repeat(source, width)
+                if one.size == 1
+                else self.emit.load(source, start, one.dtype, width)
+                for one, source in zip(operands, sources, strict=True)
+            ]
+            self.emit.store(function(*registers), memory.pointer, start, result.dtype)
+        return memory
+
+    def _broadcast(self, value: Value, result: Variable) -> Value:
+        """Return an operand with all elements of a result, or with one."""
+        if value.size in (1, prod(result.shape)):
+            return value
+        places = np.broadcast_to(np.arange(value.size).reshape(value.shape), result.shape)
+        return self.rearranged(places, Variable(result.shape, value.dtype), value)
+
+    def rearranged(self, indices: np.ndarray, result: Variable, *operands: Value) -> Value:
+        """Return an array whose elements are taken from the operands.
+
+        Args:
+            indices: for each element its index in the operands' elements, one after another.
+            result: shape and dtype of the result.
+            operands: arrays of its dtype.
+        """
+        flat = np.ravel(indices)
+        if all(isinstance(one, Known) for one in operands):
+            known = np.concatenate([np.ravel(one.elements) for one in operands])
+            return Known(known[flat].reshape(result.shape).astype(result.dtype))
+        if len(operands) == 1 and np.array_equal(flat, np.arange(operands[0].size)):
+            return reshaped(operands[0], result.shape)
+        if len(flat) <= MAX_REGISTER_ELEMENTS:
+            return Register(self._gathered(flat, operands), result.shape, result.dtype)
+        return self._gathered_in_memory(flat, result, operands)
+
+    def _gathered(self, indices: np.ndarray, operands: Sequence[Value]) -> ir.Value:
+        """Return a register of some elements of the operands."""
+        width, whole, start = len(indices), None, 0
+        for operand in operands:
+            own = (indices >= start) & (indices < start + operand.size)
+            if own.any():
+                part = self._picked(operand, np.where(own, indices - start, -1))
+                whole = part if whole is None else self.emit.chosen(whole, part, own.tolist())
+            start += operand.size
+        assert whole is not None and width_of(whole) == width
+        return whole
+
+    def _picked(self, operand: Value, indices: np.ndarray) -> ir.Value:
+        """Return a register of some elements of one operand; -1 for any."""
+        if not isinstance(operand, Stored):
+            picks = [None if index < 0 else int(index) for index in indices]
+            return self.emit.rearranged(self.register(operand), picks)
+        used = indices[indices >= 0]
+        first, last = int(used.min()), int(used.max())
+        if last - first < MAX_REGISTER_ELEMENTS:
+            loaded = self.emit.load(operand.pointer, first, operand.dtype, last - first + 1)
+            picks = [None if index < 0 else int(index) - first for index in indices]
+            return self.emit.rearranged(loaded, picks)
+        places = [
+            (place, self.emit.load(operand.pointer, int(index), operand.dtype, 1))
+            for place, index in enumerate(indices)
+            if index >= 0
+        ]
+        whole = self.emit.repeat(places[0][1], len(indices))
+        for place, value in places:
+            if len(indices) > 1:
+                at = ir.Constant(ir.IntType(64), place)
+                whole = self.emit.builder.insert_element(whole, value, at)
+        return whole
+
+    def _gathered_in_memory(
+        self, indices: np.ndarray, result: Variable, operands: Sequence[Value]
+    ) -> Value:
+        """Return an array in memory, copied run by run, or by a table of indices."""
+        memory = self.reserve(result)
+        runs = np.flatnonzero(np.diff(indices) != 1) + 1
+        starts = [0, *runs.tolist()]
+        ends = [*runs.tolist(), len(indices)]
+        edges = np.cumsum([0, *(one.size for one in operands)])
+        if len(operands) > 1 or len(starts) <= BLOCK:
+            for start, end in zip(starts, ends, strict=True):
+                self._copy_run(int(indices[start]), start, end, memory, operands, edges)
+            return memory
+        source, table = self.pointer(operands[0]), self.emit.table(indices.astype(np.int64))
+        with self.emit.loop(len(indices)) as step:
+            index = self.emit.load(table, step, np.dtype(np.int64), 1)
+            element = self.emit.load(source, index, result.dtype, 1)
+            self.emit.store(element, memory.pointer, step, result.dtype)
+        return memory
+
+    def _copy_run(
+        self,
+        first: int,
+        start: int,
+        end: int,
+        memory: Stored,
+        operands: Sequence[Value],
+        edges: np.ndarray,
+    ) -> None:
+        """Copy consecutive elements, which may be those of several operands."""
+        while start < end:
+            which = int(np.searchsorted(edges, first, "right")) - 1
+            operand, offset = operands[which], first - int(edges[which])
+            count = min(end - start, operand.size - offset)
+            part = Variable((count,), operand.dtype)
+            if count <= MAX_REGISTER_ELEMENTS:
+                piece = self.rearranged(np.arange(offset, offset + count), part, operand)
+                self.write(piece, memory.pointer, start)
+            else:
+                source = self._offset(self.pointer(operand), offset)
+                target = self._offset(memory.pointer, start)
+                self.emit.copy(source, target, count, operand.dtype)
+            first, start = first + count, start + count
+
+    def _offset(self, pointer: ir.Value, count: int) -> ir.Value:
+        return self.emit.builder.gep(pointer, [self.emit.index(count)]) if count else pointer
+
+    def _repeated(self, value: ir.Value, width: int) -> ir.Value:
+        return value if width_of(value) == width else self.emit.repeat(value, width)
+
+
+def reshaped(value: Value, shape: tuple[int, ...]) -> Value:
+    """Return the same elements in another shape."""
+    if isinstance(value, Known):
+        return Known(value.elements.reshape(shape))
+    if isinstance(value, Register):
+        return Register(value.value, shape, value.dtype)
+    return Stored(value.pointer, shape, value.dtype)
+
+
+def memory_type(value: Variable) -> ir.Type:
+    """Return the type of a pointer to the elements."""
+    return stored_type(value.dtype).as_pointer()

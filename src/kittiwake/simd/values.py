@@ -1,0 +1,63 @@
+"""Values of a program while it is translated: arrays that are known, in a register or in memory."""
+
+from dataclasses import dataclass
+from math import prod
+
+import llvmlite.ir as ir
+import numpy as np
+
+# arrays with more elements lie in memory
+MAX_REGISTER_ELEMENTS = 64
+
+
+@dataclass(frozen=True)
+class Known:
+    """An array whose elements are known while the program is translated."""
+
+    elements: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of its axes."""
+        return self.elements.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Type of its elements."""
+        return self.elements.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of its elements."""
+        return self.elements.size
+
+
+@dataclass(frozen=True)
+class Register:
+    """An array in one vector of LLVM, its last axis first; one element is no vector."""
+
+    value: ir.Value
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of its elements."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """An array in memory, in row-major order."""
+
+    pointer: ir.Value
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of its elements."""
+        return prod(self.shape)
+
+
+Value = Known | Register | Stored

@@ -1,0 +1,95 @@
+"""Engines fly alike, are chosen by name or by what they can compile, and share compiled functions."""
+
+import json
+
+import numpy as np
+import pytest
+
+import kittiwake as kw
+from kittiwake import simd
+from kittiwake.cli import main
+from kittiwake.core.errors import ScenarioError
+
+# a vehicle with process noise, one with blade elements and feet, vessels, and a mixed fleet
+SCENARIOS = ["hover-pelican", "hover-os4", "cruise-strider", "moving-deck"]
+# of sums in another order, amplified in a second of flight
+RELATIVE, ABSOLUTE = 1e-9, 1e-9
+
+
+def numbers(log):
+    return {name: log.tables[name].to_numpy() for name in log.names}
+
+
+@pytest.fixture
+def no_compiling(monkeypatch):
+    def refuse(*_arguments, **_options):
+        pytest.fail("something was compiled")
+
+    return lambda: monkeypatch.setattr(simd, "compile_jaxpr", refuse)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_both_engines_fly_alike(name):
+    logs = [kw.load(name, engine=engine).run(1.0) for engine in kw.ENGINES]
+    for vehicle, one in numbers(logs[0]).items():
+        other = numbers(logs[1])[vehicle]
+        np.testing.assert_allclose(one, other, rtol=RELATIVE, atol=ABSOLUTE)
+    assert logs[0].events == logs[1].events
+
+
+@pytest.mark.parametrize("engine", kw.ENGINES)
+def test_steps_and_a_run_have_equal_bits(engine):
+    simulation = kw.load("hover-pelican", engine=engine)
+    log = simulation.run(0.5)
+    simulation.reset()
+    for _ in range(round(0.5 * simulation.scenario.rate_hz)):
+        simulation.step()
+    for vehicle, rows in numbers(simulation.log()).items():
+        np.testing.assert_array_equal(rows, numbers(log)[vehicle])
+
+
+def test_the_summary_names_the_engine():
+    metrics = kw.load("hover-pelican").run(0.1).summary["metrics"]
+    assert metrics["engine"] == "simd"
+    assert "engine_reason" not in metrics
+
+
+def test_many_vehicles_fly_by_xla_and_the_summary_says_why():
+    metrics = kw.load("hover-pelican", {"vehicles.pelican.count": 17}).run(0.1).summary["metrics"]
+    assert metrics["engine"] == "xla"
+    assert metrics["engine_reason"] == "it has more than 16 vehicles"
+
+
+def test_an_unknown_engine_is_refused():
+    with pytest.raises(ScenarioError, match="there is no engine 'simt'.*simd"):
+        kw.load("hover-pelican", engine="simt")
+
+
+def test_other_numbers_compile_nothing(no_compiling):
+    kw.load("hover-pelican").run(0.1)
+    no_compiling()
+    changes = {
+        "vehicles.pelican.start.position_world_m": [0.0, 0.0, 5.0],
+        "vehicles.pelican.controller": {"type": "position", "natural_frequency_radps": 2.0},
+        "world.gravity_mps2": 9.7,
+    }
+    kw.load("hover-pelican", changes, engine=None).run(0.1)
+
+
+def test_gains_are_changed_without_compiling(no_compiling):
+    simulation = kw.load("hover-pelican")
+    before = simulation.run(1.0)
+    no_compiling()
+    simulation.set_gains("pelican", "position", natural_frequency_radps=2.5)
+    after = simulation.run(1.0)
+    assert (numbers(before)["pelican"] != numbers(after)["pelican"]).any()
+
+
+@pytest.mark.parametrize("engine", kw.ENGINES)
+def test_the_command_line_flies_by_an_engine(engine, tmp_path, capsys):
+    out = tmp_path / "run"
+    arguments = ["run", "hover-pelican", "--duration", "0.1", "--out", str(out)]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--engine", engine])
+    assert ended.value.code == 0, capsys.readouterr()
+    assert json.loads((out / "summary.json").read_text())["metrics"]["engine"] == engine
