@@ -13,7 +13,7 @@ from kittiwake.simd.code_generation import MachineCode
 from kittiwake.simd.data_types import BYTES, INDEX, stored_type
 from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import FlatProgram, Operand, Variable, flatten
-from kittiwake.simd.rules import RULES
+from kittiwake.simd.rules import ELEMENTWISE, RULES
 from kittiwake.simd.support import UnsupportedError, missing_rules
 from kittiwake.simd.translator import Translator
 from kittiwake.simd.values import MAX_REGISTER_ELEMENTS, Register, Stored, Value
@@ -148,7 +148,7 @@ def _module(program: FlatProgram) -> ir.Module:
     module = ir.Module("kernel")
     step = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTERS, POINTERS]), "step")
     emit = Emitter(module, step)
-    translator = Translator(emit, RULES)
+    translator = Translator(emit, RULES, ELEMENTWISE)
     arguments: list[Value] = []
     for index, one in enumerate(program.inputs):
         pointer = _pointer(emit.builder, step.args[0], index, stored_type(one.dtype))

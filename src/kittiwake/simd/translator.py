@@ -1,15 +1,17 @@
 """Translation of the equations of a flat program to instructions, value by value."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
 import llvmlite.ir as ir
 import numpy as np
 
-from kittiwake.simd.data_types import stored_type, width_of
+from kittiwake.simd.data_types import width_of
 from kittiwake.simd.emitter import BLOCK, Emitter
 from kittiwake.simd.flattening import Constant, Equation, FlatProgram, Operand, Variable
+from kittiwake.simd.fusion import Group, scheduled
 from kittiwake.simd.values import MAX_REGISTER_ELEMENTS, Known, Register, Stored, Value
 
 # returns the values of an equation's results
@@ -26,21 +28,64 @@ class Translator:
         rules: by the name of a primitive, how it is translated.
     """
 
-    def __init__(self, emit: Emitter, rules: Mapping[str, Rule]) -> None:
-        self.emit, self.rules = emit, rules
+    def __init__(
+        self, emit: Emitter, rules: Mapping[str, Rule], elementwise: frozenset[str]
+    ) -> None:
+        """Prepare to translate; ``elementwise`` names the primitives that may share loops."""
+        self.emit, self.rules, self._elementwise = emit, rules, elementwise
 
     def translate(self, program: FlatProgram, operands: Sequence[Value]) -> list[Value]:
         """Emit a program and return its results."""
-        found: dict[Variable, Value] = dict(zip(program.inputs, operands, strict=True))
+        found: dict[Operand, Value] = dict(zip(program.inputs, operands, strict=True))
 
         def read(operand: Operand) -> Value:
             return Known(operand.elements) if isinstance(operand, Constant) else found[operand]
 
-        for equation in program.equations:
-            values = [read(operand) for operand in equation.operands]
-            results = self.rules[equation.primitive](self, equation, values)
-            found.update(zip(equation.results, results, strict=True))
+        for part in scheduled(program, self._elementwise):
+            if isinstance(part, Group):
+                found.update(self._looped(part, read))
+            else:
+                values = [read(operand) for operand in part.operands]
+                results = self.rules[part.primitive](self, part, values)
+                found.update(zip(part.results, results, strict=True))
         return [read(output) for output in program.outputs]
+
+    def _looped(self, group: Group, read: Callable[[Operand], Value]) -> dict[Operand, Value]:
+        """Emit the loop of a group and return its results."""
+        inside = {result for equation in group.equations for result in equation.results}
+        whole = Variable(group.shape, np.dtype(bool))
+        outside = {
+            operand: _uniform(self._broadcast(read(operand), whole))
+            for equation in group.equations
+            for operand in equation.operands
+            if operand not in inside
+        }
+        pointers = {
+            operand: self.pointer(value) for operand, value in outside.items() if value.size > 1
+        }
+        memory = {result: self.reserve(result) for result in group.results}
+        for start, width in self.emit.blocks(prod(group.shape)):
+            block: dict[Operand, Value] = {}
+            for operand, value in outside.items():
+                block[operand] = (
+                    reshaped(value, (1,))
+                    if value.size == 1
+                    else Register(
+                        self.emit.load(pointers[operand], start, value.dtype, width),
+                        (width,),
+                        value.dtype,
+                    )
+                )
+            for equation in group.equations:
+                parts = [Variable((width,), result.dtype) for result in equation.results]
+                own = replace(equation, results=tuple(parts))
+                values = [block[operand] for operand in equation.operands]
+                results = self.rules[equation.primitive](self, own, values)
+                block.update(zip(equation.results, results, strict=True))
+            for result, place in memory.items():
+                register = self._repeated(self.register(block[result]), width)
+                self.emit.store(register, place.pointer, start, result.dtype)
+        return memory
 
     def register(self, value: Value) -> ir.Value:
         """Return all elements in a register."""
@@ -232,6 +277,11 @@ def reshaped(value: Value, shape: tuple[int, ...]) -> Value:
     return Stored(value.pointer, shape, value.dtype)
 
 
-def memory_type(value: Variable) -> ir.Type:
-    """Return the type of a pointer to the elements."""
-    return stored_type(value.dtype).as_pointer()
+def _uniform(value: Value) -> Value:
+    """Return one element where all are known to be equal."""
+    if not isinstance(value, Known) or value.size < 2:
+        return value
+    flat = value.elements.ravel()
+    # as bytes, which tell zeros apart and know equal numbers that are none
+    first = flat[:1].tobytes()
+    return Known(flat[:1]) if flat.tobytes() == first * len(flat) else value

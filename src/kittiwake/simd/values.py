@@ -7,7 +7,7 @@ import llvmlite.ir as ir
 import numpy as np
 
 # arrays with more elements lie in memory
-MAX_REGISTER_ELEMENTS = 64
+MAX_REGISTER_ELEMENTS = 32
 
 
 @dataclass(frozen=True)

@@ -24,3 +24,6 @@ RULES: Mapping[str, Rule] = {
     **RANDOM,
     **CONTROL_FLOW,
 }
+
+# primitives that work element by element, and may share a loop
+ELEMENTWISE = frozenset(ARITHMETIC) | {"convert_element_type"}

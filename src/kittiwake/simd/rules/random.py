@@ -94,24 +94,23 @@ def _fold_in(
 ) -> Sequence[Value]:
     keys, data = operands
     emit, (result,) = translator.emit, equation.results
-    count = prod(result.shape[:-1])
+    shape = result.shape[:-1]
+    count = prod(shape)
 
     def as_word(value: ir.Value) -> ir.Value:
         return converted(emit, data.dtype, WORD, value)
 
-    low = translator.elementwise(as_word, Variable(data.shape, WORD), data)
-    low = translator.rearranged(
-        np.broadcast_to(np.arange(low.size), (count, 1))
-        if low.size == 1
-        else np.arange(count).reshape(count, 1),
-        Variable((count, 1), WORD),
-        low,
-    )
+    words = translator.elementwise(as_word, Variable(data.shape, WORD), data)
+    low = translator.rearranged(_repeated(data.shape, shape), Variable((count, 1), WORD), words)
     high = Known(np.zeros((count, 1), WORD))
-    if keys.size // 2 != count:
-        places = np.broadcast_to(np.arange(2), (count, 2))
-        keys = translator.rearranged(places, Variable((count, 2), WORD), keys)
+    places = 2 * _repeated(keys.shape[:-1], shape).reshape(count, 1) + np.arange(2)
+    keys = translator.rearranged(places, Variable((count, 2), WORD), keys)
     return [_paired(translator, _drawn(translator, keys, [high, low]), result)]
+
+
+def _repeated(shape: tuple[int, ...], result: tuple[int, ...]) -> np.ndarray:
+    """Return for each element of a result the index of the element that is repeated there."""
+    return np.broadcast_to(np.arange(prod(shape)).reshape(shape), result).ravel()
 
 
 def _split(
