@@ -120,7 +120,7 @@ class FleetFunctions:
 
     def step_alone(self) -> CompiledStep:
         """Return the step without outputs."""
-        return self._compiled_step("alone", lambda snapshots: ())
+        return self._compiled_step("alone", lambda _snapshots: ())
 
     def recorded_step(self, keep: Keep | None = None) -> CompiledStep:
         """Return the step whose outputs are each group's rows, and then values to keep of each."""

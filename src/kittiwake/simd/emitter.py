@@ -1,6 +1,6 @@
 """Emission of instructions of LLVM: constants, vectors, memory and loops."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 
 import llvmlite.ir as ir
@@ -126,7 +126,7 @@ class Emitter:
     ) -> ir.Value:
         """Return elements in memory, from an index on."""
         kind = wide(stored_type(dtype), width)
-        value = self.builder.load(self._place(pointer, index, kind), align=_size(dtype))
+        value = self.builder.load(self._place(pointer, index, kind), align=dtype.itemsize)
         return self.builder.trunc(value, wide(ir.IntType(1), width)) if dtype == np.bool_ else value
 
     def store(
@@ -137,7 +137,7 @@ class Emitter:
         kind = wide(stored_type(dtype), width)
         if dtype == np.bool_:
             value = self.builder.zext(value, kind)
-        self.builder.store(value, self._place(pointer, index, kind), align=_size(dtype))
+        self.builder.store(value, self._place(pointer, index, kind), align=dtype.itemsize)
 
     def _place(self, pointer: ir.Value, index: ir.Value | int, kind: ir.Type) -> ir.Value:
         place = self.builder.gep(pointer, [self.index(index)])
@@ -167,7 +167,7 @@ class Emitter:
             yield whole, count - whole
 
     @contextmanager
-    def loop(self, count: ir.Value | int) -> Iterator[ir.Value]:
+    def loop(self, count: ir.Value | int) -> Generator[ir.Value]:
         """Emit a loop around what is emitted inside; its value is the number of the pass."""
         builder, function = self.builder, self.function
         before = builder.block
@@ -198,10 +198,6 @@ class Emitter:
         body()
         builder.branch(head)
         builder.position_at_end(after)
-
-
-def _size(dtype: np.dtype) -> int:
-    return dtype.itemsize
 
 
 def _mangled(kind: ir.Type) -> str:

@@ -12,7 +12,14 @@ from kittiwake.simd.data_types import width_of
 from kittiwake.simd.emitter import BLOCK, Emitter
 from kittiwake.simd.flattening import Constant, Equation, FlatProgram, Operand, Variable
 from kittiwake.simd.fusion import Group, scheduled
-from kittiwake.simd.values import MAX_REGISTER_ELEMENTS, Known, Register, Stored, Value
+from kittiwake.simd.values import (
+    MAX_REGISTER_ELEMENTS,
+    Known,
+    Register,
+    Stored,
+    Value,
+    known_elements,
+)
 
 # returns the values of an equation's results
 Rule: TypeAlias = Callable[["Translator", Equation, Sequence[Value]], Sequence[Value]]
@@ -50,7 +57,7 @@ class Translator:
                 found.update(zip(part.results, results, strict=True))
         return [read(output) for output in program.outputs]
 
-    def _looped(self, group: Group, read: Callable[[Operand], Value]) -> dict[Operand, Value]:
+    def _looped(self, group: Group, read: Callable[[Operand], Value]) -> Mapping[Operand, Value]:
         """Emit the loop of a group and return its results."""
         inside = {result for equation in group.equations for result in equation.results}
         whole = Variable(group.shape, np.dtype(bool))
@@ -63,7 +70,7 @@ class Translator:
         pointers = {
             operand: self.pointer(value) for operand, value in outside.items() if value.size > 1
         }
-        memory = {result: self.reserve(result) for result in group.results}
+        memory: dict[Operand, Stored] = {result: self.reserve(result) for result in group.results}
         for start, width in self.emit.blocks(prod(group.shape)):
             block: dict[Operand, Value] = {}
             for operand, value in outside.items():
@@ -84,7 +91,7 @@ class Translator:
                 block.update(zip(equation.results, results, strict=True))
             for result, place in memory.items():
                 register = self._repeated(self.register(block[result]), width)
-                self.emit.store(register, place.pointer, start, result.dtype)
+                self.emit.store(register, place.pointer, start, place.dtype)
         return memory
 
     def register(self, value: Value) -> ir.Value:
@@ -173,9 +180,10 @@ class Translator:
             operands: arrays of its dtype.
         """
         flat = np.ravel(indices)
-        if all(isinstance(one, Known) for one in operands):
-            known = np.concatenate([np.ravel(one.elements) for one in operands])
-            return Known(known[flat].reshape(result.shape).astype(result.dtype))
+        known = known_elements(operands)
+        if known is not None:
+            elements = np.concatenate([each.ravel() for each in known])
+            return Known(elements[flat].reshape(result.shape).astype(result.dtype))
         if len(operands) == 1 and np.array_equal(flat, np.arange(operands[0].size)):
             return reshaped(operands[0], result.shape)
         if len(flat) <= MAX_REGISTER_ELEMENTS:
@@ -184,14 +192,14 @@ class Translator:
 
     def _gathered(self, indices: np.ndarray, operands: Sequence[Value]) -> ir.Value:
         """Return a register of some elements of the operands."""
-        width, whole, start = len(indices), None, 0
+        whole, start = None, 0
         for operand in operands:
             own = (indices >= start) & (indices < start + operand.size)
             if own.any():
                 part = self._picked(operand, np.where(own, indices - start, -1))
                 whole = part if whole is None else self.emit.chosen(whole, part, own.tolist())
             start += operand.size
-        assert whole is not None and width_of(whole) == width
+        assert whole is not None, "each element is of one of the operands"
         return whole
 
     def _picked(self, operand: Value, indices: np.ndarray) -> ir.Value:

@@ -1,5 +1,6 @@
 """Values of a program while it is translated: arrays that are known, in a register or in memory."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -61,3 +62,9 @@ class Stored:
 
 
 Value = Known | Register | Stored
+
+
+def known_elements(values: Sequence[Value]) -> list[np.ndarray] | None:
+    """Return the elements of all arrays; None unless all are known."""
+    known = [value.elements for value in values if isinstance(value, Known)]
+    return known if len(known) == len(values) else None

@@ -6,12 +6,12 @@ from functools import partial
 import llvmlite.ir as ir
 import numpy as np
 
-from kittiwake.simd.data_types import scalar_type, wide, width_of
+from kittiwake.simd.data_types import width_of
 from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import Equation, Variable
 from kittiwake.simd.functions import FUNCTIONS
 from kittiwake.simd.translator import Rule, Translator
-from kittiwake.simd.values import Known, Value
+from kittiwake.simd.values import Known, Value, known_elements
 
 # from emitter, dtype of the operands and registers
 Operation = Callable[..., ir.Value]
@@ -47,10 +47,11 @@ def operation_rule(operation: Operation) -> Rule:
     ) -> Sequence[Value]:
         (result,) = equation.results
         fold = FOLDED.get(equation.primitive)
-        if fold is not None and all(isinstance(one, Known) for one in operands):
+        known = known_elements(operands)
+        if fold is not None and known is not None:
             with np.errstate(all="ignore"):
-                known = fold(*(one.elements for one in operands))
-            return [Known(np.asarray(known, result.dtype).reshape(result.shape))]
+                folded = np.asarray(fold(*known), result.dtype)
+            return [Known(np.broadcast_to(folded, result.shape))]
         simple = _simplified(equation.primitive, operands)
         if simple is not None and simple.shape == result.shape:
             return [simple]
@@ -61,27 +62,27 @@ def operation_rule(operation: Operation) -> Rule:
 
 
 def _simplified(name: str, operands: Sequence[Value]) -> Value | None:
-    """Return the operand that equals the result, to the bit; None if there is none."""
-    for index, other in enumerate(operands[::-1][:2]):
-        if not isinstance(other, Known) or len(operands) != 2:
-            continue
-        is_first = index == 1
-        numbers = other.elements
-        if numbers.dtype.kind != "f" or not numbers.size:
-            continue
-        is_one = bool((numbers == 1).all())
-        # x - 0 = x, and x + -0 = x, but -0 + 0 = 0
-        is_zero = bool((numbers == 0).all())
-        is_negative = bool(np.signbit(numbers).all())
-        if name == "mul" and is_one:
-            return operands[1 - (0 if is_first else 1)]
-        if name == "div" and is_one and not is_first:
-            return operands[0]
-        if name == "add" and is_zero and is_negative:
-            return operands[1 if is_first else 0]
-        if name == "sub" and is_zero and not np.signbit(numbers).any() and not is_first:
-            return operands[0]
-    return None
+    """Return the operand that equals the result to the bit; None if there is none.
+
+    x * 1, x / 1, x + -0 and x - 0 are x; -0 + 0 is not.
+    """
+    if len(operands) != 2:
+        return None
+    one, other = operands
+    neutral = {"mul": 1.0, "div": 1.0, "add": -0.0, "sub": 0.0}.get(name)
+    if neutral is None:
+        return None
+    if _is_everywhere(other, neutral):
+        return one
+    return other if name in ("mul", "add") and _is_everywhere(one, neutral) else None
+
+
+def _is_everywhere(value: Value, number: float) -> bool:
+    """Return True if all elements are known to be a floating-point number, its sign included."""
+    if not isinstance(value, Known) or value.dtype.kind != "f":
+        return False
+    elements = value.elements
+    return bool((elements == number).all() and (np.signbit(elements) == np.signbit(number)).all())
 
 
 def _binary(for_floats: str, for_integers: str) -> Operation:
@@ -179,7 +180,7 @@ def _sign(emit: Emitter, dtype: np.dtype, value: ir.Value) -> ir.Value:
     zero, one = emit.splat(0, dtype, width), emit.splat(1, dtype, width)
     if dtype.kind == "f":
         # zeros and what is not a number stay as they are
-        is_other = builder.fcmp_unordered("ueq" if False else "==", value, zero)
+        is_other = builder.fcmp_unordered("==", value, zero)
         return builder.select(is_other, value, emit.intrinsic("copysign", one, value))
     is_positive = builder.zext(builder.icmp_unsigned("!=", value, zero), value.type)
     if dtype.kind == "u":
@@ -194,7 +195,7 @@ def _is_finite(emit: Emitter, dtype: np.dtype, value: ir.Value) -> ir.Value:
 
 
 def _intrinsic(name: str) -> Operation:
-    return lambda emit, dtype, *values: emit.intrinsic(name, *values)
+    return lambda emit, _dtype, *values: emit.intrinsic(name, *values)
 
 
 def _square(emit: Emitter, dtype: np.dtype, value: ir.Value) -> ir.Value:
@@ -307,7 +308,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "and": _binary("and_", "and_"),
     "or": _binary("or_", "or_"),
     "xor": _binary("xor", "xor"),
-    "not": lambda emit, dtype, value: emit.builder.not_(value),
+    "not": lambda emit, _dtype, value: emit.builder.not_(value),
     "min": _extreme("<"),
     "max": _extreme(">"),
     **{name: _comparison(sign) for name, sign in COMPARISONS.items()},
@@ -336,5 +337,3 @@ ARITHMETIC: Mapping[str, Rule] = {
     "select_n": _select,
     "clamp": _clamp_rule,
 }
-
-__all__ = ["ARITHMETIC", "OPERATIONS", "divided", "operation_rule", "power", "scalar_type", "wide"]

@@ -97,19 +97,19 @@ def _split(
 
 ARRAYS: Mapping[str, Rule] = {
     "broadcast_in_dim": _moving(_broadcast),
-    "reshape": _moving(lambda operands, params, shape: operands[0].reshape(shape)),
-    "squeeze": _moving(lambda operands, params, shape: operands[0].reshape(shape)),
-    "expand_dims": _moving(lambda operands, params, shape: operands[0].reshape(shape)),
+    "reshape": _moving(lambda operands, _params, shape: operands[0].reshape(shape)),
+    "squeeze": _moving(lambda operands, _params, shape: operands[0].reshape(shape)),
+    "expand_dims": _moving(lambda operands, _params, shape: operands[0].reshape(shape)),
     "transpose": _moving(
-        lambda operands, params, shape: operands[0].transpose(params["permutation"])
+        lambda operands, params, _shape: operands[0].transpose(params["permutation"])
     ),
     "slice": _moving(_slice),
-    "rev": _moving(lambda operands, params, shape: np.flip(operands[0], params["dimensions"])),
+    "rev": _moving(lambda operands, params, _shape: np.flip(operands[0], params["dimensions"])),
     "concatenate": _moving(
-        lambda operands, params, shape: np.concatenate(operands, params["dimension"])
+        lambda operands, params, _shape: np.concatenate(operands, params["dimension"])
     ),
-    "stack": _moving(lambda operands, params, shape: np.stack(operands, params["axis"])),
-    "tile": _moving(lambda operands, params, shape: np.tile(operands[0], params["reps"])),
+    "stack": _moving(lambda operands, params, _shape: np.stack(operands, params["axis"])),
+    "tile": _moving(lambda operands, params, _shape: np.tile(operands[0], params["reps"])),
     "pad": _moving(_pad),
     "iota": _iota,
     "split": _split,

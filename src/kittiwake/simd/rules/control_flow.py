@@ -129,10 +129,17 @@ def _copied(translator: Translator, value: Stored) -> Stored:
     return memory
 
 
+def _platform_index(
+    translator: Translator, equation: Equation, operands: Sequence[Value]
+) -> Sequence[Value]:
+    """Return the first platform, which is the processor."""
+    del translator, equation, operands
+    return [Known(np.asarray(0, np.int32))]
+
+
 CONTROL_FLOW: Mapping[str, Rule] = {
     "cond": _cond,
     "while": _while,
     "scan": _scan,
-    # a translated program is for the processor, which is the first platform
-    "platform_index": lambda translator, equation, operands: [Known(np.asarray(0, np.int32))],
+    "platform_index": _platform_index,
 }

@@ -6,7 +6,7 @@ from functools import partial
 import llvmlite.ir as ir
 import numpy as np
 
-from kittiwake.simd.data_types import BYTES, INDEX, scalar_type, wide, width_of
+from kittiwake.simd.data_types import scalar_type, wide, width_of
 from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import Equation
 from kittiwake.simd.translator import Rule, Translator
@@ -15,30 +15,33 @@ from kittiwake.simd.values import Known, Register, Stored, Value
 
 def converted(emit: Emitter, dtype: np.dtype, target: np.dtype, value: ir.Value) -> ir.Value:
     """Return elements in another dtype; numbers out of its range become its ends."""
-    builder, width = emit.builder, width_of(value)
-    kind = wide(scalar_type(target), width)
     if dtype == target:
         return value
-    zero = emit.splat(0, dtype, width)
     if target == np.bool_:
-        if dtype.kind == "f":
-            return builder.fcmp_unordered("!=", value, zero)
-        return builder.icmp_unsigned("!=", value, zero)
-    if dtype.kind == "f" and target.kind == "f":
-        widens = target.itemsize > dtype.itemsize
-        return builder.fpext(value, kind) if widens else builder.fptrunc(value, kind)
+        zero = emit.splat(0, dtype, width_of(value))
+        compare = emit.builder.icmp_unsigned if dtype.kind != "f" else emit.builder.fcmp_unordered
+        return compare("!=", value, zero)
+    kind = wide(scalar_type(target), width_of(value))
     if dtype.kind == "f":
-        name = "fptosi" if target.kind == "i" else "fptoui"
-        mangled = f"llvm.{name}.sat.{_suffix(target, width)}.{_suffix(dtype, width)}"
-        return emit.call(mangled, kind, value)
+        return _from_floats(emit, dtype, target, value, kind)
     if target.kind == "f":
-        is_signed = dtype.kind == "i"
-        return builder.sitofp(value, kind) if is_signed else builder.uitofp(value, kind)
-    if target.itemsize < dtype.itemsize:
-        return builder.trunc(value, kind)
+        convert = emit.builder.sitofp if dtype.kind == "i" else emit.builder.uitofp
+        return convert(value, kind)
     if dtype == np.bool_ or target.itemsize > dtype.itemsize:
-        return builder.sext(value, kind) if dtype.kind == "i" else builder.zext(value, kind)
-    return value
+        extend = emit.builder.sext if dtype.kind == "i" else emit.builder.zext
+        return extend(value, kind)
+    return emit.builder.trunc(value, kind) if target.itemsize < dtype.itemsize else value
+
+
+def _from_floats(
+    emit: Emitter, dtype: np.dtype, target: np.dtype, value: ir.Value, kind: ir.Type
+) -> ir.Value:
+    if target.kind == "f":
+        widens = target.itemsize > dtype.itemsize
+        return emit.builder.fpext(value, kind) if widens else emit.builder.fptrunc(value, kind)
+    name, width = "fptosi" if target.kind == "i" else "fptoui", width_of(value)
+    mangled = f"llvm.{name}.sat.{_suffix(target, width)}.{_suffix(dtype, width)}"
+    return emit.call(mangled, kind, value)
 
 
 def _suffix(dtype: np.dtype, width: int) -> str:
@@ -106,5 +109,3 @@ CONVERSIONS: Mapping[str, Rule] = {
     "bitcast_convert_type": _bitcast,
     "reduce_precision": _reduce_precision,
 }
-
-__all__ = ["BYTES", "CONVERSIONS", "INDEX", "converted"]

@@ -13,7 +13,7 @@ from kittiwake.simd.flattening import Equation, Variable
 from kittiwake.simd.rules.arithmetic import OPERATIONS
 from kittiwake.simd.rules.conversions import converted
 from kittiwake.simd.translator import Rule, Translator, reshaped
-from kittiwake.simd.values import Known, Stored, Value
+from kittiwake.simd.values import Known, Stored, Value, known_elements
 
 # more windows are a loop
 MAX_UNROLLED = 16
@@ -70,7 +70,7 @@ class Windows:
             for each in (self.limits, [self.strides[axis] for axis in self.axes])
         )
         places = indices.astype(int)
-        inside = ((places >= 0) & (places <= limits)).all(axis=1)
+        inside = np.all((places >= 0) & (places <= limits), axis=1)
         if self.clamps:
             places, inside = np.clip(places, 0, limits), np.ones(len(places), bool)
         return places @ strides + self.batch_offsets(), inside
@@ -298,8 +298,9 @@ def _scattered(
 
 def _start_vector(translator: Translator, starts: Sequence[Value]) -> Value:
     """Return scalar places as one index vector."""
-    if all(isinstance(start, Known) for start in starts):
-        return Known(np.asarray([[int(start.elements) for start in starts]], INDEX_DTYPE))
+    known = known_elements(starts)
+    if known is not None:
+        return Known(np.asarray([known], INDEX_DTYPE))
     emit = translator.emit
     wide = [
         translator.elementwise(
