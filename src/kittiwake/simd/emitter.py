@@ -7,7 +7,10 @@ import llvmlite.ir as ir
 import numpy as np
 
 from kittiwake.simd.data_types import INDEX, scalar_type, stored_type, wide, width_of
+from kittiwake.simd.workspace import ALIGNMENT, Workspace
 
+# more lie in the workspace
+MAX_STACK_BYTES = 512
 # elements that a loop over memory takes at once
 BLOCK = 8
 
@@ -18,6 +21,8 @@ class Emitter:
     Attributes:
         module: the module.
         builder: where the next instruction goes.
+        workspace: places in the memory that the last argument of the function points to.
+        reservations: what was reserved there.
     """
 
     def __init__(self, module: ir.Module, function: ir.Function) -> None:
@@ -26,6 +31,9 @@ class Emitter:
         self._reserved = function.append_basic_block("reserved")
         self._body = function.append_basic_block("body")
         self.builder = ir.IRBuilder(self._body)
+        self.workspace = Workspace()
+        # pointer and place of each, None once it is released
+        self.reservations: list[tuple[ir.Value, int] | None] = []
         self._intrinsics: dict[str, ir.Function] = {}
         self._tables: dict[tuple[str, bytes], ir.Value] = {}
 
@@ -99,11 +107,24 @@ class Emitter:
         return self.builder.shuffle_vector(one, other, mask)
 
     def reserve(self, count: int, dtype: np.dtype) -> ir.Value:
-        """Return a pointer to memory of the function for so many elements."""
-        at_start = ir.IRBuilder(self._reserved)
-        array = at_start.alloca(ir.ArrayType(stored_type(dtype), max(count, 1)))
-        array.align = 64
-        return at_start.bitcast(array, stored_type(dtype).as_pointer())
+        """Return a pointer to memory for so many elements."""
+        at_start, kind = ir.IRBuilder(self._reserved), stored_type(dtype).as_pointer()
+        if count * dtype.itemsize <= MAX_STACK_BYTES:
+            array = at_start.alloca(ir.ArrayType(stored_type(dtype), max(count, 1)))
+            array.align = ALIGNMENT
+            return at_start.bitcast(array, kind)
+        place = self.workspace.reserve(count * dtype.itemsize)
+        pointer = at_start.gep(self.function.args[-1], [ir.Constant(INDEX, place)])
+        memory = at_start.bitcast(pointer, kind)
+        self.reservations.append((memory, place))
+        return memory
+
+    def release(self, number: int) -> None:
+        """Let others use a reservation, by its number; what is released already stays so."""
+        reservation = self.reservations[number]
+        if reservation is not None:
+            self.workspace.release(reservation[1])
+            self.reservations[number] = None
 
     def table(self, values: np.ndarray) -> ir.Value:
         """Return a pointer to known elements."""

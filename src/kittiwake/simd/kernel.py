@@ -17,8 +17,10 @@ from kittiwake.simd.rules import ELEMENTWISE, RULES
 from kittiwake.simd.support import UnsupportedError, missing_rules
 from kittiwake.simd.translator import Translator
 from kittiwake.simd.values import MAX_REGISTER_ELEMENTS, Register, Stored, Value
+from kittiwake.simd.workspace import ALIGNMENT
 
 POINTERS = BYTES.as_pointer()
+POINTER_TYPES = [ctypes.c_void_p] * 3
 
 
 class Kernel:
@@ -38,15 +40,14 @@ class Kernel:
             tuple(jax.ShapeDtypeStruct(one.shape, one.dtype) for one in form)
             for form in (program.inputs, [_form(output) for output in program.outputs])
         )
-        self._code = MachineCode(_module(program))
+        module, self._workspace_bytes = _module(program)
+        self._code = MachineCode(module)
         self.code_bytes = self._code.code_bytes
         self.equations = sum(1 for _ in program.walk())
-        self._call = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(
-            self._code.address("step")
-        )
-        self._repeat = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 4)(
-            self._code.address("repeat")
-        )
+        self._call = ctypes.PYFUNCTYPE(None, *POINTER_TYPES)(self._code.address("step"))
+        self._repeat = ctypes.CFUNCTYPE(
+            None, *POINTER_TYPES, *[ctypes.c_int64] * 4, ctypes.c_void_p
+        )(self._code.address("repeat"))
         self.compile_s = time.perf_counter() - began
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
@@ -105,29 +106,38 @@ class Kernel:
         sizes += [output[0].nbytes for output in outputs[carried:]]
         tables = _addresses(inputs), _addresses(outputs), np.asarray(sizes, np.int64)
         lengths = count, len(inputs) - carried, carried, len(outputs)
-        self._repeat(*(table.ctypes.data for table in tables), *lengths)
+        workspace = self.workspace()
+        places = [table.ctypes.data for table in tables]
+        self._repeat(*places, *lengths, workspace.ctypes.data)
+
+    def workspace(self) -> np.ndarray:
+        """Return memory for a call; calls at the same time need one each."""
+        whole = np.empty(self._workspace_bytes + ALIGNMENT, np.uint8)
+        return whole[-whole.ctypes.data % ALIGNMENT :]
 
 
 class BoundCall:
     """A kernel with its arguments and results, which live as long as it does."""
 
-    __slots__ = ("_arrays", "_call", "_inputs", "_kernel", "_outputs")
+    __slots__ = ("_arrays", "_call", "_inputs", "_kernel", "_outputs", "_workspace")
 
     def __init__(
         self,
-        call: Callable[[int, int], None],
+        call: Callable[[int, int, int], None],
         inputs: Sequence[np.ndarray],
         outputs: Sequence[np.ndarray],
         kernel: Kernel,
     ) -> None:
         tables = _addresses(inputs), _addresses(outputs)
         self._call, self._kernel = call, kernel
-        self._arrays = (*inputs, *outputs, *tables)
+        workspace = kernel.workspace()
+        self._arrays = (*inputs, *outputs, *tables, workspace)
         self._inputs, self._outputs = (int(table.ctypes.data) for table in tables)
+        self._workspace = int(workspace.ctypes.data)
 
     def __call__(self) -> None:
         """Call the kernel."""
-        self._call(self._inputs, self._outputs)
+        self._call(self._inputs, self._outputs, self._workspace)
 
 
 def compile_jaxpr(closed: ClosedJaxpr) -> Kernel:
@@ -143,10 +153,10 @@ def compile_jaxpr(closed: ClosedJaxpr) -> Kernel:
     return Kernel(program)
 
 
-def _module(program: FlatProgram) -> ir.Module:
-    """Return a module with the program as a function, and a loop that repeats it."""
+def _module(program: FlatProgram) -> tuple[ir.Module, int]:
+    """Return a module with the program as a function and a loop of it, and its workspace."""
     module = ir.Module("kernel")
-    step = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTERS, POINTERS]), "step")
+    step = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTERS, POINTERS, BYTES]), "step")
     emit = Emitter(module, step)
     translator = Translator(emit, RULES, ELEMENTWISE)
     arguments: list[Value] = []
@@ -162,19 +172,19 @@ def _module(program: FlatProgram) -> ir.Module:
         translator.write(value, pointer)
     emit.finish()
     _add_repetition(module, step)
-    return module
+    return module, emit.workspace.size
 
 
 def _add_repetition(module: ir.Module, step: ir.Function) -> None:
     """Add a loop: after each call carried results become arguments, and other results move on."""
-    kind = [POINTERS, POINTERS, INDEX.as_pointer(), *[INDEX] * 4]
+    kind = [POINTERS, POINTERS, INDEX.as_pointer(), *[INDEX] * 4, BYTES]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), kind), "repeat")
-    inputs, outputs, sizes, count, first, carried, results = function.args
+    inputs, outputs, sizes, count, first, carried, results, workspace = function.args
     emit = Emitter(module, function)
     builder = emit.builder
     copy = module.declare_intrinsic("llvm.memcpy", [BYTES, BYTES, INDEX])
     with emit.loop(count):
-        builder.call(step, [inputs, outputs])
+        builder.call(step, [inputs, outputs, workspace])
         with emit.loop(results) as index:
             place = builder.gep(outputs, [index])
             pointer, size = builder.load(place), builder.load(builder.gep(sizes, [index]))

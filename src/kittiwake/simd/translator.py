@@ -12,6 +12,7 @@ from kittiwake.simd.data_types import width_of
 from kittiwake.simd.emitter import BLOCK, Emitter
 from kittiwake.simd.flattening import Constant, Equation, FlatProgram, Operand, Variable
 from kittiwake.simd.fusion import Group, scheduled
+from kittiwake.simd.lifetimes import Lifetimes
 from kittiwake.simd.values import (
     MAX_REGISTER_ELEMENTS,
     Known,
@@ -44,17 +45,21 @@ class Translator:
     def translate(self, program: FlatProgram, operands: Sequence[Value]) -> list[Value]:
         """Emit a program and return its results."""
         found: dict[Operand, Value] = dict(zip(program.inputs, operands, strict=True))
+        lifetimes = Lifetimes(self.emit, program)
 
         def read(operand: Operand) -> Value:
             return Known(operand.elements) if isinstance(operand, Constant) else found[operand]
 
         for part in scheduled(program, self._elementwise):
             if isinstance(part, Group):
-                found.update(self._looped(part, read))
+                results, equations = self._looped(part, read), part.equations
             else:
                 values = [read(operand) for operand in part.operands]
-                results = self.rules[part.primitive](self, part, values)
-                found.update(zip(part.results, results, strict=True))
+                given = self.rules[part.primitive](self, part, values)
+                results: Mapping[Operand, Value] = dict(zip(part.results, given, strict=True))
+                equations = [part]
+            found.update(results)
+            lifetimes.follow(equations, results)
         return [read(output) for output in program.outputs]
 
     def _looped(self, group: Group, read: Callable[[Operand], Value]) -> Mapping[Operand, Value]:
@@ -282,7 +287,7 @@ def reshaped(value: Value, shape: tuple[int, ...]) -> Value:
         return Known(value.elements.reshape(shape))
     if isinstance(value, Register):
         return Register(value.value, shape, value.dtype)
-    return Stored(value.pointer, shape, value.dtype)
+    return replace(value, shape=shape)
 
 
 def _uniform(value: Value) -> Value:

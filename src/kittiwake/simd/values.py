@@ -49,11 +49,24 @@ class Register:
 
 @dataclass(frozen=True)
 class Stored:
-    """An array in memory, in row-major order."""
+    """An array in memory, in row-major order.
+
+    Attributes:
+        pointer: where it begins.
+        shape: lengths of its axes.
+        dtype: type of its elements.
+        owner: the reserved memory in which it lies, if that is not ``pointer``.
+    """
 
     pointer: ir.Value
     shape: tuple[int, ...]
     dtype: np.dtype
+    owner: ir.Value | None = None
+
+    @property
+    def memory(self) -> ir.Value:
+        """The memory in which it lies."""
+        return self.pointer if self.owner is None else self.owner
 
     @property
     def size(self) -> int:

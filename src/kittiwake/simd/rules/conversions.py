@@ -75,7 +75,7 @@ def _bitcast(
     if isinstance(operand, Stored):
         kind = scalar_type(result.dtype).as_pointer()
         pointer = translator.emit.builder.bitcast(operand.pointer, kind)
-        return [Stored(pointer, result.shape, result.dtype)]
+        return [Stored(pointer, result.shape, result.dtype, operand.memory)]
     size = operand.size * operand.dtype.itemsize // result.dtype.itemsize
     kind = wide(scalar_type(result.dtype), size)
     return [

@@ -154,7 +154,8 @@ def _read(
 ) -> Value:
     """Return the elements of a window."""
     emit, offsets = translator.emit, windows.offsets
-    view = Stored(emit.builder.gep(source, [start]), (int(offsets[-1]) + 1,), dtype)
+    shape = (int(offsets[-1]) + 1,)
+    view = Stored(emit.builder.gep(source, [start]), shape, dtype, source)
     return translator.rearranged(offsets, Variable((len(offsets),), dtype), view)
 
 
