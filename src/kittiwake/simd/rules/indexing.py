@@ -13,7 +13,13 @@ from kittiwake.simd.flattening import Equation, Variable
 from kittiwake.simd.rules.arithmetic import OPERATIONS
 from kittiwake.simd.rules.conversions import converted
 from kittiwake.simd.translator import Rule, Translator, reshaped
-from kittiwake.simd.values import Known, Stored, Value, known_elements
+from kittiwake.simd.values import (
+    MAX_REGISTER_ELEMENTS,
+    Known,
+    Stored,
+    Value,
+    known_elements,
+)
 
 # more windows are a loop
 MAX_UNROLLED = 16
@@ -277,11 +283,9 @@ def _scattered(
         return operand
     if isinstance(indices, Known) and name is None:
         starts, inside = windows.known_starts(indices.elements.reshape(count, -1))
-        places = np.arange(operand.size)
-        for number in np.flatnonzero(inside):
-            own = operand.size + number * size + np.arange(size)
-            places[starts[number] + windows.offsets] = own
-        return translator.rearranged(places, result, operand, reshaped(rows, (rows.size,)))
+        return _replaced(
+            translator, operand, rows, starts[:, None] + windows.offsets, inside, result
+        )
     memory, updates = translator.reserve(result), translator.pointer(rows)
     translator.write(operand, memory.pointer)
     table = emit.table(windows.offsets.astype(np.int64))
@@ -295,6 +299,31 @@ def _scattered(
                 value = OPERATIONS[name](emit, dtype, before, value)
             emit.store(value, memory.pointer, place, dtype)
     return translator.loaded(memory)
+
+
+def _replaced(
+    translator: Translator,
+    operand: Value,
+    rows: Value,
+    places: np.ndarray,
+    inside: np.ndarray,
+    result: Variable,
+) -> Value:
+    """Return an array in which the elements at known places are those of rows, as far as inside."""
+    numbers = np.arange(rows.size).reshape(rows.shape)[inside].ravel()
+    targets = places[inside].ravel()
+    if operand.size <= MAX_REGISTER_ELEMENTS or len(targets) <= MAX_UNROLLED:
+        sources = np.arange(operand.size)
+        sources[targets] = operand.size + numbers
+        return translator.rearranged(sources, result, operand, reshaped(rows, (rows.size,)))
+    emit, memory = translator.emit, translator.reserve(result)
+    translator.write(operand, memory.pointer)
+    table, order = (emit.table(each.astype(np.int64)) for each in (targets, numbers))
+    updates = translator.pointer(rows)
+    with emit.loop(len(targets)) as step:
+        number, place = (emit.load(each, step, INDEX_DTYPE, 1) for each in (order, table))
+        emit.store(emit.load(updates, number, result.dtype, 1), memory.pointer, place, result.dtype)
+    return memory
 
 
 def _start_vector(translator: Translator, starts: Sequence[Value]) -> Value:
