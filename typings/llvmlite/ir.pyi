@@ -1,5 +1,5 @@
 # What is used of llvmlite.ir, which has no types of its own.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -42,7 +42,12 @@ class GlobalVariable(Value):
     align: int
     def __init__(self, module: Module, typ: Type, name: str) -> None: ...
 
+class Attributes:
+    def add(self, name: str) -> None: ...
+
 class Function(Value):
+    attributes: Attributes
+    function_type: FunctionType
     args: Sequence[Value]
     name: str
     is_declaration: bool
@@ -64,6 +69,7 @@ class Module:
     triple: str
     data_layout: str
     functions: Sequence[Function]
+    globals: Mapping[str, Value]
     def __init__(self, name: str = "") -> None: ...
     def declare_intrinsic(self, intrinsic: str, tys: Sequence[Type] = ()) -> Function: ...
 

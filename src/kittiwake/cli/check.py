@@ -76,7 +76,17 @@ def check(scenario: Scenario, overrides: Overrides = None, *, allow_code: AllowC
         f"{loaded.name}: can be flown. {count} vehicle{'s' if count > 1 else ''}, "
         f"{loaded.duration_s:g} s at {loaded.rate_hz:g} Hz, seed {loaded.seed}."
     )
+    _show_engine(loaded)
     show_scenario_warnings(loaded)
+
+
+def _show_engine(loaded: "LoadedScenario") -> None:
+    """Print the engine that flies the scenario, and why it is not the usual one."""
+    from kittiwake.runtime.simulation import Simulation
+
+    chosen = Simulation(loaded).program.functions.chosen_engine
+    because = f", because {chosen.reason}" if chosen.reason else ""
+    show(f"Engine: {chosen.engine.name}{because}.")
 
 
 def show_scenario_warnings(loaded: "LoadedScenario") -> None:

@@ -74,7 +74,9 @@ class FleetFunctions:
             missing = unsupported(jax.make_jaxpr(step.function)(*arguments))
         if not missing:
             return ChosenEngine(SimdEngine(), "")
-        reason = "; ".join(f"{each.primitive} at {each.source}" for each in missing)
+        reason = "; ".join(
+            f"{each.primitive} at {_within_package(each.source)}" for each in missing
+        )
         if self._requested == "simd":
             message = f'`engine`: "simd" cannot compile this scenario: {reason}. Write "xla"'
             raise ScenarioError(message)
@@ -184,6 +186,12 @@ class FleetFunctions:
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         fleet = self._template.fleet(numbers)
         return fleet.step_with_commands(state, self.inputs.arranged(fleet, values))
+
+
+def _within_package(source: str) -> str:
+    """Return the place of a line of Kittiwake without the folder of its installation."""
+    _, separator, place = source.rpartition("/kittiwake/")
+    return f"kittiwake/{place}" if separator else source
 
 
 class _Request(NamedTuple):

@@ -35,6 +35,11 @@ class MachineCode:
         return self._library[name]
 
 
+def is_x86() -> bool:
+    """Return True if code is generated for a processor of that kind."""
+    return _target_machine().triple.startswith(("x86_64", "i686"))
+
+
 def _optimize(parsed: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
     """Run the passes that straight code gains from; loops are vectors already."""
     options = llvm.create_pipeline_tuning_options(speed_level=1)

@@ -34,7 +34,6 @@ class Emitter:
         self.workspace = Workspace()
         # pointer and place of each, None once it is released
         self.reservations: list[tuple[ir.Value, int] | None] = []
-        self._intrinsics: dict[str, ir.Function] = {}
         self._tables: dict[tuple[str, bytes], ir.Value] = {}
 
     def finish(self) -> None:
@@ -44,10 +43,11 @@ class Emitter:
 
     def call(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:
         """Call a function or an intrinsic by its mangled name."""
-        if name not in self._intrinsics:
+        function = self.module.globals.get(name)
+        if function is None:
             types = [argument.type for argument in arguments]
-            self._intrinsics[name] = ir.Function(self.module, ir.FunctionType(result, types), name)
-        return self.builder.call(self._intrinsics[name], arguments)
+            function = ir.Function(self.module, ir.FunctionType(result, types), name)
+        return self.builder.call(function, arguments)
 
     def intrinsic(self, name: str, *arguments: ir.Value) -> ir.Value:
         """Call an intrinsic whose arguments and result have one type."""

@@ -13,6 +13,7 @@ from kittiwake.simd.code_generation import MachineCode
 from kittiwake.simd.data_types import BYTES, INDEX, stored_type
 from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import FlatProgram, Operand, Variable, flatten
+from kittiwake.simd.float_mode import flushing_subnormals
 from kittiwake.simd.rules import ELEMENTWISE, RULES
 from kittiwake.simd.support import UnsupportedError, missing_rules
 from kittiwake.simd.translator import Translator
@@ -44,7 +45,7 @@ class Kernel:
         self._code = MachineCode(module)
         self.code_bytes = self._code.code_bytes
         self.equations = sum(1 for _ in program.walk())
-        self._call = ctypes.PYFUNCTYPE(None, *POINTER_TYPES)(self._code.address("step"))
+        self._call = ctypes.PYFUNCTYPE(None, *POINTER_TYPES)(self._code.address("call"))
         self._repeat = ctypes.CFUNCTYPE(
             None, *POINTER_TYPES, *[ctypes.c_int64] * 4, ctypes.c_void_p
         )(self._code.address("repeat"))
@@ -171,8 +172,20 @@ def _module(program: FlatProgram) -> tuple[ir.Module, int]:
         pointer = _pointer(emit.builder, step.args[1], index, stored_type(value.dtype))
         translator.write(value, pointer)
     emit.finish()
+    # its arithmetic stays between the changes of the processor's mode
+    step.attributes.add("noinline")
+    _add_call(module, step)
     _add_repetition(module, step)
     return module, emit.workspace.size
+
+
+def _add_call(module: ir.Module, step: ir.Function) -> None:
+    """Add a function that calls the program once."""
+    function = ir.Function(module, step.function_type, "call")
+    emit = Emitter(module, function)
+    with flushing_subnormals(emit):
+        emit.builder.call(step, [*function.args])
+    emit.finish()
 
 
 def _add_repetition(module: ir.Module, step: ir.Function) -> None:
@@ -183,7 +196,7 @@ def _add_repetition(module: ir.Module, step: ir.Function) -> None:
     emit = Emitter(module, function)
     builder = emit.builder
     copy = module.declare_intrinsic("llvm.memcpy", [BYTES, BYTES, INDEX])
-    with emit.loop(count):
+    with flushing_subnormals(emit), emit.loop(count):
         builder.call(step, [inputs, outputs, workspace])
         with emit.loop(results) as index:
             place = builder.gep(outputs, [index])

@@ -1,4 +1,4 @@
-"""Engines fly alike, are chosen by name or by what they can compile, and share compiled functions."""
+"""Engines fly alike, are chosen by name or by what they compile, and share functions."""
 
 import json
 
