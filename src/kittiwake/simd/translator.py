@@ -239,16 +239,27 @@ class Translator:
         starts = [0, *runs.tolist()]
         ends = [*runs.tolist(), len(indices)]
         edges = np.cumsum([0, *(one.size for one in operands)])
-        if len(operands) > 1 or len(starts) <= BLOCK:
+        if len(starts) <= 2 * BLOCK:
             for start, end in zip(starts, ends, strict=True):
                 self._copy_run(int(indices[start]), start, end, memory, operands, edges)
             return memory
-        source, table = self.pointer(operands[0]), self.emit.table(indices.astype(np.int64))
-        with self.emit.loop(len(indices)) as step:
-            index = self.emit.load(table, step, np.dtype(np.int64), 1)
-            element = self.emit.load(source, index, result.dtype, 1)
-            self.emit.store(element, memory.pointer, step, result.dtype)
+        for operand, start, end in zip(operands, edges, edges[1:], strict=False):
+            targets = np.flatnonzero((indices >= start) & (indices < end))
+            if len(targets):
+                self.copy_elements(operand, indices[targets] - start, memory, targets)
         return memory
+
+    def copy_elements(
+        self, source: Value, numbers: np.ndarray, target: Stored, places: np.ndarray
+    ) -> None:
+        """Copy elements, by their known numbers, to known places in memory, one after another."""
+        emit, index = self.emit, np.dtype(np.int64)
+        pointer = self.pointer(source)
+        sources, targets = (emit.table(each.astype(index)) for each in (numbers, places))
+        with emit.loop(len(places)) as step:
+            number, place = (emit.load(each, step, index, 1) for each in (sources, targets))
+            element = emit.load(pointer, number, target.dtype, 1)
+            emit.store(element, target.pointer, place, target.dtype)
 
     def _copy_run(
         self,

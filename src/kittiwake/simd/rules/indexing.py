@@ -316,13 +316,9 @@ def _replaced(
         sources = np.arange(operand.size)
         sources[targets] = operand.size + numbers
         return translator.rearranged(sources, result, operand, reshaped(rows, (rows.size,)))
-    emit, memory = translator.emit, translator.reserve(result)
+    memory = translator.reserve(result)
     translator.write(operand, memory.pointer)
-    table, order = (emit.table(each.astype(np.int64)) for each in (targets, numbers))
-    updates = translator.pointer(rows)
-    with emit.loop(len(targets)) as step:
-        number, place = (emit.load(each, step, INDEX_DTYPE, 1) for each in (order, table))
-        emit.store(emit.load(updates, number, result.dtype, 1), memory.pointer, place, result.dtype)
+    translator.copy_elements(rows, numbers, memory, targets)
     return memory
 
 
