@@ -53,7 +53,7 @@ class SimdFunction:
     def __call__(self, *arguments: ArrayTree) -> ArrayTree:
         """Return the value of the function."""
         inputs = [
-            key_words(leaf) if is_key(leaf) else np.ascontiguousarray(leaf, like.dtype)
+            key_words(leaf) if is_key(leaf) else np.asarray(leaf, like.dtype, order="C")
             for leaf, like in zip(jax.tree.leaves(arguments), self._kernel.inputs, strict=True)
         ]
         leaves = [

@@ -57,7 +57,7 @@ class Kernel:
         Raises:
             ValueError: for an array of another shape or type than ``inputs`` say.
         """
-        given = [np.ascontiguousarray(array) for array in arrays]
+        given = [np.asarray(array, order="C") for array in arrays]
         results = [np.empty(like.shape, like.dtype) for like in self.outputs]
         self.bind(given, results)()
         return results

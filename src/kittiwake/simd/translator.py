@@ -185,6 +185,8 @@ class Translator:
             operands: arrays of its dtype.
         """
         flat = np.ravel(indices)
+        if not len(flat):
+            return self.filled(0, result)
         known = known_elements(operands)
         if known is not None:
             elements = np.concatenate([each.ravel() for each in known])

@@ -99,7 +99,6 @@ ARRAYS: Mapping[str, Rule] = {
     "broadcast_in_dim": _moving(_broadcast),
     "reshape": _moving(lambda operands, _params, shape: operands[0].reshape(shape)),
     "squeeze": _moving(lambda operands, _params, shape: operands[0].reshape(shape)),
-    "expand_dims": _moving(lambda operands, _params, shape: operands[0].reshape(shape)),
     "transpose": _moving(
         lambda operands, params, _shape: operands[0].transpose(params["permutation"])
     ),

@@ -49,6 +49,8 @@ def _reduction(name: str) -> Rule:
         translator: Translator, equation: Equation, operands: Sequence[Value]
     ) -> Sequence[Value]:
         (operand,), (result,) = operands, equation.results
+        if not operand.size:
+            return [translator.filled(_neutral(name, operand.dtype), result)]
         if prod(result.shape) == operand.size:
             return [reshaped(operand, result.shape)]
         combine = partial(OPERATIONS[name], translator.emit, operand.dtype)
@@ -56,6 +58,16 @@ def _reduction(name: str) -> Rule:
         return [reshaped(_combined(translator, rows, combine), result.shape)]
 
     return rule
+
+
+def _neutral(name: str, dtype: np.dtype) -> float:
+    """Return the combination of no elements."""
+    if name in ("max", "min"):
+        if dtype.kind == "f":
+            return -np.inf if name == "max" else np.inf
+        limits = np.iinfo(dtype)
+        return limits.min if name == "max" else limits.max
+    return {"mul": 1, "and": -1}.get(name, 0)
 
 
 def _combined(translator: Translator, rows: Value, combine: Callable[..., ir.Value]) -> Value:
@@ -93,15 +105,26 @@ def _cumulative(name: str) -> Rule:
         combine = partial(OPERATIONS[name], emit, operand.dtype)
         rows = with_axes_first(translator, operand, [axis])
         count, width = rows.shape
-        order = range(count)[::-1] if equation.params["reverse"] else range(count)
         one, memory = Variable((width,), operand.dtype), translator.reserve(result)
-        total = None
-        for index in order:
-            present = row(translator, rows, index)
-            total = (
-                present if total is None else translator.elementwise(combine, one, total, present)
+        source, total = translator.pointer(rows), translator.reserve(one)
+        builder = emit.builder
+        with emit.loop(count) as step:
+            is_reversed = equation.params["reverse"]
+            index = builder.sub(emit.index(count - 1), step) if is_reversed else step
+            start = builder.mul(index, emit.index(width))
+            present = translator.loaded(
+                Stored(builder.gep(source, [start]), one.shape, one.dtype, source)
             )
-            translator.write(total, memory.pointer, index * width)
+            before = translator.loaded(total)
+            is_first = builder.icmp_signed("==", step, emit.index(0))
+            combined = translator.elementwise(
+                lambda own, other: builder.select(is_first, other, combine(own, other)),
+                one,
+                before,
+                present,
+            )
+            translator.write(combined, total.pointer)
+            translator.write(combined, memory.pointer, start)
         return [_with_axis_back(translator, memory, axis, result)]
 
     return rule
