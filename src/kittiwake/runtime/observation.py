@@ -1,6 +1,7 @@
 """Observations of the vehicles that are stepped from Python, computed when they are used."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -94,16 +95,24 @@ class Observer:
     """Observer of the packed states of a program."""
 
     def __init__(self, program: Program, packing: Packing) -> None:
-        """Prepare to compile; ``packing`` is that of the states."""
+        """Prepare to compile, when first used; ``packing`` is that of the states."""
         self._program, self._packing = program, packing
         self._phases = [g.vehicle.guidance.component.phases() for g in program.fleet.groups]
+
+    @cached_property
+    def _packings(self) -> list[RowPacking]:
+        """Packing of each group's rows."""
+        program = self._program
         with program.precision_context():
             looked = jax.eval_shape(self._observed, program.numbers, program.shape)
-            self._packings = [RowPacking.of(group) for group in looked]
-            floats, words = jax.eval_shape(packing.pack, program.shape)
-        self._see = program.functions.compiled(
-            "observation", self._packed_observations, floats, words
-        )
+        return [RowPacking.of(group) for group in looked]
+
+    @cached_property
+    def _see(self) -> Callable[..., list[AnyArray]]:
+        """Compiled observation of a packed state."""
+        floats, words = self._packing.buffers()
+        functions = self._program.functions
+        return functions.compiled("observation", self._packed_observations, floats, words)
 
     def look(self, floats: AnyArray, words: AnyArray, tick: int) -> dict[str, Observation]:
         """Return the observation of each vehicle in a packed state at a tick."""

@@ -22,7 +22,7 @@ from kittiwake.runtime.commands import (
 from kittiwake.runtime.engine import AnyArray, EngineName, Outputs
 from kittiwake.runtime.fleet_functions import FleetFunctions, functions_of
 from kittiwake.runtime.flight_record import FlightRecord, Memory
-from kittiwake.runtime.observation import Observation, Observations, Observer
+from kittiwake.runtime.observation import Observations, Observer
 from kittiwake.runtime.placement import placed, require_place, shares_start, start_at
 from kittiwake.runtime.program import NO_COMMANDS, Program
 from kittiwake.runtime.state_transfer import transfer_state
@@ -318,7 +318,8 @@ class Stepper:
         self._alone = CommandedStep(program.functions)
         self._commanded: dict[CommandTypes, CommandedStep] = {}
         self._needs_context = program.functions.chosen_engine.engine.name == "xla"
-        self._observer: Observer | None = None
+        # a bound method, as it is passed on in every step; observations of before keep theirs
+        self._look = Observer(program, self._packing).look
         self._status_places = self._places_of_status()
         self._quantities = [
             program.layout.quantities[name]
@@ -336,12 +337,6 @@ class Stepper:
         return np.concatenate(
             [np.ravel(group.status).astype(np.uint64) & 0xFFFFFFFF for group in numbered.groups]
         ).astype(int)
-
-    def _look(self, floats: AnyArray, words: AnyArray, tick: int) -> dict[str, Observation]:
-        """Return the observation of each vehicle in a packed state."""
-        if self._observer is None:
-            self._observer = Observer(self._program, self._packing)
-        return self._observer.look(floats, words, tick)
 
     def _hold(self, state: FleetState) -> None:
         """Continue with a state."""

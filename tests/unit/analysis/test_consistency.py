@@ -144,6 +144,8 @@ def test_the_summary_holds_it_by_vehicle():
         scenario="s",
         seed=0,
         precision="float64",
+        engine="simd",
+        engine_reason="",
         status="completed",
         reason=None,
         duration_s=1.0,

@@ -43,6 +43,8 @@ def summary(tables, *, events=(), wall_s=2.0, duration_s=TURN_S, flown=HOLDING):
         scenario="circle",
         seed=3,
         precision="float64",
+        engine="simd",
+        engine_reason="",
         status="completed",
         reason=None,
         duration_s=duration_s,
@@ -236,7 +238,7 @@ def test_the_distance_to_a_place_on_the_way_is_no_error():
 def test_the_waypoints_that_were_reached_are_counted():
     table = circle(columns=(*COLUMNS, "guidance.legs"))
     found = summary({"a": changed(table, "guidance.legs", slice(900, None), 3.0)}, flown=TOURING)
-    assert found["metrics"] == {"waypoints": {"a": {"reached": 3, "planned": 5}}}
+    assert found["metrics"] == {"engine": "simd", "waypoints": {"a": {"reached": 3, "planned": 5}}}
 
 
 @pytest.mark.parametrize(

@@ -413,7 +413,8 @@ def busy(one, monkeypatch):
     executor = LiveExecutor(one.scenario, one.executor.layout, RealTimeClock(inf))
     executor._builder.open(BuildRequest(steps=4, seed=0, former=one.executor.latest))
     monkeypatch.setattr(program_builder, "Program", compiling)
-    executor.change("world.gravity_mps2", "9.7")
+    # another structure, while another number compiles nothing
+    executor.change("vehicles.drone.sensors", "{below: ultrasonic}")
     assert started.wait(30.0)
     yield executor, go_on
     go_on.set()
@@ -424,7 +425,7 @@ def test_requested_scenario_includes_changes_being_compiled_and_waiting(busy):
     executor, go_on = busy
     executor.change("world.wind", "{type: shear, speed_at_6m_mps: 4, from_deg: 0}")
     wanted = executor.requested_scenario
-    assert float(wanted.world.gravity_mps2) == 9.7
+    assert "below" in wanted.vehicles["drone"].sensors
     assert float(wanted.world.wind.speed_at_6m_mps) == 4.0
     # a change that cannot be built is dropped
     go_on.set()
@@ -432,7 +433,7 @@ def test_requested_scenario_includes_changes_being_compiled_and_waiting(busy):
     assert executor.scenario is executor.requested_scenario
     assert executor.take_problems() == ["cannot be compiled"]
     # the wind alone needs no other program
-    assert float(executor.scenario.world.gravity_mps2) != 9.7
+    assert "below" not in executor.scenario.vehicles["drone"].sensors
     assert float(executor.scenario.world.wind.speed_at_6m_mps) == 4.0
 
 
