@@ -195,7 +195,7 @@ def _within_package(source: str) -> str:
 
 
 class _Request(NamedTuple):
-    """What functions are made of; requests are equal if their functions are."""
+    """Request for functions; requests are equal if their functions are."""
 
     key: tuple[Structure, Hashable, EngineName | None]
     fleet: Fleet

@@ -66,7 +66,7 @@ class SimdFunction:
 class SimdStep:
     """Compiled step of a fleet, whose buffers are bound once.
 
-    A state goes to and fro between two pairs of buffers, so that a step copies what it returns and
+    A state alternates between two pairs of buffers, so that a step copies what it returns and
     nothing else.
     """
 

@@ -9,7 +9,7 @@ from kittiwake.simd.values import MAX_REGISTER_ELEMENTS
 
 
 @dataclass(eq=False)
-class Group:
+class LoopGroup:
     """Equations with results of one shape, which are computed in one loop.
 
     Attributes:
@@ -23,7 +23,7 @@ class Group:
     results: list[Variable] = field(default_factory=list)
 
 
-def scheduled(program: FlatProgram, elementwise: frozenset[str]) -> Iterator[Equation | Group]:
+def scheduled(program: FlatProgram, elementwise: frozenset[str]) -> Iterator[Equation | LoopGroup]:
     """Yield equations and groups of equations, each after all that it depends on.
 
     Args:
@@ -31,10 +31,10 @@ def scheduled(program: FlatProgram, elementwise: frozenset[str]) -> Iterator[Equ
         elementwise: names of the primitives that work element by element.
     """
     users = _users(program)
-    pending: dict[tuple[int, ...], Group] = {}
-    homes: dict[Operand, Group] = {}
+    pending: dict[tuple[int, ...], LoopGroup] = {}
+    homes: dict[Operand, LoopGroup] = {}
 
-    def flushed(groups: Sequence[Group]) -> Iterator[Group]:
+    def flushed(groups: Sequence[LoopGroup]) -> Iterator[LoopGroup]:
         for group in groups:
             own = {*group.equations}
             for equation in group.equations:
@@ -52,7 +52,7 @@ def scheduled(program: FlatProgram, elementwise: frozenset[str]) -> Iterator[Equ
         if shape is None:
             yield equation
             continue
-        group = pending.setdefault(shape, Group(shape))
+        group = pending.setdefault(shape, LoopGroup(shape))
         group.equations.append(equation)
         homes.update(dict.fromkeys(equation.results, group))
     yield from flushed([*pending.values()])

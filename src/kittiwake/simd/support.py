@@ -1,4 +1,4 @@
-"""What is not supported: primitives without a rule, with the lines they come from."""
+"""Report of unsupported programs: primitives without a rule, with the lines they come from."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

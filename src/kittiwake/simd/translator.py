@@ -11,7 +11,7 @@ import numpy as np
 from kittiwake.simd.data_types import width_of
 from kittiwake.simd.emitter import BLOCK, Emitter
 from kittiwake.simd.flattening import Constant, Equation, FlatProgram, Operand, Variable
-from kittiwake.simd.fusion import Group, scheduled
+from kittiwake.simd.fusion import LoopGroup, scheduled
 from kittiwake.simd.lifetimes import Lifetimes
 from kittiwake.simd.values import (
     MAX_REGISTER_ELEMENTS,
@@ -51,7 +51,7 @@ class Translator:
             return Known(operand.elements) if isinstance(operand, Constant) else found[operand]
 
         for part in scheduled(program, self._elementwise):
-            if isinstance(part, Group):
+            if isinstance(part, LoopGroup):
                 results, equations = self._looped(part, read), part.equations
             else:
                 values = [read(operand) for operand in part.operands]
@@ -62,7 +62,9 @@ class Translator:
             lifetimes.follow(equations, results)
         return [read(output) for output in program.outputs]
 
-    def _looped(self, group: Group, read: Callable[[Operand], Value]) -> Mapping[Operand, Value]:
+    def _looped(
+        self, group: LoopGroup, read: Callable[[Operand], Value]
+    ) -> Mapping[Operand, Value]:
         """Emit the loop of a group and return its results."""
         inside = {result for equation in group.equations for result in equation.results}
         whole = Variable(group.shape, np.dtype(bool))
