@@ -63,7 +63,7 @@ class Emitter:
             return ir.Constant(element, numbers[0])
         return ir.Constant(wide(element, len(numbers)), [ir.Constant(element, x) for x in numbers])
 
-    def splat(self, number: float, dtype: np.dtype, width: int) -> ir.Constant:
+    def splat(self, number: float | int, dtype: np.dtype, width: int) -> ir.Constant:
         """Return a register of equal known elements."""
         return self.constant(np.full(width, number, dtype))
 

@@ -140,7 +140,7 @@ class Translator:
             return Register(self.register(memory), memory.shape, memory.dtype)
         return memory
 
-    def filled(self, number: float, result: Variable) -> Value:
+    def filled(self, number: float | int, result: Variable) -> Value:
         """Return an array of equal elements."""
         return Known(np.full(result.shape, number, result.dtype))
 

@@ -27,7 +27,7 @@ def _moving(move: Move) -> Rule:
             for start, end, shape in zip(edges[:-1], edges[1:], shapes, strict=True)
         ]
         shape = result.shape[:-1] if result.is_key else result.shape
-        indices = move(places, equation.params, shape)
+        indices = np.asarray(move(places, equation.params, shape))
         if result.is_key:
             indices = 2 * indices[..., None] + np.arange(2)
         return [translator.rearranged(indices, result, *operands)]

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
+from operator import index
+from typing import SupportsIndex
 
 import llvmlite.ir as ir
 import numpy as np
@@ -87,6 +89,11 @@ def _clamps(mode: object) -> bool:
     return "FILL" not in str(mode)
 
 
+def _whole(numbers: Sequence[SupportsIndex]) -> tuple[int, ...]:
+    """Return whole numbers, which may be those of NumPy, as Python's."""
+    return tuple(index(number) for number in numbers)
+
+
 def _numbers_of(shape: Sequence[int]) -> np.ndarray:
     """Return the place of each element along each axis."""
     return np.indices(shape).reshape(len(shape), prod(shape)).T
@@ -166,7 +173,7 @@ def _read(
 
 
 def _gathered(
-    translator: Translator, windows: Windows, operand: Value, indices: Value, fill: float
+    translator: Translator, windows: Windows, operand: Value, indices: Value, fill: float | int
 ) -> Value:
     """Return all windows, one after another."""
     emit, dtype = translator.emit, operand.dtype
@@ -190,7 +197,7 @@ def _gathered(
     return translator.loaded(memory)
 
 
-def _selected(translator: Translator, flag: ir.Value, value: Value, fill: float) -> Value:
+def _selected(translator: Translator, flag: ir.Value, value: Value, fill: float | int) -> Value:
     """Return the elements if a flag is set, else others."""
     emit, result = translator.emit, Variable(value.shape, value.dtype)
     filler = translator.filled(fill, Variable((1,), value.dtype))
@@ -210,9 +217,9 @@ def _gather(
     words = (2,) if result.is_key else ()
     windows = Windows(
         operand.shape,
-        (*params["slice_sizes"], *words),
-        tuple(numbers.start_index_map),
-        tuple(numbers.operand_batching_dims),
+        _whole((*params["slice_sizes"], *words)),
+        _whole(numbers.start_index_map),
+        _whole(numbers.operand_batching_dims),
         batch[:, list(numbers.start_indices_batching_dims)],
         _clamps(params["mode"]),
     )
@@ -253,8 +260,8 @@ def _scatter(name: str | None) -> Rule:
         windows = Windows(
             operand.shape,
             tuple(1 if axis in dropped else next(lengths) for axis in range(len(operand.shape))),
-            tuple(numbers.scatter_dims_to_operand_dims),
-            tuple(numbers.operand_batching_dims),
+            _whole(numbers.scatter_dims_to_operand_dims),
+            _whole(numbers.operand_batching_dims),
             batch[:, list(numbers.scatter_indices_batching_dims)],
             _clamps(params["mode"]),
         )
@@ -348,7 +355,7 @@ def _dynamic_slice(
 ) -> Sequence[Value]:
     operand, *starts = operands
     (result,) = equation.results
-    windows = _sliding(operand.shape, tuple(equation.params["slice_sizes"]))
+    windows = _sliding(operand.shape, _whole(equation.params["slice_sizes"]))
     found = _gathered(translator, windows, operand, _start_vector(translator, starts), 0)
     return [reshaped(found, result.shape)]
 

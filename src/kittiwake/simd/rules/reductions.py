@@ -60,13 +60,13 @@ def _reduction(name: str) -> Rule:
     return rule
 
 
-def _neutral(name: str, dtype: np.dtype) -> float:
+def _neutral(name: str, dtype: np.dtype) -> float | int:
     """Return the combination of no elements."""
     if name in ("max", "min"):
         if dtype.kind == "f":
             return -np.inf if name == "max" else np.inf
         limits = np.iinfo(dtype)
-        return limits.min if name == "max" else limits.max
+        return int(limits.min if name == "max" else limits.max)
     return {"mul": 1, "and": -1}.get(name, 0)
 
 
