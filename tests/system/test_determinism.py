@@ -28,6 +28,9 @@ pytestmark = pytest.mark.bits
 SECONDS = 10.0
 # the compiler orders sums by the batch's length; a rounding of 1e-16 grows by a few orders in 10 s
 ACROSS_BATCHES = 1e-12
+# the pure functions are compiled by XLA, a run of few vehicles by its own engine: they sum in
+# different orders, and a second of flight amplifies that
+ACROSS_ENGINES = 1e-12
 
 SIZES = [1, 7, *(pytest.param(size, marks=pytest.mark.slow) for size in (2, 64))]
 
@@ -145,7 +148,7 @@ def test_stepping_by_hand_gives_the_bits_of_a_run(trio, usual):
         trio.step()
 
 
-def test_a_rollout_gives_the_bits_of_a_run(trio, usual):
+def test_a_rollout_agrees_with_a_run_by_another_engine(trio, usual):
     def places(snapshots):
         truth = snapshots[0].truth
         return truth.position_world_m, truth.velocity_world_mps
@@ -156,10 +159,10 @@ def test_a_rollout_gives_the_bits_of_a_run(trio, usual):
     for axis in "xyz":
         flown = rows_of(usual)[:, [names.index(f"{axis}_m"), names.index(f"v{axis}_mps")]]
         rolled = np.stack([getattr(position, axis)[:, 0], getattr(velocity, axis)[:, 0]], axis=1)
-        assert_same_bits(rolled, flown)
+        np.testing.assert_allclose(rolled, flown, rtol=0, atol=ACROSS_ENGINES)
 
 
-def test_advancing_step_by_step_gives_the_bits_of_a_run(trio, usual):
+def test_advancing_step_by_step_agrees_with_a_run_by_another_engine(trio, usual):
     advance = jax.jit(lambda state: trio.advance(state))
     state = jax.jit(lambda key: trio.init(key))(kw.seed_key(5))
     for _ in range(100):
@@ -167,7 +170,8 @@ def test_advancing_step_by_step_gives_the_bits_of_a_run(trio, usual):
     place = state.groups[0].dynamics.mechanical_state.configuration.position_world_m
     names = usual.columns("gull-0")
     for axis in "xyz":
-        assert float(getattr(place, axis)[0]) == rows_of(usual)[100, names.index(f"{axis}_m")]
+        flown = rows_of(usual)[100, names.index(f"{axis}_m")]
+        np.testing.assert_allclose(getattr(place, axis)[0], flown, rtol=0, atol=ACROSS_ENGINES)
 
 
 def test_a_map_over_keys_is_a_run_for_each_key(trio):
