@@ -7,6 +7,8 @@ import typer
 from rich import print as show
 from rich.console import Console
 
+from kittiwake.core.errors import MissingExtraError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -84,7 +86,11 @@ def _show_engine(loaded: "LoadedScenario") -> None:
     """Print the engine that flies the scenario, and why it is not the usual one."""
     from kittiwake.runtime.simulation import Simulation
 
-    chosen = Simulation(loaded).program.functions.chosen_engine
+    try:
+        chosen = Simulation(loaded).program.functions.chosen_engine
+    except MissingExtraError as error:
+        show(f"Engine: unknown, as {error}.")
+        return
     because = f", because {chosen.reason}" if chosen.reason else ""
     show(f"Engine: {chosen.engine.name}{because}.")
 
