@@ -26,13 +26,17 @@ class MachineCode:
         built = machine.emit_object(parsed)
         self.code_bytes = len(built)
         library = llvm.JITLibraryBuilder().add_object_img(built).add_current_process()
-        for name in (one.name for one in module.functions if not one.is_declaration):
+        for name in (one.name for one in module.functions if _is_exported(one)):
             library.export_symbol(name)
         self._library = library.link(_compiler(), f"kittiwake{next(_numbers)}")
 
     def address(self, name: str) -> int:
         """Return the address of a function."""
         return self._library[name]
+
+
+def _is_exported(function: ir.Function) -> bool:
+    return not function.is_declaration and function.linkage != "internal"
 
 
 def is_x86() -> bool:

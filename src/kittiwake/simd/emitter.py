@@ -36,9 +36,12 @@ class Emitter:
         self.reservations: list[tuple[ir.Value, int] | None] = []
         self._tables: dict[tuple[str, bytes], ir.Value] = {}
 
-    def finish(self) -> None:
-        """End the function."""
-        self.builder.ret_void()
+    def finish(self, result: ir.Value | None = None) -> None:
+        """End the function, with its result."""
+        if result is None:
+            self.builder.ret_void()
+        else:
+            self.builder.ret(result)
         ir.IRBuilder(self._reserved).branch(self._body)
 
     def call(self, name: str, result: ir.Type, *arguments: ir.Value) -> ir.Value:

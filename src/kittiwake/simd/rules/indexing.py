@@ -252,7 +252,8 @@ def _scatter(name: str | None) -> Rule:
         operand, indices, updates = operands
         (result,), params = equation.results, equation.params
         numbers = params["dimension_numbers"]
-        window_axes = list(numbers.update_window_dims)
+        words = [len(updates.shape) - 1] if result.is_key else []
+        window_axes = [*numbers.update_window_dims, *words]
         batch_axes = [axis for axis in range(len(updates.shape)) if axis not in window_axes]
         batch = _numbers_of(indices.shape[:-1])
         dropped = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}

@@ -1,0 +1,127 @@
+"""Functions agree with exact values to the errors that they state, at any number of elements."""
+
+import jax
+import jax.numpy as jnp
+import mpmath
+import numpy as np
+import pytest
+from jax import lax
+
+from kittiwake.simd import compile_jaxpr
+from kittiwake.simd.functions import ERRORS
+
+mpmath.mp.dps = 40
+COUNT = 4000
+PRIMITIVES = {
+    **{name: getattr(jnp, name) for name in ("exp", "expm1", "log", "log1p", "sin", "cos", "tan")},
+    "atan": jnp.arctan,
+    "atan2": lax.atan2,
+    "asin": lax.asin,
+    "acos": lax.acos,
+    "tanh": jnp.tanh,
+    "logistic": lax.logistic,
+    "pow": lax.pow,
+    "rem": lax.rem,
+    "erf_inv": lax.erf_inv,
+}
+# from numbers of mpmath to one
+EXACT = {
+    **{name: getattr(mpmath, name) for name in ("exp", "expm1", "log", "log1p", "sin", "cos")},
+    **{name: getattr(mpmath, name) for name in ("tan", "atan", "atan2", "asin", "acos", "tanh")},
+    "logistic": lambda x: 1 / (1 + mpmath.exp(-x)),
+    "pow": mpmath.power,
+    "rem": lambda x, y: mpmath.sign(x) * mpmath.fmod(abs(x), abs(y)),
+    "erf_inv": lambda x: mpmath.findroot(lambda y: mpmath.erf(y) - x, mpmath.erfinv(x)),
+}
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30]
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+def kernel(name, dtype, count):
+    arguments = [jnp.zeros(count, dtype)] * (2 if name in ("atan2", "pow", "rem") else 1)
+    return compile_jaxpr(jax.make_jaxpr(PRIMITIVES[name])(*arguments))
+
+
+def spread(draws, low, high, count):
+    """Numbers of both signs whose exponents are spread evenly."""
+    sizes = 10 ** draws.uniform(np.log10(low), np.log10(high), count)
+    return sizes * draws.choice([-1, 1], count)
+
+
+def arguments(name, dtype):
+    draws, count = np.random.default_rng(1), COUNT
+    limits = np.finfo(dtype)
+    if name in ("exp", "expm1"):
+        top = np.log(limits.max)
+        given = [np.concatenate([spread(draws, 1e-6, 1, count), draws.uniform(-0.95, 1, count) * top])]
+    elif name in ("log", "log1p"):
+        low = np.log10(limits.tiny)
+        near = 1 + spread(draws, 1e-7, 0.5, count)
+        given = [np.concatenate([10 ** draws.uniform(low, -low, count), near])]
+        if name == "log1p":
+            given = [np.concatenate([given[0] - 0.999 * (given[0] < 2), spread(draws, 1e-9, 0.9, count)])]
+    elif name in ("sin", "cos", "tan"):
+        given = [np.concatenate([spread(draws, 1e-6, 1, count), spread(draws, 1, 2e4, count)])]
+    elif name in ("tanh", "logistic"):
+        given = [np.concatenate([spread(draws, 1e-6, 1, count), spread(draws, 1, 60, count)])]
+    elif name in ("asin", "acos"):
+        given = [np.concatenate([draws.uniform(-1, 1, count), 1 - 10 ** draws.uniform(-6, 0, count)])]
+    elif name == "erf_inv":
+        near_one = 1 - 10 ** draws.uniform(-6 if dtype == np.float32 else -15, 0, count // 4)
+        given = [np.concatenate([draws.uniform(-1, 1, count // 4), near_one])]
+    elif name == "pow":
+        given = [10 ** draws.uniform(-6, 6, count), draws.uniform(-5, 5, count)]
+    elif name == "rem":
+        given = [spread(draws, 1e-3, 1e6, count), spread(draws, 1e-2, 1e3, count)]
+    elif name == "atan2":
+        given = [spread(draws, 1e-6, 1e6, count), spread(draws, 1e-6, 1e6, count)]
+    else:
+        given = [spread(draws, 1e-6, 1e6, count)]
+    return [one.astype(dtype) for one in given]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_are_as_stated(name, dtype):
+    given = arguments(name, dtype)
+    (found,) = kernel(name, dtype, len(given[0]))(*given)
+    worst = 0.0
+    for result, *own in zip(found, *given, strict=True):
+        exact = EXACT[name](*(mpmath.mpf(float(one)) for one in own))
+        unit = np.spacing(np.abs(dtype(exact)))
+        assert np.isfinite(result), own
+        worst = max(worst, float(abs(mpmath.mpf(float(result)) - exact) / mpmath.mpf(float(unit))))
+    assert worst <= ERRORS[name]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ERRORS)
+def test_bits_do_not_depend_on_the_number_of_elements(name, dtype):
+    given = arguments(name, dtype)
+    special = np.asarray(SPECIAL, dtype)
+    pairs = np.meshgrid(special, special) if len(given) == 2 else [special]
+    given = [np.concatenate([one[:: len(one) // 40], own.ravel()]) for one, own in zip(given, pairs)]
+    (together,) = kernel(name, dtype, len(given[0]))(*given)
+    alone, seven = kernel(name, dtype, ()), kernel(name, dtype, 7)
+    one_by_one = [alone(*(np.asarray(x, dtype) for x in own))[0] for own in zip(*given, strict=True)]
+    assert np.array(one_by_one, dtype).tobytes() == together.tobytes()
+    assert seven(*(one[-7:] for one in given))[0].tobytes() == together[-7:].tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ERRORS)
+def test_special_arguments_have_the_results_of_jax(name, dtype):
+    special = np.asarray(SPECIAL, dtype)
+    given = [special]
+    if name in ("atan2", "pow", "rem"):
+        given = [one.ravel() for one in np.meshgrid(special, special)]
+    (found,) = kernel(name, dtype, len(given[0]))(*given)
+    wanted = np.asarray(PRIMITIVES[name](*given))
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-30)
+    numbers = ~np.isnan(wanted)
+    assert (np.signbit(found) == np.signbit(wanted))[numbers].all()
