@@ -53,14 +53,19 @@ class SimdFunction:
     def __call__(self, *arguments: ArrayTree) -> ArrayTree:
         """Return the value of the function."""
         inputs = [
-            key_words(leaf) if is_key(leaf) else np.asarray(leaf, like.dtype, order="C")
+            np.moveaxis(key_words(leaf), -1, 0).copy() if is_key(leaf) else np.asarray(leaf, like.dtype, order="C")
             for leaf, like in zip(jax.tree.leaves(arguments), self._kernel.inputs, strict=True)
         ]
         leaves = [
-            wrapped_keys(array.shape, array.tobytes()) if is_key(like) else array
+            _keys(array) if is_key(like) else array
             for array, like in zip(self._kernel(*inputs), self._shapes, strict=True)
         ]
         return jax.tree.unflatten(self._treedef, leaves)
+
+
+def _keys(words: np.ndarray) -> Array:
+    last = np.moveaxis(words, 0, -1)
+    return wrapped_keys(last.shape, last.tobytes())
 
 
 class SimdStep:

@@ -11,8 +11,8 @@ from kittiwake.simd.workspace import ALIGNMENT, Workspace
 
 # more lie in the workspace
 MAX_STACK_BYTES = 512
-# elements that a loop over memory takes at once
-BLOCK = 8
+# registers of 64 bytes that an array may take; longer ones lie in memory
+MAX_REGISTERS = 4
 
 
 class Emitter:
@@ -23,10 +23,11 @@ class Emitter:
         builder: where the next instruction goes.
         workspace: places in the memory that the last argument of the function points to.
         reservations: what was reserved there.
+        block: number of elements that a loop over memory takes at once.
     """
 
-    def __init__(self, module: ir.Module, function: ir.Function) -> None:
-        self.module, self.function = module, function
+    def __init__(self, module: ir.Module, function: ir.Function, block: int = 8) -> None:
+        self.module, self.function, self.block = module, function, block
         # memory of the function is reserved in a block of its own, before any loop
         self._reserved = function.append_basic_block("reserved")
         self._body = function.append_basic_block("body")
@@ -35,6 +36,11 @@ class Emitter:
         # pointer and place of each, None once it is released
         self.reservations: list[tuple[ir.Value, int] | None] = []
         self._tables: dict[tuple[str, bytes], ir.Value] = {}
+
+    @property
+    def max_elements(self) -> int:
+        """Number of elements of the longest arrays that do not lie in memory."""
+        return MAX_REGISTERS * self.block
 
     def finish(self, result: ir.Value | None = None) -> None:
         """End the function, with its result."""
@@ -181,12 +187,13 @@ class Emitter:
 
         The body of the ``for`` statement emits the body of the loop.
         """
-        whole = count // BLOCK * BLOCK
-        if whole == BLOCK:
-            yield 0, BLOCK
+        block = self.block
+        whole = count // block * block
+        if whole == block:
+            yield 0, block
         elif whole:
-            with self.loop(whole // BLOCK) as step:
-                yield self.builder.mul(step, ir.Constant(INDEX, BLOCK)), BLOCK
+            with self.loop(whole // block) as step:
+                yield self.builder.mul(step, ir.Constant(INDEX, block)), block
         if count > whole:
             yield whole, count - whole
 

@@ -1,6 +1,6 @@
 """Flattening of a jaxpr: calls are replaced by their bodies, and equal and unused equations go.
 
-Arrays of keys are arrays of words with a last axis of two, as ``jax.random.key_data`` has them.
+Arrays of keys are arrays of words with a first axis of two, so that first words are neighbors.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -31,8 +31,6 @@ IDENTITIES = {
     "copy_p",
     "optimization_barrier",
     "random_clone",
-    "random_unwrap",
-    "random_wrap",
     "stop_gradient",
 }
 
@@ -48,9 +46,10 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """A known operand."""
+    """A known operand; ``is_key`` is true for words of keys."""
 
     elements: np.ndarray
+    is_key: bool = False
 
 
 Operand = Variable | Constant
@@ -150,13 +149,13 @@ def flatten(closed: ClosedJaxpr) -> FlatProgram:
     inputs = tuple(Variable(*form(variable.aval)) for variable in closed.jaxpr.invars)
     flattening = _Flattening()
     outputs = tuple(flattening.inline(closed.jaxpr, closed.consts, inputs))
-    return FlatProgram(inputs, tuple(_used(flattening.equations, outputs)), outputs)
+    return FlatProgram(inputs, tuple(used(flattening.equations, outputs)), outputs)
 
 
 def form(aval: Any) -> tuple[tuple[int, ...], np.dtype, bool]:
     """Return shape and dtype of an array, whose keys are words, and whether it has keys."""
     if is_key(aval.dtype):
-        return (*aval.shape, 2), np.dtype(np.uint32), True
+        return (2, *aval.shape), np.dtype(np.uint32), True
     return tuple(aval.shape), np.dtype(aval.dtype), False
 
 
@@ -168,7 +167,7 @@ def is_key(dtype: Any) -> bool:
 def constant(value: Any) -> Constant:
     """Return a known operand."""
     if hasattr(value, "dtype") and is_key(value.dtype):
-        value = jax.random.key_data(value)
+        return Constant(np.moveaxis(np.asarray(jax.random.key_data(value)), -1, 0), is_key=True)
     return Constant(np.asarray(value))
 
 
@@ -206,7 +205,7 @@ def _key(name: str, params: Mapping[str, Any], operands: Sequence[Operand]) -> H
     return key
 
 
-def _used(equations: Sequence[Equation], outputs: Sequence[Operand]) -> list[Equation]:
+def used(equations: Sequence[Equation], outputs: Sequence[Operand]) -> list[Equation]:
     """Return the equations on which the outputs depend."""
     needed = {id(one) for one in outputs}
     used = []

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from math import prod
 
 from kittiwake.simd.flattening import Equation, FlatProgram, Operand, Variable
-from kittiwake.simd.values import MAX_REGISTER_ELEMENTS
 
 
 @dataclass(eq=False)
@@ -23,12 +22,15 @@ class LoopGroup:
     results: list[Variable] = field(default_factory=list)
 
 
-def scheduled(program: FlatProgram, elementwise: frozenset[str]) -> Iterator[Equation | LoopGroup]:
+def scheduled(
+    program: FlatProgram, elementwise: frozenset[str], max_elements: int
+) -> Iterator[Equation | LoopGroup]:
     """Yield equations and groups of equations, each after all that it depends on.
 
     Args:
         program: the program.
         elementwise: names of the primitives that work element by element.
+        max_elements: number of elements of the longest arrays that need no loop.
     """
     users = _users(program)
     pending: dict[tuple[int, ...], LoopGroup] = {}
@@ -46,7 +48,7 @@ def scheduled(program: FlatProgram, elementwise: frozenset[str]) -> Iterator[Equ
             yield group
 
     for equation in program.equations:
-        shape = _long_shape(equation, elementwise)
+        shape = _long_shape(equation, elementwise, max_elements)
         needed = {homes[one]: None for one in equation.operands if one in homes}
         yield from flushed([group for group in needed if group.shape != shape])
         if shape is None:
@@ -58,12 +60,14 @@ def scheduled(program: FlatProgram, elementwise: frozenset[str]) -> Iterator[Equ
     yield from flushed([*pending.values()])
 
 
-def _long_shape(equation: Equation, elementwise: frozenset[str]) -> tuple[int, ...] | None:
+def _long_shape(
+    equation: Equation, elementwise: frozenset[str], max_elements: int
+) -> tuple[int, ...] | None:
     """Return the shape of an equation that may join a loop; None for others."""
     if equation.primitive not in elementwise or equation.results[0].is_key:
         return None
     shape = equation.results[0].shape
-    return shape if prod(shape) > MAX_REGISTER_ELEMENTS else None
+    return shape if prod(shape) > max_elements else None
 
 
 def _users(program: FlatProgram) -> Mapping[Operand, set[Equation | None]]:

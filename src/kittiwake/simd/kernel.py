@@ -14,10 +14,11 @@ from kittiwake.simd.data_types import BYTES, INDEX, stored_type
 from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import FlatProgram, Operand, Variable, flatten
 from kittiwake.simd.float_mode import flushing_subnormals
+from kittiwake.simd.moves import with_moves
 from kittiwake.simd.rules import ELEMENTWISE, RULES
 from kittiwake.simd.support import UnsupportedError, missing_rules
 from kittiwake.simd.translator import Translator
-from kittiwake.simd.values import MAX_REGISTER_ELEMENTS, Register, Stored, Value
+from kittiwake.simd.values import Register, Stored, Value
 from kittiwake.simd.workspace import ALIGNMENT
 
 POINTERS = BYTES.as_pointer()
@@ -28,7 +29,7 @@ class Kernel:
     """A compiled program.
 
     Attributes:
-        inputs: shapes and types of its arguments; keys are words, with a last axis of two.
+        inputs: shapes and types of its arguments; keys are words, with a first axis of two.
         outputs: those of its results.
         compile_s: time that compiling took.
         code_bytes: size of the machine code.
@@ -49,6 +50,9 @@ class Kernel:
         self._repeat = ctypes.CFUNCTYPE(
             None, *POINTER_TYPES, *[ctypes.c_int64] * 4, ctypes.c_void_p
         )(self._code.address("repeat"))
+        self._tiles = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 3, ctypes.c_void_p)(
+            self._code.address("tiles")
+        )
         self.compile_s = time.perf_counter() - began
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
@@ -111,6 +115,23 @@ class Kernel:
         places = [table.ctypes.data for table in tables]
         self._repeat(*places, *lengths, workspace.ctypes.data)
 
+    def bind_tiles(
+        self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]
+    ) -> "BoundTiles":
+        """Return a function of a range of tiles, each of which is one call of the kernel.
+
+        Calls for different ranges may run at the same time in several threads.
+
+        Args:
+            inputs: contiguous arrays as ``inputs`` say, or with a first axis of tiles.
+            outputs: contiguous arrays as ``outputs`` say, or with a first axis of tiles; those
+                without are written in each call.
+
+        Raises:
+            ValueError: for another number of arrays, or another shape, type or order of one.
+        """
+        return BoundTiles(self._tiles, inputs, outputs, self)
+
     def workspace(self) -> np.ndarray:
         """Return memory for a call; calls at the same time need one each."""
         whole = np.empty(self._workspace_bytes + ALIGNMENT, np.uint8)
@@ -141,6 +162,47 @@ class BoundCall:
         self._call(self._inputs, self._outputs, self._workspace)
 
 
+class BoundTiles:
+    """A kernel with the arguments and results of many calls, which live as long as it does."""
+
+    def __init__(
+        self,
+        call: Callable[..., None],
+        inputs: Sequence[np.ndarray],
+        outputs: Sequence[np.ndarray],
+        kernel: Kernel,
+    ) -> None:
+        first = [
+            [array[0] if array.ndim > len(like.shape) else array for array, like in pairs]
+            for pairs in (
+                [*zip(inputs, kernel.inputs, strict=True)],
+                [*zip(outputs, kernel.outputs, strict=True)],
+            )
+        ]
+        _require(first[0], kernel.inputs, "input")
+        _require(first[1], kernel.outputs, "output")
+        self._call, self._kernel, self._arrays = call, kernel, (*inputs, *outputs)
+        arrays, tiles = [*inputs, *outputs], [*first[0], *first[1]]
+        self._addresses = _addresses(arrays).astype(np.int64)
+        self._steps = np.asarray(
+            [
+                tile.nbytes if array.ndim > tile.ndim else 0
+                for array, tile in zip(arrays, tiles, strict=True)
+            ],
+            np.int64,
+        )
+        self._counts = len(inputs), len(outputs)
+
+    def __call__(self, start: int, count: int) -> None:
+        """Call the kernel for some tiles, one after another."""
+        addresses = self._addresses + start * self._steps
+        workspace = self._kernel.workspace()
+        own, steps, size = addresses.ctypes.data, self._steps.ctypes.data, addresses.itemsize
+        of_outputs = size * self._counts[0]
+        places = own, own + of_outputs, steps, steps + of_outputs
+        self._call(*places, *self._counts, count, workspace.ctypes.data)
+
+
 def compile_jaxpr(closed: ClosedJaxpr) -> Kernel:
     """Return a kernel of a program.
 
@@ -151,20 +213,20 @@ def compile_jaxpr(closed: ClosedJaxpr) -> Kernel:
     missing = missing_rules(program)
     if missing:
         raise UnsupportedError(missing)
-    return Kernel(program)
+    return Kernel(with_moves(program))
 
 
 def _module(program: FlatProgram) -> tuple[ir.Module, int]:
     """Return a module with the program as a function and a loop of it, and its workspace."""
     module = ir.Module("kernel")
     step = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTERS, POINTERS, BYTES]), "step")
-    emit = Emitter(module, step)
+    emit = Emitter(module, step, _block(program))
     translator = Translator(emit, RULES, ELEMENTWISE)
     arguments: list[Value] = []
     for index, one in enumerate(program.inputs):
         pointer = _pointer(emit.builder, step.args[0], index, stored_type(one.dtype))
         stored = Stored(pointer, one.shape, one.dtype)
-        is_small = 0 < stored.size <= MAX_REGISTER_ELEMENTS
+        is_small = 0 < stored.size <= emit.max_elements
         arguments.append(
             Register(translator.register(stored), one.shape, one.dtype) if is_small else stored
         )
@@ -176,7 +238,14 @@ def _module(program: FlatProgram) -> tuple[ir.Module, int]:
     step.attributes.add("noinline")
     _add_call(module, step)
     _add_repetition(module, step)
+    _add_tiles(module, step)
     return module, emit.workspace.size
+
+
+def _block(program: FlatProgram) -> int:
+    """Return the number of elements of the program's precision in a register of 64 bytes."""
+    dtypes = {one.dtype for one in (*program.inputs, *map(_form, program.outputs))}
+    return 8 if np.dtype(np.float64) in dtypes else 16
 
 
 def _add_call(module: ir.Module, step: ir.Function) -> None:
@@ -211,6 +280,24 @@ def _add_repetition(module: ir.Module, step: ir.Function) -> None:
                     builder.call(copy, [target, pointer, size, no_flag])
                 with is_other:
                     builder.store(builder.gep(pointer, [size]), place)
+    emit.finish()
+
+
+def _add_tiles(module: ir.Module, step: ir.Function) -> None:
+    """Add a loop: after each call the pointers of arguments and results move on."""
+    lengths = [INDEX.as_pointer()] * 2
+    kind = [POINTERS, POINTERS, *lengths, *[INDEX] * 3, BYTES]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), kind), "tiles")
+    inputs, outputs, of_inputs, of_outputs, taken, returned, count, workspace = function.args
+    emit = Emitter(module, function)
+    builder = emit.builder
+    with flushing_subnormals(emit), emit.loop(count):
+        builder.call(step, [inputs, outputs, workspace])
+        for table, steps, number in ((inputs, of_inputs, taken), (outputs, of_outputs, returned)):
+            with emit.loop(number) as index:
+                place = builder.gep(table, [index])
+                length = builder.load(builder.gep(steps, [index]))
+                builder.store(builder.gep(builder.load(place), [length]), place)
     emit.finish()
 
 

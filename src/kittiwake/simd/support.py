@@ -6,6 +6,7 @@ from typing import NamedTuple
 from jax.extend.core import ClosedJaxpr
 
 from kittiwake.simd.flattening import FlatProgram, flatten
+from kittiwake.simd.moves import MOVES, OF_WORDS
 from kittiwake.simd.rules import RULES
 
 
@@ -34,6 +35,8 @@ def missing_rules(program: FlatProgram) -> list[Unsupported]:
         Unsupported(equation.primitive, equation.source): None
         for equation in program.walk()
         if equation.primitive not in RULES
+        and equation.primitive not in MOVES
+        and equation.primitive not in OF_WORDS
     }
     return [*found]
 

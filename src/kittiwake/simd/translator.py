@@ -9,12 +9,11 @@ import llvmlite.ir as ir
 import numpy as np
 
 from kittiwake.simd.data_types import width_of
-from kittiwake.simd.emitter import BLOCK, Emitter
+from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import Constant, Equation, FlatProgram, Operand, Variable
 from kittiwake.simd.fusion import LoopGroup, scheduled
 from kittiwake.simd.lifetimes import Lifetimes
 from kittiwake.simd.values import (
-    MAX_REGISTER_ELEMENTS,
     Known,
     Register,
     Stored,
@@ -50,7 +49,7 @@ class Translator:
         def read(operand: Operand) -> Value:
             return Known(operand.elements) if isinstance(operand, Constant) else found[operand]
 
-        for part in scheduled(program, self._elementwise):
+        for part in scheduled(program, self._elementwise, self.emit.max_elements):
             if isinstance(part, LoopGroup):
                 results, equations = self._looped(part, read), part.equations
             else:
@@ -128,7 +127,7 @@ class Translator:
         """Write all elements into memory, from an index on."""
         if not value.size:
             return
-        if isinstance(value, Register) or value.size <= MAX_REGISTER_ELEMENTS:
+        if isinstance(value, Register) or value.size <= self.emit.max_elements:
             self.emit.store(self.register(value), pointer, start, value.dtype)
             return
         target = pointer if start == 0 else self.emit.builder.gep(pointer, [self.emit.index(start)])
@@ -136,7 +135,7 @@ class Translator:
 
     def loaded(self, memory: Stored) -> Value:
         """Return an array in memory as it is best used: in a register if it is small."""
-        if 0 < memory.size <= MAX_REGISTER_ELEMENTS:
+        if 0 < memory.size <= self.emit.max_elements:
             return Register(self.register(memory), memory.shape, memory.dtype)
         return memory
 
@@ -152,15 +151,27 @@ class Translator:
             result: shape and dtype of the result.
             operands: arrays of its shape, along whose axes of length one they are repeated.
         """
-        size = prod(result.shape)
+        (value,) = self.elementwise_many(lambda *own: [function(*own)], [result], *operands)
+        return value
+
+    def elementwise_many(
+        self,
+        function: Callable[..., Sequence[ir.Value]],
+        results: Sequence[Variable],
+        *operands: Value,
+    ) -> list[Value]:
+        """Return the results of a function with several ones, all of one shape."""
+        shape = results[0].shape
+        size = prod(shape)
         if size == 0:
-            return Known(np.zeros(result.shape, result.dtype))
-        operands = tuple(self._broadcast(one, result) for one in operands)
-        if size <= MAX_REGISTER_ELEMENTS:
+            return [Known(np.zeros(shape, result.dtype)) for result in results]
+        operands = tuple(self._broadcast(one, results[0]) for one in operands)
+        if size <= self.emit.max_elements:
             registers = [self._repeated(self.register(one), size) for one in operands]
-            return Register(function(*registers), result.shape, result.dtype)
+            found = zip(function(*registers), results, strict=True)
+            return [Register(value, shape, result.dtype) for value, result in found]
         sources = [self.register(one) if one.size == 1 else self.pointer(one) for one in operands]
-        memory = self.reserve(result)
+        memory = [self.reserve(result) for result in results]
         for start, width in self.emit.blocks(size):
             registers = [
                 self.emit.repeat(source, width)
@@ -168,8 +179,9 @@ class Translator:
                 else self.emit.load(source, start, one.dtype, width)
                 for one, source in zip(operands, sources, strict=True)
             ]
-            self.emit.store(function(*registers), memory.pointer, start, result.dtype)
-        return memory
+            for value, place in zip(function(*registers), memory, strict=True):
+                self.emit.store(value, place.pointer, start, place.dtype)
+        return [*memory]
 
     def _broadcast(self, value: Value, result: Variable) -> Value:
         """Return an operand with all elements of a result, or with one."""
@@ -195,7 +207,7 @@ class Translator:
             return Known(elements[flat].reshape(result.shape).astype(result.dtype))
         if len(operands) == 1 and np.array_equal(flat, np.arange(operands[0].size)):
             return reshaped(operands[0], result.shape)
-        if len(flat) <= MAX_REGISTER_ELEMENTS:
+        if len(flat) <= self.emit.max_elements:
             return Register(self._gathered(flat, operands), result.shape, result.dtype)
         return self._gathered_in_memory(flat, result, operands)
 
@@ -218,7 +230,7 @@ class Translator:
             return self.emit.rearranged(self.register(operand), picks)
         used = indices[indices >= 0]
         first, last = int(used.min()), int(used.max())
-        if last - first < MAX_REGISTER_ELEMENTS:
+        if last - first < self.emit.max_elements:
             loaded = self.emit.load(operand.pointer, first, operand.dtype, last - first + 1)
             picks = [None if index < 0 else int(index) - first for index in indices]
             return self.emit.rearranged(loaded, picks)
@@ -243,7 +255,7 @@ class Translator:
         starts = [0, *runs.tolist()]
         ends = [*runs.tolist(), len(indices)]
         edges = np.cumsum([0, *(one.size for one in operands)])
-        if len(starts) <= 2 * BLOCK:
+        if len(starts) <= 2 * self.emit.block:
             for start, end in zip(starts, ends, strict=True):
                 self._copy_run(int(indices[start]), start, end, memory, operands, edges)
             return memory
@@ -280,7 +292,7 @@ class Translator:
             operand, offset = operands[which], first - int(edges[which])
             count = min(end - start, operand.size - offset)
             part = Variable((count,), operand.dtype)
-            if count <= MAX_REGISTER_ELEMENTS:
+            if count <= self.emit.max_elements:
                 piece = self.rearranged(np.arange(offset, offset + count), part, operand)
                 self.write(piece, memory.pointer, start)
             else:

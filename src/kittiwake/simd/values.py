@@ -7,9 +7,6 @@ from math import prod
 import llvmlite.ir as ir
 import numpy as np
 
-# arrays with more elements lie in memory
-MAX_REGISTER_ELEMENTS = 32
-
 
 @dataclass(frozen=True)
 class Known:

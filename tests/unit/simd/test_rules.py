@@ -312,6 +312,11 @@ def draws() -> Iterator[tuple[str, Case]]:
         jnp.where(s[0] < 1, jax.vmap(key)(s)[jnp.asarray([1, 0])], jax.vmap(key)(s)[2:4])
     )
     yield "moved", Case(moved, [seeds])
+    keys = lambda s: jax.vmap(key)(s)
+    chosen = lambda s: jax.random.key_data(jnp.where(s[:4] < s[1:5], keys(s)[:4], keys(s)[1:5]))
+    yield "chosen", Case(chosen, [seeds])
+    replaced = lambda s: jax.random.key_data(keys(s).at[s[:3] % 3].set(keys(s)[2:5]))
+    yield "replaced", Case(replaced, [seeds])
     carried = lambda s: lax.scan(
         lambda k, _: (jax.random.split(k)[0], jax.random.uniform(k)), key(s[4]), None, length=7
     )[1]

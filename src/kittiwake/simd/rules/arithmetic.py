@@ -259,9 +259,6 @@ def _select(
     """Choose element by element among cases, by a flag or a number."""
     which, *cases = operands
     (result,) = equation.results
-    if result.is_key and which.shape:
-        places = np.repeat(np.arange(which.size), 2)
-        which = translator.rearranged(places, Variable(result.shape, which.dtype), which)
     if isinstance(which, Known) and which.size and (which.elements == which.elements.flat[0]).all():
         chosen = cases[int(which.elements.flat[0])]
         if chosen.shape == result.shape:
@@ -278,7 +275,7 @@ def _select(
             chosen = emit.builder.select(at_least, value, chosen)
         return chosen
 
-    return [translator.elementwise(function, result, *operands)]
+    return [translator.elementwise(function, result, which, *cases)]
 
 
 def _clamp(emit: Emitter, dtype: np.dtype, *values: ir.Value) -> ir.Value:

@@ -7,6 +7,7 @@ import numpy as np
 
 from kittiwake.simd.data_types import scalar_type
 from kittiwake.simd.flattening import Equation, FlatProgram, Variable
+from kittiwake.simd.rules.keys import as_pairs, from_pairs, without_words
 from kittiwake.simd.translator import Rule, Translator
 from kittiwake.simd.values import Known, Stored, Value
 
@@ -74,22 +75,32 @@ def _scan(translator: Translator, equation: Equation, operands: Sequence[Value])
         equation.results[:of_carry],
         operands[of_constants : of_constants + of_carry],
     )
-    sources = operands[of_constants + of_carry :]
+    parts = body.inputs[of_constants + of_carry :]
+    sources = [
+        as_pairs(translator, value) if part.is_key else value
+        for part, value in zip(parts, operands[of_constants + of_carry :], strict=True)
+    ]
     pointers = [translator.pointer(source) for source in sources]
-    stacked = [translator.reserve(result) for result in equation.results[of_carry:]]
+    whole = equation.results[of_carry:]
+    stacked = [translator.reserve(without_words(result)) for result in whole]
     with emit.loop(length) as step:
         index = emit.builder.sub(emit.index(length - 1), step) if params["reverse"] else step
-        slices = [
-            translator.loaded(_slice(translator, pointer, index, part))
-            for pointer, part in zip(pointers, body.inputs[of_constants + of_carry :], strict=True)
-        ]
+        slices = []
+        for pointer, part in zip(pointers, parts, strict=True):
+            own = translator.loaded(_slice(translator, pointer, index, without_words(part)))
+            slices.append(from_pairs(translator, own, part) if part.is_key else own)
         values = [*constants, *map(translator.loaded, carried), *slices]
         results = translator.translate(body, values)
-        for place, value in zip(stacked, results[of_carry:], strict=True):
-            start = emit.builder.mul(index, emit.index(value.size))
-            translator.write(value, place.pointer, start)
+        for place, value, one in zip(stacked, results[of_carry:], whole, strict=True):
+            own = as_pairs(translator, value) if one.is_key else value
+            start = emit.builder.mul(index, emit.index(own.size))
+            translator.write(own, place.pointer, start)
         _replace(translator, carried, results[:of_carry])
-    return [translator.loaded(place) for place in [*carried, *stacked]]
+    found = [
+        from_pairs(translator, place, one) if one.is_key else translator.loaded(place)
+        for place, one in zip(stacked, whole, strict=True)
+    ]
+    return [*(translator.loaded(place) for place in carried), *found]
 
 
 def _slice(translator: Translator, pointer: ir.Value, index: ir.Value, part: Variable) -> Stored:

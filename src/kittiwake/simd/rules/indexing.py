@@ -14,9 +14,9 @@ from kittiwake.simd.data_types import INDEX
 from kittiwake.simd.flattening import Equation, Variable
 from kittiwake.simd.rules.arithmetic import OPERATIONS
 from kittiwake.simd.rules.conversions import converted
+from kittiwake.simd.rules.keys import moving_keys
 from kittiwake.simd.translator import Rule, Translator, reshaped
 from kittiwake.simd.values import (
-    MAX_REGISTER_ELEMENTS,
     Known,
     Stored,
     Value,
@@ -214,10 +214,9 @@ def _gather(
     numbers = params["dimension_numbers"]
     batch_shape = indices.shape[:-1]
     batch = _numbers_of(batch_shape)
-    words = (2,) if result.is_key else ()
     windows = Windows(
         operand.shape,
-        _whole((*params["slice_sizes"], *words)),
+        _whole(params["slice_sizes"]),
         _whole(numbers.start_index_map),
         _whole(numbers.operand_batching_dims),
         batch[:, list(numbers.start_indices_batching_dims)],
@@ -230,8 +229,7 @@ def _gather(
     dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
     window_shape = [size for axis, size in enumerate(windows.sizes) if axis not in dropped]
     ordered = np.arange(found.size).reshape(*batch_shape, *window_shape)
-    last = (len(result.shape) - 1,) if result.is_key else ()
-    offsets = [*numbers.offset_dims, *last]
+    offsets = [*numbers.offset_dims]
     others = [axis for axis in range(len(result.shape)) if axis not in offsets]
     places = np.moveaxis(ordered, range(ordered.ndim), [*others, *offsets])
     return [translator.rearranged(places, result, found)]
@@ -252,8 +250,7 @@ def _scatter(name: str | None) -> Rule:
         operand, indices, updates = operands
         (result,), params = equation.results, equation.params
         numbers = params["dimension_numbers"]
-        words = [len(updates.shape) - 1] if result.is_key else []
-        window_axes = [*numbers.update_window_dims, *words]
+        window_axes = [*numbers.update_window_dims]
         batch_axes = [axis for axis in range(len(updates.shape)) if axis not in window_axes]
         batch = _numbers_of(indices.shape[:-1])
         dropped = {*numbers.inserted_window_dims, *numbers.operand_batching_dims}
@@ -320,7 +317,7 @@ def _replaced(
     """Return an array in which the elements at known places are those of rows, as far as inside."""
     numbers = np.arange(rows.size).reshape(rows.shape)[inside].ravel()
     targets = places[inside].ravel()
-    if operand.size <= MAX_REGISTER_ELEMENTS or len(targets) <= MAX_UNROLLED:
+    if operand.size <= translator.emit.max_elements or len(targets) <= MAX_UNROLLED:
         sources = np.arange(operand.size)
         sources[targets] = operand.size + numbers
         return translator.rearranged(sources, result, operand, reshaped(rows, (rows.size,)))
@@ -384,8 +381,8 @@ SCATTERS: Mapping[str, str | None] = {
     "scatter_max": "max",
 }
 INDEXING: Mapping[str, Rule] = {
-    "gather": _gather,
-    **{primitive: _scatter(name) for primitive, name in SCATTERS.items()},
-    "dynamic_slice": _dynamic_slice,
-    "dynamic_update_slice": _dynamic_update_slice,
+    "gather": moving_keys(_gather),
+    **{primitive: moving_keys(_scatter(name)) for primitive, name in SCATTERS.items()},
+    "dynamic_slice": moving_keys(_dynamic_slice),
+    "dynamic_update_slice": moving_keys(_dynamic_update_slice),
 }

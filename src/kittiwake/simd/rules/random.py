@@ -14,12 +14,12 @@ from kittiwake.simd.data_types import scalar_type, wide, width_of
 from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import Equation, Variable
 from kittiwake.simd.rules.conversions import converted
+from kittiwake.simd.rules.keys import WORD, keys_of, words_of
 from kittiwake.simd.translator import Rule, Translator, reshaped
-from kittiwake.simd.values import MAX_REGISTER_ELEMENTS, Known, Register, Value
+from kittiwake.simd.values import Known, Value
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
-WORD = np.dtype(np.uint32)
 
 
 def threefry(
@@ -46,47 +46,29 @@ def _rotated(emit: Emitter, word: ir.Value, by: int) -> ir.Value:
     return emit.call(mangled, word.type, word, word, shift)
 
 
-def _words(translator: Translator, keys: Value, repeats: int) -> list[Value]:
-    """Return first and second words of keys, each repeated along a new last axis."""
-    places = np.arange(keys.size).reshape(-1, 2)
-    shape = Variable((len(places), repeats), WORD)
-    return [
-        translator.rearranged(np.repeat(places[:, word : word + 1], repeats, 1), shape, keys)
-        for word in range(2)
-    ]
+def _drawn(
+    translator: Translator, keys: Value, shape: tuple[int, ...], counters: Sequence[Value]
+) -> list[Value]:
+    """Return both words of random bits for arrays of keys and counters of a common shape.
+
+    Shorter arrays are repeated along axes of length one.
+    """
+    return _encrypted(translator, [*words_of(translator, keys), *counters], Variable(shape, WORD))
 
 
-def _drawn(translator: Translator, keys: Value, counters: Sequence[Value]) -> list[Value]:
-    """Return both words of random bits for each key and counter."""
-    repeats = counters[0].size // (keys.size // 2)
-    words = _words(translator, keys, repeats)
-    shape = Variable(words[0].shape, WORD)
-    if prod(shape.shape) <= MAX_REGISTER_ELEMENTS:
-        registers = [translator.register(each) for each in (*words, *counters)]
-        both = threefry(translator.emit, registers[:2], registers[2:])
-        return [Register(each, shape.shape, WORD) for each in both]
-    found = []
-    for number in range(2):
+def _encrypted(translator: Translator, words: Sequence[Value], result: Variable) -> list[Value]:
+    def both(*registers: ir.Value) -> Sequence[ir.Value]:
+        return threefry(translator.emit, registers[:2], registers[2:])
 
-        def word(*registers: ir.Value, number: int = number) -> ir.Value:
-            return threefry(translator.emit, registers[:2], registers[2:])[number]
-
-        found.append(translator.elementwise(word, shape, *words, *counters))
-    return found
+    return translator.elementwise_many(both, [result, result], *words)
 
 
-def _counted(keys: Value, count: int) -> list[Value]:
-    """Return the words of the numbers of elements, for each key anew."""
-    numbers = np.broadcast_to(np.arange(count, dtype=np.uint32), (keys.size // 2, count))
-    return [Known(np.zeros(numbers.shape, WORD)), Known(np.ascontiguousarray(numbers))]
-
-
-def _paired(translator: Translator, words: Sequence[Value], result: Variable) -> Value:
-    """Return keys from their first and second words."""
-    size = words[0].size
-    places = np.stack([np.arange(size), size + np.arange(size)], axis=-1)
-    flat = [reshaped(each, (size,)) for each in words]
-    return translator.rearranged(places, result, *flat)
+def _counted(keys: Value, count: int) -> tuple[Value, tuple[int, ...], list[Value]]:
+    """Return keys with another axis, the shape of their draws, and the words of their numbers."""
+    shape = keys.shape[1:]
+    numbers = np.arange(count, dtype=np.uint32).reshape((1,) * len(shape) + (count,))
+    counters = [Known(np.zeros(numbers.shape, WORD)), Known(numbers)]
+    return reshaped(keys, (*keys.shape, 1)), (*shape, count), counters
 
 
 def _fold_in(
@@ -94,31 +76,22 @@ def _fold_in(
 ) -> Sequence[Value]:
     keys, data = operands
     emit, (result,) = translator.emit, equation.results
-    shape = result.shape[:-1]
-    count = prod(shape)
 
     def as_word(value: ir.Value) -> ir.Value:
         return converted(emit, data.dtype, WORD, value)
 
-    words = translator.elementwise(as_word, Variable(data.shape, WORD), data)
-    low = translator.rearranged(_repeated(data.shape, shape), Variable((count, 1), WORD), words)
-    high = Known(np.zeros((count, 1), WORD))
-    places = 2 * _repeated(keys.shape[:-1], shape).reshape(count, 1) + np.arange(2)
-    keys = translator.rearranged(places, Variable((count, 2), WORD), keys)
-    return [_paired(translator, _drawn(translator, keys, [high, low]), result)]
-
-
-def _repeated(shape: tuple[int, ...], result: tuple[int, ...]) -> np.ndarray:
-    """Return for each element of a result the index of the element that is repeated there."""
-    return np.broadcast_to(np.arange(prod(shape)).reshape(shape), result).ravel()
+    low = translator.elementwise(as_word, Variable(data.shape, WORD), data)
+    counters = [Known(np.zeros(data.shape, WORD)), low]
+    drawn = _drawn(translator, keys, result.shape[1:], counters)
+    return [keys_of(translator, drawn, result)]
 
 
 def _split(
     translator: Translator, equation: Equation, operands: Sequence[Value]
 ) -> Sequence[Value]:
     (keys,), (result,) = operands, equation.results
-    counters = _counted(keys, prod(equation.params["shape"]))
-    return [_paired(translator, _drawn(translator, keys, counters), result)]
+    counted = _counted(keys, prod(equation.params["shape"]))
+    return [keys_of(translator, _drawn(translator, *counted), result)]
 
 
 def _bits(translator: Translator, equation: Equation, operands: Sequence[Value]) -> Sequence[Value]:
@@ -129,7 +102,7 @@ def _bits(translator: Translator, equation: Equation, operands: Sequence[Value])
         return [translator.filled(0, result)]
     emit = translator.emit
     builder = emit.builder
-    high, low = _drawn(translator, keys, _counted(keys, count))
+    high, low = _drawn(translator, *_counted(keys, count))
 
     def combined(one: ir.Value, other: ir.Value) -> ir.Value:
         if width == 64:
@@ -157,20 +130,13 @@ def _seed(translator: Translator, equation: Equation, operands: Sequence[Value])
         return translator.elementwise(part, Variable(number.shape, WORD), number)
 
     high = word(32) if bits == 64 else Known(np.zeros(number.shape, WORD))
-    return [_paired(translator, [high, word(0)], result)]
+    return [keys_of(translator, [high, word(0)], result)]
 
 
 def _threefry_rule(
     translator: Translator, equation: Equation, operands: Sequence[Value]
 ) -> Sequence[Value]:
-    found = []
-    for number, result in enumerate(equation.results):
-
-        def word(*registers: ir.Value, number: int = number) -> ir.Value:
-            return threefry(translator.emit, registers[:2], registers[2:])[number]
-
-        found.append(translator.elementwise(word, result, *operands))
-    return found
+    return _encrypted(translator, operands, equation.results[0])
 
 
 RANDOM: Mapping[str, Rule] = {

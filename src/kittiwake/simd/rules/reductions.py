@@ -11,7 +11,7 @@ from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import Equation, Variable
 from kittiwake.simd.rules.arithmetic import OPERATIONS
 from kittiwake.simd.translator import Rule, Translator, reshaped
-from kittiwake.simd.values import MAX_REGISTER_ELEMENTS, Stored, Value
+from kittiwake.simd.values import Stored, Value
 
 # longer reductions are loops
 MAX_UNROLLED = 16
@@ -197,8 +197,8 @@ def _dot_general(
         prod(one.shape[axis] for axis in free)
         for one, free in ((left, left_free), (right, right_free))
     )
-    small = count * prod(result.shape) <= MAX_UNROLLED * MAX_REGISTER_ELEMENTS
-    if count <= MAX_UNROLLED and prod(result.shape) <= MAX_REGISTER_ELEMENTS and small:
+    small = count * prod(result.shape) <= MAX_UNROLLED * translator.emit.max_elements
+    if count <= MAX_UNROLLED and prod(result.shape) <= translator.emit.max_elements and small:
         return [_unrolled_product(translator, lefts, rights, (count, batch, rows, columns), result)]
     return [_looped_product(translator, lefts, rights, (count, batch, rows, columns), result)]
 

@@ -1,0 +1,381 @@
+"""Programs of many worlds side by side, from the program of one.
+
+Each array that differs among worlds gets a last axis, the lanes: neighbors in memory and in a
+register are the same element of neighboring worlds. Conditionals of which worlds take different
+branches run each branch that is needed, and select. Primitives without a rule here are mapped by
+``jax.vmap``.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.extend.random import threefry2x32_p
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import Var as JaxVariable
+from jax.extend.core import JaxprEqn as JaxEquation
+
+from kittiwake.simd.flattening import CALLS, IDENTITIES
+from kittiwake.simd.rules import ELEMENTWISE
+
+# longer sums of products are those of JAX
+MAX_UNROLLED_PRODUCTS = 16
+# branches with fewer equations are computed even if no world takes them
+MAX_UNCONDITIONAL = 16
+# with lanes as last axis they have the same parameters
+SAME_PARAMETERS = frozenset(
+    (
+        *("argmax", "argmin", "concatenate", "cummax", "cummin", "cumprod", "cumsum"),
+        *("reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum"),
+        *("reduce_xor", "rev", "sort", "split", "squeeze", "stack"),
+    )
+)
+AXIS_REDUCTIONS = {"pmax": jnp.max, "pmin": jnp.min, "psum": jnp.sum}
+
+
+class Laned(NamedTuple):
+    """An array, and True if it differs among worlds, so that lanes are its last axis."""
+
+    array: jax.Array
+    varies: bool
+
+
+def with_lanes(
+    closed: ClosedJaxpr, varies: Sequence[bool], lanes: int, axis_name: str | None = None
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """Return the program of many worlds, and for each result whether it differs among them.
+
+    Args:
+        closed: program of one world.
+        varies: for each argument whether it differs among worlds; it has a last axis then.
+        lanes: number of worlds.
+        axis_name: name under which the program reduces over all worlds.
+    """
+    mapping = _Mapping(lanes, axis_name)
+    flags: list[bool] = []
+
+    def program(*arrays: jax.Array) -> list[jax.Array]:
+        given = [Laned(*one) for one in zip(arrays, varies, strict=True)]
+        results = mapping.evaluate(closed.jaxpr, closed.consts, given)
+        flags.extend(result.varies for result in results)
+        return [result.array for result in results]
+
+    examples = [
+        jax.ShapeDtypeStruct((*aval.shape, lanes) if own else aval.shape, aval.dtype)
+        for aval, own in zip(closed.in_avals, varies, strict=True)
+    ]
+    return jax.make_jaxpr(program)(*examples), flags
+
+
+class _Mapping:
+    def __init__(self, lanes: int, axis_name: str | None) -> None:
+        self._lanes, self._axis_name = lanes, axis_name
+        self._rules: dict[str, Callable[..., Sequence[Laned]]] = {
+            **dict.fromkeys(SAME_PARAMETERS, self._same_parameters),
+            **dict.fromkeys(ELEMENTWISE, self._elementwise),
+            **dict.fromkeys(CALLS, self._call),
+            **dict.fromkeys(IDENTITIES - {"random_wrap", "random_unwrap"}, self._identity),
+            **dict.fromkeys(AXIS_REDUCTIONS, self._axis_reduction),
+            "axis_index": self._axis_index,
+            "broadcast_in_dim": self._broadcast_in_dim,
+            "cond": self._cond,
+            "dot_general": self._dot_general,
+            "random_bits": self._random_bits,
+            "random_split": self._random_split,
+            "reshape": self._reshape,
+            "scan": self._scan,
+            "slice": self._slice,
+            "transpose": self._transpose,
+            "while": self._while,
+        }
+
+    def evaluate(
+        self, jaxpr: Jaxpr, constants: Sequence[Any], arguments: Sequence[Laned]
+    ) -> list[Laned]:
+        """Return the results of a program."""
+        found: dict[JaxVariable, Laned] = dict(zip(jaxpr.invars, arguments, strict=True))
+        for variable, constant in zip(jaxpr.constvars, constants, strict=True):
+            found[variable] = Laned(constant, varies=False)
+
+        def read(atom: JaxVariable | Literal) -> Laned:
+            if isinstance(atom, Literal):
+                return Laned(np.asarray(atom.val, atom.aval.dtype), varies=False)
+            return found[atom]
+
+        for equation in jaxpr.eqns:
+            operands = [read(atom) for atom in equation.invars]
+            name = equation.primitive.name
+            always = name in CALLS or name in AXIS_REDUCTIONS or name == "axis_index"
+            if always or any(operand.varies for operand in operands):
+                results = self._rules.get(name, self._mapped)(equation, operands)
+            else:
+                results = self._bound(equation, [operand.array for operand in operands], False)
+            found.update(zip(equation.outvars, results, strict=True))
+        return [read(atom) for atom in jaxpr.outvars]
+
+    def _bound(
+        self, equation: JaxEquation, arrays: Sequence[jax.Array], varies: bool
+    ) -> list[Laned]:
+        results = equation.primitive.bind(*arrays, **equation.params)
+        many = results if equation.primitive.multiple_results else [results]
+        return [Laned(result, varies) for result in many]
+
+    def _varying(self, operand: Laned) -> jax.Array:
+        """Return an array with lanes."""
+        if operand.varies:
+            return operand.array
+        array = jnp.asarray(operand.array)
+        shape = (*array.shape, self._lanes)
+        return lax.broadcast_in_dim(array, shape, tuple(range(array.ndim)))
+
+    def _all_varying(self, operands: Sequence[Laned]) -> list[jax.Array]:
+        return [self._varying(operand) for operand in operands]
+
+    def _same_parameters(
+        self, equation: JaxEquation, operands: Sequence[Laned]
+    ) -> Sequence[Laned]:
+        return self._bound(equation, self._all_varying(operands), True)
+
+    def _mapped(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        def one(*arrays: jax.Array) -> Any:
+            return equation.primitive.bind(*arrays, **equation.params)
+
+        axes = [-1 if operand.varies else None for operand in operands]
+        arrays = [operand.array for operand in operands]
+        results = jax.vmap(one, axes, -1, axis_size=self._lanes)(*arrays)
+        many = results if equation.primitive.multiple_results else [results]
+        return [Laned(result, varies=True) for result in many]
+
+    def _call(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        body = equation.params[CALLS[equation.primitive.name]]
+        inner, constants = (body.jaxpr, body.consts) if hasattr(body, "consts") else (body, ())
+        return self.evaluate(inner, constants, operands)
+
+    def _identity(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        del equation
+        return operands
+
+    def _axis_reduction(
+        self, equation: JaxEquation, operands: Sequence[Laned]
+    ) -> Sequence[Laned]:
+        if equation.params["axes"] != (self._axis_name,):
+            message = f"{equation.primitive.name} over {equation.params['axes']}"
+            raise NotImplementedError(message)
+        reduce = AXIS_REDUCTIONS[equation.primitive.name]
+        return [
+            Laned(reduce(self._varying(operand), axis=-1), varies=False) for operand in operands
+        ]
+
+    def _axis_index(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        del operands
+        return [Laned(jnp.arange(self._lanes, dtype=equation.outvars[0].aval.dtype), varies=True)]
+
+    def _broadcast_in_dim(
+        self, equation: JaxEquation, operands: Sequence[Laned]
+    ) -> Sequence[Laned]:
+        shape = equation.params["shape"]
+        axes = (*equation.params["broadcast_dimensions"], len(shape))
+        return [
+            Laned(
+                lax.broadcast_in_dim(operands[0].array, (*shape, self._lanes), axes), varies=True
+            )
+        ]
+
+    def _reshape(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        shape = (*equation.params["new_sizes"], self._lanes)
+        return [Laned(lax.reshape(operands[0].array, shape), varies=True)]
+
+    def _slice(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        params = equation.params
+        strides = params["strides"] or (1,) * len(params["start_indices"])
+        sliced = lax.slice(
+            operands[0].array,
+            (*params["start_indices"], 0),
+            (*params["limit_indices"], self._lanes),
+            (*strides, 1),
+        )
+        return [Laned(sliced, varies=True)]
+
+    def _transpose(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        axes = equation.params["permutation"]
+        return [Laned(lax.transpose(operands[0].array, (*axes, len(axes))), varies=True)]
+
+    def _elementwise(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        """Return a function of elements; single ones are those of all elements."""
+        shape = (*equation.outvars[0].aval.shape, self._lanes)
+        arrays = []
+        for operand in operands:
+            array = jnp.asarray(operand.array)
+            own = array.ndim - operand.varies
+            axes = [*range(own), *([len(shape) - 1] if operand.varies else [])]
+            arrays.append(lax.broadcast_in_dim(array, shape, axes))
+        return self._bound(equation, arrays, True)
+
+    def _dot_general(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        """Return sums of products, in the order of the elements."""
+        (summed, batched) = equation.params["dimension_numbers"]
+        left, right = self._all_varying(operands)
+        lengths = [left.shape[axis] for axis in summed[0]]
+        if prod(lengths) > MAX_UNROLLED_PRODUCTS:
+            return self._mapped(equation, operands)
+        batch = [left.shape[axis] for axis in batched[0]]
+        own, others = (
+            [axis for axis in range(array.ndim - 1) if axis not in (*summed[side], *batched[side])]
+            for side, array in enumerate((left, right))
+        )
+        rows = [left.shape[axis] for axis in own]
+        columns = [right.shape[axis] for axis in others]
+        sizes = prod(lengths), prod(batch), prod(rows), prod(columns)
+        last = (left.ndim - 1,)
+        lefts = lax.transpose(left, (*summed[0], *batched[0], *own, *last))
+        lefts = lax.reshape(lefts, (*sizes[:3], 1, self._lanes))
+        rights = lax.transpose(right, (*summed[1], *batched[1], *others, right.ndim - 1))
+        rights = lax.reshape(rights, (*sizes[:2], 1, sizes[3], self._lanes))
+        total = lefts[0] * rights[0]
+        for index in range(1, sizes[0]):
+            total = total + lefts[index] * rights[index]
+        dtype = equation.outvars[0].aval.dtype
+        result = lax.reshape(total, (*batch, *rows, *columns, self._lanes)).astype(dtype)
+        return [Laned(result, varies=True)]
+
+    def _random_bits(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        bits = equation.params["bit_width"]
+        one, other = self._draws(operands[0].array, equation.params["shape"])
+        if bits == 64:
+            shifted = lax.shift_left(one.astype(jnp.uint64), jnp.uint64(32))
+            return _all_laned([shifted | other.astype(jnp.uint64)])
+        return _all_laned([(one ^ other).astype(f"uint{bits}")])
+
+    def _random_split(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        words = jnp.stack(self._draws(operands[0].array, equation.params["shape"]), axis=-1)
+        return _all_laned([jax.random.wrap_key_data(words)])
+
+    def _draws(self, keys: jax.Array, shape: tuple[int, ...]) -> list[jax.Array]:
+        """Return both words of draws by Threefry-2x32, with the numbers of elements as counters."""
+        words = jax.random.key_data(keys)
+        whole = (*keys.shape[:-1], *shape, self._lanes)
+        axes = [*range(keys.ndim - 1), len(whole) - 1]
+        own = [lax.broadcast_in_dim(words[..., word], whole, axes) for word in range(2)]
+        numbers = jnp.arange(prod(shape), dtype=jnp.uint32).reshape(shape)
+        inner = [*range(keys.ndim - 1, len(whole) - 1)]
+        low = lax.broadcast_in_dim(numbers, whole, inner)
+        return threefry2x32_p.bind(*own, jnp.zeros_like(low), low)
+
+    def _cond(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        which, *arguments = operands
+        branches: Sequence[ClosedJaxpr] = equation.params["branches"]
+
+        def taken(branch: ClosedJaxpr) -> Callable[[], list[jax.Array]]:
+            return lambda: self._all_varying(
+                self.evaluate(branch.jaxpr, branch.consts, arguments)
+            )
+
+        if not which.varies:
+            index = jnp.asarray(which.array).astype(jnp.int32)
+            results = lax.switch(index, [taken(branch) for branch in branches])
+            return [Laned(result, varies=True) for result in results]
+        index = lax.clamp(0, which.array.astype(jnp.int32), len(branches) - 1)
+        # short branches are taken by all worlds, at least one is
+        numbers = sorted(range(len(branches)), key=lambda number: _length(branches[number].jaxpr))
+        chosen = taken(branches[numbers[0]])()
+        for number in numbers[1:]:
+            own, branch = index == number, branches[number]
+
+            def selected(
+                own: jax.Array = own,
+                branch: ClosedJaxpr = branch,
+                others: list[jax.Array] = chosen,
+            ) -> list[jax.Array]:
+                return [
+                    jnp.where(own, result, other)
+                    for result, other in zip(taken(branch)(), others, strict=True)
+                ]
+
+            if _length(branch.jaxpr) <= MAX_UNCONDITIONAL:
+                chosen = selected()
+            else:
+                chosen = lax.cond(jnp.any(own), selected, lambda others=chosen: others)
+        return _all_laned(chosen)
+
+    def _while(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        params = equation.params
+        of_condition, of_body = params["cond_nconsts"], params["body_nconsts"]
+        conditions = operands[:of_condition]
+        constants = operands[of_condition : of_condition + of_body]
+        carried = operands[of_condition + of_body :]
+        condition, body = params["cond_jaxpr"], params["body_jaxpr"]
+
+        def goes_on(arrays: list[jax.Array]) -> Laned:
+            (flag,) = self.evaluate(
+                condition.jaxpr, condition.consts, [*conditions, *_all_laned(arrays)]
+            )
+            return flag
+
+        def any_goes_on(arrays: list[jax.Array]) -> jax.Array:
+            return jnp.any(goes_on(arrays).array)
+
+        def later(arrays: list[jax.Array]) -> list[jax.Array]:
+            results = self._all_varying(
+                self.evaluate(body.jaxpr, body.consts, [*constants, *_all_laned(arrays)])
+            )
+            flag = goes_on(arrays)
+            if not flag.varies:
+                return results
+            return [
+                jnp.where(flag.array, result, before)
+                for result, before in zip(results, arrays, strict=True)
+            ]
+
+        results = lax.while_loop(any_goes_on, later, self._all_varying(carried))
+        return _all_laned(results)
+
+    def _scan(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        params = equation.params
+        of_constants, of_carry = params["num_consts"], params["num_carry"]
+        constants = operands[:of_constants]
+        carried = self._all_varying(operands[of_constants : of_constants + of_carry])
+        slices = operands[of_constants + of_carry :]
+        body: ClosedJaxpr = params["jaxpr"]
+
+        def step(
+            carry: list[jax.Array], own: list[jax.Array]
+        ) -> tuple[list[jax.Array], list[jax.Array]]:
+            given = [
+                Laned(array, each.varies) for array, each in zip(own, slices, strict=True)
+            ]
+            results = self._all_varying(
+                self.evaluate(body.jaxpr, body.consts, [*constants, *_all_laned(carry), *given])
+            )
+            return results[:of_carry], results[of_carry:]
+
+        carry, stacked = lax.scan(
+            step,
+            carried,
+            [each.array for each in slices],
+            length=params["length"],
+            reverse=params["reverse"],
+        )
+        return _all_laned([*carry, *stacked])
+
+
+def _all_laned(arrays: Sequence[jax.Array]) -> list[Laned]:
+    return [Laned(array, varies=True) for array in arrays]
+
+
+def _length(jaxpr: Jaxpr) -> int:
+    """Return the number of equations, those of inner programs included."""
+    return sum(1 + sum(map(_length, _inner_programs(one))) for one in jaxpr.eqns)
+
+
+def _inner_programs(equation: JaxEquation) -> Iterator[Jaxpr]:
+    """Yield the programs among the parameters of an equation."""
+    for value in equation.params.values():
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, ClosedJaxpr):
+                yield one.jaxpr
+            elif isinstance(one, Jaxpr):
+                yield one
