@@ -7,7 +7,7 @@ later ones begin on a clock that all of them share, and have other noise.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from types import MappingProxyType
@@ -20,25 +20,25 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, UInt8
 from typing_extensions import override
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import did_you_mean
 from kittiwake.core.extras import import_optional
 from kittiwake.core.keys import seed_key
 from kittiwake.film.snapshot_renderer import SnapshotRenderer
 from kittiwake.geometry.scalar import Integer, Real
+from kittiwake.runtime.engine import EngineName
+from kittiwake.runtime.simd_engine import SimdEngine
+from kittiwake.runtime.vector_env_engines import BatchStep, batch_engine
+from kittiwake.runtime.xla_engine import XlaEngine
 from kittiwake.scenario.document import written
 from kittiwake.sim.packing import Packing
+from kittiwake.simd import UnsupportedError
 from kittiwake.tasks import TASKS
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.make import make
 from kittiwake.tasks.task import Overrides
-from kittiwake.tasks.vector_env import (
-    VectorEnv,
-    VectorEnvState,
-    VectorEnvStep,
-    axes_of,
-    episode_key,
-)
+from kittiwake.tasks.vector_env import axes_of, episode_key
 
 try:
     import gymnasium
@@ -71,10 +71,33 @@ class CompiledEnv:
     def __init__(self, env: Env) -> None:
         self.env = env
         with env.precision_context():
-            self._packing = Packing.of(jax.eval_shape(env.reset, seed_key(0))[0])
-            self.reset = jax.jit(self._reset)
-            self.step = jax.jit(self._step)
-            self.rows = jax.jit(self._rows)
+            self._shape = jax.eval_shape(env.reset, seed_key(0))[0]
+            self._packing = Packing.of(self._shape)
+            self._packed = jax.eval_shape(self._packing.pack, self._shape)
+
+    @cached_property
+    def reset(self) -> Callable[..., ArrayTree]:
+        """Function from root key, number of the episode and difficulty to state and observation."""
+        return self._compiled(self._reset, seed_key(0), np.int32(0), jnp.zeros(()))
+
+    @cached_property
+    def step(self) -> Callable[..., ArrayTree]:
+        """Function from state and action to state and results."""
+        return self._compiled(self._step, *self._packed, np.zeros(self.env.action_size, np.float32))
+
+    @cached_property
+    def rows(self) -> Callable[..., ArrayTree]:
+        """Function from a state to the rows of the log."""
+        return self._compiled(self._rows, *self._packed)
+
+    def _compiled(
+        self, function: Callable[..., ArrayTree], *example: ArrayTree
+    ) -> Callable[..., ArrayTree]:
+        with self.env.precision_context():
+            try:
+                return SimdEngine().compile(function, *example)
+            except UnsupportedError:
+                return XlaEngine().compile(function, *example)
 
     def _reset(
         self, root: PRNGKeyArray, episode: Integer, difficulty: Real
@@ -227,6 +250,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         conditions: str | None = None,
         overrides: Overrides = MappingProxyType({}),
         render_mode: str | None = None,
+        engine: EngineName | None = None,
     ) -> None:
         if isinstance(num_envs, bool) or not hasattr(num_envs, "__index__") or num_envs < 1:
             message = f"`num_envs`: got {num_envs!r}; must be an integer of at least 1"
@@ -238,12 +262,9 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         self.single_observation_space, self.single_action_space = spaces(self.env)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._vector_env = VectorEnv(self.env, num_envs)
-        self._state: VectorEnvState | None = None
+        self._batch = batch_engine(self.env, num_envs, engine)
+        self.engine, self._has_begun = self._batch.name, False
         with self.env.precision_context():
-            self._reset = jax.jit(self._vector_env.reset)
-            self._reset_some = jax.jit(self._vector_env.reset_some)
-            self._step = jax.jit(self._vector_env.step, donate_argnums=0)
             self._rows = jax.jit(self._rows_of_each)
 
     @override
@@ -254,28 +275,22 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         checked = _options(options, DIFFICULTY, MASK)
         given = checked.get(DIFFICULTY, 1.0)
         check_difficulty(given)
-        difficulty = np.float32(given)
+        difficulty = float(given)
         if MASK in checked:
             mask = _checked_mask(checked[MASK], self.num_envs)
             return self._reset_masked(seed, mask, difficulty), {}
         drawn = int(self.np_random.integers(SEED_LIMIT)) if seed is None else seed
-        with self.env.precision_context():
-            self._state, observations = self._reset(seed_key(drawn), difficulty)
-        self._observations = np.array(observations, np.float32)
-        return self._observations.copy(), {}
+        self._has_begun = True
+        return self._batch.reset(seed_key(drawn), difficulty), {}
 
     def _reset_masked(
-        self, seed: int | None, mask: Bool[np.ndarray, " envs"], difficulty: Real | np.floating
+        self, seed: int | None, mask: Bool[np.ndarray, " envs"], difficulty: float
     ) -> Numbers:
-        if self._state is None:
+        if not self._has_begun:
             message = f"no episodes have begun; call reset() without {MASK!r} first"
             raise gymnasium.error.ResetNeeded(message)
-        with self.env.precision_context():
-            key = None if seed is None else seed_key(seed)
-            reset = self._reset_some(self._state, self._observations, mask, key, difficulty)
-        self._state, observations = reset
-        self._observations = np.array(observations, np.float32)
-        return self._observations.copy()
+        key = None if seed is None else seed_key(seed)
+        return self._batch.reset_some(mask, key, difficulty)
 
     @override
     def step(
@@ -287,24 +302,19 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         Bool[np.ndarray, " envs"],
         Info,
     ]:
-        if self._state is None:
+        if not self._has_begun:
             message = "no episodes have begun; call reset() first"
             raise gymnasium.error.ResetNeeded(message)
         shape = self.num_envs, self.env.action_size
         checked = checked_action(actions, shape, _component_names(self.env))
-        with self.env.precision_context():
-            stepped = self._step(self._state, checked)
-        self._state = stepped.state
-        terminated, truncated = np.array(stepped.terminated), np.array(stepped.truncated)
-        done = terminated | truncated
-        self._observations = np.array(stepped.observation, np.float32)
-        info = self._info(stepped, done)
-        return self._observations.copy(), np.array(stepped.reward), terminated, truncated, info
+        stepped = self._batch.step(checked)
+        info = self._info(stepped, stepped.terminated | stepped.truncated)
+        return stepped.observation, stepped.reward, stepped.terminated, stepped.truncated, info
 
-    def _info(self, stepped: VectorEnvStep, done: Bool[np.ndarray, " envs"]) -> Info:
+    def _info(self, stepped: BatchStep, done: Bool[np.ndarray, " envs"]) -> Info:
         """Return rewards of each agent and final observations, with masks of their environments."""
         info: Info = {}
-        rewards = np.array(stepped.rewards) if len(self.env.agents) > 1 else None
+        rewards = stepped.rewards if len(self.env.agents) > 1 else None
         if rewards is not None:
             info = {"rewards": rewards, "_rewards": np.ones(self.num_envs, bool)}
         if not done.any():
@@ -321,10 +331,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
 
     @override
     def render(self) -> tuple[Image, ...] | None:
-        if self.render_mode is None or self._state is None:
+        if self.render_mode is None or not self._has_begun:
             return None
         with self.env.precision_context():
-            rows = _plain(self._rows(self._state.envs))
+            rows = _plain(self._rows(self._batch.state.envs))
         return tuple(
             self._snapshot_renderer.picture({name: row[index] for name, row in rows.items()})
             for index in range(self.num_envs)
@@ -383,8 +393,8 @@ def checked_action(
     if given.shape != shape:
         message = f"`action`: got shape {given.shape}; must be {shape}"
         raise ValueError(message)
-    wrong = np.argwhere(~np.isfinite(given))
-    if len(wrong):
+    if not np.isfinite(given).all():
+        wrong = np.argwhere(~np.isfinite(given))
         *env_index, component = wrong[0].tolist()
         of_env = f" of environment {env_index[0]}" if env_index else ""
         more = f" (and {len(wrong) - 1} more like it)" if len(wrong) > 1 else ""

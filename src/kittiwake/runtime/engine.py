@@ -1,6 +1,6 @@
 """Engines: what compiles the functions of a fleet, and the choice between them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -12,6 +12,7 @@ from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.sim.packing import Packing
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.structure import Numbers
+from kittiwake.simd import Unsupported
 
 EngineName = Literal["simd", "xla"]
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
@@ -105,3 +106,12 @@ def require_engine(name: object) -> EngineName | None:
             return known
     message = f"`engine`: there is no engine {name!r}. {did_you_mean(str(name), ENGINES)}"
     raise ScenarioError(message)
+
+
+def missing_text(missing: Sequence[Unsupported]) -> str:
+    """Return the primitives that an engine does not support, each with its place in the package."""
+    places = []
+    for each in missing:
+        _, separator, place = each.source.rpartition("/kittiwake/")
+        places.append(f"{each.primitive} at {'kittiwake/' if separator else ''}{place}")
+    return "; ".join(places)

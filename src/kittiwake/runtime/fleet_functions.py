@@ -18,7 +18,13 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.limit import Limit
 from kittiwake.runtime.command_inputs import CommandInputs
-from kittiwake.runtime.engine import ChosenEngine, CompiledStep, EngineName, StepExample
+from kittiwake.runtime.engine import (
+    ChosenEngine,
+    CompiledStep,
+    EngineName,
+    StepExample,
+    missing_text,
+)
 from kittiwake.runtime.simd_engine import SimdEngine
 from kittiwake.runtime.xla_engine import XlaEngine
 from kittiwake.sim.fleet import Fleet
@@ -74,9 +80,7 @@ class FleetFunctions:
             missing = unsupported(jax.make_jaxpr(step.function)(*arguments))
         if not missing:
             return ChosenEngine(SimdEngine(), "")
-        reason = "; ".join(
-            f"{each.primitive} at {_within_package(each.source)}" for each in missing
-        )
+        reason = missing_text(missing)
         if self._requested == "simd":
             message = f'`engine`: "simd" cannot compile this scenario: {reason}. Write "xla"'
             raise ScenarioError(message)
@@ -186,12 +190,6 @@ class FleetFunctions:
     ) -> tuple[FleetState, tuple[Snapshot, ...]]:
         fleet = self._template.fleet(numbers)
         return fleet.step_with_commands(state, self.inputs.arranged(fleet, values))
-
-
-def _within_package(source: str) -> str:
-    """Return the place of a line of Kittiwake without the folder of its installation."""
-    _, separator, place = source.rpartition("/kittiwake/")
-    return f"kittiwake/{place}" if separator else source
 
 
 class _Request(NamedTuple):

@@ -53,7 +53,9 @@ class SimdFunction:
     def __call__(self, *arguments: ArrayTree) -> ArrayTree:
         """Return the value of the function."""
         inputs = [
-            np.moveaxis(key_words(leaf), -1, 0).copy() if is_key(leaf) else np.asarray(leaf, like.dtype, order="C")
+            np.moveaxis(key_words(leaf), -1, 0).copy()
+            if isinstance(leaf, jax.Array) and is_key(leaf)
+            else np.asarray(leaf, like.dtype, order="C")
             for leaf, like in zip(jax.tree.leaves(arguments), self._kernel.inputs, strict=True)
         ]
         leaves = [

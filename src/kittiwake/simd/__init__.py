@@ -3,7 +3,16 @@
 It knows nothing of simulations: ``compile_jaxpr`` takes what ``jax.make_jaxpr`` returns.
 """
 
-from kittiwake.simd.kernel import Kernel, compile_jaxpr
+from kittiwake.simd.kernel import BoundTiles, Kernel, compile_jaxpr
+from kittiwake.simd.lanes import with_lanes
 from kittiwake.simd.support import Unsupported, UnsupportedError, unsupported
 
-__all__ = ["Kernel", "Unsupported", "UnsupportedError", "compile_jaxpr", "unsupported"]
+__all__ = [
+    "BoundTiles",
+    "Kernel",
+    "Unsupported",
+    "UnsupportedError",
+    "compile_jaxpr",
+    "unsupported",
+    "with_lanes",
+]

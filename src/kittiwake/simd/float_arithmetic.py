@@ -34,7 +34,7 @@ class FloatArithmetic:
 
     def number(self, value: float) -> ir.Value:
         """Return a register of equal numbers."""
-        return self._emit.splat(self.dtype.type(value), self.dtype, self.width)
+        return self._emit.splat(float(value), self.dtype, self.width)
 
     def negative(self, one: ir.Value) -> ir.Value:
         """Return the number of other sign."""

@@ -8,7 +8,7 @@ branches run each branch that is needed, and select. Primitives without a rule h
 
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,8 @@ from jax.extend.core import JaxprEqn as JaxEquation
 
 from kittiwake.simd.flattening import CALLS, IDENTITIES
 from kittiwake.simd.rules import ELEMENTWISE
+
+AnyArray: TypeAlias = jax.Array | np.ndarray
 
 # longer sums of products are those of JAX
 MAX_UNROLLED_PRODUCTS = 16
@@ -40,35 +42,48 @@ AXIS_REDUCTIONS = {"pmax": jnp.max, "pmin": jnp.min, "psum": jnp.sum}
 class Laned(NamedTuple):
     """An array, and True if it differs among worlds, so that lanes are its last axis."""
 
-    array: jax.Array
+    array: Any
     varies: bool
 
 
 def with_lanes(
-    closed: ClosedJaxpr, varies: Sequence[bool], lanes: int, axis_name: str | None = None
-) -> tuple[ClosedJaxpr, list[bool]]:
-    """Return the program of many worlds, and for each result whether it differs among them.
+    closed: ClosedJaxpr,
+    varies: Sequence[bool],
+    results_vary: Sequence[bool],
+    lanes: int,
+    axis_name: str | None = None,
+) -> ClosedJaxpr:
+    """Return the program of many worlds.
 
     Args:
         closed: program of one world.
         varies: for each argument whether it differs among worlds; it has a last axis then.
+        results_vary: for each result whether it may differ among worlds; it has a last axis then.
         lanes: number of worlds.
         axis_name: name under which the program reduces over all worlds.
+
+    Raises:
+        ValueError: if a result differs among worlds that may not.
     """
     mapping = _Mapping(lanes, axis_name)
-    flags: list[bool] = []
 
-    def program(*arrays: jax.Array) -> list[jax.Array]:
+    def program(*arrays: AnyArray) -> list[AnyArray]:
         given = [Laned(*one) for one in zip(arrays, varies, strict=True)]
         results = mapping.evaluate(closed.jaxpr, closed.consts, given)
-        flags.extend(result.varies for result in results)
-        return [result.array for result in results]
+        for index, (result, may) in enumerate(zip(results, results_vary, strict=True)):
+            if result.varies and not may:
+                message = f"result {index} differs among worlds"
+                raise ValueError(message)
+        return [
+            mapping.varying(result) if may else result.array
+            for result, may in zip(results, results_vary, strict=True)
+        ]
 
     examples = [
         jax.ShapeDtypeStruct((*aval.shape, lanes) if own else aval.shape, aval.dtype)
         for aval, own in zip(closed.in_avals, varies, strict=True)
     ]
-    return jax.make_jaxpr(program)(*examples), flags
+    return jax.make_jaxpr(program)(*examples)
 
 
 class _Mapping:
@@ -118,13 +133,13 @@ class _Mapping:
         return [read(atom) for atom in jaxpr.outvars]
 
     def _bound(
-        self, equation: JaxEquation, arrays: Sequence[jax.Array], varies: bool
+        self, equation: JaxEquation, arrays: Sequence[AnyArray], varies: bool
     ) -> list[Laned]:
         results = equation.primitive.bind(*arrays, **equation.params)
         many = results if equation.primitive.multiple_results else [results]
         return [Laned(result, varies) for result in many]
 
-    def _varying(self, operand: Laned) -> jax.Array:
+    def varying(self, operand: Laned) -> AnyArray:
         """Return an array with lanes."""
         if operand.varies:
             return operand.array
@@ -132,8 +147,8 @@ class _Mapping:
         shape = (*array.shape, self._lanes)
         return lax.broadcast_in_dim(array, shape, tuple(range(array.ndim)))
 
-    def _all_varying(self, operands: Sequence[Laned]) -> list[jax.Array]:
-        return [self._varying(operand) for operand in operands]
+    def _all_varying(self, operands: Sequence[Laned]) -> list[AnyArray]:
+        return [self.varying(operand) for operand in operands]
 
     def _same_parameters(
         self, equation: JaxEquation, operands: Sequence[Laned]
@@ -141,7 +156,7 @@ class _Mapping:
         return self._bound(equation, self._all_varying(operands), True)
 
     def _mapped(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
-        def one(*arrays: jax.Array) -> Any:
+        def one(*arrays: AnyArray) -> Any:
             return equation.primitive.bind(*arrays, **equation.params)
 
         axes = [-1 if operand.varies else None for operand in operands]
@@ -167,7 +182,7 @@ class _Mapping:
             raise NotImplementedError(message)
         reduce = AXIS_REDUCTIONS[equation.primitive.name]
         return [
-            Laned(reduce(self._varying(operand), axis=-1), varies=False) for operand in operands
+            Laned(reduce(self.varying(operand), axis=-1), varies=False) for operand in operands
         ]
 
     def _axis_index(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
@@ -254,7 +269,7 @@ class _Mapping:
         words = jnp.stack(self._draws(operands[0].array, equation.params["shape"]), axis=-1)
         return _all_laned([jax.random.wrap_key_data(words)])
 
-    def _draws(self, keys: jax.Array, shape: tuple[int, ...]) -> list[jax.Array]:
+    def _draws(self, keys: AnyArray, shape: tuple[int, ...]) -> list[AnyArray]:
         """Return both words of draws by Threefry-2x32, with the numbers of elements as counters."""
         words = jax.random.key_data(keys)
         whole = (*keys.shape[:-1], *shape, self._lanes)
@@ -269,7 +284,7 @@ class _Mapping:
         which, *arguments = operands
         branches: Sequence[ClosedJaxpr] = equation.params["branches"]
 
-        def taken(branch: ClosedJaxpr) -> Callable[[], list[jax.Array]]:
+        def taken(branch: ClosedJaxpr) -> Callable[[], list[AnyArray]]:
             return lambda: self._all_varying(
                 self.evaluate(branch.jaxpr, branch.consts, arguments)
             )
@@ -286,10 +301,10 @@ class _Mapping:
             own, branch = index == number, branches[number]
 
             def selected(
-                own: jax.Array = own,
+                own: AnyArray = own,
                 branch: ClosedJaxpr = branch,
-                others: list[jax.Array] = chosen,
-            ) -> list[jax.Array]:
+                others: list[AnyArray] = chosen,
+            ) -> list[AnyArray]:
                 return [
                     jnp.where(own, result, other)
                     for result, other in zip(taken(branch)(), others, strict=True)
@@ -309,16 +324,16 @@ class _Mapping:
         carried = operands[of_condition + of_body :]
         condition, body = params["cond_jaxpr"], params["body_jaxpr"]
 
-        def goes_on(arrays: list[jax.Array]) -> Laned:
+        def goes_on(arrays: list[AnyArray]) -> Laned:
             (flag,) = self.evaluate(
                 condition.jaxpr, condition.consts, [*conditions, *_all_laned(arrays)]
             )
             return flag
 
-        def any_goes_on(arrays: list[jax.Array]) -> jax.Array:
+        def any_goes_on(arrays: list[AnyArray]) -> AnyArray:
             return jnp.any(goes_on(arrays).array)
 
-        def later(arrays: list[jax.Array]) -> list[jax.Array]:
+        def later(arrays: list[AnyArray]) -> list[AnyArray]:
             results = self._all_varying(
                 self.evaluate(body.jaxpr, body.consts, [*constants, *_all_laned(arrays)])
             )
@@ -342,8 +357,8 @@ class _Mapping:
         body: ClosedJaxpr = params["jaxpr"]
 
         def step(
-            carry: list[jax.Array], own: list[jax.Array]
-        ) -> tuple[list[jax.Array], list[jax.Array]]:
+            carry: list[AnyArray], own: list[AnyArray]
+        ) -> tuple[list[AnyArray], list[AnyArray]]:
             given = [
                 Laned(array, each.varies) for array, each in zip(own, slices, strict=True)
             ]
@@ -362,7 +377,7 @@ class _Mapping:
         return _all_laned([*carry, *stacked])
 
 
-def _all_laned(arrays: Sequence[jax.Array]) -> list[Laned]:
+def _all_laned(arrays: Sequence[AnyArray]) -> list[Laned]:
     return [Laned(array, varies=True) for array in arrays]
 
 

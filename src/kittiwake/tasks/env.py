@@ -17,6 +17,7 @@ from kittiwake.core.keys import fold_in_names, seed_key
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.precision import Precision, is_transformed
 from kittiwake.core.streams import Stream
+from kittiwake.core.trace_once import trace_once
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet, FleetPerception
@@ -119,6 +120,7 @@ class Env:
         for name, vehicle in zip(self.agents, self.vehicles, strict=True):
             check_command_type(name, vehicle, self.action_mapping)
         self.randomization = Randomization.of(scenario) if randomized else Randomization()
+        self._begin = trace_once(self._begin_episode)
         self.agent_index = AgentIndex.of(self.fleet, self.agents, len(self.action_mapping.reported))
 
     def _repr_html_(self) -> str:
@@ -169,7 +171,7 @@ class Env:
         spaces: list[Space] = []
 
         def trace(key: PRNGKeyArray) -> None:
-            state, goal, scene = self._begin_episode(key, jnp.zeros((), jnp.int32), jnp.ones(()))
+            state, goal, scene = self._begin(key, jnp.zeros((), jnp.int32), jnp.ones(()))
             del state
             agent = jax.tree.map(lambda leaf: leaf[0], scene.agents)
             spaces.append(Space.of(self.task.observe(goal, agent, scene)))
@@ -216,7 +218,7 @@ class Env:
         self, key: PRNGKeyArray, tick: Integer, difficulty: Real
     ) -> tuple[EnvState, Float[Array, " numbers"]]:
         """Begin a new episode at a tick of a clock that is shared with other environments."""
-        state, goal, scene = self._begin_episode(key, tick, difficulty)
+        state, goal, scene = self._begin(key, tick, difficulty)
         return state, self._observe(goal, scene)
 
     def step(

@@ -206,7 +206,7 @@ class VectorEnv:
         keys = _keys(state.root_keys, self._indices, state.episodes)
         fresh = self._begin(keys, tick, state.difficulties)
         envs, observations = jax.vmap(tree_where)(done, fresh, now)
-        return envs, observations, state.episodes + done
+        return envs, observations, state.episodes + jnp.asarray(done, jnp.int32)
 
     def _begin(
         self, keys: Key[Array, " envs"], tick: Integer, difficulties: Float[Array, " envs"]

@@ -59,7 +59,7 @@ def test_non_finite_action_is_reported_with_world_agent_and_component(kind, expe
     elif kind is TaskEnv:
         env._episode_ended, actions = False, actions.ravel()
     else:
-        env._state, actions = object(), np.stack([np.zeros(40), actions.ravel()])
+        env._has_begun, actions = True, np.stack([np.zeros(40), actions.ravel()])
     with pytest.raises(ValueError, match=expected):
         env.step(actions)
 
@@ -75,13 +75,12 @@ def test_step_after_the_end_warns(env):
 @pytest.mark.parametrize(
     "action", [[0, 0, 0, 0], np.ones(4, bool), np.ones(4, np.uint8), np.full(4, 1e300)]
 )
-def test_actions_of_all_number_types_do_not_recompile(env, action):
-    env.reset(seed=0)
-    env.step(np.zeros(4, np.float32))
-    compiled = env._compiled.step._cache_size()
-    env.reset(seed=0)
-    assert np.isfinite(env.step(action)[1])
-    assert env._compiled.step._cache_size() == compiled
+def test_actions_of_all_number_types_act_alike(env, action):
+    found = []
+    for given in (action, np.clip(np.asarray(action, float), -1, 1).astype(np.float32)):
+        env.reset(seed=0)
+        found.append(env.step(given)[0])
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("kind", [TaskEnv, TaskVectorEnv, TaskParallelEnv])
@@ -246,3 +245,8 @@ def test_environments_of_one_task_share_compiled_functions(env):
     TaskEnv("keep-spot", conditions="noiseless")
     again = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
     assert again._compiled is same._compiled is env._compiled
+
+
+def test_unknown_engine_is_refused():
+    with pytest.raises(ScenarioError, match="there is no engine 'lanes'"):
+        TaskVectorEnv("hover", 2, engine="lanes")

@@ -1,0 +1,297 @@
+"""Batches of environments that are stepped from Python, by either engine."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import ClosedJaxpr
+from jaxtyping import Bool, Float, PRNGKeyArray
+
+from kittiwake import simd
+from kittiwake.core.arrays import ArrayTree
+from kittiwake.core.errors import ScenarioError
+from kittiwake.core.keys import seed_key
+from kittiwake.geometry.scalar import Real
+from kittiwake.runtime.engine import EngineName, missing_text, require_engine
+from kittiwake.sim.packing import is_key, key_words, wrapped_keys
+from kittiwake.tasks.env import Env
+from kittiwake.tasks.vector_env import AXIS, VectorEnv, VectorEnvState, with_tick
+from kittiwake.tasks.world_step import WorldState, begin_world, step_world
+
+Numbers = Float[np.ndarray, "..."]
+Flags = Bool[np.ndarray, " envs"]
+
+# environments side by side, by precision: those of a register of 64 bytes
+LANES = {"float32": 16, "float64": 8}
+# a thread is worth its start for so much work
+MIN_THREAD_S = 5e-4
+
+
+class BatchStep(NamedTuple):
+    """Result of a control step of all environments, as in ``VectorEnvStep``."""
+
+    observation: Numbers
+    reward: Numbers
+    terminated: Flags
+    truncated: Flags
+    rewards: Numbers
+    final_observation: Numbers
+
+
+def batch_engine(env: Env, count: int, engine: EngineName | None = None) -> "SimdBatch | XlaBatch":
+    """Return a batch of environments; ``engine`` is None for the one that suits the task.
+
+    Raises:
+        ScenarioError: if there is no such engine, or it cannot compile the task.
+    """
+    if require_engine(engine) == "xla":
+        return XlaBatch(env, count)
+    with env.precision_context():
+        program = _WorldProgram(env)
+        missing = simd.unsupported(program.step)
+    if not missing:
+        return SimdBatch(program, count)
+    reason = missing_text(missing)
+    if engine == "simd":
+        message = f'`engine`: "simd" cannot compile this task: {reason}. Write "xla"'
+        raise ScenarioError(message)
+    return XlaBatch(env, count, reason)
+
+
+class XlaBatch:
+    """Batch of environments that XLA compiles.
+
+    Attributes:
+        name: name of the engine.
+        reason: why it is not the usual one; empty if it was asked for.
+        state: state of all environments, after the first reset.
+    """
+
+    name: EngineName = "xla"
+
+    def __init__(self, env: Env, count: int, reason: str = "") -> None:
+        self.reason, self._env = reason, env
+        many = VectorEnv(env, count)
+        self._reset, self._reset_some = jax.jit(many.reset), jax.jit(many.reset_some)
+        self._step = jax.jit(many.step, donate_argnums=0)
+
+    def reset(self, key: PRNGKeyArray, difficulty: Real) -> Numbers:
+        """Begin the first episode of each environment, and return the observations."""
+        with self._env.precision_context():
+            number = jnp.asarray(difficulty, jnp.result_type(float))
+            self.state, observations = self._reset(key, number)
+        self._observations = np.array(observations, np.float32)
+        return self._observations.copy()
+
+    def reset_some(self, which: Flags, key: PRNGKeyArray | None, difficulty: Real) -> Numbers:
+        """Begin episodes of some environments, as ``VectorEnv.reset_some``."""
+        with self._env.precision_context():
+            number = jnp.asarray(difficulty, jnp.result_type(float))
+            reset = self._reset_some(self.state, self._observations, which, key, number)
+        self.state, observations = reset
+        self._observations = np.array(observations, np.float32)
+        return self._observations.copy()
+
+    def step(self, actions: Numbers) -> BatchStep:
+        """Return the result of a control step; where an episode ends, the next one begins."""
+        with self._env.precision_context():
+            stepped = self._step(self.state, actions)
+        self.state = stepped.state
+        self._observations = np.array(stepped.observation, np.float32)
+        return BatchStep(self._observations.copy(), *(np.array(each) for each in stepped[2:]))
+
+
+class _WorldProgram:
+    """Step of one world, traced; and the form of its state."""
+
+    def __init__(self, env: Env) -> None:
+        self.env = env
+        number = jnp.result_type(float)
+        tick, difficulty = jnp.int32(0), jnp.zeros((), number)
+        envs = jax.eval_shape(env.reset_at, seed_key(0), tick, difficulty)[0]
+        self.state = jax.eval_shape(
+            lambda env_state: WorldState(env_state, seed_key(0), jnp.int32(0), jnp.zeros((), number)),
+            envs,
+        )
+        # all differ among worlds but the clock
+        shared = with_tick(jax.tree.map(lambda _: True, envs), tick=False)
+        self.varies: list[bool] = [*jax.tree.leaves(shared), True, True, True]
+        self.observation = jnp.zeros(env.observation_size, jnp.result_type(float))
+        self.step = self.traced(
+            partial(step_world, env, AXIS), jnp.int32(0), jnp.zeros(env.action_size, jnp.float32)
+        )
+
+    def traced(self, function: Callable[..., ArrayTree], *arguments: ArrayTree) -> ClosedJaxpr:
+        """Return the program of a function of a state and other arguments."""
+        traced = jax.make_jaxpr(function, axis_env=[(AXIS, 1)])
+        return traced(self.state, *arguments)
+
+
+class SimdBatch:
+    """Batch of environments that ``kittiwake.simd`` compiles: tiles of worlds side by side.
+
+    Arrays have the worlds of a tile as last axis, and the tiles as first one. The last tile is
+    filled with worlds that nobody sees.
+
+    Attributes:
+        name: name of the engine.
+        reason: empty, since it is the usual one.
+    """
+
+    name: EngineName = "simd"
+    reason = ""
+
+    def __init__(self, program: _WorldProgram, count: int) -> None:
+        self._program, self._env, self._count = program, program.env, count
+        self._lanes = LANES["float32" if self._env.single_precision else "float64"]
+        self._tiles = -(-count // self._lanes)
+        indices = np.arange(self._tiles * self._lanes, dtype=np.int32)
+        self._indices = indices.reshape(self._tiles, self._lanes)
+        present, later = (self._buffers() for _ in range(2))
+        self._sides = present, later
+        self._actions = self._array((self._env.action_size,), np.float32)
+        self._padded_actions = np.zeros((self._indices.size, self._env.action_size), np.float32)
+        self._observations = self._array(program.observation.shape, program.observation.dtype)
+        self._side = 0
+        # of all tiles in one thread
+        self._work_s = 0.0
+
+    @cached_property
+    def _step_calls(self) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:
+        """The step in both directions, and its results besides the state."""
+        kernel = self._compiled(self._program.step)
+        results = [self._array(like.shape[:-1], like.dtype) for like in kernel.outputs]
+        results = results[len(self._sides[0]) :]
+        rest = [self._indices, self._actions]
+        calls = [
+            kernel.bind_tiles([*one, *rest], [*other, *results])
+            for one, other in (self._sides, self._sides[::-1])
+        ]
+        return calls, results
+
+    @cached_property
+    def _begin_kernel(self) -> simd.Kernel:
+        with self._env.precision_context():
+            program = self._program.traced(
+                partial(begin_world, self._env),
+                jnp.int32(0),
+                self._program.observation,
+                jnp.bool_(True),
+            )
+        return self._compiled(program)
+
+    def _compiled(self, program: ClosedJaxpr) -> simd.Kernel:
+        varies = self._program.varies
+        given = [*varies, *[True] * (len(program.in_avals) - len(varies))]
+        returned = [*varies, *[True] * (len(program.out_avals) - len(varies))]
+        with self._env.precision_context():
+            return simd.compile_jaxpr(
+                simd.with_lanes(program, given, returned, self._lanes, AXIS)
+            )
+
+    @property
+    def state(self) -> VectorEnvState:
+        """State of all environments, in arrays of JAX."""
+        leaves = []
+        forms, treedef = jax.tree.flatten(self._program.state)
+        buffers = self._sides[self._side]
+        with self._env.precision_context():
+            for form, buffer, varies in zip(forms, buffers, self._program.varies, strict=True):
+                array = self._by_world(buffer) if varies else buffer
+                if is_key(form):
+                    words = np.moveaxis(array, 1, -1)
+                    leaves.append(wrapped_keys(words.shape, words.tobytes()))
+                else:
+                    leaves.append(jnp.array(array))
+        own = jax.tree.unflatten(treedef, leaves)
+        return VectorEnvState(own.env, own.root_key, own.episode, own.difficulty)
+
+    def reset(self, key: PRNGKeyArray, difficulty: Real) -> Numbers:
+        """Begin the first episode of each environment, and return the observations."""
+        for buffer in self._sides[self._side]:
+            buffer[...] = 0
+        everywhere = np.ones(self._count, bool)
+        return self.reset_some(everywhere, key, difficulty)
+
+    def reset_some(self, which: Flags, key: PRNGKeyArray | None, difficulty: Real) -> Numbers:
+        """Begin episodes of some environments, as ``VectorEnv.reset_some``."""
+        begins = np.zeros(self._tiles * self._lanes, bool)
+        begins[: self._count] = which
+        # worlds that nobody sees begin with the last one
+        begins[self._count :] = which[-1]
+        begins = begins.reshape(self._tiles, self._lanes)
+        keys, episodes, difficulties = self._sides[self._side][-3:]
+        difficulties[begins] = difficulty
+        if key is not None:
+            words = key_words(key)
+            for word in range(2):
+                keys[:, word][begins] = words[word]
+            episodes[begins] = 0
+        present, later = self._sides[self._side], self._sides[1 - self._side]
+        observations = np.empty_like(self._observations)
+        rest = [self._indices, self._observations, begins]
+        call = self._begin_kernel.bind_tiles([*present, *rest], [*later, observations])
+        self._observations = observations
+        self._run(call)
+        return self._by_world(observations).astype(np.float32)
+
+    def step(self, actions: Numbers) -> BatchStep:
+        """Return the result of a control step; where an episode ends, the next one begins."""
+        self._padded_actions[: self._count] = actions
+        worlds = self._actions.transpose(0, 2, 1)
+        worlds[...] = self._padded_actions.reshape(worlds.shape)
+        calls, results = self._step_calls
+        self._run(calls[self._side])
+        self._observations = results[0]
+        return BatchStep(*[self._by_world(each) for each in results])
+
+    def _run(self, call: simd.BoundTiles) -> None:
+        """Call all tiles, and go on with the state that they have written."""
+        threads = min(_processors(), max(int(self._work_s / MIN_THREAD_S), 1))
+        if threads == 1:
+            began = time.perf_counter()
+            call(0, self._tiles)
+            self._work_s = time.perf_counter() - began
+        else:
+            edges = np.linspace(0, self._tiles, threads + 1).astype(int).tolist()
+            ranges = [(start, end - start) for start, end in zip(edges, edges[1:], strict=False)]
+            others = [self._pool.submit(call, *own) for own in ranges[1:]]
+            call(*ranges[0])
+            for other in others:
+                other.result()
+        self._side = 1 - self._side
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(_processors())
+
+    def _by_world(self, buffer: np.ndarray) -> np.ndarray:
+        """Return an array with the worlds as first axis."""
+        worlds = buffer.transpose(0, buffer.ndim - 1, *range(1, buffer.ndim - 1))
+        own = worlds.reshape(-1, *buffer.shape[1:-1])[: self._count]
+        return own.copy() if np.may_share_memory(own, buffer) else own
+
+    def _buffers(self) -> list[np.ndarray]:
+        forms = jax.tree.leaves(self._program.state)
+        return [
+            self._array((2, *form.shape), np.uint32)
+            if is_key(form)
+            else self._array(form.shape, form.dtype)
+            if varies
+            else np.zeros(form.shape, form.dtype)
+            for form, varies in zip(forms, self._program.varies, strict=True)
+        ]
+
+    def _array(self, shape: Sequence[int], dtype: np.dtype | type) -> np.ndarray:
+        return np.zeros((self._tiles, *shape, self._lanes), dtype)
+
+
+def _processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
