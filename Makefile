@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 WORKERS = $(or $(JOBS),$(shell scripts/workers))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all release coverage check docs bench lock clean
+.PHONY: help demo test test-all release coverage check docs bench bench-compare lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -41,6 +41,9 @@ check: $(VENV)/.test  ## Check format, lint, types, import contracts, spelling, 
 docs: $(VENV)/.docs  ## Build the documentation into site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Documentation: site/index.html"
+
+bench-compare: $(VENV)/.package  ## Measure the speed against another commit (BASE=COMMIT)
+	@$(BIN)/python benchmarks/compare_commits.py $(or $(BASE),HEAD~1) HEAD $(ARGS)
 
 bench: $(VENV)/.package  ## Measure the speed on this machine
 	@$(BIN)/kittiwake bench

@@ -254,6 +254,14 @@ def stopped_run(simulation, folder, **options):
         simulation.run(out=folder, progress=stop, checkpoint_every_s=5, **options)
 
 
+def test_a_run_is_continued_by_its_engine_and_by_no_other(pelican, tmp_path):
+    by_xla = kw.load("hover-pelican", {"time.log_rate_hz": 10}, engine="xla")
+    stopped_run(by_xla, tmp_path / "out", duration_s=25)
+    with pytest.raises(StateError, match="flown by the engine 'xla', this simulation by 'simd'"):
+        pelican.resume(tmp_path / "out")
+    assert kw.resume(tmp_path / "out").summary["metrics"]["engine"] == "xla"
+
+
 def test_python_continues_a_run_by_its_folder(pelican, tmp_path):
     stopped_run(pelican, tmp_path / "out", seed=3, duration_s=25)
     shutil.copytree(tmp_path / "out", tmp_path / "other")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from os import PathLike, fspath
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakValueDictionary
 
 import jax
@@ -24,7 +24,6 @@ from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import did_you_mean
 from kittiwake.core.extras import import_optional
 from kittiwake.core.keys import seed_key
-from kittiwake.film.snapshot_renderer import SnapshotRenderer
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.runtime.engine import EngineName
 from kittiwake.runtime.simd_engine import SimdEngine
@@ -48,6 +47,9 @@ try:
 except ModuleNotFoundError:
     import_optional("gymnasium", "learning")  # raises an error that names the extra
     raise
+
+if TYPE_CHECKING:
+    from kittiwake.film.snapshot_renderer import SnapshotRenderer
 
 Numbers = Float[np.ndarray, "..."]
 Image = UInt8[np.ndarray, "height width 3"]
@@ -226,7 +228,9 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
             raise gymnasium.error.ResetNeeded(message)
 
     @cached_property
-    def _snapshot_renderer(self) -> SnapshotRenderer:
+    def _snapshot_renderer(self) -> "SnapshotRenderer":
+        from kittiwake.film.snapshot_renderer import SnapshotRenderer
+
         return SnapshotRenderer(self.env.scenario, self.env.columns, IMAGE_SIZE)
 
 
@@ -348,7 +352,9 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         self.__dict__.pop("_snapshot_renderer", None)
 
     @cached_property
-    def _snapshot_renderer(self) -> SnapshotRenderer:
+    def _snapshot_renderer(self) -> "SnapshotRenderer":
+        from kittiwake.film.snapshot_renderer import SnapshotRenderer
+
         return SnapshotRenderer(self.env.scenario, self.env.columns, IMAGE_SIZE)
 
 

@@ -3,11 +3,14 @@
 In this module even light ones are: until signals are handled, Ctrl-C ends in a traceback.
 """
 
+import gc
 import os
 import signal
 import sys
 
 RUN_FAILED, BAD_INPUT, SIGNALED = 1, 2, 128
+# new objects between two collections
+GC_THRESHOLD = 50_000
 
 
 def main() -> None:
@@ -15,6 +18,8 @@ def main() -> None:
 
     A command that a signal has ended has status 130 (SIGINT) or 143 (SIGTERM).
     """
+    # tracing makes millions of objects that live to the end
+    gc.set_threshold(GC_THRESHOLD)
     try:
         from kittiwake.runtime.interrupt import interrupts
 

@@ -178,9 +178,9 @@ def _resumed(
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.load import load_scenario
 
-    require_unfinished(folder)
+    engine = require_unfinished(folder).engine
     loaded = load_scenario(str(folder / SCENARIO_FILE), logged=True, allow_code=allow_code)
-    return Simulation(loaded).resume(folder, follow, every_s)
+    return Simulation(loaded, engine=engine).resume(folder, follow, every_s)
 
 
 def _show_result(log: "Log", folder: Path, *, as_json: bool, quiet: bool) -> None:

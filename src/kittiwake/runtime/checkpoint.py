@@ -11,7 +11,8 @@ from kittiwake.analysis.log import SCENARIO_FILE, Log
 from kittiwake.analysis.output_file import digest
 from kittiwake.analysis.portable_scenario import PortableScenario
 from kittiwake.analysis.run_folder import refuse_foreign_file
-from kittiwake.core.errors import StateError
+from kittiwake.core.errors import ScenarioError, StateError
+from kittiwake.runtime.engine import EngineName, require_engine
 from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.runtime.saved_state import read_header, read_state, write_state
@@ -72,6 +73,7 @@ class CheckpointWriter:
             "scenario": digest(self._folder / SCENARIO_FILE),
             "seed": flight.seed,
             "every_s": self._every_s,
+            "engine": flight.engine.engine.name,
             "record": flight.record.memory(),
             "components": host_states(self._fleet),
         }
@@ -104,11 +106,13 @@ class UnfinishedRun:
         seed: seed of all random streams.
         duration_s: simulated time of the whole flight.
         every_s: simulated time between its checkpoints; None if its checkpoint is damaged.
+        engine: engine that flies it; None if its checkpoint is damaged.
     """
 
     seed: int
     duration_s: float
     every_s: float | None
+    engine: EngineName | None
 
 
 def require_unfinished(folder: Path) -> UnfinishedRun:
@@ -130,13 +134,22 @@ def require_unfinished(folder: Path) -> UnfinishedRun:
         raise StateError(message)
     try:
         duration_s = float(log.scenario["time"]["duration_s"])
-        return UnfinishedRun(int(log.scenario["seed"]), duration_s, _interval_s(folder))
+        seed = int(log.scenario["seed"])
     except (LookupError, TypeError, ValueError) as error:
         message = (
             f"'{folder / SCENARIO_FILE}' was changed after the checkpoint; restore it, or fly it "
             "from the start"
         )
         raise StateError(message) from error
+    return UnfinishedRun(seed, duration_s, _interval_s(folder), _engine(folder))
+
+
+def _engine(folder: Path) -> EngineName | None:
+    """Return the engine of the run in a folder; None if it cannot be read."""
+    try:
+        return require_engine(read_header(folder / CHECKPOINT_FILE)["engine"])
+    except (StateError, ScenarioError, LookupError):
+        return None
 
 
 def _interval_s(folder: Path) -> float | None:
@@ -182,6 +195,13 @@ def resume_flight(flight: Flight, fleet: Fleet, folder: Path) -> FlownPart:
         message = (
             f"'{folder / SCENARIO_FILE}' was changed after the checkpoint; restore it, or fly it "
             "from the start"
+        )
+        raise StateError(message)
+    own = flight.engine.engine.name
+    if header.get("engine") != own:
+        message = (
+            f"'{folder}' is flown by the engine {header.get('engine')!r}, this simulation by "
+            f"{own!r}, whose results differ in the last digits; kw.resume takes the run's engine"
         )
         raise StateError(message)
     try:

@@ -58,5 +58,6 @@ def resume(folder: str | PathLike[str], allow_code: AllowedCode = None) -> Log:
         LogError: if there is no run in the folder, or it cannot be written.
         StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
     """
-    require_unfinished(Path(folder))
-    return load(Path(folder) / SCENARIO_FILE, allow_code=allow_code).resume(folder)
+    engine = require_unfinished(Path(folder)).engine
+    scenario = Path(folder) / SCENARIO_FILE
+    return load(scenario, allow_code=allow_code, engine=engine).resume(folder)

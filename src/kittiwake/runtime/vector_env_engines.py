@@ -21,7 +21,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.runtime.engine import EngineName, missing_text, require_engine
 from kittiwake.sim.packing import is_key, key_words, wrapped_keys
 from kittiwake.tasks.env import Env
-from kittiwake.tasks.vector_env import AXIS, VectorEnv, VectorEnvState, with_tick
+from kittiwake.tasks.vector_env import VectorEnv, VectorEnvState, with_tick
 from kittiwake.tasks.world_step import WorldState, begin_world, step_world
 
 Numbers = Float[np.ndarray, "..."]
@@ -124,13 +124,12 @@ class _WorldProgram:
         self.varies: list[bool] = [*jax.tree.leaves(shared), True, True, True]
         self.observation = jnp.zeros(env.observation_size, jnp.result_type(float))
         self.step = self.traced(
-            partial(step_world, env, AXIS), jnp.int32(0), jnp.zeros(env.action_size, jnp.float32)
+            partial(step_world, env), jnp.int32(0), jnp.zeros(env.action_size, jnp.float32)
         )
 
     def traced(self, function: Callable[..., ArrayTree], *arguments: ArrayTree) -> ClosedJaxpr:
         """Return the program of a function of a state and other arguments."""
-        traced = jax.make_jaxpr(function, axis_env=[(AXIS, 1)])
-        return traced(self.state, *arguments)
+        return jax.make_jaxpr(function)(self.state, *arguments)
 
 
 class SimdBatch:
@@ -192,7 +191,7 @@ class SimdBatch:
         returned = [*varies, *[True] * (len(program.out_avals) - len(varies))]
         with self._env.precision_context():
             return simd.compile_jaxpr(
-                simd.with_lanes(program, given, returned, self._lanes, AXIS)
+                simd.with_lanes(program, given, returned, self._lanes)
             )
 
     @property

@@ -64,7 +64,7 @@ class Group(eqx.Module):
 
         # the barrier keeps the compiler from folding stacked numbers that happen to be equal
         varying = jax.lax.optimization_barrier(varying)
-        if not self.vehicle.on_host:
+        if not self.vehicle.on_host and len(self.names) > 1:
             return jax.vmap(one)(varying, *over)
         # a mapped conditional computes both branches: the controller would be called at every step
         result = one(_first(varying), *_first(over))

@@ -36,7 +36,6 @@ SAME_PARAMETERS = frozenset(
         *("reduce_xor", "rev", "sort", "split", "squeeze", "stack"),
     )
 )
-AXIS_REDUCTIONS = {"pmax": jnp.max, "pmin": jnp.min, "psum": jnp.sum}
 
 
 class Laned(NamedTuple):
@@ -51,7 +50,6 @@ def with_lanes(
     varies: Sequence[bool],
     results_vary: Sequence[bool],
     lanes: int,
-    axis_name: str | None = None,
 ) -> ClosedJaxpr:
     """Return the program of many worlds.
 
@@ -60,12 +58,11 @@ def with_lanes(
         varies: for each argument whether it differs among worlds; it has a last axis then.
         results_vary: for each result whether it may differ among worlds; it has a last axis then.
         lanes: number of worlds.
-        axis_name: name under which the program reduces over all worlds.
 
     Raises:
         ValueError: if a result differs among worlds that may not.
     """
-    mapping = _Mapping(lanes, axis_name)
+    mapping = _Mapping(lanes)
 
     def program(*arrays: AnyArray) -> list[AnyArray]:
         given = [Laned(*one) for one in zip(arrays, varies, strict=True)]
@@ -87,15 +84,13 @@ def with_lanes(
 
 
 class _Mapping:
-    def __init__(self, lanes: int, axis_name: str | None) -> None:
-        self._lanes, self._axis_name = lanes, axis_name
+    def __init__(self, lanes: int) -> None:
+        self._lanes = lanes
         self._rules: dict[str, Callable[..., Sequence[Laned]]] = {
             **dict.fromkeys(SAME_PARAMETERS, self._same_parameters),
             **dict.fromkeys(ELEMENTWISE, self._elementwise),
             **dict.fromkeys(CALLS, self._call),
             **dict.fromkeys(IDENTITIES - {"random_wrap", "random_unwrap"}, self._identity),
-            **dict.fromkeys(AXIS_REDUCTIONS, self._axis_reduction),
-            "axis_index": self._axis_index,
             "broadcast_in_dim": self._broadcast_in_dim,
             "cond": self._cond,
             "dot_general": self._dot_general,
@@ -124,8 +119,7 @@ class _Mapping:
         for equation in jaxpr.eqns:
             operands = [read(atom) for atom in equation.invars]
             name = equation.primitive.name
-            always = name in CALLS or name in AXIS_REDUCTIONS or name == "axis_index"
-            if always or any(operand.varies for operand in operands):
+            if name in CALLS or any(operand.varies for operand in operands):
                 results = self._rules.get(name, self._mapped)(equation, operands)
             else:
                 results = self._bound(equation, [operand.array for operand in operands], False)
@@ -173,21 +167,6 @@ class _Mapping:
     def _identity(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
         del equation
         return operands
-
-    def _axis_reduction(
-        self, equation: JaxEquation, operands: Sequence[Laned]
-    ) -> Sequence[Laned]:
-        if equation.params["axes"] != (self._axis_name,):
-            message = f"{equation.primitive.name} over {equation.params['axes']}"
-            raise NotImplementedError(message)
-        reduce = AXIS_REDUCTIONS[equation.primitive.name]
-        return [
-            Laned(reduce(self.varying(operand), axis=-1), varies=False) for operand in operands
-        ]
-
-    def _axis_index(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
-        del operands
-        return [Laned(jnp.arange(self._lanes, dtype=equation.outvars[0].aval.dtype), varies=True)]
 
     def _broadcast_in_dim(
         self, equation: JaxEquation, operands: Sequence[Laned]

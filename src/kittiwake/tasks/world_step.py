@@ -43,19 +43,18 @@ class WorldStep(NamedTuple):
 
 
 def step_world(
-    env: Env, axis: str, state: WorldState, index: Integer, action: Observation
+    env: Env, state: WorldState, index: Integer, action: Observation
 ) -> WorldStep:
     """Return the result of a control step; if an episode ends, the next one begins.
 
     Args:
         env: environment.
-        axis: name of the axis of worlds.
         state: state of this world.
         index: number of this world.
         action: action of all agents, from -1 to 1.
     """
     key = jax.random.fold_in(state.env.key, state.env.steps)
-    stepped = env.step_in_batch(axis, key, state.env, action)
+    stepped = env.step_in_batch(None, key, state.env, action)
     ended = WorldState(stepped.state, state.root_key, state.episode, state.difficulty)
     done = stepped.terminated | stepped.truncated
     later, observation = begin_world(env, ended, index, stepped.observation, done)

@@ -25,8 +25,6 @@ REDUCTION_OPERATIONS = {
     "reduce_and": "and",
     "reduce_xor": "xor",
 }
-# reductions along an axis of a map, which is one of the array's
-MAPPED_REDUCTIONS = {"psum": "reduce_sum", "pmax": "reduce_max", "pmin": "reduce_min"}
 CUMULATIVE_OPERATIONS = {"cumsum": "add", "cumprod": "mul", "cummax": "max", "cummin": "min"}
 
 
@@ -278,10 +276,6 @@ def _looped_product(
 
 REDUCTIONS: Mapping[str, Rule] = {
     **{primitive: _reduction(name) for primitive, name in REDUCTION_OPERATIONS.items()},
-    **{
-        primitive: _reduction(REDUCTION_OPERATIONS[of_axes])
-        for primitive, of_axes in MAPPED_REDUCTIONS.items()
-    },
     **{primitive: _cumulative(name) for primitive, name in CUMULATIVE_OPERATIONS.items()},
     "argmax": _argument(">"),
     "argmin": _argument("<"),
