@@ -21,6 +21,9 @@ from kittiwake.simd.values import (
     known_elements,
 )
 
+# copies with more nested loops take the places of elements from a table
+MAX_NESTED_LOOPS = 4
+
 # returns the values of an equation's results
 Rule: TypeAlias = Callable[["Translator", Equation, Sequence[Value]], Sequence[Value]]
 # returns a register from registers of equal width
@@ -269,13 +272,49 @@ class Translator:
         self, source: Value, numbers: np.ndarray, target: Stored, places: np.ndarray
     ) -> None:
         """Copy elements, by their known numbers, to known places in memory, one after another."""
-        emit, index = self.emit, np.dtype(np.int64)
+        strides = strides_of(np.stack([numbers, places], axis=1))
+        first = int(numbers[0]), int(places[0])
+        if strides is None or len(strides) > MAX_NESTED_LOOPS:
+            self._copy_by_table(source, numbers, target, places)
+        else:
+            pointers = self._offset(self.pointer(source), first[0]), self._offset(
+                target.pointer, first[1]
+            )
+            self._copy_strided(pointers, target.dtype, strides)
+
+    def _copy_by_table(
+        self, source: Value, numbers: np.ndarray, target: Stored, places: np.ndarray
+    ) -> None:
+        emit, index = self.emit, np.dtype(np.int32)
         pointer = self.pointer(source)
         sources, targets = (emit.table(each.astype(index)) for each in (numbers, places))
         with emit.loop(len(places)) as step:
             number, place = (emit.load(each, step, index, 1) for each in (sources, targets))
             element = emit.load(pointer, number, target.dtype, 1)
             emit.store(element, target.pointer, place, target.dtype)
+
+    def _copy_strided(
+        self,
+        pointers: tuple[ir.Value, ir.Value],
+        dtype: np.dtype,
+        strides: Sequence[tuple[int, np.ndarray]],
+    ) -> None:
+        """Copy elements at regular distances, in loops from the outermost to the innermost."""
+        emit, builder = self.emit, self.emit.builder
+        source, target = pointers
+        if not strides:
+            emit.store(emit.load(source, 0, dtype, 1), target, 0, dtype)
+            return
+        (count, (of_source, of_target)), *inner = strides
+        if not inner and of_source == of_target == 1:
+            emit.copy(source, target, count, dtype)
+            return
+        with emit.loop(count) as step:
+            moved = [
+                builder.gep(pointer, [builder.mul(step, emit.index(int(stride)))])
+                for pointer, stride in ((source, of_source), (target, of_target))
+            ]
+            self._copy_strided((moved[0], moved[1]), dtype, inner)
 
     def _copy_run(
         self,
@@ -306,6 +345,27 @@ class Translator:
 
     def _repeated(self, value: ir.Value, width: int) -> ir.Value:
         return value if width_of(value) == width else self.emit.repeat(value, width)
+
+
+def strides_of(indices: np.ndarray) -> list[tuple[int, np.ndarray]] | None:
+    """Return lengths and strides of nested loops that pass through indices; None if there are none.
+
+    Args:
+        indices: one row for each step, with the same number of columns.
+    """
+    loops: list[tuple[int, np.ndarray]] = []
+    while len(indices) > 1:
+        stride = indices[1] - indices[0]
+        others = np.flatnonzero((np.diff(indices, axis=0) != stride).any(axis=1))
+        count = int(others[0]) + 1 if len(others) else len(indices)
+        if len(indices) % count:
+            return None
+        rows = indices.reshape(-1, count, indices.shape[1])
+        if (rows != rows[:, :1] + stride * np.arange(count)[:, None]).any():
+            return None
+        loops.insert(0, (count, stride))
+        indices = rows[:, 0]
+    return loops
 
 
 def reshaped(value: Value, shape: tuple[int, ...]) -> Value:
