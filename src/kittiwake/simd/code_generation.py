@@ -9,6 +9,9 @@ import llvmlite.ir as ir
 
 _numbers = count()
 
+# longer programs are optimized briefly
+MAX_THOROUGH_CHARACTERS = 2_500_000
+
 
 class MachineCode:
     """Functions of a module as machine code, as long as the object lives.
@@ -21,8 +24,9 @@ class MachineCode:
         machine = _target_machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        parsed = llvm.parse_assembly(str(module))
-        _optimize(parsed, machine)
+        text = str(module)
+        parsed = llvm.parse_assembly(text)
+        _optimize(parsed, machine, briefly=len(text) > MAX_THOROUGH_CHARACTERS)
         built = machine.emit_object(parsed)
         self.code_bytes = len(built)
         library = llvm.JITLibraryBuilder().add_object_img(built).add_current_process()
@@ -44,13 +48,28 @@ def is_x86() -> bool:
     return _target_machine().triple.startswith(("x86_64", "i686"))
 
 
-def _optimize(parsed: llvm.ModuleRef, machine: llvm.TargetMachine) -> None:
-    """Run the passes that straight code gains from; loops are vectors already."""
+def _optimize(parsed: llvm.ModuleRef, machine: llvm.TargetMachine, *, briefly: bool) -> None:
+    """Run the passes that straight code gains from; loops are vectors already.
+
+    Args:
+        parsed: the module.
+        machine: for what it is optimized.
+        briefly: True without those for loops, whose time grows faster than the code.
+    """
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = options.slp_vectorization = False
     options.loop_unrolling = False
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(parsed, builder)
+    if not briefly:
+        builder.getModulePassManager().run(parsed, builder)
+        return
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_instruction_combine_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_new_gvn_pass()
+    passes.add_dead_code_elimination_pass()
+    passes.run(parsed, builder)
 
 
 @cache
