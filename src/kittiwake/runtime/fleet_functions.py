@@ -6,7 +6,8 @@ compiles nothing.
 
 from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
-from functools import cached_property, lru_cache
+from dataclasses import replace
+from functools import cached_property, lru_cache, partial
 from typing import NamedTuple
 
 import jax
@@ -56,12 +57,19 @@ class FleetFunctions:
         """Prepare to trace; ``engine`` is None for the one that suits the fleet."""
         self.inputs = inputs
         self._requested = engine
-        self._fleet, self._template = fleet, FleetTemplate(fleet)
-        self._example = numbers_of(fleet)
-        # traced once, for the layout of rows and for all compiled steps
-        self._step = jax.jit(self._step_once)
+        self._fleet, self._example = fleet, numbers_of(fleet)
+        self._suits_simd = engine != "xla" and (
+            engine is not None or len(fleet.names) <= MAX_SIMD_VEHICLES
+        )
+        self._trace_anew(maps_one=not self._suits_simd)
         self._compiled: dict[Hashable, Callable[..., ArrayTree]] = {}
         self._compiled_steps: dict[Hashable, CompiledStep] = {}
+
+    def _trace_anew(self, *, maps_one: bool) -> None:
+        groups = tuple(replace(group, maps_one=maps_one) for group in self._fleet.groups)
+        self._template = FleetTemplate(replace(self._fleet, groups=groups))
+        # traced once, for the layout of rows and for all compiled steps
+        self._step = jax.jit(partial(_step_once, self._template, self.inputs))
 
     @cached_property
     def chosen_engine(self) -> ChosenEngine:
@@ -72,7 +80,7 @@ class FleetFunctions:
         """
         if self._requested == "xla":
             return ChosenEngine(XlaEngine(), "")
-        if self._requested is None and len(self._fleet.names) > MAX_SIMD_VEHICLES:
+        if not self._suits_simd:
             return ChosenEngine(XlaEngine(), f"it has more than {MAX_SIMD_VEHICLES} vehicles")
         step = self._step_example(lambda snapshots: rows(self._fleet, snapshots))
         with self.precision_context():
@@ -84,6 +92,7 @@ class FleetFunctions:
         if self._requested == "simd":
             message = f'`engine`: "simd" cannot compile this scenario: {reason}. Write "xla"'
             raise ScenarioError(message)
+        self._trace_anew(maps_one=True)
         return ChosenEngine(XlaEngine(), reason)
 
     def precision_context(self) -> AbstractContextManager[None]:
@@ -185,11 +194,17 @@ class FleetFunctions:
     def _limits_once(self, numbers: Numbers, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
         return self._template.fleet(numbers).limits(state)
 
-    def _step_once(
-        self, numbers: Numbers, values: ArrayTree, state: FleetState
-    ) -> tuple[FleetState, tuple[Snapshot, ...]]:
-        fleet = self._template.fleet(numbers)
-        return fleet.step_with_commands(state, self.inputs.arranged(fleet, values))
+
+
+def _step_once(
+    template: FleetTemplate,
+    inputs: CommandInputs,
+    numbers: Numbers,
+    values: ArrayTree,
+    state: FleetState,
+) -> tuple[FleetState, tuple[Snapshot, ...]]:
+    fleet = template.fleet(numbers)
+    return fleet.step_with_commands(state, inputs.arranged(fleet, values))
 
 
 class _Request(NamedTuple):

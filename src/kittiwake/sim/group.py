@@ -37,6 +37,8 @@ class Group(eqx.Module):
         vehicle: the parameters.
         name_hashes: hashes of the names.
         addition: name of the addition in flight with which they came; empty for those of the start.
+        maps_one: True to give one vehicle an axis of length one, as XLA compiles it to faster
+            code; without one it is traced in half the time.
     """
 
     names: tuple[str, ...] = eqx.field(static=True)
@@ -44,6 +46,7 @@ class Group(eqx.Module):
     vehicle: AssembledVehicle
     name_hashes: jax.Array
     addition: str = eqx.field(static=True, default="")
+    maps_one: bool = eqx.field(static=True, default=True)
 
     def map(
         self, function: Callable[[AssembledVehicle, *Slices], Result], *over: *Slices
@@ -64,9 +67,10 @@ class Group(eqx.Module):
 
         # the barrier keeps the compiler from folding stacked numbers that happen to be equal
         varying = jax.lax.optimization_barrier(varying)
-        if not self.vehicle.on_host and len(self.names) > 1:
-            return jax.vmap(one)(varying, *over)
         # a mapped conditional computes both branches: the controller would be called at every step
+        is_mapped = len(self.names) > 1 or (self.maps_one and not self.vehicle.on_host)
+        if is_mapped:
+            return jax.vmap(one)(varying, *over)
         result = one(_first(varying), *_first(over))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], result)
 
