@@ -127,8 +127,8 @@ def vector_env(
     began = time.perf_counter()
     many = batch_engine(env, ENVIRONMENTS)
     many.reset(seed_key(0), 1.0)
-    draws = np.random.default_rng(1)
-    actions = draws.uniform(-1, 1, (100, ENVIRONMENTS, env.action_size)).astype(np.float32)
+    shape = 100, ENVIRONMENTS, env.action_size
+    actions = np.asarray(jax.random.uniform(seed_key(1), shape, np.float32, minval=-1.0))
     many.step(actions[0])
     compile_s = time.perf_counter() - began
 

@@ -195,7 +195,6 @@ class FleetFunctions:
         return self._template.fleet(numbers).limits(state)
 
 
-
 def _step_once(
     template: FleetTemplate,
     inputs: CommandInputs,

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import jax
@@ -116,8 +117,7 @@ class _WorldProgram:
         tick, difficulty = jnp.int32(0), jnp.zeros((), number)
         envs = jax.eval_shape(env.reset_at, seed_key(0), tick, difficulty)[0]
         self.state = jax.eval_shape(
-            lambda env_state: WorldState(env_state, seed_key(0), jnp.int32(0), jnp.zeros((), number)),
-            envs,
+            lambda own: WorldState(own, seed_key(0), jnp.int32(0), jnp.zeros((), number)), envs
         )
         # all differ among worlds but the clock
         shared = with_tick(jax.tree.map(lambda _: True, envs), tick=False)
@@ -181,7 +181,7 @@ class SimdBatch:
                 partial(begin_world, self._env),
                 jnp.int32(0),
                 self._program.observation,
-                jnp.bool_(True),
+                jnp.ones((), bool),
             )
         return self._compiled(program)
 
@@ -190,9 +190,7 @@ class SimdBatch:
         given = [*varies, *[True] * (len(program.in_avals) - len(varies))]
         returned = [*varies, *[True] * (len(program.out_avals) - len(varies))]
         with self._env.precision_context():
-            return simd.compile_jaxpr(
-                simd.with_lanes(program, given, returned, self._lanes)
-            )
+            return simd.compile_jaxpr(simd.with_lanes(program, given, returned, self._lanes))
 
     @property
     def state(self) -> VectorEnvState:
@@ -259,7 +257,7 @@ class SimdBatch:
             self._work_s = time.perf_counter() - began
         else:
             edges = np.linspace(0, self._tiles, threads + 1).astype(int).tolist()
-            ranges = [(start, end - start) for start, end in zip(edges, edges[1:], strict=False)]
+            ranges = [(start, end - start) for start, end in pairwise(edges)]
             others = [self._pool.submit(call, *own) for own in ranges[1:]]
             call(*ranges[0])
             for other in others:

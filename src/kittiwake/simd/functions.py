@@ -209,7 +209,7 @@ def _angle_in_quadrant(m: FloatArithmetic, y: ir.Value, x: ir.Value) -> ir.Value
     zero, one = m.number(0), m.number(1)
     is_far = m.is_less(m.product(x, m.number(1 + np.sqrt(2))), y)
     is_near = m.negated(m.is_less(m.product(x, m.number(np.sqrt(2) - 1)), y))
-    # y / x, (y - x) / (y + x) or -x / y
+    # the tangent of the angle, or of what it exceeds pi / 4 or pi / 2 by
     dividend = m.select(is_far, m.negative(x), m.select(is_near, y, m.difference(y, x)))
     divisor = m.select(is_far, y, m.select(is_near, x, m.sum(y, x)))
     is_origin = m.is_equal(divisor, zero)

@@ -50,9 +50,9 @@ class Kernel:
         self._repeat = ctypes.CFUNCTYPE(
             None, *POINTER_TYPES, *[ctypes.c_int64] * 4, ctypes.c_void_p
         )(self._code.address("repeat"))
-        self._tiles = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 3, ctypes.c_void_p)(
-            self._code.address("tiles")
-        )
+        self._tiles = ctypes.CFUNCTYPE(
+            None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 3, ctypes.c_void_p
+        )(self._code.address("tiles"))
         self.compile_s = time.perf_counter() - began
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:

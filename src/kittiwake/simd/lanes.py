@@ -14,12 +14,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.extend.random import threefry2x32_p
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
-from jax.extend.core import Var as JaxVariable
 from jax.extend.core import JaxprEqn as JaxEquation
+from jax.extend.core import Var as JaxVariable
+from jax.extend.random import threefry2x32_p
 
-from kittiwake.simd.flattening import CALLS, IDENTITIES
+from kittiwake.simd.flattening import CALLS, IDENTITIES, form
 from kittiwake.simd.rules import ELEMENTWISE
 
 AnyArray: TypeAlias = jax.Array | np.ndarray
@@ -90,7 +90,7 @@ class _Mapping:
             **dict.fromkeys(SAME_PARAMETERS, self._same_parameters),
             **dict.fromkeys(ELEMENTWISE, self._elementwise),
             **dict.fromkeys(CALLS, self._call),
-            **dict.fromkeys(IDENTITIES - {"random_wrap", "random_unwrap"}, self._identity),
+            **dict.fromkeys(IDENTITIES, self._identity),
             "broadcast_in_dim": self._broadcast_in_dim,
             "cond": self._cond,
             "dot_general": self._dot_general,
@@ -113,7 +113,7 @@ class _Mapping:
 
         def read(atom: JaxVariable | Literal) -> Laned:
             if isinstance(atom, Literal):
-                return Laned(np.asarray(atom.val, atom.aval.dtype), varies=False)
+                return Laned(np.asarray(atom.val, form(atom.aval)[1]), varies=False)
             return found[atom]
 
         for equation in jaxpr.eqns:
@@ -122,12 +122,14 @@ class _Mapping:
             if name in CALLS or any(operand.varies for operand in operands):
                 results = self._rules.get(name, self._mapped)(equation, operands)
             else:
-                results = self._bound(equation, [operand.array for operand in operands], False)
+                results = self._bound(
+                    equation, [operand.array for operand in operands], varies=False
+                )
             found.update(zip(equation.outvars, results, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
     def _bound(
-        self, equation: JaxEquation, arrays: Sequence[AnyArray], varies: bool
+        self, equation: JaxEquation, arrays: Sequence[AnyArray], *, varies: bool
     ) -> list[Laned]:
         results = equation.primitive.bind(*arrays, **equation.params)
         many = results if equation.primitive.multiple_results else [results]
@@ -144,10 +146,8 @@ class _Mapping:
     def _all_varying(self, operands: Sequence[Laned]) -> list[AnyArray]:
         return [self.varying(operand) for operand in operands]
 
-    def _same_parameters(
-        self, equation: JaxEquation, operands: Sequence[Laned]
-    ) -> Sequence[Laned]:
-        return self._bound(equation, self._all_varying(operands), True)
+    def _same_parameters(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        return self._bound(equation, self._all_varying(operands), varies=True)
 
     def _mapped(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
         def one(*arrays: AnyArray) -> Any:
@@ -174,9 +174,7 @@ class _Mapping:
         shape = equation.params["shape"]
         axes = (*equation.params["broadcast_dimensions"], len(shape))
         return [
-            Laned(
-                lax.broadcast_in_dim(operands[0].array, (*shape, self._lanes), axes), varies=True
-            )
+            Laned(lax.broadcast_in_dim(operands[0].array, (*shape, self._lanes), axes), varies=True)
         ]
 
     def _reshape(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
@@ -200,14 +198,14 @@ class _Mapping:
 
     def _elementwise(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
         """Return a function of elements; single ones are those of all elements."""
-        shape = (*equation.outvars[0].aval.shape, self._lanes)
+        shape = (*_shape(equation.outvars[0]), self._lanes)
         arrays = []
         for operand in operands:
             array = jnp.asarray(operand.array)
             own = array.ndim - operand.varies
             axes = [*range(own), *([len(shape) - 1] if operand.varies else [])]
             arrays.append(lax.broadcast_in_dim(array, shape, axes))
-        return self._bound(equation, arrays, True)
+        return self._bound(equation, arrays, varies=True)
 
     def _dot_general(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
         """Return sums of products, in the order of the elements."""
@@ -232,7 +230,7 @@ class _Mapping:
         total = lefts[0] * rights[0]
         for index in range(1, sizes[0]):
             total = total + lefts[index] * rights[index]
-        dtype = equation.outvars[0].aval.dtype
+        dtype = form(equation.outvars[0].aval)[1]
         result = lax.reshape(total, (*batch, *rows, *columns, self._lanes)).astype(dtype)
         return [Laned(result, varies=True)]
 
@@ -264,9 +262,7 @@ class _Mapping:
         branches: Sequence[ClosedJaxpr] = equation.params["branches"]
 
         def taken(branch: ClosedJaxpr) -> Callable[[], list[AnyArray]]:
-            return lambda: self._all_varying(
-                self.evaluate(branch.jaxpr, branch.consts, arguments)
-            )
+            return lambda: self._all_varying(self.evaluate(branch.jaxpr, branch.consts, arguments))
 
         if not which.varies:
             index = jnp.asarray(which.array).astype(jnp.int32)
@@ -338,9 +334,7 @@ class _Mapping:
         def step(
             carry: list[AnyArray], own: list[AnyArray]
         ) -> tuple[list[AnyArray], list[AnyArray]]:
-            given = [
-                Laned(array, each.varies) for array, each in zip(own, slices, strict=True)
-            ]
+            given = [Laned(array, each.varies) for array, each in zip(own, slices, strict=True)]
             results = self._all_varying(
                 self.evaluate(body.jaxpr, body.consts, [*constants, *_all_laned(carry), *given])
             )
@@ -354,6 +348,10 @@ class _Mapping:
             reverse=params["reverse"],
         )
         return _all_laned([*carry, *stacked])
+
+
+def _shape(variable: Any) -> tuple[int, ...]:
+    return tuple(variable.aval.shape)
 
 
 def _all_laned(arrays: Sequence[AnyArray]) -> list[Laned]:

@@ -277,8 +277,9 @@ class Translator:
         if strides is None or len(strides) > MAX_NESTED_LOOPS:
             self._copy_by_table(source, numbers, target, places)
         else:
-            pointers = self._offset(self.pointer(source), first[0]), self._offset(
-                target.pointer, first[1]
+            pointers = (
+                self._offset(self.pointer(source), first[0]),
+                self._offset(target.pointer, first[1]),
             )
             self._copy_strided(pointers, target.dtype, strides)
 

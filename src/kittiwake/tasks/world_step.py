@@ -42,9 +42,7 @@ class WorldStep(NamedTuple):
     final_observation: Observation
 
 
-def step_world(
-    env: Env, state: WorldState, index: Integer, action: Observation
-) -> WorldStep:
+def step_world(env: Env, state: WorldState, index: Integer, action: Observation) -> WorldStep:
     """Return the result of a control step; if an episode ends, the next one begins.
 
     Args:
@@ -81,4 +79,5 @@ def begin_world(
         lambda: (state.env, observation),
     )
     episode = state.episode + jnp.asarray(begins, jnp.int32)
-    return WorldState(with_tick(later, tick), state.root_key, episode, state.difficulty), observation
+    begun = WorldState(with_tick(later, tick), state.root_key, episode, state.difficulty)
+    return begun, observation

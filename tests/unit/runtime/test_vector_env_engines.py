@@ -1,4 +1,4 @@
-"""Batches of environments by either engine: the same episodes to rounding, any size the same bits."""
+"""Batches of environments: the same to rounding by both engines, the same bits in any size."""
 
 import jax
 import numpy as np
@@ -50,9 +50,7 @@ def test_some_environments_are_reset_and_the_others_go_on(env, batches):
         found.append((batch.reset_some(which, seed_key(9), 0.5), batch.step(actions(env)[11])))
     (ours, after), (theirs, after_theirs) = found
     np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(
-        after.observation, after_theirs.observation, rtol=1e-4, atol=1e-4
-    )
+    np.testing.assert_allclose(after.observation, after_theirs.observation, rtol=1e-4, atol=1e-4)
 
 
 def test_an_environment_has_the_same_bits_in_a_batch_of_any_size(env, batches):
@@ -71,6 +69,5 @@ def test_states_of_both_engines_have_one_form(env, batches):
     for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
         assert (one.shape, one.dtype) == (other.shape, other.dtype)
         if jax.numpy.issubdtype(one.dtype, jax.dtypes.prng_key):
-            one, other = jax.random.key_data(one), jax.random.key_data(other)  # noqa: PLW2901
+            one, other = jax.random.key_data(one), jax.random.key_data(other)
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
-

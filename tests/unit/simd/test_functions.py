@@ -47,41 +47,66 @@ def kernel(name, dtype, count):
     return compile_jaxpr(jax.make_jaxpr(PRIMITIVES[name])(*arguments))
 
 
-def spread(draws, low, high, count):
+def spread(draws, low, high):
     """Numbers of both signs whose exponents are spread evenly."""
-    sizes = 10 ** draws.uniform(np.log10(low), np.log10(high), count)
-    return sizes * draws.choice([-1, 1], count)
+    sizes = 10 ** draws.uniform(np.log10(low), np.log10(high), COUNT)
+    return sizes * draws.choice([-1, 1], COUNT)
+
+
+def of_exponentials(draws, limits):
+    low, high = -0.95 * np.log(limits.max), np.log(limits.max)
+    return [np.concatenate([spread(draws, 1e-6, 1), draws.uniform(low, high, COUNT)])]
+
+
+def of_logarithms(draws, limits):
+    top = np.log10(limits.max) - 1
+    return [np.concatenate([10 ** draws.uniform(-top, top, COUNT), 1 + spread(draws, 1e-7, 0.5)])]
+
+
+def of_shifted_logarithms(draws, limits):
+    large = 10 ** draws.uniform(0, np.log10(limits.max) - 1, COUNT)
+    return [np.concatenate([large, spread(draws, 1e-9, 0.999)])]
+
+
+def of_angles(draws, limits):
+    del limits
+    return [np.concatenate([spread(draws, 1e-6, 1), spread(draws, 1, 2e4)])]
+
+
+def of_saturating(draws, limits):
+    del limits
+    return [np.concatenate([spread(draws, 1e-6, 1), spread(draws, 1, 60)])]
+
+
+def of_shares(draws, limits):
+    del limits
+    near_one = 1 - 10 ** draws.uniform(-6, 0, COUNT)
+    return [np.concatenate([draws.uniform(-1, 1, COUNT), near_one])]
+
+
+def of_probabilities(draws, limits):
+    near_one = 1 - 10 ** draws.uniform(np.log10(limits.eps) + 1, 0, COUNT // 4)
+    return [np.concatenate([draws.uniform(-1, 1, COUNT // 4), near_one])]
+
+
+ARGUMENTS = {
+    "exp": of_exponentials,
+    "expm1": of_exponentials,
+    "log": of_logarithms,
+    "log1p": of_shifted_logarithms,
+    **dict.fromkeys(("sin", "cos", "tan"), of_angles),
+    **dict.fromkeys(("tanh", "logistic"), of_saturating),
+    **dict.fromkeys(("asin", "acos"), of_shares),
+    "erf_inv": of_probabilities,
+    "atan": lambda draws, _: [spread(draws, 1e-6, 1e6)],
+    "atan2": lambda draws, _: [spread(draws, 1e-6, 1e6), spread(draws, 1e-6, 1e6)],
+    "pow": lambda draws, _: [10 ** draws.uniform(-6, 6, COUNT), draws.uniform(-5, 5, COUNT)],
+    "rem": lambda draws, _: [spread(draws, 1e-3, 1e6), spread(draws, 1e-2, 1e3)],
+}
 
 
 def arguments(name, dtype):
-    draws, count = np.random.default_rng(1), COUNT
-    limits = np.finfo(dtype)
-    if name in ("exp", "expm1"):
-        top = np.log(limits.max)
-        given = [np.concatenate([spread(draws, 1e-6, 1, count), draws.uniform(-0.95, 1, count) * top])]
-    elif name in ("log", "log1p"):
-        low = np.log10(limits.tiny)
-        near = 1 + spread(draws, 1e-7, 0.5, count)
-        given = [np.concatenate([10 ** draws.uniform(low, -low, count), near])]
-        if name == "log1p":
-            given = [np.concatenate([given[0] - 0.999 * (given[0] < 2), spread(draws, 1e-9, 0.9, count)])]
-    elif name in ("sin", "cos", "tan"):
-        given = [np.concatenate([spread(draws, 1e-6, 1, count), spread(draws, 1, 2e4, count)])]
-    elif name in ("tanh", "logistic"):
-        given = [np.concatenate([spread(draws, 1e-6, 1, count), spread(draws, 1, 60, count)])]
-    elif name in ("asin", "acos"):
-        given = [np.concatenate([draws.uniform(-1, 1, count), 1 - 10 ** draws.uniform(-6, 0, count)])]
-    elif name == "erf_inv":
-        near_one = 1 - 10 ** draws.uniform(-6 if dtype == np.float32 else -15, 0, count // 4)
-        given = [np.concatenate([draws.uniform(-1, 1, count // 4), near_one])]
-    elif name == "pow":
-        given = [10 ** draws.uniform(-6, 6, count), draws.uniform(-5, 5, count)]
-    elif name == "rem":
-        given = [spread(draws, 1e-3, 1e6, count), spread(draws, 1e-2, 1e3, count)]
-    elif name == "atan2":
-        given = [spread(draws, 1e-6, 1e6, count), spread(draws, 1e-6, 1e6, count)]
-    else:
-        given = [spread(draws, 1e-6, 1e6, count)]
+    given = ARGUMENTS[name](np.random.default_rng(1), np.finfo(dtype))
     return [one.astype(dtype) for one in given]
 
 
@@ -105,10 +130,15 @@ def test_bits_do_not_depend_on_the_number_of_elements(name, dtype):
     given = arguments(name, dtype)
     special = np.asarray(SPECIAL, dtype)
     pairs = np.meshgrid(special, special) if len(given) == 2 else [special]
-    given = [np.concatenate([one[:: len(one) // 40], own.ravel()]) for one, own in zip(given, pairs)]
+    given = [
+        np.concatenate([one[:: len(one) // 40], own.ravel()])
+        for one, own in zip(given, pairs, strict=True)
+    ]
     (together,) = kernel(name, dtype, len(given[0]))(*given)
     alone, seven = kernel(name, dtype, ()), kernel(name, dtype, 7)
-    one_by_one = [alone(*(np.asarray(x, dtype) for x in own))[0] for own in zip(*given, strict=True)]
+    one_by_one = [
+        alone(*(np.asarray(x, dtype) for x in own))[0] for own in zip(*given, strict=True)
+    ]
     assert np.array(one_by_one, dtype).tobytes() == together.tobytes()
     assert seven(*(one[-7:] for one in given))[0].tobytes() == together[-7:].tobytes()
 

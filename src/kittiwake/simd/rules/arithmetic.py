@@ -8,7 +8,7 @@ import numpy as np
 
 from kittiwake.simd.data_types import width_of
 from kittiwake.simd.emitter import Emitter
-from kittiwake.simd.flattening import Equation, Variable
+from kittiwake.simd.flattening import Equation
 from kittiwake.simd.functions import FUNCTIONS
 from kittiwake.simd.translator import Rule, Translator
 from kittiwake.simd.values import Known, Value, known_elements

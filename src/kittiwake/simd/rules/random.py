@@ -67,7 +67,7 @@ def _counted(keys: Value, count: int) -> tuple[Value, tuple[int, ...], list[Valu
     """Return keys with another axis, the shape of their draws, and the words of their numbers."""
     shape = keys.shape[1:]
     numbers = np.arange(count, dtype=np.uint32).reshape((1,) * len(shape) + (count,))
-    counters = [Known(np.zeros(numbers.shape, WORD)), Known(numbers)]
+    counters: list[Value] = [Known(np.zeros(numbers.shape, WORD)), Known(numbers)]
     return reshaped(keys, (*keys.shape, 1)), (*shape, count), counters
 
 
