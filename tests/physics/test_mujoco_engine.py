@@ -61,11 +61,11 @@ def document(vehicles, duration_s=2.0, physics="mujoco", rate_hz=500, **world):
 def flown(tmp_path):
     """The log of blocks in a world."""
 
-    def fly(vehicles, **settings):
+    def fly(vehicles, engine=None, **settings):
         path = tmp_path / "contact.yaml"
         path.write_text(document(vehicles, **settings), encoding="utf-8")
         (tmp_path / "stopped.csv").write_text(STOPPED, encoding="utf-8")
-        return kw.load(str(path)).run()
+        return kw.load(str(path), engine=engine).run()
 
     return fly
 
@@ -93,7 +93,7 @@ def on_slope(angle_deg):
 
 def test_a_vehicle_without_contact_flies_on_its_own_model_to_the_last_bit(flown):
     vehicles = {"free": block((0, 0, 30), velocity=(3, -2, 5), start={"roll_deg": 20})}
-    by_mujoco, by_feet = (flown(vehicles, physics=p) for p in ("mujoco", "compliant"))
+    by_mujoco, by_feet = (flown(vehicles, "xla", physics=p) for p in ("mujoco", "compliant"))
     np.testing.assert_array_equal(by_mujoco.frame("free"), by_feet.frame("free"))
 
 
