@@ -268,7 +268,8 @@ class _Mapping:
             index = jnp.asarray(which.array).astype(jnp.int32)
             results = lax.switch(index, [taken(branch) for branch in branches])
             return [Laned(result, varies=True) for result in results]
-        index = lax.clamp(0, which.array.astype(jnp.int32), len(branches) - 1)
+        last = np.int32(len(branches) - 1)
+        index = lax.clamp(np.int32(0), which.array.astype(jnp.int32), last)
         # short branches are taken by all worlds, at least one is
         numbers = sorted(range(len(branches)), key=lambda number: _length(branches[number].jaxpr))
         chosen = taken(branches[numbers[0]])()

@@ -1,5 +1,8 @@
 """Functions agree with exact values to the errors that they state, at any number of elements."""
 
+import runpy
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import mpmath
@@ -7,9 +10,10 @@ import numpy as np
 import pytest
 from jax import lax
 
-from kittiwake.simd import compile_jaxpr
+from kittiwake.simd import coefficients, compile_jaxpr
 from kittiwake.simd.functions import ERRORS
 
+ROOT = Path(__file__).parents[3]
 mpmath.mp.dps = 40
 COUNT = 4000
 PRIMITIVES = {
@@ -155,3 +159,13 @@ def test_special_arguments_have_the_results_of_jax(name, dtype):
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-30)
     numbers = ~np.isnan(wanted)
     assert (np.signbit(found) == np.signbit(wanted))[numbers].all()
+
+
+def test_coefficients_are_those_that_the_script_fits():
+    script = runpy.run_path(str(ROOT / "scripts" / "fit_functions"))
+    for fit in script["FITS"]:
+        committed = getattr(coefficients, fit.name)
+        for dtype, degree in zip((np.float32, np.float64), fit.degrees, strict=True):
+            fitted = [] if degree is None else script["coefficients"](fit, degree)
+            rounded = [dtype(mpmath.nstr(one, 30)) for one in fitted]
+            assert [dtype(one) for one in committed.get(np.dtype(dtype), ())] == rounded
