@@ -238,7 +238,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
     """Gymnasium vector environment: many copies of a task in one compiled step.
 
     A copy begins its next episode in the step that ends the previous one (``SAME_STEP``); the last
-    observation is in ``info["final_obs"]``.
+    observation is in ``info["final_obs"]``. ``engine`` names what compiles the step, and
+    ``engine_reason`` why it is not the usual one.
     """
 
     metadata = {  # noqa: RUF012  Gymnasium's own
@@ -267,7 +268,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._batch = batch_engine(self.env, num_envs, engine)
-        self.engine, self._has_begun = self._batch.name, False
+        self.engine, self.engine_reason = self._batch.name, self._batch.reason
+        self._has_begun = False
         with self.env.precision_context():
             self._rows = jax.jit(self._rows_of_each)
 

@@ -158,7 +158,7 @@ class SimdBatch:
         self._padded_actions = np.zeros((self._indices.size, self._env.action_size), np.float32)
         self._observations = self._array(program.observation.shape, program.observation.dtype)
         self._side = 0
-        # of all tiles in one thread
+        # of all threads in the last call
         self._work_s = 0.0
 
     @cached_property
@@ -251,17 +251,15 @@ class SimdBatch:
     def _run(self, call: simd.BoundTiles) -> None:
         """Call all tiles, and go on with the state that they have written."""
         threads = min(_processors(), max(int(self._work_s / MIN_THREAD_S), 1))
-        if threads == 1:
-            began = time.perf_counter()
-            call(0, self._tiles)
-            self._work_s = time.perf_counter() - began
-        else:
-            edges = np.linspace(0, self._tiles, threads + 1).astype(int).tolist()
-            ranges = [(start, end - start) for start, end in pairwise(edges)]
-            others = [self._pool.submit(call, *own) for own in ranges[1:]]
-            call(*ranges[0])
-            for other in others:
-                other.result()
+        edges = [self._tiles * number // threads for number in range(threads + 1)]
+        ranges = [(start, end - start) for start, end in pairwise(edges)]
+        began = time.perf_counter()
+        others = [self._pool.submit(call, *own) for own in ranges[1:]]
+        call(*ranges[0])
+        for other in others:
+            other.result()
+        # each call anew, so that one slow call does not decide for the others
+        self._work_s = threads * (time.perf_counter() - began)
         self._side = 1 - self._side
 
     @cached_property

@@ -68,8 +68,7 @@ class Group(eqx.Module):
         # the barrier keeps the compiler from folding stacked numbers that happen to be equal
         varying = jax.lax.optimization_barrier(varying)
         # a mapped conditional computes both branches: the controller would be called at every step
-        is_mapped = len(self.names) > 1 or (self.maps_one and not self.vehicle.on_host)
-        if is_mapped:
+        if not self.vehicle.on_host and (self.maps_one or len(self.names) > 1):
             return jax.vmap(one)(varying, *over)
         result = one(_first(varying), *_first(over))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], result)

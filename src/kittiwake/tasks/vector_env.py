@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 
-from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
@@ -164,12 +163,6 @@ class VectorEnv:
         done: Bool[Array, " envs"],
     ) -> tuple[EnvState, Array, Array]:
         """Begin the next episode of environments whose episode has ended, a few at a time."""
-        if self.count <= RESET_BATCH:
-            return jax.lax.cond(
-                jnp.any(done),
-                lambda: self._begin_next_of_few(state, now, tick, done),
-                lambda: (*now, state.episodes),
-            )
 
         def any_waiting(carry: Resets) -> Flag:
             return jnp.any(carry[-1])
@@ -195,18 +188,6 @@ class VectorEnv:
         first = (*now, state.episodes, done)
         envs, observations, episodes, _ = jax.lax.while_loop(any_waiting, reset_some, first)
         return envs, observations, episodes
-
-    def _begin_next_of_few(
-        self,
-        state: VectorEnvState,
-        now: tuple[EnvState, Array],
-        tick: Integer,
-        done: Bool[Array, " envs"],
-    ) -> tuple[EnvState, Array, Array]:
-        keys = _keys(state.root_keys, self._indices, state.episodes)
-        fresh = self._begin(keys, tick, state.difficulties)
-        envs, observations = jax.vmap(tree_where)(done, fresh, now)
-        return envs, observations, state.episodes + jnp.asarray(done, jnp.int32)
 
     def _begin(
         self, keys: Key[Array, " envs"], tick: Integer, difficulties: Float[Array, " envs"]
