@@ -4,13 +4,14 @@ A stream's key depends only on the seed, the vehicle's name and the component's 
 sensor or a vehicle changes no other stream. Each draw folds the step's number into it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from operator import index
 from typing import SupportsIndex
 from zlib import crc32
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Int, PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError
@@ -36,6 +37,13 @@ def seed_key(seed: int | Int[Array, ""]) -> PRNGKeyArray:
         whole = _whole(seed)
         words = jnp.asarray([whole >> 32, whole & 0xFFFFFFFF], jnp.uint32)
     return jax.random.wrap_key_data(words, impl=GENERATOR)
+
+
+def seed_keys(seeds: Sequence[int]) -> PRNGKeyArray:
+    """Return the root key of each of many runs, as ``seed_key`` does."""
+    whole = [_whole(seed) for seed in seeds]
+    words = np.asarray([(each >> 32, each & 0xFFFFFFFF) for each in whole], np.uint32)
+    return jax.random.wrap_key_data(jnp.asarray(words.reshape(-1, 2)), impl=GENERATOR)
 
 
 def _whole(seed: SupportsIndex) -> int:

@@ -9,8 +9,10 @@ velocities first and the configuration with the new velocities: Hairer, Lubich, 
 "Geometric Numerical Integration", section I.1.
 """
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
@@ -114,6 +116,8 @@ def _advance(start: Q, weights: tuple[float, ...], slopes: list[Q], dt_s: Real) 
     factors = [w for w, _ in used]
 
     def advance(x: Real, *rates: Real) -> Real:
-        return x + sum(rate * f for rate, f in zip(rates, factors, strict=True)) * dt_s
+        # without the zero that ``sum`` begins with
+        slope = reduce(operator.add, map(operator.mul, rates, factors))
+        return x + slope * dt_s
 
     return jax.tree.map(advance, start, *(slope for _, slope in used))

@@ -82,7 +82,7 @@ class FleetFunctions:
             return ChosenEngine(XlaEngine(), "")
         if not self._suits_simd:
             return ChosenEngine(XlaEngine(), f"it has more than {MAX_SIMD_VEHICLES} vehicles")
-        step = self._step_example(lambda snapshots: rows(self._fleet, snapshots))
+        step = self.step_example(lambda snapshots: rows(self._fleet, snapshots))
         with self.precision_context():
             arguments = (self._example, step.values, self.shape)
             missing = unsupported(jax.make_jaxpr(step.function)(*arguments))
@@ -95,6 +95,11 @@ class FleetFunctions:
         self._trace_anew(maps_one=True)
         return ChosenEngine(XlaEngine(), reason)
 
+    @property
+    def single_precision(self) -> bool:
+        """True for float32, false for float64."""
+        return self._fleet.single_precision
+
     def precision_context(self) -> AbstractContextManager[None]:
         """Return the context of the floating-point mode in which all functions run."""
         return jax.enable_x64(not self._fleet.single_precision)
@@ -103,7 +108,7 @@ class FleetFunctions:
     def shape(self) -> FleetState:
         """Shapes and types of the state."""
         with self.precision_context():
-            return jax.eval_shape(self._init_once, self._example, seed_key(0))
+            return jax.eval_shape(self.init_once, self._example, seed_key(0))
 
     @cached_property
     def packing(self) -> Packing:
@@ -127,7 +132,7 @@ class FleetFunctions:
 
     def init(self, numbers: Numbers, key: PRNGKeyArray) -> FleetState:
         """Return the initial state."""
-        return self.compiled("init", self._init_once, key)(numbers, key)
+        return self.compiled("init", self.init_once, key)(numbers, key)
 
     def limits(self, numbers: Numbers, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
         """Return the limits of each group's vehicles."""
@@ -172,13 +177,15 @@ class FleetFunctions:
     ) -> CompiledStep:
         if name not in self._compiled_steps:
             with self.precision_context():
-                step = self._step_example(outputs)
+                step = self.step_example(outputs)
                 self._compiled_steps[name] = self.chosen_engine.engine.compile_step(step)
         return self._compiled_steps[name]
 
-    def _step_example(
+    def step_example(
         self, outputs: Callable[[tuple[Snapshot, ...]], tuple[ArrayTree, ...]]
     ) -> StepExample:
+        """Return the step with outputs of its snapshots, to be compiled."""
+
         def step(
             numbers: Numbers, values: ArrayTree, state: FleetState
         ) -> tuple[FleetState, tuple[ArrayTree, ...]]:
@@ -188,7 +195,8 @@ class FleetFunctions:
         with self.precision_context():
             return StepExample(step, self._example, self.inputs.zeros(), self.shape, self.packing)
 
-    def _init_once(self, numbers: Numbers, key: PRNGKeyArray) -> FleetState:
+    def init_once(self, numbers: Numbers, key: PRNGKeyArray) -> FleetState:
+        """Return the initial state, within a compiled function."""
         return self._template.fleet(numbers).init(key)
 
     def _limits_once(self, numbers: Numbers, state: FleetState) -> tuple[tuple[Limit, ...], ...]:

@@ -97,6 +97,7 @@ class SimdStep:
         self._numbers: Numbers | None = None
         self._values: ArrayTree = None
         self._returned: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
+        self._flown_to: FleetState | None = None
 
     def prepare(self, count: int) -> None:
         """Do nothing, since a loop of any length calls one step."""
@@ -109,7 +110,7 @@ class SimdStep:
             self._write_numbers(numbers)
         if values is not self._values:
             self._write_values(values)
-        side = self._side
+        side, self._flown_to = self._side, None
         if floats is not self._returned[0] or words is not self._returned[1]:
             self._states[side][0][...], self._states[side][1][...] = floats, words
         self._calls[side]()
@@ -124,15 +125,20 @@ class SimdStep:
         """Return the state after steps under constant commands, and the outputs along time."""
         self._write_numbers(numbers)
         self._write_values(values)
-        present, later = self._states
-        self._packing.pack_into(state, *present)
-        stacked = [np.empty((count, *each.shape), each.dtype) for each in self._rows]
-        self._kernel.repeat(
-            [*self._inputs[:-2], *present], [*later, *stacked], count, carried=len(present)
+        if state is not self._flown_to:
+            self._side = 0
+            self._packing.pack_into(state, *self._states[0])
+        stacked = [np.empty((1, count, *each.shape), each.dtype) for each in self._rows]
+        present, later = self._states[self._side], self._states[1 - self._side]
+        steps = self._kernel.bind_tiles(
+            [*self._inputs[:-2], *present], [*later, *stacked], carried=len(present)
         )
+        steps(0, 1, count)
+        self._side = (self._side + count) % 2
         self._returned = None, None
-        floats, words = later[0].copy(), later[1].copy()
-        return self._packing.unpack_from(floats, words), tuple(stacked)
+        floats, words = (each.copy() for each in self._states[self._side])
+        self._flown_to = self._packing.unpack_from(floats, words)
+        return self._flown_to, tuple(each[0] for each in stacked)
 
     def _write_numbers(self, numbers: Numbers) -> None:
         self._numbers = numbers

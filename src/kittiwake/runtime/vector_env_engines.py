@@ -1,11 +1,7 @@
 """Batches of environments that are stepped from Python, by either engine."""
 
-import os
-import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import NamedTuple
 
 import jax
@@ -20,18 +16,14 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.geometry.scalar import Real
 from kittiwake.runtime.engine import EngineName, missing_text, require_engine
-from kittiwake.sim.packing import is_key, key_words, wrapped_keys
+from kittiwake.runtime.tiles import TiledTree, Tiles, compile_tiles
+from kittiwake.sim.packing import key_words
 from kittiwake.tasks.env import Env
 from kittiwake.tasks.vector_env import VectorEnv, VectorEnvState, with_tick
 from kittiwake.tasks.world_step import WorldState, begin_world, step_world
 
 Numbers = Float[np.ndarray, "..."]
 Flags = Bool[np.ndarray, " envs"]
-
-# environments side by side, by precision: those of a register of 64 bytes
-LANES = {"float32": 16, "float64": 8}
-# a thread is worth its start for so much work
-MIN_THREAD_S = 5e-4
 
 
 class BatchStep(NamedTuple):
@@ -147,25 +139,22 @@ class SimdBatch:
     reason = ""
 
     def __init__(self, program: _WorldProgram, count: int) -> None:
-        self._program, self._env, self._count = program, program.env, count
-        self._lanes = LANES["float32" if self._env.single_precision else "float64"]
-        self._tiles = -(-count // self._lanes)
-        indices = np.arange(self._tiles * self._lanes, dtype=np.int32)
-        self._indices = indices.reshape(self._tiles, self._lanes)
-        present, later = (self._buffers() for _ in range(2))
-        self._sides = present, later
-        self._actions = self._array((self._env.action_size,), np.float32)
+        self._program, self._env = program, program.env
+        self._tiles = tiles = Tiles(count, single_precision=self._env.single_precision)
+        self._form = TiledTree(program.state, program.varies, tiles)
+        indices = np.arange(tiles.number * tiles.lanes, dtype=np.int32)
+        self._indices = indices.reshape(tiles.number, tiles.lanes)
+        self._sides = self._form.buffers(), self._form.buffers()
+        self._actions = tiles.array((self._env.action_size,), np.float32)
         self._padded_actions = np.zeros((self._indices.size, self._env.action_size), np.float32)
-        self._observations = self._array(program.observation.shape, program.observation.dtype)
+        self._observations = tiles.array(program.observation.shape, program.observation.dtype)
         self._side = 0
-        # of all threads in the last call
-        self._work_s = 0.0
 
     @cached_property
     def _step_calls(self) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:
         """The step in both directions, and its results besides the state."""
         kernel = self._compiled(self._program.step)
-        results = [self._array(like.shape[:-1], like.dtype) for like in kernel.outputs]
+        results = [self._tiles.array(like.shape[:-1], like.dtype) for like in kernel.outputs]
         results = results[len(self._sides[0]) :]
         rest = [self._indices, self._actions]
         calls = [
@@ -190,39 +179,26 @@ class SimdBatch:
         given = [*varies, *[True] * (len(program.in_avals) - len(varies))]
         returned = [*varies, *[True] * (len(program.out_avals) - len(varies))]
         with self._env.precision_context():
-            return simd.compile_jaxpr(simd.with_lanes(program, given, returned, self._lanes))
+            return compile_tiles(program, given, returned, self._tiles.lanes)
 
     @property
     def state(self) -> VectorEnvState:
         """State of all environments, in arrays of JAX."""
-        leaves = []
-        forms, treedef = jax.tree.flatten(self._program.state)
-        buffers = self._sides[self._side]
         with self._env.precision_context():
-            for form, buffer, varies in zip(forms, buffers, self._program.varies, strict=True):
-                array = self._by_world(buffer) if varies else buffer
-                if is_key(form):
-                    words = np.moveaxis(array, 1, -1)
-                    leaves.append(wrapped_keys(words.shape, words.tobytes()))
-                else:
-                    leaves.append(jnp.array(array))
-        own = jax.tree.unflatten(treedef, leaves)
+            own = self._form.tree(self._sides[self._side])
         return VectorEnvState(own.env, own.root_key, own.episode, own.difficulty)
 
     def reset(self, key: PRNGKeyArray, difficulty: Real) -> Numbers:
         """Begin the first episode of each environment, and return the observations."""
         for buffer in self._sides[self._side]:
             buffer[...] = 0
-        everywhere = np.ones(self._count, bool)
+        everywhere = np.ones(self._tiles.count, bool)
         return self.reset_some(everywhere, key, difficulty)
 
     def reset_some(self, which: Flags, key: PRNGKeyArray | None, difficulty: Real) -> Numbers:
         """Begin episodes of some environments, as ``VectorEnv.reset_some``."""
-        begins = np.zeros(self._tiles * self._lanes, bool)
-        begins[: self._count] = which
         # worlds that nobody sees begin with the last one
-        begins[self._count :] = which[-1]
-        begins = begins.reshape(self._tiles, self._lanes)
+        begins = self._tiles.filled(np.asarray(which, bool))
         keys, episodes, difficulties = self._sides[self._side][-3:]
         difficulties[begins] = difficulty
         if key is not None:
@@ -236,57 +212,19 @@ class SimdBatch:
         call = self._begin_kernel.bind_tiles([*present, *rest], [*later, observations])
         self._observations = observations
         self._run(call)
-        return self._by_world(observations).astype(np.float32)
+        return self._tiles.by_world(observations).astype(np.float32)
 
     def step(self, actions: Numbers) -> BatchStep:
         """Return the result of a control step; where an episode ends, the next one begins."""
-        self._padded_actions[: self._count] = actions
+        self._padded_actions[: self._tiles.count] = actions
         worlds = self._actions.transpose(0, 2, 1)
         worlds[...] = self._padded_actions.reshape(worlds.shape)
         calls, results = self._step_calls
         self._run(calls[self._side])
         self._observations = results[0]
-        return BatchStep(*[self._by_world(each) for each in results])
+        return BatchStep(*[self._tiles.by_world(each) for each in results])
 
     def _run(self, call: simd.BoundTiles) -> None:
         """Call all tiles, and go on with the state that they have written."""
-        threads = min(_processors(), max(int(self._work_s / MIN_THREAD_S), 1))
-        edges = [self._tiles * number // threads for number in range(threads + 1)]
-        ranges = [(start, end - start) for start, end in pairwise(edges)]
-        began = time.perf_counter()
-        others = [self._pool.submit(call, *own) for own in ranges[1:]]
-        call(*ranges[0])
-        for other in others:
-            other.result()
-        # each call anew, so that one slow call does not decide for the others
-        self._work_s = threads * (time.perf_counter() - began)
+        self._tiles.run(call)
         self._side = 1 - self._side
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(_processors())
-
-    def _by_world(self, buffer: np.ndarray) -> np.ndarray:
-        """Return an array with the worlds as first axis."""
-        worlds = buffer.transpose(0, buffer.ndim - 1, *range(1, buffer.ndim - 1))
-        own = worlds.reshape(-1, *buffer.shape[1:-1])[: self._count]
-        return own.copy() if np.may_share_memory(own, buffer) else own
-
-    def _buffers(self) -> list[np.ndarray]:
-        forms = jax.tree.leaves(self._program.state)
-        return [
-            self._array((2, *form.shape), np.uint32)
-            if is_key(form)
-            else self._array(form.shape, form.dtype)
-            if varies
-            else np.zeros(form.shape, form.dtype)
-            for form, varies in zip(forms, self._program.varies, strict=True)
-        ]
-
-    def _array(self, shape: Sequence[int], dtype: np.dtype | type) -> np.ndarray:
-        return np.zeros((self._tiles, *shape, self._lanes), dtype)
-
-
-def _processors() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

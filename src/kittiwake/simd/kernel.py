@@ -47,11 +47,8 @@ class Kernel:
         self.code_bytes = self._code.code_bytes
         self.equations = sum(1 for _ in program.walk())
         self._call = ctypes.PYFUNCTYPE(None, *POINTER_TYPES)(self._code.address("call"))
-        self._repeat = ctypes.CFUNCTYPE(
-            None, *POINTER_TYPES, *[ctypes.c_int64] * 4, ctypes.c_void_p
-        )(self._code.address("repeat"))
         self._tiles = ctypes.CFUNCTYPE(
-            None, *[ctypes.c_void_p] * 4, *[ctypes.c_int64] * 3, ctypes.c_void_p
+            None, *[ctypes.c_void_p] * 7, *[ctypes.c_int64] * 5, ctypes.c_void_p
         )(self._code.address("tiles"))
         self.compile_s = time.perf_counter() - began
 
@@ -82,55 +79,25 @@ class Kernel:
         _require(outputs, self.outputs, "output")
         return BoundCall(self._call, inputs, outputs, self)
 
-    def repeat(
-        self,
-        inputs: Sequence[np.ndarray],
-        outputs: Sequence[np.ndarray],
-        count: int,
-        carried: int,
-    ) -> None:
-        """Call the kernel again and again, each time with results of the time before.
-
-        Args:
-            inputs: contiguous arrays; the last ones are overwritten by the carried results.
-            outputs: contiguous arrays: the carried results of the last time, and then the other
-                results with the number of the call as first axis.
-            count: number of calls, at least one.
-            carried: number of results that are the last arguments of the next call.
-
-        Raises:
-            ValueError: for another number of arrays, or another shape, type or order of one.
-        """
-        _require(inputs, self.inputs, "input")
-        stacked = [
-            jax.ShapeDtypeStruct((count, *like.shape), like.dtype)
-            for like in self.outputs[carried:]
-        ]
-        _require(outputs, [*self.outputs[:carried], *stacked], "output")
-        sizes = [output.nbytes for output in outputs[:carried]]
-        sizes += [output[0].nbytes for output in outputs[carried:]]
-        tables = _addresses(inputs), _addresses(outputs), np.asarray(sizes, np.int64)
-        lengths = count, len(inputs) - carried, carried, len(outputs)
-        workspace = self.workspace()
-        places = [table.ctypes.data for table in tables]
-        self._repeat(*places, *lengths, workspace.ctypes.data)
-
     def bind_tiles(
-        self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]
+        self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray], carried: int = 0
     ) -> "BoundTiles":
-        """Return a function of a range of tiles, each of which is one call of the kernel.
+        """Return a function of a range of tiles, each of which is one call of the kernel or many.
 
         Calls for different ranges may run at the same time in several threads.
 
         Args:
             inputs: contiguous arrays as ``inputs`` say, or with a first axis of tiles.
             outputs: contiguous arrays as ``outputs`` say, or with a first axis of tiles; those
-                without are written in each call.
+                without are written in each call. After those that are carried an axis of the
+                calls of a tile may follow it.
+            carried: number of first results that are the last arguments of the next call of their
+                tile, and have the same shape as these.
 
         Raises:
             ValueError: for another number of arrays, or another shape, type or order of one.
         """
-        return BoundTiles(self._tiles, inputs, outputs, self)
+        return BoundTiles(self._tiles, inputs, outputs, carried, self)
 
     def workspace(self) -> np.ndarray:
         """Return memory for a call; calls at the same time need one each."""
@@ -170,37 +137,90 @@ class BoundTiles:
         call: Callable[..., None],
         inputs: Sequence[np.ndarray],
         outputs: Sequence[np.ndarray],
+        carried: int,
         kernel: Kernel,
     ) -> None:
-        first = [
-            [array[0] if array.ndim > len(like.shape) else array for array, like in pairs]
-            for pairs in (
-                [*zip(inputs, kernel.inputs, strict=True)],
-                [*zip(outputs, kernel.outputs, strict=True)],
-            )
-        ]
-        _require(first[0], kernel.inputs, "input")
-        _require(first[1], kernel.outputs, "output")
+        first = [_of_one_call(*each) for each in zip(inputs, kernel.inputs, strict=True)]
+        _require(first, kernel.inputs, "input")
+        first = [_of_one_call(*each) for each in zip(outputs, kernel.outputs, strict=True)]
+        _require(first, kernel.outputs, "output")
+        own = len(inputs) - carried
+        for index in range(carried):
+            if inputs[own + index].shape != outputs[index].shape:
+                message = f"output {index}: must have the shape of input {own + index}"
+                raise ValueError(message)
         self._call, self._kernel, self._arrays = call, kernel, (*inputs, *outputs)
-        arrays, tiles = [*inputs, *outputs], [*first[0], *first[1]]
-        self._addresses = _addresses(arrays).astype(np.int64)
-        self._steps = np.asarray(
+        sides = (
+            (*inputs, *outputs),
+            (*inputs[:own], *outputs[:carried], *inputs[own:], *outputs[carried:]),
+        )
+        self._addresses = np.stack([_addresses(arrays).astype(np.int64) for arrays in sides])
+        stacked = [
+            array.ndim - len(like.shape) == 2
+            for array, like in zip(outputs[carried:], kernel.outputs[carried:], strict=True)
+        ]
+        self._most_calls = min(
             [
-                tile.nbytes if array.ndim > tile.ndim else 0
-                for array, tile in zip(arrays, tiles, strict=True)
+                array.shape[1]
+                for array, several in zip(outputs[carried:], stacked, strict=True)
+                if several
+            ],
+            default=None,
+        )
+        # from tile to tile, and from call to call of a tile
+        self._tile_steps = np.asarray(
+            [
+                array.nbytes // len(array) if array.ndim > len(like.shape) else 0
+                for array, like in zip(
+                    (*inputs, *outputs), (*kernel.inputs, *kernel.outputs), strict=True
+                )
             ],
             np.int64,
         )
-        self._counts = len(inputs), len(outputs)
+        self._call_steps = np.asarray(
+            [0] * carried
+            + [
+                array.nbytes // (array.shape[0] * array.shape[1]) if several else 0
+                for array, several in zip(outputs[carried:], stacked, strict=True)
+            ],
+            np.int64,
+        )
+        self._counts = len(inputs), len(outputs), carried
 
-    def __call__(self, start: int, count: int) -> None:
-        """Call the kernel for some tiles, one after another."""
-        addresses = self._addresses + start * self._steps
+    def __call__(self, start: int, count: int, calls: int = 1) -> None:
+        """Call the kernel for some tiles, one after another, each so often.
+
+        The last carried results are in the outputs after an odd number of calls, otherwise in the
+        last inputs.
+
+        Raises:
+            ValueError: if there is no room for the results of so many calls.
+        """
+        if self._most_calls is not None and calls > self._most_calls:
+            message = f"got {calls} calls; the outputs have room for {self._most_calls}"
+            raise ValueError(message)
+        addresses = self._addresses + start * self._tile_steps
+        # the results of a tile that were not written
+        after_tile = self._tile_steps.copy()
+        after_tile[self._counts[0] :] -= calls * self._call_steps
         workspace = self._kernel.workspace()
-        own, steps, size = addresses.ctypes.data, self._steps.ctypes.data, addresses.itemsize
-        of_outputs = size * self._counts[0]
-        places = own, own + of_outputs, steps, steps + of_outputs
-        self._call(*places, *self._counts, count, workspace.ctypes.data)
+        of_outputs = addresses.itemsize * self._counts[0]
+        places = [addresses[0].ctypes.data, addresses[1].ctypes.data, after_tile.ctypes.data]
+        tables = [place + offset for place in places for offset in (0, of_outputs)]
+        self._call(
+            *tables,
+            self._call_steps.ctypes.data,
+            *self._counts,
+            count,
+            calls,
+            workspace.ctypes.data,
+        )
+
+
+def _of_one_call(array: np.ndarray, like: jax.ShapeDtypeStruct) -> np.ndarray:
+    """Return the first part of an array that has axes of tiles and calls."""
+    more = array.ndim - len(like.shape)
+    return array[(0,) * more] if 0 < more <= 2 and array.flags.c_contiguous else array
 
 
 def compile_jaxpr(closed: ClosedJaxpr) -> Kernel:
@@ -237,7 +257,6 @@ def _module(program: FlatProgram) -> tuple[ir.Module, int]:
     # its arithmetic stays between the changes of the processor's mode
     step.attributes.add("noinline")
     _add_call(module, step)
-    _add_repetition(module, step)
     _add_tiles(module, step)
     return module, emit.workspace.size
 
@@ -257,47 +276,41 @@ def _add_call(module: ir.Module, step: ir.Function) -> None:
     emit.finish()
 
 
-def _add_repetition(module: ir.Module, step: ir.Function) -> None:
-    """Add a loop: after each call carried results become arguments, and other results move on."""
-    kind = [POINTERS, POINTERS, INDEX.as_pointer(), *[INDEX] * 4, BYTES]
-    function = ir.Function(module, ir.FunctionType(ir.VoidType(), kind), "repeat")
-    inputs, outputs, sizes, count, first, carried, results, workspace = function.args
-    emit = Emitter(module, function)
-    builder = emit.builder
-    copy = module.declare_intrinsic("llvm.memcpy", [BYTES, BYTES, INDEX])
-    with flushing_subnormals(emit), emit.loop(count):
-        builder.call(step, [inputs, outputs, workspace])
-        with emit.loop(results) as index:
-            place = builder.gep(outputs, [index])
-            pointer, size = builder.load(place), builder.load(builder.gep(sizes, [index]))
-            with builder.if_else(builder.icmp_signed("<", index, carried)) as (
-                is_carried,
-                is_other,
-            ):
-                with is_carried:
-                    target = builder.load(builder.gep(inputs, [builder.add(first, index)]))
-                    no_flag = ir.Constant(ir.IntType(1), 0)
-                    builder.call(copy, [target, pointer, size, no_flag])
-                with is_other:
-                    builder.store(builder.gep(pointer, [size]), place)
-    emit.finish()
-
-
 def _add_tiles(module: ir.Module, step: ir.Function) -> None:
-    """Add a loop: after each call the pointers of arguments and results move on."""
-    lengths = [INDEX.as_pointer()] * 2
-    kind = [POINTERS, POINTERS, *lengths, *[INDEX] * 3, BYTES]
+    """Add a loop over tiles, with a loop over the calls of each.
+
+    Two pairs of tables, of arguments and of results, alternate: what one pair says is a carried
+    result is an argument in the other one. After a call other results move on, after a tile all.
+    """
+    lengths = INDEX.as_pointer()
+    kind = [*[POINTERS] * 4, *[lengths] * 3, *[INDEX] * 5, BYTES]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), kind), "tiles")
-    inputs, outputs, of_inputs, of_outputs, taken, returned, count, workspace = function.args
+    *tables, of_inputs, of_outputs, of_calls = function.args[:7]
+    taken, returned, carried, count, calls, workspace = function.args[7:]
     emit = Emitter(module, function)
     builder = emit.builder
+
+    def move(table: ir.Value, steps: ir.Value, index: ir.Value) -> None:
+        place = builder.gep(table, [index])
+        length = builder.load(builder.gep(steps, [index]))
+        builder.store(builder.gep(builder.load(place), [length]), place)
+
+    def table(number: int, side: ir.Value) -> ir.Value:
+        return builder.select(side, tables[number + 2], tables[number])
+
+    others = builder.sub(returned, carried)
     with flushing_subnormals(emit), emit.loop(count):
-        builder.call(step, [inputs, outputs, workspace])
-        for table, steps, number in ((inputs, of_inputs, taken), (outputs, of_outputs, returned)):
-            with emit.loop(number) as index:
-                place = builder.gep(table, [index])
-                length = builder.load(builder.gep(steps, [index]))
-                builder.store(builder.gep(builder.load(place), [length]), place)
+        with emit.loop(calls) as number:
+            side = builder.trunc(number, ir.IntType(1))
+            builder.call(step, [table(0, side), table(1, side), workspace])
+            with emit.loop(others) as index:
+                for results in (tables[1], tables[3]):
+                    move(results, of_calls, builder.add(carried, index))
+        for inputs, outputs in (tables[:2], tables[2:]):
+            with emit.loop(taken) as index:
+                move(inputs, of_inputs, index)
+            with emit.loop(returned) as index:
+                move(outputs, of_outputs, index)
     emit.finish()
 
 

@@ -64,10 +64,42 @@ def test_repetition_has_the_bits_of_a_loop_of_calls():
         *state, total, late = kernel(gain, *state)
         totals.append((total, late))
     inputs = [gain, *(part.copy() for part in STATE)]
-    outputs = [np.empty(40), np.empty((), int), np.empty(count), np.empty(count, bool)]
-    kernel.repeat(inputs, outputs, count, carried=2)
-    for one, other in zip(outputs, [*state, *zip(*totals, strict=True)], strict=True):
+    carried = [np.empty(40), np.empty((), int)]
+    stacked = [np.empty((1, count)), np.empty((1, count), bool)]
+    kernel.bind_tiles(inputs, [*carried, *stacked], carried=2)(0, 1, count)
+    found = [*carried, *(each[0] for each in stacked)]
+    for one, other in zip(found, [*state, *zip(*totals, strict=True)], strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("calls", [1, 2, 5])
+def test_each_tile_is_called_so_often(calls):
+    kernel, tiles = compiled(step, 0.5, *STATE), 3
+    states = [STATE[0] + np.arange(tiles)[:, None], STATE[1] + np.arange(tiles)]
+    inputs = [np.asarray(0.7), *(each.copy() for each in states)]
+    carried = [np.empty((tiles, 40)), np.empty(tiles, int)]
+    stacked = [np.full((tiles, 5), np.nan), np.zeros((tiles, 5), bool)]
+    call = kernel.bind_tiles(inputs, [*carried, *stacked], carried=2)
+    call(2, 1, calls)
+    call(0, 2, calls)
+    later = carried if calls % 2 else inputs[1:]
+    for tile in range(tiles):
+        state, totals = [each[tile] for each in states], []
+        for _ in range(calls):
+            *state, total, _ = kernel(np.asarray(0.7), *state)
+            totals.append(total)
+        for one, other in zip(later, state, strict=True):
+            np.testing.assert_array_equal(one[tile], other)
+        np.testing.assert_array_equal(stacked[0][tile, :calls], totals)
+        assert np.isnan(stacked[0][tile, calls:]).all()
+
+
+def test_calls_beyond_the_room_for_results_are_refused():
+    kernel = compiled(step, 0.5, *STATE)
+    carried, stacked = [np.empty(40), np.empty((), int)], [np.empty((1, 5)), np.empty((1, 5), bool)]
+    call = kernel.bind_tiles([np.asarray(0.7), *STATE], [*carried, *stacked], carried=2)
+    with pytest.raises(ValueError, match="got 6 calls; the outputs have room for 5"):
+        call(0, 1, 6)
 
 
 def test_outputs_may_be_inputs_constants_and_equal_to_each_other():

@@ -39,14 +39,18 @@ def _from_floats(
     if target.kind == "f":
         widens = target.itemsize > dtype.itemsize
         return emit.builder.fpext(value, kind) if widens else emit.builder.fptrunc(value, kind)
-    name, width = "fptosi" if target.kind == "i" else "fptoui", width_of(value)
-    mangled = f"llvm.{name}.sat.{_suffix(target, width)}.{_suffix(dtype, width)}"
-    return emit.call(mangled, kind, value)
-
-
-def _suffix(dtype: np.dtype, width: int) -> str:
-    name = f"{'f' if dtype.kind == 'f' else 'i'}{8 * dtype.itemsize}"
-    return name if width == 1 else f"v{width}{name}"
+    # LLVM's own conversion to the nearest end computes the elements of a vector one by one
+    builder, width, ends = emit.builder, width_of(value), np.iinfo(target)
+    low, high = (emit.splat(float(end), dtype, width) for end in (ends.min, ends.max))
+    # what is not below the high end is not a number or is too large
+    is_below = builder.fcmp_ordered("<", value, high)
+    is_inside = builder.and_(is_below, builder.fcmp_ordered(">=", value, low))
+    convert = builder.fptosi if target.kind == "i" else builder.fptoui
+    inside = convert(builder.select(is_inside, value, emit.splat(0.0, dtype, width)), kind)
+    least, most, zero = (emit.splat(int(end), target, width) for end in (ends.min, ends.max, 0))
+    is_number = builder.fcmp_ordered("ord", value, value)
+    outside = builder.select(is_below, least, builder.select(is_number, most, zero))
+    return builder.select(is_inside, inside, outside)
 
 
 def _convert(
