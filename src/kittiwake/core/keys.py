@@ -12,7 +12,7 @@ from zlib import crc32
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, Int, Key, PRNGKeyArray
 
 from kittiwake.core.errors import ScenarioError
 
@@ -39,7 +39,7 @@ def seed_key(seed: int | Int[Array, ""]) -> PRNGKeyArray:
     return jax.random.wrap_key_data(words, impl=GENERATOR)
 
 
-def seed_keys(seeds: Sequence[int]) -> PRNGKeyArray:
+def seed_keys(seeds: Sequence[int]) -> Key[Array, " runs"]:
     """Return the root key of each of many runs, as ``seed_key`` does."""
     whole = [_whole(seed) for seed in seeds]
     words = np.asarray([(each >> 32, each & 0xFFFFFFFF) for each in whole], np.uint32)

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-import jax
 import numpy as np
 
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_keys
-from kittiwake.core.kinematics import Kinematics
 from kittiwake.runtime.batch_engines import worlds_of
-from kittiwake.runtime.engine import ChosenEngine
+from kittiwake.runtime.engine import EngineName
 from kittiwake.runtime.program import Program
 from kittiwake.sim.state import FleetState
 
@@ -16,26 +15,40 @@ from kittiwake.sim.state import FleetState
 class Batch:
     """Worlds of one scenario, each with a seed of its own, that are stepped together.
 
-    A world flies as it does alone with its seed: with ``engine="simd"`` to the bit where the
-    processor is of the same kind.
+    With the engine ``simd`` each flies bit for bit as it does alone with its seed.
 
     Attributes:
         seeds: the seed of each world.
     """
 
     def __init__(self, program: Program, seeds: Sequence[int]) -> None:
-        """Begin all worlds at the start of the scenario."""
+        """Begin all worlds at the start of the scenario.
+
+        Raises:
+            ScenarioError: if a component in plain Python flies.
+        """
+        if program.on_host:
+            message = (
+                "components in plain Python cannot fly in a batch, since they are called for one "
+                "world; fly one flight after another, as kw.compare does"
+            )
+            raise ScenarioError(message)
         self.seeds = tuple(seeds)
         self._program = program
         with program.precision_context():
             keys = seed_keys(self.seeds)
-            self._worlds = worlds_of(program.functions, program.numbers, keys)
+            self._worlds = worlds_of(program.functions, [program.numbers], keys)
         self._ticks = 0
 
     @property
-    def engine(self) -> ChosenEngine:
-        """What compiles their steps, and why if it is not the usual one."""
-        return self._worlds.engine
+    def engine(self) -> EngineName:
+        """Name of the engine that compiles their steps."""
+        return self._worlds.engine.engine.name
+
+    @property
+    def engine_reason(self) -> str:
+        """Why it is not the usual one; empty if it is, or was asked for."""
+        return self._worlds.engine.reason
 
     def __len__(self) -> int:
         return len(self.seeds)
@@ -57,25 +70,48 @@ class Batch:
         Raises:
             ValueError: for a negative number of steps.
         """
-        if steps < 0:
-            message = f"`steps`: got {steps}; must not be negative"
-            raise ValueError(message)
+        _require_at_least(0, steps=steps)
         with self._program.precision_context():
             self._worlds.advance(steps)
         self._ticks += steps
 
-    def truth(self, name: str) -> Kinematics:
-        """Return the true motion of a vehicle, in arrays with a leading world axis.
+    def record(self, steps: int, log_every: int = 1) -> dict[str, dict[str, np.ndarray]]:
+        """Advance all worlds by some physics steps, and return what their logs would hold.
+
+        Args:
+            steps: number of physics steps.
+            log_every: number of steps per row, of which the first is that of the present state.
+
+        Returns:
+            By vehicle and column of its log, an array of ``[world, row]``.
 
         Raises:
-            CommandError: if there is no such vehicle.
+            ValueError: for a negative number of steps, or less than one per row.
         """
-        fleet = self._program.fleet
-        group, index = fleet.locate(name)
-        own = fleet.groups[group].member(index)
+        _require_at_least(0, steps=steps)
+        _require_at_least(1, log_every=log_every)
+        kept = []
         with self._program.precision_context():
-            dynamics = jax.tree.map(
-                lambda leaf: leaf[:, index], self._worlds.state.groups[group].dynamics
-            )
-            found = jax.vmap(own.dynamics.kinematics)(dynamics)
-        return jax.tree.map(np.asarray, found)
+            for start in range(0, steps, log_every):
+                kept.append(self._worlds.record())
+                self._worlds.advance(min(log_every, steps - start) - 1)
+        times_s = (
+            np.arange(self._ticks, self._ticks + steps, log_every) / self._program.fleet.rate_hz
+        )
+        self._ticks += steps
+        found = {}
+        for name, (_, *columns) in self._program.columns.items():
+            group, index = self._program.indices[name]
+            values = np.zeros((len(self), len(kept), len(columns)))
+            for row, groups in enumerate(kept):
+                values[:, row] = groups[group][:, index]
+            shared = {"time_s": np.broadcast_to(times_s, values.shape[:2])}
+            found[name] = shared | {one: values[..., at] for at, one in enumerate(columns)}
+        return found
+
+
+def _require_at_least(least: int, **given: int) -> None:
+    for name, number in given.items():
+        if number < least:
+            message = f"`{name}`: got {number}; must be at least {least}"
+            raise ValueError(message)

@@ -1,24 +1,28 @@
-"""Engines of batches: worlds of one structure that share their numbers, flown side by side."""
+"""Engines of batches: worlds of one structure, flown side by side."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from typing import Protocol, runtime_checkable
 
 import jax
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, Key
 
 from kittiwake import simd
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.keys import seed_key
-from kittiwake.runtime.engine import ChosenEngine, EngineName, missing_text
-from kittiwake.runtime.fleet_functions import FleetFunctions
-from kittiwake.runtime.tiles import TiledTree, Tiles, compile_tiles, tiled_words
+from kittiwake.runtime.engine import ChosenEngine, StepExample, missing_text
+from kittiwake.runtime.fleet_functions import KEPT_STRUCTURES, FleetFunctions
+from kittiwake.runtime.tiles import TiledTree, Tiles, compile_tiles
 from kittiwake.runtime.xla_engine import XlaEngine
 from kittiwake.sim.fleet import scan_steps
+from kittiwake.sim.packing import key_words
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.structure import Numbers
 from kittiwake.simd import UnsupportedError
+
+# fields of a state that all worlds share
+CLOCK = ("tick", "began", "additions")
 
 
 @runtime_checkable
@@ -39,9 +43,21 @@ class Worlds(Protocol):
         """Advance all worlds."""
         ...
 
+    def record(self) -> list[np.ndarray]:
+        """Advance all worlds by a step, and return the rows of each group of each world."""
+        ...
 
-def worlds_of(functions: FleetFunctions, numbers: Numbers, keys: PRNGKeyArray) -> Worlds:
-    """Return worlds at their start, one for each key."""
+
+def worlds_of(
+    functions: FleetFunctions, numbers: Sequence[Numbers], keys: Key[Array, " worlds"]
+) -> Worlds:
+    """Return worlds at their start, one for each key.
+
+    Args:
+        functions: functions of the fleets of all worlds.
+        numbers: numbers of each world, or those of all.
+        keys: the key of each world.
+    """
     chosen = functions.chosen_engine
     if chosen.engine.name == "xla":
         return XlaWorlds(functions, numbers, keys, chosen.reason)
@@ -54,21 +70,24 @@ def worlds_of(functions: FleetFunctions, numbers: Numbers, keys: PRNGKeyArray) -
 class SimdWorlds:
     """Worlds that ``kittiwake.simd`` compiles: each tile of them flies all steps at once."""
 
-    def __init__(self, functions: FleetFunctions, numbers: Numbers, keys: PRNGKeyArray) -> None:
+    def __init__(
+        self, functions: FleetFunctions, numbers: Sequence[Numbers], keys: Key[Array, " worlds"]
+    ) -> None:
         self.engine = functions.chosen_engine
         self._tiles = tiles = Tiles(len(keys), single_precision=functions.single_precision)
-        programs = _tile_programs(functions)
+        leaves, differ = _joined(numbers)
+        self._programs = programs = _tile_programs(functions, differ)
+        arrays = [
+            tiles.filled(leaf) if differs else np.ascontiguousarray(leaf)
+            for leaf, differs in zip(leaves, differ, strict=True)
+        ]
+        values = [np.asarray(leaf) for leaf in jax.tree.leaves(functions.inputs.zeros())]
+        self._constant = [*arrays, *values]
         self._form = TiledTree(functions.shape, programs.varies, tiles)
         self._sides = self._form.buffers(), self._form.buffers()
         self._side = 0
-        leaves = [np.ascontiguousarray(leaf) for leaf in jax.tree.leaves(numbers)]
-        values = [np.asarray(leaf) for leaf in jax.tree.leaves(functions.inputs.zeros())]
-        begin = programs.init.bind_tiles([*leaves, tiled_words(keys, tiles)], self._sides[0])
-        tiles.run(begin)
-        self._steps = [
-            programs.step.bind_tiles([*leaves, *values, *one], other, carried=len(one))
-            for one, other in (self._sides, self._sides[::-1])
-        ]
+        words = tiles.filled(key_words(keys))
+        tiles.run(programs.init.bind_tiles([*arrays, words], self._sides[0]))
 
     @property
     def state(self) -> FleetState:
@@ -81,68 +100,137 @@ class SimdWorlds:
             self._tiles.run(self._steps[self._side], steps)
         self._side = (self._side + steps) % 2
 
+    def record(self) -> list[np.ndarray]:
+        """Advance all worlds by a step, and return the rows of each group of each world."""
+        calls, rows = self._recorded_steps
+        self._tiles.run(calls[self._side])
+        self._side = 1 - self._side
+        return [self._tiles.by_world(each) for each in rows]
 
-@dataclass(frozen=True)
+    @cached_property
+    def _steps(self) -> list[simd.BoundTiles]:
+        return self._bound(self._programs.step, [])
+
+    @cached_property
+    def _recorded_steps(self) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:
+        kernel = self._programs.recorded_step
+        forms = kernel.outputs[len(self._sides[0]) :]
+        rows = [self._tiles.array(form.shape[:-1], form.dtype) for form in forms]
+        return self._bound(kernel, rows), rows
+
+    def _bound(self, kernel: simd.Kernel, rows: list[np.ndarray]) -> list[simd.BoundTiles]:
+        """Return a step in both directions."""
+        return [
+            kernel.bind_tiles([*self._constant, *one], [*other, *rows], carried=len(one))
+            for one, other in (self._sides, self._sides[::-1])
+        ]
+
+
 class _TilePrograms:
     """Compiled functions of a tile; ``varies`` is True for leaves that differ among worlds."""
 
-    varies: tuple[bool, ...]
-    init: simd.Kernel
-    step: simd.Kernel
+    def __init__(self, functions: FleetFunctions, differ: tuple[bool, ...]) -> None:
+        self._functions, self._differ = functions, differ
+        self._lanes = Tiles(1, single_precision=functions.single_precision).lanes
+        self._example = functions.step_example(lambda _snapshots: ())
+        self.varies = tuple(jax.tree.leaves(_marks(self._example.state, own=True, shared=False)))
+
+    @cached_property
+    def init(self) -> simd.Kernel:
+        """Function of numbers and a key."""
+        program = jax.make_jaxpr(self._functions.init_once)(self._example.numbers, seed_key(0))
+        return compile_tiles(program, [*self._differ, True], self.varies, self._lanes)
+
+    @cached_property
+    def step(self) -> simd.Kernel:
+        """Step without outputs."""
+        return self._compiled(self._example)
+
+    @cached_property
+    def recorded_step(self) -> simd.Kernel:
+        """Step whose outputs are each group's rows."""
+        return self._compiled(self._functions.step_example(self._functions.rows))
+
+    def _compiled(self, step: StepExample) -> simd.Kernel:
+        values = [False] * len(jax.tree.leaves(step.values))
+        program = jax.make_jaxpr(step.function)(step.numbers, step.values, step.state)
+        returned = [True] * (len(program.out_avals) - len(self.varies))
+        return compile_tiles(
+            program,
+            [*self._differ, *values, *self.varies],
+            [*self.varies, *returned],
+            self._lanes,
+        )
 
 
-@lru_cache(16)
-def _tile_programs(functions: FleetFunctions) -> _TilePrograms:
-    lanes = Tiles(1, single_precision=functions.single_precision).lanes
-    step = functions.step_example(lambda _snapshots: ())
-    varies = tuple(jax.tree.leaves(_with_clock(jax.tree.map(lambda _: True, step.state), False)))
-    shared = [False] * len(jax.tree.leaves(step.numbers))
-    init = jax.make_jaxpr(functions.init_once)(step.numbers, seed_key(0))
-    values = [False] * len(jax.tree.leaves(step.values))
-    advance = jax.make_jaxpr(step.function)(step.numbers, step.values, step.state)
-    return _TilePrograms(
-        varies,
-        compile_tiles(init, [*shared, True], varies, lanes),
-        compile_tiles(advance, [*shared, *values, *varies], varies, lanes),
-    )
+_tile_programs = lru_cache(KEPT_STRUCTURES)(_TilePrograms)
 
 
 class XlaWorlds:
     """Worlds that XLA compiles, as ``jax.vmap`` of one."""
 
     def __init__(
-        self, functions: FleetFunctions, numbers: Numbers, keys: PRNGKeyArray, reason: str
+        self,
+        functions: FleetFunctions,
+        numbers: Sequence[Numbers],
+        keys: Key[Array, " worlds"],
+        reason: str,
     ) -> None:
         self.engine = ChosenEngine(XlaEngine(), reason)
-        self._numbers = numbers
-        init, self._advance = _mapped_functions(functions)
-        self.state: FleetState = init(numbers, keys)
+        leaves, differ = _joined(numbers)
+        self._numbers = jax.tree.unflatten(jax.tree.structure(numbers[0]), leaves)
+        self._functions = _mapped_functions(functions, differ)
+        self.state: FleetState = self._functions.init(self._numbers, keys)
 
     def advance(self, steps: int) -> None:
         """Advance all worlds."""
-        self.state = self._advance(self._numbers, self.state, steps)
+        self.state = self._functions.advance(self._numbers, self.state, steps)
+
+    def record(self) -> list[np.ndarray]:
+        """Advance all worlds by a step, and return the rows of each group of each world."""
+        self.state, rows = self._functions.recorded_step(self._numbers, self.state)
+        return [np.asarray(each) for each in rows]
 
 
-@lru_cache(16)
-def _mapped_functions(functions: FleetFunctions) -> tuple[Callable, Callable]:
-    step = functions.step_example(lambda _snapshots: ())
-    axes = _with_clock(jax.tree.map(lambda _: 0, step.state), None)
+class _MappedFunctions:
+    """Functions of all worlds of a batch; ``differ`` is True for leaves of numbers of each."""
 
-    def once(numbers: Numbers, state: FleetState) -> FleetState:
-        return step.function(numbers, step.values, state)[0]
+    def __init__(self, functions: FleetFunctions, differ: tuple[bool, ...]) -> None:
+        step = functions.step_example(functions.rows)
+        treedef = jax.tree.structure(step.numbers)
+        of_numbers = jax.tree.unflatten(treedef, [0 if each else None for each in differ])
+        axes = _marks(step.state, own=0, shared=None)
+        self.init = jax.jit(jax.vmap(functions.init_once, in_axes=(of_numbers, 0), out_axes=axes))
+        self._step = jax.vmap(
+            lambda numbers, state: step.function(numbers, step.values, state),
+            in_axes=(of_numbers, axes),
+            out_axes=(axes, 0),
+        )
+        self.recorded_step = jax.jit(self._step)
+        self.advance = jax.jit(self._many, static_argnums=2)
 
-    mapped = jax.vmap(once, in_axes=(None, axes), out_axes=axes)
-
-    def advance(numbers: Numbers, state: FleetState, steps: int) -> FleetState:
+    def _many(self, numbers: Numbers, state: FleetState, steps: int) -> FleetState:
         return scan_steps(
-            lambda present: (mapped(numbers, present), None), state, steps, lambda _: None
+            lambda present: self._step(numbers, present), state, steps, lambda _: None
         )[0]
 
-    init = jax.vmap(functions.init_once, in_axes=(None, 0), out_axes=axes)
-    return jax.jit(init), jax.jit(advance, static_argnums=2)
+
+_mapped_functions = lru_cache(KEPT_STRUCTURES)(_MappedFunctions)
 
 
-def _with_clock(state: FleetState, mark: bool | None) -> FleetState:
-    """Return marks of a state's leaves, with another one for its clock, which worlds share."""
-    additions = dict.fromkeys(state.additions, mark)
-    return replace(state, tick=mark, began=mark, additions=additions)
+def _marks(state: FleetState, *, own: bool | int, shared: bool | None) -> ArrayTree:
+    """Return marks of a state's leaves: those of each world, and the clock that worlds share."""
+    return jax.tree_util.tree_map_with_path(
+        lambda path, _: shared if path[0].name in CLOCK else own, state
+    )
+
+
+def _joined(numbers: Sequence[Numbers]) -> tuple[list[np.ndarray], tuple[bool, ...]]:
+    """Return the leaves of all worlds' numbers, with True for those that differ among these."""
+    columns = [*zip(*map(jax.tree.leaves, numbers), strict=True)]
+    differ = tuple(any(not np.array_equal(leaf, own[0]) for leaf in own[1:]) for own in columns)
+    leaves = [
+        np.stack(own) if differs else np.asarray(own[0])
+        for own, differs in zip(columns, differ, strict=True)
+    ]
+    return leaves, differ

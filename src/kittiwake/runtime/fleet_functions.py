@@ -82,7 +82,7 @@ class FleetFunctions:
             return ChosenEngine(XlaEngine(), "")
         if not self._suits_simd:
             return ChosenEngine(XlaEngine(), f"it has more than {MAX_SIMD_VEHICLES} vehicles")
-        step = self.step_example(lambda snapshots: rows(self._fleet, snapshots))
+        step = self.step_example(self.rows)
         with self.precision_context():
             arguments = (self._example, step.values, self.shape)
             missing = unsupported(jax.make_jaxpr(step.function)(*arguments))
@@ -146,10 +146,14 @@ class FleetFunctions:
         """Return the step whose outputs are each group's rows, and then values to keep of each."""
 
         def outputs(snapshots: tuple[Snapshot, ...]) -> tuple[ArrayTree, ...]:
-            recorded = rows(self._fleet, snapshots)
+            recorded = self.rows(snapshots)
             return recorded if keep is None else (*recorded, *map(jax.vmap(keep), snapshots))
 
         return self._compiled_step(("recorded", keep), outputs)
+
+    def rows(self, snapshots: tuple[Snapshot, ...]) -> tuple[ArrayTree, ...]:
+        """Return each group's rows, within a compiled function."""
+        return rows(self._fleet, snapshots)
 
     def snapshots(self, numbers: Numbers, state: FleetState) -> tuple[Snapshot, ...]:
         """Return the snapshots of a step without commands, within a compiled function."""

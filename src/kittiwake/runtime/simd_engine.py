@@ -137,8 +137,8 @@ class SimdStep:
         self._side = (self._side + count) % 2
         self._returned = None, None
         floats, words = (each.copy() for each in self._states[self._side])
-        self._flown_to = self._packing.unpack_from(floats, words)
-        return self._flown_to, tuple(each[0] for each in stacked)
+        self._flown_to = flown_to = self._packing.unpack_from(floats, words)
+        return flown_to, tuple(each[0] for each in stacked)
 
     def _write_numbers(self, numbers: Numbers) -> None:
         self._numbers = numbers

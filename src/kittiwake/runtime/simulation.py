@@ -27,6 +27,7 @@ from kittiwake.core.errors import ScenarioError, StateError
 from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import Precision
 from kittiwake.geometry.scalar import Real
+from kittiwake.runtime.batch import Batch
 from kittiwake.runtime.checkpoint import (
     CheckpointWriter,
     checkpoint_steps,
@@ -159,6 +160,25 @@ class Simulation:
             The last state, and the kept values with time as leading axis.
         """
         return self._functions.rollout(state, steps, select)
+
+    @checked_arguments(count=WHOLE, seed=WHOLE)
+    def batch(self, count: int, seed: int | None = None) -> Batch:
+        """Return many worlds of the scenario at their start, to be stepped together.
+
+        Args:
+            count: number of worlds.
+            seed: seed of the first world, from which those of the others count up; the scenario's
+                by default.
+
+        Raises:
+            ValueError: for less than one world.
+            ScenarioError: if a component in plain Python flies, which cannot be batched.
+        """
+        if count < 1:
+            message = f"`count`: got {count}; must be at least 1"
+            raise ValueError(message)
+        first = self.scenario.seed if seed is None else seed
+        return Batch(self.program, range(first, first + count))
 
     @checked_arguments(duration_s=SECONDS, out=FILE, progress=FUNCTION, checkpoint_every_s=SECONDS)
     def run(

@@ -14,7 +14,7 @@ from jax.extend.core import ClosedJaxpr
 
 from kittiwake import simd
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.sim.packing import is_key, key_words, wrapped_keys
+from kittiwake.sim.packing import is_key, wrapped_keys
 
 # worlds side by side, by precision: those of a register of 64 bytes
 LANES = {"float32": 16, "float64": 8}
@@ -55,7 +55,7 @@ class Tiles:
     def by_world(self, buffer: np.ndarray) -> np.ndarray:
         """Return an array with the worlds as first axis, which is not part of the buffer."""
         worlds = np.moveaxis(buffer, -1, 1)
-        own = worlds.reshape(-1, *buffer.shape[1:-1])[: self.count]
+        own = worlds.reshape(self.number * self.lanes, *buffer.shape[1:-1])[: self.count]
         return own.copy() if np.may_share_memory(own, buffer) else own
 
     def run(self, call: simd.BoundTiles, calls: int = 1) -> None:
@@ -108,11 +108,6 @@ class TiledTree:
             else:
                 leaves.append(jnp.array(array))
         return jax.tree.unflatten(self._treedef, leaves)
-
-
-def tiled_words(keys: jax.Array, tiles: Tiles) -> np.ndarray:
-    """Return the words of keys, one of each world."""
-    return tiles.filled(key_words(keys))
 
 
 def compile_tiles(

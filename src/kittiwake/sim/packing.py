@@ -181,7 +181,7 @@ def _from_words(words: Array, shape: jax.ShapeDtypeStruct) -> Array:
     return jax.lax.bitcast_convert_type(parts, wide).astype(shape.dtype)
 
 
-def _host_words(leaf: Array, shape: jax.ShapeDtypeStruct) -> UInt32[np.ndarray, " m"]:
+def _host_words(leaf: Array | np.ndarray, shape: jax.ShapeDtypeStruct) -> UInt32[np.ndarray, " m"]:
     """Return the same as ``_words``, outside of a compiled function."""
     if is_key(shape):
         return np.ravel(key_words(leaf))

@@ -210,8 +210,8 @@ def with_last_tick(state: FleetState, last_tick: int) -> FleetState:
     """Return the state with the end of the task's episode at the last tick of the flight."""
     if state.commander is None:
         return state
-    own = replace(state.commander, last_tick=jnp.asarray(last_tick, jnp.int32))
-    return replace(state, commander=own)
+    tick = jnp.asarray(last_tick, jnp.int32)
+    return eqx.tree_at(lambda whole: whole.commander.last_tick, state, tick)
 
 
 def next_reward_tick(state: FleetState) -> int | None:
@@ -253,7 +253,7 @@ def _misfit(scenario: Scenario) -> str | None:
     return None
 
 
-def _finite(value: Real) -> float | None:
+def _finite(value: Real | np.ndarray) -> float | None:
     number = float(np.asarray(value))
     return number if isfinite(number) else None
 
