@@ -108,7 +108,7 @@ def test_wrong_numbers_are_refused(simulation, call, message):
 def test_components_in_plain_python_are_refused():
     class Still:
         def update(self, t_s, estimate, setpoint):
-            return kw.MotorsOff()
+            return kw.AttitudeThrottle(0.0, 0.0, 0.5, 0.0, 12.0)
 
     scenario = kw.load(SCENARIO, {"vehicles.pelican.controller": Still()}).scenario
     with pytest.raises(kw.ScenarioError, match="plain Python cannot fly in a batch"):
