@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
+from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.simulation import Simulation
 
 SCENARIO = "keep-spot"
@@ -111,5 +112,5 @@ def test_components_in_plain_python_are_refused():
             return kw.AttitudeThrottle(0.0, 0.0, 0.5, 0.0, 12.0)
 
     scenario = kw.load(SCENARIO, {"vehicles.pelican.controller": Still()}).scenario
-    with pytest.raises(kw.ScenarioError, match="plain Python cannot fly in a batch"):
+    with pytest.raises(ScenarioError, match="plain Python cannot fly in a batch"):
         Simulation(scenario).batch(2)
