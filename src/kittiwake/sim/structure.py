@@ -91,12 +91,7 @@ class FleetTemplate:
     """A fleet whose numbers can be replaced, also within compiled functions."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self._treedef = jax.tree.structure(fleet)
-        # the shape stands for a number
-        self._leaves = [
-            NumberShape(np.shape(leaf)) if is_number else leaf
-            for leaf, is_number in _marked_leaves(fleet)
-        ]
+        self._leaves, self._treedef = jax.tree.flatten(without_numbers(fleet))
 
     def fleet(self, numbers: Numbers) -> Fleet:
         """Return the fleet with other numbers."""
@@ -111,6 +106,15 @@ class FleetTemplate:
                 leaves.append(part.reshape(leaf.shape))
                 start += leaf.size
         return jax.tree.unflatten(self._treedef, leaves)
+
+
+def without_numbers(fleet: Fleet) -> Fleet:
+    """Return the fleet with the shapes of its numbers in their place."""
+    leaves = [
+        NumberShape(np.shape(leaf)) if is_number else leaf
+        for leaf, is_number in _marked_leaves(fleet)
+    ]
+    return jax.tree.unflatten(jax.tree.structure(fleet), leaves)
 
 
 def numbers_of(fleet: Fleet) -> Numbers:

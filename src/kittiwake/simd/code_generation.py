@@ -1,11 +1,13 @@
 """Machine code of a module, by LLVM."""
 
 import ctypes
+from collections.abc import Sequence
 from functools import cache
 from itertools import count
 
 import llvmlite.binding as llvm
 import llvmlite.ir as ir
+from llvmlite.binding.initfini import llvm_version_info
 
 _numbers = count()
 
@@ -13,24 +15,24 @@ _numbers = count()
 MAX_THOROUGH_CHARACTERS = 2_500_000
 
 
+def object_code(module: ir.Module) -> bytes:
+    """Return the object file of a module."""
+    machine = _target_machine()
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    text = str(module)
+    parsed = llvm.parse_assembly(text)
+    _optimize(parsed, machine, briefly=len(text) > MAX_THOROUGH_CHARACTERS)
+    return machine.emit_object(parsed)
+
+
 class MachineCode:
-    """Functions of a module as machine code, as long as the object lives.
+    """Functions of an object file, loaded as long as the object lives."""
 
-    Attributes:
-        code_bytes: size of the object file.
-    """
-
-    def __init__(self, module: ir.Module) -> None:
-        machine = _target_machine()
-        module.triple = machine.triple
-        module.data_layout = str(machine.target_data)
-        text = str(module)
-        parsed = llvm.parse_assembly(text)
-        _optimize(parsed, machine, briefly=len(text) > MAX_THOROUGH_CHARACTERS)
-        built = machine.emit_object(parsed)
-        self.code_bytes = len(built)
+    def __init__(self, built: bytes, names: Sequence[str]) -> None:
+        """Load the functions of these names."""
         library = llvm.JITLibraryBuilder().add_object_img(built).add_current_process()
-        for name in (one.name for one in module.functions if _is_exported(one)):
+        for name in names:
             library.export_symbol(name)
         self._library = library.link(_compiler(), f"kittiwake{next(_numbers)}")
 
@@ -39,8 +41,17 @@ class MachineCode:
         return self._library[name]
 
 
-def _is_exported(function: ir.Function) -> bool:
-    return not function.is_declaration and function.linkage != "internal"
+def target_description() -> str:
+    """Return what machine code is made for and by: processor, its features, version of LLVM."""
+    machine = _target_machine()
+    return " ".join(
+        (
+            machine.triple,
+            llvm.get_host_cpu_name(),
+            llvm.get_host_cpu_features().flatten(),
+            ".".join(map(str, llvm_version_info)),
+        )
+    )
 
 
 def is_x86() -> bool:

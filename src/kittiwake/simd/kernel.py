@@ -1,15 +1,16 @@
 """Kernels: compiled programs that are called with arrays of NumPy."""
 
 import ctypes
-import time
+import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import jax
 import llvmlite.ir as ir
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from kittiwake.simd.code_generation import MachineCode
+from kittiwake.simd.code_generation import MachineCode, object_code
 from kittiwake.simd.data_types import BYTES, INDEX, stored_type
 from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import FlatProgram, Operand, Variable, flatten
@@ -25,32 +26,63 @@ POINTERS = BYTES.as_pointer()
 POINTER_TYPES = [ctypes.c_void_p] * 3
 
 
-class Kernel:
-    """A compiled program.
+@dataclass(frozen=True)
+class CompiledProgram:
+    """A compiled program as data, which another process on the same machine can load.
 
     Attributes:
         inputs: shapes and types of its arguments; keys are words, with a first axis of two.
         outputs: those of its results.
-        compile_s: time that compiling took.
-        code_bytes: size of the machine code.
-        equations: number of equations that were translated, those of inner programs once.
+        workspace_bytes: size of the memory that a call needs.
+        code: object file.
     """
 
-    def __init__(self, program: FlatProgram) -> None:
-        began = time.perf_counter()
-        self.inputs, self.outputs = (
-            tuple(jax.ShapeDtypeStruct(one.shape, one.dtype) for one in form)
-            for form in (program.inputs, [_form(output) for output in program.outputs])
+    inputs: tuple[jax.ShapeDtypeStruct, ...]
+    outputs: tuple[jax.ShapeDtypeStruct, ...]
+    workspace_bytes: int
+    code: bytes
+
+    def to_bytes(self) -> bytes:
+        """Return the program as a line of JSON and the object file."""
+        head = {
+            "inputs": [[one.shape, one.dtype.str] for one in self.inputs],
+            "outputs": [[one.shape, one.dtype.str] for one in self.outputs],
+            "workspace_bytes": self.workspace_bytes,
+        }
+        return json.dumps(head).encode() + b"\n" + self.code
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "CompiledProgram":
+        """Return what ``to_bytes`` has written; content of another origin must not be loaded."""
+        line, _, code = content.partition(b"\n")
+        head = json.loads(line)
+        inputs, outputs = (
+            tuple(jax.ShapeDtypeStruct(tuple(shape), np.dtype(dtype)) for shape, dtype in head[key])
+            for key in ("inputs", "outputs")
         )
-        module, self._workspace_bytes = _module(program)
-        self._code = MachineCode(module)
-        self.code_bytes = self._code.code_bytes
-        self.equations = sum(1 for _ in program.walk())
+        return cls(inputs, outputs, head["workspace_bytes"], code)
+
+
+class Kernel:
+    """A compiled program that can be called.
+
+    Attributes:
+        program: the compiled program.
+        inputs: shapes and types of its arguments; keys are words, with a first axis of two.
+        outputs: those of its results.
+        code_bytes: size of the object file.
+    """
+
+    def __init__(self, program: CompiledProgram) -> None:
+        self.program = program
+        self.inputs, self.outputs = program.inputs, program.outputs
+        self.code_bytes = len(program.code)
+        self._workspace_bytes = program.workspace_bytes
+        self._code = MachineCode(program.code, ("call", "tiles"))
         self._call = ctypes.PYFUNCTYPE(None, *POINTER_TYPES)(self._code.address("call"))
         self._tiles = ctypes.CFUNCTYPE(
             None, *[ctypes.c_void_p] * 7, *[ctypes.c_int64] * 5, ctypes.c_void_p
         )(self._code.address("tiles"))
-        self.compile_s = time.perf_counter() - began
 
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
         """Return the results for arguments.
@@ -233,7 +265,16 @@ def compile_jaxpr(closed: ClosedJaxpr) -> Kernel:
     missing = missing_rules(program)
     if missing:
         raise UnsupportedError(missing)
-    return Kernel(with_moves(program))
+    return Kernel(_compiled(with_moves(program)))
+
+
+def _compiled(program: FlatProgram) -> CompiledProgram:
+    inputs, outputs = (
+        tuple(jax.ShapeDtypeStruct(one.shape, one.dtype) for one in form)
+        for form in (program.inputs, [_form(output) for output in program.outputs])
+    )
+    module, workspace_bytes = _module(program)
+    return CompiledProgram(inputs, outputs, workspace_bytes, object_code(module))
 
 
 def _module(program: FlatProgram) -> tuple[ir.Module, int]:
