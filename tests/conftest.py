@@ -15,6 +15,9 @@ os.environ.setdefault(
 )
 # workers share the programs of single operations, too, which are most of them
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault(
+    "KITTIWAKE_CODE_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "code")
+)
 
 import jax
 import pytest

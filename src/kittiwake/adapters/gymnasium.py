@@ -26,6 +26,7 @@ from kittiwake.core.extras import import_optional
 from kittiwake.core.keys import seed_key
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.runtime.engine import EngineName
+from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.runtime.simd_engine import SimdEngine
 from kittiwake.runtime.vector_env_engines import BatchStep, batch_engine
 from kittiwake.runtime.xla_engine import XlaEngine
@@ -72,6 +73,7 @@ class CompiledEnv:
 
     def __init__(self, env: Env) -> None:
         self.env = env
+        self._cache = ProgramCache(env)
         with env.precision_context():
             self._shape = jax.eval_shape(env.reset, seed_key(0))[0]
             self._packing = Packing.of(self._shape)
@@ -80,26 +82,28 @@ class CompiledEnv:
     @cached_property
     def reset(self) -> Callable[..., ArrayTree]:
         """Function from root key, number of the episode and difficulty to state and observation."""
-        return self._compiled(self._reset, seed_key(0), np.int32(0), jnp.zeros(()))
+        return self._compiled("reset", self._reset, seed_key(0), np.int32(0), jnp.zeros(()))
 
     @cached_property
     def step(self) -> Callable[..., ArrayTree]:
         """Function from state and action to state and results."""
-        return self._compiled(self._step, *self._packed, np.zeros(self.env.action_size, np.float32))
+        return self._compiled(
+            "step", self._step, *self._packed, np.zeros(self.env.action_size, np.float32)
+        )
 
     @cached_property
     def rows(self) -> Callable[..., ArrayTree]:
         """Function from a state to the rows of the log."""
-        return self._compiled(self._rows, *self._packed)
+        return self._compiled("rows", self._rows, *self._packed)
 
     def _compiled(
-        self, function: Callable[..., ArrayTree], *example: ArrayTree
+        self, name: str, function: Callable[..., ArrayTree], *example: ArrayTree
     ) -> Callable[..., ArrayTree]:
         with self.env.precision_context():
             try:
-                return SimdEngine().compile(function, *example)
+                return SimdEngine(self._cache).compile(name, function, *example)
             except UnsupportedError:
-                return XlaEngine().compile(function, *example)
+                return XlaEngine().compile(name, function, *example)
 
     def _reset(
         self, root: PRNGKeyArray, episode: Integer, difficulty: Real

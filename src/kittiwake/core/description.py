@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import numpy as np
@@ -14,17 +14,29 @@ import numpy as np
 PLAIN = (bool, int, float, complex, str, bytes, type(None), datetime, np.dtype, np.generic)
 
 
+@runtime_checkable
+class Defined(Protocol):
+    """Object that names all that it does depends on, and need not be a dataclass."""
+
+    @property
+    def definition(self) -> Sequence[Any]:
+        """All values on which what it does depends."""
+        ...
+
+
 class IndescribableError(Exception):
     """Error of an object with parts of which no description tells all."""
 
 
 def description(value: Any, package: str) -> str:
-    """Return the description of a tree of plain values, arrays, containers and dataclasses.
+    """Return the description of a tree of plain values, arrays, containers and own objects.
+
+    Objects are dataclasses, or tell their definition.
 
     Args:
         value: the object.
-        package: the package in which all of its classes and functions are defined, since no more
-            than their names are described.
+        package: the package in which all of its classes and functions are defined, besides those
+            of Python and NumPy, since no more than their names are described.
 
     Raises:
         IndescribableError: for any other part.
@@ -44,6 +56,8 @@ def _described(value: Any, package: str) -> tuple[str, Sequence[Any]]:
     for kinds, describe in KINDS.items():
         if isinstance(value, kinds):
             return describe(value, package)
+    if isinstance(value, Defined) and not isinstance(value, type):
+        return _full_name(type(value), package), value.definition
     if not dataclasses.is_dataclass(value):
         raise IndescribableError(repr(type(value)))
     names = [field.name for field in dataclasses.fields(value)]
@@ -74,7 +88,7 @@ KINDS: Mapping[Any, Callable[[Any, str], tuple[str, Sequence[Any]]]] = {
 def _full_name(value: type | FunctionType, package: str) -> str:
     """Return the full name of a class or a function that others can import."""
     name = f"{value.__module__}.{value.__qualname__}"
-    own = name.partition(".")[0] in (package, "builtins")
+    own = name.partition(".")[0] in (package, "builtins", "numpy")
     if not own or "<" in name or getattr(value, "__closure__", None):
         raise IndescribableError(name)
     return name

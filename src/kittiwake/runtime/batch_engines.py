@@ -1,7 +1,7 @@
 """Engines of batches: worlds of one structure, flown side by side."""
 
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache, partial
 from typing import Protocol, runtime_checkable
 
 import jax
@@ -138,18 +138,27 @@ class _TilePrograms:
     @cached_property
     def init(self) -> simd.Kernel:
         """Function of numbers and a key."""
-        program = jax.make_jaxpr(self._functions.init_once)(self._example.numbers, seed_key(0))
-        return compile_tiles(program, [*self._differ, True], self.varies, self._lanes)
+
+        def compiled() -> simd.Kernel:
+            program = jax.make_jaxpr(self._functions.init_once)(self._example.numbers, seed_key(0))
+            return compile_tiles(program, [*self._differ, True], self.varies, self._lanes)
+
+        return self._kept("init", compiled)
 
     @cached_property
     def step(self) -> simd.Kernel:
         """Step without outputs."""
-        return self._compiled(self._example)
+        return self._kept("step", partial(self._compiled, self._example))
 
     @cached_property
     def recorded_step(self) -> simd.Kernel:
         """Step whose outputs are each group's rows."""
-        return self._compiled(self._functions.step_example(self._functions.rows))
+        step = self._functions.step_example(self._functions.rows)
+        return self._kept("recorded step", partial(self._compiled, step))
+
+    def _kept(self, name: str, compiled: Callable[[], simd.Kernel]) -> simd.Kernel:
+        differ = "".join(map(str, map(int, self._differ)))
+        return self._functions.cache.kernel(f"{name} {self._lanes} {differ}", compiled)
 
     def _compiled(self, step: StepExample) -> simd.Kernel:
         values = [False] * len(jax.tree.leaves(step.values))

@@ -76,13 +76,16 @@ class Engine(Protocol):
         ...
 
     def compile(
-        self, function: Callable[..., ArrayTree], *example: ArrayTree
+        self, name: str | None, function: Callable[..., ArrayTree], *example: ArrayTree
     ) -> Callable[..., ArrayTree]:
-        """Return a compiled function of arguments like the example."""
+        """Return a compiled function of arguments like the example.
+
+        It may be kept under its name for later processes; without a name it is not.
+        """
         ...
 
-    def compile_step(self, step: StepExample) -> CompiledStep:
-        """Return a compiled step of a fleet."""
+    def compile_step(self, name: str | None, step: StepExample) -> CompiledStep:
+        """Return a compiled step of a fleet, which may be kept under its name."""
         ...
 
 

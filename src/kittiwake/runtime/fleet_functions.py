@@ -26,13 +26,14 @@ from kittiwake.runtime.engine import (
     StepExample,
     missing_text,
 )
+from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.runtime.simd_engine import SimdEngine
 from kittiwake.runtime.xla_engine import XlaEngine
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.packing import Packing
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState, Snapshot
-from kittiwake.sim.structure import FleetTemplate, Numbers, Structure, numbers_of
+from kittiwake.sim.structure import FleetTemplate, Numbers, Structure, numbers_of, without_numbers
 from kittiwake.simd import UnsupportedError, unsupported
 
 # returns values to keep, from the snapshot of one vehicle
@@ -51,6 +52,7 @@ class FleetFunctions:
 
     Attributes:
         inputs: the external commands that steps accept.
+        cache: the compiled programs that are kept for later processes.
     """
 
     def __init__(self, fleet: Fleet, inputs: CommandInputs, engine: EngineName | None) -> None:
@@ -62,13 +64,15 @@ class FleetFunctions:
             engine is not None or len(fleet.names) <= MAX_SIMD_VEHICLES
         )
         self._trace_anew(maps_one=not self._suits_simd)
-        self._compiled: dict[Hashable, Callable[..., ArrayTree]] = {}
-        self._compiled_steps: dict[Hashable, CompiledStep] = {}
+        self.cache = ProgramCache(without_numbers(fleet), inputs.identity)
+        self._compiled: dict[str, Callable[..., ArrayTree]] = {}
+        self._compiled_steps: dict[str | Keep, CompiledStep] = {}
 
     def _trace_anew(self, *, maps_one: bool) -> None:
         groups = tuple(replace(group, maps_one=maps_one) for group in self._fleet.groups)
         self._template = FleetTemplate(replace(self._fleet, groups=groups))
-        # traced once, for the layout of rows and for all compiled steps
+        # traced once, for the shapes of the state and the layout of rows, and for compiling
+        self._init = jax.jit(self.init_once)
         self._step = jax.jit(partial(_step_once, self._template, self.inputs))
 
     @cached_property
@@ -82,18 +86,21 @@ class FleetFunctions:
             return ChosenEngine(XlaEngine(), "")
         if not self._suits_simd:
             return ChosenEngine(XlaEngine(), f"it has more than {MAX_SIMD_VEHICLES} vehicles")
-        step = self.step_example(self.rows)
-        with self.precision_context():
-            arguments = (self._example, step.values, self.shape)
-            missing = unsupported(jax.make_jaxpr(step.function)(*arguments))
-        if not missing:
-            return ChosenEngine(SimdEngine(), "")
-        reason = missing_text(missing)
+        reason = self.cache.data("missing", self._missing)
+        if not reason:
+            return ChosenEngine(SimdEngine(self.cache), "")
         if self._requested == "simd":
             message = f'`engine`: "simd" cannot compile this scenario: {reason}. Write "xla"'
             raise ScenarioError(message)
         self._trace_anew(maps_one=True)
         return ChosenEngine(XlaEngine(), reason)
+
+    def _missing(self) -> str:
+        """Return what ``kittiwake.simd`` does not support of the step; empty for nothing."""
+        step = self.step_example(self.rows)
+        with self.precision_context():
+            arguments = (self._example, step.values, self.shape)
+            return missing_text(unsupported(jax.make_jaxpr(step.function)(*arguments)))
 
     @property
     def single_precision(self) -> bool:
@@ -108,7 +115,7 @@ class FleetFunctions:
     def shape(self) -> FleetState:
         """Shapes and types of the state."""
         with self.precision_context():
-            return jax.eval_shape(self.init_once, self._example, seed_key(0))
+            return jax.eval_shape(self._init, self._example, seed_key(0))
 
     @cached_property
     def packing(self) -> Packing:
@@ -118,21 +125,27 @@ class FleetFunctions:
     @cached_property
     def columns(self) -> tuple[tuple[str, ...], ...]:
         """Columns of each group's rows."""
-        with self.precision_context():
-            values = self.inputs.zeros()
-            snapshots = jax.eval_shape(self._step, self._example, values, self.shape)[1]
-            return columns(self._fleet, snapshots)
+        return tuple(map(tuple, self.cache.data("columns", self._columns)))
 
     @cached_property
     def limit_names(self) -> list[tuple[str, ...]]:
         """Names of the limits of each group's vehicles."""
+        return [*map(tuple, self.cache.data("limits", self._limit_names))]
+
+    def _columns(self) -> list[list[str]]:
+        with self.precision_context():
+            values = self.inputs.zeros()
+            snapshots = jax.eval_shape(self._step, self._example, values, self.shape)[1]
+            return [[*names] for names in columns(self._fleet, snapshots)]
+
+    def _limit_names(self) -> list[list[str]]:
         with self.precision_context():
             limits = jax.eval_shape(self._limits_once, self._example, self.shape)
-        return [tuple(limit.name for limit in group) for group in limits]
+        return [[limit.name for limit in group] for group in limits]
 
     def init(self, numbers: Numbers, key: PRNGKeyArray) -> FleetState:
         """Return the initial state."""
-        return self.compiled("init", self.init_once, key)(numbers, key)
+        return self.compiled("init", self._init, key)(numbers, key)
 
     def limits(self, numbers: Numbers, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
         """Return the limits of each group's vehicles."""
@@ -149,7 +162,7 @@ class FleetFunctions:
             recorded = self.rows(snapshots)
             return recorded if keep is None else (*recorded, *map(jax.vmap(keep), snapshots))
 
-        return self._compiled_step(("recorded", keep), outputs)
+        return self._compiled_step("recorded" if keep is None else keep, outputs)
 
     def rows(self, snapshots: tuple[Snapshot, ...]) -> tuple[ArrayTree, ...]:
         """Return each group's rows, within a compiled function."""
@@ -160,7 +173,7 @@ class FleetFunctions:
         return self._step(numbers, self.inputs.zeros(), state)[1]
 
     def compiled(
-        self, name: Hashable, function: Callable[..., ArrayTree], *example: ArrayTree
+        self, name: str, function: Callable[..., ArrayTree], *example: ArrayTree
     ) -> Callable[..., ArrayTree]:
         """Return a compiled function of numbers and other arguments, which are like the example.
 
@@ -170,19 +183,20 @@ class FleetFunctions:
             with self.precision_context():
                 arguments = (self._example, *example)
                 try:
-                    made = self.chosen_engine.engine.compile(function, *arguments)
+                    made = self.chosen_engine.engine.compile(name, function, *arguments)
                 except UnsupportedError:
-                    made = XlaEngine().compile(function, *arguments)
+                    made = XlaEngine().compile(name, function, *arguments)
             self._compiled[name] = made
         return self._compiled[name]
 
     def _compiled_step(
-        self, name: Hashable, outputs: Callable[[tuple[Snapshot, ...]], tuple[ArrayTree, ...]]
+        self, name: str | Keep, outputs: Callable[[tuple[Snapshot, ...]], tuple[ArrayTree, ...]]
     ) -> CompiledStep:
         if name not in self._compiled_steps:
             with self.precision_context():
                 step = self.step_example(outputs)
-                self._compiled_steps[name] = self.chosen_engine.engine.compile_step(step)
+                kept = name if isinstance(name, str) else None
+                self._compiled_steps[name] = self.chosen_engine.engine.compile_step(kept, step)
         return self._compiled_steps[name]
 
     def step_example(

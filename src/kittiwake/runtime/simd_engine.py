@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 import jax
 import numpy as np
@@ -10,13 +11,21 @@ from jaxtyping import Array
 from kittiwake import simd
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.runtime.engine import AnyArray, EngineName, Outputs, StepExample
+from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.sim.packing import is_key, key_words, wrapped_keys
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.structure import Numbers
 
 
 class SimdEngine:
-    """Engine that compiles by ``kittiwake.simd``."""
+    """Engine that compiles by ``kittiwake.simd``.
+
+    Attributes:
+        cache: the compiled programs that are kept.
+    """
+
+    def __init__(self, cache: ProgramCache) -> None:
+        self.cache = cache
 
     @property
     def name(self) -> EngineName:
@@ -24,31 +33,38 @@ class SimdEngine:
         return "simd"
 
     def compile(
-        self, function: Callable[..., ArrayTree], *example: ArrayTree
+        self, name: str | None, function: Callable[..., ArrayTree], *example: ArrayTree
     ) -> Callable[..., ArrayTree]:
         """Return a compiled function.
 
         Raises:
             UnsupportedError: with all primitives that are not supported.
         """
-        return SimdFunction(function, example)
+        return SimdFunction(partial(self.cache.kernel, name), function, example)
 
-    def compile_step(self, step: StepExample) -> "SimdStep":
+    def compile_step(self, name: str | None, step: StepExample) -> "SimdStep":
         """Return a compiled step of a fleet.
 
         Raises:
             UnsupportedError: with all primitives that are not supported.
         """
-        return SimdStep(step)
+        return SimdStep(partial(self.cache.kernel, name), step)
+
+
+# returns a kernel, compiled if it is not kept
+KeptKernel: TypeAlias = Callable[[Callable[[], simd.Kernel]], simd.Kernel]
 
 
 class SimdFunction:
     """Compiled function from trees of arrays to a tree of arrays of NumPy."""
 
-    def __init__(self, function: Callable[..., ArrayTree], example: tuple[ArrayTree, ...]) -> None:
-        closed, shape = jax.make_jaxpr(function, return_shape=True)(*example)
-        self._kernel = simd.compile_jaxpr(closed)
-        self._shapes, self._treedef = jax.tree.flatten(shape)
+    def __init__(
+        self, kept: KeptKernel, function: Callable[..., ArrayTree], example: tuple[ArrayTree, ...]
+    ) -> None:
+        # traced once for both
+        traced = jax.jit(function)
+        self._kernel = kept(lambda: simd.compile_jaxpr(jax.make_jaxpr(traced)(*example)))
+        self._shapes, self._treedef = jax.tree.flatten(jax.eval_shape(traced, *example))
 
     def __call__(self, *arguments: ArrayTree) -> ArrayTree:
         """Return the value of the function."""
@@ -77,13 +93,9 @@ class SimdStep:
     nothing else.
     """
 
-    def __init__(self, step: StepExample) -> None:
+    def __init__(self, kept: KeptKernel, step: StepExample) -> None:
         self._packing = step.packing
-        floats, words = jax.eval_shape(step.packing.pack, step.state)
-        packed = partial(_packed_step, step)
-        self._kernel = simd.compile_jaxpr(
-            jax.make_jaxpr(packed)(step.numbers, step.values, floats, words)
-        )
+        self._kernel = kept(partial(_compiled, step))
         self._inputs = [np.zeros(like.shape, like.dtype) for like in self._kernel.inputs]
         self._outputs = [np.zeros(like.shape, like.dtype) for like in self._kernel.outputs]
         states = self._inputs[-2:], self._outputs[:2]
@@ -150,6 +162,12 @@ class SimdStep:
         leaves = jax.tree.leaves(values)
         for buffer, leaf in zip(self._inputs[-2 - len(leaves) : -2], leaves, strict=True):
             buffer[...] = leaf
+
+
+def _compiled(step: StepExample) -> simd.Kernel:
+    floats, words = jax.eval_shape(step.packing.pack, step.state)
+    packed = partial(_packed_step, step)
+    return simd.compile_jaxpr(jax.make_jaxpr(packed)(step.numbers, step.values, floats, words))
 
 
 def _packed_step(

@@ -16,6 +16,7 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.geometry.scalar import Real
 from kittiwake.runtime.engine import EngineName, missing_text, require_engine
+from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.runtime.tiles import TiledTree, Tiles, compile_tiles
 from kittiwake.sim.packing import key_words
 from kittiwake.tasks.env import Env
@@ -45,12 +46,10 @@ def batch_engine(env: Env, count: int, engine: EngineName | None = None) -> "Sim
     """
     if require_engine(engine) == "xla":
         return XlaBatch(env, count)
-    with env.precision_context():
-        program = _WorldProgram(env)
-        missing = simd.unsupported(program.step)
-    if not missing:
+    program = _WorldProgram(env)
+    reason = program.cache.data("missing in many worlds", program.missing)
+    if not reason:
         return SimdBatch(program, count)
-    reason = missing_text(missing)
     if engine == "simd":
         message = f'`engine`: "simd" cannot compile this task: {reason}. Write "xla"'
         raise ScenarioError(message)
@@ -101,27 +100,65 @@ class XlaBatch:
 
 
 class _WorldProgram:
-    """Step of one world, traced; and the form of its state."""
+    """Step of one world, and the form of its state.
+
+    Attributes:
+        env: environment.
+        cache: the compiled programs that are kept for later processes.
+        state: shapes and types of the state of a world.
+        varies: for each leaf of the state, True if it differs among worlds.
+        observation: an observation.
+    """
 
     def __init__(self, env: Env) -> None:
-        self.env = env
-        number = jnp.result_type(float)
-        tick, difficulty = jnp.int32(0), jnp.zeros((), number)
-        envs = jax.eval_shape(env.reset_at, seed_key(0), tick, difficulty)[0]
-        self.state = jax.eval_shape(
-            lambda own: WorldState(own, seed_key(0), jnp.int32(0), jnp.zeros((), number)), envs
-        )
+        self.env, self.cache = env, ProgramCache(env)
+        with env.precision_context():
+            number = jnp.result_type(float)
+            tick, difficulty = jnp.int32(0), jnp.zeros((), number)
+            envs = jax.eval_shape(env.reset_at, seed_key(0), tick, difficulty)[0]
+            self.state = jax.eval_shape(
+                lambda own: WorldState(own, seed_key(0), jnp.int32(0), jnp.zeros((), number)), envs
+            )
+            self.observation = jnp.zeros(env.observation_size, number)
         # all differ among worlds but the clock
         shared = with_tick(jax.tree.map(lambda _: True, envs), tick=False)
         self.varies: list[bool] = [*jax.tree.leaves(shared), True, True, True]
-        self.observation = jnp.zeros(env.observation_size, jnp.result_type(float))
-        self.step = self.traced(
-            partial(step_world, env), jnp.int32(0), jnp.zeros(env.action_size, jnp.float32)
-        )
 
-    def traced(self, function: Callable[..., ArrayTree], *arguments: ArrayTree) -> ClosedJaxpr:
+    @cached_property
+    def step(self) -> ClosedJaxpr:
+        """Program of a control step."""
+        action = jnp.zeros(self.env.action_size, jnp.float32)
+        return self._traced(partial(step_world, self.env), jnp.int32(0), action)
+
+    def missing(self) -> str:
+        """Return what ``kittiwake.simd`` does not support of the step; empty for nothing."""
+        return missing_text(simd.unsupported(self.step))
+
+    def step_kernel(self, lanes: int) -> simd.Kernel:
+        """Return the step of so many worlds side by side."""
+        return self.cache.kernel(f"step {lanes}", lambda: self._compiled(self.step, lanes))
+
+    def begin_kernel(self, lanes: int) -> simd.Kernel:
+        """Return the beginning of episodes of so many worlds side by side."""
+
+        def compiled() -> simd.Kernel:
+            flag = jnp.ones((), bool)
+            begin = partial(begin_world, self.env)
+            program = self._traced(begin, jnp.int32(0), self.observation, flag)
+            return self._compiled(program, lanes)
+
+        return self.cache.kernel(f"begin {lanes}", compiled)
+
+    def _traced(self, function: Callable[..., ArrayTree], *arguments: ArrayTree) -> ClosedJaxpr:
         """Return the program of a function of a state and other arguments."""
-        return jax.make_jaxpr(function)(self.state, *arguments)
+        with self.env.precision_context():
+            return jax.make_jaxpr(function)(self.state, *arguments)
+
+    def _compiled(self, program: ClosedJaxpr, lanes: int) -> simd.Kernel:
+        given = [*self.varies, *[True] * (len(program.in_avals) - len(self.varies))]
+        returned = [*self.varies, *[True] * (len(program.out_avals) - len(self.varies))]
+        with self.env.precision_context():
+            return compile_tiles(program, given, returned, lanes)
 
 
 class SimdBatch:
@@ -153,7 +190,7 @@ class SimdBatch:
     @cached_property
     def _step_calls(self) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:
         """The step in both directions, and its results besides the state."""
-        kernel = self._compiled(self._program.step)
+        kernel = self._program.step_kernel(self._tiles.lanes)
         results = [self._tiles.array(like.shape[:-1], like.dtype) for like in kernel.outputs]
         results = results[len(self._sides[0]) :]
         rest = [self._indices, self._actions]
@@ -165,21 +202,7 @@ class SimdBatch:
 
     @cached_property
     def _begin_kernel(self) -> simd.Kernel:
-        with self._env.precision_context():
-            program = self._program.traced(
-                partial(begin_world, self._env),
-                jnp.int32(0),
-                self._program.observation,
-                jnp.ones((), bool),
-            )
-        return self._compiled(program)
-
-    def _compiled(self, program: ClosedJaxpr) -> simd.Kernel:
-        varies = self._program.varies
-        given = [*varies, *[True] * (len(program.in_avals) - len(varies))]
-        returned = [*varies, *[True] * (len(program.out_avals) - len(varies))]
-        with self._env.precision_context():
-            return compile_tiles(program, given, returned, self._tiles.lanes)
+        return self._program.begin_kernel(self._tiles.lanes)
 
     @property
     def state(self) -> VectorEnvState:

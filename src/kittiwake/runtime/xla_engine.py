@@ -24,14 +24,15 @@ class XlaEngine:
         return "xla"
 
     def compile(
-        self, function: Callable[..., ArrayTree], *example: ArrayTree
+        self, name: str | None, function: Callable[..., ArrayTree], *example: ArrayTree
     ) -> Callable[..., ArrayTree]:
         """Return a compiled function; it is compiled when it is first called."""
-        del example
+        del name, example
         return jax.jit(function)
 
-    def compile_step(self, step: StepExample) -> "XlaStep":
+    def compile_step(self, name: str | None, step: StepExample) -> "XlaStep":
         """Return a compiled step of a fleet."""
+        del name
         return XlaStep(step)
 
 

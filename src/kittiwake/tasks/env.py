@@ -1,8 +1,10 @@
 """Environment of a task: pure functions ``reset`` and ``step``."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -122,6 +124,21 @@ class Env:
         self.randomization = Randomization.of(scenario) if randomized else Randomization()
         self._begin = trace_once(self._begin_episode)
         self.agent_index = AgentIndex.of(self.fleet, self.agents, len(self.action_mapping.reported))
+
+    @property
+    def definition(self) -> Sequence[Any]:
+        """All values on which what it does depends."""
+        return (
+            self.fleet,
+            self.task,
+            self.vehicles,
+            self.agents,
+            self.action_mapping,
+            self.agent_index,
+            self.randomization,
+            self.physics_steps_per_action,
+            self.max_steps,
+        )
 
     def _repr_html_(self) -> str:
         spans, space = self.action_mapping.spans, self.space

@@ -6,7 +6,9 @@ scenario gives them, by a trained policy, or by the task's own (``AbstractTask.e
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import isfinite
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -77,6 +79,11 @@ class TaskCommander(AbstractCommander[TaskState]):
     @override
     def identity(self) -> str:
         return self._identity
+
+    @property
+    def definition(self) -> Sequence[Any]:
+        """All values on which what it does depends."""
+        return self._env, self._policy
 
     @override
     def init(
@@ -287,12 +294,14 @@ def _own_policy(env: Env) -> Policy:
             "flies, or write the file of a trained one"
         )
         raise ScenarioError(message)
+    return partial(_expert_actions, env.task)
 
-    def act(goal: ArrayTree, scene: TaskScene) -> Float[Array, "agents numbers"]:
-        actions = scene.each(lambda agent: env.task.expert_action(goal, agent, scene))
-        return jnp.clip(actions, -1.0, 1.0)
 
-    return act
+def _expert_actions(
+    task: AbstractTask, goal: ArrayTree, scene: TaskScene
+) -> Float[Array, "agents numbers"]:
+    actions = scene.each(lambda agent: task.expert_action(goal, agent, scene))
+    return jnp.clip(actions, -1.0, 1.0)
 
 
 def _network_policy(env: Env, network: Network) -> Policy:
@@ -308,16 +317,24 @@ def _network_policy(env: Env, network: Network) -> Policy:
         allowed = " or ".join(f"{taken} inputs and {given} outputs" for taken, given in fitting)
         message = f"got {size[0]} inputs and {size[1]} outputs; the task's agents need {allowed}"
         raise ScenarioError(message)
+    return partial(_joint_actions if fitting[size] else _own_actions, env, network)
 
-    def act(goal: ArrayTree, scene: TaskScene) -> Float[Array, "agents numbers"]:
-        rows = scene.each(lambda agent: env.space.flat(env.task.observe(goal, agent, scene)))
-        if fitting[size]:
-            actions = network(rows.reshape(-1)).reshape(agents, -1)
-        else:
-            actions = jax.vmap(network)(rows)
-        return jnp.clip(actions, -1.0, 1.0)
 
-    return act
+def _joint_actions(
+    env: Env, network: Network, goal: ArrayTree, scene: TaskScene
+) -> Float[Array, "agents numbers"]:
+    actions = network(_observations(env, goal, scene).reshape(-1))
+    return jnp.clip(actions.reshape(len(env.agents), -1), -1.0, 1.0)
+
+
+def _own_actions(
+    env: Env, network: Network, goal: ArrayTree, scene: TaskScene
+) -> Float[Array, "agents numbers"]:
+    return jnp.clip(jax.vmap(network)(_observations(env, goal, scene)), -1.0, 1.0)
+
+
+def _observations(env: Env, goal: ArrayTree, scene: TaskScene) -> Float[Array, "agents numbers"]:
+    return scene.each(lambda agent: env.space.flat(env.task.observe(goal, agent, scene)))
 
 
 def _numbers(metrics: Mapping[str, Real]) -> dict[str, Float[Array, ""]]:
