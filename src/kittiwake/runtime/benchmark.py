@@ -26,7 +26,7 @@ from kittiwake.tasks.make import make
 
 REPEATS = 5
 AREA = {"world.area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")}}
-# without sensors and satellites, for comparison with figures of other versions
+# without sensors, satellites and task, for comparison with figures of other versions
 NO_SENSORS = {
     "vehicles.pelican.estimator": "truth",
     "vehicles.pelican.sensors": {},
@@ -76,25 +76,27 @@ def python_loop(steps: int, *, record: bool = False) -> Result:
     return _result(simulation, 1, steps, compile_s, _best(fly))
 
 
-def pelicans(
-    vehicles: int, steps: int, *, noise: bool = False, precision: Precision = "float32"
-) -> Result:
+def pelicans(vehicles: int, steps: int, *, noise: bool = False) -> Result:
     """Measure Pelicans that hold their positions, with or without process noise."""
     given = NO_SENSORS if noise else NO_SENSORS | CALM
-    return rollout("keep-spot", "pelican", vehicles, steps, given, precision)
+    return rollout("keep-spot", vehicles, steps, given)
 
 
 def rollout(
     scenario: str,
-    name: str,
     vehicles: int,
     steps: int,
     overrides: Mapping[str, Any] = MappingProxyType({}),
     precision: Precision = "float32",
 ) -> Result:
-    """Measure many copies of a scenario's vehicle in one compiled loop."""
-    given = {**AREA, **overrides, f"vehicles.{name}.count": vehicles}
-    return together(scenario, vehicles, steps, given, precision)
+    """Measure a batch of worlds of a scenario with one vehicle."""
+    simulation = load(scenario, {**AREA, **overrides}, precision)
+    began = time.perf_counter()
+    batch = simulation.batch(vehicles)
+    batch.advance(1)
+    compile_s = time.perf_counter() - began
+    seconds = _best(lambda: batch.advance(steps))
+    return _result(simulation, vehicles, steps, compile_s, seconds)
 
 
 def together(
@@ -104,15 +106,18 @@ def together(
     overrides: Mapping[str, Any] = MappingProxyType({}),
     precision: Precision = "float64",
 ) -> Result:
-    """Measure a scenario with some overrides in one compiled loop."""
+    """Measure a scenario with some overrides in one compiled loop, by the engine that suits it."""
     simulation = load(scenario, overrides, precision)
-    with jax.enable_x64(precision == "float64"):
-        state = jax.jit(lambda key: simulation.init(key))(seed_key(0))
-        began = time.perf_counter()
-        flight = jax.jit(lambda s: simulation.rollout(s, steps, lambda _: None)[0])
-        compiled = flight.lower(state).compile()
+    program = simulation.program
+    began = time.perf_counter()
+    with program.precision_context():
+        state, step = program.start(0), program.functions.step_alone()
+        values = program.inputs.values({}, program.vehicles)
+        step.prepare(steps)
         compile_s = time.perf_counter() - began
-        seconds = _best(lambda: jax.block_until_ready(compiled(state)))
+        seconds = _best(
+            lambda: jax.block_until_ready(step.steps(program.numbers, values, state, steps))
+        )
     return _result(simulation, vehicles, steps, compile_s, seconds)
 
 
@@ -150,30 +155,41 @@ CASES: dict[str, tuple[str, Callable[..., Result]]] = {
     ),
     "rollout-1": (
         "1 Pelican, compiled loop, float64",
-        partial(pelicans, 1, steps=50_000, precision="float64"),
+        partial(together, "keep-spot", 1, steps=50_000, overrides=NO_SENSORS | CALM | AREA),
     ),
     "rollout-100": ("100 Pelicans, float32", partial(pelicans, 100, steps=10_000)),
     "rollout-1000": ("1,000 Pelicans, float32", partial(pelicans, 1_000, steps=2_000)),
     "rollout-10000": ("10,000 Pelicans, float32", partial(pelicans, 10_000, steps=300)),
+    "world-10000": (
+        "10,000 Pelicans in one world, float32",
+        partial(
+            together,
+            "keep-spot",
+            10_000,
+            steps=300,
+            overrides=NO_SENSORS | CALM | AREA | {"vehicles.pelican.count": 10_000},
+            precision="float32",
+        ),
+    ),
     "noisy-10000": (
         "10,000 Pelicans with process noise, float32",
         partial(pelicans, 10_000, steps=100, noise=True),
     ),
     "ar-drone-10000": (
         "10,000 AR.Drones, RK4, float32",
-        partial(rollout, "hover-ar-drone", "ar-drone", 10_000, steps=100),
+        partial(rollout, "hover-ar-drone", 10_000, steps=100),
     ),
     "crazyflie-10000": (
         "10,000 Crazyflies, RK4, float32",
-        partial(rollout, "hover-crazyflie", "crazyflie", 10_000, steps=100),
+        partial(rollout, "hover-crazyflie", 10_000, steps=100),
     ),
     "os4-10000": (
         "10,000 OS4 with blade elements, RK4, float32",
-        partial(rollout, "hover-os4", "os4", 10_000, steps=100),
+        partial(rollout, "hover-os4", 10_000, steps=100),
     ),
     "grounded-10000": (
         "10,000 Crazyflies on the ground, RK4, float32",
-        partial(rollout, "hover-crazyflie", "crazyflie", 10_000, steps=100, overrides=GROUNDED),
+        partial(rollout, "hover-crazyflie", 10_000, steps=100, overrides=GROUNDED),
     ),
     "deck-landing": (
         "an AR.Drone lands on a Strider, compliant landing gear, float64",

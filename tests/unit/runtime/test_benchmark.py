@@ -29,4 +29,4 @@ def test_every_case_flies(case, monkeypatch):
 
 def test_grounded_vehicles_pass_the_checks_of_scenarios(monkeypatch):
     monkeypatch.setattr("kittiwake.runtime.benchmark.REPEATS", 1)
-    assert rollout("hover-crazyflie", "crazyflie", 2, 3, GROUNDED).vehicles == 2
+    assert rollout("hover-crazyflie", 2, 3, GROUNDED).vehicles == 2
