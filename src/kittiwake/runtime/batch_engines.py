@@ -1,7 +1,7 @@
 """Engines of batches: worlds of one structure, flown side by side."""
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache, partial
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from typing import Protocol, runtime_checkable
 
 import jax
@@ -82,7 +82,7 @@ class SimdWorlds:
             for leaf, differs in zip(leaves, differ, strict=True)
         ]
         values = [np.asarray(leaf) for leaf in jax.tree.leaves(functions.inputs.zeros())]
-        self._constant = [*arrays, *values]
+        self._arrays, self._values = arrays, values
         self._form = TiledTree(functions.shape, programs.varies, tiles)
         self._sides = self._form.buffers(), self._form.buffers()
         self._side = 0
@@ -109,19 +109,27 @@ class SimdWorlds:
 
     @cached_property
     def _steps(self) -> list[simd.BoundTiles]:
-        return self._bound(self._programs.step, [])
+        constants, kernel = self._programs.step
+        return self._bound(constants, kernel, [])
 
     @cached_property
     def _recorded_steps(self) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:
-        kernel = self._programs.recorded_step
+        constants, kernel = self._programs.recorded_step
         forms = kernel.outputs[len(self._sides[0]) :]
         rows = [self._tiles.array(form.shape[:-1], form.dtype) for form in forms]
-        return self._bound(kernel, rows), rows
+        return self._bound(constants, kernel, rows), rows
 
-    def _bound(self, kernel: simd.Kernel, rows: list[np.ndarray]) -> list[simd.BoundTiles]:
+    def _bound(
+        self, constants: simd.Kernel, kernel: simd.Kernel, rows: list[np.ndarray]
+    ) -> list[simd.BoundTiles]:
         """Return a step in both directions."""
+        computed = [
+            np.zeros((self._tiles.number, *like.shape), like.dtype) for like in constants.outputs
+        ]
+        self._tiles.run(constants.bind_tiles(self._arrays, computed))
+        given = [*computed, *self._arrays, *self._values]
         return [
-            kernel.bind_tiles([*self._constant, *one], [*other, *rows], carried=len(one))
+            kernel.bind_tiles([*given, *one], [*other, *rows], carried=len(one))
             for one, other in (self._sides, self._sides[::-1])
         ]
 
@@ -143,33 +151,36 @@ class _TilePrograms:
             program = jax.make_jaxpr(self._functions.init_once)(self._example.numbers, seed_key(0))
             return compile_tiles(program, [*self._differ, True], self.varies, self._lanes)
 
-        return self._kept("init", compiled)
+        return self._functions.cache.kernel(self._name("init"), compiled)
 
     @cached_property
-    def step(self) -> simd.Kernel:
+    def step(self) -> simd.HoistedKernels:
         """Step without outputs."""
-        return self._kept("step", partial(self._compiled, self._example))
+        return self._hoisted("step", self._example)
 
     @cached_property
-    def recorded_step(self) -> simd.Kernel:
+    def recorded_step(self) -> simd.HoistedKernels:
         """Step whose outputs are each group's rows."""
-        step = self._functions.step_example(self._functions.rows)
-        return self._kept("recorded step", partial(self._compiled, step))
+        return self._hoisted("recorded step", self._functions.step_example(self._functions.rows))
 
-    def _kept(self, name: str, compiled: Callable[[], simd.Kernel]) -> simd.Kernel:
+    def _name(self, function: str) -> str:
         differ = "".join(map(str, map(int, self._differ)))
-        return self._functions.cache.kernel(f"{name} {self._lanes} {differ}", compiled)
+        return f"{function} {self._lanes} {differ}"
 
-    def _compiled(self, step: StepExample) -> simd.Kernel:
-        values = [False] * len(jax.tree.leaves(step.values))
-        program = jax.make_jaxpr(step.function)(step.numbers, step.values, step.state)
-        returned = [True] * (len(program.out_avals) - len(self.varies))
-        return compile_tiles(
-            program,
-            [*self._differ, *values, *self.varies],
-            [*self.varies, *returned],
-            self._lanes,
-        )
+    def _hoisted(self, name: str, step: StepExample) -> simd.HoistedKernels:
+        def compiled() -> simd.HoistedKernels:
+            values = [False] * len(jax.tree.leaves(step.values))
+            program = jax.make_jaxpr(step.function)(step.numbers, step.values, step.state)
+            returned = [True] * (len(program.out_avals) - len(self.varies))
+            laned = simd.with_lanes(
+                program,
+                [*self._differ, *values, *self.varies],
+                [*self.varies, *returned],
+                self._lanes,
+            )
+            return simd.compile_hoisted(laned, len(self._differ))
+
+        return self._functions.cache.hoisted(self._name(name), compiled)
 
 
 _tile_programs = lru_cache(KEPT_STRUCTURES)(_TilePrograms)

@@ -1,7 +1,7 @@
 """Compiled programs of one structure, kept for later processes."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from typing_extensions import TypeVar
@@ -30,15 +30,27 @@ class ProgramCache:
 
     def kernel(self, name: str | None, compiled: Callable[[], simd.Kernel]) -> simd.Kernel:
         """Return a kernel, compiled if it is not kept; one without a name never is."""
+        return self._kernels(name, 1, lambda: [compiled()])[0]
+
+    def hoisted(
+        self, name: str | None, compiled: Callable[[], simd.HoistedKernels]
+    ) -> simd.HoistedKernels:
+        """Return two kernels that do the same as one, as ``kernel`` does."""
+        return simd.HoistedKernels(*self._kernels(name, 2, compiled))
+
+    def _kernels(
+        self, name: str | None, count: int, compiled: Callable[[], Sequence[simd.Kernel]]
+    ) -> Sequence[simd.Kernel]:
         if self._cache is None or name is None:
             return compiled()
-        key = code_key(self._parts, name)
-        content = self._cache.get(key)
-        if content is not None:
-            return simd.Kernel(simd.CompiledProgram.from_bytes(content))
-        kernel = compiled()
-        self._cache.put(key, kernel.program.to_bytes())
-        return kernel
+        keys = [code_key(self._parts, f"{name} {number}") for number in range(count)]
+        contents = [content for key in keys if (content := self._cache.get(key)) is not None]
+        if len(contents) == count:
+            return [simd.Kernel(simd.CompiledProgram.from_bytes(each)) for each in contents]
+        kernels = compiled()
+        for key, kernel in zip(keys, kernels, strict=True):
+            self._cache.put(key, kernel.program.to_bytes())
+        return kernels
 
     def data(self, name: str, found: Callable[[], Data]) -> Data:
         """Return plain data of a program, of which lists and no tuples are part."""

@@ -48,11 +48,12 @@ class SimdEngine:
         Raises:
             UnsupportedError: with all primitives that are not supported.
         """
-        return SimdStep(partial(self.cache.kernel, name), step)
+        return SimdStep(partial(self.cache.hoisted, name), step)
 
 
-# returns a kernel, compiled if it is not kept
+# return kernels, compiled if they are not kept
 KeptKernel: TypeAlias = Callable[[Callable[[], simd.Kernel]], simd.Kernel]
+KeptHoisted: TypeAlias = Callable[[Callable[[], simd.HoistedKernels]], simd.HoistedKernels]
 
 
 class SimdFunction:
@@ -93,9 +94,9 @@ class SimdStep:
     nothing else.
     """
 
-    def __init__(self, kept: KeptKernel, step: StepExample) -> None:
+    def __init__(self, kept: KeptHoisted, step: StepExample) -> None:
         self._packing = step.packing
-        self._kernel = kept(partial(_compiled, step))
+        constants, self._kernel = kept(partial(_compiled, step))
         self._inputs = [np.zeros(like.shape, like.dtype) for like in self._kernel.inputs]
         self._outputs = [np.zeros(like.shape, like.dtype) for like in self._kernel.outputs]
         states = self._inputs[-2:], self._outputs[:2]
@@ -104,6 +105,11 @@ class SimdStep:
             self._kernel.bind([*self._inputs[:-2], *one], [*other, *self._rows])
             for one, other in (states, states[::-1])
         ]
+        self._of_numbers = len(constants.outputs)
+        end = self._of_numbers + len(constants.inputs)
+        self._compute_constants = constants.bind(
+            self._inputs[self._of_numbers : end], self._inputs[: self._of_numbers]
+        )
         # which of the two holds the present state, and what was last written there
         self._side = 0
         self._numbers: Numbers | None = None
@@ -154,8 +160,10 @@ class SimdStep:
 
     def _write_numbers(self, numbers: Numbers) -> None:
         self._numbers = numbers
-        for buffer, leaf in zip(self._inputs, jax.tree.leaves(numbers), strict=False):
+        buffers = self._inputs[self._of_numbers :]
+        for buffer, leaf in zip(buffers, jax.tree.leaves(numbers), strict=False):
             buffer[...] = leaf
+        self._compute_constants()
 
     def _write_values(self, values: ArrayTree) -> None:
         self._values = values
@@ -164,10 +172,11 @@ class SimdStep:
             buffer[...] = leaf
 
 
-def _compiled(step: StepExample) -> simd.Kernel:
+def _compiled(step: StepExample) -> simd.HoistedKernels:
     floats, words = jax.eval_shape(step.packing.pack, step.state)
     packed = partial(_packed_step, step)
-    return simd.compile_jaxpr(jax.make_jaxpr(packed)(step.numbers, step.values, floats, words))
+    program = jax.make_jaxpr(packed)(step.numbers, step.values, floats, words)
+    return simd.compile_hoisted(program, len(jax.tree.leaves(step.numbers)))
 
 
 def _packed_step(

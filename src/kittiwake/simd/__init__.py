@@ -4,16 +4,25 @@ It knows nothing of simulations: ``compile_jaxpr`` takes what ``jax.make_jaxpr``
 """
 
 from kittiwake.simd.code_generation import target_description
-from kittiwake.simd.kernel import BoundTiles, CompiledProgram, Kernel, compile_jaxpr
+from kittiwake.simd.kernel import (
+    BoundTiles,
+    CompiledProgram,
+    HoistedKernels,
+    Kernel,
+    compile_hoisted,
+    compile_jaxpr,
+)
 from kittiwake.simd.lanes import with_lanes
 from kittiwake.simd.support import Unsupported, UnsupportedError, unsupported
 
 __all__ = [
     "BoundTiles",
     "CompiledProgram",
+    "HoistedKernels",
     "Kernel",
     "Unsupported",
     "UnsupportedError",
+    "compile_hoisted",
     "compile_jaxpr",
     "target_description",
     "unsupported",

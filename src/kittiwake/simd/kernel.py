@@ -4,6 +4,7 @@ import ctypes
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import jax
 import llvmlite.ir as ir
@@ -15,6 +16,7 @@ from kittiwake.simd.data_types import BYTES, INDEX, stored_type
 from kittiwake.simd.emitter import Emitter
 from kittiwake.simd.flattening import FlatProgram, Operand, Variable, flatten
 from kittiwake.simd.float_mode import flushing_subnormals
+from kittiwake.simd.hoisting import hoisted
 from kittiwake.simd.moves import with_moves
 from kittiwake.simd.rules import ELEMENTWISE, RULES
 from kittiwake.simd.support import UnsupportedError, missing_rules
@@ -255,17 +257,43 @@ def _of_one_call(array: np.ndarray, like: jax.ShapeDtypeStruct) -> np.ndarray:
     return array[(0,) * more] if 0 < more <= 2 and array.flags.c_contiguous else array
 
 
+class HoistedKernels(NamedTuple):
+    """Two kernels that do the same as one, for calls whose first arguments stay the same.
+
+    Attributes:
+        constants: from the first arguments to what the other kernel needs of them.
+        rest: from the results of the first kernel, and all arguments, to the results.
+    """
+
+    constants: Kernel
+    rest: Kernel
+
+
 def compile_jaxpr(closed: ClosedJaxpr) -> Kernel:
     """Return a kernel of a program.
 
     Raises:
         UnsupportedError: with all primitives that have no rule.
     """
+    return Kernel(_compiled(_supported(closed)))
+
+
+def compile_hoisted(closed: ClosedJaxpr, count: int) -> HoistedKernels:
+    """Return kernels of a program whose so many first arguments stay the same for many calls.
+
+    Raises:
+        UnsupportedError: with all primitives that have no rule.
+    """
+    parts = hoisted(_supported(closed), count)
+    return HoistedKernels(*[Kernel(_compiled(part)) for part in parts])
+
+
+def _supported(closed: ClosedJaxpr) -> FlatProgram:
     program = flatten(closed)
     missing = missing_rules(program)
     if missing:
         raise UnsupportedError(missing)
-    return Kernel(_compiled(with_moves(program)))
+    return with_moves(program)
 
 
 def _compiled(program: FlatProgram) -> CompiledProgram:
