@@ -11,7 +11,12 @@ from jaxtyping import Array, Key
 from kittiwake import simd
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.keys import seed_key
-from kittiwake.runtime.engine import ChosenEngine, StepExample, missing_text
+from kittiwake.runtime.engine import (
+    ChosenEngine,
+    StepExample,
+    missing_text,
+    require_not_requested,
+)
 from kittiwake.runtime.fleet_functions import KEPT_STRUCTURES, FleetFunctions
 from kittiwake.runtime.tiles import TiledTree, Tiles, compile_tiles
 from kittiwake.runtime.xla_engine import XlaEngine
@@ -57,6 +62,9 @@ def worlds_of(
         functions: functions of the fleets of all worlds.
         numbers: numbers of each world, or those of all.
         keys: the key of each world.
+
+    Raises:
+        ScenarioError: if the engine that was requested cannot compile them.
     """
     chosen = functions.chosen_engine
     if chosen.engine.name == "xla":
@@ -64,7 +72,9 @@ def worlds_of(
     try:
         return SimdWorlds(functions, numbers, keys)
     except UnsupportedError as error:
-        return XlaWorlds(functions, numbers, keys, missing_text(error.unsupported))
+        reason = missing_text(error.unsupported)
+        require_not_requested(functions.requested, "scenario in a batch", reason)
+        return XlaWorlds(functions, numbers, keys, reason)
 
 
 class SimdWorlds:
@@ -86,6 +96,7 @@ class SimdWorlds:
         self._form = TiledTree(functions.shape, programs.varies, tiles)
         self._sides = self._form.buffers(), self._form.buffers()
         self._side = 0
+        self._steps = self._bound(*programs.step, [])
         words = tiles.filled(key_words(keys))
         tiles.run(programs.init.bind_tiles([*arrays, words], self._sides[0]))
 
@@ -106,11 +117,6 @@ class SimdWorlds:
         self._tiles.run(calls[self._side])
         self._side = 1 - self._side
         return [self._tiles.by_world(each) for each in rows]
-
-    @cached_property
-    def _steps(self) -> list[simd.BoundTiles]:
-        constants, kernel = self._programs.step
-        return self._bound(constants, kernel, [])
 
     @cached_property
     def _recorded_steps(self) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:

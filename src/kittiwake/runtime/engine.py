@@ -118,3 +118,14 @@ def missing_text(missing: Sequence[Unsupported]) -> str:
         _, separator, place = each.source.rpartition("/kittiwake/")
         places.append(f"{each.primitive} at {'kittiwake/' if separator else ''}{place}")
     return "; ".join(places)
+
+
+def require_not_requested(requested: EngineName | None, subject: str, reason: str) -> None:
+    """Raise an error if ``simd`` was requested for what it cannot compile.
+
+    Raises:
+        ScenarioError: with the reason.
+    """
+    if requested == "simd":
+        message = f'`engine`: "simd" cannot compile this {subject}: {reason}. Write "xla"'
+        raise ScenarioError(message)

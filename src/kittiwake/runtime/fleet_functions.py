@@ -15,7 +15,6 @@ from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.limit import Limit
 from kittiwake.runtime.command_inputs import CommandInputs
@@ -25,6 +24,7 @@ from kittiwake.runtime.engine import (
     EngineName,
     StepExample,
     missing_text,
+    require_not_requested,
 )
 from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.runtime.simd_engine import SimdEngine
@@ -52,13 +52,14 @@ class FleetFunctions:
 
     Attributes:
         inputs: the external commands that steps accept.
+        requested: the engine that was requested; None for the one that suits the fleet.
         cache: the compiled programs that are kept for later processes.
     """
 
     def __init__(self, fleet: Fleet, inputs: CommandInputs, engine: EngineName | None) -> None:
         """Prepare to trace; ``engine`` is None for the one that suits the fleet."""
         self.inputs = inputs
-        self._requested = engine
+        self.requested = engine
         self._fleet, self._example = fleet, numbers_of(fleet)
         self._suits_simd = engine != "xla" and (
             engine is not None or len(fleet.names) <= MAX_SIMD_VEHICLES
@@ -82,16 +83,14 @@ class FleetFunctions:
         Raises:
             ScenarioError: if the engine that was requested cannot compile them.
         """
-        if self._requested == "xla":
+        if self.requested == "xla":
             return ChosenEngine(XlaEngine(), "")
         if not self._suits_simd:
             return ChosenEngine(XlaEngine(), f"it has more than {MAX_SIMD_VEHICLES} vehicles")
         reason = self.cache.data("missing", self._missing)
         if not reason:
             return ChosenEngine(SimdEngine(self.cache), "")
-        if self._requested == "simd":
-            message = f'`engine`: "simd" cannot compile this scenario: {reason}. Write "xla"'
-            raise ScenarioError(message)
+        require_not_requested(self.requested, "scenario", reason)
         self._trace_anew(maps_one=True)
         return ChosenEngine(XlaEngine(), reason)
 

@@ -12,10 +12,14 @@ from jaxtyping import Bool, Float, PRNGKeyArray
 
 from kittiwake import simd
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.core.errors import ScenarioError
 from kittiwake.core.keys import seed_key
 from kittiwake.geometry.scalar import Real
-from kittiwake.runtime.engine import EngineName, missing_text, require_engine
+from kittiwake.runtime.engine import (
+    EngineName,
+    missing_text,
+    require_engine,
+    require_not_requested,
+)
 from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.runtime.tiles import TiledTree, Tiles, compile_tiles
 from kittiwake.sim.packing import key_words
@@ -50,9 +54,7 @@ def batch_engine(env: Env, count: int, engine: EngineName | None = None) -> "Sim
     reason = program.cache.data("missing in many worlds", program.missing)
     if not reason:
         return SimdBatch(program, count)
-    if engine == "simd":
-        message = f'`engine`: "simd" cannot compile this task: {reason}. Write "xla"'
-        raise ScenarioError(message)
+    require_not_requested(engine, "task", reason)
     return XlaBatch(env, count, reason)
 
 

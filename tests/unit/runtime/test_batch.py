@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
+from kittiwake import simd
 from kittiwake.core.errors import ScenarioError
+from kittiwake.runtime import batch_engines
 from kittiwake.runtime.simulation import Simulation
 
 SCENARIO = "keep-spot"
@@ -114,3 +116,16 @@ def test_components_in_plain_python_are_refused():
     scenario = kw.load(SCENARIO, {"vehicles.pelican.controller": Still()}).scenario
     with pytest.raises(ScenarioError, match="plain Python cannot fly in a batch"):
         Simulation(scenario).batch(2)
+
+
+def test_a_requested_engine_that_cannot_compile_a_batch_is_refused(monkeypatch):
+    def unsupported(*_):
+        raise simd.UnsupportedError([simd.Unsupported("sort", "somewhere.py:1")])
+
+    scenario = kw.load("hover-pelican").scenario
+    requested, free = Simulation(scenario, engine="simd"), Simulation(scenario)
+    monkeypatch.setattr(batch_engines, "SimdWorlds", unsupported)
+    with pytest.raises(ScenarioError, match="cannot compile this scenario in a batch: sort at"):
+        requested.batch(2)
+    batch = free.batch(2)
+    assert (batch.engine, batch.engine_reason) == ("xla", "sort at somewhere.py:1")
