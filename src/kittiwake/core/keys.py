@@ -35,7 +35,8 @@ def seed_key(seed: int | Int[Array, ""]) -> PRNGKeyArray:
         words = jnp.stack([high, seed & 0xFFFFFFFF]).astype(jnp.uint32)
     else:
         whole = _whole(seed)
-        words = jnp.asarray([whole >> 32, whole & 0xFFFFFFFF], jnp.uint32)
+        # no conversion, which would compile a program
+        words = jax.device_put(np.asarray([whole >> 32, whole & 0xFFFFFFFF], np.uint32))
     return jax.random.wrap_key_data(words, impl=GENERATOR)
 
 

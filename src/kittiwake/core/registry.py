@@ -4,10 +4,12 @@ A family's ``__init__`` contains one registry, with one line per entry. Other pa
 by an entry point in the group ``kittiwake.<family>`` (``name = "package.module:Class"``).
 """
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from typing import Any, TypeAlias
 
 from kittiwake.core.errors import RegistryError, did_you_mean, listed
@@ -45,7 +47,7 @@ class Registry:
         """All entries, including those of other packages, which cannot replace a builtin name."""
         installed = {
             point.name: RegistryEntry(point.value, f"from {point.value.split(':')[0]}")
-            for point in entry_points(group=f"kittiwake.{self.family}")
+            for point in _installed(tuple(sys.path))(group=f"kittiwake.{self.family}")
         }
         return {**installed, **self.builtin}
 
@@ -103,3 +105,10 @@ class Registry:
         except (ImportError, AttributeError) as error:
             message = f"the {self.noun} '{name}' cannot be imported from '{target}': {error}"
             raise RegistryError(message) from error
+
+
+@lru_cache(1)
+def _installed(path: tuple[str, ...]) -> Callable[..., EntryPoints]:
+    """Return the selection from all entry points on the path, which are read once."""
+    del path
+    return entry_points().select

@@ -17,12 +17,11 @@ The motor follows its command like a first-order lag, more slowly up or down if 
 from dataclasses import replace
 from typing import Annotated
 
-import jax.numpy as jnp
 from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.wrench import Wrench
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Real, namespace
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import AbstractRotor, Flow
 
@@ -62,7 +61,8 @@ class LumpedRotor(AbstractRotor):
         gap = commanded_radps - speed_radps
         if self.spin_down_s is None:
             return gap / self.spin_up_s
-        return gap / jnp.where(gap > 0.0, self.spin_up_s, self.spin_down_s)
+        xp = namespace(gap, self.spin_up_s, self.spin_down_s)
+        return gap / xp.where(gap > 0.0, self.spin_up_s, self.spin_down_s)
 
     @property
     @override

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
 
@@ -44,17 +45,31 @@ def require_scalar(value: object, owner: str, instead: str) -> None:
 
 def multiply(a: Real, b: Real) -> Real:
     """Return ``a * b``; 0.0 if a factor is known to be zero, which XLA does not simplify."""
-    return 0.0 if is_zero(a) or is_zero(b) else a * b
+    if is_zero(a) or is_zero(b):
+        return 0.0
+    return lax.mul(a, b) if _are_alike(a, b) else a * b
 
 
 def add(a: Real, b: Real) -> Real:
     """Return ``a + b``, without terms that are known to be zero."""
-    return b if is_zero(a) else a if is_zero(b) else a + b
+    if is_zero(a) or is_zero(b):
+        return b if is_zero(a) else a
+    return lax.add(a, b) if _are_alike(a, b) else a + b
 
 
 def subtract(a: Real, b: Real) -> Real:
     """Return ``a - b``, without terms that are known to be zero."""
-    return a if is_zero(b) else -b if is_zero(a) else a - b
+    if is_zero(a) or is_zero(b):
+        return a if is_zero(b) else -b
+    return lax.sub(a, b) if _are_alike(a, b) else a - b
+
+
+def _are_alike(a: Real, b: Real) -> bool:
+    """Return True for traced numbers of one type, which need none of ``jax.numpy``'s promotion.
+
+    Its operators give the same operations, and take several times as long to trace.
+    """
+    return isinstance(a, Tracer) and isinstance(b, Tracer) and a.aval == b.aval
 
 
 def namespace(*values: Real) -> ModuleType:

@@ -39,7 +39,7 @@ import numpy as np
 from kittiwake.contact.ground_contact import UNKNOWN, GroundContact
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
-from kittiwake.geometry.scalar import Real
+from kittiwake.geometry.scalar import Real, namespace
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.rigid_body import RigidBody
@@ -150,8 +150,9 @@ class LandingGear(eqx.Module):
 
     def frequency_and_decay(self, rocking_ratio: Real, dt_s: Real) -> tuple[Real, Real]:
         """Return omega_0 and zeta omega_0, limited to what steps of this length resolve."""
-        frequency_radps = jnp.minimum(self.frequency_radps, 1.0 / (dt_s * jnp.sqrt(rocking_ratio)))
-        decay_per_s = jnp.minimum(
+        xp = namespace(self.frequency_radps, self.damping, rocking_ratio, dt_s)
+        frequency_radps = xp.minimum(self.frequency_radps, 1.0 / (dt_s * xp.sqrt(rocking_ratio)))
+        decay_per_s = xp.minimum(
             self.damping * frequency_radps, DAMPING_OF_A_STEP / (dt_s * rocking_ratio)
         )
         return frequency_radps, decay_per_s
@@ -163,7 +164,8 @@ class LandingGear(eqx.Module):
         share_kg = body.mass_kg / len(self.points_body_m)
         sizes = [(abs(column.x), abs(column.y), abs(column.z)) for column in columns]
         sums = [sum(row) for row in zip(*sizes, strict=True)]
-        return 1.0 + share_kg * jnp.max(jnp.stack([jnp.asarray(total) for total in sums]))
+        xp = namespace(*sums)
+        return 1.0 + share_kg * xp.max(xp.stack([xp.asarray(total) for total in sums]))
 
     def _spread_m2(self) -> tuple[Vec3, Vec3, Vec3]:
         """Return the columns of the inertia matrix of one kilogram on each foot."""

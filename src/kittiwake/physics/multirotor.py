@@ -63,6 +63,8 @@ Speeds = tuple[Real, ...]
 
 # largest step in time constants of the rotors' lag; all integrators are stable below
 LAG_OF_A_STEP = 2.0
+# share of a time constant that is rounding
+ROUNDING = 1e-9
 
 
 class RotorVelocities(eqx.Module):
@@ -157,15 +159,17 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorVelocities]):
     @override
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
         super().check_rate(rate_hz, gravity_mps2)
-        slowest, fastest = map(float, self.rotor.speed_range_radps)
+        # the motor's acceleration is in proportion to the gap to the commanded speed
+        speed = 0.5 * float(sum(self.rotor.speed_range_radps))
         lag_per_s = max(
-            -float(jax.grad(self.rotor.speed_rate_radps2)(speed, 0.5 * (slowest + fastest)))
-            for speed in (slowest, fastest)
+            float(self.rotor.speed_rate_radps2(speed, commanded)) / (commanded - speed)
+            for commanded in (0.0, 2.0 * speed)
         )
-        if lag_per_s > LAG_OF_A_STEP * rate_hz:
+        least_hz = (1.0 - ROUNDING) * lag_per_s / LAG_OF_A_STEP
+        if rate_hz < least_hz:
             message = (
                 f"rotor: its time constant of {1.0 / lag_per_s:.3g} s is too short for {rate_hz:g} "
-                f"Hz; write time.rate_hz: {math.ceil(lag_per_s / LAG_OF_A_STEP)} or more"
+                f"Hz; write time.rate_hz: {math.ceil(least_hz)} or more"
             )
             raise ScenarioError(message)
 

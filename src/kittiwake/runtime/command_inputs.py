@@ -66,14 +66,16 @@ class FixedCommands:
         columns = command_columns(self.command_types, self.recipients)
         return self.command_types, tuple(map(tuple, columns))
 
-    def zeros(self) -> Array:
+    def zeros(self) -> np.ndarray:
         """Return zeros for all numbers."""
-        return jnp.zeros(sum(map(len, command_columns(self.command_types, self.recipients))))
+        count = sum(map(len, command_columns(self.command_types, self.recipients)))
+        return np.zeros(count, jnp.result_type(float))
 
-    def values(self, commands: Commands, vehicles: Mapping[str, AssembledVehicle]) -> Array:
+    def values(self, commands: Commands, vehicles: Mapping[str, AssembledVehicle]) -> np.ndarray:
         """Return the numbers of all commands."""
         ordered = {name: commands[name] for name, _ in self.command_types}
-        return jnp.asarray(command_values(ordered, vehicles), float)
+        with np.errstate(over="ignore"):
+            return np.asarray(command_values(ordered, vehicles), jnp.result_type(float))
 
     def arranged(self, fleet: Fleet, values: Array) -> Sequence[tuple[ExternalCommand, ...]]:
         """Return the commands of each group."""

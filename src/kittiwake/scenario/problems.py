@@ -98,7 +98,8 @@ class UnknownKey:
 class DeclaredModel(BaseModel):
     """Model that reports an unknown key with those that it has."""
 
-    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+    # the validators of a model are built when they are used: most models are part of others
+    model_config = ConfigDict(extra="forbid", protected_namespaces=(), defer_build=True)
 
     advice_on_keys: ClassVar[str] = ""
 

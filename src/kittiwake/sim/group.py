@@ -141,7 +141,7 @@ def _group(
         _number(np.stack(c), dtype) if is_stacked else _number(c[0], dtype)
         for c, is_stacked in zip(columns, stacked, strict=True)
     ]
-    hashes = jnp.asarray([name_hash(name) for name in members], jnp.uint32)
+    hashes = jax.device_put(np.asarray([name_hash(name) for name in members], np.uint32))
     return Group(tuple(members), stacked, jax.tree.unflatten(treedef, leaves), hashes)
 
 

@@ -206,7 +206,7 @@ def key_words(keys: Array) -> UInt32[np.ndarray, "... 2"]:
 def wrapped_keys(shape: tuple[int, ...], content: bytes) -> Array:
     """Return an array of keys; the keys of a flight's streams stay the same from step to step."""
     words = np.frombuffer(content, np.uint32).reshape(shape)
-    return jax.random.wrap_key_data(jnp.asarray(words), impl=GENERATOR)
+    return jax.random.wrap_key_data(jax.device_put(words), impl=GENERATOR)
 
 
 def _widened(dtype: np.dtype) -> np.dtype:

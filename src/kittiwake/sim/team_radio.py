@@ -45,7 +45,7 @@ def build_roster(names: Sequence[str], teams: Mapping[str, Membership]) -> Roste
         name: index for team in team_members.values() for index, name in enumerate(team)
     }
     return Roster(
-        name_hash=jnp.asarray([name_hash(name) for name in names], jnp.uint32),
+        name_hash=jax.device_put(np.asarray([name_hash(name) for name in names], np.uint32)),
         team=_integers([team_names.index(members[name].team) for name in names]),
         index_in_team=_integers([index_in_team[name] for name in names]),
         size=_integers([len(team_members[members[name].team]) for name in names]),
@@ -130,4 +130,4 @@ def with_neighbors(around: Surroundings, neighbors: NeighborTable | None) -> Sur
 
 
 def _integers(numbers: Sequence[int]) -> Int[Array, " _"]:
-    return jnp.asarray(numbers, jnp.int32)
+    return jax.device_put(np.asarray(numbers, np.int32))

@@ -161,7 +161,8 @@ def form(aval: Any) -> tuple[tuple[int, ...], np.dtype, bool]:
 
 def is_key(dtype: Any) -> bool:
     """Return True for the dtype of keys."""
-    return jax.numpy.issubdtype(dtype, jax.dtypes.prng_key)
+    # those of NumPy are most of all, and quickly recognized
+    return not isinstance(dtype, np.dtype) and jax.numpy.issubdtype(dtype, jax.dtypes.prng_key)
 
 
 def constant(value: Any) -> Constant:

@@ -78,26 +78,24 @@ def compose(page: PlotPage, style: PlotStyle) -> PageFigure:
         height_in = head_in + body_in + foot_in
         figure = PageFigure(style, height_in)
         rect = (0.0, foot_in / height_in, 1.0, body_in / height_in)
-        figure.set_layout_engine(ConstrainedLayoutEngine(rect=rect))
+        layout = ConstrainedLayoutEngine(rect=rect)
+        figure.set_layout_engine(layout)
         drawn = _draw_columns(figure, columns, style, in_rows=page.in_rows and style.wide)
         if style.titled:
             _draw_texts(figure, page, height_in)
         _draw_key(figure, page, columns_of_key, foot_in / height_in)
         _draw_scale_of_vehicles(figure, page, drawn)
         # the first layout gives the sizes that texts depend on, the second one makes room for them
-        figure.draw_without_rendering()
+        layout.execute(figure)
         for panel, axes in drawn:
             panel.finish(axes)
+        layout.execute(figure)
         _freeze(figure)
-        figure.draw_without_rendering()
     return figure
 
 
 def _freeze(figure: PageFigure) -> None:
     """Fix the layout, without the last digits, in which the solver is not reproducible."""
-    engine = figure.get_layout_engine()
-    assert engine is not None
-    engine.execute(figure)
     figure.set_layout_engine("none")
     for axes in figure.axes:
         axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())

@@ -150,14 +150,22 @@ class PageFigure(Figure):
         file_format = path.suffix.removeprefix(".") or "png"
         undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
         with output_file(path) as unfinished, self.plot_style.context():
-            self.savefig(unfinished, dpi=DPI, format=file_format, metadata=undated.get(file_format))
+            if file_format == "png":
+                self._write_png(unfinished)
+            else:
+                metadata = undated.get(file_format)
+                self.savefig(unfinished, dpi=DPI, format=file_format, metadata=metadata)
 
     def _repr_png_(self) -> bytes:
         """Return the page as PNG for IPython's display."""
         picture = BytesIO()
         with self.plot_style.context():
-            self.savefig(picture, dpi=DPI, format="png")
+            self._write_png(picture)
         return picture.getvalue()
+
+    def _write_png(self, target: Path | BytesIO) -> None:
+        # ``savefig`` draws once more before, for a layout that is already fixed
+        FigureCanvasAgg(self).print_png(target)
 
 
 def find_style(name: str) -> PlotStyle:
