@@ -92,7 +92,9 @@ class LandingGear(eqx.Module):
         Raises:
             ScenarioError: if they do; the message says what to write instead.
         """
-        rocking_ratio = float(self.rocking_ratio(body))
+        # what is not finite is refused below
+        with np.errstate(over="ignore", invalid="ignore"):
+            rocking_ratio = float(self.rocking_ratio(body))
         self._check_depth(rocking_ratio, rate_hz, gravity_mps2)
         growth = self._growth(rocking_ratio, integrator, 1.0 / float(rate_hz))
         if growth > 1.0 + ROUNDING:

@@ -253,7 +253,11 @@ DRAWN = (
 
 @pytest.fixture(scope="module")
 def figures():
-    return {name: draw_overview(LOGS[name]()) for name in DRAWN}
+    drawn = {name: draw_overview(LOGS[name]()) for name in DRAWN}
+    for figure in drawn.values():
+        # places of words and scales of maps are those of a drawing
+        figure.draw_without_rendering()
+    return drawn
 
 
 def trace_of(log):
