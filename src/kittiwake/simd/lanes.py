@@ -8,6 +8,7 @@ branches run each branch that is needed, and select. Primitives without a rule h
 
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
+from operator import gt, or_
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
@@ -76,11 +77,7 @@ def with_lanes(
             for result, may in zip(results, results_vary, strict=True)
         ]
 
-    examples = [
-        jax.ShapeDtypeStruct((*aval.shape, lanes) if own else aval.shape, aval.dtype)
-        for aval, own in zip(closed.in_avals, varies, strict=True)
-    ]
-    return jax.make_jaxpr(program)(*examples)
+    return jax.make_jaxpr(program)(*mapping.examples(closed, varies))
 
 
 class _Mapping:
@@ -128,6 +125,13 @@ class _Mapping:
             found.update(zip(equation.outvars, results, strict=True))
         return [read(atom) for atom in jaxpr.outvars]
 
+    def examples(self, closed: ClosedJaxpr, varies: Sequence[bool]) -> list[jax.ShapeDtypeStruct]:
+        """Return shapes and types of the arguments of a program."""
+        return [
+            jax.ShapeDtypeStruct((*aval.shape, self._lanes) if own else aval.shape, aval.dtype)
+            for aval, own in zip(closed.in_avals, varies, strict=True)
+        ]
+
     def _bound(
         self, equation: JaxEquation, arrays: Sequence[AnyArray], *, varies: bool
     ) -> list[Laned]:
@@ -142,6 +146,13 @@ class _Mapping:
         array = jnp.asarray(operand.array)
         shape = (*array.shape, self._lanes)
         return lax.broadcast_in_dim(array, shape, tuple(range(array.ndim)))
+
+    def _arranged(self, operands: Sequence[Laned], vary: Sequence[bool]) -> list[AnyArray]:
+        """Return arrays, with lanes where ``vary`` is true."""
+        return [
+            self.varying(operand) if own else jnp.asarray(operand.array)
+            for operand, own in zip(operands, vary, strict=True)
+        ]
 
     def _all_varying(self, operands: Sequence[Laned]) -> list[AnyArray]:
         return [self.varying(operand) for operand in operands]
@@ -325,30 +336,49 @@ class _Mapping:
         return _all_laned(results)
 
     def _scan(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        """Return a loop; what it carries stays without lanes where it is the same in all worlds."""
         params = equation.params
         of_constants, of_carry = params["num_consts"], params["num_carry"]
-        constants = operands[:of_constants]
-        carried = self._all_varying(operands[of_constants : of_constants + of_carry])
-        slices = operands[of_constants + of_carry :]
         body: ClosedJaxpr = params["jaxpr"]
+        carry = slice(of_constants, of_constants + of_carry)
+        vary = [each.varies for each in operands]
+        results_vary = self._results_vary(body, vary)
+        while any(map(gt, results_vary, vary[carry])):
+            vary[carry] = map(or_, vary[carry], results_vary)
+            results_vary = self._results_vary(body, vary)
+        results_vary[:of_carry] = vary[carry]
+
+        constants = operands[:of_constants]
 
         def step(
-            carry: list[AnyArray], own: list[AnyArray]
+            carried: list[AnyArray], own: list[AnyArray]
         ) -> tuple[list[AnyArray], list[AnyArray]]:
-            given = [Laned(array, each.varies) for array, each in zip(own, slices, strict=True)]
-            results = self._all_varying(
-                self.evaluate(body.jaxpr, body.consts, [*constants, *_all_laned(carry), *given])
-            )
-            return results[:of_carry], results[of_carry:]
+            given = map(Laned, [*carried, *own], vary[of_constants:])
+            results = self.evaluate(body.jaxpr, body.consts, [*constants, *given])
+            arrays = self._arranged(results, results_vary)
+            return arrays[:of_carry], arrays[of_carry:]
 
-        carry, stacked = lax.scan(
+        carried, stacked = lax.scan(
             step,
-            carried,
-            [each.array for each in slices],
+            self._arranged(operands[carry], vary[carry]),
+            [each.array for each in operands[carry.stop :]],
             length=params["length"],
             reverse=params["reverse"],
         )
-        return _all_laned([*carry, *stacked])
+        return [*map(Laned, [*carried, *stacked], results_vary)]
+
+    def _results_vary(self, closed: ClosedJaxpr, varies: Sequence[bool]) -> list[bool]:
+        """Return for each result of a program whether it differs among worlds."""
+        found: list[bool] = []
+
+        def program(*arrays: AnyArray) -> list[AnyArray]:
+            given = [*map(Laned, arrays, varies)]
+            results = self.evaluate(closed.jaxpr, closed.consts, given)
+            found[:] = [each.varies for each in results]
+            return [each.array for each in results]
+
+        jax.eval_shape(program, *self.examples(closed, varies))
+        return found
 
 
 def _shape(variable: Any) -> tuple[int, ...]:

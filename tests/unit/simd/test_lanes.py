@@ -50,6 +50,16 @@ def scanned(x):
     return lax.scan(step, x[0], x, reverse=True)
 
 
+def clocked(x, c):
+    """A loop that carries a clock, and a sum that comes to differ by another one."""
+
+    def step(carry, own):
+        tick, total, result = carry
+        return (tick + 1, total + result * own, result + x[0]), (tick * 2, total)
+
+    return lax.scan(step, (jnp.int32(4), c[1], c[2]), c)
+
+
 # functions of an array that differs among worlds, a seed that does, and an array that does not
 CASES = {
     "arithmetic": lambda x, s, c: jnp.where(x > c, x * c[0] - 2.0, jnp.maximum(x, 0.1) / c),
@@ -72,6 +82,7 @@ CASES = {
     "looped": lambda x, s, c: newton(x),
     "counted": lambda x, s, c: lax.fori_loop(0, s % 4, lambda i, y: y * 0.5 + c, x),
     "scanned": lambda x, s, c: scanned(x),
+    "clocked": lambda x, s, c: clocked(x, c),
     "padded": lambda x, s, c: jnp.pad(x, (1, 2)),
     "unvarying": lambda x, s, c: (c * 2.0, x),
     "solved": lambda x, s, c: jnp.linalg.solve(jnp.eye(4) * 3.0 + jnp.outer(x, c) * 0.1, x),
@@ -109,3 +120,12 @@ def test_a_result_that_differs_among_worlds_must_have_lanes():
     closed = jax.make_jaxpr(lambda x: x + 1.0)(1.0)
     with pytest.raises(ValueError, match="result 0 differs among worlds"):
         with_lanes(closed, [True], [False], LANES)
+
+
+def test_what_a_loop_carries_for_all_worlds_stays_without_lanes():
+    x, c = jnp.zeros(4), jnp.ones(4)
+    closed = jax.make_jaxpr(clocked)(x, c)
+    may_vary = [False, True, True, False, True]
+    laned = with_lanes(closed, [True, False], may_vary, LANES)
+    shapes = [aval.shape for aval in laned.out_avals]
+    assert shapes == [(), (LANES,), (LANES,), (4,), (4, LANES)]
