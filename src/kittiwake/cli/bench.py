@@ -21,6 +21,7 @@ NAMES = (
     "rollout-100",
     "rollout-1000",
     "rollout-10000",
+    "world-10000",
     "noisy-10000",
     "ar-drone-10000",
     "crazyflie-10000",
@@ -91,16 +92,19 @@ def _show(results: dict[str, Metrics], words: dict[str, str]) -> None:
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
-        collapse_padding=True,
-        pad_edge=False,
+        # one space between columns, so that all fit a terminal of 80
+        padding=0,
+        show_edge=False,
     )
     table.add_column("name", no_wrap=True)
     table.add_column("case")
     for heading in ("compile\ns", "vehicle-\nsteps/s", "times\nreal time", "memory\nMB"):
         table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("en-\ngine", no_wrap=True)
+    table.add_column("code\nkB", justify="right", no_wrap=True)
     for case, result in results.items():
         if "error" in result:
-            table.add_row(case, words[case], "failed", *["-"] * 3)
+            table.add_row(case, words[case], "failed", *["-"] * 5)
             continue
         table.add_row(
             case,
@@ -109,5 +113,7 @@ def _show(results: dict[str, Metrics], words: dict[str, str]) -> None:
             f"{result['steps_per_s']:,.0f}",
             f"{result['realtime_factor']:,.0f}",
             f"{result['peak_memory_mb']:.0f}",
+            str(result["engine"]),
+            "-" if result["code_bytes"] is None else f"{result['code_bytes'] / 1000:.0f}",
         )
     Console().print(table)

@@ -50,6 +50,11 @@ class Batch:
         """Why it is not the usual one; empty if it is, or was asked for."""
         return self._worlds.engine.reason
 
+    @property
+    def code_bytes(self) -> int | None:
+        """Size of the compiled code of a step; None if it is unknown."""
+        return self._worlds.code_bytes
+
     def __len__(self) -> int:
         return len(self.seeds)
 

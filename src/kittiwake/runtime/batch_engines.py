@@ -40,6 +40,11 @@ class Worlds(Protocol):
         ...
 
     @property
+    def code_bytes(self) -> int | None:
+        """Size of the compiled code of a step; None if it is unknown."""
+        ...
+
+    @property
     def state(self) -> FleetState:
         """State of all worlds, with a leading world axis in all but the clock."""
         ...
@@ -99,6 +104,11 @@ class SimdWorlds:
         self._steps = self._bound(*programs.step, [])
         words = tiles.filled(key_words(keys))
         tiles.run(programs.init.bind_tiles([*arrays, words], self._sides[0]))
+
+    @property
+    def code_bytes(self) -> int | None:
+        """Size of the compiled code of a step."""
+        return self._programs.step.rest.code_bytes
 
     @property
     def state(self) -> FleetState:
@@ -193,7 +203,13 @@ _tile_programs = lru_cache(KEPT_STRUCTURES)(_TilePrograms)
 
 
 class XlaWorlds:
-    """Worlds that XLA compiles, as ``jax.vmap`` of one."""
+    """Worlds that XLA compiles, as ``jax.vmap`` of one.
+
+    Attributes:
+        code_bytes: None, since XLA does not give the size of its code.
+    """
+
+    code_bytes: int | None = None
 
     def __init__(
         self,

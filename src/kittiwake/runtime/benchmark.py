@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import numpy as np
@@ -19,10 +19,14 @@ import numpy as np
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.precision import Precision
+from kittiwake.runtime.engine import EngineName
 from kittiwake.runtime.loading import load
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.vector_env_engines import batch_engine
 from kittiwake.tasks.make import make
+
+# name of the engine, and size of the code if it is known
+Code: TypeAlias = tuple[EngineName, int | None]
 
 REPEATS = 5
 AREA = {"world.area": {axis: [-1000, 1000] for axis in ("x_m", "y_m", "z_m")}}
@@ -43,20 +47,29 @@ GROUNDED = {
 }
 # ten physics steps per control step of a learning task
 TEN_PHYSICS_STEPS = {"time.rate_hz": 1000}
-ENVIRONMENTS = 1024
-# with the density of the flock of 1,000
-FLOCK_OF_10000 = {"vehicles.drone.count": 10_000, "vehicles.drone.grid": [22, 22]}
 
 
 @dataclass(frozen=True)
 class Result:
-    """Measured figures of one case."""
+    """Measured figures of one case.
+
+    Attributes:
+        vehicles: number of vehicles.
+        compile_s: time until the first step has been flown, or is compiled.
+        steps_per_s: vehicle steps per second.
+        realtime_factor: simulated time per time.
+        peak_memory_mb: largest memory of the process.
+        engine: what compiled the step.
+        code_bytes: size of its code; None if it is unknown.
+    """
 
     vehicles: int
     compile_s: float
     steps_per_s: float
     realtime_factor: float
     peak_memory_mb: float
+    engine: EngineName
+    code_bytes: int | None
 
 
 def python_loop(steps: int, *, record: bool = False) -> Result:
@@ -73,13 +86,22 @@ def python_loop(steps: int, *, record: bool = False) -> Result:
         # waits for the last step
         dict(simulation.observe())
 
-    return _result(simulation, 1, steps, compile_s, _best(fly))
+    functions = simulation.program.functions
+    compiled = functions.recorded_step() if record else functions.step_alone()
+    code = functions.chosen_engine.engine.name, compiled.code_bytes
+    return _result(simulation, 1, steps, compile_s, _best(fly), code)
 
 
 def pelicans(vehicles: int, steps: int, *, noise: bool = False) -> Result:
     """Measure Pelicans that hold their positions, with or without process noise."""
     given = NO_SENSORS if noise else NO_SENSORS | CALM
     return rollout("keep-spot", vehicles, steps, given)
+
+
+def one_world(vehicles: int, steps: int) -> Result:
+    """Measure Pelicans that hold their positions in one world."""
+    given = NO_SENSORS | CALM | AREA | {"vehicles.pelican.count": vehicles}
+    return together("keep-spot", vehicles, steps, given, "float32")
 
 
 def rollout(
@@ -96,7 +118,8 @@ def rollout(
     batch.advance(1)
     compile_s = time.perf_counter() - began
     seconds = _best(lambda: batch.advance(steps))
-    return _result(simulation, vehicles, steps, compile_s, seconds)
+    code = batch.engine, batch.code_bytes
+    return _result(simulation, vehicles, steps, compile_s, seconds, code)
 
 
 def together(
@@ -118,7 +141,15 @@ def together(
         seconds = _best(
             lambda: jax.block_until_ready(step.steps(program.numbers, values, state, steps))
         )
-    return _result(simulation, vehicles, steps, compile_s, seconds)
+    code = program.functions.chosen_engine.engine.name, step.code_bytes
+    return _result(simulation, vehicles, steps, compile_s, seconds, code)
+
+
+def flock(vehicles: int, steps: int) -> Result:
+    """Measure flocking Crazyflies, of the same density for any number."""
+    row = round(vehicles ** (1 / 3))
+    given = {"vehicles.drone.count": vehicles, "vehicles.drone.grid": [row, row]}
+    return together("flock-1000", vehicles, steps, given, "float32")
 
 
 def vector_env(
@@ -126,13 +157,14 @@ def vector_env(
     steps: int,
     conditions: str | None = None,
     overrides: Mapping[str, Any] = MappingProxyType({}),
+    vehicles: int = 1024,
 ) -> Result:
-    """Measure a learning task with random actions, in 1,024 environments with automatic reset."""
+    """Measure a learning task with random actions, in environments with automatic reset."""
     env = make(task, conditions=conditions, overrides=overrides)
     began = time.perf_counter()
-    many = batch_engine(env, ENVIRONMENTS)
+    many = batch_engine(env, vehicles)
     many.reset(seed_key(0), 1.0)
-    shape = 100, ENVIRONMENTS, env.action_size
+    shape = 100, vehicles, env.action_size
     actions = np.asarray(jax.random.uniform(seed_key(1), shape, np.float32, minval=-1.0))
     many.step(actions[0])
     compile_s = time.perf_counter() - began
@@ -143,7 +175,8 @@ def vector_env(
 
     seconds = _best(fly)
     realtime = steps * env.physics_steps_per_action * env.fleet.dt_s / seconds
-    return _measured(ENVIRONMENTS, steps / seconds, compile_s, realtime)
+    code = many.name, many.code_bytes
+    return _measured(vehicles, steps / seconds, compile_s, realtime, code)
 
 
 # description and measuring function of each case
@@ -162,14 +195,7 @@ CASES: dict[str, tuple[str, Callable[..., Result]]] = {
     "rollout-10000": ("10,000 Pelicans, float32", partial(pelicans, 10_000, steps=300)),
     "world-10000": (
         "10,000 Pelicans in one world, float32",
-        partial(
-            together,
-            "keep-spot",
-            10_000,
-            steps=300,
-            overrides=NO_SENSORS | CALM | AREA | {"vehicles.pelican.count": 10_000},
-            precision="float32",
-        ),
+        partial(one_world, vehicles=10_000, steps=300),
     ),
     "noisy-10000": (
         "10,000 Pelicans with process noise, float32",
@@ -201,18 +227,11 @@ CASES: dict[str, tuple[str, Callable[..., Result]]] = {
     ),
     "flock-1000": (
         "1,000 flocking Crazyflies, float32",
-        partial(together, "flock-1000", 1_000, steps=200, precision="float32"),
+        partial(flock, vehicles=1_000, steps=200),
     ),
     "flock-10000": (
         "10,000 flocking Crazyflies, float32",
-        partial(
-            together,
-            "flock-1000",
-            10_000,
-            steps=100,
-            overrides=FLOCK_OF_10000,
-            precision="float32",
-        ),
+        partial(flock, vehicles=10_000, steps=100),
     ),
     "learn-keep-spot": (
         "1,024 worlds of the task keep-spot without noise, random actions, float32",
@@ -245,14 +264,17 @@ def _best(fly: Callable[[], Any]) -> float:
 
 
 def _result(
-    simulation: Simulation, vehicles: int, steps: int, compile_s: float, seconds: float
+    simulation: Simulation, vehicles: int, steps: int, compile_s: float, seconds: float, code: Code
 ) -> Result:
-    return _measured(vehicles, steps / seconds, compile_s, steps * simulation.dt_s / seconds)
+    realtime = steps * simulation.dt_s / seconds
+    return _measured(vehicles, steps / seconds, compile_s, realtime, code)
 
 
-def _measured(vehicles: int, rate_hz: float, compile_s: float, realtime_factor: float) -> Result:
-    peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return Result(vehicles, compile_s, vehicles * rate_hz, realtime_factor, peak_kb / 1024)
+def _measured(
+    vehicles: int, rate_hz: float, compile_s: float, realtime_factor: float, code: Code
+) -> Result:
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Result(vehicles, compile_s, vehicles * rate_hz, realtime_factor, peak_mb, *code)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,11 @@ StepFunction: TypeAlias = Callable[
 class CompiledStep(Protocol):
     """A compiled step of a fleet, for one step or many."""
 
+    @property
+    def code_bytes(self) -> int | None:
+        """Size of the compiled code; None if it is unknown."""
+        ...
+
     def prepare(self, count: int) -> None:
         """Compile what so many steps need, so that the first call of ``steps`` does not."""
         ...

@@ -117,6 +117,11 @@ class SimdStep:
         self._returned: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
         self._flown_to: FleetState | None = None
 
+    @property
+    def code_bytes(self) -> int | None:
+        """Size of the compiled code."""
+        return self._kernel.code_bytes
+
     def prepare(self, count: int) -> None:
         """Do nothing, since a loop of any length calls one step."""
 

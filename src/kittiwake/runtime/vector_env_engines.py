@@ -64,10 +64,12 @@ class XlaBatch:
     Attributes:
         name: name of the engine.
         reason: why it is not the usual one; empty if it was asked for.
+        code_bytes: None, since XLA does not give the size of its code.
         state: state of all environments, after the first reset.
     """
 
     name: EngineName = "xla"
+    code_bytes: int | None = None
 
     def __init__(self, env: Env, count: int, reason: str = "") -> None:
         self.reason, self._env = reason, env
@@ -189,10 +191,19 @@ class SimdBatch:
         self._observations = tiles.array(program.observation.shape, program.observation.dtype)
         self._side = 0
 
+    @property
+    def code_bytes(self) -> int | None:
+        """Size of the compiled code of a step."""
+        return self._step_kernel.code_bytes
+
+    @cached_property
+    def _step_kernel(self) -> simd.Kernel:
+        return self._program.step_kernel(self._tiles.lanes)
+
     @cached_property
     def _step_calls(self) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:
         """The step in both directions, and its results besides the state."""
-        kernel = self._program.step_kernel(self._tiles.lanes)
+        kernel = self._step_kernel
         results = [self._tiles.array(like.shape[:-1], like.dtype) for like in kernel.outputs]
         results = results[len(self._sides[0]) :]
         rest = [self._indices, self._actions]

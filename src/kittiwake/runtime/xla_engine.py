@@ -37,7 +37,13 @@ class XlaEngine:
 
 
 class XlaStep:
-    """Step of a fleet that is compiled by XLA when it is first used."""
+    """Step of a fleet that is compiled by XLA when it is first used.
+
+    Attributes:
+        code_bytes: None, since XLA does not give the size of its code.
+    """
+
+    code_bytes: int | None = None
 
     def __init__(self, step: StepExample) -> None:
         self._example = step
