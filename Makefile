@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 WORKERS = $(or $(JOBS),$(shell scripts/workers))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all release coverage check docs bench bench-compare lock clean
+.PHONY: help demo test test-all release coverage check docs bench bench-compare bench-history lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -44,6 +44,9 @@ docs: $(VENV)/.docs  ## Build the documentation into site/
 
 bench-compare: $(VENV)/.package  ## Measure the speed against another commit (BASE=COMMIT)
 	@$(BIN)/python benchmarks/compare_commits.py $(or $(BASE),HEAD~1) HEAD $(ARGS)
+
+bench-history: $(VENV)/.package  ## Record the speed of a release beside the machine's limit (RELEASE=0.2.0)
+	@$(BIN)/python benchmarks/record_history.py $(or $(RELEASE),$(error name the release: make bench-history RELEASE=0.2.0)) $(ARGS)
 
 bench: $(VENV)/.package  ## Measure the speed on this machine
 	@$(BIN)/kittiwake bench
