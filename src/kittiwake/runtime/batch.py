@@ -47,7 +47,7 @@ class Batch:
 
     @property
     def engine_reason(self) -> str:
-        """Why it is not the usual one; empty if it is, or was asked for."""
+        """Reason for another engine than the usual one; empty for none."""
         return self._worlds.engine.reason
 
     @property

@@ -36,7 +36,7 @@ class Worlds(Protocol):
 
     @property
     def engine(self) -> ChosenEngine:
-        """What compiles their steps."""
+        """Engine that compiles their steps, with the reason for it."""
         ...
 
     @property

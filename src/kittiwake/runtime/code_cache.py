@@ -16,7 +16,6 @@ from pathlib import Path
 
 import jax
 
-import kittiwake
 from kittiwake import simd
 
 # of all files, beyond which those that were not used for longest go
@@ -26,6 +25,8 @@ CHECKSUM_BYTES = hashlib.sha256().digest_size
 SUFFIX = ".code"
 # where the cache is; `off` for none
 FOLDER_VARIABLE = "KITTIWAKE_CODE_CACHE"
+# the package, whose sources decide what is traced
+SOURCES = Path(__file__).parents[1]
 # what programs are traced and compiled by
 LIBRARIES = ("jax", "jaxlib", "equinox", "numpy", "llvmlite")
 
@@ -108,9 +109,8 @@ def code_key(*parts: str) -> str:
 def _environment() -> str:
     """Return a description of the sources, of the libraries and of the processor."""
     digest = hashlib.sha256()
-    root = Path(kittiwake.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        digest.update(f"{path.relative_to(root)}\n".encode())
+    for path in sorted(SOURCES.rglob("*.py")):
+        digest.update(f"{path.relative_to(SOURCES)}\n".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     versions = [f"{name} {version(name)}" for name in LIBRARIES]
     return "\n".join((digest.hexdigest(), *versions, simd.target_description()))

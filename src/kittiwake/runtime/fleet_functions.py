@@ -59,7 +59,7 @@ class FleetFunctions:
     def __init__(self, fleet: Fleet, inputs: CommandInputs, engine: EngineName | None) -> None:
         """Prepare to trace; ``engine`` is None for the one that suits the fleet."""
         self.inputs = inputs
-        self.requested = engine
+        self.requested: EngineName | None = engine
         self._fleet, self._example = fleet, numbers_of(fleet)
         self._suits_simd = engine != "xla" and (
             engine is not None or len(fleet.names) <= MAX_SIMD_VEHICLES

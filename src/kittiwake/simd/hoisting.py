@@ -5,7 +5,7 @@ What a loop of calls computes anew each time, though its arguments stay the same
 
 from typing import NamedTuple
 
-from kittiwake.simd.flattening import Equation, FlatProgram, Operand, Variable, used
+from kittiwake.simd.flattening import Equation, FlatProgram, Variable, used
 from kittiwake.simd.moves import MOVE
 
 
@@ -42,10 +42,8 @@ def hoisted(program: FlatProgram, count: int) -> Hoisted:
         if not is_known or in_both:
             rest.append(equation)
     rest = [*used(rest, program.outputs)]
-    needed: dict[Operand, None] = dict.fromkeys(
-        operand for equation in rest for operand in equation.operands if operand in computed
-    )
-    needed |= dict.fromkeys(output for output in program.outputs if output in computed)
+    read = [*(operand for equation in rest for operand in equation.operands), *program.outputs]
+    needed = dict.fromkeys(one for one in read if isinstance(one, Variable) and one in computed)
     results = tuple(needed)
     constants = FlatProgram(program.inputs[:count], tuple(used(before, results)), results)
     return Hoisted(

@@ -137,7 +137,7 @@ def test_an_edited_source_has_another_key(monkeypatch, tmp_path):
     (sources / "physics").mkdir(parents=True)
     (sources / "__init__.py").touch()
     model = sources / "physics" / "model.py"
-    monkeypatch.setattr(code_cache.kittiwake, "__file__", str(sources / "__init__.py"))
+    monkeypatch.setattr(code_cache, "SOURCES", sources)
     found = set()
     for text in ("x = 1\n", "x = 2\n", "x = 1\n"):
         model.write_text(text)
