@@ -152,6 +152,7 @@ def test_narrow_tables_break_no_numbers_and_count_the_flights(many):
 
 def test_texts_of_a_picture_do_not_overlap(many):
     figure = draw_comparison(many)
+    figure.draw_without_rendering()
     drawn = figure.canvas.get_renderer()
     texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
     boxes = [(text.get_text(), text.get_window_extent(drawn)) for text in texts]
