@@ -235,8 +235,10 @@ class BoundTiles:
             raise ValueError(message)
         addresses = self._addresses + start * self._tile_steps
         # the results of a tile that were not written
-        after_tile = self._tile_steps.copy()
-        after_tile[self._counts[0] :] -= calls * self._call_steps
+        after_tile = self._tile_steps
+        if calls > 1:
+            after_tile = after_tile.copy()
+            after_tile[self._counts[0] :] -= calls * self._call_steps
         workspace = self._kernel.workspace()
         of_outputs = addresses.itemsize * self._counts[0]
         places = [addresses[0].ctypes.data, addresses[1].ctypes.data, after_tile.ctypes.data]
@@ -367,7 +369,11 @@ def _add_tiles(module: ir.Module, step: ir.Function) -> None:
     def table(number: int, side: ir.Value) -> ir.Value:
         return builder.select(side, tables[number + 2], tables[number])
 
-    others = builder.sub(returned, carried)
+    # with one call for each tile the second pair is not used, and no result moves on before it
+    several = builder.icmp_signed(">", calls, ir.Constant(INDEX, 1))
+    none = ir.Constant(INDEX, 0)
+    others = builder.select(several, builder.sub(returned, carried), none)
+    second = [builder.select(several, count_of, none) for count_of in (taken, returned)]
     with flushing_subnormals(emit), emit.loop(count):
         with emit.loop(calls) as number:
             side = builder.trunc(number, ir.IntType(1))
@@ -375,10 +381,13 @@ def _add_tiles(module: ir.Module, step: ir.Function) -> None:
             with emit.loop(others) as index:
                 for results in (tables[1], tables[3]):
                     move(results, of_calls, builder.add(carried, index))
-        for inputs, outputs in (tables[:2], tables[2:]):
-            with emit.loop(taken) as index:
+        for (inputs, outputs), lengths_of in (
+            (tables[:2], (taken, returned)),
+            (tables[2:], second),
+        ):
+            with emit.loop(lengths_of[0]) as index:
                 move(inputs, of_inputs, index)
-            with emit.loop(returned) as index:
+            with emit.loop(lengths_of[1]) as index:
                 move(outputs, of_outputs, index)
     emit.finish()
 
