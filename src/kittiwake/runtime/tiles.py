@@ -54,7 +54,7 @@ class Tiles:
 
     def by_world(self, buffer: np.ndarray) -> np.ndarray:
         """Return an array with the worlds as first axis, which is not part of the buffer."""
-        worlds = np.moveaxis(buffer, -1, 1)
+        worlds = buffer.transpose(0, buffer.ndim - 1, *range(1, buffer.ndim - 1))
         own = worlds.reshape(self.number * self.lanes, *buffer.shape[1:-1])[: self.count]
         return own.copy() if np.may_share_memory(own, buffer) else own
 

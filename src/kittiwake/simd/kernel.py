@@ -241,7 +241,8 @@ class BoundTiles:
             after_tile[self._counts[0] :] -= calls * self._call_steps
         workspace = self._kernel.workspace()
         of_outputs = addresses.itemsize * self._counts[0]
-        places = [addresses[0].ctypes.data, addresses[1].ctypes.data, after_tile.ctypes.data]
+        first = addresses.ctypes.data
+        places = [first, first + addresses.nbytes // 2, after_tile.ctypes.data]
         tables = [place + offset for place in places for offset in (0, of_outputs)]
         self._call(
             *tables,
