@@ -9,10 +9,8 @@ velocities first and the configuration with the new velocities: Hairer, Lubich, 
 "Geometric Numerical Integration", section I.1.
 """
 
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import equinox as eqx
@@ -117,7 +115,7 @@ def _advance(start: Q, weights: tuple[float, ...], slopes: list[Q], dt_s: Real) 
 
     def advance(x: Real, *rates: Real) -> Real:
         # without the zero that ``sum`` begins with
-        slope = reduce(operator.add, map(operator.mul, rates, factors))
-        return x + slope * dt_s
+        first, *others = (rate * f for rate, f in zip(rates, factors, strict=True))
+        return x + sum(others, start=first) * dt_s
 
     return jax.tree.map(advance, start, *(slope for _, slope in used))

@@ -197,7 +197,7 @@ def _from_host_words(
     return words.view(_widened(shape.dtype)).astype(shape.dtype).reshape(shape.shape)
 
 
-def key_words(keys: Array) -> UInt32[np.ndarray, "... 2"]:
+def key_words(keys: Array | np.ndarray) -> UInt32[np.ndarray, "... 2"]:
     """Return the words of keys, outside of a compiled function."""
     return np.asarray(jax.random.key_data(keys))
 
