@@ -1,11 +1,14 @@
-"""Nearest neighbors of each of many points, by a grid of cells.
+"""Nearest neighbors of each of many points.
 
-Points are sorted by the cell that they lie in; the side of a cell is the search radius. The
-neighbors of a point then lie in nine ranges of the sorted list, one for each column of three cells,
-and a loop examines a few points of each range at a time. If cells contain a bounded number of
-points, the cost is proportional to the number of points. The result is exact in any case.
+Up to a thousand points all pairs are examined, but for points that have nothing near, as counts of
+the points in cells tell. More points are sorted by the cell that they lie in; the side of a cell is
+the search radius. The neighbors of a point then lie in nine ranges of the sorted list, one for each
+column of three cells, and a loop examines a few points of each range at a time. If cells contain a
+bounded number of points, the cost is proportional to the number of points. The result is exact in
+any case.
 """
 
+from itertools import product
 from math import isinf
 from typing import NamedTuple
 
@@ -23,8 +26,14 @@ CELLS = 1 << 10
 FARTHEST = 2.0**30
 # points of each range examined per iteration: the fastest of 1, 2, 4, 8 and 16 in all uses
 TOGETHER = 4
-# up to this number of points all pairs are examined, which compiles and runs faster
-FEW = 64
+# up to this number of points all pairs are examined, which compiles and runs faster: of 1,000 in a
+# flock in a fifth of the time of cells
+MAX_ALL_PAIRS = 1024
+# up to this number of points these are examined at once, and else point by point, as the distances
+# of one point fit the nearest memory
+MAX_AT_ONCE = 64
+# number of counts by which points without neighbors are found
+COUNTED_CELLS = 1 << 16
 
 
 class NearestNeighbors(NamedTuple):
@@ -57,7 +66,7 @@ def nearest(
     points = jax.lax.stop_gradient(jnp.where(present[:, None], points_m, 0.0))
     size = len(points)
     unlimited = isinstance(within_m, float) and isinf(within_m)
-    search = _all_pairs if unlimited or size <= max(FEW, most) else _by_cells
+    search = _all_pairs if unlimited or size <= max(MAX_ALL_PAIRS, most) else _by_cells
     square_m2, indices, count = search(points, present, within_m, min(most, size))
     found = jnp.isfinite(square_m2)
     return NearestNeighbors(jnp.where(found, indices, _count_to(size)[:, None]), found, count)
@@ -70,9 +79,62 @@ _Found = tuple[Float[Array, "points most"], Int[Array, "points most"], Int[Array
 def _all_pairs(
     points: Float[Array, "points 3"], present: Bool[Array, " points"], within_m: Real, most: int
 ) -> _Found:
-    every = jnp.broadcast_to(_count_to(len(points)), (len(points), len(points)))
-    square_m2 = _squares_m2(points, present, within_m, every, present[None, :])
-    return *_best(square_m2, every, most), _counted(square_m2)
+    numbers, coordinates = _count_to(len(points)), tuple(points.T)
+
+    def search(own: Int[Array, ""]) -> tuple[Array, Array, Array]:
+        x, y, z = (along - along[own] for along in coordinates)
+        square_m2 = x * x + y * y + z * z
+        counts = present & present[own] & (numbers != own) & (square_m2 < jnp.square(within_m))
+        square_m2 = jnp.where(counts, square_m2, jnp.inf).astype(jnp.float32)
+        negative, indices = jax.lax.top_k(-square_m2, most)
+        return -negative, indices.astype(jnp.int32), _counted(square_m2)
+
+    if len(points) <= MAX_AT_ONCE:
+        return jax.vmap(search)(numbers)
+    alone = (
+        jnp.full(most, jnp.inf, jnp.float32),
+        jnp.zeros(most, jnp.int32),
+        jnp.zeros((), jnp.int32),
+    )
+    crowded = _crowded(points, present, within_m)
+    return jax.lax.map(
+        lambda own: jax.lax.cond(crowded[own], search, lambda _: alone, own), numbers
+    )
+
+
+def _crowded(
+    points: Float[Array, "points 3"], present: Bool[Array, " points"], within_m: Real
+) -> Bool[Array, " points"]:
+    """Return False for points without another one within a radius; for a few of them True.
+
+    The cells are twice as wide as the radius, so that what is near a point lies in at most eight.
+    Their counts are kept by the remainders of their indices.
+    """
+    finite = jnp.where(present[:, None], points, 0.0)
+    radius_m = 1.001 * within_m + 8.0 * jnp.finfo(points.dtype).eps * jnp.max(jnp.abs(finite))
+
+    def cells(places_m: Float[Array, "points 3"]) -> Int[Array, "points 3"]:
+        bounded = jnp.clip(places_m / (2.0 * radius_m), -FARTHEST, FARTHEST)
+        return jnp.floor(bounded).astype(jnp.int32)
+
+    counts = jnp.zeros(COUNTED_CELLS, jnp.int32)
+    counts = counts.at[_remainder(*cells(finite).T)].add(present.astype(jnp.int32))
+    low, high = cells(finite - radius_m).T, cells(finite + radius_m).T
+    total = jnp.zeros(len(points), jnp.int32)
+    for upper in product((False, True), repeat=3):
+        cell = [above if up else below for up, below, above in zip(upper, low, high, strict=True)]
+        # else it is that of a corner before
+        is_new = jnp.ones(len(points), bool)
+        for up, below, above in zip(upper, low, high, strict=True):
+            is_new = is_new & (below != above) if up else is_new
+        total = total + jnp.where(is_new, counts[_remainder(*cell)], 0)
+    return total > 1
+
+
+def _remainder(x: Array, y: Array, z: Array) -> Array:
+    """Return a number below ``COUNTED_CELLS`` for a cell (Teschner et al. 2003, section 4)."""
+    mixed = (x * 73856093) ^ (y * 19349663) ^ (z * 83492791)
+    return mixed & (COUNTED_CELLS - 1)
 
 
 def _by_cells(
@@ -136,8 +198,8 @@ def _best(
     return -negative, jnp.take_along_axis(indices, places, axis=1).astype(jnp.int32)
 
 
-def _counted(square_m2: Float[Array, "points others"]) -> Int[Array, " points"]:
-    return jnp.sum(jnp.isfinite(square_m2), axis=1, dtype=jnp.int32)
+def _counted(square_m2: Float[Array, "*points others"]) -> Int[Array, "*points"]:
+    return jnp.sum(jnp.isfinite(square_m2), axis=-1, dtype=jnp.int32)
 
 
 def _count_to(number: int) -> Int[Array, " number"]:

@@ -26,6 +26,8 @@ from kittiwake.analysis.table import (
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.vehicle_step import NON_FINITE
 
+COUNTERS = (STATUS, LEGS, PHASE, FINISHED, LANDINGS, FAULTS, EMPTY)
+
 
 class EarlyEnd(NamedTuple):
     """Status and reason of a flight that ends before its last tick."""
@@ -57,6 +59,9 @@ class EventDetector:
     continued: frozenset[str] = frozenset()
     events: list[Event] = field(default_factory=list)
     _last: dict[tuple[str, str], int] = field(default_factory=dict)
+    # by vehicle, the places of the columns that count, and their last values
+    _places: dict[str, list[int]] = field(default_factory=dict)
+    _counted: dict[str, Float64[np.ndarray, " columns"]] = field(default_factory=dict)
 
     def detect(
         self, block: RowBlock, violations: Callable[[], Violation]
@@ -69,6 +74,7 @@ class EventDetector:
         found = sorted(
             detected
             for name, values in block.items()
+            if self._has_changed(name, values)
             for detected in self._detect_in(name, Table(self.layout.columns[name], values), once)
         )
         ending = next((detected for detected in found if detected.ends is not None), None)
@@ -92,6 +98,7 @@ class EventDetector:
     def forget(self, vehicle: str) -> None:
         """Forget a vehicle that has been removed, so that no task of it is unfinished."""
         self._last = {key: count for key, count in self._last.items() if key[0] != vehicle}
+        self._counted.pop(vehicle, None)
 
     def memory(self) -> list[list[str | int]]:
         """Return the counts of the last row as plain data."""
@@ -101,6 +108,22 @@ class EventDetector:
         """Continue after the events of another detector, with its memory."""
         self._last = {(str(name), str(column)): int(count) for name, column, count in memory}
         self.events = [*events]
+
+    def _has_changed(self, name: str, values: Float64[np.ndarray, "rows columns"]) -> bool:
+        """Return False if no row of a vehicle can have an event."""
+        places = self._places.get(name)
+        if places is None:
+            columns = self.layout.columns[name]
+            valid = [f"sensor.{sensor}.valid" for sensor in self.layout.receivers[name]]
+            counts = [CONTACT, *COUNTERS, *valid]
+            places = [columns.index(column) for column in counts if column in columns]
+            self._places[name] = places
+        counts, before = values[:, places], self._counted.get(name)
+        self._counted[name] = counts[-1]
+        if before is None or (counts != before).any():
+            return True
+        # a vehicle on the ground may turn over
+        return CONTACT in self.layout.columns[name] and bool(before[0] > 0.0)
 
     def _detect_in(
         self, name: str, table: Table, violations: Callable[[], Violation]

@@ -39,8 +39,6 @@ from kittiwake.simd import UnsupportedError, unsupported
 # returns values to keep, from the snapshot of one vehicle
 Keep = Callable[[Snapshot], ArrayTree]
 
-# larger fleets are faster by XLA
-MAX_SIMD_VEHICLES = 16
 # structures whose functions are kept for later programs
 KEPT_STRUCTURES = 16
 
@@ -61,16 +59,13 @@ class FleetFunctions:
         self.inputs = inputs
         self.requested: EngineName | None = engine
         self._fleet, self._example = fleet, numbers_of(fleet)
-        self._suits_simd = engine != "xla" and (
-            engine is not None or len(fleet.names) <= MAX_SIMD_VEHICLES
-        )
-        self._trace_anew(maps_one=not self._suits_simd)
+        self._trace_anew(loops=engine != "xla")
         self.cache = ProgramCache(without_numbers(fleet), inputs.identity)
         self._compiled: dict[str, Callable[..., ArrayTree]] = {}
         self._compiled_steps: dict[str | Keep, CompiledStep] = {}
 
-    def _trace_anew(self, *, maps_one: bool) -> None:
-        groups = tuple(replace(group, maps_one=maps_one) for group in self._fleet.groups)
+    def _trace_anew(self, *, loops: bool) -> None:
+        groups = tuple(replace(group, loops=loops) for group in self._fleet.groups)
         self._template = FleetTemplate(replace(self._fleet, groups=groups))
         # traced once, for the shapes of the state and the layout of rows, and for compiling
         self._init = jax.jit(self.init_once)
@@ -85,13 +80,11 @@ class FleetFunctions:
         """
         if self.requested == "xla":
             return ChosenEngine(XlaEngine(), "")
-        if not self._suits_simd:
-            return ChosenEngine(XlaEngine(), f"it has more than {MAX_SIMD_VEHICLES} vehicles")
         reason = self.cache.data("missing", self._missing)
         if not reason:
             return ChosenEngine(SimdEngine(self.cache), "")
         require_not_requested(self.requested, "scenario", reason)
-        self._trace_anew(maps_one=True)
+        self._trace_anew(loops=False)
         return ChosenEngine(XlaEngine(), reason)
 
     def _missing(self) -> str:

@@ -1,9 +1,10 @@
 """Executors, which fly the blocks of a flight: a compiled program, alone or with commands."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from kittiwake.runtime.command_source import (
 )
 from kittiwake.runtime.commands import Commands
 from kittiwake.runtime.engine import ChosenEngine
-from kittiwake.runtime.program import NO_COMMANDS, Program, RunBlock
+from kittiwake.runtime.program import NO_COMMANDS, FlownBlock, Program, RunBlock
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.state_transfer import transfer_state
 from kittiwake.sim.fleet import Fleet
@@ -31,6 +32,8 @@ BLOCK_STEPS = 500
 # a loop of one step is no loop, and rounds differently
 SHORTEST_BLOCK = 2
 BLOCK_BYTES = 64 * 2**20
+# of so many vehicles the next block is flown while the rows of the last one are written
+AHEAD_VEHICLES = 64
 
 
 @runtime_checkable
@@ -76,6 +79,17 @@ class FlightExecutor(Protocol):
         """Return the first failure of a controller in plain Python in this flight."""
         ...
 
+    def end(self) -> None:
+        """Wait for what was begun and is not needed any more; its program can be used again."""
+        ...
+
+
+class _Ahead(NamedTuple):
+    """A block that is being flown, and the state with which it begins."""
+
+    state: FleetState
+    block: Future[FlownBlock]
+
 
 @dataclass
 class CompiledExecutor:
@@ -96,6 +110,9 @@ class CompiledExecutor:
     most_steps: int = BLOCK_STEPS
     _block: RunBlock = field(init=False)
     _accelerations: Accelerations = field(init=False)
+    _last_tick: int = field(default=-1, init=False)
+    _thread: ThreadPoolExecutor | None = field(default=None, init=False)
+    _ahead: "_Ahead | None" = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         if self.source is not None:
@@ -130,6 +147,8 @@ class CompiledExecutor:
                 # blocks of one length, with few steps beyond the end
                 length = ceil(steps / ceil(steps / length))
             self._block = self.program.compile_block(length)
+            if self.engine.engine.name == "simd" and len(self.program.vehicles) >= AHEAD_VEHICLES:
+                self._last_tick, self._thread = steps - 1, ThreadPoolExecutor(1)
         forget_failures(self.program.fleet)
         return self.program.start(seed)
 
@@ -154,8 +173,15 @@ class CompiledExecutor:
 
     def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
         """Fly the next block."""
-        with watched(self.program.fleet):
-            later, arrays, kept = self._block(state, self._commands(state, tick))
+        if self._ahead is not None and self._ahead.state is state:
+            later, arrays, kept = self._ahead.block.result()
+        else:
+            self.end()
+            with watched(self.program.fleet):
+                later, arrays, kept = self._block(state, self._commands(state, tick))
+        self._ahead = None
+        if self._thread is not None and tick + len(arrays[0]) <= self._last_tick:
+            self._ahead = _Ahead(later, self._thread.submit(self._block, later))
         # none is known after the first step alone
         if self.source is not None and tick + self.source.steps > 1:
             self._accelerations = self.program.each_vehicle(kept)
@@ -173,6 +199,12 @@ class CompiledExecutor:
     def failure(self) -> HostFailure | None:
         """Return the first failure of a controller in plain Python in this flight."""
         return first_failure(self.program.fleet)
+
+    def end(self) -> None:
+        """Wait for a block that was begun."""
+        if self._ahead is not None:
+            wait([self._ahead.block])
+            self._ahead = None
 
     def _commands(self, state: FleetState, tick: int) -> Commands:
         """Return the commands from now on."""

@@ -206,6 +206,9 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """Return the first failure of a controller in plain Python in this flight."""
         return first_failure(self._flown_program.fleet)
 
+    def end(self) -> None:
+        """Do nothing, since blocks are flown when they are due."""
+
     def capabilities(self, vehicle: str) -> Capabilities:
         """Return the command types and limits of a vehicle.
 

@@ -110,6 +110,7 @@ class Flight:
                     self.outcome.wall_s = time.perf_counter() - began
                     self.after_block(self)
         finally:
+            self.executor.end()
             self.outcome.wall_s = time.perf_counter() - began
         return self.outcome
 

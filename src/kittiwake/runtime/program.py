@@ -27,11 +27,10 @@ from kittiwake.sim.state import FleetState
 from kittiwake.sim.structure import Structure, numbers_of
 
 NO_COMMANDS: Commands = MappingProxyType({})
-# from a state and the commands of a block, the state after it, the rows of each group, and the
-# values kept of the last step of each group
-RunBlock: TypeAlias = Callable[
-    [FleetState, Commands], tuple[FleetState, list[np.ndarray], list[np.ndarray]]
-]
+# the state after a block, the rows of each group, and what is kept of the last step of each group
+FlownBlock: TypeAlias = tuple[FleetState, list[np.ndarray], list[np.ndarray]]
+# from a state, and optionally commands, to a block
+RunBlock: TypeAlias = Callable[..., FlownBlock]
 
 
 class Program:
@@ -113,8 +112,7 @@ class Program:
 
     def by_vehicle(self, times: np.ndarray, groups: list[np.ndarray]) -> RowBlock:
         """Return groups' rows by vehicle, with the time as first column."""
-        rows = self.each_vehicle([np.moveaxis(group, 1, 0) for group in groups])
-        return {name: np.column_stack([times, own]) for name, own in rows.items()}
+        return self.each_vehicle([_with_times(times, group) for group in groups])
 
     def each_vehicle(self, groups: list[np.ndarray]) -> dict[str, np.ndarray]:
         """Return the parts of groups' arrays, whose first axis is that of the vehicles."""
@@ -144,13 +142,21 @@ class Program:
 
     def _fly(
         self, step: CompiledStep, steps: int, state: FleetState, commands: Commands = NO_COMMANDS
-    ) -> tuple[FleetState, list[np.ndarray], list[np.ndarray]]:
+    ) -> FlownBlock:
         with self.precision_context():
             values = self.inputs.values(commands, self.vehicles)
             later, outputs = step.steps(self.numbers, values, state, steps)
-        recorded = [np.asarray(one, np.float64) for one in outputs]
+        recorded = [np.asarray(one) for one in outputs]
         count = len(self.fleet.groups)
-        return later, recorded[:count], [each[-1] for each in recorded[count:]]
+        return later, recorded[:count], [each[-1].astype(np.float64) for each in recorded[count:]]
+
+
+def _with_times(times: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return rows with the time as first column, vehicle by vehicle instead of time by time."""
+    steps, vehicles, columns = rows.shape
+    whole = np.empty((vehicles, steps, columns + 1))
+    whole[..., 0], whole[..., 1:] = times, np.moveaxis(rows, 1, 0)
+    return whole
 
 
 def _identity(fleet: Fleet) -> tuple[Structure, Hashable]:

@@ -90,10 +90,7 @@ class StepRecord:
             if record.tick > 0 and not self._ended:
                 record.note((name, REMOVED) for name in removed)
             return
-        groups = [
-            np.stack([np.asarray(own) for own in group]).astype(np.float64)
-            for group in zip(*rows, strict=True)
-        ]
+        groups = [np.stack([np.asarray(own) for own in group]) for group in zip(*rows, strict=True)]
         times = np.arange(record.tick, record.tick + len(rows)) / record.rate_hz
         block = self._program.by_vehicle(times, groups)
         kept, early_end = record.detect(block, self._violations)

@@ -41,10 +41,13 @@ class Thinning:
         if self.every == 1:
             return rows
         ticks = np.rint(rows[:, 0] * self.rate_hz).astype(np.int64)
-        kept = (ticks % self.every == 0) | np.isin(rows[:, 0], list(events_s))
+        kept = ticks % self.every == 0
+        if events_s:
+            kept |= np.isin(rows[:, 0], list(events_s))
         kept[-1] |= ended
         thinned = rows[kept]
-        thinned[:, self._fresh] = self._fresh_since_kept(rows[:, self._fresh] > 0.0, kept)
+        if self._fresh:
+            thinned[:, self._fresh] = self._fresh_since_kept(rows[:, self._fresh] > 0.0, kept)
         return thinned
 
     def memory(self) -> list[int]:

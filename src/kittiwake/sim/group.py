@@ -20,6 +20,9 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.interfaces.vehicle import AssembledVehicle
 
+# fewer vehicles are elements of arrays, also where others are passes of a loop
+MIN_LOOP = 16
+
 Slices = TypeVarTuple("Slices")
 Result = TypeVar("Result")
 
@@ -37,8 +40,8 @@ class Group(eqx.Module):
         vehicle: the parameters.
         name_hashes: hashes of the names.
         addition: name of the addition in flight with which they came; empty for those of the start.
-        maps_one: True to give one vehicle an axis of length one, as XLA compiles it to faster
-            code; without one it is traced in half the time.
+        loops: True for an engine that makes vectors of loops: one vehicle has no axis, and many are
+            the passes of one loop. XLA compiles an axis to faster code, even of length one.
     """
 
     names: tuple[str, ...] = eqx.field(static=True)
@@ -46,7 +49,7 @@ class Group(eqx.Module):
     vehicle: AssembledVehicle
     name_hashes: jax.Array
     addition: str = eqx.field(static=True, default="")
-    maps_one: bool = eqx.field(static=True, default=True)
+    loops: bool = eqx.field(static=True, default=False)
 
     def map(
         self, function: Callable[[AssembledVehicle, *Slices], Result], *over: *Slices
@@ -68,8 +71,11 @@ class Group(eqx.Module):
         # the barrier keeps the compiler from folding stacked numbers that happen to be equal
         varying = jax.lax.optimization_barrier(varying)
         # a mapped conditional computes both branches: the controller would be called at every step
-        if not self.vehicle.on_host and (self.maps_one or len(self.names) > 1):
-            return jax.vmap(one)(varying, *over)
+        if not self.vehicle.on_host:
+            if self.loops and len(self.names) >= MIN_LOOP:
+                return jax.lax.map(lambda own: one(own[0], *own[1]), (varying, over))
+            if not self.loops or len(self.names) > 1:
+                return jax.vmap(one)(varying, *over)
         result = one(_first(varying), *_first(over))
         return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], result)
 

@@ -1,5 +1,8 @@
 """Types of LLVM for the dtypes of arrays."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import llvmlite.ir as ir
 import numpy as np
 
@@ -35,3 +38,8 @@ def width_of(value: ir.Value) -> int:
 def bits_dtype(dtype: np.dtype) -> np.dtype:
     """Return the unsigned integer of the same size."""
     return np.dtype(f"u{dtype.itemsize}")
+
+
+def elements_per_register(dtypes: Iterable[Any]) -> int:
+    """Return the number of elements of a program's precision in a register of 64 bytes."""
+    return 8 if any(dtype == np.float64 for dtype in dtypes) else 16

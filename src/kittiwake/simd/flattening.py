@@ -33,6 +33,9 @@ IDENTITIES = {
     "random_clone",
     "stop_gradient",
 }
+# parameter of a loop: the number of passes that its body does at a time, which depend on each other
+# in nothing
+PASSES_AT_A_TIME = "passes_at_a_time"
 
 
 @dataclass(frozen=True, eq=False)

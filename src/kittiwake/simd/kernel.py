@@ -12,11 +12,12 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 
 from kittiwake.simd.code_generation import MachineCode, object_code
-from kittiwake.simd.data_types import BYTES, INDEX, stored_type
+from kittiwake.simd.data_types import BYTES, INDEX, elements_per_register, stored_type
 from kittiwake.simd.emitter import Emitter
-from kittiwake.simd.flattening import FlatProgram, Operand, Variable, flatten
+from kittiwake.simd.flattening import FlatProgram, Operand, Variable
 from kittiwake.simd.float_mode import flushing_subnormals
 from kittiwake.simd.hoisting import hoisted
+from kittiwake.simd.loops import flat_program
 from kittiwake.simd.moves import with_moves
 from kittiwake.simd.rules import ELEMENTWISE, RULES
 from kittiwake.simd.support import UnsupportedError, missing_rules
@@ -292,7 +293,7 @@ def compile_hoisted(closed: ClosedJaxpr, count: int) -> HoistedKernels:
 
 
 def _supported(closed: ClosedJaxpr) -> FlatProgram:
-    program = flatten(closed)
+    program = flat_program(closed)
     missing = missing_rules(program)
     if missing:
         raise UnsupportedError(missing)
@@ -312,7 +313,8 @@ def _module(program: FlatProgram) -> tuple[ir.Module, int]:
     """Return a module with the program as a function and a loop of it, and its workspace."""
     module = ir.Module("kernel")
     step = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTERS, POINTERS, BYTES]), "step")
-    emit = Emitter(module, step, _block(program))
+    forms = [*program.inputs, *map(_form, program.outputs)]
+    emit = Emitter(module, step, elements_per_register(one.dtype for one in forms))
     translator = Translator(emit, RULES, ELEMENTWISE)
     arguments: list[Value] = []
     for index, one in enumerate(program.inputs):
@@ -331,12 +333,6 @@ def _module(program: FlatProgram) -> tuple[ir.Module, int]:
     _add_call(module, step)
     _add_tiles(module, step)
     return module, emit.workspace.size
-
-
-def _block(program: FlatProgram) -> int:
-    """Return the number of elements of the program's precision in a register of 64 bytes."""
-    dtypes = {one.dtype for one in (*program.inputs, *map(_form, program.outputs))}
-    return 8 if np.dtype(np.float64) in dtypes else 16
 
 
 def _add_call(module: ir.Module, step: ir.Function) -> None:

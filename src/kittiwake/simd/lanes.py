@@ -391,10 +391,10 @@ def _all_laned(arrays: Sequence[AnyArray]) -> list[Laned]:
 
 def _length(jaxpr: Jaxpr) -> int:
     """Return the number of equations, those of inner programs included."""
-    return sum(1 + sum(map(_length, _inner_programs(one))) for one in jaxpr.eqns)
+    return sum(1 + sum(map(_length, inner_programs(one))) for one in jaxpr.eqns)
 
 
-def _inner_programs(equation: JaxEquation) -> Iterator[Jaxpr]:
+def inner_programs(equation: JaxEquation) -> Iterator[Jaxpr]:
     """Yield the programs among the parameters of an equation."""
     for value in equation.params.values():
         for one in value if isinstance(value, tuple) else (value,):

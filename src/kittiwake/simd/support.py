@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from jax.extend.core import ClosedJaxpr
 
-from kittiwake.simd.flattening import FlatProgram, flatten
+from kittiwake.simd.flattening import FlatProgram
+from kittiwake.simd.loops import flat_program
 from kittiwake.simd.moves import MOVES, OF_WORDS
 from kittiwake.simd.rules import RULES
 
@@ -43,4 +44,4 @@ def missing_rules(program: FlatProgram) -> list[Unsupported]:
 
 def unsupported(closed: ClosedJaxpr) -> list[Unsupported]:
     """Return the primitives of a program that have no rule, each place once."""
-    return missing_rules(flatten(closed))
+    return missing_rules(flat_program(closed))

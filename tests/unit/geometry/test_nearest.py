@@ -1,4 +1,4 @@
-"""Nearest neighbors by cells against SciPy's k-d tree."""
+"""Nearest neighbors by all pairs and by cells against SciPy's k-d tree."""
 
 import jax
 import jax.numpy as jnp
@@ -6,14 +6,22 @@ import numpy as np
 import pytest
 from scipy.spatial import KDTree
 
-from kittiwake.geometry.nearest import CELLS, FEW, nearest
+from kittiwake.geometry import nearest as module
+from kittiwake.geometry.nearest import CELLS, MAX_AT_ONCE, nearest
 
-compiled = jax.jit(nearest, static_argnums=(2, 3))
+MANY = MAX_AT_ONCE + 40
+
+
+@pytest.fixture(params=["pairs", "cells"], autouse=True)
+def search(request, monkeypatch):
+    if request.param == "cells":
+        monkeypatch.setattr(module, "MAX_ALL_PAIRS", MAX_AT_ONCE)
 
 
 def found(points, within_m, most, present=None, dtype=float):
     present = jnp.ones(len(points), bool) if present is None else jnp.asarray(present)
-    return compiled(jnp.asarray(points, dtype), present, within_m, most)
+    search = jax.jit(lambda points, present: nearest(points, present, within_m, most))
+    return search(jnp.asarray(points, dtype), present)
 
 
 def expected(points, within_m, most):
@@ -24,7 +32,7 @@ def expected(points, within_m, most):
 
 CLOUDS = {
     "even": lambda rng: rng.uniform(0.0, 30.0, (500, 3)),
-    "of few points": lambda rng: rng.uniform(0.0, 10.0, (FEW - 1, 3)),
+    "of few points": lambda rng: rng.uniform(0.0, 10.0, (MAX_AT_ONCE - 1, 3)),
     "clustered": lambda rng: np.concatenate(
         [rng.normal(place, 1.0, (150, 3)) for place in (0.0, 50.0, -80.0)]
     ),
@@ -57,7 +65,7 @@ def test_neighbors_equal_those_of_a_kd_tree(cloud, most):
     np.testing.assert_array_equal(near.neighbor_count, crowd)
 
 
-@pytest.mark.parametrize("size", [2, FEW, FEW + 40])
+@pytest.mark.parametrize("size", [2, MAX_AT_ONCE, MANY])
 def test_absent_points_have_no_neighbors_and_are_none(size):
     points = np.random.default_rng(1).uniform(0.0, 5.0, (size, 3))
     points[0] = np.nan
@@ -68,7 +76,7 @@ def test_absent_points_have_no_neighbors_and_are_none(size):
     assert int(near.neighbor_count[-1]) == size - 2
 
 
-@pytest.mark.parametrize("size", [FEW, FEW + 40])
+@pytest.mark.parametrize("size", [MAX_AT_ONCE, MANY])
 def test_coincident_points_are_found(size):
     near = found(np.zeros((size, 3)), 1.0, 2)
     assert bool(near.found.all())
@@ -77,13 +85,13 @@ def test_coincident_points_are_found(size):
 
 
 def test_without_a_radius_all_pairs_are_examined():
-    points = np.random.default_rng(2).uniform(-1e5, 1e5, (FEW + 40, 3))
+    points = np.random.default_rng(2).uniform(-1e5, 1e5, (MANY, 3))
     near = found(points, np.inf, 1)
     np.testing.assert_array_equal(near.indices[:, 0], KDTree(points).query(points, k=2)[1][:, 1])
 
 
 def test_mapped_search_equals_a_loop():
-    worlds = np.random.default_rng(4).uniform(0.0, 20.0, (3, FEW + 40, 3))
+    worlds = np.random.default_rng(4).uniform(0.0, 20.0, (3, MANY, 3))
     alone = [found(points, 4.0, 3).indices for points in worlds]
     together = jax.vmap(lambda p: found(p, 4.0, 3).indices)(jnp.asarray(worlds, float))
     np.testing.assert_array_equal(together, np.stack(alone))

@@ -7,7 +7,7 @@ import pytest
 from kittiwake.runtime.benchmark import CASES, GROUNDED, rollout
 
 STEPS = 3
-# a world of more than 16 is compiled by XLA, as a world of thousands
+# from 16 on vehicles share a loop, as thousands do
 MOST = 20
 # the others compile for longer
 QUICK = {

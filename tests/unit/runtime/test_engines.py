@@ -56,10 +56,20 @@ def test_the_summary_names_the_engine():
     assert "engine_reason" not in metrics
 
 
-def test_many_vehicles_fly_by_xla_and_the_summary_says_why():
-    metrics = kw.load("hover-pelican", {"vehicles.pelican.count": 17}).run(0.1).summary["metrics"]
-    assert metrics["engine"] == "xla"
-    assert metrics["engine_reason"] == "it has more than 16 vehicles"
+def many_pelicans(count, precision, engine=None):
+    given = {"vehicles.pelican.count": count, "lost_vehicle": "continue"}
+    return kw.load("hover-pelican", given, precision=precision, engine=engine).run(0.5)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)])
+def test_vehicles_that_share_a_loop_fly_alike_in_any_number_of_them(precision, tolerance):
+    by_simd, by_xla = (many_pelicans(37, precision, engine) for engine in (None, "xla"))
+    assert by_simd.summary["metrics"]["engine"] == "simd"
+    # 37 and 40 are several passes each, of which the last one begins elsewhere
+    more = numbers(many_pelicans(40, precision))
+    for vehicle, rows in numbers(by_simd).items():
+        np.testing.assert_allclose(rows, numbers(by_xla)[vehicle], rtol=tolerance, atol=tolerance)
+        np.testing.assert_array_equal(rows, more[vehicle])
 
 
 def test_an_unknown_engine_is_refused():

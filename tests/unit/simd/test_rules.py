@@ -265,6 +265,18 @@ def ordering() -> Iterator[tuple[str, Case]]:
         yield "sort", Case(lambda a: (jnp.sort(a), jnp.argsort(a), jnp.sort(a, 0)), [x])
         yield "sort-keys", Case(lambda a: lax.sort((a.round(), a, -a), num_keys=2), [x])
         yield "top_k", Case(lambda a: lax.top_k(a, 3), [x])
+        yield "top_k-all", Case(lambda a: lax.top_k(a, a.shape[-1]), [x])
+    many = numbers((3, 200), np.float32)
+    many[:, ::9], many[:, 4::17], many[:, ::31], many[:, ::59] = 0.0, -0.0, np.nan, -np.nan
+    yield "top_k-long", Case(lambda a: (lax.top_k(a, 12), lax.top_k(a.T, 2)), [many])
+    counts = np.arange(40, dtype=np.uint32) * np.uint32(0x51EB851F)
+    for dtype in (np.uint32, np.int32, np.int8, np.bool_):
+        own = counts.astype(dtype) if dtype != np.bool_ else counts % 3 == 0
+        yield f"top_k-{np.dtype(dtype)}", Case(lambda a: lax.top_k(a, 20), [own])
+    for length in (16, 17, 33, 700):
+        few = numbers((2, length), np.float32).round(1)
+        case = Case(lambda a: (jnp.argsort(a), lax.sort((a.round(), -a, a), num_keys=2)), [few])
+        yield f"sort-{length}", case
     yield "sort-integers", Case(jnp.sort, [numbers((30,), np.int32)])
     yield "sort-unsigned", Case(jnp.sort, [numbers((30,), np.uint32) - np.uint32(3)])
 

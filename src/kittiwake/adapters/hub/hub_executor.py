@@ -128,6 +128,10 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
         """Return the first failure of a controller in plain Python in this flight."""
         return self._compiled.failure()
 
+    def end(self) -> None:
+        """Wait for a block that was begun."""
+        self._compiled.end()
+
     def _build(self, notice: VehicleNotice) -> _Change | None:
         """Build a change beside the flight; None if it is not possible."""
         joined: dict[str, Member] = {}

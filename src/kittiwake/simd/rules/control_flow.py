@@ -6,7 +6,9 @@ import llvmlite.ir as ir
 import numpy as np
 
 from kittiwake.simd.data_types import scalar_type
-from kittiwake.simd.flattening import Equation, FlatProgram, Variable
+from kittiwake.simd.emitter import Emitter
+from kittiwake.simd.flattening import PASSES_AT_A_TIME, Equation, FlatProgram, Variable
+from kittiwake.simd.hoisting import hoisted
 from kittiwake.simd.rules.keys import as_pairs, from_pairs, without_words
 from kittiwake.simd.translator import Rule, Translator
 from kittiwake.simd.values import Known, Stored, Value
@@ -75,7 +77,11 @@ def _scan(translator: Translator, equation: Equation, operands: Sequence[Value])
         equation.results[:of_carry],
         operands[of_constants : of_constants + of_carry],
     )
-    parts = body.inputs[of_constants + of_carry :]
+    passes = params.get(PASSES_AT_A_TIME, 1)
+    if passes > 1:
+        before, body = hoisted(body, of_constants)
+        constants = [*translator.translate(before, constants), *constants]
+    parts = body.inputs[len(constants) + of_carry :]
     sources = [
         as_pairs(translator, value) if part.is_key else value
         for part, value in zip(parts, operands[of_constants + of_carry :], strict=True)
@@ -83,17 +89,21 @@ def _scan(translator: Translator, equation: Equation, operands: Sequence[Value])
     pointers = [translator.pointer(source) for source in sources]
     whole = equation.results[of_carry:]
     stacked = [translator.reserve(without_words(result)) for result in whole]
-    with emit.loop(length) as step:
-        index = emit.builder.sub(emit.index(length - 1), step) if params["reverse"] else step
+    with emit.loop(-(-length // passes)) as step:
+        if passes > 1:
+            # the last ones are done again together with those that are left over
+            index = _least(emit, emit.builder.mul(step, emit.index(passes)), length - passes)
+        else:
+            index = emit.builder.sub(emit.index(length - 1), step) if params["reverse"] else step
         slices = []
         for pointer, part in zip(pointers, parts, strict=True):
-            own = translator.loaded(_slice(translator, pointer, index, without_words(part)))
+            own = translator.loaded(_slice(translator, pointer, index, without_words(part), passes))
             slices.append(from_pairs(translator, own, part) if part.is_key else own)
         values = [*constants, *map(translator.loaded, carried), *slices]
         results = translator.translate(body, values)
         for place, value, one in zip(stacked, results[of_carry:], whole, strict=True):
             own = as_pairs(translator, value) if one.is_key else value
-            start = emit.builder.mul(index, emit.index(own.size))
+            start = emit.builder.mul(index, emit.index(own.size // passes))
             translator.write(own, place.pointer, start)
         _replace(translator, carried, results[:of_carry])
     found = [
@@ -103,10 +113,17 @@ def _scan(translator: Translator, equation: Equation, operands: Sequence[Value])
     return [*(translator.loaded(place) for place in carried), *found]
 
 
-def _slice(translator: Translator, pointer: ir.Value, index: ir.Value, part: Variable) -> Stored:
-    """Return a slice along the first axis of an array in memory."""
+def _least(emit: Emitter, value: ir.Value, most: int) -> ir.Value:
+    exceeds = emit.builder.icmp_signed(">", value, emit.index(most))
+    return emit.builder.select(exceeds, emit.index(most), value)
+
+
+def _slice(
+    translator: Translator, pointer: ir.Value, index: ir.Value, part: Variable, passes: int
+) -> Stored:
+    """Return the parts of some passes, along the first axis of an array in memory."""
     builder = translator.emit.builder
-    size = int(np.prod(part.shape))
+    size = int(np.prod(part.shape)) // passes
     start = builder.mul(index, translator.emit.index(size))
     return Stored(builder.gep(pointer, [start]), part.shape, part.dtype)
 

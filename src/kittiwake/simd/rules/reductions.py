@@ -55,9 +55,28 @@ def _reduction(name: str) -> Rule:
             return [reshaped(operand, result.shape)]
         combine = partial(OPERATIONS[name], translator.emit, operand.dtype)
         rows = with_axes_first(translator, operand, equation.params["axes"])
+        if rows.shape[1] == 1 and (name not in ("add", "mul") or operand.dtype.kind != "f"):
+            rows = _in_any_order(translator, rows, combine)
         return [reshaped(_combined(translator, rows, combine), result.shape)]
 
     return rule
+
+
+def _in_any_order(translator: Translator, rows: Value, combine: Callable[..., ir.Value]) -> Value:
+    """Return fewer rows of one element, whose combination is that of all rows in any order."""
+    block, count = translator.emit.block, rows.shape[0]
+    whole = count // block
+    if whole < 2:
+        return rows
+    many = Variable((whole, block), rows.dtype)
+    wide = translator.rearranged(np.arange(whole * block), many, rows)
+    left_over = Variable((count - whole * block, 1), rows.dtype)
+    parts = [
+        _combined(translator, wide, combine),
+        translator.rearranged(np.arange(whole * block, count), left_over, rows),
+    ]
+    together = Variable((block + left_over.shape[0], 1), rows.dtype)
+    return translator.rearranged(np.arange(together.shape[0]), together, *parts)
 
 
 def _neutral(name: str, dtype: np.dtype) -> float | int:
