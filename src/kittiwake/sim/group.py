@@ -68,12 +68,15 @@ class Group(eqx.Module):
             ]
             return function(jax.tree.unflatten(treedef, mine), *slices)
 
+        def one_pass(both: tuple[list[Array], tuple[*Slices]]) -> Result:
+            return one(both[0], *both[1])
+
         # the barrier keeps the compiler from folding stacked numbers that happen to be equal
         varying = jax.lax.optimization_barrier(varying)
         # a mapped conditional computes both branches: the controller would be called at every step
         if not self.vehicle.on_host:
             if self.loops and len(self.names) >= MIN_LOOP:
-                return jax.lax.map(lambda own: one(own[0], *own[1]), (varying, over))
+                return jax.lax.map(one_pass, (varying, over))
             if not self.loops or len(self.names) > 1:
                 return jax.vmap(one)(varying, *over)
         result = one(_first(varying), *_first(over))
