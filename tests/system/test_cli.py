@@ -1125,27 +1125,33 @@ def test_the_log_of_a_killed_run_can_be_plotted_and_exported(long_run, tmp_path)
 # randomization outside of tasks
 
 
-@pytest.mark.parametrize(
-    "command", [("check",), ("run",), ("compare", "--controllers", "qrsim-waypoint")]
-)
-def test_commands_without_episodes_warn_of_randomize(command, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    stop = Mock(side_effect=KittiwakeError("before the flight"))
-    monkeypatch.setattr("kittiwake.runtime.simulation.Simulation.flight", stop)
-    monkeypatch.setattr("kittiwake.runtime.comparison_flights.fly", stop)
-    name, *options = command
-    drawn = "randomize.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
-    answer = kittiwake_does(name, "goto-waypoint", *options, "--set", drawn)
-    assert "randomize: applies only to the episodes of a task" in answer.err
+def test_a_run_draws_from_its_seed_and_its_folder_holds_what_was_drawn(tmp_path):
+    turned = "randomize.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
+    options = ("hover-pelican", "--duration", 0.2, "--set", turned)
+    folders = [tmp_path / name for name in ("one", "other", "again")]
+    for folder, seed in zip(folders[:2], (1, 2), strict=True):
+        assert kittiwake_does("run", *options, "--seed", seed, "--out", folder).status == 0
+    resolved = folders[0] / "scenario.yaml"
+    assert kittiwake_does("run", resolved, "--out", folders[2]).status == 0
+    draws = [json.loads((folder / "summary.json").read_text()).get("drawn") for folder in folders]
+    (path, one), (_, other) = draws[0].popitem(), draws[1].popitem()
+    assert path == "vehicles.pelican.start.yaw_deg"
+    assert 0.0 < one < 360.0
+    assert one != other
+    assert draws[2] is None
+    data = yaml.safe_load(resolved.read_text())
+    assert data["vehicles"]["pelican"]["start"]["yaw_deg"] == one
+    assert "randomize" not in data
+    logs = [Log.read(folder).values("pelican") for folder in folders]
+    np.testing.assert_array_equal(logs[2], logs[0])
 
 
-@pytest.mark.parametrize("key", ["randomize", "curriculum"])
-def test_randomize_without_a_task_gives_a_warning(key):
-    drawn = f"{key}.vehicles.pelican.start.yaw_deg={{uniform: [0, 360]}}"
+def test_a_curriculum_without_a_task_gives_a_warning():
+    drawn = "curriculum.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
     start = "vehicles.pelican.start.yaw_deg=0"
     answer = kittiwake_does("check", "hover-pelican", "--set", start, "--set", drawn)
     assert answer.status == 0
-    assert f"{key}: applies only to the episodes of a task" in answer.err
+    assert "curriculum: applies only to the episodes of a task" in answer.err
     assert "this scenario has no task, so it has no effect" in answer.err
 
 

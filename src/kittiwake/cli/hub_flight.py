@@ -59,8 +59,10 @@ def fly_by_hub(
     from kittiwake.runtime.command_source import reports_of
     from kittiwake.runtime.recorded_flight import fly_into
     from kittiwake.runtime.simulation import Simulation
+    from kittiwake.scenario.randomization import drawn
 
     token = None if hub.token_file is None else read_token(hub.token_file)
+    scenario = drawn(scenario, scenario.seed)
     with ExitStack() as stack:
         if not _listens(hub):
             stack.enter_context(_start_hub(written, hub))

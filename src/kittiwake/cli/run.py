@@ -145,7 +145,7 @@ def run(
             page = PageOptions(port, host, token_file, browser=not no_browser, quiet=quiet)
             log = fly_live(loaded, ratio, page, folder, progress, joystick=joystick)
         else:
-            simulation = Simulation(loaded, engine=chosen)
+            simulation = Simulation(loaded, engine=chosen).drawn(loaded.seed)
             log = _flown(simulation, folder, every_s, progress)
         save_picture(log, folder)
     _show_result(log, folder, as_json=as_json, quiet=quiet)

@@ -10,6 +10,7 @@ from kittiwake.runtime.batch_engines import worlds_of
 from kittiwake.runtime.engine import EngineName
 from kittiwake.runtime.program import Program
 from kittiwake.sim.state import FleetState
+from kittiwake.sim.structure import Numbers
 
 
 class Batch:
@@ -21,8 +22,13 @@ class Batch:
         seeds: the seed of each world.
     """
 
-    def __init__(self, program: Program, seeds: Sequence[int]) -> None:
-        """Begin all worlds at the start of the scenario.
+    def __init__(self, program: Program, seeds: Sequence[int], numbers: Sequence[Numbers]) -> None:
+        """Begin all worlds at their start.
+
+        Args:
+            program: program of a fleet of their structure.
+            seeds: seed of each world.
+            numbers: numbers of each world, or those of all.
 
         Raises:
             ScenarioError: if a component in plain Python flies.
@@ -37,7 +43,7 @@ class Batch:
         self._program = program
         with program.precision_context():
             keys = seed_keys(self.seeds)
-            self._worlds = worlds_of(program.functions, [program.numbers], keys)
+            self._worlds = worlds_of(program.functions, numbers, keys)
         self._ticks = 0
 
     @property

@@ -61,6 +61,8 @@ class FlightResults:
             compile_s=outcome.compile_s,
             vehicles={name: _flown_vehicle(vehicle) for name, vehicle in flown.vehicles.items()},
         )
+        if flown.draws:
+            summary["drawn"] = flown.draws
         summarized = replace(log, summary=summary)
         summary["metrics"] |= survey_metrics(summarized, flown, flight.seed)
         summary["metrics"] |= flock_metrics(summarized, flown)

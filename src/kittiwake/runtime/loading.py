@@ -34,7 +34,7 @@ def load(
             the scenario.
 
     Warns:
-        UserWarning: if the scenario draws values for episodes of a task, which a flight ignores.
+        UserWarning: if the scenario has a curriculum, which counts only in episodes of a task.
 
     Raises:
         ScenarioError: one line for each mistake, with file and line.

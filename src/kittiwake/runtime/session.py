@@ -13,6 +13,7 @@ from kittiwake.runtime.program import Program
 from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.randomization import drawn
 from kittiwake.scenario.scenario import Scenario
 
 # polling interval of ``wait``
@@ -99,6 +100,7 @@ class Session:
 
     def _begin(self, scenario: Scenario, seed: int, former: Program | None = None) -> None:
         self.seed = seed
+        scenario = drawn(scenario, seed)
         self.simulation = Simulation(scenario)
         self.executor = LiveExecutor(
             scenario,

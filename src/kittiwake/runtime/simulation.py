@@ -49,7 +49,8 @@ from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.step_score import StepScore
 from kittiwake.runtime.stepper import RecordSettings, Stepper
 from kittiwake.scenario.definition import Vehicle
-from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.randomization import drawn, is_randomized, parts_of
+from kittiwake.scenario.scenario import RANDOMIZE, Scenario
 from kittiwake.scenario.scenario_html import scenario_html
 from kittiwake.scenario.tuning import with_gains
 from kittiwake.scenario.vehicle_changes import (
@@ -92,9 +93,13 @@ class Simulation:
     inside ``jax.jit``, ``vmap`` and ``grad``. Called outside of these they are compiled, and run in
     the simulation's precision whatever JAX's mode is.
 
+    A scenario with ``randomize`` draws its values anew for each seed. The pure functions fly the
+    scenario as it is written.
+
     Attributes:
         engine: what compiles ``run`` and ``step``; None for the one that suits the scenario.
-        flown: the scenario with the vehicles that have been removed in flight.
+        flown: the scenario that a loop of ``step`` flies: with the values that its seed draws, and
+            the vehicles that have been removed in flight.
     """
 
     @checked_arguments("Simulation", scenario=SCENARIO)
@@ -109,11 +114,14 @@ class Simulation:
             raise ValueError(message)
         self.precision: Precision = precision
         self.engine: EngineName | None = require_engine(engine)
+        parts_of(scenario, RANDOMIZE)
         self._set(scenario, self._fleet(scenario))
         self._stepper: Stepper | None = None
         self._score: StepScore | None = None
-        # with the vehicles that have been removed in flight
-        self.flown = scenario
+        # of a loop of ``step``: its seed, its scenario with drawn values, and the same with the
+        # vehicles that have been removed
+        self._seed = scenario.seed
+        self._stepped = self.flown = scenario
 
     @override
     def __repr__(self) -> str:
@@ -178,7 +186,24 @@ class Simulation:
             message = f"`count`: got {count}; must be at least 1"
             raise ValueError(message)
         first = self.scenario.seed if seed is None else seed
-        return Batch(self.program, range(first, first + count))
+        seeds = range(first, first + count)
+        if not is_randomized(self.scenario):
+            return Batch(self.program, seeds, [self.program.numbers])
+        programs = [self.drawn(own).program for own in seeds]
+        _require_one_structure(programs)
+        return Batch(programs[0], seeds, [program.numbers for program in programs])
+
+    def drawn(self, seed: int) -> "Simulation":
+        """Return the simulation with the values that a seed draws; itself without ``randomize``.
+
+        ``run``, ``reset`` and ``batch`` draw by themselves.
+
+        Raises:
+            ScenarioError: for values that cannot be drawn, or that cannot be flown.
+        """
+        if not is_randomized(self.scenario):
+            return self
+        return Simulation(drawn(self.scenario, seed), self.precision, self.engine)
 
     @checked_arguments(duration_s=SECONDS, out=FILE, progress=FUNCTION, checkpoint_every_s=SECONDS)
     def run(
@@ -214,6 +239,9 @@ class Simulation:
                 "seconds, with a folder `out`"
             )
             raise ScenarioError(message)
+        seed = self.scenario.seed if seed is None else seed
+        if (simulation := self.drawn(seed)) is not self:
+            return simulation.run(duration_s, seed, out, progress, checkpoint_every_s)
         flight = self.flight(duration_s, seed, checkpoint_every_s=checkpoint_every_s)
         if out is None:
             memory = Memory()
@@ -250,6 +278,8 @@ class Simulation:
         """
         unfinished = require_unfinished(Path(folder))
         seed, duration_s = unfinished.seed, unfinished.duration_s
+        if (simulation := self.drawn(seed)) is not self:
+            return simulation.resume(folder, progress, checkpoint_every_s)
         require_scenario(Path(folder), portable(self.scenario, seed, duration_s))
         with run_folder(Path(folder), self.scenario) as run:
             given_s = unfinished.every_s if checkpoint_every_s is None else checkpoint_every_s
@@ -272,7 +302,8 @@ class Simulation:
     ) -> Flight:
         """Return a flight ready to be flown into a sink, by its own executor unless one is given.
 
-        Blocks of its own executor are not longer than the time between checkpoints.
+        It flies the scenario as it is written; ``drawn`` returns that of a seed. Blocks of its own
+        executor are not longer than the time between checkpoints.
 
         Raises:
             ScenarioError: if the flight would have no step, or its log would be too large.
@@ -317,13 +348,15 @@ class Simulation:
                 controller that the vehicle does not have.
         """
         scenario = with_gains(self.scenario, vehicle, controller, gains)
+        stepped = drawn(scenario, self._seed)
         fleet = with_hosts_of(self._fleet(scenario), self.fleet)
         if self._stepper is not None:
-            self._stepper.set_parameters(fleet, scenario.vehicles)
-        flown = with_vehicles_of(scenario, self.flown)
+            own = fleet if stepped is scenario else self._fleet(stepped)
+            self._stepper.set_parameters(own, stepped.vehicles)
+        flown = with_vehicles_of(stepped, self.flown)
         self._set(scenario, fleet)
         self._score = None
-        self.flown = flown
+        self._stepped, self.flown = stepped, flown
 
     @checked_arguments(name=VEHICLE_NAME, vehicle=VEHICLE)
     def add_vehicle(self, name: str, vehicle: Vehicle | Mapping[str, Any]) -> Observations:
@@ -349,7 +382,7 @@ class Simulation:
         stepper = self._running_stepper()
         require_new_name(self.flown, name)
         scenario = with_vehicle(self.scenario, name, vehicle)
-        flown = with_vehicles_of(scenario, self.flown)
+        flown = with_vehicles_of(drawn(scenario, self._seed), self.flown)
         added = {key: own for key, own in scenario.vehicles.items() if key not in self.names}
         require_room(scenario.world, added, stepper.positions())
         self._change_vehicles(scenario, flown)
@@ -381,10 +414,11 @@ class Simulation:
         return self.observe()
 
     def _change_vehicles(self, scenario: Scenario, flown: Scenario) -> None:
-        fleet = self._fleet(scenario)
-        self._running_stepper().change_vehicles(with_new_hosts(fleet), scenario.vehicles)
+        fleet, stepped = self._fleet(scenario), drawn(scenario, self._seed)
+        own = fleet if stepped is scenario else self._fleet(stepped)
+        self._running_stepper().change_vehicles(with_new_hosts(own), stepped.vehicles)
         self._set(scenario, fleet)
-        self.flown = flown
+        self._stepped, self.flown = stepped, flown
 
     @checked_arguments()
     def reset(self, seed: int | None = None, *, record: bool = True) -> Observations:
@@ -394,17 +428,21 @@ class Simulation:
             seed: seed of all random streams; the scenario's by default.
             record: False to keep no rows for ``log``, which saves memory in long loops.
         """
-        if self._stepper is None:
-            # apart from the pure functions, whose flight may be another one
-            fleet = with_new_hosts(self.fleet)
-            self._stepper = Stepper(fleet, self.scenario.vehicles, self.engine)
-        recording = self._recording(record=record)
-        self.flown = self.scenario
         seed = self.scenario.seed if seed is None else seed
+        stepped = drawn(self.scenario, seed)
+        fleet = self.fleet if stepped is self.scenario else self._fleet(stepped)
+        if self._stepper is None or stepped is not self.scenario:
+            # apart from the pure functions, whose flight may be another one
+            self._stepper = Stepper(with_new_hosts(fleet), stepped.vehicles, self.engine)
+        recording = self._recording(record=record)
+        self._seed, self._stepped, self.flown = seed, stepped, stepped
         self._stepper.reset(seed, recording)
         # without the commander of a task nothing is scored
-        is_scored = record and self.program.fleet.commander is not None
-        self._score = StepScore(self.program.fleet, self.scenario, seed) if is_scored else None
+        self._score = None
+        if record and self.program.fleet.commander is not None:
+            scored = self.program.fleet
+            scored = scored if stepped is self.scenario else self._fleet(stepped, scored=True)
+            self._score = StepScore(scored, stepped, seed)
         return self.observe()
 
     def observe(self) -> Observations:
@@ -439,7 +477,7 @@ class Simulation:
         flight, memory = self._running_stepper().flown()
         if self._score is not None:
             flight = replace(flight, state=self._score.state())
-        return self.finished_log(flight, memory)
+        return FlightResults(self._stepped, self.flown, self.precision).log(flight, memory)
 
     @checked_arguments(path=FILE)
     def save(self, path: str | PathLike[str]) -> None:
@@ -466,7 +504,7 @@ class Simulation:
         """
         self._score = None
         self._running_stepper().restore(Path(path), self._recording(record=True))
-        self.flown = self.scenario
+        self.flown = self._stepped
         return self.observe()
 
     @property
@@ -502,7 +540,7 @@ class Simulation:
             CommandError: if there is no such vehicle, or if it would be lost there.
             ScenarioError: if there is no such key, or its value is not allowed.
         """
-        self._running_stepper().place(self.scenario, vehicle, motion)
+        self._running_stepper().place(self._stepped, vehicle, motion)
         self._score = None
 
     def step(self, commands: Commands | None = None) -> Observations:
@@ -575,3 +613,17 @@ class Simulation:
             self.reset()
         assert self._stepper is not None
         return self._stepper
+
+
+def _require_one_structure(programs: Sequence[Program]) -> None:
+    """Check that the fleets of a batch differ in their numbers alone.
+
+    Raises:
+        ScenarioError: if they do not.
+    """
+    if any(not programs[0].fits(program.fleet) for program in programs[1:]):
+        message = (
+            "randomize: its values change more than numbers, such as components or whether a "
+            "number is zero; such worlds cannot fly in one batch, but one after another"
+        )
+        raise ScenarioError(message)

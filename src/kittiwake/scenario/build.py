@@ -153,6 +153,7 @@ class _Builder:
             joystick=joystick,
             ros=ros,
             policy=policy,
+            draws={},
         )
 
     def _check_size(self, schema: ScenarioSchema) -> None:

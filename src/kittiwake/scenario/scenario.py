@@ -39,10 +39,11 @@ from kittiwake.world.world import WorldModel
 if TYPE_CHECKING:
     from kittiwake.scenario.load import AllowedCode
 
-# the keys of values that are drawn for each episode of a task: from the full range, in both
-# spellings, and by difficulty
+# the keys of values that are drawn: for each flight and episode from the full range, in both
+# spellings, and for each episode of a task by difficulty
 CURRICULUM = "curriculum"
-RANDOMIZED = ("randomize", "randomise", CURRICULUM)
+RANDOMIZE = ("randomize", "randomise")
+RANDOMIZED = (*RANDOMIZE, CURRICULUM)
 # the place of values that Python code gives, in messages
 IN_PYTHON = "kittiwake.Scenario"
 
@@ -65,6 +66,7 @@ class Scenario:
             other files.
         notes: warnings that were found while it was built.
         added: entries of vehicles that were added in flight.
+        draws: the values that the seed of a flight has drawn, by path.
     """
 
     document: Document
@@ -88,6 +90,7 @@ class Scenario:
     inlined: dict[KeyPath, dict[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    draws: dict[str, Any] = field(default_factory=dict)
 
     @checked_arguments(
         "Scenario",
@@ -253,16 +256,15 @@ class Scenario:
         return [*found, *self.unused_randomization()]
 
     def unused_randomization(self) -> list[str]:
-        """Return warnings about randomized values, which affect only episodes of a task."""
-        data = self.document.data
+        """Return a warning about values of a curriculum, which episodes of a task alone draw."""
+        if not self.document.data.get(CURRICULUM):
+            return []
         consequence = "a flight uses the values in the rest of the scenario"
-        if data.get("task") is None:
+        if self.document.data.get("task") is None:
             consequence = "this scenario has no task, so it has no effect"
         return [
-            f"{key}: applies only to the episodes of a task (kw.make, Gymnasium, PettingZoo); "
-            + consequence
-            for key in RANDOMIZED
-            if data.get(key)
+            f"{CURRICULUM}: applies only to the episodes of a task (kw.make, Gymnasium, "
+            f"PettingZoo); {consequence}"
         ]
 
     def _names_controllers(self, vehicle: str) -> bool:

@@ -7,9 +7,8 @@ builds with random values show that this does not hold, as for gains that depend
 ``VARIANTS`` builds are kept and an episode takes one of them.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,11 +20,21 @@ from kittiwake.core.keys import fold_in_name, fold_in_names, seed_key
 from kittiwake.core.streams import Stream, draw_stream
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
+from kittiwake.scenario.distributions import uniforms
 from kittiwake.scenario.document import apply_overrides, written
-from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
-from kittiwake.scenario.scenario import CURRICULUM, RANDOMIZED, Scenario
+from kittiwake.scenario.problems import Plain, ProblemList
+from kittiwake.scenario.randomization import (
+    ALWAYS,
+    NOT_PHYSICAL,
+    Part,
+    by_path,
+    items_of,
+    parts_of,
+    randomized_paths,
+    refusal,
+)
+from kittiwake.scenario.scenario import CURRICULUM, Scenario
 from kittiwake.sim.fleet import Fleet
-from kittiwake.tasks.distributions import Distribution, distributions, uniforms
 from kittiwake.tasks.task import Value
 
 # number of builds that are kept for leaves that are not linear
@@ -33,33 +42,8 @@ VARIANTS = 64
 # number of random builds that must agree with the linear model
 TRIALS = 3
 TOLERANCE = 1e-7
-ALWAYS = "randomize"
-# sections that may be randomized; all else, such as task parameters, is equal in all episodes
-PHYSICAL = ("world", "vehicles")
-NOT_PHYSICAL = "has no effect on the world or the vehicles; only their numbers can be drawn"
 # part of a vehicle that matters only at the beginning of a flight
 START = "start"
-
-
-class Part(NamedTuple):
-    """Randomized number: the value at a path, or a component of the vector there.
-
-    Attributes:
-        path: path of the value in the scenario.
-        place: index of the component; None for a number.
-        distribution: distribution of the number.
-        nominal: value in the scenario for the curriculum; None for full variation.
-    """
-
-    path: str
-    place: int | None
-    distribution: Distribution
-    nominal: float | None
-
-    def draw(self, unit: Real, difficulty: Real) -> Real:
-        """Return the value in an episode for a uniform random number from 0 to 1."""
-        value = self.distribution.quantile(unit)
-        return value if self.nominal is None else self.nominal + difficulty * (value - self.nominal)
 
 
 @dataclass(frozen=True)
@@ -89,7 +73,7 @@ class Randomization:
         Raises:
             ScenarioError: for values that cannot be drawn, with file and line.
         """
-        parts = _parts(scenario)
+        parts = parts_of(scenario)
         if not parts:
             return cls()
         return _found(scenario, parts)
@@ -142,114 +126,6 @@ def _replaced(fleet: Fleet, places: Sequence[int], values: Sequence[Array]) -> F
     return jax.tree.unflatten(structure, leaves)
 
 
-def _parts(scenario: Scenario) -> list[Part]:
-    problems = ProblemList(scenario.document.where)
-    parts: list[Part] = []
-    for key in RANDOMIZED:
-        for keys, entry in _flattened(scenario.document.data.get(key) or {}):
-            path, place_in_file = ".".join(keys), (key, *keys)
-            try:
-                found, is_vector = distributions(entry)
-                nominal: Sequence[float | None] = [None] * len(found)
-                if key == CURRICULUM:
-                    nominal = _nominal(scenario, path, len(found), is_vector=is_vector)
-            except (ValueError, ScenarioError) as error:
-                problems.add(place_in_file, str(error))
-                continue
-            if path.partition(".")[0] not in PHYSICAL:
-                problems.add(place_in_file, f"{NOT_PHYSICAL}; remove it")
-                continue
-            again = next((part.path for part in parts if _overlap(part.path, path)), None)
-            if again is not None:
-                message = f"is drawn twice, also as {again}; remove one of them"
-                problems.add(place_in_file, message)
-            parts += [
-                Part(path, place if is_vector else None, one, own)
-                for place, (one, own) in enumerate(zip(found, nominal, strict=True))
-            ]
-    if problems.lines:
-        _note_refusals(scenario, parts, problems)
-    problems.raise_if_any()
-    return parts
-
-
-def _note_refusals(scenario: Scenario, parts: Sequence[Part], problems: ProblemList) -> None:
-    """Note the paths with values that the scenario does not accept."""
-    middles: dict[str, Plain] = {}
-    for part in parts:
-        middle = part.distribution.at(0.5)
-        if part.place is None:
-            middles[part.path] = middle
-        else:
-            middles.setdefault(part.path, []).append(middle)
-    for place_in_file, path in _paths(scenario):
-        if path in middles and (reason := _refusal(scenario, path, middles[path])):
-            problems.add(place_in_file, reason)
-
-
-def _paths(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the keys in the file and the path in the scenario of each randomized value."""
-    for key in RANDOMIZED:
-        for keys, _ in _flattened(scenario.document.data.get(key) or {}):
-            yield (key, *keys), ".".join(keys)
-
-
-def _overlap(path: str, other: str) -> bool:
-    """Return True if one path equals the other, or is a part of it."""
-    return f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}.")
-
-
-def _flattened(entry: Plain, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Plain]]:
-    """Yield the keys, which may contain dots, with the distributions under them."""
-    if not isinstance(entry, Mapping) or (keys and _is_distribution(entry)):
-        yield keys, entry
-        return
-    for key, value in entry.items():
-        yield from _flattened(value, (*keys, str(key)))
-
-
-def _is_distribution(entry: Mapping[str, Plain]) -> bool:
-    """Return True if an entry has the form of a distribution, valid or not."""
-    return len(entry) == 1 and isinstance(next(iter(entry.values())), list)
-
-
-def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> list[float]:
-    """Return the numbers of the scenario at a path that is drawn."""
-    here: Plain = scenario.document.data
-    for segment in path.split("."):
-        if isinstance(here, list) and segment.isdigit() and int(segment) < len(here):
-            here = here[int(segment)]
-        else:
-            here = here.get(segment) if isinstance(here, Mapping) else None
-    given = here if isinstance(here, list) else [here]
-    if (
-        isinstance(here, list) != is_vector
-        or len(given) != count
-        or not all(map(_is_number, given))
-    ):
-        expected = f"a vector of {count} numbers" if is_vector else "a number"
-        reason = (
-            _refusal(scenario, path, [0.0] * count if is_vector else 0.0) if here is None else ""
-        )
-        message = reason or f"the scenario has no value there; write {expected} at '{path}' first"
-        raise ScenarioError(message)
-    return [float(number) for number in given]
-
-
-def _is_number(value: Plain) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _refusal(scenario: Scenario, path: str, value: Plain) -> str:
-    """Return the reason why a scenario does not accept a value; empty if it does."""
-    item = f"{path}={written(value)}"
-    try:
-        build(apply_overrides(scenario.document, [item]), scenario.folder)
-    except KittiwakeError as error:
-        return str(error).replace(f"--set {item}: ", "")
-    return ""
-
-
 class _Builds:
     """Builds of a scenario's fleet with other values."""
 
@@ -263,15 +139,10 @@ class _Builds:
         Raises:
             ScenarioError: if it cannot be built, or has another structure.
         """
-        given: dict[str, Plain] = {}
-        for part, value in zip(self._parts, values, strict=True):
-            if part.place is None:
-                given[part.path] = value
-            else:
-                given.setdefault(part.path, []).append(value)
-        items = [f"{path}={written(value)}" for path, value in given.items()]
+        given = by_path(self._parts, values)
         try:
-            changed = build(apply_overrides(self._scenario.document, items), self._scenario.folder)
+            document = apply_overrides(self._scenario.document, items_of(given))
+            changed = build(document, self._scenario.folder)
         except KittiwakeError as error:
             self._blame(given)
             message = f"{ALWAYS}: a value that can be drawn is invalid: {error}"
@@ -279,7 +150,7 @@ class _Builds:
         fleet = changed.fleet()
         if _frame(fleet) != self._frame:
             document = self._scenario.document
-            places = [where for where, path in _paths(self._scenario) if path in given]
+            places = [where for where, path in randomized_paths(self._scenario) if path in given]
             message = (
                 f"{document.where(places[0])}: {', '.join(given)} changes more than numbers, such "
                 "as components, rates or states; these are equal in all episodes"
@@ -291,8 +162,8 @@ class _Builds:
         """Raise an error that lists each value that is invalid even alone, with its line."""
         document = self._scenario.document
         problems = ProblemList(document.where)
-        for place_in_file, path in _paths(self._scenario):
-            if reason := _refusal(self._scenario, path, given[path]):
+        for place_in_file, path in randomized_paths(self._scenario):
+            if reason := refusal(self._scenario, path, given[path]):
                 message = f"{written(given[path])}, which can be drawn, is invalid: {reason}"
                 problems.add(place_in_file, message)
         problems.raise_if_any()

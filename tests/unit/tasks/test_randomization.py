@@ -7,6 +7,8 @@ import pytest
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.randomization import drawn, parts_of
+from kittiwake.scenario.scenario import RANDOMIZE
 from kittiwake.tasks.randomization import VARIANTS
 
 SCENARIO = """
@@ -222,13 +224,10 @@ def test_errors_name_file_and_line(text, line, expected, tmp_path):
         kw.make(written(tmp_path, SCENARIO + text))
 
 
-def test_flights_warn_that_randomization_has_no_effect(tmp_path):
+def test_flights_warn_that_a_curriculum_has_no_effect(tmp_path):
     path = written(tmp_path, SCENARIO + DRAWN)
     warnings = load_scenario(str(path)).warnings()
-    assert [line.partition(" only to ")[0] for line in warnings] == [
-        "randomize: applies",
-        "curriculum: applies",
-    ]
+    assert [line.partition(" only to ")[0] for line in warnings] == ["curriculum: applies"]
     with pytest.warns(UserWarning, match="applies only to the episodes of a task"):
         kw.load(path)
     plain = SCENARIO + "randomize: {}\n"
@@ -244,4 +243,5 @@ def test_british_spelling_draws_the_same(env, tmp_path):
         written(tmp_path, SCENARIO + DRAWN.replace("randomize", "randomise")), precision="float64"
     )
     assert american.randomization.parts == env.randomization.parts
-    assert load_scenario(str(tmp_path / "drawn.yaml")).warnings()[0].startswith("randomise: ")
+    scenario = load_scenario(str(tmp_path / "drawn.yaml"))
+    assert drawn(scenario, 1).draws.keys() == {part.path for part in parts_of(scenario, RANDOMIZE)}

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
+from scipy.special import erfinv
 
 from kittiwake.core.errors import did_you_mean
 from kittiwake.geometry.scalar import Real
@@ -15,6 +16,8 @@ from kittiwake.scenario.problems import Plain
 
 # truncation of normal distributions, so that no draw is beyond the values that were tried
 DEVIATIONS = 4.0
+# share of a normal distribution within these
+WITHIN_DEVIATIONS = erf(DEVIATIONS / sqrt(2.0))
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,13 @@ class Distribution:
     def quantile(self, unit: Real) -> Real:
         """Return the value below which a share ``unit`` of all draws lies."""
         return _QUANTILES[self.name](self.numbers, unit)
+
+    def drawn(self, unit: float) -> float:
+        """Return the same as ``quantile`` as a Python number, without JAX."""
+        if self.name != "normal":
+            return self.at(unit)
+        mean, deviation = self.numbers
+        return mean + deviation * sqrt(2.0) * float(erfinv((2.0 * unit - 1.0) * WITHIN_DEVIATIONS))
 
 
 def uniforms(keys: Key[Array, " keys"]) -> Float[Array, " keys"]:
@@ -120,7 +130,7 @@ def _log_uniform(numbers: tuple[float, ...], unit: Real) -> Real:
 def _normal(numbers: tuple[float, ...], unit: Real) -> Real:
     mean, deviation = numbers
     inside = 2.0 * unit - 1.0
-    return mean + deviation * sqrt(2.0) * jax.lax.erf_inv(inside * erf(DEVIATIONS / sqrt(2.0)))
+    return mean + deviation * sqrt(2.0) * jax.lax.erf_inv(inside * WITHIN_DEVIATIONS)
 
 
 def _choice(numbers: tuple[float, ...], unit: Real) -> Real:

@@ -1,0 +1,207 @@
+"""Randomized values of a scenario: their distributions, and the draws of a flight.
+
+``randomize`` gives a distribution for any of a scenario's numbers. A flight draws them from its
+seed, each from a stream of its own that is named after its path, so that another randomized number
+changes no other draw. The scenario is then built with the drawn values. Environments draw them anew
+for each episode (``tasks.randomization``).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import NamedTuple
+
+from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.streams import draw_stream
+from kittiwake.geometry.scalar import Real
+from kittiwake.scenario.build import build
+from kittiwake.scenario.distributions import Distribution, distributions
+from kittiwake.scenario.document import apply_overrides, written
+from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
+from kittiwake.scenario.scenario import CURRICULUM, RANDOMIZE, RANDOMIZED, Scenario
+
+ALWAYS = RANDOMIZE[0]
+# sections that may be randomized; all else, such as task parameters, is equal in all episodes
+PHYSICAL = ("world", "vehicles")
+NOT_PHYSICAL = "has no effect on the world or the vehicles; only their numbers can be drawn"
+
+
+class Part(NamedTuple):
+    """Randomized number: the value at a path, or a component of the vector there.
+
+    Attributes:
+        path: path of the value in the scenario.
+        place: index of the component; None for a number.
+        distribution: distribution of the number.
+        nominal: value in the scenario for the curriculum; None for full variation.
+    """
+
+    path: str
+    place: int | None
+    distribution: Distribution
+    nominal: float | None
+
+    def draw(self, unit: Real, difficulty: Real) -> Real:
+        """Return the value in an episode for a uniform random number from 0 to 1."""
+        value = self.distribution.quantile(unit)
+        return value if self.nominal is None else self.nominal + difficulty * (value - self.nominal)
+
+
+def is_randomized(scenario: Scenario) -> bool:
+    """Return True if flights of a scenario draw values."""
+    return any(scenario.document.data.get(key) for key in RANDOMIZE)
+
+
+def drawn(scenario: Scenario, seed: int) -> Scenario:
+    """Return the scenario of a flight, with the values that its seed draws under ``randomize``.
+
+    They stand in its document in place of the distributions, and in ``draws``.
+
+    Raises:
+        ScenarioError: for values that cannot be drawn, with file and line.
+    """
+    if not is_randomized(scenario):
+        return scenario
+    parts = parts_of(scenario, RANDOMIZE)
+    values = [part.distribution.drawn(_unit(seed, part)) for part in parts]
+    draws = by_path(parts, values)
+    data = {key: value for key, value in scenario.document.data.items() if key not in RANDOMIZE}
+    document = replace(scenario.document, data=data)
+    try:
+        built = build(apply_overrides(document, items_of(draws)), scenario.folder)
+    except KittiwakeError as error:
+        given = ", ".join(f"{path} = {written(value)}" for path, value in draws.items())
+        message = f"{ALWAYS}: seed {seed} draws {given}, which cannot be flown: {error}"
+        raise ScenarioError(message) from None
+    return built.with_parts(added=scenario.added, draws=draws)
+
+
+def by_path(parts: Sequence[Part], values: Sequence[float]) -> dict[str, Plain]:
+    """Return numbers of parts as the scenario's values, by path."""
+    found: dict[str, Plain] = {}
+    for part, value in zip(parts, values, strict=True):
+        if part.place is None:
+            found[part.path] = value
+        else:
+            found.setdefault(part.path, []).append(value)
+    return found
+
+
+def items_of(values: Mapping[str, Plain]) -> list[str]:
+    """Return values by path as overrides."""
+    return [f"{path}={written(value)}" for path, value in values.items()]
+
+
+def _unit(seed: int, part: Part) -> float:
+    """Return the uniform number from 0 to 1 that a seed gives a part."""
+    stream = f"{seed}.{draw_stream(part.path, part.place)}"
+    digest = blake2b(stream.encode(), digest_size=8).digest()
+    # as many bits as a number in double precision has
+    return (int.from_bytes(digest, "little") >> 11) * 2.0**-53
+
+
+def parts_of(scenario: Scenario, keys: Sequence[str] = RANDOMIZED) -> list[Part]:
+    """Return the numbers that a scenario draws, as written under some of its keys.
+
+    Raises:
+        ScenarioError: for values that cannot be drawn, with file and line.
+    """
+    problems = ProblemList(scenario.document.where)
+    parts: list[Part] = []
+    for key in keys:
+        for names, entry in _flattened(scenario.document.data.get(key) or {}):
+            path, place_in_file = ".".join(names), (key, *names)
+            try:
+                found, is_vector = distributions(entry)
+                nominal: Sequence[float | None] = [None] * len(found)
+                if key == CURRICULUM:
+                    nominal = _nominal(scenario, path, len(found), is_vector=is_vector)
+            except (ValueError, ScenarioError) as error:
+                problems.add(place_in_file, str(error))
+                continue
+            if path.partition(".")[0] not in PHYSICAL:
+                problems.add(place_in_file, f"{NOT_PHYSICAL}; remove it")
+                continue
+            again = next((part.path for part in parts if _overlap(part.path, path)), None)
+            if again is not None:
+                message = f"is drawn twice, also as {again}; remove one of them"
+                problems.add(place_in_file, message)
+            parts += [
+                Part(path, place if is_vector else None, one, own)
+                for place, (one, own) in enumerate(zip(found, nominal, strict=True))
+            ]
+    if problems.lines:
+        _note_refusals(scenario, parts, problems)
+    problems.raise_if_any()
+    return parts
+
+
+def _note_refusals(scenario: Scenario, parts: Sequence[Part], problems: ProblemList) -> None:
+    """Note the paths with values that the scenario does not accept."""
+    middles = by_path(parts, [part.distribution.at(0.5) for part in parts])
+    for place_in_file, path in randomized_paths(scenario):
+        if path in middles and (reason := refusal(scenario, path, middles[path])):
+            problems.add(place_in_file, reason)
+
+
+def randomized_paths(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the keys in the file and the path in the scenario of each randomized value."""
+    for key in RANDOMIZED:
+        for keys, _ in _flattened(scenario.document.data.get(key) or {}):
+            yield (key, *keys), ".".join(keys)
+
+
+def _overlap(path: str, other: str) -> bool:
+    """Return True if one path equals the other, or is a part of it."""
+    return f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}.")
+
+
+def _flattened(entry: Plain, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Plain]]:
+    """Yield the keys, which may contain dots, with the distributions under them."""
+    if not isinstance(entry, Mapping) or (keys and _is_distribution(entry)):
+        yield keys, entry
+        return
+    for key, value in entry.items():
+        yield from _flattened(value, (*keys, str(key)))
+
+
+def _is_distribution(entry: Mapping[str, Plain]) -> bool:
+    """Return True if an entry has the form of a distribution, valid or not."""
+    return len(entry) == 1 and isinstance(next(iter(entry.values())), list)
+
+
+def _nominal(scenario: Scenario, path: str, count: int, *, is_vector: bool) -> list[float]:
+    """Return the numbers of the scenario at a path that is drawn."""
+    here: Plain = scenario.document.data
+    for segment in path.split("."):
+        if isinstance(here, list) and segment.isdigit() and int(segment) < len(here):
+            here = here[int(segment)]
+        else:
+            here = here.get(segment) if isinstance(here, Mapping) else None
+    given = here if isinstance(here, list) else [here]
+    if (
+        isinstance(here, list) != is_vector
+        or len(given) != count
+        or not all(map(_is_number, given))
+    ):
+        expected = f"a vector of {count} numbers" if is_vector else "a number"
+        reason = (
+            refusal(scenario, path, [0.0] * count if is_vector else 0.0) if here is None else ""
+        )
+        message = reason or f"the scenario has no value there; write {expected} at '{path}' first"
+        raise ScenarioError(message)
+    return [float(number) for number in given]
+
+
+def _is_number(value: Plain) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def refusal(scenario: Scenario, path: str, value: Plain) -> str:
+    """Return the reason why a scenario does not accept a value; empty if it does."""
+    item = f"{path}={written(value)}"
+    try:
+        build(apply_overrides(scenario.document, [item]), scenario.folder)
+    except KittiwakeError as error:
+        return str(error).replace(f"--set {item}: ", "")
+    return ""
