@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from kittiwake.runtime.loading import resume as resume
     from kittiwake.runtime.observation import Observation as Observation
     from kittiwake.runtime.simulation import Simulation as Simulation
+    from kittiwake.runtime.sweeps.sweep import resume_sweep as resume_sweep
+    from kittiwake.runtime.sweeps.sweep import sweep as sweep
     from kittiwake.scenario.definition import Vehicle as Vehicle
     from kittiwake.scenario.definition import World as World
     from kittiwake.scenario.scenario import Scenario as Scenario
@@ -126,7 +128,9 @@ _MODULES = {
     "make": "kittiwake.tasks.make",
     "register_envs": "kittiwake.adapters.registration",
     "resume": "kittiwake.runtime.loading",
+    "resume_sweep": "kittiwake.runtime.sweeps.sweep",
     "seed_key": "kittiwake.core.keys",
+    "sweep": "kittiwake.runtime.sweeps.sweep",
     "trim": "kittiwake.analysis.trim",
 }
 
@@ -187,7 +191,6 @@ __all__ = [
     "ThrustRates",
     "ThrustTorque",
     "Trim",
-    "Vec3",
     "VectorEnv",
     "Vehicle",
     "VelocityHeightYaw",
@@ -211,9 +214,11 @@ __all__ = [
     "physics",
     "register_envs",
     "resume",
+    "resume_sweep",
     "seed_key",
     "sensors",
     "swarm",
+    "sweep",
     "tasks",
     "trim",
     "vehicles",

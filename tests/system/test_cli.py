@@ -25,7 +25,6 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.output_file import WRITTEN_FILE
 from kittiwake.cli import bench
 from kittiwake.cli.list import REGISTRIES
-from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.benchmark import CASES
 from kittiwake.scenario import library
 
@@ -1120,6 +1119,63 @@ def test_the_log_of_a_killed_run_can_be_plotted_and_exported(long_run, tmp_path)
         "run", folder / "scenario.yaml", "--duration", 2, "--out", tmp_path / "again", "--quiet"
     )
     assert again.status == 0
+
+
+# sweeps
+
+
+SWEEP = ("sweep", "hover-pelican", "--set", "time.duration_s=0.2", "--seeds", 3)
+VARIED = ("--vary", "vehicles.pelican.start.yaw_deg=0,90")
+
+
+def test_a_sweep_prints_rates_and_runs_to_fly_again(tmp_path):
+    folder = tmp_path / "s"
+    answer = kittiwake_does(*SWEEP, *VARIED, "--out", folder)
+    assert answer.status == 0
+    assert "6 of 6 runs succeeded: 100.0%" in answer.out
+    assert f"kittiwake run {folder} --run" in answer.out
+    assert (folder / "sweep.png").read_bytes().startswith(PNG)
+    (folder / "sweep.png").unlink()
+    assert kittiwake_does("plot", folder).status == 0
+    assert (folder / "sweep.png").exists()
+    again = kittiwake_does("run", folder, "--run", 4, "--out", tmp_path / "again", "--json")
+    assert json.loads(again.out)["seed"] == 1
+    resumed = kittiwake_does("sweep", "--resume", folder, "--json")
+    figures = json.loads(resumed.out)
+    assert (figures["successes"], figures["runs"], figures["failures"]) == (6, 6, {})
+    assert set(figures["worst"]) <= {*range(6)}
+
+
+def test_a_sweep_without_success_exits_with_its_status(tmp_path):
+    limit = ("--success", "pelican.distance_m >= 1e6")
+    answer = kittiwake_does(*SWEEP, *VARIED, *limit, "--out", tmp_path / "s")
+    assert answer.status == 1
+    assert "6 x completed, but not pelican.distance_m >= 1e6" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--vary", "vehicles.pelican.start.yaw_dg=0,90"), "yaw_dg"),
+        (("--vary", "vehicles.pelican.start.yaw_deg"), "write a key and its values"),
+        (("--runs", 4), "give one of both"),
+        (("--resume", "."), "not allowed with --resume"),
+    ],
+)
+def test_wrong_options_of_a_sweep_are_refused(options, message, tmp_path):
+    answer = kittiwake_does(*SWEEP, *options, "--out", tmp_path / "s")
+    assert (answer.status, answer.out) == (2, "")
+    assert message in answer.err
+    assert not (tmp_path / "s" / "sweep.json").exists()
+
+
+def test_a_run_that_a_sweep_lacks_is_refused(tmp_path):
+    assert kittiwake_does(*SWEEP, "--out", tmp_path / "s", "--quiet").status == 0
+    answer = kittiwake_does("run", tmp_path / "s", "--run", 3)
+    assert (answer.status, answer.out) == (2, "")
+    assert "there is no run 3; the sweep has those from 0 to 2" in answer.err
+    answer = kittiwake_does("run", tmp_path, "--run", 0)
+    assert "holds no sweep" in answer.err
 
 
 # randomization outside of tasks

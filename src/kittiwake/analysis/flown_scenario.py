@@ -1,6 +1,7 @@
 """Scenario as it is flown, in its portable form."""
 
 import copy
+from functools import partial
 from pathlib import Path
 
 from kittiwake.analysis.portable_scenario import PortableScenario
@@ -31,7 +32,7 @@ def portable(scenario: Scenario, seed: int, duration_s: float) -> PortableScenar
         entry = _entry(data, path)
         del entry[path[-1]]
         entry |= values
-    return PortableScenario(dump_document(data), data_files(scenario))
+    return PortableScenario(partial(dump_document, data), data_files(scenario))
 
 
 def data_files(scenario: Scenario) -> dict[str, Path]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -241,7 +242,7 @@ def _portable(folder: Path) -> PortableScenario | None:
     names = files_beside(folder / LOG_FILE) or {}
     files = {name: folder / name for name in names if name != SCENARIO_FILE}
     return PortableScenario(
-        path.read_text(encoding="utf-8"),
+        partial(str, path.read_text(encoding="utf-8")),
         {name: file for name, file in files.items() if file.is_file()},
     )
 

@@ -1,18 +1,24 @@
 """Portable form of a scenario: a text and the files beside it, as a run folder holds them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PortableScenario:
     """A scenario that needs nothing outside one folder.
 
     Attributes:
-        text: the scenario as YAML.
+        write: returns the scenario as YAML; called once, if the text is needed.
         files: its data files, by the names that the text gives them.
     """
 
-    text: str
+    write: Callable[[], str]
     files: Mapping[str, Path]
+
+    @cached_property
+    def text(self) -> str:
+        """The scenario as YAML."""
+        return self.write()

@@ -19,6 +19,7 @@ from kittiwake.cli.plot import plot
 from kittiwake.cli.run import run
 from kittiwake.cli.schema import schema
 from kittiwake.cli.serve import serve
+from kittiwake.cli.sweep import sweep
 from kittiwake.cli.view import view
 from kittiwake.core.errors import KittiwakeError
 
@@ -49,7 +50,7 @@ def options(
     del version
 
 
-COMMANDS = (run, list_, check, new, schema, compare, plot, export, view, bench, serve, hub)
+COMMANDS = (run, list_, check, new, schema, compare, sweep, plot, export, view, bench, serve, hub)
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
 

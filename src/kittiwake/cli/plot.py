@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 
 from kittiwake.cli.film import FilmOptions, film_into, still_into
-from kittiwake.cli.options import warn_of_early_end
+from kittiwake.cli.options import refuse, warn_of_early_end
 from kittiwake.core.errors import ScenarioError, did_you_mean
 
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ class PictureForm(TypedDict):
 
 SCENE = "Films and pictures of the scene"
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that 'kittiwake run' wrote.")]
+Folder = Annotated[
+    Path,
+    typer.Argument(metavar="DIR", help="A folder that 'kittiwake run' or 'kittiwake sweep' wrote."),
+]
 Second = Annotated[
     Path | None,
     typer.Argument(
@@ -113,10 +116,18 @@ def plot(
     pages of the sensors beside their error-free readings; with --sensor, only these pages. With
     --only or a second run, only the overview is drawn. With --film only a film of the flight,
     film.mp4 or film.gif, and with --still only a picture of the scene; neither needs a screen.
+    Of a sweep the page is drawn, sweep.png, also while it is flown.
     """
+    from kittiwake.runtime.sweeps.plan import is_sweep
+
     options = FilmOptions(file_format, width, speed, begin, until, follow)
     if not film:
         options.check_without_film(still=still is not None)
+    if is_sweep(folder):
+        given = {"--sensor": sensor, "--only": only, "DIR2": second, "--film": film}
+        refuse({**given, "--still": still}, "a sweep")
+        _draw_sweep(folder, _form(file_format, style))
+        return
     if not film and still is None:
         names = None if only is None else [name.strip() for name in only.split(",")]
         _draw_pages(folder, second, sensor or [], names, _form(file_format, style))
@@ -130,6 +141,14 @@ def plot(
         film_into(folder, options)
     if still is not None:
         still_into(folder, still, options)
+
+
+def _draw_sweep(folder: Path, form: PictureForm) -> None:
+    """Draw the page of a sweep."""
+    from kittiwake.analysis.plots.sweep import save_picture
+    from kittiwake.runtime.sweeps.sweep import results_of
+
+    save_picture(results_of(folder), **form)
 
 
 def _form(file_format: str | None, style: str) -> PictureForm:

@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kittiwake.analysis.log import Log
+    from kittiwake.core.precision import Precision
     from kittiwake.runtime.loop import Flight, Follow
     from kittiwake.runtime.simulation import Simulation
+    from kittiwake.scenario.scenario import Scenario as LoadedScenario
 
 
 MAX_SEED = 2**63 - 1
@@ -64,6 +66,15 @@ Resume = Annotated[
         help="Continue the run in this folder from its last checkpoint, to the same bits.",
     ),
 ]
+RunNumber = Annotated[
+    int | None,
+    typer.Option(
+        "--run",
+        metavar="N",
+        min=0,
+        help="Fly a run of the sweep in the folder SCENARIO again, with log and picture.",
+    ),
+]
 
 
 def run(
@@ -88,12 +99,14 @@ def run(
     checkpoint_every: CheckpointEvery = None,
     resume: Resume = None,
     engine: EngineOption = None,
+    number: RunNumber = None,
 ) -> None:
     """Fly a scenario and write its log, summary and picture into a folder.
 
     An earlier run in the folder is replaced: its log, pictures and exports are removed. With --live
     the flight runs in real time, and a page shows it and accepts commands. With --resume DIR, and
-    without SCENARIO, the run in DIR is continued from its last checkpoint.
+    without SCENARIO, the run in DIR is continued from its last checkpoint. With --run N, SCENARIO
+    is the folder of a sweep, of which that run is flown again to the same bits.
     """
     from kittiwake.analysis.run_folder import holds_run, run_folder, save_picture
     from kittiwake.runtime.engine import require_engine
@@ -107,17 +120,20 @@ def run(
         changed = {"SCENARIO": scenario, "--set": overrides, "--duration": duration, "--seed": seed}
         live = {"--live": is_live, "--speed": speed, "--port": port, "--token-file": token_file}
         live |= {"--host": host != LOOPBACK, "--no-browser": no_browser}
-        changed |= {"--out": out, "--engine": engine}
+        changed |= {"--out": out, "--engine": engine, "--run": number}
         refuse({**changed, **live, "--joystick": joystick}, "--resume")
-        with show_progress(shown=not (as_json or quiet)) as progress, report_if_stopped(resume):
-            log = _resumed(resume, every_s, allow_code, progress)
-        _show_result(log, resume, as_json=as_json, quiet=quiet)
+        _resume(resume, every_s, allow_code, as_json=as_json, quiet=quiet)
         return
     if scenario is None:
         message = "missing; give a library name, or the path of a YAML file"
         raise typer.BadParameter(message, param_hint="'SCENARIO'")
     items = [*(overrides or []), *as_overrides(duration, seed)]
-    loaded = load_scenario(scenario, items, logged=True, allow_code=allow_code)
+    precision: Precision = "float64"
+    if number is None:
+        loaded = load_scenario(scenario, items, logged=True, allow_code=allow_code)
+    else:
+        refuse({"--set": items, "--live": is_live}, "--run")
+        loaded, precision = _of_sweep(Path(scenario), number, allow_code)
     loaded.check_flight()
     check_task(loaded)
     chosen = require_engine(engine)
@@ -145,10 +161,38 @@ def run(
             page = PageOptions(port, host, token_file, browser=not no_browser, quiet=quiet)
             log = fly_live(loaded, ratio, page, folder, progress, joystick=joystick)
         else:
-            simulation = Simulation(loaded, engine=chosen).drawn(loaded.seed)
+            simulation = Simulation(loaded, precision, chosen).drawn(loaded.seed)
             log = _flown(simulation, folder, every_s, progress)
         save_picture(log, folder)
     _show_result(log, folder, as_json=as_json, quiet=quiet)
+
+
+def _resume(
+    folder: Path,
+    every_s: float | None,
+    allow_code: list[Path] | None,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Continue the run in a folder to its end, and show its result."""
+    with show_progress(shown=not (as_json or quiet)) as progress, report_if_stopped(folder):
+        log = _resumed(folder, every_s, allow_code, progress)
+    _show_result(log, folder, as_json=as_json, quiet=quiet)
+
+
+def _of_sweep(
+    folder: Path, number: int, allow_code: list[Path] | None
+) -> "tuple[LoadedScenario, Precision]":
+    """Return the scenario of a run of a sweep, with its seed, and the precision of its flight."""
+    from kittiwake.runtime.sweeps.plan import SweepPlan, simulation_of
+    from kittiwake.scenario.own_components.code_files import allowed_paths
+
+    plan = SweepPlan.read(folder)
+    planned = plan.run(number)
+    code = tuple(str(path.absolute()) for path in allowed_paths(allow_code))
+    simulation = simulation_of(folder, plan, planned, code)
+    return simulation.scenario.with_parts(seed=planned.seed), plan.precision
 
 
 def _flown(

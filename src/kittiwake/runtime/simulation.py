@@ -595,7 +595,8 @@ class Simulation:
     def _set(self, scenario: Scenario, fleet: Fleet) -> None:
         self.scenario, self.fleet = scenario, fleet
         # the program of ``run`` scores a task, which is too slow for ``step``
-        scored = self._fleet(scenario, scored=True)
+        has_task = scenario.document.data.get("task") is not None
+        scored = self._fleet(scenario, scored=True) if has_task else with_new_hosts(fleet)
         self.program = Program(scored, scenario.vehicles, engine=self.engine)
         self._functions = PureFunctions(fleet)
 

@@ -73,7 +73,7 @@ def drawn(scenario: Scenario, seed: int) -> Scenario:
         given = ", ".join(f"{path} = {written(value)}" for path, value in draws.items())
         message = f"{ALWAYS}: seed {seed} draws {given}, which cannot be flown: {error}"
         raise ScenarioError(message) from None
-    return built.with_parts(added=scenario.added, draws=draws)
+    return built.with_parts(added=scenario.added, seed=scenario.seed, draws=draws)
 
 
 def by_path(parts: Sequence[Part], values: Sequence[float]) -> dict[str, Plain]:

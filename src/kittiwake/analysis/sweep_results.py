@@ -1,0 +1,183 @@
+"""Results of a sweep: a table with a row for each run, and what follows from it."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool
+from scipy.stats import binomtest
+from typing_extensions import override
+
+from kittiwake.core.errors import LogError, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas
+
+    from kittiwake.analysis.plots.style import PageFigure
+
+COMPLETED = "completed"
+CONFIDENCE = 0.95
+# sections of a scenario whose numbers can be drawn
+PHYSICAL = ("world.", "vehicles.")
+NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
+COMPARISONS = {
+    ">=": lambda one, other: one >= other,
+    "<=": lambda one, other: one <= other,
+    "==": lambda one, other: one == other,
+    ">": lambda one, other: one > other,
+    "<": lambda one, other: one < other,
+}
+
+
+class Rate(NamedTuple):
+    """Share of runs, with the ends of its interval of 95 % confidence."""
+
+    successes: int
+    runs: int
+    share: float
+    low: float
+    high: float
+
+
+def wilson(successes: int, runs: int, confidence: float = CONFIDENCE) -> Rate:
+    """Return a share with its score interval (Wilson 1927, JASA 22)."""
+    if runs == 0:
+        return Rate(0, 0, float("nan"), 0.0, 1.0)
+    interval = binomtest(successes, runs).proportion_ci(confidence, method="wilson")
+    return Rate(successes, runs, successes / runs, float(interval.low), float(interval.high))
+
+
+@dataclass(frozen=True, repr=False)
+class SweepResults:
+    """Results of a sweep.
+
+    Attributes:
+        folder: the folder of the sweep.
+        grid: the varied keys with their values.
+        table: a row for each run: its number and seed, what was varied and drawn, status, reason,
+            and the numbers of its summary.
+    """
+
+    folder: Path
+    grid: Mapping[str, Sequence[Any]]
+    table: "pandas.DataFrame"
+
+    @override
+    def __repr__(self) -> str:
+        rate = self.success()
+        return (
+            f"<SweepResults of {len(self.table)} runs in '{self.folder}': {rate.successes} "
+            f"succeeded, {rate.share:.1%} ({rate.low:.1%} to {rate.high:.1%})>"
+        )
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def frame(self) -> "pandas.DataFrame":
+        """Return the table, to be changed freely."""
+        return self.table.copy()
+
+    def column(self, name: str) -> np.ndarray:
+        """Return the values of a column.
+
+        Raises:
+            LogError: for a column that the table does not have.
+        """
+        if name not in self.table.columns:
+            message = f"there is no column '{name}'. {did_you_mean(name, [*self.table.columns])}"
+            raise LogError(message)
+        return np.asarray(self.table[name])
+
+    def plot(self, condition: str | None = None) -> "PageFigure":
+        """Draw the rate of success over what was varied; ``condition`` as for ``succeeded``."""
+        from kittiwake.analysis.plots.sweep import draw_sweep
+
+        return draw_sweep(self, condition)
+
+    def succeeded(self, condition: str | None = None) -> Bool[np.ndarray, " runs"]:
+        """Return for each run whether it was completed, and a condition such as ``x <= 2`` holds.
+
+        Raises:
+            LogError: for another form, or a column that the table does not have.
+        """
+        completed = self.column("status") == COMPLETED
+        if condition is None:
+            return completed
+        name, compare, number = self._parsed(condition)
+        return completed & compare(self._numbers(name), number)
+
+    def success(self, condition: str | None = None) -> Rate:
+        """Return the share of the runs that succeeded."""
+        return wilson(int(self.succeeded(condition).sum()), len(self.table))
+
+    def worst(
+        self, count: int = 5, by: str | None = None, condition: str | None = None
+    ) -> "pandas.DataFrame":
+        """Return the runs that failed, and then those with the largest values of a column.
+
+        Args:
+            count: number of runs.
+            by: the column; that of the condition by default, or else the first tracking error.
+            condition: what a success is, as for ``succeeded``.
+
+        Raises:
+            LogError: for a column that the table does not have.
+        """
+        name = by or self.deciding_column(condition)
+        succeeded = self.succeeded(condition)
+        values = np.zeros(len(self)) if name is None else self._numbers(name)
+        # without a value is worse than any
+        values = np.where(np.isnan(values), np.inf, values)
+        return self.table.iloc[np.lexsort([-values, succeeded])[:count]]
+
+    def deciding_column(self, condition: str | None = None) -> str | None:
+        """Return the column of a condition, or else the first tracking error; None without one."""
+        if condition is not None:
+            return self._parsed(condition)[0]
+        errors = [name for name in self.table.columns if name.endswith("tracking_rms_m")]
+        return next((name for name in errors if not np.isnan(self._numbers(name)).all()), None)
+
+    def failures(self, condition: str | None = None) -> dict[str, int]:
+        """Return the causes of failures without their numbers, the most frequent first."""
+        failed = ~self.succeeded(condition)
+        causes = [
+            f"completed, but not {condition}"
+            if status == COMPLETED
+            else NUMBERS.sub("…", f"{status}: {reason}")
+            for status, reason in zip(
+                self.column("status")[failed], self.column("reason")[failed], strict=True
+            )
+        ]
+        return dict(Counter(causes).most_common())
+
+    def varied(self) -> list[str]:
+        """Return the columns that were varied, drawn or compared, if they differ among runs."""
+        columns = [*self.table.columns]
+        known = columns[columns.index("seed") + 1 : columns.index("status")]
+        drawn = [name for name in columns if name.startswith(PHYSICAL) and name not in known]
+        return [name for name in (*known, *drawn) if len({*self.column(name).tolist()}) > 1]
+
+    def is_numeric(self, name: str) -> bool:
+        """Return True for a column of numbers."""
+        return self.column(name).dtype.kind in "fiu"
+
+    def _numbers(self, name: str) -> np.ndarray:
+        return self.column(name).astype(float)
+
+    def _parsed(self, condition: str) -> tuple[str, Any, float]:
+        for sign, compare in COMPARISONS.items():
+            column, found, number = condition.partition(sign)
+            if found:
+                self.column(column.strip())
+                with suppress(ValueError):
+                    return column.strip(), compare, float(number)
+        message = (
+            f"`{condition}`: write a column, a comparison and a number, such as "
+            "'drone.touchdown.offset_m <= 0.3'"
+        )
+        raise LogError(message)

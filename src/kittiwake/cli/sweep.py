@@ -1,0 +1,192 @@
+"""``kittiwake sweep``: many runs of one scenario, as a table with a row for each."""
+
+import json
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kittiwake.cli import RUN_FAILED
+from kittiwake.cli.check import AllowCode, OptionalScenario, Overrides, show_warnings
+from kittiwake.cli.options import Quiet, refuse
+from kittiwake.cli.run import keep_compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from kittiwake.analysis.sweep_results import SweepResults
+    from kittiwake.runtime.sweeps.workers import Progress
+
+WORST = 5
+
+
+def sweep(
+    scenario: OptionalScenario = None,
+    overrides: Overrides = None,
+    *,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=a,b,c",
+            help="Values of a key, all combinations of which are flown: a,b,c, or low:high:count, "
+            "or a distribution from which each seed draws, such as 'normal(mean, deviation)', "
+            "uniform(a, b), log_uniform(a, b), choice(a, b). May be repeated.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Runs of each combination, one unless given."),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Number of all runs, in place of --seeds."),
+    ] = None,
+    controllers: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,C", help="Controllers to compare, as for 'kittiwake compare'."),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1024, help="Processes that fly.")
+    ] = 1,
+    success: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CONDITION",
+            help="What a completed run must meet to count as a success: a column, a comparison and "
+            "a number, such as 'drone.touchdown.offset_m <= 0.3'.",
+        ),
+    ] = None,
+    worst_by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column by whose largest values runs are the worst."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for the results, runs/sweep-NAME-TIME by default."
+        ),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Fly the runs that the sweep in this folder lacks."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the rates and the worst runs alone, as an object.")
+    ] = False,
+    quiet: Quiet = False,
+    allow_code: AllowCode = None,
+) -> None:
+    """Fly a scenario many times with other values and seeds; write a table and a picture.
+
+    Each combination of the varied values is flown with the same seeds. What the scenario has under
+    randomize is drawn from the seed. The table is written while it grows: a sweep that was cut off
+    goes on with --resume.
+    """
+    from kittiwake.analysis.plots.sweep import save_picture
+    from kittiwake.analysis.run_folder import default_folder, results_folder
+    from kittiwake.runtime.sweeps.plan import SweepPlan
+    from kittiwake.runtime.sweeps.sweep import begin, fly
+    from kittiwake.runtime.sweeps.workers import Flights
+    from kittiwake.scenario.load import load_scenario
+    from kittiwake.scenario.own_components.code_files import allowed_paths
+    from kittiwake.scenario.variations import parse_variations
+
+    keep_compiled()
+    shown = not (as_json or quiet)
+    code = tuple(str(Path(path).absolute()) for path in allowed_paths(allow_code))
+    if resume is not None:
+        given = {"SCENARIO": scenario, "--set": overrides, "--vary": vary, "--seeds": seeds}
+        given |= {"--runs": runs, "--controllers": controllers, "--out": out}
+        refuse(given, "--resume")
+        flights = Flights(resume, SweepPlan.read(resume), code)
+        with _progress(shown=shown) as progress:
+            results = fly(flights, workers, progress)
+    else:
+        if scenario is None:
+            message = "missing; give a library name, or the path of a YAML file"
+            raise typer.BadParameter(message, param_hint="'SCENARIO'")
+        loaded = load_scenario(scenario, overrides or [], logged=True, allow_code=allow_code)
+        if shown:
+            show_warnings(loaded.unused_randomization())
+        names = [name.strip() for name in (controllers or "").split(",") if name.strip()]
+        with results_folder(out, default_folder(f"sweep-{loaded.name}")) as folder:
+            plan = begin(
+                loaded,
+                parse_variations(vary or ()),
+                folder,
+                seeds=seeds,
+                runs=runs,
+                controllers=tuple(names),
+                code=code,
+            )
+            with _progress(shown=shown) as progress:
+                results = fly(Flights(folder, plan, code), workers, progress)
+    save_picture(results, success)
+    if as_json:
+        sys.stdout.write(json.dumps(_figures(results, success, worst_by)) + "\n")
+    elif not quiet:
+        _show(results, success, worst_by)
+    if not len(results.table) or not results.succeeded(success).any():
+        raise typer.Exit(RUN_FAILED)
+
+
+def _figures(
+    results: "SweepResults", success: str | None, worst_by: str | None
+) -> dict[str, object]:
+    """Return success rate, causes of failures and worst runs as plain data."""
+    worst = results.worst(WORST, worst_by, success)
+    return {
+        "folder": str(results.folder),
+        **results.success(success)._asdict(),
+        "failures": results.failures(success),
+        "worst": worst["run"].tolist(),
+    }
+
+
+def _show(results: "SweepResults", success: str | None, worst_by: str | None) -> None:
+    """Print success rate, causes of failures and worst runs."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    rate = results.success(success)
+    console = Console()
+    console.print(
+        f"{rate.successes} of {rate.runs} runs succeeded: {rate.share:.1%}, between {rate.low:.1%} "
+        f"and {rate.high:.1%} with 95 % confidence.",
+        highlight=False,
+    )
+    for reason, count in results.failures(success).items():
+        console.print(f"{count} x {reason}", highlight=False, markup=False, soft_wrap=True)
+    worst = results.worst(WORST, worst_by, success)
+    deciding = worst_by or results.deciding_column(success)
+    names = ["run", "seed", *results.varied(), "status", *([deciding] if deciding else [])]
+    table = Table(*[Column(name, overflow="fold") for name in names])
+    for _, row in worst.iterrows():
+        table.add_row(*[_text(row[name]) for name in names])
+    console.print("Worst runs:", table)
+    console.print(
+        f"Fly one again: kittiwake run {results.folder} --run {worst['run'].iloc[0]}\n"
+        f"Table and picture are in {results.folder}: runs.parquet, sweep.png",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _text(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@contextmanager
+def _progress(*, shown: bool) -> "Generator[Progress]":
+    """Show a bar of the flown runs with the time left on standard error."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("flying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda flown, runs: bar.update(task, completed=flown, total=runs)

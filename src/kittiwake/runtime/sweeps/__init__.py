@@ -1,0 +1,1 @@
+"""Sweeps: many flights of one scenario with other values and seeds, and their results."""

@@ -1,0 +1,145 @@
+"""Plan of a sweep: which runs it has, and the scenario and seed of each."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import islice, product
+from math import prod
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+
+from kittiwake.analysis.output_file import write_text
+from kittiwake.core.errors import LogError
+from kittiwake.core.precision import Precision
+from kittiwake.runtime.simulation import Simulation
+from kittiwake.scenario.document import written
+from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.variants import variants
+
+PLAN_FILE = "sweep.json"
+SCENARIO_FILE = "scenario.yaml"
+# combinations whose simulations are kept, as runs are flown in order
+KEPT_SIMULATIONS = 4
+
+
+def is_sweep(folder: Path) -> bool:
+    """Return True if a folder holds a sweep."""
+    return (folder / PLAN_FILE).is_file()
+
+
+class PlannedRun(NamedTuple):
+    """One run of a sweep.
+
+    Attributes:
+        number: its number, from 0.
+        seed: its seed.
+        controllers: its controllers, joined by ``+``; empty for those of the scenario.
+        values: its values of the varied keys, by path.
+    """
+
+    number: int
+    seed: int
+    controllers: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SweepPlan:
+    """Plan of a sweep, as its folder holds it beside the scenario.
+
+    Attributes:
+        name: name of the scenario.
+        runs: number of runs.
+        seeds: number of seeds for each combination of values; the runs of one follow each other.
+        first_seed: the first seed of each combination.
+        grid: the values of each varied key, by path; all combinations are flown.
+        controllers: the controllers that are compared; empty for those of the scenario.
+        precision: the floating-point format.
+        format: version of the file.
+    """
+
+    name: str
+    runs: int
+    seeds: int
+    first_seed: int
+    grid: dict[str, list[Any]]
+    controllers: tuple[str, ...] = ()
+    precision: Precision = "float64"
+    format: Literal[1] = 1
+
+    @property
+    def combinations(self) -> int:
+        """Number of combinations of controllers and values."""
+        return max(len(self.controllers), 1) * prod(map(len, self.grid.values()))
+
+    def run(self, number: int) -> PlannedRun:
+        """Return a run by its number.
+
+        Raises:
+            LogError: if there is no such run.
+        """
+        if not 0 <= number < self.runs:
+            message = f"there is no run {number}; the sweep has those from 0 to {self.runs - 1}"
+            raise LogError(message)
+        combination, seed = divmod(number, self.seeds)
+        controllers, *values = next(
+            islice(product(self.controllers or ("",), *self.grid.values()), combination, None)
+        )
+        return PlannedRun(
+            number, self.first_seed + seed, controllers, dict(zip(self.grid, values, strict=True))
+        )
+
+    def write(self, folder: Path) -> None:
+        """Write the plan into the folder of the sweep."""
+        write_text(folder / PLAN_FILE, json.dumps(asdict(self), indent=2))
+
+    @classmethod
+    def read(cls, folder: Path) -> "SweepPlan":
+        """Return the plan in the folder of a sweep.
+
+        Raises:
+            LogError: if there is none, or it cannot be read.
+        """
+        path = folder / PLAN_FILE
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=cls)
+        except FileNotFoundError:
+            message = f"'{folder}' holds no sweep; give a folder that 'kittiwake sweep' has written"
+            raise LogError(message) from None
+        except (OSError, msgspec.DecodeError) as error:
+            message = f"{path}: cannot be read: {error}"
+            raise LogError(message) from None
+
+
+def simulation_of(
+    folder: Path, plan: SweepPlan, run: PlannedRun, code: tuple[str, ...] = ()
+) -> Simulation:
+    """Return the simulation that flies a run, before its seed draws any values.
+
+    ``code`` names the folders whose Python files the scenario may load, which no plan can allow.
+
+    Raises:
+        ScenarioError: if its values are not allowed.
+    """
+    items = tuple(f"{path}={written(value)}" for path, value in run.values.items())
+    return _simulation(folder, run.controllers, items, code, plan.precision)
+
+
+@lru_cache(KEPT_SIMULATIONS)
+def _simulation(
+    folder: Path,
+    controllers: str,
+    items: tuple[str, ...],
+    code: tuple[str, ...],
+    precision: Precision,
+) -> Simulation:
+    path = str(folder / SCENARIO_FILE)
+    allowed = [*map(Path, code)]
+    if controllers:
+        scenario = variants(path, [controllers], items, allow_code=allowed)[controllers]
+    else:
+        scenario = load_scenario(path, items, logged=True, allow_code=allowed)
+    return Simulation(scenario, precision)

@@ -1,0 +1,80 @@
+"""Row of a run: what was varied and drawn, and its summary in numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from kittiwake.core.errors import KittiwakeError
+from kittiwake.runtime.sweeps.plan import PlannedRun, SweepPlan, simulation_of
+
+Row: TypeAlias = dict[str, Any]
+
+# status of a run that could not begin, and of one whose worker ended each time
+REFUSED, LOST = "refused", "lost"
+# of a summary, what is the same in all runs or differs from machine to machine
+LEFT_OUT = {
+    *("format", "scenario", "seed", "wall_s", "compile_s", "realtime_factor", "precision"),
+    *("engine", "engine_reason", "model"),
+}
+# sections of a summary whose entries stand for themselves
+OPENED = ("vehicles", "metrics", "drawn")
+
+
+def flown_row(folder: Path, plan: SweepPlan, number: int, code: tuple[str, ...] = ()) -> Row:
+    """Fly a run and return its row; a run that cannot be flown has the reason in its row."""
+    run = plan.run(number)
+    try:
+        log = simulation_of(folder, plan, run, code).run(seed=run.seed)
+    except KittiwakeError as error:
+        return head(plan, run) | {"status": REFUSED, "reason": str(error)}
+    return head(plan, run) | dict(_numbers(log.summary or {}))
+
+
+def lost_row(plan: SweepPlan, number: int, reason: str) -> Row:
+    """Return the row of a run whose worker ended each time."""
+    return head(plan, plan.run(number)) | {"status": LOST, "reason": reason}
+
+
+def head(plan: SweepPlan, run: PlannedRun) -> Row:
+    """Return the part of a row that is known before the flight."""
+    controllers = {"controllers": run.controllers} if run.controllers else {}
+    varied = {
+        column: value
+        for path, own in run.values.items()
+        for column, value in (
+            [(path, str(own))] if _has_text(plan.grid[path]) else _flat(path, own)
+        )
+    }
+    return {"run": run.number, "seed": run.seed, **controllers, **varied}
+
+
+def _has_text(values: Sequence[Any]) -> bool:
+    """Return True if values are no numbers, so that their column is one of text."""
+    return any(
+        not isinstance(value, int | float | Sequence) or isinstance(value, str) for value in values
+    )
+
+
+def _numbers(summary: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of a summary, with the keys of nested sections joined by dots."""
+    for key, value in summary.items():
+        if key in LEFT_OUT:
+            continue
+        if key in OPENED:
+            yield from _numbers(value)
+        elif key == "events":
+            yield key, len(value)
+        elif isinstance(value, Mapping):
+            for inner, own in _numbers(value):
+                yield f"{key}.{inner}", own
+        else:
+            yield from _flat(key, value)
+
+
+def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of a value: a vector has one for each component."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        for place, component in enumerate(value):
+            yield from _flat(f"{name}.{place}", component)
+    else:
+        yield name, value

@@ -1,0 +1,219 @@
+"""Sweep: many runs of one scenario with other values, seeds and controllers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from kittiwake.analysis.flown_scenario import portable
+from kittiwake.analysis.run_folder import default_folder, results_folder, write_scenario
+from kittiwake.analysis.sweep_results import SweepResults
+from kittiwake.core.arguments import FILE, FUNCTION, WHOLE, ArgumentRule, checked_arguments
+from kittiwake.core.errors import LogError, ScenarioError
+from kittiwake.core.precision import Precision
+from kittiwake.runtime.sweeps.plan import PLAN_FILE, SweepPlan, simulation_of
+from kittiwake.runtime.sweeps.store import SweepStore
+from kittiwake.runtime.sweeps.workers import Flights, Progress, chunks, fly_shared
+from kittiwake.scenario.changing import with_changes
+from kittiwake.scenario.document import written
+from kittiwake.scenario.load import AllowedCode, load_in_python
+from kittiwake.scenario.own_components.code_files import allowed_paths
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.variations import Variations, variations
+
+MAX_RUNS = 10_000_000
+MAPPING = ArgumentRule(
+    lambda value: isinstance(value, Mapping),
+    'a mapping of keys to values, such as {"world.wind.from_deg": [0, 90]}',
+)
+
+
+def _no_progress(flown: int, runs: int) -> None:
+    del flown, runs
+
+
+@checked_arguments(
+    vary=MAPPING,
+    seeds=WHOLE,
+    runs=WHOLE,
+    workers=WHOLE,
+    out=FILE,
+    progress=FUNCTION,
+)
+def sweep(
+    scenario: str | PathLike[str] | Scenario,
+    vary: Mapping[str, Any] | None = None,
+    *,
+    seeds: int | None = None,
+    runs: int | None = None,
+    controllers: Sequence[str] = (),
+    overrides: Mapping[str, Any] | None = None,
+    workers: int = 1,
+    out: str | PathLike[str] | None = None,
+    precision: Precision = "float64",
+    allow_code: AllowedCode = None,
+    progress: Progress = _no_progress,
+) -> SweepResults:
+    """Fly a scenario with all combinations of some values, each with the same seeds.
+
+    Runs whose fleets differ in numbers alone share their compiled program. What the scenario has
+    under ``randomize`` is drawn from each seed. The rows are written as they are flown, so that
+    ``resume_sweep`` continues a sweep that was cut off.
+
+    Args:
+        scenario: a library name, the path of a file, or a scenario.
+        vary: for each key several values, or a distribution such as ``{"normal": [0, 1]}``, from
+            which each seed draws.
+        seeds: number of runs of each combination, whose seeds count up from the scenario's; one
+            by default.
+        runs: number of runs in place of ``seeds``, which are then as many as are needed.
+        controllers: controllers to compare, as for ``compare``; the scenario's by default.
+        overrides: changes to the scenario, such as ``{"time.duration_s": 20}``.
+        workers: number of processes that fly.
+        out: the folder of the results; a new one under ``runs`` by default.
+        precision: the floating-point format.
+        allow_code: the folder whose Python files the scenario may load, or several.
+        progress: called with the number of flown runs and that of all.
+
+    Raises:
+        ScenarioError: for values that no run can fly.
+        LogError: if the folder holds a sweep, or cannot be written.
+        MissingExtraError: without pyarrow.
+    """
+    base = (
+        scenario if isinstance(scenario, Scenario) else load_in_python(scenario, None, allow_code)
+    )
+    given = variations(vary or {})
+    items = [f"{key}={written(value)}" for key, value in (overrides or {}).items()]
+    code = _code(allow_code)
+    default = default_folder(f"sweep-{base.name}")
+    with results_folder(None if out is None else Path(fspath(out)), default) as folder:
+        plan = begin(
+            base,
+            given,
+            folder,
+            items=items,
+            seeds=seeds,
+            runs=runs,
+            controllers=tuple(controllers),
+            code=code,
+            precision=precision,
+        )
+        return fly(Flights(folder, plan, code), workers, progress)
+
+
+@checked_arguments(folder=FILE, workers=WHOLE, progress=FUNCTION)
+def resume_sweep(
+    folder: str | PathLike[str],
+    *,
+    workers: int = 1,
+    allow_code: AllowedCode = None,
+    progress: Progress = _no_progress,
+) -> SweepResults:
+    """Fly the runs of a sweep that have no row yet, and return the results of all.
+
+    Args:
+        folder: the folder of the sweep.
+        workers: number of processes that fly.
+        allow_code: the folder whose Python files the scenario may load, or several.
+        progress: called with the number of flown runs and that of all.
+
+    Raises:
+        LogError: if the folder holds no sweep, or cannot be written.
+    """
+    path = Path(fspath(folder))
+    return fly(Flights(path, SweepPlan.read(path), _code(allow_code)), workers, progress)
+
+
+def begin(
+    base: Scenario,
+    given: Variations,
+    folder: Path,
+    *,
+    items: Sequence[str] = (),
+    seeds: int | None = None,
+    runs: int | None = None,
+    controllers: tuple[str, ...] = (),
+    code: tuple[str, ...] = (),
+    precision: Precision = "float64",
+) -> SweepPlan:
+    """Write scenario and plan of a sweep into its folder, and return the plan.
+
+    Raises:
+        ScenarioError: for values that the first run cannot fly, or too many runs.
+        LogError: if the folder holds a sweep, or cannot be written.
+    """
+    if (folder / PLAN_FILE).exists():
+        message = f"'{folder}' holds a sweep; continue it with --resume, or name another folder"
+        raise LogError(message)
+    if seeds is not None and runs is not None:
+        message = "`seeds` and `runs`: give one of both; runs / combinations are the seeds"
+        raise ScenarioError(message)
+    for name, number in (("seeds", seeds), ("runs", runs)):
+        if number is not None and number < 1:
+            message = f"`{name}`: got {number}; must be at least 1"
+            raise ScenarioError(message)
+    changed = with_changes(base, [*items, *given.items()])
+    plan = SweepPlan(
+        name=changed.name,
+        runs=0,
+        seeds=1,
+        first_seed=changed.seed,
+        grid=given.grid,
+        controllers=controllers,
+        precision=precision,
+    )
+    of_each = seeds if runs is None else ceil(runs / plan.combinations)
+    of_each = 1 if of_each is None else of_each
+    total = plan.combinations * of_each if runs is None else runs
+    if total > MAX_RUNS:
+        message = f"the sweep would have {total:,} runs; at most {MAX_RUNS:,}"
+        raise ScenarioError(message)
+    plan = replace(plan, runs=total, seeds=of_each)
+    SweepStore(folder)
+    write_scenario(folder, portable(changed, changed.seed, changed.duration_s))
+    # wrong keys and values are found before anything is flown
+    simulation_of(folder, plan, plan.run(0), code)
+    plan.write(folder)
+    return plan
+
+
+def results_of(folder: Path) -> SweepResults:
+    """Return the results of a sweep up to now.
+
+    Raises:
+        LogError: if the folder holds no sweep, or cannot be read.
+    """
+    return SweepResults(folder, SweepPlan.read(folder).grid, SweepStore(folder).frame())
+
+
+def fly(flights: Flights, workers: int, progress: Progress) -> SweepResults:
+    """Fly the runs that have no row yet, and return the results of all.
+
+    Raises:
+        ScenarioError: for less than one worker.
+        LogError: if the rows cannot be written.
+    """
+    if workers < 1:
+        message = f"`workers`: got {workers}; must be at least 1"
+        raise ScenarioError(message)
+    folder, runs = flights.folder, flights.plan.runs
+    store = SweepStore(folder)
+    flown = store.flown()
+    missing = [number for number in range(runs) if number not in flown]
+    done = runs - len(missing)
+    progress(done, runs)
+    parts = chunks(missing, workers)
+    flown_parts = map(flights.rows, parts) if workers == 1 else fly_shared(flights, parts, workers)
+    for rows in flown_parts:
+        store.add(rows)
+        done += len(rows)
+        progress(done, runs)
+    store.join()
+    return SweepResults(folder, flights.plan.grid, store.frame())
+
+
+def _code(allow_code: AllowedCode) -> tuple[str, ...]:
+    return tuple(str(Path(one).absolute()) for one in allowed_paths(allow_code))

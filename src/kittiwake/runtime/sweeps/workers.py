@@ -1,0 +1,114 @@
+"""Flights of a sweep by this process, or shared out to worker processes.
+
+A worker that ends, for want of memory or by a signal, loses the runs that it was flying. These are
+flown again, apart from others; one that ends its worker ``ATTEMPTS`` times has a row that says so.
+"""
+
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from kittiwake.runtime.sweeps.plan import SweepPlan
+from kittiwake.runtime.sweeps.rows import Row, flown_row, lost_row
+
+ATTEMPTS = 3
+# runs that are flown between two parts of the table
+MOST_TOGETHER = 64
+# parts for each worker, so that all end at about the same time
+PARTS_PER_WORKER = 8
+PARENT_CHECK_S = 1.0
+
+Chunk: TypeAlias = tuple[int, ...]
+# called with the number of flown runs and that of all
+Progress: TypeAlias = Callable[[int, int], None]
+
+
+def chunks(numbers: Sequence[int], workers: int) -> list[Chunk]:
+    """Return numbers of runs in parts, in their order."""
+    length = min(MOST_TOGETHER, max(1, len(numbers) // (PARTS_PER_WORKER * workers)))
+    return [tuple(numbers[start : start + length]) for start in range(0, len(numbers), length)]
+
+
+class Flights(NamedTuple):
+    """Flights of a sweep.
+
+    Attributes:
+        folder: folder of the sweep.
+        plan: its plan.
+        code: folders whose Python files the scenario may load.
+    """
+
+    folder: Path
+    plan: SweepPlan
+    code: tuple[str, ...] = ()
+
+    def rows(self, part: Chunk) -> list[Row]:
+        """Fly some runs and return their rows."""
+        return [flown_row(self.folder, self.plan, number, self.code) for number in part]
+
+
+def fly_shared(flights: Flights, parts: Sequence[Chunk], workers: int) -> Iterator[list[Row]]:
+    """Yield the rows of each part as they are ready, flown by worker processes."""
+    waiting = deque(parts)
+    while waiting:
+        pool, flying = _pool(workers), dict[Future[list[Row]], Chunk]()
+        try:
+            while waiting or flying:
+                while waiting and len(flying) < 2 * workers:
+                    part = waiting.popleft()
+                    flying[pool.submit(_fly, flights, part)] = part
+                for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                    rows = future.result()
+                    del flying[future]
+                    yield rows
+        except BrokenProcessPool:
+            for part in flying.values():
+                yield from _fly_apart(flights, part)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _fly_apart(flights: Flights, part: Chunk) -> Iterator[list[Row]]:
+    """Yield the rows of a part whose worker has ended, flown by a worker of its own."""
+    error = ""
+    for _ in range(ATTEMPTS if len(part) == 1 else 1):
+        pool = _pool(1)
+        try:
+            yield pool.submit(_fly, flights, part).result()
+        except BrokenProcessPool as ended:
+            error = str(ended)
+        else:
+            return
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    for number in part:
+        if len(part) > 1:
+            yield from _fly_apart(flights, (number,))
+        else:
+            yield [lost_row(flights.plan, number, f"its worker ended {ATTEMPTS} times: {error}")]
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, get_context("spawn"), _watch_parent, (os.getpid(),))
+
+
+def _fly(flights: Flights, part: Chunk) -> list[Row]:
+    return flights.rows(part)
+
+
+def _watch_parent(parent: int) -> None:
+    """End this worker when the process that began it has ended."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(PARENT_CHECK_S)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

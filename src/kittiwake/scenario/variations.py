@@ -1,0 +1,98 @@
+"""Values of a scenario that a sweep varies: lists and ranges, or distributions."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from kittiwake.core.errors import ScenarioError
+from kittiwake.scenario import plain_yaml
+from kittiwake.scenario.distributions import distributions
+from kittiwake.scenario.document import YamlSource, written
+from kittiwake.scenario.problems import Plain
+from kittiwake.scenario.randomization import ALWAYS
+
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+RANGE = re.compile(rf"({NUMBER}):({NUMBER}):(\d+)")
+DISTRIBUTION = re.compile(r"([a-z_]+)\((.*)\)")
+FORMS = "a,b,c, low:high:count, or normal(mean, deviation)"
+MAX_VALUES = 10_000
+
+
+class Variations(NamedTuple):
+    """Varied values of a scenario, by their paths.
+
+    Attributes:
+        grid: the values of each path whose combinations are flown.
+        drawn: the distribution of each path that is drawn from the seed, as under ``randomize``.
+    """
+
+    grid: dict[str, list[Plain]]
+    drawn: dict[str, Plain]
+
+    def items(self) -> list[str]:
+        """Return the distributions as overrides of a scenario."""
+        return [f"{ALWAYS}.{path}={written(entry)}" for path, entry in self.drawn.items()]
+
+
+def parse_variations(given: Iterable[str]) -> Variations:
+    """Return variations, each as ``KEY=a,b,c``, ``KEY=low:high:count`` or ``KEY=normal(m, s)``.
+
+    Raises:
+        ScenarioError: for another form.
+    """
+    found: dict[str, Any] = {}
+    for item in given:
+        path, equals, text = item.partition("=")
+        if not equals or not path.strip() or not text.strip():
+            message = f"--vary {item}: write a key and its values, KEY={FORMS}"
+            raise ScenarioError(message)
+        if path.strip() in found:
+            message = f"--vary {item}: {path.strip()} is varied twice; write all values at once"
+            raise ScenarioError(message)
+        found[path.strip()] = _parsed(item, text.strip())
+    return variations(found, "--vary ")
+
+
+def variations(given: Mapping[str, Any], prefix: str = "vary: ") -> Variations:
+    """Return variations of several values, or of a distribution such as ``{"normal": [0, 1]}``.
+
+    Raises:
+        ScenarioError: for another form; ``prefix`` begins its message.
+    """
+    grid: dict[str, list[Plain]] = {}
+    drawn: dict[str, Plain] = {}
+    for path, values in given.items():
+        if isinstance(values, Mapping):
+            try:
+                distributions(values)
+            except ValueError as error:
+                message = f"{prefix}{path}: {error}"
+                raise ScenarioError(message) from None
+            drawn[path] = dict(values)
+            continue
+        several = values.tolist() if isinstance(values, np.ndarray) else values
+        if not isinstance(several, Sequence) or isinstance(several, str) or not several:
+            message = f"{prefix}{path}: got {values!r}; must be several values, such as [1, 2]"
+            raise ScenarioError(message)
+        if len(several) > MAX_VALUES:
+            message = f"{prefix}{path}: got {len(several)} values; at most {MAX_VALUES}"
+            raise ScenarioError(message)
+        grid[path] = [*several]
+    return Variations(grid, drawn)
+
+
+def _parsed(item: str, text: str) -> Plain:
+    source = YamlSource(f"--vary {item}", has_lines=False)
+    if match := RANGE.fullmatch(text):
+        low, high, count = float(match[1]), float(match[2]), int(match[3])
+        if not 1 <= count <= MAX_VALUES:
+            message = f"--vary {item}: got {count} values; must be from 1 to {MAX_VALUES}"
+            raise ScenarioError(message)
+        return np.linspace(low, high, count).tolist()
+    if match := DISTRIBUTION.fullmatch(text):
+        numbers, _ = plain_yaml.read(f"[{match[2]}]", source, (), flow_only=True)
+        return {match[1]: numbers}
+    values, _ = plain_yaml.read(f"[{text}]", source, (), flow_only=True)
+    return values

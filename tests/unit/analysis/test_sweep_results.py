@@ -1,0 +1,87 @@
+"""Rates of success, causes of failures and worst runs of a table of runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kittiwake.analysis.sweep_results import SweepResults, wilson
+from kittiwake.core.errors import LogError
+
+TABLE = pd.DataFrame(
+    {
+        "run": range(6),
+        "seed": [0, 1, 2] * 2,
+        "world.wind.from_deg": [0.0] * 3 + [90.0] * 3,
+        "status": ["completed", "failed", "completed", "completed", "failed", "completed"],
+        "reason": [None, "drone lost: z_m at 3.2 s", None, None, "drone lost: z_m at 4.7 s", None],
+        "drone.tracking_rms_m": [0.1, 0.5, 0.4, 0.2, None, 0.3],
+        "drone.touchdown.offset_m": [0.3, None, 0.1, 0.2, None, None],
+    }
+)
+
+
+@pytest.fixture
+def results(tmp_path):
+    return SweepResults(tmp_path, {"world.wind.from_deg": [0.0, 90.0]}, TABLE)
+
+
+# by hand, from p and z = 1.959964
+@pytest.mark.parametrize(
+    ("successes", "runs", "low", "high"),
+    [(0, 10, 0.0, 0.277533), (10, 10, 0.722467, 1.0), (1, 10, 0.017876, 0.404150), (0, 0, 0, 1)],
+)
+def test_intervals_are_those_of_the_score_test(successes, runs, low, high):
+    rate = wilson(successes, runs)
+    np.testing.assert_allclose((rate.low, rate.high), (low, high), atol=2e-6)
+
+
+def test_success_is_completion_and_a_condition(results):
+    assert results.success().successes == 4
+    assert results.succeeded("drone.touchdown.offset_m <= 0.2").tolist() == [
+        *(False, False, True, True, False, False)
+    ]
+    assert results.success("drone.touchdown.offset_m > 5").share == 0.0
+
+
+def test_worst_runs_are_failures_and_then_the_largest_values(results):
+    assert results.worst(3)["run"].tolist() == [4, 1, 2]
+    condition = "drone.touchdown.offset_m <= 0.2"
+    assert results.worst(4, condition=condition)["run"].tolist() == [1, 4, 5, 0]
+    assert results.worst(1, by="seed")["run"].tolist() == [1]
+
+
+def test_causes_are_counted_without_their_numbers(results):
+    assert results.failures() == {"failed: drone lost: z_m at … s": 2}
+
+
+def test_varied_columns_are_found(results):
+    assert results.varied() == ["world.wind.from_deg"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("touchdown <= 1", "there is no column 'touchdown'"),
+        ("drone.touchdown.offset_m", "write a column, a comparison and a number"),
+        ("drone.touchdown.offset_m <= much", "write a column, a comparison and a number"),
+    ],
+)
+def test_other_conditions_are_refused(results, condition, message):
+    with pytest.raises(LogError, match=message):
+        results.success(condition)
+
+
+@pytest.mark.parametrize("condition", [None, "drone.touchdown.offset_m <= 0.2"])
+def test_the_page_of_a_sweep_is_drawn(results, condition):
+    page = results.plot(condition)
+    assert "succeeded" in page.get_suptitle()
+    labels = [ax.get_xlabel() for ax in page.axes]
+    assert labels[0] == "world.wind.from_deg"
+
+
+def test_a_page_without_any_result_is_drawn(tmp_path):
+    empty = TABLE.assign(**{"drone.tracking_rms_m": np.nan, "status": "refused"})
+    page = SweepResults(Path(tmp_path), {}, empty).plot()
+    assert "0.0% succeeded" in page.get_suptitle()

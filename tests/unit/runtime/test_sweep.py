@@ -1,0 +1,229 @@
+"""Sweeps: each run once, the same whoever flies it, and flown again alone."""
+
+import json
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+import kittiwake as kw
+from kittiwake import simd
+from kittiwake.core.errors import LogError, ScenarioError
+from kittiwake.runtime.sweeps import workers as sweep_workers
+from kittiwake.runtime.sweeps.plan import SweepPlan, simulation_of
+from kittiwake.runtime.sweeps.store import SweepStore
+
+SHORT = {"time.duration_s": 0.2}
+START = "vehicles.pelican.start.position_world_m"
+WIND = {"world.wind": {"type": "shear", "speed_at_6m_mps": 1, "from_deg": 0}}
+VARIED = {
+    "world.wind.from_deg": [0, 90],
+    START: {"uniform": [[-5, -5, 8], [5, 5, 12]]},
+}
+
+MINE = """
+import kittiwake as kw
+
+class Mine:
+    def update(self, t_s, setpoint, estimate):
+        return kw.ThrustTorque(7.0, kw.Vec3(0.0, 0.0, 0.0))
+"""
+
+
+def swept(folder, vary=None, **others):
+    given = {"overrides": {**SHORT, **WIND}, "seeds": 3, **others}
+    return kw.sweep("hover-pelican", vary or VARIED, out=folder, **given)
+
+
+def test_a_row_has_what_varied_what_was_drawn_and_the_summary(tmp_path):
+    table = swept(tmp_path / "s").table
+    assert table["run"].tolist() == [*range(6)]
+    assert table["seed"].tolist() == [0, 1, 2] * 2
+    assert table["world.wind.from_deg"].tolist() == [0] * 3 + [90] * 3
+    heights = table[f"{START}.2"].to_numpy()
+    # seeds are the same in each combination
+    np.testing.assert_array_equal(heights[:3], heights[3:])
+    assert len(set(heights)) == 3
+    assert (table["status"] == "completed").all()
+    assert (table["pelican.distance_m"] > 0.0).all()
+    assert not {"wall_s", "compile_s", "realtime_factor"} & {*table.columns}
+
+
+def test_any_run_is_flown_again_alone_to_the_same_bits(tmp_path):
+    results = swept(tmp_path / "s")
+    plan = SweepPlan.read(results.folder)
+    run = plan.run(4)
+    log = simulation_of(results.folder, plan, run).run(seed=run.seed)
+    row = results.table.iloc[4]
+    assert row["pelican.distance_m"] == log.summary["vehicles"]["pelican"]["distance_m"]
+    assert row[f"{START}.0"] == log.summary["drawn"][START][0]
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
+def test_many_runs_compile_once(tmp_path, monkeypatch, count):
+    compiled = []
+    for name in ("compile_jaxpr", "compile_hoisted"):
+        own = getattr(simd, name)
+        monkeypatch.setattr(
+            simd, name, lambda *given, own=own, name=name: compiled.append(name) or own(*given)
+        )
+    vary = {"vehicles.pelican.parameters.mass_kg": {"uniform": [1.4, 1.9]}}
+    swept(tmp_path / "s", vary, seeds=count, overrides={"time.duration_s": 0.02})
+    # the step, the start and the limits, or less if another test has compiled them
+    assert len(compiled) <= 3
+    assert compiled.count("compile_hoisted") <= 1
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_the_rows_do_not_depend_on_the_workers(tmp_path, count):
+    one, many = swept(tmp_path / "one"), swept(tmp_path / "many", workers=count)
+    pd.testing.assert_frame_equal(one.table, many.table)
+
+
+def test_a_sweep_that_was_cut_off_flies_what_is_missing(tmp_path, monkeypatch):
+    folder = tmp_path / "s"
+    added = []
+
+    def add_twice(self, rows, own=SweepStore.add):
+        if len(added) == 2:
+            raise KeyboardInterrupt
+        added.extend(row["run"] for row in rows[:1])
+        own(self, rows)
+
+    monkeypatch.setattr(SweepStore, "add", add_twice)
+    with pytest.raises(KeyboardInterrupt):
+        swept(folder)
+    monkeypatch.undo()
+    assert len(SweepStore(folder).flown()) == 2
+    counted = []
+    results = kw.resume_sweep(folder, progress=lambda flown, runs: counted.append((flown, runs)))
+    assert counted[0] == (2, 6)
+    assert counted[-1] == (6, 6)
+    whole = swept(tmp_path / "whole")
+    pd.testing.assert_frame_equal(results.table, whole.table)
+    assert sorted(path.name for path in folder.glob("*.parquet")) == ["runs.parquet"]
+    # a complete one stays as it is
+    pd.testing.assert_frame_equal(kw.resume_sweep(folder).table, whole.table)
+
+
+def end_worker_once(flights, part):
+    """Fly a part; the first time the worker ends as if it was killed."""
+    mark = flights.folder / "ended"
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return flights.rows(part)
+
+
+def end_worker_always(flights, part):
+    """End the worker for one of the runs."""
+    if 2 in part:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return flights.rows(part)
+
+
+def test_runs_of_a_killed_worker_are_flown_again(tmp_path, monkeypatch):
+    whole = swept(tmp_path / "whole")
+    monkeypatch.setattr(sweep_workers, "_fly", end_worker_once)
+    results = swept(tmp_path / "s", workers=2)
+    assert (tmp_path / "s" / "ended").exists()
+    pd.testing.assert_frame_equal(results.table, whole.table)
+
+
+def test_a_run_that_ends_its_worker_each_time_has_a_row_that_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep_workers, "_fly", end_worker_always)
+    results = swept(tmp_path / "s", workers=2)
+    assert results.table["status"].tolist() == ["completed"] * 2 + ["lost"] + ["completed"] * 3
+    assert "its worker ended 3 times" in results.table["reason"][2]
+
+
+def test_a_run_that_cannot_be_flown_has_its_reason_and_stops_nothing(tmp_path):
+    vary = {"vehicles.pelican.parameters.mass_kg": [1.5, -1.0, 1.6]}
+    results = swept(tmp_path / "s", vary, seeds=1)
+    assert results.table["status"].tolist() == ["completed", "refused", "completed"]
+    assert "mass_kg" in results.table["reason"][1]
+    assert results.failures() != {}
+
+
+def test_controllers_are_swept_too(tmp_path):
+    results = kw.sweep(
+        *("goto-waypoint", {}),
+        controllers=["qrsim-waypoint", "position"],
+        seeds=2,
+        overrides=SHORT,
+        out=tmp_path / "s",
+    )
+    assert results.table["controllers"].tolist() == ["qrsim-waypoint"] * 2 + ["position"] * 2
+    assert results.varied() == ["controllers"]
+
+
+def test_runs_are_as_many_as_requested(tmp_path):
+    results = swept(tmp_path / "s", seeds=None, runs=5)
+    assert results.table["seed"].tolist() == [0, 1, 2, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"vary": {"world.wnd.from_deg": [0, 1]}}, "Did you mean"),
+        ({"seeds": 2, "runs": 4}, "give one of both"),
+        ({"seeds": 0}, "must be at least 1"),
+        ({"workers": 0}, "must be at least 1"),
+        ({"vary": {"vehicles.pelican.parameters.mass_kg": [-1.0]}}, "mass_kg"),
+    ],
+)
+def test_what_no_run_can_fly_is_refused_before_any_flies(tmp_path, given, message):
+    with pytest.raises(ScenarioError, match=message):
+        swept(tmp_path / "s", **given)
+
+
+def test_objects_in_python_are_refused(tmp_path):
+    class Mine:
+        def update(self, t_s, setpoint, estimate):
+            del t_s, setpoint, estimate
+            return kw.ThrustTorque(5.0, kw.Vec3(0.0, 0.0, 0.0))
+
+    vehicles = {"h": kw.Vehicle(model="hummingbird", controllers=[Mine()])}
+    scenario = kw.Scenario(vehicles=vehicles, duration_s=1)
+    with pytest.raises(
+        ScenarioError, match="which a scenario file cannot hold; write file and class"
+    ):
+        kw.sweep(scenario, out=tmp_path / "s")
+
+
+def test_a_folder_with_a_sweep_is_not_begun_anew(tmp_path):
+    swept(tmp_path / "s", seeds=1)
+    with pytest.raises(LogError, match="holds a sweep"):
+        swept(tmp_path / "s", seeds=1)
+
+
+def test_a_folder_without_a_sweep_or_with_another_format_is_refused(tmp_path):
+    with pytest.raises(LogError, match="holds no sweep"):
+        kw.resume_sweep(tmp_path)
+    swept(tmp_path / "s", seeds=1)
+    plan = tmp_path / "s" / "sweep.json"
+    plan.write_text(json.dumps({**json.loads(plan.read_text()), "format": 2}))
+    with pytest.raises(LogError, match="cannot be read"):
+        kw.resume_sweep(tmp_path / "s")
+
+
+def test_a_folder_of_a_sweep_allows_no_code_by_itself(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    data = {
+        "name": "own",
+        "time": {"rate_hz": 100, "duration_s": 0.1},
+        "vehicles": {
+            "h": {"model": "hummingbird", "controller": {"file": "mine.py", "class": "Mine"}}
+        },
+    }
+    path = tmp_path / "own.yaml"
+    path.write_text(yaml.safe_dump(data))
+    with pytest.raises(ScenarioError, match="allow_code"):
+        kw.sweep(path, out=tmp_path / "refused")
+    results = kw.sweep(path, seeds=2, out=tmp_path / "s", allow_code=tmp_path)
+    assert (results.table["status"] == "completed").all()
+    (tmp_path / "s" / "runs.parquet").unlink()
+    assert set(kw.resume_sweep(tmp_path / "s").table["status"]) == {"refused"}
