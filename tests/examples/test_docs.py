@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jax
 import pytest
+from tests.system.commands import kittiwake_does
 from tests.unit.tasks import scenes
 
 import kittiwake as kw
@@ -22,7 +23,7 @@ from kittiwake.vehicles import VEHICLES
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 PAGES = {path.name: path.read_text("utf-8") for path in FILES}
-COMMAND = re.compile(r"^kittiwake (run|check|list) .*$", re.MULTILINE)
+COMMAND = re.compile(r"^kittiwake (run|check|list|sweep) .*$", re.MULTILINE)
 INPUTS = "time_s,pitch_rad,roll_rad,throttle,yaw_rate_radps,battery_v\n0,0,0,0.59,0,11\n1,,,,,\n"
 
 
@@ -39,7 +40,7 @@ def commands(verb):
         found.group()
         for page in PAGES
         for block in blocks(page, "")
-        for found in COMMAND.finditer(block)
+        for found in COMMAND.finditer(block.replace("\\\n", ""))
         if found.group(1) == verb
     ]
     assert shown
@@ -121,8 +122,31 @@ def test_a_resumed_run_is_one_that_is_shown_with_checkpoints():
         assert any({"--checkpoint-every", "--out", folder} <= {*arguments} for arguments in RUNS)
 
 
+# a run of a sweep that is shown beside it
+OF_SWEEPS = [arguments for arguments in RUNS if "--run" in arguments]
+SWEEPS = [arguments for arguments in commands("sweep") if "--resume" not in arguments]
+
+
+def test_a_run_of_a_sweep_is_shown_beside_the_sweep():
+    assert OF_SWEEPS
+    folders = {arguments[arguments.index("--out") + 1] for arguments in SWEEPS}
+    assert {folder for folder, *_ in OF_SWEEPS} <= folders | {"DIR"}
+
+
+@pytest.mark.parametrize("arguments", SWEEPS, ids=" ".join)
+def test_a_sweep_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    few = [*arguments]
+    for option in ("--seeds", "--runs", "--workers"):
+        if option in few:
+            few[few.index(option) + 1] = "1"
+    assert kittiwake_does("sweep", *few).status == 0
+
+
 @pytest.mark.parametrize(
-    "arguments", [arguments for arguments in RUNS if "--resume" not in arguments], ids=" ".join
+    "arguments",
+    [own for own in RUNS if "--resume" not in own and own not in OF_SWEEPS],
+    ids=" ".join,
 )
 def test_a_run_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
