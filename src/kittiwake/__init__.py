@@ -191,6 +191,7 @@ __all__ = [
     "ThrustRates",
     "ThrustTorque",
     "Trim",
+    "Vec3",
     "VectorEnv",
     "Vehicle",
     "VelocityHeightYaw",

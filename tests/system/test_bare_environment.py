@@ -51,6 +51,7 @@ COMMANDS = {
     ("serve", *FLIGHT, "--joystick", "--out", "stick"): "gamepad",
     ("run", *FLIGHT, "--set", "physics=mujoco", "--out", "contact"): "mujoco",
     ("run", "camera-over-deck", "--quiet", "--out", "camera"): "camera",
+    ("sweep", "keep-spot", "--seeds", "2", "--out", "swept"): "data",
     ("hub", "--base-port", "0", "--duration", "0.01", "--quiet"): None,
     ("bench", "deck-landing-mujoco"): "mujoco",
 }

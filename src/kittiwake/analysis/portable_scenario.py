@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from typing_extensions import override
+
 
 @dataclass(frozen=True, eq=False)
 class PortableScenario:
@@ -22,3 +24,13 @@ class PortableScenario:
     def text(self) -> str:
         """The scenario as YAML."""
         return self.write()
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PortableScenario):
+            return False
+        return (self.text, self.files) == (other.text, other.files)
+
+    @override
+    def __hash__(self) -> int:
+        return hash(self.text)
