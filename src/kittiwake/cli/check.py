@@ -64,14 +64,14 @@ AllowCode = Annotated[
 def check(scenario: Scenario, overrides: Overrides = None, *, allow_code: AllowCode = None) -> None:
     """Check a scenario: names, values, rates and command types, each error with its line."""
     from kittiwake.scenario.load import load_scenario
-    from kittiwake.scenario.randomization import drawn
+    from kittiwake.scenario.randomization import check_draws
     from kittiwake.tasks.randomization import Randomization
     from kittiwake.tasks.task_commander import check_task, commander_of
 
     loaded = load_scenario(scenario, overrides or [], logged=True, allow_code=allow_code)
     loaded.check_flight()
     check_task(loaded)
-    drawn(loaded, loaded.seed)
+    check_draws(loaded)
     if loaded.document.data.get("task") is not None:
         Randomization.of(loaded)
     if loaded.policy is not None:

@@ -185,13 +185,11 @@ def _of_sweep(
     folder: Path, number: int, allow_code: list[Path] | None
 ) -> "tuple[LoadedScenario, Precision]":
     """Return the scenario of a run of a sweep, with its seed, and the precision of its flight."""
-    from kittiwake.runtime.sweeps.plan import SweepPlan, simulation_of
-    from kittiwake.scenario.own_components.code_files import allowed_paths
+    from kittiwake.runtime.sweeps.plan import SweepPlan, code_folders, simulation_of
 
     plan = SweepPlan.read(folder)
     planned = plan.run(number)
-    code = tuple(str(path.absolute()) for path in allowed_paths(allow_code))
-    simulation = simulation_of(folder, plan, planned, code)
+    simulation = simulation_of(folder, plan, planned, code_folders(allow_code))
     return simulation.scenario.with_parts(seed=planned.seed), plan.precision
 
 

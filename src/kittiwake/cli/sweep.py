@@ -85,24 +85,20 @@ def sweep(
     goes on with --resume.
     """
     from kittiwake.analysis.plots.sweep import save_picture
-    from kittiwake.analysis.run_folder import default_folder, results_folder
-    from kittiwake.runtime.sweeps.plan import SweepPlan
-    from kittiwake.runtime.sweeps.sweep import begin, fly
-    from kittiwake.runtime.sweeps.workers import Flights
+    from kittiwake.runtime.sweeps import sweep as sweeps
     from kittiwake.scenario.load import load_scenario
-    from kittiwake.scenario.own_components.code_files import allowed_paths
     from kittiwake.scenario.variations import parse_variations
 
     keep_compiled()
     shown = not (as_json or quiet)
-    code = tuple(str(Path(path).absolute()) for path in allowed_paths(allow_code))
     if resume is not None:
         given = {"SCENARIO": scenario, "--set": overrides, "--vary": vary, "--seeds": seeds}
         given |= {"--runs": runs, "--controllers": controllers, "--out": out}
         refuse(given, "--resume")
-        flights = Flights(resume, SweepPlan.read(resume), code)
         with _progress(shown=shown) as progress:
-            results = fly(flights, workers, progress)
+            results = sweeps.resume_sweep(
+                resume, workers=workers, allow_code=allow_code, progress=progress
+            )
     else:
         if scenario is None:
             message = "missing; give a library name, or the path of a YAML file"
@@ -110,19 +106,21 @@ def sweep(
         loaded = load_scenario(scenario, overrides or [], logged=True, allow_code=allow_code)
         if shown:
             show_warnings(loaded.unused_randomization())
-        names = [name.strip() for name in (controllers or "").split(",") if name.strip()]
-        with results_folder(out, default_folder(f"sweep-{loaded.name}")) as folder:
-            plan = begin(
+        varied = parse_variations(vary or ())
+        with _progress(shown=shown) as progress:
+            results = sweeps.sweep(
                 loaded,
-                parse_variations(vary or ()),
-                folder,
+                {**varied.grid, **varied.drawn},
                 seeds=seeds,
                 runs=runs,
-                controllers=tuple(names),
-                code=code,
+                controllers=[
+                    name.strip() for name in (controllers or "").split(",") if name.strip()
+                ],
+                workers=workers,
+                out=out,
+                allow_code=allow_code,
+                progress=progress,
             )
-            with _progress(shown=shown) as progress:
-                results = fly(Flights(folder, plan, code), workers, progress)
     save_picture(results, success)
     if as_json:
         sys.stdout.write(json.dumps(_figures(results, success, worst_by)) + "\n")

@@ -13,7 +13,7 @@ from kittiwake.runtime.program import Program
 from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.row_layout import RowBlock
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.scenario.randomization import drawn
+from kittiwake.scenario.randomization import drawn, randomized_as
 from kittiwake.scenario.scenario import Scenario
 
 # polling interval of ``wait``
@@ -43,7 +43,7 @@ class Session:
         self._restart, self._closed = threading.Event(), threading.Event()
         self._reason = STOPPED
         self.problems: SimpleQueue[str] = SimpleQueue()
-        self._next_seed = scenario.seed
+        self._written, self._next_seed = scenario, scenario.seed
         self._begin(scenario, scenario.seed)
 
     @property
@@ -89,7 +89,10 @@ class Session:
         """Prepare the requested flight."""
         self._restart.clear()
         self.clock.begin()
-        self._begin(self.executor.requested_scenario, self._next_seed, self.executor.latest)
+        requested = self.executor.requested_scenario
+        if self._next_seed != self.seed:
+            requested = randomized_as(requested, self._written)
+        self._begin(requested, self._next_seed, self.executor.latest)
 
     def close(self, reason: str = STOPPED) -> None:
         """End the flight for a reason, and allow no other."""

@@ -22,4 +22,4 @@ def with_changes(scenario: Scenario, items: Iterable[str | Override]) -> Scenari
     if other.rate_hz != scenario.rate_hz:
         message = "time.rate_hz cannot be changed in flight; restart with the new rate"
         raise ScenarioError(message)
-    return other.with_parts(added=scenario.added)
+    return other.with_parts(added=scenario.added, draws=scenario.draws)

@@ -64,16 +64,40 @@ def drawn(scenario: Scenario, seed: int) -> Scenario:
         return scenario
     parts = parts_of(scenario, RANDOMIZE)
     values = [part.distribution.drawn(_unit(seed, part)) for part in parts]
-    draws = by_path(parts, values)
+    return _built(scenario, by_path(parts, values), f"seed {seed} draws")
+
+
+def check_draws(scenario: Scenario) -> None:
+    """Build a scenario with the lowest, and with the highest value of each draw.
+
+    Raises:
+        ScenarioError: for values that cannot be drawn or flown.
+    """
+    if is_randomized(scenario):
+        parts = parts_of(scenario, RANDOMIZE)
+        for side in range(2):
+            values = [part.distribution.ends[side] for part in parts]
+            _built(scenario, by_path(parts, values), "a seed can draw")
+
+
+def _built(scenario: Scenario, draws: dict[str, Plain], words: str) -> Scenario:
+    """Return the scenario with drawn values in place of the distributions."""
     data = {key: value for key, value in scenario.document.data.items() if key not in RANDOMIZE}
     document = replace(scenario.document, data=data)
     try:
         built = build(apply_overrides(document, items_of(draws)), scenario.folder)
     except KittiwakeError as error:
         given = ", ".join(f"{path} = {written(value)}" for path, value in draws.items())
-        message = f"{ALWAYS}: seed {seed} draws {given}, which cannot be flown: {error}"
+        message = f"{ALWAYS}: {words} {given}, which cannot be flown: {error}"
         raise ScenarioError(message) from None
     return built.with_parts(added=scenario.added, seed=scenario.seed, draws=draws)
+
+
+def randomized_as(scenario: Scenario, source: Scenario) -> Scenario:
+    """Return a scenario with what another one draws, to be drawn with another seed."""
+    given = {key: value for key, value in source.document.data.items() if key in RANDOMIZE}
+    document = replace(scenario.document, data=scenario.document.data | given)
+    return scenario.with_parts(document=document)
 
 
 def by_path(parts: Sequence[Part], values: Sequence[float]) -> dict[str, Plain]:

@@ -53,6 +53,21 @@ def test_restarts_repeat_the_flight_with_the_same_seed_only(scenario, tmp_path):
     session.close()
 
 
+def test_another_seed_draws_anew_and_the_same_one_does_not(tmp_path):
+    speed = "world.wind.speed_at_6m_mps"
+    given = [*SHORT, "world.wind={type: shear, speed_at_6m_mps: 1, from_deg: 0}"]
+    given.append(f"randomize.{speed}={{uniform: [0, 3]}}")
+    session = Session(load_scenario("hover-angle-velocity", given), RealTimeClock(inf))
+    speeds = [session.fly(tmp_path).summary["drawn"][speed]]
+    for seed in (None, 5, 0):
+        session.restart(seed)
+        session.prepare_restart()
+        speeds.append(session.fly(tmp_path).summary["drawn"][speed])
+    assert speeds[1] == speeds[0] == speeds[3]
+    assert speeds[2] != speeds[0]
+    session.close()
+
+
 def test_a_restart_applies_all_changes_even_those_not_flown(scenario, tmp_path):
     session = Session(scenario, RealTimeClock(inf))
     calm = session.fly(tmp_path)

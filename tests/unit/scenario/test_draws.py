@@ -8,7 +8,7 @@ from scipy.stats import kstest, norm
 import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario.distributions import DEVIATIONS, Distribution
-from kittiwake.scenario.randomization import drawn
+from kittiwake.scenario.randomization import check_draws, drawn
 
 PELICAN = "vehicles.pelican"
 SPEED, MASS = "world.wind.speed_at_6m_mps", f"{PELICAN}.parameters.mass_kg"
@@ -131,6 +131,13 @@ def test_values_that_cannot_be_flown_are_named_with_their_seed():
     wrong = kw.load("hover-pelican", {**DRAWN, "randomize": {MASS: {"uniform": [-2, -1]}}})
     with pytest.raises(ScenarioError, match=rf"seed 7 draws {MASS} = -1\..*must be above 0"):
         wrong.run(0.1, seed=7)
+
+
+def test_a_check_finds_the_value_that_only_some_seeds_draw():
+    wrong = scenario(randomize={MASS: {"uniform": [-0.01, 2.0]}})
+    with pytest.raises(ScenarioError, match=rf"a seed can draw {MASS} = -0.01.*must be above 0"):
+        check_draws(wrong)
+    check_draws(scenario())
 
 
 def test_worlds_whose_structure_differs_are_no_batch():

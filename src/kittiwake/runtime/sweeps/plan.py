@@ -16,7 +16,8 @@ from kittiwake.core.errors import LogError
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.document import written
-from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.load import AllowedCode, load_scenario
+from kittiwake.scenario.own_components.code_files import allowed_paths
 from kittiwake.scenario.variants import variants
 
 PLAN_FILE = "sweep.json"
@@ -112,6 +113,15 @@ class SweepPlan:
         except (OSError, msgspec.DecodeError) as error:
             message = f"{path}: cannot be read: {error}"
             raise LogError(message) from None
+
+
+def code_folders(allow_code: AllowedCode) -> tuple[str, ...]:
+    """Return the folders whose code is allowed as absolute paths, for any process.
+
+    Raises:
+        ScenarioError: if one of them does not exist.
+    """
+    return tuple(str(Path(path).absolute()) for path in allowed_paths(allow_code))
 
 
 def simulation_of(

@@ -13,13 +13,12 @@ from kittiwake.analysis.sweep_results import SweepResults
 from kittiwake.core.arguments import FILE, FUNCTION, WHOLE, ArgumentRule, checked_arguments
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.core.precision import Precision
-from kittiwake.runtime.sweeps.plan import PLAN_FILE, SweepPlan, simulation_of
+from kittiwake.runtime.sweeps.plan import PLAN_FILE, SweepPlan, code_folders, simulation_of
 from kittiwake.runtime.sweeps.store import SweepStore
 from kittiwake.runtime.sweeps.workers import Flights, Progress, chunks, fly_shared
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import written
 from kittiwake.scenario.load import AllowedCode, load_in_python
-from kittiwake.scenario.own_components.code_files import allowed_paths
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variations import Variations, variations
 
@@ -87,10 +86,10 @@ def sweep(
     )
     given = variations(vary or {})
     items = [f"{key}={written(value)}" for key, value in (overrides or {}).items()]
-    code = _code(allow_code)
+    code = code_folders(allow_code)
     default = default_folder(f"sweep-{base.name}")
     with results_folder(None if out is None else Path(fspath(out)), default) as folder:
-        plan = begin(
+        plan = _begin(
             base,
             given,
             folder,
@@ -101,7 +100,7 @@ def sweep(
             code=code,
             precision=precision,
         )
-        return fly(Flights(folder, plan, code), workers, progress)
+        return _fly(Flights(folder, plan, code), workers, progress)
 
 
 @checked_arguments(folder=FILE, workers=WHOLE, progress=FUNCTION)
@@ -124,10 +123,10 @@ def resume_sweep(
         LogError: if the folder holds no sweep, or cannot be written.
     """
     path = Path(fspath(folder))
-    return fly(Flights(path, SweepPlan.read(path), _code(allow_code)), workers, progress)
+    return _fly(Flights(path, SweepPlan.read(path), code_folders(allow_code)), workers, progress)
 
 
-def begin(
+def _begin(
     base: Scenario,
     given: Variations,
     folder: Path,
@@ -189,7 +188,7 @@ def results_of(folder: Path) -> SweepResults:
     return SweepResults(folder, SweepPlan.read(folder).grid, SweepStore(folder).frame())
 
 
-def fly(flights: Flights, workers: int, progress: Progress) -> SweepResults:
+def _fly(flights: Flights, workers: int, progress: Progress) -> SweepResults:
     """Fly the runs that have no row yet, and return the results of all.
 
     Raises:
@@ -213,7 +212,3 @@ def fly(flights: Flights, workers: int, progress: Progress) -> SweepResults:
         progress(done, runs)
     store.join()
     return SweepResults(folder, flights.plan.grid, store.frame())
-
-
-def _code(allow_code: AllowedCode) -> tuple[str, ...]:
-    return tuple(str(Path(one).absolute()) for one in allowed_paths(allow_code))
