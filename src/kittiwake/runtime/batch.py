@@ -102,9 +102,10 @@ class Batch:
         _require_at_least(0, steps=steps)
         _require_at_least(1, log_every=log_every)
         kept = []
+        together = max(steps, 1) if log_every == 1 else 1
         with self._program.precision_context():
-            for start in range(0, steps, log_every):
-                kept.append(self._worlds.record())
+            for start in range(0, steps, together * log_every):
+                kept.append(self._worlds.record(together))
                 self._worlds.advance(min(log_every, steps - start) - 1)
         times_s = (
             np.arange(self._ticks, self._ticks + steps, log_every) / self._program.fleet.rate_hz
@@ -113,9 +114,8 @@ class Batch:
         found = {}
         for name, (_, *columns) in self._program.columns.items():
             group, index = self._program.indices[name]
-            values = np.zeros((len(self), len(kept), len(columns)))
-            for row, groups in enumerate(kept):
-                values[:, row] = groups[group][:, index]
+            rows = [groups[group][:, :, index] for groups in kept]
+            values = np.concatenate([np.zeros((len(self), 0, len(columns))), *rows], axis=1)
             shared = {"time_s": np.broadcast_to(times_s, values.shape[:2])}
             found[name] = shared | {one: values[..., at] for at, one in enumerate(columns)}
         return found

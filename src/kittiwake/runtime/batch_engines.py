@@ -1,7 +1,7 @@
 """Engines of batches: worlds of one structure, flown side by side."""
 
-from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache, partial
 from typing import Protocol, runtime_checkable
 
 import jax
@@ -53,8 +53,8 @@ class Worlds(Protocol):
         """Advance all worlds."""
         ...
 
-    def record(self) -> list[np.ndarray]:
-        """Advance all worlds by a step, and return the rows of each group of each world."""
+    def record(self, steps: int) -> list[np.ndarray]:
+        """Advance all worlds; return each group's rows as ``[world, step, vehicle, column]``."""
         ...
 
 
@@ -101,7 +101,7 @@ class SimdWorlds:
         self._form = TiledTree(functions.shape, programs.varies, tiles)
         self._sides = self._form.buffers(), self._form.buffers()
         self._side = 0
-        self._steps = self._bound(*programs.step, [])
+        self._steps = self._bound(*programs.step)
         words = tiles.filled(key_words(keys))
         tiles.run(programs.init.bind_tiles([*arrays, words], self._sides[0]))
 
@@ -121,33 +121,45 @@ class SimdWorlds:
             self._tiles.run(self._steps[self._side], steps)
         self._side = (self._side + steps) % 2
 
-    def record(self) -> list[np.ndarray]:
-        """Advance all worlds by a step, and return the rows of each group of each world."""
-        calls, rows = self._recorded_steps
-        self._tiles.run(calls[self._side])
-        self._side = 1 - self._side
+    def record(self, steps: int) -> list[np.ndarray]:
+        """Advance all worlds; return each group's rows as ``[world, step, vehicle, column]``."""
+        kernel = self._programs.recorded_step.rest
+        before, after = self._sides[self._side], self._sides[1 - self._side]
+        rows = [
+            np.empty((self._tiles.number, steps, *form.shape), form.dtype)
+            for form in kernel.outputs[len(after) :]
+        ]
+        call = kernel.bind_tiles(
+            [*self._recorded_arguments, *before], [*after, *rows], carried=len(before)
+        )
+        self._tiles.run(call, steps)
+        self._side = (self._side + steps) % 2
         return [self._tiles.by_world(each) for each in rows]
 
-    @cached_property
-    def _recorded_steps(self) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:
-        constants, kernel = self._programs.recorded_step
-        forms = kernel.outputs[len(self._sides[0]) :]
-        rows = [self._tiles.array(form.shape[:-1], form.dtype) for form in forms]
-        return self._bound(constants, kernel, rows), rows
+    def snapshot(self) -> Callable[[int], FleetState]:
+        """Return the present state, as a function of the number of a world."""
+        buffers = [each.copy() for each in self._sides[self._side]]
+        return partial(self._form.of_world, buffers)
 
-    def _bound(
-        self, constants: simd.Kernel, kernel: simd.Kernel, rows: list[np.ndarray]
-    ) -> list[simd.BoundTiles]:
+    @cached_property
+    def _recorded_arguments(self) -> list[np.ndarray]:
+        return self._arguments(self._programs.recorded_step.constants)
+
+    def _bound(self, constants: simd.Kernel, kernel: simd.Kernel) -> list[simd.BoundTiles]:
         """Return a step in both directions."""
+        given = self._arguments(constants)
+        return [
+            kernel.bind_tiles([*given, *one], other, carried=len(one))
+            for one, other in (self._sides, self._sides[::-1])
+        ]
+
+    def _arguments(self, constants: simd.Kernel) -> list[np.ndarray]:
+        """Return the arguments of a step before its state."""
         computed = [
             np.zeros((self._tiles.number, *like.shape), like.dtype) for like in constants.outputs
         ]
         self._tiles.run(constants.bind_tiles(self._arrays, computed))
-        given = [*computed, *self._arrays, *self._values]
-        return [
-            kernel.bind_tiles([*given, *one], [*other, *rows], carried=len(one))
-            for one, other in (self._sides, self._sides[::-1])
-        ]
+        return [*computed, *self._arrays, *self._values]
 
 
 class _TilePrograms:
@@ -228,10 +240,13 @@ class XlaWorlds:
         """Advance all worlds."""
         self.state = self._functions.advance(self._numbers, self.state, steps)
 
-    def record(self) -> list[np.ndarray]:
-        """Advance all worlds by a step, and return the rows of each group of each world."""
-        self.state, rows = self._functions.recorded_step(self._numbers, self.state)
-        return [np.asarray(each) for each in rows]
+    def record(self, steps: int) -> list[np.ndarray]:
+        """Advance all worlds; return each group's rows as ``[world, step, vehicle, column]``."""
+        kept = []
+        for _ in range(steps):
+            self.state, rows = self._functions.recorded_step(self._numbers, self.state)
+            kept.append([np.asarray(each) for each in rows])
+        return [np.stack(each, axis=1) for each in zip(*kept, strict=True)]
 
 
 class _MappedFunctions:
@@ -270,9 +285,15 @@ def _marks(state: FleetState, *, own: bool | int, shared: bool | None) -> ArrayT
 def _joined(numbers: Sequence[Numbers]) -> tuple[list[np.ndarray], tuple[bool, ...]]:
     """Return the leaves of all worlds' numbers, with True for those that differ among these."""
     columns = [*zip(*map(jax.tree.leaves, numbers), strict=True)]
-    differ = tuple(any(not np.array_equal(leaf, own[0]) for leaf in own[1:]) for own in columns)
+    # packed numbers of several worlds always count as differing, so that these compile once
+    differ = len(numbers) > 1, *map(_differ, columns[1:])
     leaves = [
         np.stack(own) if differs else np.asarray(own[0])
         for own, differs in zip(columns, differ, strict=True)
     ]
     return leaves, differ
+
+
+def _differ(leaves: Sequence[np.ndarray]) -> bool:
+    first, *others = leaves
+    return any(leaf is not first and not np.array_equal(leaf, first) for leaf in others)

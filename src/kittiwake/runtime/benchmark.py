@@ -20,6 +20,7 @@ from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.engine import EngineName
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.loading import load
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.vector_env_engines import batch_engine
@@ -134,12 +135,14 @@ def together(
     program = simulation.program
     began = time.perf_counter()
     with program.precision_context():
-        state, step = program.start(0), program.functions.step_alone()
+        state, step = FlightState.of(program.start(0)), program.functions.step_alone()
         values = program.inputs.values({}, program.vehicles)
         step.prepare(steps)
         compile_s = time.perf_counter() - began
         seconds = _best(
-            lambda: jax.block_until_ready(step.steps(program.numbers, values, state, steps))
+            lambda: jax.block_until_ready(
+                step.steps(program.numbers, values, state, steps)[0].fleet
+            )
         )
     code = program.functions.chosen_engine.engine.name, step.code_bytes
     return _result(simulation, vehicles, steps, compile_s, seconds, code)

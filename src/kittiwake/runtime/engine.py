@@ -9,6 +9,7 @@ from jaxtyping import Array
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.sim.packing import Packing
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.structure import Numbers
@@ -46,8 +47,8 @@ class CompiledStep(Protocol):
         ...
 
     def steps(
-        self, numbers: Numbers, values: ArrayTree, state: FleetState, count: int
-    ) -> tuple[FleetState, Outputs]:
+        self, numbers: Numbers, values: ArrayTree, state: FlightState, count: int
+    ) -> tuple[FlightState, Outputs]:
         """Return the state after steps under constant commands, and the outputs along time."""
         ...
 

@@ -20,6 +20,7 @@ from kittiwake.runtime.command_source import (
 )
 from kittiwake.runtime.commands import Commands
 from kittiwake.runtime.engine import ChosenEngine
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.program import NO_COMMANDS, FlownBlock, Program, RunBlock
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.runtime.state_transfer import transfer_state
@@ -27,6 +28,7 @@ from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.plain_python.host_object import HostFailure
 from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched
 from kittiwake.sim.state import FleetState
+from kittiwake.tasks.task_commander import with_last_tick
 
 BLOCK_STEPS = 500
 # a loop of one step is no loop, and rounds differently
@@ -55,7 +57,7 @@ class FlightExecutor(Protocol):
         """Engine that compiles the steps."""
         ...
 
-    def begin(self, seed: int, steps: int) -> FleetState:
+    def begin(self, seed: int, steps: int) -> FlightState:
         """Compile what a flight of so many steps needs, and return its initial state."""
         ...
 
@@ -63,11 +65,11 @@ class FlightExecutor(Protocol):
         """Return True if the block that begins at a tick is due; waits a moment for it."""
         ...
 
-    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
+    def fly(self, state: FlightState, tick: int) -> tuple[FlightState, RowBlock]:
         """Fly the block that begins at a tick; return the state after it and its rows."""
         ...
 
-    def violations(self, state: FleetState) -> Violation:
+    def violations(self, state: FlightState) -> Violation:
         """Return the function that names the limit that a lost vehicle has left."""
         ...
 
@@ -87,7 +89,7 @@ class FlightExecutor(Protocol):
 class _Ahead(NamedTuple):
     """A block that is being flown, and the state with which it begins."""
 
-    state: FleetState
+    state: FlightState
     block: Future[FlownBlock]
 
 
@@ -135,7 +137,7 @@ class CompiledExecutor:
         """Engine that compiles the steps."""
         return self.program.functions.chosen_engine
 
-    def begin(self, seed: int, steps: int) -> FleetState:
+    def begin(self, seed: int, steps: int) -> FlightState:
         """Compile a block as long as commands hold, or as long as is fast; return the state."""
         if self.source is not None:
             self._block = self.program.compile_block(self.source.steps, estimated_acceleration)
@@ -150,9 +152,11 @@ class CompiledExecutor:
             if self.engine.engine.name == "simd" and len(self.program.vehicles) >= AHEAD_VEHICLES:
                 self._last_tick, self._thread = steps - 1, ThreadPoolExecutor(1)
         forget_failures(self.program.fleet)
-        return self.program.start(seed)
+        return FlightState.of(with_last_tick(self.program.start(seed), steps - 1))
 
-    def change_program(self, program: Program, state: FleetState, fresh: FleetState) -> FleetState:
+    def change_program(
+        self, program: Program, state: FlightState, fresh: FleetState
+    ) -> FlightState:
         """Continue with a program of other vehicles, and return its state.
 
         Args:
@@ -165,13 +169,14 @@ class CompiledExecutor:
         self.program = program
         self._block = program.compile_block(self.source.steps, estimated_acceleration)
         with program.precision_context():
-            return transfer_state(before, state, program.fleet, fresh)
+            later = transfer_state(before, state.fleet, program.fleet, fresh)
+        return FlightState.of(later)
 
     def due(self, tick: int) -> bool:
         """Return True if the clock lets the block through; waits a moment for it."""
         return self.clock is None or self.clock.wait(tick / self.rate_hz)
 
-    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
+    def fly(self, state: FlightState, tick: int) -> tuple[FlightState, RowBlock]:
         """Fly the next block."""
         if self._ahead is not None and self._ahead.state is state:
             later, arrays, kept = self._ahead.block.result()
@@ -188,9 +193,9 @@ class CompiledExecutor:
         times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
         return later, self.program.by_vehicle(times, arrays)
 
-    def violations(self, state: FleetState) -> Violation:
+    def violations(self, state: FlightState) -> Violation:
         """Return the function that names the limit that a lost vehicle has left."""
-        return self.program.violations(state)
+        return self.program.violations(state.fleet)
 
     def notices(self) -> Sequence[Notice]:
         """Return those of the command source."""
@@ -206,11 +211,11 @@ class CompiledExecutor:
             wait([self._ahead.block])
             self._ahead = None
 
-    def _commands(self, state: FleetState, tick: int) -> Commands:
+    def _commands(self, state: FlightState, tick: int) -> Commands:
         """Return the commands from now on."""
         if self.source is None:
             return NO_COMMANDS
-        reports = reports_of(self.program.fleet, state, self._accelerations)
+        reports = reports_of(self.program.fleet, state.fleet, self._accelerations)
         return self.source.commands(tick / self.rate_hz, reports)
 
 

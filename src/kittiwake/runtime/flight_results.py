@@ -14,7 +14,7 @@ from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.flight_record import FlownFlight, Memory
 from kittiwake.scenario.own_components.entries import as_file_data
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.tasks.task_commander import task_metrics
+from kittiwake.tasks.task_commander import is_scored, task_metrics
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ class FlightResults:
         summarized = replace(log, summary=summary)
         summary["metrics"] |= survey_metrics(summarized, flown, flight.seed)
         summary["metrics"] |= flock_metrics(summarized, flown)
-        summary["metrics"] |= task_metrics(self.scenario, flight.state)
+        if is_scored(self.scenario):
+            summary["metrics"] |= task_metrics(self.scenario, flight.state)
         return summary
 
     def _scenario_of(self, flight: FlownFlight) -> Scenario:

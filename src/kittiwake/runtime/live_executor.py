@@ -24,6 +24,7 @@ from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
 from kittiwake.runtime.engine import ChosenEngine
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.live_rows import LiveRows
 from kittiwake.runtime.maneuvers import Capabilities, Maneuver, capabilities_of
 from kittiwake.runtime.placement import placed, require_place, require_room
@@ -56,6 +57,7 @@ from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_beh
 from kittiwake.sim.plain_python.host_object import HostFailure
 from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched
 from kittiwake.sim.state import FleetState
+from kittiwake.tasks.task_commander import with_last_tick
 
 BLOCKS_HZ = 50.0
 
@@ -168,25 +170,24 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         """The scenario with all requested changes, whether flown already or not."""
         return self._builder.requested_scenario
 
-    def begin(self, seed: int, steps: int) -> FleetState:
+    def begin(self, seed: int, steps: int) -> FlightState:
         """Build the program, unless the former one fits, and return the initial state."""
-        del steps
         self._steps = max(1, round(self.rate_hz / self.blocks_hz))
         self._seed = seed
         program = self._builder.open(BuildRequest(self._steps, seed, self._former))
         self._use(program)
         forget_failures(program.fleet)
-        return program.start(seed)
+        return FlightState.of(with_last_tick(program.start(seed), steps - 1))
 
     def due(self, tick: int) -> bool:
         """Return True if the clock lets the next block through; waits a moment for it."""
         return self.clock.wait(tick / self.rate_hz)
 
-    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
+    def fly(self, state: FlightState, tick: int) -> tuple[FlightState, RowBlock]:
         """Apply all pending requests, then fly the next block."""
         self.time_s = tick / self.rate_hz
         for request in _drain(self._requests):
-            state = request(state)
+            state = FlightState.of(request(state.fleet))
         with watched(self._flown_program.fleet):
             state, arrays, _ = self._block(state, self._commands())
         times = np.arange(tick, tick + len(arrays[0])) / self.rate_hz
@@ -194,9 +195,9 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self.on_block(block)
         return state, block
 
-    def violations(self, state: FleetState) -> Violation:
+    def violations(self, state: FlightState) -> Violation:
         """Return the function that names the limit that a lost vehicle has left."""
-        return self._flown_program.violations(state)
+        return self._flown_program.violations(state.fleet)
 
     def notices(self) -> Sequence[Notice]:
         """Return what was done to vehicles since the last call."""

@@ -16,11 +16,12 @@ from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Sink
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.row_layout import RowBlock, RowLayout
 from kittiwake.scenario.size import steps_in
 from kittiwake.sim.plain_python.host_object import HostFailure
 from kittiwake.sim.state import FleetState
-from kittiwake.tasks.task_commander import next_reward_tick, with_last_tick
+from kittiwake.tasks.task_commander import next_reward_tick
 
 # first words of the reason of a flight that the user has ended
 STOPPED = "stopped by the user"
@@ -59,9 +60,13 @@ class Flight:
             self.layout, self.rate_hz, self.log_every, fails_when_lost=self.fails_when_lost
         )
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
-        state = self.executor.begin(self.seed, self.last_tick + 1)
-        self.state = with_last_tick(state, self.last_tick)
+        self._state = self.executor.begin(self.seed, self.last_tick + 1)
         self.outcome.compile_s = time.perf_counter() - began
+
+    @property
+    def state(self) -> FleetState:
+        """State after the last step."""
+        return self._state.fleet
 
     @property
     def outcome(self) -> FlightOutcome:
@@ -84,13 +89,26 @@ class Flight:
         ``progress`` is called with the simulated time after each block. After an exception
         ``outcome`` still describes what was flown.
         """
+        for _ in self.each_block(sink, progress, stopped):
+            pass
+        return self.outcome
+
+    def each_block(
+        self,
+        sink: Sink,
+        progress: Callable[[float], None] = lambda _: None,
+        stopped: Callable[[], str | None] = lambda: None,
+    ) -> Iterator[None]:
+        """Fly as ``fly`` does, and yield after each block."""
         record, began = self.record, time.perf_counter() - self.outcome.wall_s
         try:
             for block in self._blocks(stopped):
                 # a lost vehicle stands still, so the state after the block shows what it has left
                 block, failure = self._until_failure(block)
                 self._follow_vehicles(sink)
-                kept, early_end = record.detect(block, lambda: self.executor.violations(self.state))
+                kept, early_end = record.detect(
+                    block, lambda: self.executor.violations(self._state)
+                )
                 if early_end is not None:
                     self._await_last_reward()
                 elif failure is not None:
@@ -109,10 +127,10 @@ class Flight:
                 if not ended:
                     self.outcome.wall_s = time.perf_counter() - began
                     self.after_block(self)
+                yield
         finally:
             self.executor.end()
             self.outcome.wall_s = time.perf_counter() - began
-        return self.outcome
 
     def resume(self, state: FleetState, memory: Parameters) -> None:
         """Continue from a state, with the memory of the record up to it.
@@ -121,7 +139,8 @@ class Flight:
             LookupError, TypeError, ValueError: if the memory is invalid.
         """
         self.record.restore(memory)
-        self.state, self.resumed_at_s = state, self.record.tick / self.rate_hz
+        self._state = FlightState.of(state)
+        self.resumed_at_s = self.record.tick / self.rate_hz
 
     def mark_failed(self, reason: str) -> None:
         """Mark the flight as failed at its present time."""
@@ -154,7 +173,7 @@ class Flight:
         """Fly on, without rows, to the reward of the control step in which a vehicle was lost."""
         last_reward_tick = next_reward_tick(self.state)
         while last_reward_tick is not None and (tick := int(self.state.tick)) <= last_reward_tick:
-            self.state, _ = self.executor.fly(self.state, tick)
+            self._state, _ = self.executor.fly(self._state, tick)
 
     def _blocks(self, stopped: Callable[[], str | None]) -> Iterator[RowBlock]:
         """Yield the rows by vehicle, up to and including the last tick."""
@@ -162,7 +181,7 @@ class Flight:
         while tick <= self.last_tick:
             while not (self.executor.due(tick) or stopped()):
                 pass
-            self.state, block = self.executor.fly(self.state, tick)
+            self._state, block = self.executor.fly(self._state, tick)
             kept = min(len(next(iter(block.values()))), self.last_tick + 1 - tick)
             tick += kept
             yield {name: rows[:kept] for name, rows in block.items()}

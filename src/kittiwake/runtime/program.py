@@ -21,6 +21,7 @@ from kittiwake.runtime.command_inputs import CommandInputs, FixedCommands
 from kittiwake.runtime.commands import Commands
 from kittiwake.runtime.engine import CompiledStep, EngineName
 from kittiwake.runtime.fleet_functions import Keep, functions_of
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState
@@ -28,7 +29,7 @@ from kittiwake.sim.structure import Structure, numbers_of
 
 NO_COMMANDS: Commands = MappingProxyType({})
 # the state after a block, the rows of each group, and what is kept of the last step of each group
-FlownBlock: TypeAlias = tuple[FleetState, list[np.ndarray], list[np.ndarray]]
+FlownBlock: TypeAlias = tuple[FlightState, list[np.ndarray], list[np.ndarray]]
 # from a state, and optionally commands, to a block
 RunBlock: TypeAlias = Callable[..., FlownBlock]
 
@@ -141,7 +142,7 @@ class Program:
         self.numbers = numbers_of(fleet)
 
     def _fly(
-        self, step: CompiledStep, steps: int, state: FleetState, commands: Commands = NO_COMMANDS
+        self, step: CompiledStep, steps: int, state: FlightState, commands: Commands = NO_COMMANDS
     ) -> FlownBlock:
         with self.precision_context():
             values = self.inputs.values(commands, self.vehicles)

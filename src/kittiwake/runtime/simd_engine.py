@@ -11,9 +11,9 @@ from jaxtyping import Array
 from kittiwake import simd
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.runtime.engine import AnyArray, EngineName, Outputs, StepExample
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.sim.packing import is_key, key_words, wrapped_keys
-from kittiwake.sim.state import FleetState
 from kittiwake.sim.structure import Numbers
 
 
@@ -115,7 +115,7 @@ class SimdStep:
         self._numbers: Numbers | None = None
         self._values: ArrayTree = None
         self._returned: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
-        self._flown_to: FleetState | None = None
+        self._flown_to: FlightState | None = None
 
     @property
     def code_bytes(self) -> int | None:
@@ -143,14 +143,14 @@ class SimdStep:
         return (*self._returned, tuple([each.copy() for each in self._rows]))
 
     def steps(
-        self, numbers: Numbers, values: ArrayTree, state: FleetState, count: int
-    ) -> tuple[FleetState, Outputs]:
+        self, numbers: Numbers, values: ArrayTree, state: FlightState, count: int
+    ) -> tuple[FlightState, Outputs]:
         """Return the state after steps under constant commands, and the outputs along time."""
         self._write_numbers(numbers)
         self._write_values(values)
         if state is not self._flown_to:
             self._side = 0
-            self._packing.pack_into(state, *self._states[0])
+            self._packing.pack_into(state.fleet, *self._states[0])
         stacked = [np.empty((1, count, *each.shape), each.dtype) for each in self._rows]
         present, later = self._states[self._side], self._states[1 - self._side]
         steps = self._kernel.bind_tiles(
@@ -160,7 +160,7 @@ class SimdStep:
         self._side = (self._side + count) % 2
         self._returned = None, None
         floats, words = (each.copy() for each in self._states[self._side])
-        self._flown_to = flown_to = self._packing.unpack_from(floats, words)
+        self._flown_to = flown_to = FlightState(partial(self._packing.unpack_from, floats, words))
         return flown_to, tuple(each[0] for each in stacked)
 
     def _write_numbers(self, numbers: Numbers) -> None:

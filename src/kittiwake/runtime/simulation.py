@@ -62,7 +62,7 @@ from kittiwake.scenario.vehicle_changes import (
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.plain_python.hosts import with_hosts_of, with_new_hosts
 from kittiwake.sim.state import FleetState, Snapshot
-from kittiwake.tasks.task_commander import commander_of
+from kittiwake.tasks.task_commander import commander_of, is_scored
 
 SCENARIO = ArgumentRule(
     lambda value: isinstance(value, Scenario),
@@ -595,8 +595,9 @@ class Simulation:
     def _set(self, scenario: Scenario, fleet: Fleet) -> None:
         self.scenario, self.fleet = scenario, fleet
         # the program of ``run`` scores a task, which is too slow for ``step``
-        has_task = scenario.document.data.get("task") is not None
-        scored = self._fleet(scenario, scored=True) if has_task else with_new_hosts(fleet)
+        scored = (
+            self._fleet(scenario, scored=True) if is_scored(scenario) else with_new_hosts(fleet)
+        )
         self.program = Program(scored, scenario.vehicles, engine=self.engine)
         self._functions = PureFunctions(fleet)
 

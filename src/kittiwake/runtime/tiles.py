@@ -109,6 +109,19 @@ class TiledTree:
                 leaves.append(jnp.array(array))
         return jax.tree.unflatten(self._treedef, leaves)
 
+    def of_world(self, buffers: Sequence[np.ndarray], world: int) -> ArrayTree:
+        """Return the arrays of one world, as views of the buffers; keys are copies."""
+        tile, lane = divmod(world, self._tiles.lanes)
+        leaves = []
+        for form, buffer, varies in zip(self._forms, buffers, self.varies, strict=True):
+            array = buffer[tile, ..., lane] if varies else buffer[tile]
+            if is_key(form):
+                words = np.moveaxis(array, 0, -1)
+                leaves.append(wrapped_keys(words.shape, words.tobytes()))
+            else:
+                leaves.append(array)
+        return jax.tree.unflatten(self._treedef, leaves)
+
 
 def compile_tiles(
     program: ClosedJaxpr, varies: Sequence[bool], results_vary: Sequence[bool], lanes: int

@@ -10,6 +10,7 @@ from jaxtyping import Array
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.runtime.engine import AnyArray, EngineName, Outputs, StepExample
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.sim.fleet import scan_steps
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.structure import Numbers
@@ -65,12 +66,12 @@ class XlaStep:
         return self._advance(self._placed(numbers), values, floats, words)
 
     def steps(
-        self, numbers: Numbers, values: ArrayTree, state: FleetState, count: int
-    ) -> tuple[FleetState, Outputs]:
+        self, numbers: Numbers, values: ArrayTree, state: FlightState, count: int
+    ) -> tuple[FlightState, Outputs]:
         """Return the state after steps under constant commands, and the outputs along time."""
         self.prepare(count)
-        later, outputs = self._blocks[count](self._placed(numbers), values, state)
-        return later, tuple(np.asarray(each) for each in outputs)
+        later, outputs = self._blocks[count](self._placed(numbers), values, state.fleet)
+        return FlightState.of(later), tuple(np.asarray(each) for each in outputs)
 
     def _placed(self, numbers: Numbers) -> ArrayTree:
         """Return the numbers as arrays of JAX, kept for the next call."""

@@ -30,7 +30,7 @@ from kittiwake.scenario.size import (
 )
 from kittiwake.scenario.starts import lost_start_messages
 from kittiwake.scenario.teams import teams
-from kittiwake.scenario.vehicle_builder import VehicleBuilder
+from kittiwake.scenario.vehicle_builder import BuiltVehicles, VehicleBuilder
 from kittiwake.scenario.world_builder import WorldBuilder
 from kittiwake.sim.schedule import steps_between
 from kittiwake.swarm import RADIOS
@@ -40,13 +40,21 @@ RADIO_KEY = ("world", "radio")
 POLICY_KEY = ("policy",)
 
 
-def build(document: Document, folder: Path, *, logged: bool = False) -> Scenario:
+def build(
+    document: Document,
+    folder: Path,
+    *,
+    logged: bool = False,
+    former: BuiltVehicles | None = None,
+) -> Scenario:
     """Return the scenario that a document describes.
 
     Args:
         document: the parsed scenario file with overrides applied.
         folder: the folder to which file names in the scenario are relative.
         logged: whether the flight has a log, which limits the number of vehicles.
+        former: vehicles of a scenario that was built before, to be used again where nothing but
+            their start and the world differs.
 
     Raises:
         ScenarioError: one line for each mistake, with the place in the file.
@@ -57,7 +65,7 @@ def build(document: Document, folder: Path, *, logged: bool = False) -> Scenario
     with problems.collecting(("time",), placed=True):
         time = build_component(TimeSettings, schema.time, document.where, ("time",))
     components = ComponentBuilder(document, folder, float(time.rate_hz), problems)
-    return _Builder(document, problems, components, logged).scenario(schema, time)
+    return _Builder(document, problems, components, logged, former).scenario(schema, time)
 
 
 def _schema(document: Document, problems: ProblemList) -> ScenarioSchema:
@@ -95,6 +103,7 @@ class _Builder:
     problems: ProblemList
     components: ComponentBuilder
     logged: bool
+    former: BuiltVehicles | None
 
     def scenario(self, schema: ScenarioSchema, time: TimeSettings) -> Scenario:
         self._check_size(schema)
@@ -102,7 +111,7 @@ class _Builder:
         settings, world, turbulence = WorldBuilder(self.components).build(schema.world)
         if world is not None and physics is not None:
             world = replace(world, solid=physics.solid)
-        builder = VehicleBuilder(self.components, settings, world, turbulence)
+        builder = VehicleBuilder(self.components, settings, world, turbulence, self.former)
         vehicles: dict[str, AssembledVehicle] = {}
         for name, entry in schema.vehicles.items():
             for member, vehicle in builder.build(name, entry).items():
@@ -154,6 +163,7 @@ class _Builder:
             ros=ros,
             policy=policy,
             draws={},
+            built=builder.built,
         )
 
     def _check_size(self, schema: ScenarioSchema) -> None:

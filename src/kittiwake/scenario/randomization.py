@@ -85,7 +85,8 @@ def _built(scenario: Scenario, draws: dict[str, Plain], words: str) -> Scenario:
     data = {key: value for key, value in scenario.document.data.items() if key not in RANDOMIZE}
     document = replace(scenario.document, data=data)
     try:
-        built = build(apply_overrides(document, items_of(draws)), scenario.folder)
+        changed = apply_overrides(document, items_of(draws))
+        built = build(changed, scenario.folder, former=scenario.built)
     except KittiwakeError as error:
         given = ", ".join(f"{path} = {written(value)}" for path, value in draws.items())
         message = f"{ALWAYS}: {words} {given}, which cannot be flown: {error}"

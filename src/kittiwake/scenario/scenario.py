@@ -38,6 +38,7 @@ from kittiwake.world.world import WorldModel
 
 if TYPE_CHECKING:
     from kittiwake.scenario.load import AllowedCode
+    from kittiwake.scenario.vehicle_builder import BuiltVehicles
 
 # the keys of values that are drawn: for each flight and episode from the full range, in both
 # spellings, and for each episode of a task by difficulty
@@ -67,6 +68,7 @@ class Scenario:
         notes: warnings that were found while it was built.
         added: entries of vehicles that were added in flight.
         draws: the values that the seed of a flight has drawn, by path.
+        built: its vehicles as they were built, to be used again.
     """
 
     document: Document
@@ -91,6 +93,7 @@ class Scenario:
     notes: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     draws: dict[str, Any] = field(default_factory=dict)
+    built: "BuiltVehicles | None" = field(default=None, compare=False)
 
     @checked_arguments(
         "Scenario",

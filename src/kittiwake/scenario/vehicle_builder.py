@@ -1,6 +1,7 @@
 """Builder of vehicles from the entries of a scenario's ``vehicles``."""
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -57,19 +58,35 @@ from kittiwake.world.world import WorldModel
 PLACEMENT_KEYS = {"start", "count", "spacing_m", "grid", "partner", "team", "leader"}
 
 
+@dataclass(frozen=True)
+class BuiltVehicles:
+    """Valid vehicles by the text of their entry, and that for which they were built.
+
+    Attributes:
+        setting: the physics rate, and the settings of the world as text.
+        by_entry: the vehicles, before they were prepared for their world.
+    """
+
+    setting: tuple[float, str]
+    by_entry: dict[str, AssembledVehicle] = field(default_factory=dict)
+
+
 @dataclass
 class VehicleBuilder:
     """Builder of the vehicles of one document, in a world with these settings and turbulence.
 
-    ``world`` is None if a part of it is invalid. ``sound`` are valid vehicles that were built
-    before, by the text of their entry.
+    ``world`` is None if a part of it is invalid. ``former`` are the vehicles of a scenario that was
+    built before, which are used again where entry and setting are the same.
     """
 
     components: ComponentBuilder
     settings: WorldSettings
     world: WorldModel | None
     turbulence: Scheduled[AbstractTurbulence] | None
-    sound: dict[str, AssembledVehicle] = field(default_factory=dict)
+    former: BuiltVehicles | None = None
+
+    def __post_init__(self) -> None:
+        self.built = BuiltVehicles((self.components.rate_hz, repr(self.settings)))
 
     @property
     def problems(self) -> ProblemList:
@@ -124,27 +141,41 @@ class VehicleBuilder:
         notes or files is built again.
         """
         written = _written(entry)
-        if written in self.sound:
-            return self._copy_at(self.sound[written], entry, path)
+        if written in self.built.by_entry:
+            vehicle = self._at_start(self.built.by_entry[written], entry, path)
+            return None if vehicle is None else fresh_copy(vehicle)
         before = self._record_counts()
-        vehicle = self._built(entry, path)
+        former = self._former(written)
+        if former is None:
+            vehicle = self._built(entry, path)
+        else:
+            self._check_world(former.sensors, path)
+            vehicle = self._at_start(former, entry, path)
         if vehicle is not None and self._record_counts() == before:
-            self.sound[written] = vehicle
+            self.built.by_entry[written] = vehicle
         return vehicle
 
-    def _copy_at(
+    def _former(self, written: str) -> AssembledVehicle | None:
+        """Return the vehicle of the former scenario with this entry, if it can be used again."""
+        if self.former is None or self.former.setting != self.built.setting:
+            return None
+        vehicle = self.former.by_entry.get(written)
+        # objects in plain Python have states of their own
+        return None if vehicle is None or vehicle.on_host else vehicle
+
+    def _at_start(
         self, original: AssembledVehicle, entry: VehicleSchema, path: KeyPath
     ) -> AssembledVehicle | None:
-        """Return a copy of a vehicle at another start, which shares no component with it."""
+        """Return a vehicle at another start and in the turbulence of this world."""
         given = default_start(entry.start, original.dynamics, self.settings.ground_z_m)
         start = self.components.settings(Start, given, (*path, "start"))
         if start is None:
             return None
         with self.problems.collecting((*path, "start")):
             original.dynamics.check_start(start)
-        return dataclasses.replace(
-            fresh_copy(original), start=start, turbulence=original.turbulence
-        )
+        if self.turbulence is None:
+            return None
+        return dataclasses.replace(original, start=start, turbulence=self.turbulence)
 
     def _record_counts(self) -> tuple[int, ...]:
         """Return the numbers of mistakes, files, inlined values and notes so far."""
@@ -277,9 +308,7 @@ class VehicleBuilder:
                 continue
             own = sensor.component.sensor
             sensor_types[key] = own if is_loaded(own) else None
-            with self.problems.collecting((*path, "sensors", key)):
-                if self.world is not None:
-                    own.check(self.world)
+        self._check_world(sensors, path)
         known = {key: sensor for key, sensor in sensor_types.items() if sensor is not None}
         if estimator is None or len(known) < len(sensor_types):
             return
@@ -288,6 +317,15 @@ class VehicleBuilder:
                 estimator.component.check(known)
             except ScenarioError as error:
                 raise ScenarioError(_with_sensor_types(str(error))) from None
+
+    def _check_world(
+        self, sensors: Mapping[str, Scheduled[Instrument] | None], path: KeyPath
+    ) -> None:
+        """Note sensors without their source in the world."""
+        for key, sensor in sensors.items():
+            with self.problems.collecting((*path, "sensors", key)):
+                if sensor is not None and self.world is not None:
+                    sensor.component.sensor.check(self.world)
 
 
 def _host_of(vehicle: AssembledVehicle, name: str, component: str, host: HostObject) -> HostObject:

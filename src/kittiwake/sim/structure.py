@@ -81,7 +81,7 @@ class Structure:
     def of(cls, fleet: Fleet) -> "Structure":
         """Return the structure of a fleet."""
         leaves = (
-            NumberShape(np.shape(leaf)) if is_number else FixedLeaf.of(leaf)
+            NumberShape(_shape(leaf)) if is_number else FixedLeaf.of(leaf)
             for leaf, is_number in _marked_leaves(fleet)
         )
         return cls(jax.tree.structure(fleet), tuple(leaves))
@@ -134,6 +134,11 @@ def _marked_leaves(fleet: Fleet) -> list[tuple[ArrayLike, bool]]:
         (leaf, _is_float(leaf) and not (_is_zero(leaf) and _belongs_to_structure(path)))
         for path, leaf in jax.tree_util.tree_leaves_with_path(fleet)
     ]
+
+
+def _shape(leaf: ArrayLike) -> tuple[int, ...]:
+    # NumPy's function takes a microsecond for each of the many Python numbers
+    return () if isinstance(leaf, float) else np.shape(leaf)
 
 
 def _is_float(leaf: ArrayLike) -> bool:

@@ -177,7 +177,7 @@ def commander_of(
     Raises:
         ScenarioError: if the policy does not fit the task.
     """
-    if scenario.document.data.get(KEY) is None:
+    if not is_scored(scenario):
         return None
     task = task_of(scenario)
     flown = scenario.policy is not None
@@ -204,7 +204,7 @@ def check_task(scenario: Scenario) -> None:
     Raises:
         ScenarioError: if it does not fit, with the correction.
     """
-    if scenario.document.data.get(KEY) is None:
+    if not is_scored(scenario):
         return
     try:
         Env(scenario, task_of(scenario), randomized=False)
@@ -234,15 +234,17 @@ def next_reward_tick(state: FleetState) -> int | None:
     return int(state.began) + tick if tick <= own.last_tick else None
 
 
+def is_scored(scenario: Scenario) -> bool:
+    """Return True if a scenario has a task, by which its flights are scored."""
+    return scenario.document.data.get(KEY) is not None
+
+
 def task_metrics(scenario: Scenario, state: FleetState) -> Parameters:
     """Return the return of a flight and the task's own metrics, for ``summary.json``.
 
-    The return is None, with the reason, if the scenario does not fit its task; without a task the
-    result is empty.
+    The return is None, with the reason, if the scenario does not fit its task.
     """
-    entry = scenario.document.data.get(KEY)
-    if entry is None:
-        return {}
+    entry = scenario.document.data[KEY]
     name = entry if isinstance(entry, str) else entry["type"]
     if state.commander is None:
         reason = _misfit(scenario) or "the loop was changed beside its commands, or restored"

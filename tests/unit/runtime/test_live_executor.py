@@ -21,6 +21,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime import program_builder
 from kittiwake.runtime.clock import RealTimeClock
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.runtime.maneuvers import CLEARANCE_M, HoldAttitude, HoldCommand, go_to, land
 from kittiwake.runtime.program_builder import BuildRequest
@@ -99,7 +100,8 @@ def plain(flight, seconds):
     """Return the rows of the same flight by ``run``."""
     program = Simulation(flight.scenario).program
     steps = round(seconds * flight.executor.rate_hz)
-    _, arrays, _ = program.compile_block(steps)(program.start(flight.scenario.seed))
+    start = FlightState.of(program.start(flight.scenario.seed))
+    _, arrays, _ = program.compile_block(steps)(start)
     return program.by_vehicle(np.arange(steps) / flight.executor.rate_hz, arrays)
 
 

@@ -7,6 +7,7 @@ from kittiwake.core.commands import PositionYaw, RotorSpeeds
 from kittiwake.core.errors import CascadeError
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.command_inputs import CommandSlots, FixedCommands
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.program import Program
 from kittiwake.scenario.load import load_scenario
 
@@ -19,6 +20,10 @@ SENSOR = "vehicles.drone.sensors={below: ultrasonic}"
 def program(*overrides):
     scenario = load_scenario("hover-angle-velocity", overrides)
     return Program(scenario.fleet(), scenario.vehicles)
+
+
+def start_of(one):
+    return FlightState.of(one.start(0))
 
 
 def test_a_fleet_fits_a_program_if_only_its_numbers_differ():
@@ -37,13 +42,14 @@ def test_fleets_of_one_structure_share_their_functions():
 def test_shared_functions_fly_with_the_numbers_of_each_program(change):
     steps = 20
     changed = program(change)
-    alone, _, _ = changed.compile_block(steps)(changed.start(0))
+    alone, _, _ = changed.compile_block(steps)(start_of(changed))
     one = program()
-    former, _, _ = one.compile_block(steps)(one.start(0))
+    former, _, _ = one.compile_block(steps)(start_of(one))
     again = program(change)
-    later, _, _ = again.compile_block(steps)(again.start(0))
+    later, _, _ = again.compile_block(steps)(start_of(again))
     heights = [
-        float(state.groups[0].dynamics.position_world_m.z[0]) for state in (alone, former, later)
+        float(state.fleet.groups[0].dynamics.position_world_m.z[0])
+        for state in (alone, former, later)
     ]
     assert heights[0] == heights[2] != heights[1]
 

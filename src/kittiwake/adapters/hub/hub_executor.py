@@ -17,6 +17,7 @@ from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.command_source import Notice, estimated_acceleration
 from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.flight_executor import CompiledExecutor, commanded_program
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.placement import require_room
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
@@ -93,7 +94,7 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
         """Engine that compiles the steps."""
         return self._compiled.engine
 
-    def begin(self, seed: int, steps: int) -> FleetState:
+    def begin(self, seed: int, steps: int) -> FlightState:
         """Compile a block and return the initial state."""
         self._seed = seed
         return self._compiled.begin(seed, steps)
@@ -102,7 +103,7 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
         """Return True if the clock lets the block through; waits a moment for it."""
         return self._compiled.due(tick)
 
-    def fly(self, state: FleetState, tick: int) -> tuple[FleetState, RowBlock]:
+    def fly(self, state: FlightState, tick: int) -> tuple[FlightState, RowBlock]:
         """Make the changes that are built, then fly the next block."""
         for notice in self._source.take_changes():
             self._changes.append(self._thread.submit(self._build, notice))
@@ -116,7 +117,7 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
             name: self.layout.arranged(given, name, rows) for name, rows in block.items()
         }
 
-    def violations(self, state: FleetState) -> Violation:
+    def violations(self, state: FlightState) -> Violation:
         """Return the function that names the limit that a lost vehicle has left."""
         return self._compiled.violations(state)
 
@@ -165,7 +166,7 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
         require_room(scenario.world, added, self._source.positions())
         return scenario
 
-    def _make(self, change: _Change, state: FleetState) -> FleetState:
+    def _make(self, change: _Change, state: FlightState) -> FlightState:
         """Continue with other vehicles; those that were there keep their states."""
         self.flown, self.layout = change.flown, change.layout
         self._source.change(change.scenario, change.joined)

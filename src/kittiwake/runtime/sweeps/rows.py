@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from kittiwake.analysis.log import Log
 from kittiwake.core.errors import KittiwakeError
+from kittiwake.runtime.side_by_side import SeededSimulation, fly_side_by_side
 from kittiwake.runtime.sweeps.plan import PlannedRun, SweepPlan, simulation_of
 
 Row: TypeAlias = dict[str, Any]
@@ -20,14 +22,38 @@ LEFT_OUT = {
 OPENED = ("vehicles", "metrics", "drawn")
 
 
-def flown_row(folder: Path, plan: SweepPlan, number: int, code: tuple[str, ...] = ()) -> Row:
-    """Fly a run and return its row; a run that cannot be flown has the reason in its row."""
-    run = plan.run(number)
-    try:
-        log = simulation_of(folder, plan, run, code).run(seed=run.seed)
-    except KittiwakeError as error:
-        return head(plan, run) | {"status": REFUSED, "reason": str(error)}
+def flown_rows(
+    folder: Path, plan: SweepPlan, numbers: Sequence[int], code: tuple[str, ...] = ()
+) -> list[Row]:
+    """Fly some runs and return their rows; one that cannot be flown has the reason in its row."""
+    rows: dict[int, Row] = {}
+    ready: list[tuple[PlannedRun, SeededSimulation]] = []
+    for run in map(plan.run, numbers):
+        try:
+            simulation = simulation_of(folder, plan, run, code).drawn(run.seed)
+            simulation.scenario.check_flight()
+        except KittiwakeError as error:
+            rows[run.number] = _refused_row(plan, run, error)
+        else:
+            ready.append((run, SeededSimulation(simulation, run.seed)))
+    for index, log in fly_side_by_side([own for _, own in ready]):
+        run, _ = ready[index]
+        rows[run.number] = _row(plan, run, log)
+    for run, (simulation, seed) in ready:
+        if run.number not in rows:
+            try:
+                rows[run.number] = _row(plan, run, simulation.run(seed=seed))
+            except KittiwakeError as error:
+                rows[run.number] = _refused_row(plan, run, error)
+    return [rows[number] for number in numbers]
+
+
+def _row(plan: SweepPlan, run: PlannedRun, log: Log) -> Row:
     return head(plan, run) | dict(_numbers(log.summary or {}))
+
+
+def _refused_row(plan: SweepPlan, run: PlannedRun, error: KittiwakeError) -> Row:
+    return head(plan, run) | {"status": REFUSED, "reason": str(error)}
 
 
 def lost_row(plan: SweepPlan, number: int, reason: str) -> Row:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from kittiwake.runtime.sweeps.plan import SweepPlan
-from kittiwake.runtime.sweeps.rows import Row, flown_row, lost_row
+from kittiwake.runtime.sweeps.rows import Row, flown_rows, lost_row
 
 ATTEMPTS = 3
 # runs that are flown between two parts of the table
@@ -51,7 +51,7 @@ class Flights(NamedTuple):
 
     def rows(self, part: Chunk) -> list[Row]:
         """Fly some runs and return their rows."""
-        return [flown_row(self.folder, self.plan, number, self.code) for number in part]
+        return flown_rows(self.folder, self.plan, part, self.code)
 
 
 def fly_shared(flights: Flights, parts: Sequence[Chunk], workers: int) -> Iterator[list[Row]]:

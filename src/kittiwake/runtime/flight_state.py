@@ -1,0 +1,24 @@
+"""State of a flight between two blocks, in the form in which its engine holds it."""
+
+from collections.abc import Callable
+from functools import cached_property
+
+from kittiwake.sim.state import FleetState
+
+
+class FlightState:
+    """State of a flight, which is unpacked when it is first read, as most are not."""
+
+    def __init__(self, read: Callable[[], FleetState]) -> None:
+        """Keep a state; ``read`` returns it."""
+        self._read = read
+
+    @classmethod
+    def of(cls, fleet: FleetState) -> "FlightState":
+        """Return a state that is unpacked already."""
+        return cls(lambda: fleet)
+
+    @cached_property
+    def fleet(self) -> FleetState:
+        """State of the fleet."""
+        return self._read()
