@@ -217,12 +217,12 @@ def _resumed(
     """
     from kittiwake.analysis.log import SCENARIO_FILE
     from kittiwake.runtime.checkpoint import require_unfinished
-    from kittiwake.runtime.simulation import Simulation
+    from kittiwake.runtime.loading import unfinished_simulation
     from kittiwake.scenario.load import load_scenario
 
-    engine = require_unfinished(folder).engine
+    require_unfinished(folder)
     loaded = load_scenario(str(folder / SCENARIO_FILE), logged=True, allow_code=allow_code)
-    return Simulation(loaded, engine=engine).resume(folder, follow, every_s)
+    return unfinished_simulation(folder, loaded).resume(folder, follow, every_s)
 
 
 def _show_result(log: "Log", folder: Path, *, as_json: bool, quiet: bool) -> None:

@@ -13,6 +13,7 @@ from kittiwake.runtime.checkpoint import require_unfinished
 from kittiwake.runtime.engine import EngineName
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import AllowedCode, load_in_python
+from kittiwake.scenario.scenario import Scenario
 
 
 @checked_arguments()
@@ -58,6 +59,19 @@ def resume(folder: str | PathLike[str], allow_code: AllowedCode = None) -> Log:
         LogError: if there is no run in the folder, or it cannot be written.
         StateError: if the run is complete, has no checkpoint, or the checkpoint does not fit.
     """
-    engine = require_unfinished(Path(folder)).engine
-    scenario = Path(folder) / SCENARIO_FILE
-    return load(scenario, allow_code=allow_code, engine=engine).resume(folder)
+    require_unfinished(Path(folder))
+    scenario = load_in_python(Path(folder) / SCENARIO_FILE, None, allow_code)
+    return unfinished_simulation(Path(folder), scenario).resume(folder)
+
+
+def unfinished_simulation(folder: Path, scenario: Scenario) -> Simulation:
+    """Return the simulation that continues the run in a folder, with the engine of the run.
+
+    Raises:
+        LogError, StateError: if there is no unfinished run with a checkpoint.
+    """
+    engine = require_unfinished(folder).engine
+    simulation = Simulation(scenario)
+    # as it was chosen before, unless another engine was requested
+    own = simulation.program.functions.chosen_engine.engine.name
+    return simulation if own == engine else Simulation(scenario, engine=engine)
