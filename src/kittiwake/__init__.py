@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.sweeps.sweep import resume_sweep as resume_sweep
     from kittiwake.runtime.sweeps.sweep import sweep as sweep
+    from kittiwake.runtime.tuning.tune import tune as tune
     from kittiwake.scenario.definition import Vehicle as Vehicle
     from kittiwake.scenario.definition import World as World
     from kittiwake.scenario.scenario import Scenario as Scenario
@@ -132,6 +133,7 @@ _MODULES = {
     "seed_key": "kittiwake.core.keys",
     "sweep": "kittiwake.runtime.sweeps.sweep",
     "trim": "kittiwake.analysis.trim",
+    "tune": "kittiwake.runtime.tuning.tune",
 }
 
 _NAMESPACES = (
@@ -222,6 +224,7 @@ __all__ = [
     "sweep",
     "tasks",
     "trim",
+    "tune",
     "vehicles",
 ]
 

@@ -20,6 +20,7 @@ from kittiwake.cli.run import run
 from kittiwake.cli.schema import schema
 from kittiwake.cli.serve import serve
 from kittiwake.cli.sweep import sweep
+from kittiwake.cli.tune import tune
 from kittiwake.cli.view import view
 from kittiwake.core.errors import KittiwakeError
 
@@ -50,7 +51,22 @@ def options(
     del version
 
 
-COMMANDS = (run, list_, check, new, schema, compare, sweep, plot, export, view, bench, serve, hub)
+COMMANDS = (
+    run,
+    list_,
+    check,
+    new,
+    schema,
+    compare,
+    sweep,
+    tune,
+    plot,
+    export,
+    view,
+    bench,
+    serve,
+    hub,
+)
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
 

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,10 +13,7 @@ from kittiwake.cli.options import Quiet, refuse
 from kittiwake.cli.run import keep_compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from kittiwake.analysis.sweep_results import SweepResults
-    from kittiwake.runtime.sweeps.workers import Progress
 
 WORST = 5
 
@@ -85,6 +81,7 @@ def sweep(
     goes on with --resume.
     """
     from kittiwake.analysis.plots.sweep import save_picture
+    from kittiwake.cli.progress import progress_bar
     from kittiwake.runtime.sweeps import sweep as sweeps
     from kittiwake.scenario.load import load_scenario
     from kittiwake.scenario.variations import parse_variations
@@ -95,7 +92,7 @@ def sweep(
         given = {"SCENARIO": scenario, "--set": overrides, "--vary": vary, "--seeds": seeds}
         given |= {"--runs": runs, "--controllers": controllers, "--out": out}
         refuse(given, "--resume")
-        with _progress(shown=shown) as progress:
+        with progress_bar("flying", shown=shown) as progress:
             results = sweeps.resume_sweep(
                 resume, workers=workers, allow_code=allow_code, progress=progress
             )
@@ -107,7 +104,7 @@ def sweep(
         if shown:
             show_warnings(loaded.unused_randomization())
         varied = parse_variations(vary or ())
-        with _progress(shown=shown) as progress:
+        with progress_bar("flying", shown=shown) as progress:
             results = sweeps.sweep(
                 loaded,
                 {**varied.grid, **varied.drawn},
@@ -175,16 +172,3 @@ def _show(results: "SweepResults", success: str | None, worst_by: str | None) ->
 
 def _text(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-@contextmanager
-def _progress(*, shown: bool) -> "Generator[Progress]":
-    """Show a bar of the flown runs with the time left on standard error."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn("flying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda flown, runs: bar.update(task, completed=flown, total=runs)

@@ -272,13 +272,21 @@ class _Mapping:
         which, *arguments = operands
         branches: Sequence[ClosedJaxpr] = equation.params["branches"]
 
+        vary = [which.varies] * len(equation.outvars)
+        if not which.varies:
+            given = [argument.varies for argument in arguments]
+            each = [self._results_vary(branch, given) for branch in branches]
+            vary = [*map(any, zip(*each, strict=True))]
+
         def taken(branch: ClosedJaxpr) -> Callable[[], list[AnyArray]]:
-            return lambda: self._all_varying(self.evaluate(branch.jaxpr, branch.consts, arguments))
+            return lambda: self._arranged(
+                self.evaluate(branch.jaxpr, branch.consts, arguments), vary
+            )
 
         if not which.varies:
             index = jnp.asarray(which.array).astype(jnp.int32)
             results = lax.switch(index, [taken(branch) for branch in branches])
-            return [Laned(result, varies=True) for result in results]
+            return [*map(Laned, results, vary)]
         last = np.int32(len(branches) - 1)
         index = lax.clamp(np.int32(0), which.array.astype(jnp.int32), last)
         # short branches are taken by all worlds, at least one is
@@ -311,19 +319,18 @@ class _Mapping:
         carried = operands[of_condition + of_body :]
         condition, body = params["cond_jaxpr"], params["body_jaxpr"]
 
-        def goes_on(arrays: list[AnyArray]) -> Laned:
-            (flag,) = self.evaluate(
-                condition.jaxpr, condition.consts, [*conditions, *_all_laned(arrays)]
-            )
+        def goes_on(arrays: Sequence[AnyArray]) -> Laned:
+            given = map(Laned, arrays, vary)
+            (flag,) = self.evaluate(condition.jaxpr, condition.consts, [*conditions, *given])
             return flag
 
         def any_goes_on(arrays: list[AnyArray]) -> AnyArray:
             return jnp.any(goes_on(arrays).array)
 
         def later(arrays: list[AnyArray]) -> list[AnyArray]:
-            results = self._all_varying(
-                self.evaluate(body.jaxpr, body.consts, [*constants, *_all_laned(arrays)])
-            )
+            given = map(Laned, arrays, vary)
+            found = self.evaluate(body.jaxpr, body.consts, [*constants, *given])
+            results = self._arranged(found, vary)
             flag = goes_on(arrays)
             if not flag.varies:
                 return results
@@ -332,8 +339,25 @@ class _Mapping:
                 for result, before in zip(results, arrays, strict=True)
             ]
 
-        results = lax.while_loop(any_goes_on, later, self._all_varying(carried))
-        return _all_laned(results)
+        vary = self._carried_vary(equation, operands)
+        return [
+            *map(Laned, lax.while_loop(any_goes_on, later, self._arranged(carried, vary)), vary)
+        ]
+
+    def _carried_vary(self, equation: JaxEquation, operands: Sequence[Laned]) -> list[bool]:
+        """Return what a loop carries that differs among worlds: all if its condition does."""
+        params = equation.params
+        first, second = params["cond_nconsts"], params["body_nconsts"]
+        given = [operand.varies for operand in operands]
+        of_condition, of_body = given[:first], given[first : first + second]
+        vary = given[first + second :]
+        while True:
+            later = self._results_vary(params["body_jaxpr"], [*of_body, *vary])
+            if any(self._results_vary(params["cond_jaxpr"], [*of_condition, *vary])):
+                return [True] * len(vary)
+            if not any(map(gt, later, vary)):
+                return vary
+            vary = [*map(or_, vary, later)]
 
     def _scan(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
         """Return a loop; what it carries stays without lanes where it is the same in all worlds."""

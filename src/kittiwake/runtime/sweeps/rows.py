@@ -49,7 +49,7 @@ def flown_rows(
 
 
 def _row(plan: SweepPlan, run: PlannedRun, log: Log) -> Row:
-    return head(plan, run) | dict(_numbers(log.summary or {}))
+    return head(plan, run) | dict(summary_columns(log.summary or {}))
 
 
 def _refused_row(plan: SweepPlan, run: PlannedRun, error: KittiwakeError) -> Row:
@@ -81,17 +81,17 @@ def _has_text(values: Sequence[Any]) -> bool:
     )
 
 
-def _numbers(summary: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the columns of a summary, with the keys of nested sections joined by dots."""
+def summary_columns(summary: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of a summary of a run; the keys of nested sections are joined by dots."""
     for key, value in summary.items():
         if key in LEFT_OUT:
             continue
         if key in OPENED:
-            yield from _numbers(value)
+            yield from summary_columns(value)
         elif key == "events":
             yield key, len(value)
         elif isinstance(value, Mapping):
-            for inner, own in _numbers(value):
+            for inner, own in summary_columns(value):
                 yield f"{key}.{inner}", own
         else:
             yield from _flat(key, value)
