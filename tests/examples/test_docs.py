@@ -23,7 +23,7 @@ from kittiwake.vehicles import VEHICLES
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 PAGES = {path.name: path.read_text("utf-8") for path in FILES}
-COMMAND = re.compile(r"^kittiwake (run|check|list|sweep) .*$", re.MULTILINE)
+COMMAND = re.compile(r"^kittiwake (run|check|list|sweep|tune) .*$", re.MULTILINE)
 INPUTS = "time_s,pitch_rad,roll_rad,throttle,yaw_rate_radps,battery_v\n0,0,0,0.59,0,11\n1,,,,,\n"
 
 
@@ -122,6 +122,12 @@ def test_a_resumed_run_is_one_that_is_shown_with_checkpoints():
         assert any({"--checkpoint-every", "--out", folder} <= {*arguments} for arguments in RUNS)
 
 
+# runs of what is shown to be tuned beside it
+OF_TUNINGS = [
+    own
+    for own in RUNS
+    if any(f"{folder}/scenario.yaml" in own for given in commands("tune") for folder in given)
+]
 # a run of a sweep that is shown beside it
 OF_SWEEPS = [arguments for arguments in RUNS if "--run" in arguments]
 SWEEPS = [arguments for arguments in commands("sweep") if "--resume" not in arguments]
@@ -143,9 +149,20 @@ def test_a_sweep_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
     assert kittiwake_does("sweep", *few).status == 0
 
 
+@pytest.mark.parametrize("arguments", commands("tune"), ids=" ".join)
+def test_a_tuning_that_is_shown_can_be_done(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    few = ("--evaluations", "1", "--seeds", "1", "--unseen", "1", "--set", "time.duration_s=30")
+    assert kittiwake_does("tune", *arguments, *few).status == 0
+
+
 @pytest.mark.parametrize(
     "arguments",
-    [own for own in RUNS if "--resume" not in own and own not in OF_SWEEPS],
+    [
+        own
+        for own in RUNS
+        if "--resume" not in own and own not in OF_SWEEPS and own not in OF_TUNINGS
+    ],
     ids=" ".join,
 )
 def test_a_run_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):

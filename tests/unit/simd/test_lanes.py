@@ -60,6 +60,20 @@ def clocked(x, c):
     return lax.scan(step, (jnp.int32(4), c[1], c[2]), c)
 
 
+def counting(x, c):
+    """A loop that ends together, with a count, a sum of its own, and one that comes to differ."""
+    return lax.while_loop(
+        lambda carry: carry[1] < 9.0,
+        lambda carry: (carry[0] + 1, carry[1] + c[0], carry[2] * 0.5 + carry[1] + x[0]),
+        (jnp.int32(0), c[1], c[2]),
+    )
+
+
+def switched(x, c):
+    """Branches that all worlds take, with a result that none of them makes differ."""
+    return lax.cond(c[0] > 0, lambda: (c + 1.0, x * 2.0), lambda: (c - 1.0, -x))
+
+
 # functions of an array that differs among worlds, a seed that does, and an array that does not
 CASES = {
     "arithmetic": lambda x, s, c: jnp.where(x > c, x * c[0] - 2.0, jnp.maximum(x, 0.1) / c),
@@ -83,6 +97,8 @@ CASES = {
     "counted": lambda x, s, c: lax.fori_loop(0, s % 4, lambda i, y: y * 0.5 + c, x),
     "scanned": lambda x, s, c: scanned(x),
     "clocked": lambda x, s, c: clocked(x, c),
+    "counting": lambda x, s, c: counting(x, c + 0.5),
+    "switched": lambda x, s, c: switched(x, c),
     "padded": lambda x, s, c: jnp.pad(x, (1, 2)),
     "unvarying": lambda x, s, c: (c * 2.0, x),
     "solved": lambda x, s, c: jnp.linalg.solve(jnp.eye(4) * 3.0 + jnp.outer(x, c) * 0.1, x),
@@ -129,3 +145,13 @@ def test_what_a_loop_carries_for_all_worlds_stays_without_lanes():
     laned = with_lanes(closed, [True, False], may_vary, LANES)
     shapes = [aval.shape for aval in laned.out_avals]
     assert shapes == [(), (LANES,), (LANES,), (4,), (4, LANES)]
+
+
+@pytest.mark.parametrize(
+    ("function", "vary"), [(counting, [False, False, True]), (switched, [False, True])]
+)
+def test_what_branches_and_loops_share_stays_without_lanes(function, vary):
+    closed = jax.make_jaxpr(function)(jnp.zeros(4), jnp.ones(4))
+    laned = with_lanes(closed, [True, False], vary, LANES)
+    lanes = [aval.shape[-1:] == (LANES,) for aval in laned.out_avals]
+    assert lanes == vary

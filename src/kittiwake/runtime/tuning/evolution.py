@@ -5,6 +5,7 @@ CMA-ES (Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772) of t
 """
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 
 import numpy as np
 
@@ -19,6 +20,15 @@ from kittiwake.runtime.tuning.search_space import SearchSpace
 SHARE_OF_LIMITS, WITHOUT_LIMITS = 0.25, 0.3
 # a failed flight is worse than any that was completed
 FAILED = 1e12
+
+
+def require_library() -> ModuleType:
+    """Return the library.
+
+    Raises:
+        MissingExtraError: if it is not installed.
+    """
+    return import_optional("cmaes", "tune")
 
 
 def evolved(
@@ -45,7 +55,7 @@ def evolved(
     Raises:
         MissingExtraError: without cmaes.
     """
-    cmaes = import_optional("cmaes", "tune")
+    cmaes = require_library()
     low, high = space.limits
     bounded = np.isfinite(low) & np.isfinite(high)
     scale = np.where(bounded, SHARE_OF_LIMITS * (high - low), WITHOUT_LIMITS)

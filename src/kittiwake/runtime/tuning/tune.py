@@ -12,7 +12,7 @@ from kittiwake.analysis.tuning_result import RESULT_FILE, Evaluation, Method, Tu
 from kittiwake.core.arguments import FILE, FUNCTION, TEXT, WHOLE, checked_arguments
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.runtime.tuning.evolution import evolved
+from kittiwake.runtime.tuning.evolution import evolved, require_library
 from kittiwake.runtime.tuning.least_squares import (
     Point,
     TrackingErrors,
@@ -133,8 +133,10 @@ class _Tuning:
         self, folder: Path, method: Method | None, evaluations: int | None, others: range
     ) -> TuningResult:
         start = self._space.simulation(self._space.start)
-        (before,) = scores([start], self._seeds, self._objective)
         used, reason, errors, check = self._method(start, method)
+        if used == "cma-es":
+            require_library()
+        (before,) = scores([start], self._seeds, self._objective)
         self._most = EVALUATIONS[used] if evaluations is None else evaluations
         if errors is not None:
             errors.note = lambda point, error: self._note(point, error)
@@ -184,7 +186,7 @@ class _Tuning:
             return "cma-es", "", None, None
         vehicles = tracked_vehicles(start, self._objective)
         if vehicles is None or self._maximize:
-            reason = "only tracking errors have derivatives, which are minimized"
+            reason = "only tracking errors that are minimized have a derivative"
         else:
             errors = TrackingErrors(self._space, self._seeds, vehicles)
             try:
