@@ -44,8 +44,17 @@ def sweep(
         typer.Option(metavar="A,B,C", help="Controllers to compare, as for 'kittiwake compare'."),
     ] = None,
     workers: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1024, help="Processes that fly.")
-    ] = 1,
+        int | None,
+        typer.Option(metavar="N", min=1, max=1024, help="Processes that fly, one unless given."),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Ray cluster whose tasks fly, or 'local' for one of this machine. Join only "
+            "clusters of your own.",
+        ),
+    ] = None,
     success: Annotated[
         str | None,
         typer.Option(
@@ -94,7 +103,7 @@ def sweep(
         refuse(given, "--resume")
         with progress_bar("flying", shown=shown) as progress:
             results = sweeps.resume_sweep(
-                resume, workers=workers, allow_code=allow_code, progress=progress
+                resume, workers=workers, ray=ray, allow_code=allow_code, progress=progress
             )
     else:
         if scenario is None:
@@ -114,6 +123,7 @@ def sweep(
                     name.strip() for name in (controllers or "").split(",") if name.strip()
                 ],
                 workers=workers,
+                ray=ray,
                 out=out,
                 allow_code=allow_code,
                 progress=progress,

@@ -1,6 +1,6 @@
 """Sweep: many runs of one scenario with other values, seeds and controllers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from os import PathLike, fspath
@@ -10,10 +10,12 @@ from typing import Any
 from kittiwake.analysis.flown_scenario import portable
 from kittiwake.analysis.run_folder import default_folder, results_folder, write_scenario
 from kittiwake.analysis.sweep_results import SweepResults
-from kittiwake.core.arguments import FILE, FUNCTION, WHOLE, ArgumentRule, checked_arguments
+from kittiwake.core.arguments import FILE, FUNCTION, TEXT, WHOLE, ArgumentRule, checked_arguments
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.core.precision import Precision
+from kittiwake.runtime.sweeps.cluster import fly_on_cluster
 from kittiwake.runtime.sweeps.plan import PLAN_FILE, SweepPlan, code_folders, simulation_of
+from kittiwake.runtime.sweeps.rows import Row
 from kittiwake.runtime.sweeps.store import SweepStore
 from kittiwake.runtime.sweeps.workers import Flights, Progress, chunks, fly_shared
 from kittiwake.scenario.changing import with_changes
@@ -38,6 +40,7 @@ def _no_progress(flown: int, runs: int) -> None:
     seeds=WHOLE,
     runs=WHOLE,
     workers=WHOLE,
+    ray=TEXT,
     out=FILE,
     progress=FUNCTION,
 )
@@ -49,7 +52,8 @@ def sweep(
     runs: int | None = None,
     controllers: Sequence[str] = (),
     overrides: Mapping[str, Any] | None = None,
-    workers: int = 1,
+    workers: int | None = None,
+    ray: str | None = None,
     out: str | PathLike[str] | None = None,
     precision: Precision = "float64",
     allow_code: AllowedCode = None,
@@ -70,7 +74,8 @@ def sweep(
         runs: number of runs in place of ``seeds``, which are then as many as are needed.
         controllers: controllers to compare, as for ``compare``; the scenario's by default.
         overrides: changes to the scenario, such as ``{"time.duration_s": 20}``.
-        workers: number of processes that fly.
+        workers: number of processes that fly, one by default; of a cluster all processors.
+        ray: address of a Ray cluster whose tasks fly, or ``local`` for one of this machine.
         out: the folder of the results; a new one under ``runs`` by default.
         precision: the floating-point format.
         allow_code: the folder whose Python files the scenario may load, or several.
@@ -79,7 +84,7 @@ def sweep(
     Raises:
         ScenarioError: for values that no run can fly.
         LogError: if the folder holds a sweep, or cannot be written.
-        MissingExtraError: without pyarrow.
+        MissingExtraError: without pyarrow, or Ray if it is named.
     """
     base = (
         scenario if isinstance(scenario, Scenario) else load_in_python(scenario, None, allow_code)
@@ -100,14 +105,15 @@ def sweep(
             code=code,
             precision=precision,
         )
-        return _fly(Flights(folder, plan, code), workers, progress)
+        return _fly(Flights(folder, plan, code), workers, ray, progress)
 
 
-@checked_arguments(folder=FILE, workers=WHOLE, progress=FUNCTION)
+@checked_arguments(folder=FILE, workers=WHOLE, ray=TEXT, progress=FUNCTION)
 def resume_sweep(
     folder: str | PathLike[str],
     *,
-    workers: int = 1,
+    workers: int | None = None,
+    ray: str | None = None,
     allow_code: AllowedCode = None,
     progress: Progress = _no_progress,
 ) -> SweepResults:
@@ -115,7 +121,8 @@ def resume_sweep(
 
     Args:
         folder: the folder of the sweep.
-        workers: number of processes that fly.
+        workers: number of processes that fly, one by default; of a cluster all processors.
+        ray: address of a Ray cluster whose tasks fly, or ``local`` for one of this machine.
         allow_code: the folder whose Python files the scenario may load, or several.
         progress: called with the number of flown runs and that of all.
 
@@ -123,7 +130,8 @@ def resume_sweep(
         LogError: if the folder holds no sweep, or cannot be written.
     """
     path = Path(fspath(folder))
-    return _fly(Flights(path, SweepPlan.read(path), code_folders(allow_code)), workers, progress)
+    flights = Flights(path, SweepPlan.read(path), code_folders(allow_code))
+    return _fly(flights, workers, ray, progress)
 
 
 def _begin(
@@ -188,14 +196,16 @@ def results_of(folder: Path) -> SweepResults:
     return SweepResults(folder, SweepPlan.read(folder).grid, SweepStore(folder).frame())
 
 
-def _fly(flights: Flights, workers: int, progress: Progress) -> SweepResults:
+def _fly(
+    flights: Flights, workers: int | None, ray: str | None, progress: Progress
+) -> SweepResults:
     """Fly the runs that have no row yet, and return the results of all.
 
     Raises:
         ScenarioError: for less than one worker.
         LogError: if the rows cannot be written.
     """
-    if workers < 1:
+    if workers is not None and workers < 1:
         message = f"`workers`: got {workers}; must be at least 1"
         raise ScenarioError(message)
     folder, runs = flights.folder, flights.plan.runs
@@ -204,11 +214,20 @@ def _fly(flights: Flights, workers: int, progress: Progress) -> SweepResults:
     missing = [number for number in range(runs) if number not in flown]
     done = runs - len(missing)
     progress(done, runs)
-    parts = chunks(missing, workers)
-    flown_parts = map(flights.rows, parts) if workers == 1 else fly_shared(flights, parts, workers)
-    for rows in flown_parts:
+    for rows in _flown(flights, missing, workers, ray):
         store.add(rows)
         done += len(rows)
         progress(done, runs)
     store.join()
     return SweepResults(folder, flights.plan.grid, store.frame())
+
+
+def _flown(
+    flights: Flights, missing: Sequence[int], workers: int | None, ray: str | None
+) -> Iterator[list[Row]]:
+    """Yield the rows of runs, flown by this process, by workers, or by a cluster."""
+    if ray is not None:
+        return fly_on_cluster(flights, missing, ray, workers)
+    if workers is None or workers == 1:
+        return map(flights.rows, chunks(missing, 1))
+    return fly_shared(flights, chunks(missing, workers), workers)
