@@ -312,14 +312,26 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         Bool[np.ndarray, " envs"],
         Info,
     ]:
-        if not self._has_begun:
-            message = "no episodes have begun; call reset() first"
-            raise gymnasium.error.ResetNeeded(message)
+        self._check_begun()
         shape = self.num_envs, self.env.action_size
         checked = checked_action(actions, shape, _component_names(self.env))
         stepped = self._batch.step(checked)
         info = self._info(stepped, stepped.terminated | stepped.truncated)
         return stepped.observation, stepped.reward, stepped.terminated, stepped.truncated, info
+
+    def present_observations(self) -> Numbers:
+        """Return the last observations of all environments, of shape (environments, numbers).
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._check_begun()
+        return self._batch.observations
+
+    def _check_begun(self) -> None:
+        if not self._has_begun:
+            message = "no episodes have begun; call reset() first"
+            raise gymnasium.error.ResetNeeded(message)
 
     def _info(self, stepped: BatchStep, done: Bool[np.ndarray, " envs"]) -> Info:
         """Return rewards of each agent and final observations, with masks of their environments."""

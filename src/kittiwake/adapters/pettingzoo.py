@@ -204,7 +204,6 @@ class TaskParallelVectorEnv:
             {agent: batch_space(space, num_envs) for agent, space in single.items()}
             for single in (self.single_observation_spaces, self.single_action_spaces)
         )
-        self._observation: Numbers | None = None
 
     def observation_space(self, agent: str) -> Space[Numbers]:
         """Return the space of an agent's observations in all worlds."""
@@ -240,8 +239,8 @@ class TaskParallelVectorEnv:
             ValueError: for an unknown option or a wrong value.
             gymnasium.error.ResetNeeded: for a mask before the first reset of all worlds.
         """
-        self._observation, _ = self._env.reset(seed=seed, options=options)
-        return self._by_agent(self._observation), {agent: {} for agent in self.agents}
+        observation, _ = self._env.reset(seed=seed, options=options)
+        return self._by_agent(observation), {agent: {} for agent in self.agents}
 
     def step(
         self, actions: Mapping[str, ArrayLike]
@@ -268,11 +267,11 @@ class TaskParallelVectorEnv:
             gymnasium.error.ResetNeeded: before the first reset.
         """
         stepped = self._env.step(self._joined(actions))
-        self._observation, reward, terminated, truncated, info = stepped
-        rewards = np.array(info.get("rewards", reward[:, None]).T, order="C")
+        observation, reward, terminated, truncated, info = stepped
+        rewards = info.get("rewards", reward[:, None])
         return (
-            self._by_agent(self._observation),
-            dict(zip(self.agents, rewards, strict=True)),
+            self._by_agent(observation),
+            dict(zip(self.agents, rewards.T, strict=True)),
             {agent: terminated.copy() for agent in self.agents},
             {agent: truncated.copy() for agent in self.agents},
             self._infos(info),
@@ -284,10 +283,7 @@ class TaskParallelVectorEnv:
         Raises:
             gymnasium.error.ResetNeeded: before the first reset.
         """
-        if self._observation is None:
-            message = "no episodes have begun; call reset() first"
-            raise gymnasium.error.ResetNeeded(message)
-        return self._observation.copy()
+        return self._env.present_observations()
 
     def render(self) -> tuple[Image, ...] | None:
         """Return a picture of each world; None without a render mode or before the first reset."""
@@ -313,9 +309,9 @@ class TaskParallelVectorEnv:
         return np.concatenate(parts, axis=1)
 
     def _by_agent(self, observation: Numbers) -> dict[str, Numbers]:
-        """Return parts of one array, which holds the observations of each agent side by side."""
+        """Return each agent's part of the observations, without a copy."""
         worlds = observation.reshape(self.num_envs, len(self.agents), -1)
-        return dict(zip(self.agents, worlds.swapaxes(0, 1).copy(), strict=True))
+        return dict(zip(self.agents, worlds.swapaxes(0, 1), strict=True))
 
     def _infos(self, info: Info) -> dict[str, Info]:
         """Return the info of each agent, with its part of the final observations."""
