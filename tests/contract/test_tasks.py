@@ -9,7 +9,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import kittiwake as kw
-from kittiwake.adapters.pettingzoo import TaskParallelEnv
+from kittiwake.adapters.pettingzoo import TaskParallelEnv, TaskParallelVectorEnv
 from kittiwake.adapters.registration import environment_id
 from kittiwake.scenario import library
 from kittiwake.tasks import TASKS
@@ -128,6 +128,22 @@ def test_first_world_of_a_vector_equals_the_single_environment(single, vector):
     single_seen, _ = single.reset(seed=7)
     seen, _ = vector.reset(seed=7)
     np.testing.assert_allclose(seen[0], single_seen, rtol=1e-5, atol=1e-4)
+
+
+def test_agents_of_a_vector_have_the_numbers_of_the_vector(task, vector):
+    worlds = TaskParallelVectorEnv(task, ENVIRONMENTS)
+    agents = worlds.agents
+    seen, _ = vector.reset(seed=7)
+    observations, _ = worlds.reset(seed=7)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        np.testing.assert_array_equal(np.hstack([observations[agent] for agent in agents]), seen)
+        actions = rng.uniform(-1, 1, vector.action_space.shape).astype(np.float32)
+        seen, reward, _, _, info = vector.step(actions)
+        parts = np.split(actions, len(agents), axis=1)
+        observations, rewards, *_ = worlds.step(dict(zip(agents, parts, strict=True)))
+        own = np.stack([rewards[agent] for agent in agents], axis=1)
+        np.testing.assert_array_equal(own, info.get("rewards", reward[:, None]))
 
 
 @pytest.mark.slow

@@ -312,14 +312,26 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         Bool[np.ndarray, " envs"],
         Info,
     ]:
-        if not self._has_begun:
-            message = "no episodes have begun; call reset() first"
-            raise gymnasium.error.ResetNeeded(message)
+        self._check_begun()
         shape = self.num_envs, self.env.action_size
         checked = checked_action(actions, shape, _component_names(self.env))
         stepped = self._batch.step(checked)
         info = self._info(stepped, stepped.terminated | stepped.truncated)
         return stepped.observation, stepped.reward, stepped.terminated, stepped.truncated, info
+
+    def present_observations(self) -> Numbers:
+        """Return the last observations of all environments, of shape (environments, numbers).
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        self._check_begun()
+        return self._batch.observations
+
+    def _check_begun(self) -> None:
+        if not self._has_begun:
+            message = "no episodes have begun; call reset() first"
+            raise gymnasium.error.ResetNeeded(message)
 
     def _info(self, stepped: BatchStep, done: Bool[np.ndarray, " envs"]) -> Info:
         """Return rewards of each agent and final observations, with masks of their environments."""
@@ -385,6 +397,27 @@ def _check_render_mode(mode: str | None) -> None:
     import_optional("mujoco", "film")
 
 
+def action_array(name: str, action: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an action as an array of numbers, which may be out of bounds or not finite.
+
+    Args:
+        name: name of the argument, for messages.
+        action: action as given by the caller.
+        shape: required shape.
+
+    Raises:
+        ValueError: if it has values that are no numbers, or another shape.
+    """
+    given = np.asarray(action)
+    if given.dtype.kind not in NUMBER_KINDS:
+        message = f"`{name}`: got values of {given.dtype}; must be numbers from -1 to 1"
+        raise ValueError(message)
+    if given.shape != shape:
+        message = f"`{name}`: got shape {given.shape}; must be {shape}"
+        raise ValueError(message)
+    return given
+
+
 def checked_action(
     action: ArrayLike, shape: tuple[int, ...], names: Sequence[str]
 ) -> Float[np.ndarray, "..."]:
@@ -398,13 +431,7 @@ def checked_action(
     Raises:
         ValueError: if it is not a valid action.
     """
-    given = np.asarray(action)
-    if given.dtype.kind not in NUMBER_KINDS:
-        message = f"`action`: got values of {given.dtype}; must be numbers from -1 to 1"
-        raise ValueError(message)
-    if given.shape != shape:
-        message = f"`action`: got shape {given.shape}; must be {shape}"
-        raise ValueError(message)
+    given = action_array("action", action, shape)
     if not np.isfinite(given).all():
         wrong = np.argwhere(~np.isfinite(given))
         *env_index, component = wrong[0].tolist()

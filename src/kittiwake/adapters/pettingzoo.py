@@ -1,30 +1,44 @@
 """Tasks as PettingZoo parallel environments, with an observation and an action for each agent.
 
 All agents live until the end of the episode; each has the name of its vehicle in the scenario.
+PettingZoo itself has no vector environments: ``TaskParallelVectorEnv`` keeps the methods and the
+dictionaries of a parallel environment, whose values are arrays with the worlds as first axis.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import ArrayLike, Float
+from jaxtyping import ArrayLike, Bool, Float
 from typing_extensions import override
 
-from kittiwake.adapters.gymnasium import DIFFICULTY, Image, Info, TaskEnv, checked_action, spaces
+from kittiwake.adapters.gymnasium import (
+    DIFFICULTY,
+    Image,
+    Info,
+    TaskEnv,
+    TaskVectorEnv,
+    action_array,
+    checked_action,
+    spaces,
+)
 from kittiwake.adapters.registration import environment_id
 from kittiwake.core.extras import import_optional
+from kittiwake.runtime.engine import EngineName
 from kittiwake.tasks.task import Overrides
 
 try:
     import gymnasium
     from gymnasium.spaces import Box, Space
+    from gymnasium.vector.utils import batch_space
     from pettingzoo import ParallelEnv
 except ModuleNotFoundError:
     import_optional("pettingzoo", "learning")  # raises an error that names the extra
     raise
 
 Numbers = Float[np.ndarray, "..."]
+Flags = Bool[np.ndarray, " worlds"]
 
 
 class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
@@ -50,8 +64,8 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         self.agents: list[str] = []
         self._observation: Numbers | None = None
         observations, actions = spaces(self._env.env)
-        self.observation_spaces = self._split_space(observations)
-        self.action_spaces = self._split_space(actions)
+        self.observation_spaces = _split_space(observations, self.possible_agents)
+        self.action_spaces = _split_space(actions, self.possible_agents)
 
     @override
     def observation_space(self, agent: str) -> Space[Numbers]:
@@ -127,8 +141,197 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         parts = np.split(observation, len(self.possible_agents))
         return {agent: part.copy() for agent, part in zip(self.possible_agents, parts, strict=True)}
 
-    def _split_space(self, space: Box) -> dict[str, Space[Numbers]]:
-        count = len(self.possible_agents)
-        bounds = zip(np.split(space.low, count), np.split(space.high, count), strict=True)
-        boxes = (Box(low, high, dtype=np.float32) for low, high in bounds)
-        return dict(zip(self.possible_agents, boxes, strict=True))
+
+class TaskParallelVectorEnv:
+    """Many worlds of a task in one compiled step, with arrays for each agent.
+
+    A world begins its next episode in the step that ends the previous one, as in Gymnasium's
+    ``SAME_STEP``, so that all agents are there at any time.
+
+    Attributes:
+        possible_agents: names of all agents.
+        agents: the same.
+        num_envs: number of worlds.
+        engine: name of what compiles the step.
+        engine_reason: why it is not the usual one; empty if it is, or was asked for.
+        observation_spaces: space of each agent's observations in all worlds.
+        action_spaces: space of each agent's actions in all worlds.
+        single_observation_spaces: space of each agent's observation in one world.
+        single_action_spaces: space of each agent's action in one world.
+    """
+
+    def __init__(
+        self,
+        task: str | PathLike[str],
+        num_envs: int = 1,
+        *,
+        conditions: str | None = None,
+        overrides: Overrides = MappingProxyType({}),
+        render_mode: str | None = None,
+        engine: EngineName | None = None,
+    ) -> None:
+        """Create the worlds.
+
+        Args:
+            task: name of a task, or scenario file with one.
+            num_envs: number of worlds.
+            conditions: name of changes to the task.
+            overrides: values of the scenario by path.
+            render_mode: None, or ``rgb_array`` for pictures of all worlds.
+            engine: what compiles the step; None for the one that suits the task.
+
+        Raises:
+            KittiwakeError: if there is no such task, or something in it is wrong.
+            ValueError: for an invalid number of worlds or render mode.
+        """
+        self._env = TaskVectorEnv(
+            task,
+            num_envs,
+            conditions=conditions,
+            overrides=overrides,
+            render_mode=render_mode,
+            engine=engine,
+        )
+        self.metadata = {**self._env.metadata, "name": environment_id(str(task))}
+        self.num_envs, self.render_mode = num_envs, render_mode
+        self.engine, self.engine_reason = self._env.engine, self._env.engine_reason
+        self.possible_agents = list(self._env.env.agents)
+        self.agents = [*self.possible_agents]
+        self.single_observation_spaces, self.single_action_spaces = (
+            _split_space(space, self.agents) for space in spaces(self._env.env)
+        )
+        self.observation_spaces, self.action_spaces = (
+            {agent: batch_space(space, num_envs) for agent, space in single.items()}
+            for single in (self.single_observation_spaces, self.single_action_spaces)
+        )
+
+    def observation_space(self, agent: str) -> Space[Numbers]:
+        """Return the space of an agent's observations in all worlds."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space[Numbers]:
+        """Return the space of an agent's actions in all worlds."""
+        return self.action_spaces[agent]
+
+    def single_observation_space(self, agent: str) -> Space[Numbers]:
+        """Return the space of an agent's observation in one world."""
+        return self.single_observation_spaces[agent]
+
+    def single_action_space(self, agent: str) -> Space[Numbers]:
+        """Return the space of an agent's action in one world."""
+        return self.single_action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: Info | None = None
+    ) -> tuple[dict[str, Numbers], dict[str, Info]]:
+        """Begin new episodes in all worlds, or in some.
+
+        Args:
+            seed: seed of the episodes; None to draw one, or for worlds of a mask to go on with
+                their own.
+            options: ``difficulty``, the part of the curriculum's variety from 0 to 1, and
+                ``reset_mask``, Booleans that are True for each world to reset.
+
+        Returns:
+            Observations of each agent, of shape (worlds, numbers), and an empty info for each.
+
+        Raises:
+            ValueError: for an unknown option or a wrong value.
+            gymnasium.error.ResetNeeded: for a mask before the first reset of all worlds.
+        """
+        observation, _ = self._env.reset(seed=seed, options=options)
+        return self._by_agent(observation), {agent: {} for agent in self.agents}
+
+    def step(
+        self, actions: Mapping[str, ArrayLike]
+    ) -> tuple[
+        dict[str, Numbers],
+        dict[str, Numbers],
+        dict[str, Flags],
+        dict[str, Flags],
+        dict[str, Info],
+    ]:
+        """Return the results of a control step; where an episode ends, the next one begins.
+
+        Args:
+            actions: actions of each agent, of shape (worlds, numbers), clipped to -1 to 1.
+
+        Returns:
+            Observations of shape (worlds, numbers), rewards, terminations and truncations of
+            shape (worlds,), and infos, for each agent. Where an episode has ended, the observation
+            is the first one of the next; the agent's last one is in ``final_obs`` of its info,
+            ``_final_obs`` being True for these worlds. Later steps leave all arrays unchanged.
+
+        Raises:
+            ValueError: if an agent or a number is missing, or an action is invalid.
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        stepped = self._env.step(self._joined(actions))
+        observation, reward, terminated, truncated, info = stepped
+        rewards = info.get("rewards", reward[:, None])
+        return (
+            self._by_agent(observation),
+            dict(zip(self.agents, rewards.T, strict=True)),
+            {agent: terminated.copy() for agent in self.agents},
+            {agent: truncated.copy() for agent in self.agents},
+            self._infos(info),
+        )
+
+    def state(self) -> Numbers:
+        """Return the observations of all agents, concatenated, of shape (worlds, numbers).
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        return self._env.present_observations()
+
+    def render(self) -> tuple[Image, ...] | None:
+        """Return a picture of each world; None without a render mode or before the first reset."""
+        return self._env.render()
+
+    def close(self) -> None:
+        """Release the renderer."""
+        self._env.close()
+
+    def _joined(self, actions: Mapping[str, ArrayLike]) -> np.ndarray:
+        """Return the actions of all agents, concatenated.
+
+        Raises:
+            ValueError: if they are not those of the agents, or have another shape.
+        """
+        is_mapping = hasattr(actions, "keys")
+        if not is_mapping or set(actions) != set(self.agents):
+            given = list(actions) if is_mapping else type(actions).__name__
+            message = f"`actions`: got {given}; must be a dictionary of the agents {self.agents}"
+            raise ValueError(message)
+        shape = self.num_envs, len(self._env.env.action_names)
+        parts = [action_array(f"actions[{name!r}]", actions[name], shape) for name in self.agents]
+        return np.concatenate(parts, axis=1)
+
+    def _by_agent(self, observation: Numbers) -> dict[str, Numbers]:
+        """Return each agent's part of the observations, without a copy."""
+        worlds = observation.reshape(self.num_envs, len(self.agents), -1)
+        return dict(zip(self.agents, worlds.swapaxes(0, 1), strict=True))
+
+    def _infos(self, info: Info) -> dict[str, Info]:
+        """Return the info of each agent, with its part of the final observations."""
+        if "final_obs" not in info:
+            return {agent: {} for agent in self.agents}
+        final = np.full((len(self.agents), self.num_envs), None, object)
+        for world in np.flatnonzero(info["_final_obs"]):
+            parts = np.split(info["final_obs"][world], len(self.agents))
+            for index, part in enumerate(parts):
+                final[index, world] = part
+        masks = "_final_obs", "_final_info"
+        return {
+            agent: {"final_obs": own, "final_info": {}}
+            | {mask: info[mask].copy() for mask in masks}
+            for agent, own in zip(self.agents, final, strict=True)
+        }
+
+
+def _split_space(space: Box, agents: Sequence[str]) -> dict[str, Space[Numbers]]:
+    """Return the part of each agent of a space of all of them."""
+    bounds = zip(np.split(space.low, len(agents)), np.split(space.high, len(agents)), strict=True)
+    boxes = (Box(low, high, dtype=np.float32) for low, high in bounds)
+    return dict(zip(agents, boxes, strict=True))

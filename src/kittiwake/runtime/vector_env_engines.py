@@ -77,13 +77,18 @@ class XlaBatch:
         self._reset, self._reset_some = jax.jit(many.reset), jax.jit(many.reset_some)
         self._step = jax.jit(many.step, donate_argnums=0)
 
+    @property
+    def observations(self) -> Numbers:
+        """Last observations of all environments, in an array of their own."""
+        return self._observations.copy()
+
     def reset(self, key: PRNGKeyArray, difficulty: Real) -> Numbers:
         """Begin the first episode of each environment, and return the observations."""
         with self._env.precision_context():
             number = jnp.asarray(difficulty, jnp.result_type(float))
             self.state, observations = self._reset(key, number)
         self._observations = np.array(observations, np.float32)
-        return self._observations.copy()
+        return self.observations
 
     def reset_some(self, which: Flags, key: PRNGKeyArray | None, difficulty: Real) -> Numbers:
         """Begin episodes of some environments, as ``VectorEnv.reset_some``."""
@@ -92,7 +97,7 @@ class XlaBatch:
             reset = self._reset_some(self.state, self._observations, which, key, number)
         self.state, observations = reset
         self._observations = np.array(observations, np.float32)
-        return self._observations.copy()
+        return self.observations
 
     def step(self, actions: Numbers) -> BatchStep:
         """Return the result of a control step; where an episode ends, the next one begins."""
@@ -100,7 +105,7 @@ class XlaBatch:
             stepped = self._step(self.state, actions)
         self.state = stepped.state
         self._observations = np.array(stepped.observation, np.float32)
-        return BatchStep(self._observations.copy(), *(np.array(each) for each in stepped[2:]))
+        return BatchStep(self.observations, *(np.array(each) for each in stepped[2:]))
 
 
 class _WorldProgram:
@@ -224,6 +229,11 @@ class SimdBatch:
             own = self._form.tree(self._sides[self._side])
         return VectorEnvState(own.env, own.root_key, own.episode, own.difficulty)
 
+    @property
+    def observations(self) -> Numbers:
+        """Last observations of all environments, in an array of their own."""
+        return self._tiles.by_world(self._observations).astype(np.float32)
+
     def reset(self, key: PRNGKeyArray, difficulty: Real) -> Numbers:
         """Begin the first episode of each environment, and return the observations."""
         for buffer in self._sides[self._side]:
@@ -248,7 +258,7 @@ class SimdBatch:
         call = self._begin_kernel.bind_tiles([*present, *rest], [*later, observations])
         self._observations = observations
         self._run(call)
-        return self._tiles.by_world(observations).astype(np.float32)
+        return self.observations
 
     def step(self, actions: Numbers) -> BatchStep:
         """Return the result of a control step; where an episode ends, the next one begins."""
