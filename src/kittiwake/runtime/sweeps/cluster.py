@@ -5,6 +5,7 @@ serializer of its own, which runs code: join only clusters that are your own.
 """
 
 import os
+import socket
 import tempfile
 import warnings
 from collections import deque
@@ -29,6 +30,8 @@ LOCAL = "local"
 MAX_FILES_BYTES = 64 * 2**20
 # tasks that wait for a processor, so that none idles
 WAITING_PER_PROCESSOR = 2
+# time to wait for a cluster
+CONNECT_S = 10.0
 # Ray sends reports of its use to its makers, and listens to all networks, unless these say other
 NO_REPORTS = {"RAY_USAGE_STATS_ENABLED": "0"}
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
@@ -168,6 +171,7 @@ def _joined(address: str, workers: int | None) -> Generator[Ray]:
         # by the caller, who also ends it
         yield ray
         return
+    _require_reachable(address)
     options = {"num_cpus": workers, "include_dashboard": False} if address == LOCAL else {}
     try:
         with warnings.catch_warnings():
@@ -183,3 +187,19 @@ def _joined(address: str, workers: int | None) -> Generator[Ray]:
         ray.shutdown()
         for name in settings:
             os.environ.pop(name, None)
+
+
+def _require_reachable(address: str) -> None:
+    """Refuse an address where nothing listens, for which Ray would wait minutes.
+
+    Raises:
+        ScenarioError: if no connection is made.
+    """
+    host, separator, port = address.rpartition("://")[2].rpartition(":")
+    if not separator or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), CONNECT_S).close()
+    except (OSError, OverflowError) as error:
+        message = f"ray: cannot join '{address}': {error}"
+        raise ScenarioError(message) from None
