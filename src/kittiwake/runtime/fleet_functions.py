@@ -87,6 +87,10 @@ class FleetFunctions:
         self._trace_anew(loops=False)
         return ChosenEngine(XlaEngine(), reason)
 
+    def by_xla(self) -> "FleetFunctions":
+        """Return the functions of the same fleets for XLA."""
+        return functions_of(self._fleet, self.inputs, "xla")
+
     def _missing(self) -> str:
         """Return what ``kittiwake.simd`` does not support of the step; empty for nothing."""
         step = self.step_example(self.rows)
