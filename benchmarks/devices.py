@@ -77,9 +77,7 @@ def measured_limits(elements: int) -> Limits:
     devices = jax.local_devices()
     mesh = Mesh(np.array(devices), ("worlds",))
     count = elements * len(devices)
-    array = jax.device_put(
-        np.ones(count, np.float32), NamedSharding(mesh, PartitionSpec("worlds"))
-    )
+    array = jax.device_put(np.ones(count, np.float32), NamedSharding(mesh, PartitionSpec("worlds")))
 
     def chain(values: jax.Array, factor: jax.Array, term: jax.Array) -> jax.Array:
         # several at once, as one would wait for each of its results

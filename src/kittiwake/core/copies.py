@@ -1,7 +1,9 @@
 """Fast copies of frozen records, and fast access to the fields of many of them."""
 
+import gc
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from itertools import repeat
 from typing import Any, TypeVar
 
@@ -46,11 +48,24 @@ def with_fields(records: Sequence[Record], **columns: Sequence[ArrayTree]) -> li
     for name in columns.keys() - fields.keys():
         message = f"{kind.__name__} has no field '{name}'"
         raise AttributeError(message)
-    copies = [object.__new__(kind) for _ in records]
-    for name in fields:
-        values = columns[name] if name in columns else field_values(records, name)
-        deque(map(object.__setattr__, copies, repeat(name, len(copies)), values), maxlen=0)
+    with _paused_collection():
+        copies = [object.__new__(kind) for _ in records]
+        for name in fields:
+            values = columns[name] if name in columns else field_values(records, name)
+            deque(map(object.__setattr__, copies, repeat(name, len(copies)), values), maxlen=0)
     return copies
+
+
+@contextmanager
+def _paused_collection() -> Generator[None]:
+    """Pause the garbage collector, which would scan a growing number of records many times."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def field_values(records: Iterable[eqx.Module], field: str) -> list[Any]:

@@ -238,40 +238,33 @@ class XlaWorlds:
         self._pool = ThreadPoolExecutor(len(self._devices))
         leaves, differ = _joined(numbers)
         self._functions = _mapped_functions(functions, differ)
-        self._treedef = jax.tree.structure(numbers[0])
         worlds = -(-len(keys) // (len(self._devices) * MULTIPLE)) * MULTIPLE
         seen = np.minimum(np.arange(worlds * len(self._devices)), len(keys) - 1)
         parts = seen.reshape(len(self._devices), worlds)
-        self._numbers = [
-            self._placed(
-                [leaf[part] if own else leaf for leaf, own in zip(leaves, differ, strict=True)],
-                device,
-            )
-            for part, device in zip(parts, self._devices, strict=True)
-        ]
-        own_keys = [
-            jax.device_put(keys[part], device)
-            for part, device in zip(parts, self._devices, strict=True)
-        ]
-        self.states: list[FleetState] = self._on_each(
-            self._functions.init, self._numbers, own_keys
-        )
+        treedef = jax.tree.structure(numbers[0])
+        self._numbers: list[Numbers] = []
+        own_keys: list[Key[Array, " worlds"]] = []
+        for part, device in zip(parts, self._devices, strict=True):
+            own = [leaf[part] if each else leaf for leaf, each in zip(leaves, differ, strict=True)]
+            self._numbers.append(jax.device_put(jax.tree.unflatten(treedef, own), device))
+            own_keys.append(jax.device_put(keys[part], device))
+        self.states: list[FleetState] = self._on_each(self._functions.init, self._numbers, own_keys)
 
     @property
     def state(self) -> FleetState:
         """State of all worlds, with a leading world axis in all but the clock."""
-        sharding = NamedSharding(Mesh(np.array(self._devices), ("worlds",)), PartitionSpec("worlds"))
+        sharding = NamedSharding(
+            Mesh(np.array(self._devices), ("worlds",)), PartitionSpec("worlds")
+        )
 
-        def joined(own: bool, *parts: Array) -> Array:
-            if not own:
+        def joined(mark: bool | int, *parts: Array) -> Array:  # noqa: FBT001  a leaf of a tree
+            if not mark:
                 return parts[0]
             shape = len(parts) * len(parts[0]), *parts[0].shape[1:]
             whole = jax.make_array_from_single_device_arrays(shape, sharding, [*parts])
             return whole[: self._count]
 
-        return jax.tree.map(
-            joined, _marks(self.states[0], own=True, shared=False), *self.states
-        )
+        return jax.tree.map(joined, _marks(self.states[0], own=True, shared=False), *self.states)
 
     def advance(self, steps: int) -> None:
         """Advance all worlds."""
@@ -290,10 +283,9 @@ class XlaWorlds:
         lowered = self._functions.advance.lower(steps, self._numbers[0], self.states[0])
         return lowered.compile()
 
-    def _placed(self, leaves: list[np.ndarray], device: jax.Device) -> Numbers:
-        return jax.device_put(jax.tree.unflatten(self._treedef, leaves), device)
-
-    def _on_each(self, function: Callable[..., Result], *parts: Sequence[ArrayTree]) -> list[Result]:
+    def _on_each(
+        self, function: Callable[..., Result], *parts: Sequence[ArrayTree]
+    ) -> list[Result]:
         """Return the results of a function on each device.
 
         The first call traces the function, and the others, in threads, compile the same program.

@@ -61,7 +61,7 @@ def leaf_columns(
         within_own: true if the trees are parts of components that are not shared.
     """
     first = trees[0]
-    if len(distinct(trees)) == 1:
+    if first is trees[-1] and len(distinct(trees)) == 1:
         return [LeafColumn([leaf], shared=not within_own) for leaf in jax.tree.leaves(first)]
     if jax.tree_util.all_leaves([first]):
         return [LeafColumn(trees, shared=False)]

@@ -52,7 +52,7 @@ def build_roster(names: Sequence[str], teams: Mapping[str, Membership]) -> Roste
         team=_integers(team),
         index_in_team=_integers(index_in_team),
         size=_integers(np.bincount(team, minlength=1)[team]),
-        leader=_integers(leaders),
+        leader=_integers(np.array(leaders)),
     )
 
 
