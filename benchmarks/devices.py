@@ -97,6 +97,7 @@ def step_cost(worlds: XlaWorlds, step: Compiled, loop: Compiled, count: int) -> 
     """Return what a vehicle's step costs; XLA counts the part of one device."""
     devices = len(jax.local_devices())
     analysis, memory = step.cost_analysis() or {}, loop.memory_analysis()
+    assert memory is not None, "processors and GPUs have it"
     operations = analysis.get("flops", 0.0) + analysis.get("transcendentals", 0.0)
     occupied = (
         memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
@@ -139,7 +140,7 @@ def row(name: str, count: int, steps: int, limits: Limits) -> str:
 
 def main() -> None:
     """Print the devices with their limits, and the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser = argparse.ArgumentParser(description="Worlds on all devices, by XLA.")
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}")
     parser.add_argument("--smallest", type=int, default=1_000)
     parser.add_argument("--largest", type=int, default=10_000_000)
