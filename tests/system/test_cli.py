@@ -876,7 +876,8 @@ def test_an_unknown_case_is_refused_with_the_nearest_one():
 def test_the_figures_of_all_cases_fit_a_narrow_terminal(monkeypatch):
     figures = {
         **{"compile_s": 123.45, "steps_per_s": 123456789.0, "realtime_factor": 1234567.0},
-        **{"peak_memory_mb": 12345.0, "engine": "simd", "code_bytes": 9876543},
+        **{"peak_memory_mb": 12345.0, "vehicle_bytes": 12345},
+        **{"engine": "simd", "code_bytes": 9876543},
     }
     monkeypatch.setattr(bench, "_measure", lambda case: figures)
     answer = kittiwake_does("bench")
@@ -886,14 +887,14 @@ def test_the_figures_of_all_cases_fit_a_narrow_terminal(monkeypatch):
     for case, (words, _) in CASES.items():
         assert case in answer.out
         assert words.split()[-1] in answer.out
-    assert answer.out.count("123,456,789") == len(CASES)
+    assert answer.out.count("123,456,789") == answer.out.count("12.3") == len(CASES)
     assert len(re.findall(r"\bsimd +9877$", answer.out, re.MULTILINE)) == len(CASES)
 
 
 def test_a_failing_case_is_a_row_and_the_others_are_measured(monkeypatch):
     figures = {
         **{"compile_s": 1.0, "steps_per_s": 2e6, "realtime_factor": 3.0, "peak_memory_mb": 4.0},
-        **{"engine": "xla", "code_bytes": None},
+        **{"vehicle_bytes": 5, "engine": "xla", "code_bytes": None},
     }
     refused = bench._measure("no-such-case")
     answers = {case: refused if case == "rollout-1" else figures for case in CASES}

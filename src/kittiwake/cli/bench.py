@@ -21,6 +21,7 @@ NAMES = (
     "rollout-100",
     "rollout-1000",
     "rollout-10000",
+    "rollout-1000000",
     "world-10000",
     "noisy-10000",
     "ar-drone-10000",
@@ -108,7 +109,7 @@ def _show(results: dict[str, Metrics], words: dict[str, str]) -> None:
             continue
         table.add_row(
             case,
-            words[case],
+            f"{words[case]}; a vehicle {result['vehicle_bytes'] / 1000:.1f} kB",
             f"{result['compile_s']:.2f}",
             f"{result['steps_per_s']:,.0f}",
             f"{result['realtime_factor']:,.0f}",

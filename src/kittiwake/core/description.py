@@ -72,12 +72,17 @@ def _describe_array(value: np.ndarray | jax.Array, _package: str) -> tuple[str, 
     return f"{array.dtype} {array.shape} {array.tobytes().hex()}", ()
 
 
+def _describe_sequence(value: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    # names of vehicles, of which there may be many
+    return (repr(value), ()) if {*map(type, value)} == {str} else ("", value)
+
+
 # how each kind of values is described, the first that fits
 KINDS: Mapping[Any, Callable[[Any, str], tuple[str, Sequence[Any]]]] = {
     enum.Enum: lambda value, package: (f"{_full_name(type(value), package)} {value.name}", ()),
     PLAIN: lambda value, _: (repr(value), ()),
     (np.ndarray, jax.Array): _describe_array,
-    (tuple, list): lambda value, _: ("", value),
+    (tuple, list): lambda value, _: _describe_sequence(value),
     (set, frozenset): lambda value, _: ("", sorted(value)),
     Mapping: lambda value, _: ("", [*value, *value.values()]),
     (type, FunctionType): lambda value, package: (_full_name(value, package), ()),

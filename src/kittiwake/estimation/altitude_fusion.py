@@ -43,7 +43,7 @@ from kittiwake.core.units import STANDARD_GRAVITY_MPS2
 from kittiwake.estimation.truth import Truth
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
 from kittiwake.interfaces.sensor import AbstractSensor
@@ -127,6 +127,7 @@ class AltitudeFusion(AbstractEstimator[AltitudeFusionState]):
         self.base.check(sensors)
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "AltitudeFusion":
         ground, gravity = context.world.ground_z_m, context.world.gravity_mps2
         return replace(

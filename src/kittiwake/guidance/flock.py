@@ -21,7 +21,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
@@ -100,6 +100,7 @@ class Flock(AbstractGuidance[FlockState]):
         return self.feed_forward
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "Flock":
         prepared: list[AbstractBehavior] = []
         for i, behavior in enumerate(self.behaviors):

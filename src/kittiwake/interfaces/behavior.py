@@ -11,7 +11,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 
 
 class AbstractBehavior(AbstractModel):
@@ -31,6 +31,7 @@ class AbstractBehavior(AbstractModel):
     limit_mps: Annotated[Real, POSITIVE] = eqx.field(kw_only=True, default=1.0)
     weight: Annotated[Real, NOT_NEGATIVE] = eqx.field(kw_only=True, default=1.0)
 
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "AbstractBehavior":
         """Return this behavior prepared for the world in which it will be flown.
 

@@ -10,7 +10,7 @@ from kittiwake.core.component import AbstractSteppedComponent, State
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.measurements import Measurements
 from kittiwake.geometry.scalar import Flag, Real
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.sensor import AbstractSensor
 
 
@@ -63,6 +63,7 @@ class AbstractEstimator(
         """Raise ScenarioError for a vehicle without the required sensors."""
         del sensors
 
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "AbstractEstimator":
         """Return this estimator prepared for a world and a vehicle's sensors.
 

@@ -15,7 +15,7 @@ from kittiwake.core.measurements import Measurements
 from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 
 
 class GuidanceInputs(eqx.Module):
@@ -68,6 +68,7 @@ class AbstractGuidance(
         """True if velocity setpoints contain a feed-forward acceleration."""
         return False
 
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "AbstractGuidance":
         """Return this guidance prepared for a world, with everything that can be precomputed.
 
@@ -177,6 +178,7 @@ class AbstractAvoidance(
 
     command_type: ClassVar[type]
 
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "AbstractAvoidance":
         """Return this avoidance prepared for a vehicle.
 

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import jax
 import numpy as np
 
+from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.keys import seed_key
 from kittiwake.core.precision import Precision
@@ -60,6 +61,7 @@ class Result:
         steps_per_s: vehicle steps per second.
         realtime_factor: simulated time per time.
         peak_memory_mb: largest memory of the process.
+        vehicle_bytes: memory of a vehicle: its states before and after a step.
         engine: what compiled the step.
         code_bytes: size of its code; None if it is unknown.
     """
@@ -69,6 +71,7 @@ class Result:
     steps_per_s: float
     realtime_factor: float
     peak_memory_mb: float
+    vehicle_bytes: int
     engine: EngineName
     code_bytes: int | None
 
@@ -179,7 +182,8 @@ def vector_env(
     seconds = _best(fly)
     realtime = steps * env.physics_steps_per_action * env.fleet.dt_s / seconds
     code = many.name, many.code_bytes
-    return _measured(vehicles, steps / seconds, compile_s, realtime, code)
+    of_vehicle = _bytes(many.state) // vehicles
+    return _measured(vehicles, steps / seconds, compile_s, realtime, of_vehicle, code)
 
 
 # description and measuring function of each case
@@ -196,6 +200,7 @@ CASES: dict[str, tuple[str, Callable[..., Result]]] = {
     "rollout-100": ("100 Pelicans, float32", partial(pelicans, 100, steps=10_000)),
     "rollout-1000": ("1,000 Pelicans, float32", partial(pelicans, 1_000, steps=2_000)),
     "rollout-10000": ("10,000 Pelicans, float32", partial(pelicans, 10_000, steps=300)),
+    "rollout-1000000": ("1,000,000 Pelicans, float32", partial(pelicans, 1_000_000, steps=10)),
     "world-10000": (
         "10,000 Pelicans in one world, float32",
         partial(one_world, vehicles=10_000, steps=300),
@@ -270,14 +275,27 @@ def _result(
     simulation: Simulation, vehicles: int, steps: int, compile_s: float, seconds: float, code: Code
 ) -> Result:
     realtime = steps * simulation.dt_s / seconds
-    return _measured(vehicles, steps / seconds, compile_s, realtime, code)
+    program = simulation.program
+    of_vehicle = _bytes(program.shape) // len(program.vehicles)
+    return _measured(vehicles, steps / seconds, compile_s, realtime, of_vehicle, code)
 
 
 def _measured(
-    vehicles: int, rate_hz: float, compile_s: float, realtime_factor: float, code: Code
+    vehicles: int,
+    rate_hz: float,
+    compile_s: float,
+    realtime_factor: float,
+    state_bytes: int,
+    code: Code,
 ) -> Result:
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Result(vehicles, compile_s, vehicles * rate_hz, realtime_factor, peak_mb, *code)
+    rate = vehicles * rate_hz
+    return Result(vehicles, compile_s, rate, realtime_factor, peak_mb, 2 * state_bytes, *code)
+
+
+def _bytes(tree: ArrayTree) -> int:
+    """Return the size of a tree of arrays, or of their shapes."""
+    return sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(tree))
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class CommandSlots:
 
     def __init__(self, fleet: Fleet, vehicles: Mapping[str, AssembledVehicle]) -> None:
         self._names = [group.names for group in fleet.groups]
-        self._indices = {name: fleet.locate(name) for name in fleet.names}
+        self._indices = fleet.indices
         self._command_types = [accepted_commands(vehicles[names[0]]) for names in self._names]
         self._counts = [vehicles[names[0]].dynamics.actuator_count for names in self._names]
         self._dtype = np.float32 if fleet.single_precision else np.float64

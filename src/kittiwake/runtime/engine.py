@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
+import jax
 import numpy as np
 from jaxtyping import Array
 
@@ -115,6 +116,12 @@ def require_engine(name: object) -> EngineName | None:
             return known
     message = f"`engine`: there is no engine {name!r}. {did_you_mean(str(name), ENGINES)}"
     raise ScenarioError(message)
+
+
+def accelerator_reason() -> str:
+    """Return the reason for XLA in a batch: what JAX computes on; empty for processors."""
+    backend = jax.default_backend()
+    return "" if backend == "cpu" else f"JAX computes on a {backend.upper()}"
 
 
 def missing_text(missing: Sequence[Unsupported]) -> str:

@@ -15,6 +15,7 @@ from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.arrays import ArrayTree
+from kittiwake.core.copies import with_fields
 from kittiwake.core.keys import seed_key
 from kittiwake.core.limit import Limit
 from kittiwake.runtime.command_inputs import CommandInputs
@@ -65,7 +66,8 @@ class FleetFunctions:
         self._compiled_steps: dict[str | Keep, CompiledStep] = {}
 
     def _trace_anew(self, *, loops: bool) -> None:
-        groups = tuple(replace(group, loops=loops) for group in self._fleet.groups)
+        groups = self._fleet.groups
+        groups = tuple(with_fields(groups, loops=[loops] * len(groups)))
         self._template = FleetTemplate(replace(self._fleet, groups=groups))
         # traced once, for the shapes of the state and the layout of rows, and for compiling
         self._init = jax.jit(self.init_once)
@@ -86,6 +88,10 @@ class FleetFunctions:
         require_not_requested(self.requested, "scenario", reason)
         self._trace_anew(loops=False)
         return ChosenEngine(XlaEngine(), reason)
+
+    def by_xla(self) -> "FleetFunctions":
+        """Return the functions of the same fleets for XLA."""
+        return functions_of(self._fleet, self.inputs, "xla")
 
     def _missing(self) -> str:
         """Return what ``kittiwake.simd`` does not support of the step; empty for nothing."""

@@ -56,8 +56,7 @@ class Program:
         """Prepare to compile; ``engine`` is None for the one that suits the fleet."""
         self.inputs = FixedCommands() if inputs is None else inputs
         self.functions = functions_of(fleet, self.inputs, engine)
-        # looked up once, since the fleet's method is slow compared with a block of few steps
-        self.indices = {name: fleet.locate(name) for name in fleet.names}
+        self.indices = fleet.indices
         self.set_parameters(fleet, vehicles)
 
     @cached_property

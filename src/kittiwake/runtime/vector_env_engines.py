@@ -16,6 +16,7 @@ from kittiwake.core.keys import seed_key
 from kittiwake.geometry.scalar import Real
 from kittiwake.runtime.engine import (
     EngineName,
+    accelerator_reason,
     missing_text,
     require_engine,
     require_not_requested,
@@ -50,6 +51,8 @@ def batch_engine(env: Env, count: int, engine: EngineName | None = None) -> "Sim
     """
     if require_engine(engine) == "xla":
         return XlaBatch(env, count)
+    if engine is None and (reason := accelerator_reason()):
+        return XlaBatch(env, count, reason)
     program = _WorldProgram(env)
     reason = program.cache.data("missing in many worlds", program.missing)
     if not reason:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from kittiwake.core.copies import distinct, field_values
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -212,5 +213,5 @@ class _Builder:
 
 def _guidances(vehicles: Mapping[str, AssembledVehicle]) -> list[AbstractGuidance]:
     """Return the guidance of all vehicles, each shared one once."""
-    parts = {id(vehicle.guidance): vehicle.guidance for vehicle in vehicles.values()}
+    parts = distinct(field_values(vehicles.values(), "guidance"))
     return [part.component for part in parts.values()]

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 
+from kittiwake.core.component import Scheduled
+from kittiwake.core.copies import distinct, field_values
 from kittiwake.core.errors import did_you_mean
+from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.problems import ProblemList, dotted
 from kittiwake.scenario.schema import VehicleSchema, entry_vehicle_names
@@ -25,8 +28,8 @@ def partners(
         own_names = built_vehicle_names(name, entry, vehicles)
         path = ("vehicles", name, "partner")
         if entry.partner is None:
-            dependent = [m for m in own_names if _requires_partner(vehicles[m])]
-            if dependent:
+            sensors = distinct(field_values([vehicles[own] for own in own_names], "sensors"))
+            if any(map(_requires_partner, sensors.values())):
                 problems.add(path, "is missing; write the vehicle whose deck the sensors observe")
             continue
         given = entry.partner
@@ -70,5 +73,5 @@ def built_vehicle_names(
     return [vehicle for vehicle in entry_vehicle_names(name, entry.count) if vehicle in vehicles]
 
 
-def _requires_partner(vehicle: AssembledVehicle) -> bool:
-    return any(part.component.sensor.sees_partner for part in vehicle.sensors.values())
+def _requires_partner(sensors: Mapping[str, Scheduled[Instrument]]) -> bool:
+    return any(part.component.sensor.sees_partner for part in sensors.values())

@@ -4,6 +4,7 @@ It declares the parts that every scenario has; components declare the parameters
 """
 
 import re
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import equinox as eqx
@@ -93,6 +94,7 @@ def check_name(name: str) -> None:
         raise ScenarioError(message)
 
 
+@lru_cache(16)
 def entry_vehicle_names(entry: str, count: int | None) -> tuple[str, ...]:
     """Return the names of an entry's vehicles: the entry's own, or numbered from NAME-1."""
     if count is None:

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.contact.deck import Deck
-from kittiwake.core.copies import replicate_with
+from kittiwake.core.copies import distinct, field_values, replicate_with
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -76,7 +76,7 @@ def lost_start_messages(
 
 def lost_starts(world: WorldModel, vehicles: Mapping[str, AssembledVehicle]) -> Iterator[LostStart]:
     """Yield the reason for each vehicle that would be lost at the start."""
-    positions_m = _position_rows({name: v.start.position_world_m for name, v in vehicles.items()})
+    positions_m = _position_rows(_positions(vehicles))
     yield from _outside([*vehicles], positions_m, world)
     yield from _below_ground(vehicles, positions_m, world)
     yield from _below_decks(vehicles)
@@ -90,14 +90,18 @@ def _of_dynamics(
     vehicles: Mapping[str, AssembledVehicle], quantity: Callable[[AbstractDynamics], Quantity]
 ) -> dict[str, Quantity]:
     """Return a quantity of each vehicle's dynamics, computed once for each shared object."""
-    every = {name: vehicle.dynamics for name, vehicle in vehicles.items()}
-    known = {key: quantity(one) for key, one in {id(one): one for one in every.values()}.items()}
-    return {name: known[id(one)] for name, one in every.items()}
+    every = field_values(vehicles.values(), "dynamics")
+    known = {key: quantity(one) for key, one in distinct(every).items()}
+    return {name: known[id(one)] for name, one in zip(vehicles, every, strict=True)}
 
 
-def _position_rows(positions_m: Mapping[str, Vec3]) -> Places:
-    rows = [(position_m.x, position_m.y, position_m.z) for position_m in positions_m.values()]
-    return np.array(rows, float).reshape(-1, 3)
+def _positions(vehicles: Mapping[str, AssembledVehicle]) -> list[Vec3]:
+    return field_values(field_values(vehicles.values(), "start"), "position_world_m")
+
+
+def _position_rows(positions_m: Sequence[Vec3]) -> Places:
+    columns = [field_values(positions_m, axis) for axis in "xyz"]
+    return np.array(columns, float).T.reshape(-1, 3)
 
 
 def _outside(names: Sequence[str], positions_m: Places, world: WorldModel) -> Iterator[LostStart]:
@@ -110,7 +114,9 @@ def _outside(names: Sequence[str], positions_m: Places, world: WorldModel) -> It
     )
     left = ~((low <= positions_m) & (positions_m <= high))
     values = (positions_m[gone, axis].tolist() for axis, gone in enumerate(left.T))
-    violated = [replicate_with(*one) for one in zip(limits, ["value"] * 3, values, strict=True)]
+    violated = [
+        iter(replicate_with(limit, value=own)) for limit, own in zip(limits, values, strict=True)
+    ]
     for vehicle, axis in np.argwhere(left).tolist():
         limit = next(violated[axis])
         yield LostStart(names[vehicle], limit.key, f"it starts where {limit.violation()}")
@@ -138,7 +144,7 @@ def _below_decks(vehicles: Mapping[str, AssembledVehicle]) -> Iterator[LostStart
     flying = {name: vehicle for name, vehicle in vehicles.items() if decks[name] is None}
     if not 0 < len(flying) < len(vehicles):
         return
-    starts_m = _position_rows({name: v.start.position_world_m for name, v in flying.items()})
+    starts_m = _position_rows(_positions(flying))
     for name, deck in decks.items():
         if deck is not None:
             yield from _below_deck(name, vehicles[name], deck, flying, starts_m)
@@ -196,7 +202,7 @@ def _in_obstacles(
 
 
 def _too_close(vehicles: Mapping[str, AssembledVehicle], distance_m: float) -> Iterator[LostStart]:
-    starts_m = {name: vehicle.start.position_world_m for name, vehicle in vehicles.items()}
+    starts_m = dict(zip(vehicles, _positions(vehicles), strict=True))
     pairs = [*islice(near_pairs(starts_m, distance_m), MAX_PAIRS)]
     for one, other, apart_m in pairs[:1]:
         several = "" if len(pairs) < MAX_PAIRS else " or more"
@@ -217,7 +223,7 @@ def near_pairs(
     or in an adjacent one.
     """
     cells: dict[Cell, list[tuple[str, list[float]]]] = defaultdict(list)
-    here_m = _position_rows(positions_m)
+    here_m = _position_rows([*positions_m.values()])
     with np.errstate(over="ignore"):
         own = np.floor(here_m / distance_m)
     for name, position_m, cell in zip(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from kittiwake.core.copies import distinct, field_values
 from kittiwake.core.errors import did_you_mean
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.partners import built_vehicle_names
@@ -26,7 +27,7 @@ def teams(
         if wrong is not None:
             problems.add(("vehicles", name, "leader"), wrong)
         leader = entry.leader if wrong is None else None
-        found |= {vehicle: Membership(entry.team or COMMON, leader) for vehicle in own_names}
+        found |= dict.fromkeys(own_names, Membership(entry.team or COMMON, leader))
     return found
 
 
@@ -38,9 +39,8 @@ def _wrong_leader(
 ) -> str | None:
     """Return the mistake in the leader of an entry, or about a missing leader."""
     if leader is None:
-        required = any(
-            vehicles[vehicle].guidance.component.requires_leader for vehicle in own_names
-        )
+        guidances = distinct(field_values([vehicles[own] for own in own_names], "guidance"))
+        required = any(part.component.requires_leader for part in guidances.values())
         return "is missing; write the name of the vehicle to follow" if required else None
     if leader == name or leader in own_names:
         return f"{leader} would follow itself; write another vehicle"

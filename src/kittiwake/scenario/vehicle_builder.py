@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import jax
 import numpy as np
 
 from kittiwake.actuators import FAULTS
@@ -114,21 +113,21 @@ class VehicleBuilder:
             message = f"{names[beyond.argmax()]} would start at infinity; write smaller numbers"
             self.problems.add((*path, "spacing_m"), message)
             return {}
-        places = map(jax.tree.structure(Vec3.zero()).unflatten, positions_m.tolist())
-        starts = replicate_with(vehicle.start, "position_world_m", places)
-        vehicles = dict(zip(names, replicate_with(vehicle, "start", starts), strict=True))
+        east, north, up = positions_m.T.tolist()
+        places = replicate_with(Vec3.zero(), x=east, y=north, z=up)
+        starts = replicate_with(vehicle.start, position_world_m=places)
+        vehicles = dict(zip(names, replicate_with(vehicle, start=starts), strict=True))
         return self._prepared(vehicles, path)
 
     def _prepared(
         self, vehicles: dict[str, AssembledVehicle], path: KeyPath
     ) -> dict[str, AssembledVehicle]:
         """Return the vehicles of an entry, each with its own objects in plain Python, prepared."""
-        vehicles = {
-            name: vehicle_with_hosts(vehicle, name, partial(_host_of, vehicle))
-            if vehicle.on_host
-            else vehicle
-            for name, vehicle in vehicles.items()
-        }
+        if next(iter(vehicles.values())).on_host:
+            vehicles = {
+                name: vehicle_with_hosts(vehicle, name, partial(_host_of, vehicle))
+                for name, vehicle in vehicles.items()
+            }
         if self.world is None:
             return vehicles
         preparation = VehiclePreparation(self.world, self.components.rate_hz, self.problems, path)

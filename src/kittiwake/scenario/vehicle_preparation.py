@@ -7,8 +7,9 @@ from typing import TypeVar
 import equinox as eqx
 
 from kittiwake.core.component import Scheduled
+from kittiwake.core.copies import distinct, field_values, with_fields
 from kittiwake.core.errors import KittiwakeError, ScenarioError
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, depends_on_start
 from kittiwake.interfaces.estimator import AbstractEstimator
 from kittiwake.interfaces.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -46,56 +47,77 @@ class VehiclePreparation:
             {key: part.component.sensor for key, part in vehicle.sensors.items()},
             {key: part.every / self.rate_hz for key, part in vehicle.sensors.items()},
         )
-        contexts = [common._replace(start=one.start) for one in vehicles.values()]
-        estimators = self._for_each(vehicle.estimator, contexts, "estimator")
-        guidances = self._for_each(vehicle.guidance, contexts, "guidance")
+        every = [*vehicles.values()]
+        estimators = self._for_each(vehicle.estimator, common, every, "estimator")
+        guidances = self._for_each(vehicle.guidance, common, every, "guidance")
         avoidances = [
-            self._for_each(part, contexts, "avoidance", i)
+            self._for_each(part, common, every, "avoidance", i)
             for i, part in enumerate(vehicle.avoidance)
         ]
         prepared = [estimators, guidances, *avoidances]
         if [] in prepared:
             return {}
         known = (vehicle.estimator, vehicle.guidance, *vehicle.avoidance)
-        if all(each is one for one, parts in zip(known, prepared, strict=True) for each in parts):
+        if all([*distinct(parts)] == [id(one)] for one, parts in zip(known, prepared, strict=True)):
             return vehicles
-        ready: dict[str, AssembledVehicle] = {}
-        before: AssembledVehicle | None = None
-        for i, (name, one) in enumerate(vehicles.items()):
-            avoidance = tuple(parts[i] for parts in avoidances)
-            parts = {"estimator": estimators[i], "guidance": guidances[i], "avoidance": avoidance}
-            if before is not None:
-                parts = {key: _shared(getattr(before, key), own) for key, own in parts.items()}
-            before = ready[name] = replace(one, **parts)
-        return ready
+        together = [*zip(*avoidances, strict=True)] if avoidances else [()] * len(every)
+        ready = with_fields(
+            every,
+            estimator=_merged(estimators),
+            guidance=_merged(guidances),
+            avoidance=_merged(together),
+        )
+        return dict(zip(vehicles, ready, strict=True))
 
     def _for_each(
-        self, part: Scheduled[Prepared], contexts: Sequence[BuildContext], *key: str | int
+        self,
+        part: Scheduled[Prepared],
+        common: BuildContext,
+        vehicles: Sequence[AssembledVehicle],
+        *key: str | int,
     ) -> list[Scheduled[Prepared]]:
-        """Return a part for each context, or an empty list after collecting a mistake.
+        """Return a part for each vehicle, or an empty list after collecting a mistake.
 
-        A part without preparation is the same object, so that vehicles still share it.
+        A part that does not depend on the start is the same object for all, so that vehicles share
+        it.
         """
-        ready: list[Scheduled[Prepared]] = []
-        component = part.component
-        prepare = component.prepare  # equinox creates a bound method at each access
         with self.problems.collecting((*self.path, *key)):
-            for context in contexts:
-                try:
-                    prepared = prepare(context)
-                except ValueError as error:
-                    raise ScenarioError(str(error)) from None
-                except KittiwakeError:
-                    if all(map(is_loaded, context.sensors.values())):
-                        raise
-                    # it may lack one that is not loaded, and then it is not flown
-                    prepared = component
-                unchanged = prepared is component
-                ready.append(part if unchanged else replace(part, component=prepared))
-            return ready
+            if not depends_on_start(part.component):
+                return [_prepared(part, common)] * len(vehicles)
+            starts = field_values(vehicles, "start")
+            return [_prepared(part, common._replace(start=start)) for start in starts]
         return []
+
+
+def _prepared(part: Scheduled[Prepared], context: BuildContext) -> Scheduled[Prepared]:
+    """Return a part prepared for its vehicle, or itself if its component does not change.
+
+    Raises:
+        KittiwakeError: if it cannot be flown there.
+    """
+    component = part.component
+    try:
+        prepared = component.prepare(context)
+    except ValueError as error:
+        raise ScenarioError(str(error)) from None
+    except KittiwakeError:
+        if all(map(is_loaded, context.sensors.values())):
+            raise
+        # it may lack one that is not loaded, and then it is not flown
+        return part
+    return part if prepared is component else replace(part, component=prepared)
+
+
+def _merged(parts: Sequence[Part]) -> list[Part]:
+    """Return parts, of which successive equal ones are the same object."""
+    merged = [parts[0]]
+    for part in parts[1:]:
+        merged.append(_shared(merged[-1], part))
+    return merged
 
 
 def _shared(one: Part, other: Part) -> Part:
     """Return the first of two equal parts, so that vehicles share it, else the other."""
-    return one if eqx.tree_equal(one, other, typematch=True) else other
+    if one is other or eqx.tree_equal(one, other, typematch=True):
+        return one
+    return other

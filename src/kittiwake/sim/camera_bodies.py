@@ -8,9 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from kittiwake.core.component import Scheduled
+from kittiwake.core.copies import distinct, field_values
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Integer
+from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.renderer import BODIES, AbstractRenderer, Bodies, Rendering, pose_row
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.sim.schedule import Clock
@@ -26,11 +29,13 @@ def build_renderer(
     Raises:
         ScenarioError: if a sensor requires images and ``rendering`` is None.
     """
-    users = [name for name, vehicle in vehicles.items() if _uses_images(vehicle)]
+    sensors = field_values(vehicles.values(), "sensors")
+    users = {key for key, own in distinct(sensors).items() if _uses_images(own)}
     if not users:
         return None
     if rendering is None:
-        message = f"{users[0]} has a camera; pass build_fleet a renderer factory as rendering"
+        user = next(name for name, own in zip(vehicles, sensors, strict=True) if id(own) in users)
+        message = f"{user} has a camera; pass build_fleet a renderer factory as rendering"
         raise ScenarioError(message)
     return rendering(world, vehicles)
 
@@ -65,8 +70,8 @@ def _with_index(around: Surroundings, index: Integer) -> Surroundings:
     return replace(around, body=index)
 
 
-def _uses_images(vehicle: AssembledVehicle) -> bool:
-    return any(part.component.sensor.renders for part in vehicle.sensors.values())
+def _uses_images(sensors: Mapping[str, Scheduled[Instrument]]) -> bool:
+    return any(part.component.sensor.renders for part in sensors.values())
 
 
 def _pose(truth: Kinematics) -> Float[Array, "7"]:

@@ -91,6 +91,15 @@ class Fleet(eqx.Module):
         return tuple(name for group in self.groups for name in group.names)
 
     @property
+    def indices(self) -> dict[str, tuple[int, int]]:
+        """The number of each vehicle's group, and the index of the vehicle in it."""
+        return {
+            name: (number, index)
+            for number, group in enumerate(self.groups)
+            for index, name in enumerate(group.names)
+        }
+
+    @property
     def dt_s(self) -> float:
         """Length of a physics step."""
         return 1.0 / self.rate_hz

@@ -1,6 +1,6 @@
 """Group of vehicles of equal structure, stepped together by ``vmap``."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TypeVarTuple
@@ -19,6 +19,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.sim.leaf_columns import leaf_columns, structure_codes
 
 # fewer vehicles are elements of arrays, also where others are passes of a loop
 MIN_LOOP = 16
@@ -124,44 +125,33 @@ def group_vehicles(
     other values. ``additions`` names the addition in flight with which a vehicle came. Its group
     has a clock of its own, and the groups of the others stay as they are.
     """
-    groups: dict[tuple[str, Hashable], dict[str, AssembledVehicle]] = {}
-    for name, vehicle in vehicles.items():
-        kind = additions.get(name, ""), _structure(vehicle)
-        groups.setdefault(kind, {})[name] = vehicle
+    groups: dict[tuple[str, int], dict[str, AssembledVehicle]] = {}
+    codes = structure_codes([*vehicles.values()])
+    for (name, vehicle), code in zip(vehicles.items(), codes, strict=True):
+        groups.setdefault((additions.get(name, ""), code), {})[name] = vehicle
     return tuple(
-        replace(_group(members, dtype, live_parameters=live_parameters), addition=addition)
+        _group(members, dtype, addition, live_parameters=live_parameters)
         for (addition, _), members in groups.items()
     )
 
 
-def _structure(vehicle: AssembledVehicle) -> Hashable:
-    leaves, treedef = jax.tree.flatten(vehicle)
-    return treedef, tuple(np.shape(leaf) for leaf in leaves)
-
-
 def _group(
-    members: Mapping[str, AssembledVehicle], dtype: np.dtype[np.floating], *, live_parameters: bool
+    members: Mapping[str, AssembledVehicle],
+    dtype: np.dtype[np.floating],
+    addition: str,
+    *,
+    live_parameters: bool,
 ) -> Group:
-    trees = list(members.values())
-    treedef = jax.tree.structure(trees[0])
-    columns = list(zip(*(jax.tree.leaves(tree) for tree in trees), strict=True))
-    stacked = (True,) * len(columns) if live_parameters else _stacked(trees)
+    trees = [*members.values()]
+    columns = leaf_columns(trees, _is_component)
+    stacked = tuple(live_parameters or not column.shared for column in columns)
     leaves = [
-        _number(np.stack(c), dtype) if is_stacked else _number(c[0], dtype)
-        for c, is_stacked in zip(columns, stacked, strict=True)
+        _number(column.stacked(len(trees)) if is_stacked else column.leaves[0], dtype)
+        for column, is_stacked in zip(columns, stacked, strict=True)
     ]
     hashes = jax.device_put(np.asarray([name_hash(name) for name in members], np.uint32))
-    return Group(tuple(members), stacked, jax.tree.unflatten(treedef, leaves), hashes)
-
-
-def _stacked(vehicles: Sequence[AssembledVehicle]) -> tuple[bool, ...]:
-    """Return for each leaf True if its component is not one object shared by all vehicles."""
-    parts = [jax.tree.flatten(vehicle, is_leaf=_is_component)[0] for vehicle in vehicles]
-    return tuple(
-        any(part is not column[0] for part in column)
-        for column in zip(*parts, strict=True)
-        for _ in jax.tree.leaves(column[0])
-    )
+    vehicle = jax.tree.unflatten(jax.tree.structure(trees[0]), leaves)
+    return Group(tuple(members), stacked, vehicle, hashes, addition)
 
 
 def _is_component(node: ArrayTree) -> bool:

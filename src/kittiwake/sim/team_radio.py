@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, PRNGKeyArray
+from jaxtyping import Array, ArrayLike, Int, PRNGKeyArray
 
 from kittiwake.core.component import Scheduled
 from kittiwake.core.keys import fold_in_name
@@ -33,23 +33,26 @@ class Membership(NamedTuple):
 
 def build_roster(names: Sequence[str], teams: Mapping[str, Membership]) -> Roster:
     """Return the roster of a fleet; a team's members are counted in the order of ``teams``."""
-    members = {name: teams.get(name, Membership("")) for name in names}
+    alone = Membership("")
+    members = [teams.get(name, alone) for name in names]
     indices = {name: index for index, name in enumerate(names)}
-    team_names = sorted({member.team for member in members.values()})
-    counted = [name for name in teams if name in indices]
-    counted += [name for name in names if name not in teams]
-    team_members = {
-        team: [name for name in counted if members[name].team == team] for team in team_names
-    }
-    index_in_team = {
-        name: index for team in team_members.values() for index, name in enumerate(team)
-    }
+    team_names = sorted({member.team for member in {*members}})
+    numbers = {name: number for number, name in enumerate(team_names)}
+    team = np.array([numbers[member.team] for member in members], np.int32)
+    counted = [indices[name] for name in teams if name in indices]
+    counted += [indices[name] for name in names if name not in teams]
+    ordered = np.array(counted, int)
+    index_in_team = np.zeros(len(names), np.int32)
+    for number in numbers.values():
+        own = ordered[team[ordered] == number]
+        index_in_team[own] = np.arange(len(own), dtype=np.int32)
+    leaders = [indices[member.leader or name] for name, member in zip(names, members, strict=True)]
     return Roster(
         name_hash=jax.device_put(np.asarray([name_hash(name) for name in names], np.uint32)),
-        team=_integers([team_names.index(members[name].team) for name in names]),
-        index_in_team=_integers([index_in_team[name] for name in names]),
-        size=_integers([len(team_members[members[name].team]) for name in names]),
-        leader=_integers([indices[members[name].leader or name] for name in names]),
+        team=_integers(team),
+        index_in_team=_integers(index_in_team),
+        size=_integers(np.bincount(team, minlength=1)[team]),
+        leader=_integers(np.array(leaders)),
     )
 
 
@@ -129,5 +132,5 @@ def with_neighbors(around: Surroundings, neighbors: NeighborTable | None) -> Sur
     )
 
 
-def _integers(numbers: Sequence[int]) -> Int[Array, " _"]:
+def _integers(numbers: ArrayLike) -> Int[Array, " _"]:
     return jax.device_put(np.asarray(numbers, np.int32))

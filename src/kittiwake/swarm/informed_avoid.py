@@ -31,7 +31,7 @@ from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.swarm.teammates import sum_over_neighbors
 from kittiwake.world.ray import AbstractObstacle, nearest_obstacle
 
@@ -76,6 +76,7 @@ class InformedAvoid(AbstractBehavior):
         self.known = None
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "InformedAvoid":
         world = context.world
         known = KnownWorld(world.obstacles, world.ground_z_m)

@@ -12,7 +12,7 @@ START = Start(Vec3(1.0, 2.0, 3.0), yaw_rad=0.5)
 
 def test_copies_with_other_values_share_the_rest():
     places = [Vec3(0.0, 0.0, float(z)) for z in range(3)]
-    copies = list(replicate_with(START, "position_world_m", places))
+    copies = replicate_with(START, position_world_m=places)
     assert [copy.position_world_m for copy in copies] == places
     for copy in copies:
         assert copy.yaw_rad == 0.5
@@ -22,7 +22,7 @@ def test_copies_with_other_values_share_the_rest():
 
 def test_an_unknown_field_is_an_error():
     with pytest.raises(AttributeError):
-        next(replicate_with(START, "place", [1.0]))
+        replicate_with(START, place=[1.0])
 
 
 def test_a_fresh_copy_is_equal_and_shares_no_record():

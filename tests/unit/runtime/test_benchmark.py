@@ -12,7 +12,7 @@ MOST = 20
 # the others compile for longer
 QUICK = {
     *("python-loop", "python-loop-recorded", "rollout-1", "rollout-100", "rollout-1000"),
-    *("rollout-10000", "world-10000", "noisy-10000", "grounded-10000"),
+    *("rollout-10000", "rollout-1000000", "world-10000", "noisy-10000", "grounded-10000"),
 }
 
 
@@ -42,6 +42,7 @@ def test_every_case_flies(case):
     assert result.vehicles == vehicles
     assert result.steps_per_s > 0.0
     assert result.realtime_factor > 0.0
+    assert 100 < result.vehicle_bytes < 100_000
     assert (result.code_bytes is not None) == (result.engine == "simd")
     assert result.code_bytes is None or result.code_bytes > 1000
 

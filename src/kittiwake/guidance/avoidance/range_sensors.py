@@ -22,7 +22,7 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractAvoidance, AvoidanceInputs
 from kittiwake.interfaces.sensor import AbstractSensor
 
@@ -45,6 +45,7 @@ class AbstractRangeAvoidance(AbstractAvoidance[State, Input], Generic[State, Inp
     beam_directions_body: eqx.AbstractVar[Directions | None]
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "AbstractRangeAvoidance[State, Input]":
         directions = directions_of(context.sensors, self.sensors)
         known = np.array([[v.x, v.y, v.z] for one in directions.values() for v in one], float)

@@ -14,7 +14,7 @@ from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Real
 from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.landing.deck_estimate import LOST_AFTER_S, DeckEstimate, check_deck_sensor
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
@@ -43,6 +43,7 @@ class FollowDeck(AbstractGuidance[FollowDeckState]):
     yaw_rad: Real | None = None
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "FollowDeck":
         check_deck_sensor(context.sensors, self.sensor)
         return self

@@ -23,7 +23,7 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.positions import check_positions
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 # of the minimum-jerk motion over a distance of 1 in a time of 1
@@ -57,6 +57,7 @@ class Goto(AbstractGuidance[GotoState]):
     acceleration_mps2: Annotated[Real, POSITIVE] = 2.0
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "Goto":
         check_positions(context, [self.position_world_m], "position_world_m")
         return self

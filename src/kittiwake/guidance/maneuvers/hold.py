@@ -8,7 +8,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.positions import check_positions
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
@@ -35,6 +35,7 @@ class Hold(AbstractGuidance[InitialPose]):
             raise ValueError(message)
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "Hold":
         if self.position_world_m is not None:
             check_positions(context, [self.position_world_m], "position_world_m")

@@ -32,7 +32,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.planning.survey_pattern import SurveyPattern, check_positions_or_pattern
 from kittiwake.guidance.positions import check_positions
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 # nearer points have no direction; the square is representable in single precision
@@ -81,6 +81,7 @@ class LineOfSight(AbstractGuidance[LineOfSightState]):
         return (HeadingSpeed,)
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "LineOfSight":
         if self.pattern is None:
             check_positions(context, self.positions_world_m, "positions_world_m")

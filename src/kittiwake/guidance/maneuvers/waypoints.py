@@ -16,7 +16,7 @@ from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.planning.survey_pattern import SurveyPattern, check_positions_or_pattern
 from kittiwake.guidance.positions import check_positions
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 
@@ -55,6 +55,7 @@ class Waypoints(AbstractGuidance[WaypointsState]):
         return (PositionYaw,)
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "Waypoints":
         places = self._positions_world_m(context)
         check_positions(context, places, "positions_world_m" if self.pattern is None else "pattern")

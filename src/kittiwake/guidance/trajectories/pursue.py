@@ -35,7 +35,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.positions import check_positions
 from kittiwake.guidance.route import Route
 from kittiwake.guidance.trajectories.polynomials import spline
-from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 SAMPLES = Bounds(low=2.0, high=1e5)
@@ -127,6 +127,7 @@ class Pursue(AbstractGuidance[PursuitState]):
         return (VelocityYawRate,)
 
     @override
+    @independent_of_start
     def prepare(self, context: BuildContext) -> "Pursue":
         curve = self._curve()
         places = [Vec3(*place) for place in curve.waypoints_world_m.tolist()]
