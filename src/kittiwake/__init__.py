@@ -11,6 +11,8 @@ Names are imported on first use, so that importing the package is fast.
 
 import sys
 
+from kittiwake.core.version import VERSION as __version__
+
 # type checkers know this name; importing it from typing would double the start-up time, in which
 # Ctrl-C ends in a traceback
 TYPE_CHECKING = False
@@ -158,7 +160,6 @@ _TOPICS = {
     "noise": "kittiwake.core.noise",
 }
 
-__version__ = "0.1.0"
 __all__ = [
     "AbstractController",
     "AbstractDynamics",

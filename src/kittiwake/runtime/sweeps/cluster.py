@@ -15,11 +15,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-import kittiwake
 from kittiwake.analysis.flown_scenario import data_files
 from kittiwake.analysis.log import SCENARIO_FILE
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.extras import import_optional
+from kittiwake.core.version import VERSION
 from kittiwake.runtime.sweeps.plan import PLAN_FILE, SweepPlan
 from kittiwake.runtime.sweeps.rows import Row, flown_rows, lost_row
 from kittiwake.runtime.sweeps.workers import ATTEMPTS, Chunk, Flights, chunks
@@ -72,7 +72,7 @@ class SweepFiles(NamedTuple):
                 f"{MAX_FILES_BYTES // 2**20} are sent to a cluster"
             )
             raise ScenarioError(message)
-        return cls(kittiwake.__version__, content)
+        return cls(VERSION, content)
 
     def unpacked(self) -> Path:
         """Return a folder of this node with the files, written unless it is there."""
@@ -139,9 +139,9 @@ def fly_on_cluster(
 
 def _fly(files: SweepFiles, part: Chunk) -> list[Row]:
     """Fly some runs, in a process of a cluster."""
-    if files.version != kittiwake.__version__:
+    if files.version != VERSION:
         message = (
-            f"ray: the cluster has Kittiwake {kittiwake.__version__}, this machine "
+            f"ray: the cluster has Kittiwake {VERSION}, this machine "
             f"{files.version}; install the same version"
         )
         raise ScenarioError(message)
@@ -152,7 +152,7 @@ def _fly(files: SweepFiles, part: Chunk) -> list[Row]:
 def _refusal(error: Exception) -> Exception:
     """Return the error that a task has raised."""
     cause = getattr(error, "cause", None)
-    return cause if isinstance(cause, kittiwake.KittiwakeError) else error
+    return cause if isinstance(cause, KittiwakeError) else error
 
 
 @contextmanager
