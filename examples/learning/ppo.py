@@ -155,15 +155,25 @@ class Ppo:
 
     def _update(self, learner: Learner, left: jax.Array) -> tuple[Learner, Any]:
         """Learn from some steps; return the learner, the ended episodes and their total return."""
-        fly, learn, following = jax.random.split(learner.key, 3)
+        flights, trace, following = self.flown(learner)
+        score = trace.ended.sum(), (trace.ended * trace.returns).sum()
+        return self.learned(learner._replace(flights=flights, key=following), trace, left), score
+
+    def flown(self, learner: Learner) -> tuple[Flights, Trace, jax.Array]:
+        """Return the environments after some steps, these steps, and a key for what follows."""
+        fly, following = jax.random.split(learner.key)
         keys = jax.random.split(fly, self.settings.steps)
         flights, trace = jax.lax.scan(lambda *own: self._step(learner, *own), learner.flights, keys)
+        return flights, trace, following
+
+    def learned(self, learner: Learner, trace: Trace, left: jax.Array) -> Learner:
+        """Return the learner after it has learned from some steps of any number of environments."""
+        learn, following = jax.random.split(learner.key)
         worth_scale = learner.worth_scale.after(trace.worth, 0.03)
         fair = jnp.clip(trace.reward / worth_scale.deviation, -10.0, 10.0)
         policy, optimizer = self._learned(learner, trace._replace(reward=fair), left, learn)
         scale = learner.scale.after(trace.seen, 0.002)
-        score = trace.ended.sum(), (trace.ended * trace.returns).sum()
-        return Learner(policy, optimizer, scale, worth_scale, flights, following), score
+        return Learner(policy, optimizer, scale, worth_scale, learner.flights, following)
 
     def _step(self, learner: Learner, flights: Flights, key: Any) -> tuple[Flights, Trace]:
         """Step all environments by the stochastic policy; rewards are clipped at ten deviations."""

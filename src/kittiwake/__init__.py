@@ -11,7 +11,7 @@ Names are imported on first use, so that importing the package is fast.
 
 import sys
 
-from kittiwake.core.version import VERSION as __version__
+from kittiwake.core.version import VERSION
 
 # type checkers know this name; importing it from typing would double the start-up time, in which
 # Ctrl-C ends in a traceback
@@ -160,6 +160,7 @@ _TOPICS = {
     "noise": "kittiwake.core.noise",
 }
 
+__version__ = VERSION
 __all__ = [
     "AbstractController",
     "AbstractDynamics",
