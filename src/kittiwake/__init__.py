@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.sweeps.sweep import resume_sweep as resume_sweep
     from kittiwake.runtime.sweeps.sweep import sweep as sweep
+    from kittiwake.runtime.sweeps.sweep import sweep_logs as sweep_logs
     from kittiwake.runtime.tuning.tune import tune as tune
     from kittiwake.scenario.definition import Vehicle as Vehicle
     from kittiwake.scenario.definition import World as World
@@ -134,6 +135,7 @@ _MODULES = {
     "resume_sweep": "kittiwake.runtime.sweeps.sweep",
     "seed_key": "kittiwake.core.keys",
     "sweep": "kittiwake.runtime.sweeps.sweep",
+    "sweep_logs": "kittiwake.runtime.sweeps.sweep",
     "trim": "kittiwake.analysis.trim",
     "tune": "kittiwake.runtime.tuning.tune",
 }
@@ -224,6 +226,7 @@ __all__ = [
     "sensors",
     "swarm",
     "sweep",
+    "sweep_logs",
     "tasks",
     "trim",
     "tune",

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 COMPLETED = "completed"
 CONFIDENCE = 0.95
+# groups of a number that is drawn, or has more values
+GROUPS = 10
+MAX_VALUES = 24
 # sections of a scenario whose numbers can be drawn
 PHYSICAL = ("world.", "vehicles.")
 NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
@@ -162,6 +165,20 @@ class SweepResults:
         drawn = [name for name in columns if name.startswith(PHYSICAL) and name not in known]
         return [name for name in (*known, *drawn) if len({*self.column(name).tolist()}) > 1]
 
+    def influences(self, condition: str | None = None) -> dict[str, float]:
+        """Return how much each varied number matters, the largest first.
+
+        It is the correlation ratio (Pearson 1905): the share of the variance of success that lies
+        between groups of runs with about the same number; 0 if all succeed, or none does.
+        """
+        succeeded = self.succeeded(condition).astype(float)
+        found = {
+            name: _correlation_ratio(succeeded, groups_of(self.column(name).astype(float))[1])
+            for name in self.varied()
+            if self.is_numeric(name)
+        }
+        return dict(sorted(found.items(), key=lambda one: -one[1]))
+
     def is_numeric(self, name: str) -> bool:
         """Return True for a column of numbers."""
         return self.column(name).dtype.kind in "fiu"
@@ -181,3 +198,29 @@ class SweepResults:
             "'drone.touchdown.offset_m <= 0.3'"
         )
         raise LogError(message)
+
+
+def groups_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the centers of groups of numbers, and the group of each; few values are their own."""
+    distinct = np.unique(values[np.isfinite(values)])
+    if len(distinct) <= MAX_VALUES:
+        return distinct, np.searchsorted(distinct, values)
+    edges = np.linspace(distinct[0], distinct[-1], GROUPS + 1)
+    return (edges[:-1] + edges[1:]) / 2.0, np.clip(np.digitize(values, edges) - 1, 0, GROUPS - 1)
+
+
+def _correlation_ratio(values: np.ndarray, groups: np.ndarray) -> float:
+    """Return the share of the variance of values that lies between groups, less what chance gives.
+
+    The latter is the mean for groups without any effect, groups - 1 of runs - 1 (Kelley 1935).
+    """
+    total = values.var()
+    used = np.unique(groups)
+    if total == 0.0 or len(values) <= len(used):
+        return 0.0
+    between = sum(
+        (groups == group).mean() * (values[groups == group].mean() - values.mean()) ** 2
+        for group in used
+    )
+    chance = (len(used) - 1) / (len(values) - 1)
+    return max(0.0, float((between / total - chance) / (1.0 - chance)))

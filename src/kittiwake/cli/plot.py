@@ -5,11 +5,16 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
+from kittiwake.cli.check import AllowCode
 from kittiwake.cli.film import FilmOptions, film_into, still_into
 from kittiwake.cli.options import refuse, warn_of_early_end
+from kittiwake.cli.run import keep_compiled
 from kittiwake.core.errors import ScenarioError, did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kittiwake.analysis.log import Log
     from kittiwake.analysis.plots.style import PlotStyle
 
 
@@ -94,6 +99,25 @@ Follow = Annotated[
 ]
 
 
+Runs = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="Of a sweep, fly so many runs again for bands.png, the percentiles over time; "
+        "default 100, 0 for none.",
+    ),
+]
+Success = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CONDITION", help="Of a sweep, what a success is, as for 'kittiwake sweep'."
+    ),
+]
+# runs of a sweep whose percentiles are drawn
+BAND_RUNS = 100
+
+
 def plot(
     folder: Folder,
     second: Second = None,
@@ -109,6 +133,9 @@ def plot(
     begin: From = None,
     until: Until = None,
     follow: Follow = None,
+    runs: Runs = None,
+    success: Success = None,
+    allow_code: AllowCode = None,
 ) -> None:
     """Draw the pictures of a run from its log, also of a run that was cut off.
 
@@ -116,7 +143,8 @@ def plot(
     pages of the sensors beside their error-free readings; with --sensor, only these pages. With
     --only or a second run, only the overview is drawn. With --film only a film of the flight,
     film.mp4 or film.gif, and with --still only a picture of the scene; neither needs a screen.
-    Of a sweep the page is drawn, sweep.png, also while it is flown.
+    Of a sweep two pages are drawn, also while it is flown: sweep.png, and bands.png of runs that
+    are flown again.
     """
     from kittiwake.runtime.sweeps.plan import is_sweep
 
@@ -126,8 +154,10 @@ def plot(
     if is_sweep(folder):
         given = {"--sensor": sensor, "--only": only, "DIR2": second, "--film": film}
         refuse({**given, "--still": still}, "a sweep")
-        _draw_sweep(folder, _form(file_format, style))
+        count = BAND_RUNS if runs is None else runs
+        _draw_sweep(folder, count, success, allow_code, _form(file_format, style))
         return
+    refuse({"--runs": runs, "--success": success, "--allow-code": allow_code}, "a run")
     if not film and still is None:
         names = None if only is None else [name.strip() for name in only.split(",")]
         _draw_pages(folder, second, sensor or [], names, _form(file_format, style))
@@ -143,12 +173,30 @@ def plot(
         still_into(folder, still, options)
 
 
-def _draw_sweep(folder: Path, form: PictureForm) -> None:
-    """Draw the page of a sweep."""
+def _draw_sweep(folder: Path, count: int, allow_code: list[Path] | None, form: PictureForm) -> None:
+    """Draw the pages of a sweep, the second one of some runs that are flown again."""
     from kittiwake.analysis.plots.sweep import save_picture
-    from kittiwake.runtime.sweeps.sweep import results_of
+    from kittiwake.analysis.plots.sweep_bands import PICTURE, draw_bands
+    from kittiwake.cli.progress import progress_bar
+    from kittiwake.runtime.sweeps.rows import LOST, REFUSED
+    from kittiwake.runtime.sweeps.sweep import results_of, sweep_logs
 
-    save_picture(results_of(folder), **form)
+    results = results_of(folder)
+    save_picture(results, success, **form)
+    flown = results.table[~results.table["status"].isin((REFUSED, LOST))]["run"].tolist()
+    chosen = flown[:: max(1, len(flown) // count)][:count] if count else []
+    if not chosen:
+        return
+    keep_compiled()
+    with progress_bar("flying", shown=True) as progress:
+
+        def logs() -> "Iterator[Log]":
+            for done, (_, log) in enumerate(sweep_logs(folder, chosen, allow_code=allow_code)):
+                progress(done + 1, len(chosen))
+                yield log
+
+        page = draw_bands(logs(), form["style"])
+    page.save(folder / f"{PICTURE}.{form['file_format']}")
 
 
 def _form(file_format: str | None, style: str) -> PictureForm:

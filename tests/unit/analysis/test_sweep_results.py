@@ -85,3 +85,31 @@ def test_a_page_without_any_result_is_drawn(tmp_path):
     empty = TABLE.assign(**{"drone.tracking_rms_m": np.nan, "status": "refused"})
     page = SweepResults(Path(tmp_path), {}, empty).plot()
     assert "0.0% succeeded" in page.get_suptitle()
+
+
+def test_the_number_that_matters_comes_first(tmp_path):
+    draws = np.random.default_rng(4)
+    table = pd.DataFrame(
+        {
+            "run": range(2000),
+            "seed": range(2000),
+            "vehicles.a.idle": draws.uniform(size=2000),
+            "vehicles.a.decisive": draws.uniform(size=2000),
+            "vehicles.a.half": draws.uniform(size=2000),
+        }
+    )
+    good = table["vehicles.a.decisive"] + 0.4 * table["vehicles.a.half"] < 0.7
+    table["status"] = np.where(good, "completed", "failed")
+    table["reason"] = None
+    results = SweepResults(tmp_path, {}, table)
+    influences = results.influences()
+    assert [*influences] == ["vehicles.a.decisive", "vehicles.a.half", "vehicles.a.idle"]
+    assert 0.6 < influences["vehicles.a.decisive"] < 1.0
+    # without an effect nothing but chance is left
+    assert influences["vehicles.a.idle"] < 0.01
+    # the map is that of the first two
+    labels = [ax.get_xlabel() for ax in results.plot().axes]
+    assert labels[:4] == [*influences, "vehicles.a.decisive"]
+    assert set(results.influences("vehicles.a.idle >= 0").values()) == set(influences.values())
+    always = SweepResults(tmp_path, {}, table.assign(status="completed"))
+    assert set(always.influences().values()) == {0.0}

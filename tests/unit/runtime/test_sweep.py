@@ -11,6 +11,7 @@ import yaml
 
 import kittiwake as kw
 from kittiwake import simd
+from kittiwake.analysis.plots.sweep_bands import draw_bands
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.runtime.sweeps import workers as sweep_workers
 from kittiwake.runtime.sweeps.plan import SweepPlan, simulation_of
@@ -227,3 +228,20 @@ def test_a_folder_of_a_sweep_allows_no_code_by_itself(tmp_path):
     assert (results.table["status"] == "completed").all()
     (tmp_path / "s" / "runs.parquet").unlink()
     assert set(kw.resume_sweep(tmp_path / "s").table["status"]) == {"refused"}
+
+
+def test_runs_that_are_flown_again_have_the_logs_of_their_rows(tmp_path):
+    results = swept(tmp_path / "s", seeds=6)
+    logs = dict(kw.sweep_logs(tmp_path / "s", [2, 11, 3]))
+    assert {*logs} == {2, 3, 11}
+    for number, log in logs.items():
+        distance_m = log.summary["vehicles"]["pelican"]["distance_m"]
+        assert results.table["pelican.distance_m"][number] == distance_m
+        assert log.frame("pelican")["time_s"].iloc[-1] == pytest.approx(0.2)
+    assert len([*kw.sweep_logs(tmp_path / "s")]) == 12
+    with pytest.raises(LogError, match="there is no run 12"):
+        next(kw.sweep_logs(tmp_path / "s", [12]))
+    page = draw_bands(log for _, log in kw.sweep_logs(tmp_path / "s"))
+    assert [ax.get_title(loc="left") for ax in page.axes] == [
+        f"pelican: {name}" for name in ("height (m)", "speed (m/s)", "distance to the setpoint (m)")
+    ]

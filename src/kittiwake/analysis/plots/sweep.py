@@ -13,14 +13,11 @@ from kittiwake.analysis.plots.style import (
     PlotStyle,
     shortened,
 )
-from kittiwake.analysis.sweep_results import SweepResults, wilson
+from kittiwake.analysis.sweep_results import SweepResults, groups_of, wilson
 
 PICTURE = "sweep"
 ROW_IN = 2.6
 MAX_PANELS = 8
-# of a number that is drawn, or has more values
-BINS = 10
-MAX_VALUES = 24
 MAX_NAME = 60
 
 
@@ -39,7 +36,9 @@ def save_picture(
 def draw_sweep(
     results: SweepResults, condition: str | None = None, style: PlotStyle = REPORT
 ) -> PageFigure:
-    """Draw the rate of success over each varied number, a map of two, and a histogram.
+    """Draw the rate of success over the varied numbers, a map of two, and a histogram.
+
+    The numbers that matter most come first; the map is that of the first two.
 
     Args:
         results: the results of a sweep.
@@ -47,7 +46,7 @@ def draw_sweep(
         style: size and arrangement.
     """
     succeeded = results.succeeded(condition)
-    numbers = [name for name in results.varied() if results.is_numeric(name)][: MAX_PANELS - 2]
+    numbers = [*results.influences(condition)][: MAX_PANELS - 2]
     panels = len(numbers) + (len(numbers) >= 2) + 1
     columns = 2 if style.wide else 1
     rows = -(-panels // columns)
@@ -71,18 +70,9 @@ def draw_sweep(
     return page
 
 
-def _bins(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centers of bins, and the bin of each value; few values are bins of their own."""
-    distinct = np.unique(values[np.isfinite(values)])
-    if len(distinct) <= MAX_VALUES:
-        return distinct, np.searchsorted(distinct, values)
-    edges = np.linspace(distinct[0], distinct[-1], BINS + 1)
-    return (edges[:-1] + edges[1:]) / 2.0, np.clip(np.digitize(values, edges) - 1, 0, BINS - 1)
-
-
 def _draw_rate(ax: Axes, name: str, values: np.ndarray, succeeded: np.ndarray) -> None:
     """Draw the rate of success over a number, with the intervals of its bins."""
-    centers, places = _bins(values.astype(float))
+    centers, places = groups_of(values.astype(float))
     rates = [
         wilson(int(succeeded[places == place].sum()), int((places == place).sum()))
         for place in range(len(centers))
@@ -96,7 +86,7 @@ def _draw_rate(ax: Axes, name: str, values: np.ndarray, succeeded: np.ndarray) -
 
 def _draw_map(ax: Axes, results: SweepResults, names: list[str], succeeded: np.ndarray) -> None:
     """Draw the rate of success over two numbers."""
-    (x, across), (y, along) = (_bins(results.column(name).astype(float)) for name in names)
+    (x, across), (y, along) = (groups_of(results.column(name).astype(float)) for name in names)
     counts, good = np.zeros((len(y), len(x))), np.zeros((len(y), len(x)))
     np.add.at(counts, (along, across), 1.0)
     np.add.at(good, (along, across), succeeded.astype(float))

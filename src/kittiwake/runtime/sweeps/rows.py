@@ -26,26 +26,38 @@ def flown_rows(
     folder: Path, plan: SweepPlan, numbers: Sequence[int], code: tuple[str, ...] = ()
 ) -> list[Row]:
     """Fly some runs and return their rows; one that cannot be flown has the reason in its row."""
-    rows: dict[int, Row] = {}
+    rows = {
+        run.number: _refused_row(plan, run, log)
+        if isinstance(log, KittiwakeError)
+        else _row(plan, run, log)
+        for run, log in flown_logs(folder, plan, numbers, code)
+    }
+    return [rows[number] for number in numbers]
+
+
+def flown_logs(
+    folder: Path, plan: SweepPlan, numbers: Sequence[int], code: tuple[str, ...] = ()
+) -> Iterator[tuple[PlannedRun, Log | KittiwakeError]]:
+    """Fly some runs and yield the log of each, or why it cannot be flown, in any order."""
     ready: list[tuple[PlannedRun, SeededSimulation]] = []
     for run in map(plan.run, numbers):
         try:
             simulation = simulation_of(folder, plan, run, code).drawn(run.seed)
             simulation.scenario.check_flight()
         except KittiwakeError as error:
-            rows[run.number] = _refused_row(plan, run, error)
+            yield run, error
         else:
             ready.append((run, SeededSimulation(simulation, run.seed)))
+    flown = set[int]()
     for index, log in fly_side_by_side([own for _, own in ready]):
-        run, _ = ready[index]
-        rows[run.number] = _row(plan, run, log)
-    for run, (simulation, seed) in ready:
-        if run.number not in rows:
+        flown.add(index)
+        yield ready[index][0], log
+    for index, (run, (simulation, seed)) in enumerate(ready):
+        if index not in flown:
             try:
-                rows[run.number] = _row(plan, run, simulation.run(seed=seed))
+                yield run, simulation.run(seed=seed)
             except KittiwakeError as error:
-                rows[run.number] = _refused_row(plan, run, error)
-    return [rows[number] for number in numbers]
+                yield run, error
 
 
 def _row(plan: SweepPlan, run: PlannedRun, log: Log) -> Row:

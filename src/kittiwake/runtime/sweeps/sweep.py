@@ -1,6 +1,6 @@
 """Sweep: many runs of one scenario with other values, seeds and controllers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from os import PathLike, fspath
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kittiwake.analysis.flown_scenario import portable
+from kittiwake.analysis.log import Log
 from kittiwake.analysis.run_folder import default_folder, results_folder, write_scenario
 from kittiwake.analysis.sweep_results import SweepResults
 from kittiwake.core.arguments import FILE, FUNCTION, TEXT, WHOLE, ArgumentRule, checked_arguments
@@ -15,7 +16,7 @@ from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.sweeps.cluster import fly_on_cluster
 from kittiwake.runtime.sweeps.plan import PLAN_FILE, SweepPlan, code_folders, simulation_of
-from kittiwake.runtime.sweeps.rows import Row
+from kittiwake.runtime.sweeps.rows import Row, flown_logs
 from kittiwake.runtime.sweeps.store import SweepStore
 from kittiwake.runtime.sweeps.workers import Flights, Progress, chunks, fly_shared
 from kittiwake.scenario.changing import with_changes
@@ -132,6 +133,37 @@ def resume_sweep(
     path = Path(fspath(folder))
     flights = Flights(path, SweepPlan.read(path), code_folders(allow_code))
     return _fly(flights, workers, ray, progress)
+
+
+@checked_arguments(folder=FILE)
+def sweep_logs(
+    folder: str | PathLike[str],
+    runs: Iterable[int] | None = None,
+    *,
+    allow_code: AllowedCode = None,
+) -> Iterator[tuple[int, Log]]:
+    """Fly runs of a sweep again, and yield the number and the log of each.
+
+    They have the bits of the first time on the same kind of processor. Runs that were refused are
+    left out.
+
+    Args:
+        folder: the folder of the sweep.
+        runs: numbers of runs; all by default.
+        allow_code: the folder whose Python files the scenario may load, or several.
+
+    Raises:
+        LogError: if the folder holds no sweep, or there is no such run.
+    """
+    path = Path(fspath(folder))
+    plan = SweepPlan.read(path)
+    numbers = range(plan.runs) if runs is None else [*runs]
+    code = code_folders(allow_code)
+    for part in chunks(numbers, 1):
+        logs = {run.number: log for run, log in flown_logs(path, plan, part, code)}
+        for number in part:
+            if isinstance(log := logs[number], Log):
+                yield number, log
 
 
 def _begin(
