@@ -198,10 +198,10 @@ def test_a_wheel_alone_works_or_names_the_extra(tmp_path):
         check_answer(found[command], extra)
 
 
-def test_all_holds_every_extra_but_that_of_gpus():
+def test_all_holds_every_extra_but_those_of_gpus_and_clusters():
     (together,) = map(Requirement, EXTRAS["all"])
     assert together.name == "kittiwake"
-    assert together.extras == set(EXTRAS) - {"all", "cuda"}
+    assert together.extras == set(EXTRAS) - {"all", "cluster", "cuda"}
 
 
 def test_the_readme_names_every_extra():

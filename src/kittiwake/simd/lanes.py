@@ -9,7 +9,7 @@ branches run each branch that is needed, and select. Primitives without a rule h
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from operator import gt, or_
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,10 +20,10 @@ from jax.extend.core import JaxprEqn as JaxEquation
 from jax.extend.core import Var as JaxVariable
 from jax.extend.random import threefry2x32_p
 
+from kittiwake.simd import lane_indexing
 from kittiwake.simd.flattening import CALLS, IDENTITIES, form
+from kittiwake.simd.lane_indexing import AnyArray
 from kittiwake.simd.rules import ELEMENTWISE
-
-AnyArray: TypeAlias = jax.Array | np.ndarray
 
 # longer sums of products are those of JAX
 MAX_UNROLLED_PRODUCTS = 16
@@ -88,9 +88,12 @@ class _Mapping:
             **dict.fromkeys(ELEMENTWISE, self._elementwise),
             **dict.fromkeys(CALLS, self._call),
             **dict.fromkeys(IDENTITIES, self._identity),
+            **dict.fromkeys(lane_indexing.SCATTERS, self._scatter),
             "broadcast_in_dim": self._broadcast_in_dim,
             "cond": self._cond,
             "dot_general": self._dot_general,
+            "dynamic_slice": self._dynamic_slice,
+            "gather": self._gather,
             "random_bits": self._random_bits,
             "random_split": self._random_split,
             "reshape": self._reshape,
@@ -206,6 +209,33 @@ class _Mapping:
     def _transpose(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
         axes = equation.params["permutation"]
         return [Laned(lax.transpose(operands[0].array, (*axes, len(axes))), varies=True)]
+
+    def _gather(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        operand, indices = operands
+        if not operand.varies:
+            return self._mapped(equation, operands)
+        found = lane_indexing.gather(
+            equation, operand.array, indices.array, self._lanes, varies=indices.varies
+        )
+        return [Laned(found, varies=True)]
+
+    def _scatter(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        operand, indices, updates = operands
+        arrays = self.varying(operand), indices.array, self.varying(updates)
+        return [Laned(lane_indexing.scatter(equation, *arrays, varies=indices.varies), varies=True)]
+
+    def _dynamic_slice(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
+        operand, *starts = operands
+        if not operand.varies:
+            return self._mapped(equation, operands)
+        sizes = equation.params["slice_sizes"]
+        if any(start.varies for start in starts):
+            places = self._all_varying(starts)
+            found = lane_indexing.dynamic_slice_of_each(operand.array, places, sizes)
+        else:
+            places = [start.array for start in starts]
+            found = lane_indexing.dynamic_slice(operand.array, places, sizes, self._lanes)
+        return [Laned(found, varies=True)]
 
     def _elementwise(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:
         """Return a function of elements; single ones are those of all elements."""

@@ -74,6 +74,10 @@ def switched(x, c):
     return lax.cond(c[0] > 0, lambda: (c + 1.0, x * 2.0), lambda: (c - 1.0, -x))
 
 
+def grid(row):
+    return jnp.stack([row, 2.0 * row, row - 1.0])
+
+
 # functions of an array that differs among worlds, a seed that does, and an array that does not
 CASES = {
     "arithmetic": lambda x, s, c: jnp.where(x > c, x * c[0] - 2.0, jnp.maximum(x, 0.1) / c),
@@ -89,6 +93,24 @@ CASES = {
     ),
     "indexed": lambda x, s, c: (x[s % 4], c[s % 4], x.at[s % 4].set(7.0), c.at[s % 4].add(x[0])),
     "sliced": lambda x, s, c: lax.dynamic_slice(jnp.tile(x, 2), (s % 4,), (3,)),
+    "rows": lambda x, s, c: (
+        grid(x)[s % 3],
+        grid(x)[:, jnp.array([2, 0])],
+        grid(x)[jnp.array([1, 2]), s % 4],
+        grid(c)[s % 3, :2],
+    ),
+    "written": lambda x, s, c: (
+        grid(x).at[s % 3, 1].set(5.0),
+        grid(x).at[1].set(c),
+        grid(x).at[:, jnp.array([3, 1])].add(x[0]),
+        grid(c).at[s % 3].max(x),
+        grid(c).at[jnp.array([0, 2]), s % 4].min(x[:2]),
+        grid(c).at[2, 1].mul(x[1]),
+    ),
+    "sliced-together": lambda x, s, c: lax.dynamic_slice(
+        grid(x), (jnp.int32(c[0] > 9), jnp.int32(1)), (2, 3)
+    ),
+    "sliced-apart": lambda x, s, c: lax.dynamic_slice(grid(x), (s % 3, (s + 1) % 4), (2, 2)),
     "sorted": lambda x, s, c: (jnp.sort(x), lax.top_k(x, 2), jnp.argsort(-x)),
     "drawn": lambda x, s, c: drawn(x, s),
     "branched": lambda x, s, c: branched(x, s),
