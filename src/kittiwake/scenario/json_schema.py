@@ -143,9 +143,15 @@ class _Records:
         """Return the schema of a mapping with ``type``."""
         cls = registry.parameters_of(name)
         keys = {key: ENTRY_KEYS[key] for key in registry.entry_keys}
-        entry = _object({"type": {"const": name}, **keys, **self.properties(cls)}, ["type"])
-        # controllers take what is missing from the vehicle
-        needed = [] if registry is CONTROLLERS else self._required(cls)
+        # controllers take what is missing from the vehicle, others from their defaults
+        is_controller = registry is CONTROLLERS
+        defaults = parameters_model(cls).nested_defaults
+        own = {
+            key: self._partial(part) if is_controller or key in defaults else part
+            for key, part in self.properties(cls).items()
+        }
+        entry = _object({"type": {"const": name}, **keys, **own}, ["type"])
+        needed = [] if is_controller else self._required(cls)
         conditions = {"allOf": needed} if needed else {}
         return entry | conditions | {"description": registry.entries[name].summary}
 

@@ -142,7 +142,10 @@ class VehicleBuilder:
         written = _written(entry)
         if written in self.built.by_entry:
             vehicle = self._at_start(self.built.by_entry[written], entry, path)
-            return None if vehicle is None else fresh_copy(vehicle)
+            if vehicle is None:
+                return None
+            # all vehicles of a world share its turbulence
+            return dataclasses.replace(fresh_copy(vehicle), turbulence=vehicle.turbulence)
         before = self._record_counts()
         former = self._former(written)
         if former is None:
