@@ -317,7 +317,7 @@ class Scenario:
             single_precision=single_precision,
             live_parameters=live_parameters,
         )
-        return with_new_hosts(replace(fleet, commander=commander))
+        return with_new_hosts(fleet if commander is None else replace(fleet, commander=commander))
 
     def _additions(self) -> dict[str, str]:
         """Return the entry of each vehicle that was added in flight."""

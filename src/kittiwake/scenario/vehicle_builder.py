@@ -62,11 +62,11 @@ class BuiltVehicles:
     """Valid vehicles by the text of their entry, and that for which they were built.
 
     Attributes:
-        setting: the physics rate, and the settings of the world as text.
+        setting: the physics rate and gravity, of which all but starts and sensors depend alone.
         by_entry: the vehicles, before they were prepared for their world.
     """
 
-    setting: tuple[float, str]
+    setting: tuple[float, float]
     by_entry: dict[str, AssembledVehicle] = field(default_factory=dict)
 
 
@@ -85,7 +85,8 @@ class VehicleBuilder:
     former: BuiltVehicles | None = None
 
     def __post_init__(self) -> None:
-        self.built = BuiltVehicles((self.components.rate_hz, repr(self.settings)))
+        gravity_mps2 = float(self.settings.gravity_mps2)
+        self.built = BuiltVehicles((self.components.rate_hz, gravity_mps2))
 
     @property
     def problems(self) -> ProblemList:

@@ -73,7 +73,9 @@ def is_loaded(component: AbstractComponent) -> bool:
 
 
 def map_hosts(fleet: Fleet, change: ChangeHost) -> Fleet:
-    """Return the fleet with each object replaced."""
+    """Return the fleet with each object replaced; itself without any."""
+    if not any(group.vehicle.on_host for group in fleet.groups):
+        return fleet
     groups = tuple(
         replace(group, vehicle=vehicle_with_hosts(group.vehicle, group.names[0], change))
         if group.vehicle.on_host
