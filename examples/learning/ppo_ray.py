@@ -7,6 +7,7 @@ of this machine, ``--ray ADDRESS`` joins one that is your own.
 
 import argparse
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def trained(
     ppo: Ppo, task: str, workers: int, minutes: float, seed: int
 ) -> tuple[Learner, np.ndarray]:
     """Train for some time; return rows of seconds, steps and mean return."""
-    remote = ray.remote(num_cpus=1)(Worker)
+    remote: Any = ray.remote(num_cpus=1)(Worker)
     pilots = [remote.remote(task, ppo.settings, seed + 1 + number) for number in range(workers)]
     learner, curve = ppo.begin(seed), []
     learn = eqx.filter_jit(ppo.learned)
@@ -77,7 +78,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/ppo-ray"))
     given = parser.parse_args()
     # what the workers import
-    path = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *os.sys.path])}
+    path = {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
     cpus = {"num_cpus": given.workers} if given.ray == "local" else {}
     ray.init(address=given.ray, include_dashboard=False, runtime_env={"env_vars": path}, **cpus)
     ppo = Ppo(kw.make(given.task, overrides=TRAINING.get(given.task, {})), Settings())

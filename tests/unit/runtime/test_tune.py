@@ -123,7 +123,7 @@ def test_failures_are_worse_than_any_error(tmp_path):
 @pytest.mark.parametrize(
     ("free", "others", "message"),
     [
-        ({f"{LOOPS}.velocity.propotional": None}, {}, "Did you mean .*velocity.proportional"),
+        ({f"{LOOPS}.velocity.proportionals": None}, {}, "Did you mean .*velocity.proportional"),
         ({f"{LOOPS}.velocity.integral_per_s": None}, {}, "is 0, which gives no scale"),
         ({f"{LOOPS}.velocity.proportional": (3, 2)}, {}, "low must be less than high"),
         ({f"{LOOPS}.velocity.proportional": (30, 40)}, {}, "which is not between 30 and 40"),
