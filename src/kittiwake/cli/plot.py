@@ -173,7 +173,13 @@ def plot(
         still_into(folder, still, options)
 
 
-def _draw_sweep(folder: Path, count: int, allow_code: list[Path] | None, form: PictureForm) -> None:
+def _draw_sweep(
+    folder: Path,
+    count: int,
+    success: str | None,
+    allow_code: list[Path] | None,
+    form: PictureForm,
+) -> None:
     """Draw the pages of a sweep, the second one of some runs that are flown again."""
     from kittiwake.analysis.plots.sweep import save_picture
     from kittiwake.analysis.plots.sweep_bands import PICTURE, draw_bands
