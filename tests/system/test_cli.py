@@ -1137,8 +1137,12 @@ def test_a_sweep_prints_rates_and_runs_to_fly_again(tmp_path):
     assert f"kittiwake run {folder} --run" in answer.out
     assert (folder / "sweep.png").read_bytes().startswith(PNG)
     (folder / "sweep.png").unlink()
-    assert kittiwake_does("plot", folder).status == 0
+    assert kittiwake_does("plot", folder, "--success", "pelican.distance_m < 9").status == 0
     assert (folder / "sweep.png").exists()
+    assert (folder / "bands.png").read_bytes().startswith(PNG)
+    (folder / "bands.png").unlink()
+    assert kittiwake_does("plot", folder, "--runs", 0).status == 0
+    assert not (folder / "bands.png").exists()
     again = kittiwake_does("run", folder, "--run", 4, "--out", tmp_path / "again", "--json")
     assert json.loads(again.out)["seed"] == 1
     resumed = kittiwake_does("sweep", "--resume", folder, "--json")
@@ -1177,6 +1181,49 @@ def test_a_run_that_a_sweep_lacks_is_refused(tmp_path):
     assert "there is no run 3; the sweep has those from 0 to 2" in answer.err
     answer = kittiwake_does("run", tmp_path, "--run", 0)
     assert "holds no sweep" in answer.err
+
+
+# tuning
+
+
+TUNE = (
+    *("tune", "eight-ar-drone", "--set", "time.duration_s=1", "--seeds", 1, "--unseen", 2),
+    *("--free", "vehicles.ar-drone.controller.velocity.proportional=2:60", "--evaluations", 3),
+)
+
+
+def test_a_tuning_prints_values_and_what_they_are_worth(tmp_path):
+    folder = tmp_path / "t"
+    answer = kittiwake_does(*TUNE, "--out", folder)
+    assert answer.status == 0
+    assert "1 tuning seeds" in answer.out
+    assert "2 unseen seeds" in answer.out
+    assert "by differences" in answer.out
+    assert f"kittiwake run {folder / 'scenario.yaml'}" in answer.out
+    flown = kittiwake_does("run", folder / "scenario.yaml", "--out", tmp_path / "r", "--json")
+    figures = json.loads(kittiwake_does(*TUNE, "--out", tmp_path / "u", "--json").out)
+    assert figures["method"] == "gradient"
+    after = json.loads(flown.out)["vehicles"]["ar-drone"]["tracking_rms_m"]
+    assert figures["seeds"][1]["value"] == after
+    again = kittiwake_does(*TUNE, "--out", folder)
+    assert (again.status, again.out) == (2, "")
+    assert "holds the result of another tuning" in again.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--free", "vehicles.ar-drone.mass"), "there is no number"),
+        (("--free", "a=1"), "KEY=low:high"),
+        (("--objective", "ar-drone.speed"), "no summary has 'ar-drone.speed'"),
+        (("--method", "newton"), "newton"),
+    ],
+)
+def test_wrong_options_of_a_tuning_are_refused(options, message, tmp_path):
+    answer = kittiwake_does(*TUNE, *options, "--out", tmp_path / "t")
+    assert (answer.status, answer.out) == (2, "")
+    assert message in answer.err
+    assert not (tmp_path / "t").exists()
 
 
 # randomization outside of tasks
