@@ -27,9 +27,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jax.stages import Compiled
 
 from kittiwake.core.keys import seed_keys
-from kittiwake.runtime.batch_engines import XlaWorlds
 from kittiwake.runtime.benchmark import AREA
 from kittiwake.runtime.loading import load
+from kittiwake.runtime.xla_worlds import XlaWorlds
 
 CASES = {
     "hover": "hover",

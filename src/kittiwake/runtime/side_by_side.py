@@ -1,7 +1,7 @@
 """Flights side by side: worlds of one structure share each block, and each has its own log.
 
 A flight has the same bits as alone. Its rows and its states are parts of what the engine ``simd``
-flies for all worlds of a tile (``batch_engines``).
+flies for all worlds of a tile (``simd_worlds``).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +12,6 @@ import numpy as np
 
 from kittiwake.analysis.log import Log
 from kittiwake.core.keys import seed_keys
-from kittiwake.runtime.batch_engines import SimdWorlds
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.fleet_functions import FleetFunctions
@@ -21,6 +20,7 @@ from kittiwake.runtime.flight_record import Memory
 from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
+from kittiwake.runtime.simd_worlds import SimdWorlds
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.tiles import LANES
 from kittiwake.sim.plain_python.host_object import HostFailure
