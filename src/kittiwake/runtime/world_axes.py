@@ -1,4 +1,4 @@
-"""What differs among the worlds of a batch: leaves of their numbers and of their states."""
+"""Differences among the worlds of a batch, in the leaves of their numbers and of their states."""
 
 from collections.abc import Sequence
 
