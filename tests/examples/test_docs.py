@@ -143,6 +143,8 @@ def test_a_run_of_a_sweep_is_shown_beside_the_sweep():
 def test_a_sweep_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     few = [*arguments]
+    if "--ray" in few:
+        pytest.importorskip("ray")
     for option in ("--seeds", "--runs", "--workers"):
         if option in few:
             few[few.index(option) + 1] = "1"
