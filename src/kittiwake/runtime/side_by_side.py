@@ -109,7 +109,8 @@ class _SharedBlocks:
 
     def __init__(self, programs: Sequence[Program], seeds: Sequence[int]) -> None:
         first = programs[0]
-        self._steps = max(1, min(BLOCK_STEPS, BLOCK_BYTES // first.layout.row_bytes))
+        row_bytes = len(programs) * first.layout.row_bytes
+        self._steps = max(1, min(BLOCK_STEPS, BLOCK_BYTES // row_bytes))
         self._context = first.precision_context
         with self._context():
             numbers = [program.numbers for program in programs]

@@ -14,8 +14,8 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.problems import KeyPath, Plain
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.variations import NUMBER
 
-NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 LIMITS = re.compile(rf"({NUMBER}):({NUMBER})")
 WILDCARD = "*"
 AXES = ("x", "y", "z")
@@ -115,9 +115,13 @@ def _free_value(path: str, start: float | None, limits: tuple[float, float] | No
     return FreeValue(path, begin, low, high)
 
 
-def items_at(scenario: Scenario, free: Iterable[FreeValue], values: Iterable[float]) -> list[str]:
-    """Return values of free numbers as overrides; vectors are written whole."""
-    present = present_values(scenario)
+def items_at(
+    present: Mapping[str, float], free: Iterable[FreeValue], values: Iterable[float]
+) -> list[str]:
+    """Return values of free numbers as overrides of a scenario; vectors are written whole.
+
+    ``present`` are the scenario's ``present_values``.
+    """
     vectors: dict[str, list[float]] = {}
     items: list[str] = []
     for one, value in zip(free, values, strict=True):

@@ -20,7 +20,7 @@ NUMBERS = {bool, int, float}
 
 
 class LeafColumn(NamedTuple):
-    """The same leaf of many trees.
+    """Leaf at the same place of many trees.
 
     Attributes:
         leaves: the leaf of each tree, or a single one if it is the same object in all.

@@ -95,3 +95,13 @@ def test_an_address_without_a_cluster_is_refused(tmp_path):
     pytest.importorskip("ray")
     with pytest.raises(ScenarioError, match="ray: cannot join '127.0.0.1:9'"):
         kw.sweep("hover-pelican", VARIED, out=tmp_path / "s", ray="127.0.0.1:9", **GIVEN)
+
+
+def test_variables_of_the_user_are_kept(monkeypatch):
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
+    monkeypatch.delenv("RAY_OTHER", raising=False)
+    with cluster._environment({"RAY_USAGE_STATS_ENABLED": "0", "RAY_OTHER": "2"}):
+        assert os.environ["RAY_USAGE_STATS_ENABLED"] == "1"
+        assert os.environ["RAY_OTHER"] == "2"
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "1"
+    assert "RAY_OTHER" not in os.environ

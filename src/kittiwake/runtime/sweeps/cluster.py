@@ -9,7 +9,7 @@ import socket
 import tempfile
 import warnings
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -163,9 +163,11 @@ def _joined(address: str, workers: int | None) -> Generator[Ray]:
         ScenarioError: if there is no cluster at the address.
         MissingExtraError: without Ray.
     """
-    settings = NO_REPORTS | (LOOPBACK if address == LOCAL else {})
-    for name, value in settings.items():
-        os.environ.setdefault(name, value)
+    with _environment(NO_REPORTS | (LOOPBACK if address == LOCAL else {})):
+        yield from _connected(address, workers)
+
+
+def _connected(address: str, workers: int | None) -> Generator[Ray]:
     ray: Ray = import_optional("ray", "cluster")
     if ray.is_initialized():
         # by the caller, who also ends it
@@ -185,7 +187,17 @@ def _joined(address: str, workers: int | None) -> Generator[Ray]:
         yield ray
     finally:
         ray.shutdown()
-        for name in settings:
+
+
+@contextmanager
+def _environment(settings: Mapping[str, str]) -> Generator[None]:
+    """Set variables that the user has not set, and remove them at the end."""
+    own = {name: value for name, value in settings.items() if name not in os.environ}
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        for name in own:
             os.environ.pop(name, None)
 
 

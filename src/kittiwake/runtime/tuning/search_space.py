@@ -1,6 +1,7 @@
 """Search space of tuning: coordinates of free values, and the simulations at its points."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, log
 
 import numpy as np
@@ -9,7 +10,7 @@ from jaxtyping import Float
 from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.changing import with_changes
-from kittiwake.scenario.free_values import FreeValue, items_at
+from kittiwake.scenario.free_values import FreeValue, items_at, present_values
 from kittiwake.scenario.scenario import Scenario
 
 # step of central differences of a fleet's numbers, whose error is its square
@@ -42,6 +43,10 @@ class SearchSpace:
         high = [np.inf if one.high is None else _coordinate(one, one.high) for one in self.free]
         return np.array(low), np.array(high)
 
+    @cached_property
+    def _present(self) -> dict[str, float]:
+        return present_values(self.scenario)
+
     def values(self, at: Float[np.ndarray, " free"]) -> list[float]:
         """Return the free values at a point."""
         return [_value(one, float(x)) for one, x in zip(self.free, at, strict=True)]
@@ -52,7 +57,7 @@ class SearchSpace:
         Raises:
             ScenarioError: if it does not allow the values there.
         """
-        return with_changes(self.scenario, items_at(self.scenario, self.free, self.values(at)))
+        return with_changes(self.scenario, items_at(self._present, self.free, self.values(at)))
 
     def simulation(self, at: Float[np.ndarray, " free"]) -> Simulation:
         """Return the simulation at a point.
