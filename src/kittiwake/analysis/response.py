@@ -208,19 +208,20 @@ def _saturated(
 
 def _roughness(time_s: Series, position_m: Points, angles_deg: Points) -> dict[str, float]:
     series = np.column_stack([position_m, np.unwrap(angles_deg, axis=0, period=360.0)])
-    # the curve is smooth, so that more points would only take time
-    thin = slice(None, None, max(1, -(-len(time_s) // LOESS_POINTS)))
-    if len(time_s[thin]) < LEAST_POINTS:
+    if len(time_s) < LEAST_POINTS:
         return {}
     return {
-        name: _loess_error(time_s[thin], values[thin])
+        name: loess_error(time_s, values)
         for name, values in zip(QUANTITIES, series.T, strict=True)
     }
 
 
-def _loess_error(time_s: Series, values: Series) -> float:
+def loess_error(time_s: Series, values: Series) -> float:
+    """Return the residual standard error of a LOESS curve through values over time."""
     from skmisc.loess import loess
 
-    curve = loess(time_s, values, span=LOESS_SPAN, degree=LOESS_DEGREE)
+    # the curve is smooth, so that more points would only take time
+    thin = slice(None, None, max(1, -(-len(time_s) // LOESS_POINTS)))
+    curve = loess(time_s[thin], values[thin], span=LOESS_SPAN, degree=LOESS_DEGREE)
     curve.fit()
     return float(curve.outputs.residual_scale)

@@ -16,6 +16,7 @@ from kittiwake.cli.list import list_
 from kittiwake.cli.new import new
 from kittiwake.cli.option_errors import Command
 from kittiwake.cli.plot import plot
+from kittiwake.cli.reproduce import reproduce
 from kittiwake.cli.run import run
 from kittiwake.cli.schema import schema
 from kittiwake.cli.serve import serve
@@ -60,6 +61,7 @@ COMMANDS = (
     compare,
     sweep,
     tune,
+    reproduce,
     plot,
     export,
     view,

@@ -1,0 +1,1 @@
+"""Published results beside ours: data, measures, verdicts and the report."""

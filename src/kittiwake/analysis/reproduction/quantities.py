@@ -1,0 +1,89 @@
+"""Quantities of a flight over time: columns of its log, and some that follow from them."""
+
+from collections.abc import Callable
+
+import numpy as np
+from jaxtyping import Float64
+
+from kittiwake.analysis.log import Log
+from kittiwake.analysis.table import POSITION_WORLD_M, VELOCITY_WORLD_MPS, Table, at_common_times
+from kittiwake.core.errors import LogError, did_you_mean
+
+Series = Float64[np.ndarray, " rows"]
+ESTIMATED_Q = tuple(f"estimate.q{part}" for part in "wxyz")
+
+
+def _angle(place: int) -> Callable[[Table], Series]:
+    return lambda table: np.unwrap(table.roll_pitch_yaw_deg[:, place], period=360.0)
+
+
+def _estimated_angle(place: int) -> Callable[[Table], Series]:
+    def angle(table: Table) -> Series:
+        named = dict(zip(ESTIMATED_Q, ("qw", "qx", "qy", "qz"), strict=True))
+        renamed = Table(tuple(named.values()), table.part(ESTIMATED_Q))
+        return np.unwrap(renamed.roll_pitch_yaw_deg[:, place], period=360.0)
+
+    return angle
+
+
+def _length(columns: tuple[str, ...]) -> Callable[[Table], Series]:
+    return lambda table: np.linalg.norm(table.part(columns), axis=1)
+
+
+def _heading_velocity(place: int) -> Callable[[Table], Series]:
+    """Return the horizontal velocity along (0) or to the left of (1) the heading."""
+
+    def velocity(table: Table) -> Series:
+        east, north = table.part(VELOCITY_WORLD_MPS)[:, :2].T
+        yaw = np.radians(table.roll_pitch_yaw_deg[:, 2])
+        cosine, sine = np.cos(yaw), np.sin(yaw)
+        return cosine * east + sine * north if place == 0 else cosine * north - sine * east
+
+    return velocity
+
+
+DERIVED: dict[str, Callable[[Table], Series]] = {
+    "roll_deg": _angle(0),
+    "pitch_deg": _angle(1),
+    "yaw_deg": _angle(2),
+    "estimate.roll_deg": _estimated_angle(0),
+    "estimate.pitch_deg": _estimated_angle(1),
+    "estimate.yaw_deg": _estimated_angle(2),
+    "speed_mps": _length(VELOCITY_WORLD_MPS),
+    "speed_ahead_mps": _heading_velocity(0),
+    "speed_left_mps": _heading_velocity(1),
+}
+# quantities of all vehicles together
+CENTER = {f"center_{axis}_m": place for place, axis in enumerate("xyz")}
+
+
+def quantity(log: Log, name: str, vehicle: str | None = None) -> tuple[Series, Series]:
+    """Return the times and the values of a quantity.
+
+    Args:
+        log: the flight.
+        name: a column, one of ``DERIVED``, ``center_x_m`` and so on of all vehicles, or
+            ``A - B``, the difference of two columns.
+        vehicle: the vehicle; the first one by default.
+
+    Raises:
+        LogError: if the log has no such quantity.
+    """
+    if name in CENTER:
+        times_s, positions = at_common_times(log.tables.values(), POSITION_WORLD_M)
+        return times_s, positions[:, :, CENTER[name]].mean(axis=1)
+    table = log.tables[log.names[0] if vehicle is None else vehicle]
+    times_s = table.part(("time_s",))[:, 0]
+    first, minus, second = name.partition(" - ")
+    if minus:
+        return times_s, _of(table, first) - _of(table, second)
+    return times_s, _of(table, name)
+
+
+def _of(table: Table, name: str) -> Series:
+    if name in DERIVED:
+        return DERIVED[name](table)
+    if name not in table.columns:
+        message = f"no quantity '{name}'. {did_you_mean(name, [*table.columns, *DERIVED])}"
+        raise LogError(message)
+    return table.part((name,))[:, 0]

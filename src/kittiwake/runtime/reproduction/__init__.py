@@ -1,0 +1,1 @@
+"""Flights that reproduce published results."""
