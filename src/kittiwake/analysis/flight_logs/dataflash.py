@@ -32,6 +32,8 @@ HEAD, HEAD_BYTES = b"\xa3\x95", 3
 FORMAT_TYPE = 0x80
 FORMAT = struct.Struct("<BB4s16s64s")
 FORMAT_BYTES = HEAD_BYTES + FORMAT.size
+# blocks of the memory of an autopilot that are not full
+MAX_PADDING_BYTES = 528
 COLUMN = re.compile(r"(\w+)(?:\[(\d+)\])?\.(\w+)")
 
 
@@ -116,7 +118,7 @@ def _check_structure(path: Path, sizes: Mapping[str, tuple[str, Any, Any]]) -> N
         message = f"{path.name}: is not a DataFlash log"
         raise LogError(message)
     lengths = {FORMAT_TYPE: FORMAT_BYTES}
-    for at in _messages(content, lengths):
+    for at in _messages(path, content, lengths):
         if content[at + 2] == FORMAT_TYPE:
             kind, length, name, letters, _ = FORMAT.unpack_from(content, at + HEAD_BYTES)
             expected = _length(letters, sizes)
@@ -126,14 +128,20 @@ def _check_structure(path: Path, sizes: Mapping[str, tuple[str, Any, Any]]) -> N
                 raise LogError(message)
 
 
-def _messages(content: bytes, lengths: Mapping[int, int]) -> Iterator[int]:
-    """Yield the offsets of complete messages; bytes between them are left out."""
+def _messages(path: Path, content: bytes, lengths: Mapping[int, int]) -> Iterator[int]:
+    """Yield the offsets of messages, up to an incomplete one or padding at the end."""
     at = 0
-    while 0 <= at <= len(content) - HEAD_BYTES:
+    while at <= len(content) - HEAD_BYTES:
         length = lengths.get(content[at + 2], 0) if content.startswith(HEAD, at) else 0
-        if length and at + length <= len(content):
+        if not length:
+            if len(content) - at > MAX_PADDING_BYTES:
+                # the library would leave out the rest of the log
+                message = f"{path.name}: is damaged at byte {at:,}: no message begins there"
+                raise LogError(message)
+            return
+        if at + length <= len(content):
             yield at
-        at = at + length if length else content.find(HEAD, at + 1)
+        at += length
 
 
 def _length(letters: bytes, sizes: Mapping[str, tuple[str, Any, Any]]) -> int:

@@ -56,20 +56,16 @@ def export_flight_log(log: FlightLog, to: str, path: Path, rate_hz: float | None
 
 def _times(log: FlightLog, rate_hz: float | None, most: int) -> Float64[np.ndarray, " rows"]:
     begin_s, end_s = log.span_s()
-    if rate_hz is None:
-        fastest = max(log.signals.values(), key=lambda signal: _rate(signal.time_s))
-        within = (fastest.time_s >= begin_s) & (fastest.time_s <= end_s)
-        times, count = fastest.time_s[within], int(np.sum(within))
-    else:
+    if rate_hz is not None:
         # a last sample within the rounding of its time is included
         count = math.floor((end_s - begin_s) * rate_hz + 1e-6) + 1
-        times = None
-    if count > most:
-        message = f"{log.source}: {count:,} rows of {len(log.signals)} signals; at most {most:,}"
-        raise LogError(message)
-    if times is None:
-        times = np.minimum(begin_s + np.arange(float(count)) / rate_hz, end_s)
-    return times
+        if count > most:
+            signals = len(log.signals)
+            message = f"{log.source}: {count:,} rows of {signals} signals; at most {most:,}"
+            raise LogError(message)
+        return np.minimum(begin_s + np.arange(float(count)) / rate_hz, end_s)
+    fastest = max(log.signals.values(), key=lambda signal: _rate(signal.time_s)).time_s
+    return fastest[(fastest >= begin_s) & (fastest <= end_s)]
 
 
 def _rate(time_s: Float64[np.ndarray, " samples"]) -> float:

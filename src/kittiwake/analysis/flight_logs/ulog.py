@@ -7,7 +7,7 @@ reads them: it would expand nested formats of any size, and repeat a damaged one
 
 import re
 import struct
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -97,30 +97,36 @@ def _all_columns(path: Path, library: Any) -> list[str]:
 
 def _check_definitions(path: Path, stream: BinaryIO) -> None:
     """Raise an error for definitions that are damaged or too large."""
-    formats: dict[str, list[tuple[str, int]]] = {}
     if stream.read(HEADER_BYTES)[: len(MAGIC)] != MAGIC:
         message = f"{path.name}: is not a ULog file"
         raise LogError(message)
-    while len(head := stream.read(MESSAGE_HEAD.size)) == MESSAGE_HEAD.size:
-        length, kind = MESSAGE_HEAD.unpack(head)
-        if kind in DATA_BEGINS:
-            break
-        content = stream.read(length)
-        if kind not in DEFINITIONS and not 0 < length <= MAX_DEFINITION_BYTES:
-            message = f"{path.name}: is damaged: a definition of {length} bytes of an unknown kind"
-            raise LogError(message)
-        if len(content) < length:
-            message = f"{path.name}: is cut off within its definitions"
-            raise LogError(message)
-        if kind == FORMAT_DEFINITION:
-            name, _, fields = content.decode("utf-8", "ignore").partition(":")
-            found = (FIELD.fullmatch(field) for field in fields.split(";"))
-            formats[name] = [(one[1], max(int(one[2] or 1), 1)) for one in found if one]
+    formats: dict[str, list[tuple[str, int]]] = {}
+    for definition in _format_definitions(path, stream):
+        name, _, fields = definition.decode("utf-8", "ignore").partition(":")
+        found = (FIELD.fullmatch(field) for field in fields.split(";"))
+        formats[name] = [(one[1], max(int(one[2] or 1), 1)) for one in found if one]
     counts: dict[str, int] = {}
     for name in formats:
         if _field_count(name, formats, counts) > MAX_FIELDS:
             message = f"{path.name}: '{name}' has more than {MAX_FIELDS} fields, the most allowed"
             raise LogError(message)
+
+
+def _format_definitions(path: Path, stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the definitions of formats, up to the first record of data."""
+    while len(head := stream.read(MESSAGE_HEAD.size)) == MESSAGE_HEAD.size:
+        length, kind = MESSAGE_HEAD.unpack(head)
+        if kind in DATA_BEGINS:
+            return
+        if kind not in DEFINITIONS and not 0 < length <= MAX_DEFINITION_BYTES:
+            message = f"{path.name}: is damaged: a definition of {length} bytes of an unknown kind"
+            raise LogError(message)
+        content = stream.read(length)
+        if len(content) < length:
+            message = f"{path.name}: is cut off within its definitions"
+            raise LogError(message)
+        if kind == FORMAT_DEFINITION:
+            yield content
 
 
 def _field_count(name: str, formats: Formats, counts: dict[str, int]) -> int:
