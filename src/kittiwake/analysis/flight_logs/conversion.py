@@ -18,7 +18,7 @@ from kittiwake.core.errors import LogError, did_you_mean
 NORM_TOLERANCE = 0.1
 
 
-class _Part(NamedTuple):
+class _Quantity(NamedTuple):
     """Columns of one quantity at the same times, in SI units."""
 
     names: tuple[str, ...]
@@ -85,7 +85,7 @@ def _quantities(
 
 def _converted(
     source: str, table: ColumnTable, names: tuple[str, ...], recorded: RecordedColumns
-) -> Iterator[_Part]:
+) -> Iterator[_Quantity]:
     """Yield one quantity in Kittiwake's units and axes; nothing if a default has no samples."""
     entries = [table.entries.columns[name] for name in names]
     signals = [recorded.signals[entry.column] for entry in entries]
@@ -106,7 +106,7 @@ def _converted(
             return
         message = f"{source}: '{entries[0].column}' has no finite samples"
         raise table.error(("columns", names[0]), message)
-    part = _Part(names, time[chosen], values[chosen], int(np.sum(~chosen)))
+    part = _Quantity(names, time[chosen], values[chosen], int(np.sum(~chosen)))
     yield _in_own_axes(source, table, part)
 
 
@@ -130,7 +130,7 @@ def _chosen(source: str, column: str, signal: RecordedSignal) -> Bool[np.ndarray
     return chosen
 
 
-def _in_own_axes(source: str, table: ColumnTable, part: _Part) -> _Part:
+def _in_own_axes(source: str, table: ColumnTable, part: _Quantity) -> _Quantity:
     """Return a quantity in ENU and FLU; attitudes as quaternions."""
     world_axes, body_axes = table.entries.world_axes, table.entries.body_axes
     name = part.names[0]

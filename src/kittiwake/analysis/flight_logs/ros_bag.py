@@ -130,7 +130,7 @@ def _number(path: Path, column: str, value: Any) -> float:
     raise LogError(message)
 
 
-def _stamp(path: Path, topic: str, message: Any, time: FieldPath) -> float:
+def _stamp(path: Path, topic: str, message: Any, time: FieldPath) -> int | float:
     """Return a time in nanoseconds if it is of the type ``Time``, else as recorded."""
     value = _value(message, time)
     if hasattr(value, "sec") and hasattr(value, "nanosec"):

@@ -48,11 +48,11 @@ def read(path: Path, columns: Collection[str], time: str) -> RecordedColumns:
     library = import_optional("pyulog", EXTRA)
     time = time or TIME
     refuse_large(path)
-    with reading(path, KIND):
-        with path.open("rb") as stream:
-            _check_definitions(path, stream)
-        topics = [found[1] for found in map(COLUMN.fullmatch, columns) if found]
-        log = library.ULog(str(path), message_name_filter_list=topics)
+    topics = [found[1] for found in map(COLUMN.fullmatch, columns) if found]
+    with reading(path, KIND), path.open("rb") as stream:
+        _check_definitions(path, stream)
+        stream.seek(0)
+        log = library.ULog(stream, message_name_filter_list=topics)
     if log.file_corruption:
         message = f"{path.name}: is damaged: it has records that are no ULog"
         raise LogError(message)
@@ -86,8 +86,8 @@ def _times(path: Path, topic: Any, time: str) -> np.ndarray:
 
 
 def _all_columns(path: Path, library: Any) -> list[str]:
-    with reading(path, KIND):
-        topics = library.ULog(str(path)).data_list
+    with reading(path, KIND), path.open("rb") as stream:
+        topics = library.ULog(stream).data_list
     return [
         f"{topic.name}{f'[{topic.multi_id}]' if topic.multi_id else ''}.{field}"
         for topic in topics

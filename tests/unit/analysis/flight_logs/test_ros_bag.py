@@ -115,11 +115,20 @@ def test_times_can_be_those_of_the_headers(bag):
         ("/gull/imu", "flight.bag has no column '/gull/imu'."),
         ("/gull/imu.__class__", "flight.bag has no column '/gull/imu.__class__'."),
         ("/gull/on.data[0]", "flight.bag has no column '/gull/on.data[0]'."),
-        ("/gull/imu.header.frame_id", "flight.bag: '/gull/imu.header.frame_id' is no number but str"),
-        ("/gull/joints.position", "is an array; name an element, such as '/gull/joints.position[0]'"),
-        ("/gull/joints.position[9]", "flight.bag: '/gull/joints.position[9]' has no finite samples"),
+        (
+            "/gull/imu.header.frame_id",
+            "flight.bag: '/gull/imu.header.frame_id' is no number but str",
+        ),
+        (
+            "/gull/joints.position",
+            "is an array; name an element, such as '/gull/joints.position[0]'",
+        ),
+        (
+            "/gull/joints.position[9]",
+            "flight.bag: '/gull/joints.position[9]' has no finite samples",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_column_is_refused(refused, column, message):
     refused(message, column)
 
