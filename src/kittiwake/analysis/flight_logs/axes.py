@@ -77,7 +77,7 @@ def attitude_enu_flu(recorded: Rotations, world_axes: WorldAxes, body_axes: Body
         q = _product(q, np.broadcast_to(Q_FRD_FROM_FLU, q.shape))
     same = np.sum(q[1:] * q[:-1], axis=1) >= 0.0
     signs = np.cumprod(np.concatenate([[1.0 if q[0, 0] >= 0.0 else -1.0], 2.0 * same - 1.0]))
-    return q * signs[:, None]
+    return q * signs[:, None] + 0.0  # no negative zeros
 
 
 def from_euler_zyx(angles_rad: Float64[np.ndarray, "samples 3"]) -> Rotations:
