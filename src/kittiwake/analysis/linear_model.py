@@ -49,16 +49,16 @@ Poles = Complex128[np.ndarray, " _"]
 Series = Float64[np.ndarray, " _"]
 
 
-class Signal(NamedTuple):
+class NamedSignal(NamedTuple):
     """Name of a state, an input or an output, and its unit, which is empty without one."""
 
     name: str
     unit: str
 
 
-def signals(names: Sequence[str]) -> tuple[Signal, ...]:
+def signals(names: Sequence[str]) -> tuple[NamedSignal, ...]:
     """Return names with the units in which they end."""
-    return tuple(Signal(name, UNITS.get(name.rpartition("_")[2], "")) for name in names)
+    return tuple(NamedSignal(name, UNITS.get(name.rpartition("_")[2], "")) for name in names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +83,9 @@ class LinearModel:
     B: Matrix = field(repr=False)
     C: Matrix = field(repr=False)
     D: Matrix = field(repr=False)
-    states: tuple[Signal, ...]
-    inputs: tuple[Signal, ...]
-    outputs: tuple[Signal, ...]
+    states: tuple[NamedSignal, ...]
+    inputs: tuple[NamedSignal, ...]
+    outputs: tuple[NamedSignal, ...]
     period_s: float | None = None
     drift: Mapping[str, float] = field(default_factory=dict, repr=False)
     operating_point: Mapping[str, float] = field(default_factory=dict, repr=False)
@@ -123,9 +123,9 @@ class LinearModel:
     def part(
         self,
         *,
-        states: Sequence[str | Signal] | None = None,
-        inputs: Sequence[str | Signal] | None = None,
-        outputs: Sequence[str | Signal] | None = None,
+        states: Sequence[str | NamedSignal] | None = None,
+        inputs: Sequence[str | NamedSignal] | None = None,
+        outputs: Sequence[str | NamedSignal] | None = None,
     ) -> "LinearModel":
         """Return the model of some states, inputs and outputs; the other states are held."""
         x = _indices(self.states, states, "state")
@@ -164,7 +164,7 @@ class LinearModel:
         return library.ss(*matrices, dt, **names, remove_useless_states=False)
 
     def step(
-        self, input: str | Signal, output: str | Signal, duration_s: float | None = None
+        self, input: str | NamedSignal, output: str | NamedSignal, duration_s: float | None = None
     ) -> "StepResponse":
         """Return the response of an output to a unit step of an input.
 
@@ -221,8 +221,8 @@ class StepResponse:
         final: the final value; None for an output that does not settle.
     """
 
-    input: Signal
-    output: Signal
+    input: NamedSignal
+    output: NamedSignal
     time_s: Series = field(repr=False)
     values: Series = field(repr=False)
     final: float | None
@@ -270,7 +270,7 @@ class StepResponse:
         return 100.0 * max(0.0, float((self.values / self.final).max()) - 1.0)
 
 
-def _listed(part: Sequence[Signal]) -> str:
+def _listed(part: Sequence[NamedSignal]) -> str:
     """Return the names of signals with their units."""
     return ", ".join(f"{name} ({unit})" if unit else name for name, unit in part)
 
@@ -279,7 +279,9 @@ def _shown(value: float | None, unit: str) -> str:
     return "-" if value is None else f"{value:.3g} {unit}"
 
 
-def _indices(known: Sequence[Signal], given: Sequence[str | Signal] | None, kind: str) -> list[int]:
+def _indices(
+    known: Sequence[NamedSignal], given: Sequence[str | NamedSignal] | None, kind: str
+) -> list[int]:
     """Return the places of signals.
 
     Raises:
@@ -288,7 +290,7 @@ def _indices(known: Sequence[Signal], given: Sequence[str | Signal] | None, kind
     places = {signal.name: i for i, signal in enumerate(known)}
     if given is None:
         return [*places.values()]
-    names = [one.name if isinstance(one, Signal) else one for one in given]
+    names = [one.name if isinstance(one, NamedSignal) else one for one in given]
     for name in names:
         if name not in places:
             guess = nearest(name, places)

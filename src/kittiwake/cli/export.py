@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli.options import warn_of_early_end
-from kittiwake.cli.plot import Folder
 from kittiwake.core.errors import KittiwakeError, LogError, did_you_mean
 
 if TYPE_CHECKING:
@@ -15,10 +14,20 @@ if TYPE_CHECKING:
 BAGS = ("rosbag1", "rosbag2")
 FORMATS = ("csv", "parquet", "mat", "mcap", "geojson", "geotiff", *BAGS)
 STORAGES = ("sqlite3", "mcap")
+# formats that a log of another program can be converted to
+TABLES = ("csv", "parquet")
+
+LogPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LOG",
+        help="A folder that 'kittiwake run' wrote, or a log that another program recorded.",
+    ),
+]
 
 
 def export(
-    folder: Folder,
+    folder: LogPath,
     to: Annotated[
         str,
         typer.Option(
@@ -46,6 +55,17 @@ def export(
             metavar="|".join(STORAGES), help="rosbag2: storage of its messages; default sqlite3."
         ),
     ] = None,
+    columns: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="csv, parquet: a YAML file from Kittiwake's columns to those of a log.",
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(metavar="HZ", help="Rate of the rows of a log with a table.", min=1e-3),
+    ] = None,
     *,
     fill: Annotated[
         bool,
@@ -54,34 +74,50 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Convert a run's log into CSV, Parquet, MAT, MCAP or a ROS bag, or its samples into a map."""
-    from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
+    """Convert a run's log into CSV, Parquet, MAT, MCAP or a ROS bag, or its samples into a map.
+
+    A log of another program is converted to Kittiwake's columns, in one CSV or Parquet file.
+    """
+    _check_options(to, maps=cell is not None or fill, storage=storage)
+    if columns is not None or rate is not None or folder.is_file():
+        written = [_export_flight_log(folder, to, out, columns, rate)]
+    elif to in ("geojson", "geotiff"):
+        written = _write_map(_read(folder), to, out or folder, cell, fill=fill)
+    elif to in BAGS:
+        written = [_write_bag(_read(folder), folder, to, out, storage or STORAGES[0])]
+    else:
+        written = _write_log(_read(folder), folder, to, out)
+    for path in written:
+        typer.echo(f"wrote {path}")
+
+
+def _read(folder: Path) -> "Log":
+    """Return the log of a run; print a warning if it ended early."""
     from kittiwake.analysis.log import Log
 
-    _check_options(to, maps=cell is not None or fill, storage=storage)
     log = Log.read(folder)
     warn_of_early_end(log.early_end, folder)
+    return log
+
+
+def _write_log(log: "Log", folder: Path, to: str, out: Path | None) -> list[Path]:
+    """Write all rows as CSV, Parquet, MAT or MCAP and return the paths."""
+    from kittiwake.analysis.export import export_csv, export_mcap, export_parquet, write_csv
+
     if to == "csv" and out is not None and out.suffix == ".csv":
-        written = [write_csv(log, _only_vehicle(log.names), out)]
-    elif to == "csv":
-        written = export_csv(log, out or folder)
-    elif to == "parquet":
-        written = [out or folder / "log.parquet"]
-        export_parquet(log, written[0])
+        return [write_csv(log, _only_vehicle(log.names), out)]
+    if to == "csv":
+        return export_csv(log, out or folder)
+    path = out or folder / ("export.mcap" if to == "mcap" else f"log.{to}")
+    if to == "parquet":
+        export_parquet(log, path)
     elif to == "mat":
         from kittiwake.analysis.export_mat import export_mat
 
-        written = [out or folder / "log.mat"]
-        export_mat(log, written[0])
-    elif to == "mcap":
-        written = [out or folder / "export.mcap"]
-        export_mcap(log, folder, written[0])
-    elif to in BAGS:
-        written = [_write_bag(log, folder, to, out, storage or STORAGES[0])]
+        export_mat(log, path)
     else:
-        written = _write_map(log, to, out or folder, cell, fill=fill)
-    for path in written:
-        typer.echo(f"wrote {path}")
+        export_mcap(log, folder, path)
+    return [path]
 
 
 def _check_options(to: str, *, maps: bool, storage: str | None) -> None:
@@ -98,6 +134,30 @@ def _check_options(to: str, *, maps: bool, storage: str | None) -> None:
     if storage is not None and storage not in STORAGES:
         message = f"`--storage`: got {storage}; unknown. {did_you_mean(storage, list(STORAGES))}"
         raise KittiwakeError(message)
+
+
+def _export_flight_log(
+    path: Path, to: str, out: Path | None, columns: Path | None, rate_hz: float | None
+) -> Path:
+    """Write the signals of a flight log into one file and return its path."""
+    from kittiwake.analysis.flight_logs import read_flight_log
+    from kittiwake.analysis.flight_logs.resampling import export_flight_log
+
+    if to not in TABLES:
+        message = (
+            f"`--to`: got {to}; a file, `--columns` and `--rate` are only allowed with --to csv or "
+            "parquet"
+        )
+        raise KittiwakeError(message)
+    written = out or path.with_suffix(f".{to}")
+    if written.resolve() in {file.resolve() for file in (path, columns) if file is not None}:
+        message = f"'{written}' is read and cannot be written. Name another file with -o."
+        raise KittiwakeError(message)
+    log = read_flight_log(path, columns)
+    for name, count in log.dropped.items():
+        typer.echo(f"Warning: {path.name}: {count} samples of '{name}' are left out.", err=True)
+    export_flight_log(log, to, written, rate_hz)
+    return written
 
 
 def _write_bag(log: "Log", folder: Path, to: str, out: Path | None, storage: str) -> Path:
