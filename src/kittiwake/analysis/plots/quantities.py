@@ -34,6 +34,11 @@ DEVIATIONS = 3.0
 LEAST_DIFFERENCE = 1e-6
 # number of vehicles up to which their estimates are drawn beside the truth
 MAX_ESTIMATES = 3
+# share of the range of the truth below which a difference from it cannot be seen
+VISIBLE_SHARE = 0.005
+# range by unit that estimates may take in any case, if the truth takes less
+LEAST_RANGE = {"m": 1.0, "deg": 10.0}
+MARGIN = 0.05
 WATER_HEIGHT = "water_height_m"
 CURRENT_WORLD_MPS = tuple(f"current_{axis}_world_mps" for axis in "xy")
 MAX_TURN_DEG = 1080.0
@@ -58,7 +63,7 @@ STATE = ("position", "height", "attitude", "yaw", "speed")
 
 Series = Float64[np.ndarray, " rows"]
 Rows = Float64[np.ndarray, "rows parts"]
-Degrees = Float64[np.ndarray, "..."]
+Values = Float64[np.ndarray, "..."]
 
 
 @dataclass(frozen=True)
@@ -99,12 +104,14 @@ class PlotQuantity:
         return changes or self.names[0] in STATE
 
     def estimate(self, trace: Trace) -> Rows:
-        """Return the estimated values; NaN for parts that do not differ from the truth."""
+        """Return the estimated values; NaN for parts without a visible difference."""
         truth, estimate = self.actual(trace), self.actual(trace.estimate)
         if self.unit == "deg":
             estimate = nearest_turn_deg(estimate, truth)
         differs = np.nan_to_num(np.abs(estimate - truth)).max(axis=0, initial=0.0)
-        return np.where(differs > LEAST_DIFFERENCE, estimate, np.nan)
+        low, high = _range(truth)
+        visible = differs > max(LEAST_DIFFERENCE, VISIBLE_SHARE * (high - low))
+        return np.where(visible, estimate, np.nan)
 
 
 def _setpoint_world_m(trace: Trace) -> Rows:
@@ -320,6 +327,7 @@ def panels_over_time(
                 names=quantity.names,
                 notes=(f"band: {DEVIATIONS:g} deviations",) if banded else (),
                 listed=not many,
+                span=_estimate_limits(lines, quantity.unit),
                 contacts=() if many or "height" not in quantity.names else contacts(traces[0]),
             )
             # beside a deck, the distance of the others to their next waypoint is no error
@@ -358,6 +366,25 @@ def _lines(
             )
 
 
+def _estimate_limits(lines: Sequence[PlotLine], unit: str) -> tuple[float, float] | None:
+    """Return the limits of a panel whose estimates would more than double it; None otherwise."""
+    estimates = [line.values for line in lines if line.kind == ESTIMATED]
+    low, high = _range(*(line.values for line in lines if line.kind != ESTIMATED))
+    lowest, highest = _range(*estimates)
+    air = max(high - low, LEAST_RANGE.get(unit, 0.0)) / 2.0
+    if not estimates or (lowest >= low - air and highest <= high + air):
+        return None
+    bottom, top = max(min(lowest, low), low - air), min(max(highest, high), high + air)
+    margin = MARGIN * (top - bottom)
+    return bottom - margin, top + margin
+
+
+def _range(*values: Values) -> tuple[float, float]:
+    """Return the lowest and the highest finite value; zeros without one."""
+    known = np.concatenate([np.empty(0), *(part[np.isfinite(part)] for part in values)])
+    return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+
+
 def contacts(trace: Trace) -> tuple[tuple[float, float], ...]:
     """Return the spans of time in which a vehicle touches a surface."""
     touching = trace.table.part((CONTACT,))[:, 0] > 0.0
@@ -379,7 +406,7 @@ def readable_yaw_deg(yaw_deg: Series) -> Series:
     return smooth if np.ptp(smooth[known]) <= MAX_TURN_DEG else cut_at_jumps(yaw_deg)
 
 
-def nearest_turn_deg(angle_deg: Degrees, reference_deg: Degrees) -> Degrees:
+def nearest_turn_deg(angle_deg: Values, reference_deg: Values) -> Values:
     """Return angles changed by full turns to be nearest to other ones."""
     return angle_deg + 360.0 * np.round((reference_deg - angle_deg) / 360.0)
 
