@@ -7,6 +7,7 @@ The error is true minus estimated. Below is the normalized estimation error squa
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -51,7 +52,7 @@ from kittiwake.analysis.summary import in_digits
 
 ERROR_COLOR, ESTIMATE_COLOR, NEES_COLOR = HUES[:3]
 BELOW = "estimate below the truth"
-MAX_NAME = 60
+MAX_NAME, TITLE_WIDTH = 60, 45
 NO_COVARIANCE = "no covariance in the log: neither bands nor NEES"
 NEES_TEXT = (
     "NEES: the squared errors, divided by their estimated\n"
@@ -134,7 +135,7 @@ def _group(name: str, trace: Trace, quantities: Sequence[EstimatedQuantity]) -> 
     exact = all(one.exact for one in quantities)
     titles = (
         name if name == "attitude" else f"{name} in the world",
-        "" if exact else f"RMS error: {sizes} {quantities[0].unit}",
+        "" if exact else fill(f"RMS error: {sizes} {quantities[0].unit}", TITLE_WIDTH),
     )
     key: list[Artist] = [
         Line2D([], [], label="truth", **CURVES["ideal"]),
