@@ -52,7 +52,8 @@ from kittiwake.analysis.summary import in_digits
 
 ERROR_COLOR, ESTIMATE_COLOR, NEES_COLOR = HUES[:3]
 BELOW = "estimate below the truth"
-MAX_NAME, TITLE_WIDTH = 60, 45
+MAX_NAME, TITLE_WIDTH = 60, 48
+NO_BREAK = "\N{NO-BREAK SPACE}"
 NO_COVARIANCE = "no covariance in the log: neither bands nor NEES"
 NEES_TEXT = (
     "NEES: the squared errors, divided by their estimated\n"
@@ -131,11 +132,13 @@ def _draw_groups(
 
 def _group(name: str, trace: Trace, quantities: Sequence[EstimatedQuantity]) -> PanelGroup:
     """Return the rows of three quantities; the first one has titles, with the size of errors."""
-    sizes = ", ".join(f"{one.name} {in_digits(one.rms)}" for one in quantities)
+    # lines break between the quantities only
+    sizes = ", ".join(f"{one.name}{NO_BREAK}{in_digits(one.rms)}" for one in quantities)
+    sizes += f"{NO_BREAK}{quantities[0].unit}"
     exact = all(one.exact for one in quantities)
     titles = (
         name if name == "attitude" else f"{name} in the world",
-        "" if exact else fill(f"RMS error: {sizes} {quantities[0].unit}", TITLE_WIDTH),
+        "" if exact else fill(f"RMS: {sizes}", TITLE_WIDTH),
     )
     key: list[Artist] = [
         Line2D([], [], label="truth", **CURVES["ideal"]),

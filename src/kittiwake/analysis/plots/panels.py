@@ -141,7 +141,7 @@ class TimePanel(AbstractPanel):
             draw_legend(axes, self._entries(), style)
 
     def _draw_line(self, axes: Axes, line: PlotLine) -> None:
-        looks = line.looks
+        looks: Looks = {"alpha": 0.7 if len(self.lines) > MANY_CURVES else 1.0} | line.looks
         # a single sample between gaps would be invisible as a line
         alone = np.count_nonzero(np.isfinite(line.values)) == 1
         if line.band is not None:
@@ -149,8 +149,7 @@ class TimePanel(AbstractPanel):
                 line.time_s, *line.band, color=line.color, alpha=BAND_OPACITY, linewidth=0.0
             )
         looks |= {"marker": "."} if alone else {}
-        opacity = 0.7 if len(self.lines) > MANY_CURVES else 1.0
-        axes.plot(line.time_s, line.values, **({"alpha": opacity} | looks))
+        axes.plot(line.time_s, line.values, **looks)
 
     def _set_limits(self, axes: Axes) -> None:
         """Set limits that never magnify rounding, and ticks."""
