@@ -200,6 +200,8 @@ def test_parts_without_an_error_say_so():
     texts = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert {f"{name}: no error" for name in ("roll", "pitch", "yaw")} <= set(texts)
     assert "roll error" not in labels(figure)
+    pages = dict(draw_estimation_pages(Log({"tern": flown(errors, covariance)}), PAPER))
+    assert labels(pages["tern-attitude"]) == ["roll", "pitch", "yaw"]
 
 
 def test_rows_that_are_not_finite_are_gaps(consistent):

@@ -113,18 +113,19 @@ def _draw_groups(
     trace: Trace, notes: tuple[str, ...], groups: Sequence[PanelGroup], style: PlotStyle
 ) -> PageFigure:
     rows = [row for group in groups for row in group.rows]
-    # a paper has explanations in its caption
-    left = tuple(panel for panel, _ in rows if style.wide or panel.over_time)
-    right = tuple(panel for _, panel in rows)
+    columns = [*zip(*rows, strict=True)]
+    if not style.wide:
+        # a paper has explanations in its caption
+        columns = [tuple(panel for row in rows for panel in row if panel.over_time)]
     span_s = time_span_s([trace])
     return compose(
         PlotPage(
             title=f"Estimate of {shortened(trace.name, MAX_NAME)}",
             notes=notes,
-            columns=(PanelColumn(left, 1.0, span_s), PanelColumn(right, 1.0, span_s)),
+            columns=tuple(PanelColumn(column, 1.0, span_s) for column in columns),
             key=tuple({e.get_label(): e for group in groups for e in group.key}.values()),
             alarming=trace.loss is not None,
-            in_rows=len(left) == len(right),
+            in_rows=True,
         ),
         style,
     )
