@@ -229,6 +229,17 @@ def test_diverging_vehicle_is_drawn_up_to_its_loss(consistent):
     assert "diverged: non-finite position_world_m at 50 s" in words(figure)
 
 
+@pytest.mark.parametrize("value", [np.inf, 1e300, 1e160])
+def test_values_without_finite_squares_are_gaps(value, consistent):
+    columns = [column for column in consistent.columns if column.startswith("estimate.")]
+    lost = changed(consistent, columns, slice(1000, None), value)
+    figure = page_of(lost)
+    for name in ("x error", "yaw error"):
+        (error,) = axes_of(figure, name).lines
+        np.testing.assert_array_equal(np.isfinite(error.get_ydata()), np.arange(ROWS) < 1000)
+    assert np.isfinite(axes_of(figure, "NEES").lines[1].get_ydata()).sum() == 1000
+
+
 def test_page_names_the_estimator_and_the_size_of_its_errors(consistent):
     entry = {"estimator": {"type": "ekf", "gnss": None}}
     log = Log({"tern-2": consistent}, scenario={"vehicles": {"tern": entry}})

@@ -60,11 +60,18 @@ class EstimatedQuantity:
     def rms(self) -> float:
         """Root mean square of the error; zero if it is never known."""
         known = self.error[np.isfinite(self.error)]
-        return float(np.sqrt(np.square(known).mean())) if known.size else 0.0
+        with np.errstate(over="ignore"):
+            return float(np.sqrt(np.square(known).mean())) if known.size else 0.0
 
 
 def estimated_quantities(table: Table) -> dict[str, tuple[EstimatedQuantity, ...]]:
     """Return position, velocity and attitude, of three quantities each."""
+    # rows of a diverging vehicle may be infinite or have no finite squares
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _quantities(table)
+
+
+def _quantities(table: Table) -> dict[str, tuple[EstimatedQuantity, ...]]:
     estimated, covariances = estimated_state(table), estimated_covariances(table)
     variances = np.diagonal(covariances, axis1=1, axis2=2)
     found: dict[str, tuple[EstimatedQuantity, ...]] = {}
