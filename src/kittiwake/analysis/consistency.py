@@ -19,10 +19,12 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.table import (
+    ESTIMATE_PREFIX,
     POSITION_WORLD_M,
     Q_WORLD_FROM_BODY,
     VELOCITY_WORLD_MPS,
     Table,
+    estimated_state,
 )
 
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
@@ -58,36 +60,51 @@ class Consistency(NamedTuple):
 
 def consistency(table: Table) -> Consistency | None:
     """Return the consistency of a vehicle's estimate; None for the true state or without one."""
-    # a diverging vehicle has rows that are not finite or have no finite squares
-    with np.errstate(over="ignore", invalid="ignore"):
-        errors = estimation_errors(table)
-    known = (np.abs(errors) < LARGEST).all(axis=1)
-    errors = errors[known]
+    errors = _finite_errors(table)
+    errors = errors[np.isfinite(errors).all(axis=1)]
     if not errors.any():
         return None
     squares = np.square(errors[:, :3]).sum(axis=1)
-    covariances = _covariances(table)[known]
-    estimated = estimated_errors(covariances)
-    found = nees(errors[:, estimated], covariances[:, estimated][:, :, estimated])
+    found, count = nees_of(table)
     found = found[np.isfinite(found)]
-    low, high = nees_bounds(1, int(estimated.sum()))
+    low, high = nees_bounds(1, count)
     return Consistency(
         float(np.sqrt(squares.mean())),
         float(np.sqrt(squares.max())),
-        int(estimated.sum()) if found.size else None,
+        count if found.size else None,
         float(found.mean()) if found.size else None,
         float(((low <= found) & (found <= high)).mean()) if found.size else None,
     )
 
 
+def nees_of(table: Table) -> tuple[Float64[np.ndarray, " rows"], int]:
+    """Return the NEES of each row, NaN where it is unknown, and the number of its errors."""
+    errors, covariances = _finite_errors(table), estimated_covariances(table)
+    known = np.isfinite(errors).all(axis=1)
+    estimated = estimated_errors(covariances[known])
+    found = np.full(len(errors), np.nan)
+    inner = covariances[:, estimated][:, :, estimated]
+    found[known] = nees(errors[known][:, estimated], inner[known])
+    return found, int(estimated.sum())
+
+
+def _finite_errors(table: Table) -> Errors:
+    """Return the errors, with NaN in rows of a diverging vehicle that have no finite squares."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        errors = estimation_errors(table)
+    known = (np.abs(errors) < LARGEST).all(axis=1, keepdims=True)
+    return np.where(known, errors, np.nan)
+
+
 def estimation_errors(table: Table) -> Errors:
     """Return true minus estimated state, nine errors in each row."""
+    estimated = estimated_state(table)
     place, speed = (
-        table.part(columns) - table.part(_estimated(columns))
+        table.part(columns) - estimated.part(columns)
         for columns in (POSITION_WORLD_M, VELOCITY_WORLD_MPS)
     )
-    q, q_estimated = table.part(Q_WORLD_FROM_BODY), table.part(_estimated(Q_WORLD_FROM_BODY))
-    return np.concatenate([place, speed, rotation_between(q_estimated, q)], axis=1)
+    turn = rotation_between(estimated.part(Q_WORLD_FROM_BODY), table.part(Q_WORLD_FROM_BODY))
+    return np.concatenate([place, speed, turn], axis=1)
 
 
 def rotation_between(q_estimated: Quaternions, q_true: Quaternions) -> Vectors:
@@ -130,16 +147,12 @@ def nees_bounds(flights: int, errors: int = len(ERRORS)) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _estimated(columns: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"estimate.{column}" for column in columns)
-
-
-def _covariances(table: Table) -> Covariances:
+def estimated_covariances(table: Table) -> Covariances:
     """Return the covariances from the logged upper triangles."""
     order = np.arange(len(ERRORS))
     first, second = np.minimum(*np.ix_(order, order)), np.maximum(*np.ix_(order, order))
     names = [
-        f"estimate.cov_{ERRORS[i]}_{ERRORS[j]}"
+        f"{ESTIMATE_PREFIX}cov_{ERRORS[i]}_{ERRORS[j]}"
         for i, j in zip(first.ravel(), second.ravel(), strict=True)
     ]
     return table.part(names).reshape(-1, len(ERRORS), len(ERRORS))

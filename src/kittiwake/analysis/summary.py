@@ -36,6 +36,8 @@ SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 
 # smaller values in m, m/s or degrees are shown as zero, as they are rounding
 LEAST_SHOWN = 1e-4
+# larger numbers are those of a diverging vehicle, and are shown with an exponent
+LONGEST_SHOWN = 1e9
 
 Rows = Float64[np.ndarray, "rows part"]
 # titles of ``vehicle_rows``, with the units in a second line
@@ -160,6 +162,8 @@ def in_digits(value: float) -> str:
     """Return a number as text with three digits, or all digits before the decimal point."""
     if abs(value) < LEAST_SHOWN:
         return "0.00"
+    if abs(value) >= LONGEST_SHOWN:
+        return f"{value:.3g}"
     return f"{value:,.0f}" if abs(value) >= 1000.0 else f"{value:.3g}"
 
 

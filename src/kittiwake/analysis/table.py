@@ -1,7 +1,7 @@
 """Table of one vehicle's flight, and events of a run."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64
@@ -20,6 +20,8 @@ STATE_COLUMNS = (
     *ANGULAR_VELOCITY_BODY_RADPS,
 )
 STATUS = "status"
+# prefix of the estimated state's columns
+ESTIMATE_PREFIX = "estimate."
 
 # counters: reached waypoints, and below landings, started faults and empty batteries
 LEGS = "guidance.legs"
@@ -64,6 +66,16 @@ class Table:
     def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
         """Attitude in ZYX angles, yaw between -180 and 180."""
         return roll_pitch_yaw_deg(self.part(Q_WORLD_FROM_BODY))
+
+
+def estimated_state(table: Table) -> Table:
+    """Return a table with the estimated state in the columns of the true one."""
+    state = frozenset(STATE_COLUMNS[1:])
+    columns = tuple(
+        f"true.{column}" if column in state else column.removeprefix(ESTIMATE_PREFIX)
+        for column in table.columns
+    )
+    return replace(table, columns=columns)
 
 
 def roll_pitch_yaw_deg(

@@ -139,8 +139,8 @@ def plot(
 ) -> None:
     """Draw the pictures of a run from its log, also of a run that was cut off.
 
-    These are the overview, maps of the samples of probes, paths and cohesion of flocks, and
-    pages of the sensors beside their error-free readings; with --sensor, only these pages. With
+    These are the overview, maps of the samples of probes, paths and cohesion of flocks, estimates
+    beside the truth, and sensors beside their error-free readings; with --sensor, only these. With
     --only or a second run, only the overview is drawn. With --film only a film of the flight,
     film.mp4 or film.gif, and with --still only a picture of the scene; neither needs a screen.
     Of a sweep two pages are drawn, also while it is flown: sweep.png, and bands.png of runs that
@@ -230,6 +230,7 @@ def _draw_pages(
 ) -> None:
     from kittiwake.analysis.log import Log
     from kittiwake.analysis.plots import save_overview
+    from kittiwake.analysis.plots.estimation import save_estimation_pages
     from kittiwake.analysis.plots.flock import save_flock_pages
     from kittiwake.analysis.plots.overview import SecondRun
     from kittiwake.analysis.plots.sensors import save_sensor_pages
@@ -254,9 +255,13 @@ def _draw_pages(
         typer.echo(f"The picture is {path}")
         if only is not None or second is not None:
             return
-        for page in save_survey_maps(log, folder, **form):
-            typer.echo(f"Survey map: {page}")
-        for page in save_flock_pages(log, folder, **form):
-            typer.echo(f"Flock: {page}")
+        others = {
+            "Survey map": save_survey_maps,
+            "Flock": save_flock_pages,
+            "Estimate": save_estimation_pages,
+        }
+        for title, save in others.items():
+            for page in save(log, folder, **form):
+                typer.echo(f"{title}: {page}")
     for page in save_sensor_pages(log, folder, sensors, **form):
         typer.echo(f"Sensors: {page}")

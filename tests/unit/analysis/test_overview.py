@@ -1179,14 +1179,14 @@ def test_important_events_are_named_however_many_others_there_are():
     assert sorted(name for name in names if not name.startswith("phase")) == sorted(words_of * 4)
 
 
-def test_estimation_errors_have_a_band_of_two_deviations():
+def test_estimation_errors_have_a_band_of_three_deviations():
     rows = 50
     columns = {f"estimate.{axis}_m": 0.1 * np.arange(rows) for axis in "xyz"}
     columns |= {"estimate.cov_x_x": 0.04, "estimate.cov_y_y": 0.0}
     panel = curves_of(trace_of(Log({"a": table(columns, rows)})))["estimation error\n(m)"]
     x, y, _ = panel.lines
     np.testing.assert_allclose(x.values, -0.1 * np.arange(rows))
-    np.testing.assert_allclose(x.band, [np.full(rows, -0.4), np.full(rows, 0.4)])
+    np.testing.assert_allclose(x.band, [np.full(rows, -0.6), np.full(rows, 0.6)])
     assert y.band is None
     exact = {f"estimate.{axis}_m": 0.0 for axis in "xyz"}
     assert "estimation error\n(m)" not in curves_of(trace_of(Log({"a": table(exact, rows)})))

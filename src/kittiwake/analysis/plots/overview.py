@@ -37,6 +37,7 @@ from kittiwake.analysis.plots.panels import MANY_CURVES, AbstractPanel, TimePane
 from kittiwake.analysis.plots.quantities import panels_over_time
 from kittiwake.analysis.plots.style import (
     CURVES,
+    ESTIMATED,
     GRAY,
     REPORT,
     SECOND_RUN,
@@ -48,7 +49,14 @@ from kittiwake.analysis.plots.style import (
     fleet_map,
     shortened,
 )
-from kittiwake.analysis.plots.traces import Loss, Trace, find_losses, select_traces, without_value
+from kittiwake.analysis.plots.traces import (
+    Loss,
+    Trace,
+    find_losses,
+    select_traces,
+    time_span_s,
+    without_value,
+)
 from kittiwake.analysis.summary import in_digits
 from kittiwake.core.errors import LogError
 
@@ -95,7 +103,7 @@ def draw_overview(
     seconds = {} if second is None else _second_traces(log, second, traces)
     shades = fleet_colors(len(log.names))
     colors = [shades[trace.place] for trace in traces]
-    span_s = _span_s([*traces, *seconds.values()])
+    span_s = time_span_s([*traces, *seconds.values()])
     single = in_single_precision(traces, log.summary)
     flown = FlightConditions(span_s, _seed(log) or 0, single, folder)
     scene = build_map_scene(traces, log.scenario, flown, tuple(seconds.values()))
@@ -111,6 +119,7 @@ def draw_overview(
     key: list[Artist] = [*path_entries(paths), *_loss_entries(losses)] if maps else []
     key += scene_entries(scene, shadows=few and isinstance(maps[0], SpacePanel)) if maps else []
     key += _vehicle_entries(log, shades)
+    key += _estimate_entries(curves)
     if any(isinstance(panel, TimePanel) and panel.shades for panel in curves):
         key += phase_entries(traces, log.events)
     key += [] if second is None else _run_entries(second)
@@ -162,16 +171,6 @@ def _second_traces(log: Log, second: SecondRun, traces: Sequence[Trace]) -> dict
     return {trace.name: trace for trace in select_traces(common, find_losses(common))}
 
 
-def _span_s(traces: Sequence[Trace]) -> tuple[float, float]:
-    """Return the limits of the time axis: first and last row, with a minimum width."""
-    times = np.concatenate([np.empty(0), *(trace.time_s for trace in traces)])
-    times = times[np.isfinite(times)]
-    if not times.size:
-        return 0.0, 1.0
-    low, high = float(times.min()), float(times.max())
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
 def _panels_over_time(
     log: Log, traces: Sequence[Trace], colors: Sequence[str], seconds: Mapping[str, Trace]
 ) -> tuple[list[tuple[AbstractPanel, bool]], int]:
@@ -217,6 +216,19 @@ def _vehicle_entries(log: Log, shades: Sequence[str]) -> list[Artist]:
         Line2D([], [], color=shade, linewidth=2.2, label=shortened(name, MAX_NAME))
         for name, shade in zip(log.names, shades, strict=True)
     ]
+
+
+def _estimate_entries(curves: Sequence[AbstractPanel]) -> list[Artist]:
+    """Return the entry of the key for estimates in panels without legends."""
+    lines = [
+        line
+        for panel in curves
+        if isinstance(panel, TimePanel) and not panel.listed
+        for line in panel.lines
+        if line.kind == ESTIMATED
+    ]
+    looks: Looks = CURVES[ESTIMATED] | {"color": GRAY}
+    return [Line2D([], [], label=line.label, **looks) for line in lines[:1]]
 
 
 def _run_entries(second: SecondRun) -> list[Artist]:

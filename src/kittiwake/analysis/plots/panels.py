@@ -12,11 +12,12 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 from typing_extensions import override
 
 from kittiwake.analysis.plots.style import (
     CURVES,
+    ESTIMATED,
     GRAY,
     INK,
     SECOND_RUN,
@@ -29,6 +30,10 @@ from kittiwake.analysis.plots.style import (
 # number of entries of a legend beside a panel, and their length
 MAX_ENTRIES, WRAP = 6, 22
 MANY_CURVES = 12
+# range of a logarithmic scale up to which it has ticks between tenfold values
+FEW_DECADES = 50.0
+# kinds of curves with one entry for all of a panel
+SHARED_KINDS = (ESTIMATED, "setpoint")
 # share of a narrow page that its panels are wide
 PANEL_SHARE = 0.75
 # shares of the largest value, and least value, below which changes are rounding
@@ -99,6 +104,7 @@ class TimePanel(AbstractPanel):
         whole: whether all values are whole numbers.
         span: the limits of the values.
         base: the lower limit of the values.
+        logarithmic: whether the scale of the values is logarithmic.
     """
 
     over_time: ClassVar[bool] = True
@@ -116,6 +122,7 @@ class TimePanel(AbstractPanel):
     whole: bool = False
     span: tuple[float, float] | None = None
     base: float | None = None
+    logarithmic: bool = False
 
     @override
     def draw(self, axes: Axes, style: PlotStyle) -> None:
@@ -134,7 +141,7 @@ class TimePanel(AbstractPanel):
             draw_legend(axes, self._entries(), style)
 
     def _draw_line(self, axes: Axes, line: PlotLine) -> None:
-        looks = line.looks
+        looks: Looks = {"alpha": 0.7 if len(self.lines) > MANY_CURVES else 1.0} | line.looks
         # a single sample between gaps would be invisible as a line
         alone = np.count_nonzero(np.isfinite(line.values)) == 1
         if line.band is not None:
@@ -142,11 +149,13 @@ class TimePanel(AbstractPanel):
                 line.time_s, *line.band, color=line.color, alpha=BAND_OPACITY, linewidth=0.0
             )
         looks |= {"marker": "."} if alone else {}
-        opacity = 0.7 if len(self.lines) > MANY_CURVES else 1.0
-        axes.plot(line.time_s, line.values, alpha=opacity, **looks)
+        axes.plot(line.time_s, line.values, **looks)
 
     def _set_limits(self, axes: Axes) -> None:
         """Set limits that never magnify rounding, and ticks."""
+        if self.logarithmic:
+            _set_logarithmic(axes)
+            return
         low, high = axes.get_ylim()
         least = max(ROUNDING * max(abs(low), abs(high)), LEAST_SPAN)
         missing = max(least - (high - low), 0.0)
@@ -157,21 +166,31 @@ class TimePanel(AbstractPanel):
             axes.set_yticks([*self.ticks], [*self.ticks.values()])
 
     def _entries(self) -> list[Artist]:
-        """Return the legend's entries: a few curves, one setpoint, and the notes."""
-        named = [line for line in self.lines if line.kind not in ("setpoint", SECOND_RUN)]
+        """Return the legend's entries: a few curves, one of each shared kind, and the notes."""
+        named = [line for line in self.lines if line.kind not in (*SHARED_KINDS, SECOND_RUN)]
         named = [line for line in named if line.label and not line.kind.startswith("ideal")]
         curves: list[Artist] = [
             Line2D([], [], label=line.label, **line.looks) for line in named[:MAX_ENTRIES]
         ]
-        setpoint = next((line for line in self.lines if line.kind == "setpoint"), None)
-        if setpoint is not None:
-            looks: Looks = setpoint.looks | {"color": GRAY}
-            curves.append(Line2D([], [], label=setpoint.label, **looks))
+        for kind in SHARED_KINDS:
+            for line in [line for line in self.lines if line.kind == kind][:1]:
+                looks: Looks = line.looks | {"color": GRAY}
+                curves.append(Line2D([], [], label=line.label, **looks))
         more = len(named) - MAX_ENTRIES
         notes = ([f"and {more} more"] if more > 0 else []) + [*self.notes]
         if self.contacts:
             curves.append(Line2D([], [], label="contact", color=INK, linewidth=3.0))
         return [*curves, *(Line2D([], [], linestyle="", label=note) for note in notes)]
+
+
+def _set_logarithmic(axes: Axes) -> None:
+    """Set a logarithmic scale with ticks at tenfold values, and between them if these are few."""
+    axes.set_yscale("log", nonpositive="mask")
+    low, high = axes.get_ylim()
+    between = (1.0, 2.0, 5.0) if high < FEW_DECADES * low else (1.0,)
+    axes.yaxis.set_major_locator(LogLocator(subs=between, numticks=5))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def draw_legend(axes: Axes, entries: Sequence[Artist], style: PlotStyle) -> None:

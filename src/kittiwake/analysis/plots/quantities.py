@@ -7,30 +7,38 @@ from math import degrees
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.analysis.plots.panels import PlotLine, TimePanel
-from kittiwake.analysis.plots.style import HUES, SECOND_RUN
+from kittiwake.analysis.plots.panels import SHARED_KINDS, PlotLine, TimePanel
+from kittiwake.analysis.plots.style import ESTIMATED, HUES, SECOND_RUN
 from kittiwake.analysis.plots.traces import WIND_WORLD_MPS, Trace
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
     CONTACT,
     EMPTY,
-    POSITION_WORLD_M,
+    ESTIMATE_PREFIX,
     VELOCITY_WORLD_MPS,
     roll_pitch_yaw_deg,
 )
 from kittiwake.core.units import UNIT_SYMBOLS
 
-SETPOINT, COMMAND_LABEL = "setpoint", "command"
+COMMAND_LABEL = "command"
 SETPOINT_YAW = "setpoint.yaw_rad"
 SETPOINT_HEIGHT = "setpoint.height_world_m"
 SURFACE_DISTANCE = "setpoint.distance_m"
 WANTED_SURFACE_DISTANCE = "setpoint.wanted_distance_m"
 SETPOINT_VELOCITY_WORLD_MPS = tuple(f"setpoint.velocity_{axis}_world_mps" for axis in "xyz")
 COMMANDED_ATTITUDE = tuple(f"cmd_q_world_from_body_{part}" for part in "wxyz")
-ESTIMATED_POSITION = tuple(f"estimate.{column}" for column in POSITION_WORLD_M)
-ESTIMATED_VARIANCES = tuple(f"estimate.cov_{axis}_{axis}" for axis in "xyz")
+ESTIMATED_VARIANCES = tuple(f"{ESTIMATE_PREFIX}cov_{axis}_{axis}" for axis in "xyz")
 # number of standard deviations in a band
-DEVIATIONS = 2.0
+DEVIATIONS = 3.0
+# smaller differences from the truth, in any unit, are not drawn
+LEAST_DIFFERENCE = 1e-6
+# number of vehicles up to which their estimates are drawn beside the truth
+MAX_ESTIMATES = 3
+# share of the range of the truth below which a difference from it cannot be seen
+VISIBLE_SHARE = 0.005
+# range by unit that estimates may take in any case, if the truth takes less
+LEAST_RANGE = {"m": 1.0, "deg": 10.0}
+MARGIN = 0.05
 WATER_HEIGHT = "water_height_m"
 CURRENT_WORLD_MPS = tuple(f"current_{axis}_world_mps" for axis in "xy")
 MAX_TURN_DEG = 1080.0
@@ -55,6 +63,7 @@ STATE = ("position", "height", "attitude", "yaw", "speed")
 
 Series = Float64[np.ndarray, " rows"]
 Rows = Float64[np.ndarray, "rows parts"]
+Values = Float64[np.ndarray, "..."]
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,7 @@ class PlotQuantity:
         least: the change below which it is not drawn.
         first: the place of the first curve's color.
         by_default: whether it is drawn unless others are selected.
+        estimated: whether the estimate is drawn beside the truth.
     """
 
     names: tuple[str, ...]
@@ -84,6 +94,7 @@ class PlotQuantity:
     least: float = 0.0
     first: int = 0
     by_default: bool = True
+    estimated: bool = False
 
     def drawn_for(self, trace: Trace) -> bool:
         """Return True if a vehicle has the quantity and it changes enough, or it is its state."""
@@ -91,6 +102,16 @@ class PlotQuantity:
         known = values[np.isfinite(values).all(axis=1)]
         changes = bool(len(known)) and float(np.ptp(known, axis=0).max()) >= self.least
         return changes or self.names[0] in STATE
+
+    def estimate(self, trace: Trace) -> Rows:
+        """Return the estimated values; NaN for parts without a visible difference."""
+        truth, estimate = self.actual(trace), self.actual(trace.estimate)
+        if self.unit == "deg":
+            estimate = nearest_turn_deg(estimate, truth)
+        differs = np.nan_to_num(np.abs(estimate - truth)).max(axis=0, initial=0.0)
+        low, high = _range(truth)
+        visible = differs > max(LEAST_DIFFERENCE, VISIBLE_SHARE * (high - low))
+        return np.where(visible, estimate, np.nan)
 
 
 def _setpoint_world_m(trace: Trace) -> Rows:
@@ -116,8 +137,7 @@ def _setpoint_yaw_deg(trace: Trace) -> Rows:
     setpoint = np.degrees(trace.table.part((SETPOINT_YAW,))[:, 0])
     setpoint = np.where(np.isfinite(setpoint), setpoint, _commanded_attitude_deg(trace)[:, 2])
     # setpoints that differ by full turns are equal: the one nearest to the yaw is drawn
-    nearest = setpoint + 360.0 * np.round((yaw - setpoint) / 360.0)
-    return cut_at_jumps(nearest)[:, None]
+    return cut_at_jumps(nearest_turn_deg(setpoint, yaw))[:, None]
 
 
 def _setpoint_speed_mps(trace: Trace) -> Rows:
@@ -130,7 +150,7 @@ def _setpoint_speed_mps(trace: Trace) -> Rows:
 
 
 def _estimation_error_m(trace: Trace) -> Rows:
-    return trace.position_world_m - trace.table.part(ESTIMATED_POSITION)
+    return trace.position_world_m - trace.estimate.position_world_m
 
 
 def _estimated_band_m(trace: Trace) -> Rows:
@@ -166,6 +186,7 @@ HEIGHT = PlotQuantity(
     lambda t: t.position_world_m[:, 2:],
     lambda t: _setpoint_world_m(t)[:, 2:],
     first=2,
+    estimated=True,
 )
 SPEED = PlotQuantity(
     ("speed",),
@@ -182,7 +203,7 @@ ESTIMATE = PlotQuantity(
     ("x", "y", "z"),
     _estimation_error_m,
     band=_estimated_band_m,
-    least=1e-6,
+    least=LEAST_DIFFERENCE,
 )
 WIND = PlotQuantity(
     ("wind",), "wind", "m/s", ("x", "y", "z"), lambda t: t.table.part(WIND_WORLD_MPS), least=0.1
@@ -211,6 +232,7 @@ ONE_VEHICLE = (
         ("x", "y"),
         lambda t: t.position_world_m[:, :2],
         lambda t: _setpoint_world_m(t)[:, :2],
+        estimated=True,
     ),
     HEIGHT,
     CROSS_TRACK,
@@ -221,8 +243,18 @@ ONE_VEHICLE = (
         ("roll", "pitch"),
         lambda t: t.table.roll_pitch_yaw_deg[:, :2],
         lambda t: _commanded_attitude_deg(t)[:, :2],
+        estimated=True,
     ),
-    PlotQuantity(("yaw", "attitude"), "yaw", "deg", ("yaw",), _yaw_deg, _setpoint_yaw_deg, first=2),
+    PlotQuantity(
+        ("yaw", "attitude"),
+        "yaw",
+        "deg",
+        ("yaw",),
+        _yaw_deg,
+        _setpoint_yaw_deg,
+        first=2,
+        estimated=True,
+    ),
     SPEED,
     PlotQuantity(
         ("distance",),
@@ -250,6 +282,7 @@ MANY_VEHICLES = (
             lambda t, place=place: t.position_world_m[:, [place]],
             lambda t, place=place: _setpoint_world_m(t)[:, [place]],
             by_default=False,
+            estimated=True,
         )
         for place, label in enumerate(("east x", "north y"))
     ),
@@ -278,20 +311,23 @@ def panels_over_time(
         many: whether the flight is one of many vehicles, which are compared.
     """
     beside = any(trace.partner_world_m is not None for trace in traces)
+    estimated = len(traces) <= MAX_ESTIMATES and not seconds
     panels: list[tuple[TimePanel, bool]] = []
     for quantity in MANY_VEHICLES if many else ONE_VEHICLE:
         lines: list[PlotLine] = []
         for trace, color in zip(traces, colors, strict=True):
             if quantity.drawn_for(trace):
-                lines += _lines(quantity, trace, seconds.get(trace.name), color if many else "")
+                own = quantity if estimated else replace(quantity, estimated=False)
+                lines += _lines(own, trace, seconds.get(trace.name), color if many else "")
         if lines:
             banded = any(line.band is not None for line in lines)
             panel = TimePanel(
                 f"{quantity.label}\n({quantity.unit})",
                 tuple(lines),
                 names=quantity.names,
-                notes=("band: 2 deviations",) if banded else (),
+                notes=(f"band: {DEVIATIONS:g} deviations",) if banded else (),
                 listed=not many,
+                span=_estimate_limits(lines, quantity.unit),
                 contacts=() if many or "height" not in quantity.names else contacts(traces[0]),
             )
             # beside a deck, the distance of the others to their next waypoint is no error
@@ -309,6 +345,7 @@ def _lines(
     kinds = (
         ("actual", trace, quantity.actual),
         ("setpoint", trace, quantity.setpoint),
+        (ESTIMATED, trace, quantity.estimate if quantity.estimated else None),
         (SECOND_RUN, second, quantity.actual),
     )
     bands = None if quantity.band is None else quantity.band(trace)
@@ -320,15 +357,32 @@ def _lines(
             band = None if bands is None or kind != "actual" else bands[:, place]
             banded = band is not None and bool(np.isfinite(band).any())
             yield PlotLine(
-                SETPOINT
-                if kind == "setpoint"
-                else (trace.name if color else quantity.parts[place]),
+                kind if kind in SHARED_KINDS else (trace.name if color else quantity.parts[place]),
                 one.time_s,
                 series,
                 color or HUES[(quantity.first + place) % len(HUES)],
                 kind,
                 (-band, band) if band is not None and banded else None,
             )
+
+
+def _estimate_limits(lines: Sequence[PlotLine], unit: str) -> tuple[float, float] | None:
+    """Return the limits of a panel whose estimates would more than double it; None otherwise."""
+    estimates = [line.values for line in lines if line.kind == ESTIMATED]
+    low, high = _range(*(line.values for line in lines if line.kind != ESTIMATED))
+    lowest, highest = _range(*estimates)
+    air = max(high - low, LEAST_RANGE.get(unit, 0.0)) / 2.0
+    if not estimates or (lowest >= low - air and highest <= high + air):
+        return None
+    bottom, top = max(min(lowest, low), low - air), min(max(highest, high), high + air)
+    margin = MARGIN * (top - bottom)
+    return bottom - margin, top + margin
+
+
+def _range(*values: Values) -> tuple[float, float]:
+    """Return the lowest and the highest finite value; zeros without one."""
+    known = np.concatenate([np.empty(0), *(part[np.isfinite(part)] for part in values)])
+    return (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
 
 
 def contacts(trace: Trace) -> tuple[tuple[float, float], ...]:
@@ -350,6 +404,11 @@ def readable_yaw_deg(yaw_deg: Series) -> Series:
     smooth = np.full_like(yaw_deg, np.nan)
     smooth[known] = np.unwrap(yaw_deg[known], period=360.0)
     return smooth if np.ptp(smooth[known]) <= MAX_TURN_DEG else cut_at_jumps(yaw_deg)
+
+
+def nearest_turn_deg(angle_deg: Values, reference_deg: Values) -> Values:
+    """Return angles changed by full turns to be nearest to other ones."""
+    return angle_deg + 360.0 * np.round((reference_deg - angle_deg) / 360.0)
 
 
 def cut_at_jumps(angle_deg: Series) -> Series:

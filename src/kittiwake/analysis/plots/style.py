@@ -39,11 +39,13 @@ HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.5, foreground="white")]
 Looks = dict[str, Any]
 
 # lines of the curves over time by kind
-SECOND_RUN = "second run"
+SECOND_RUN, ESTIMATED = "second run", "estimate"
 CURVES: dict[str, Looks] = {
     "actual": {"zorder": 2.0},
     "setpoint": {"linewidth": 1.1, "linestyle": (0, (1.0, 1.2)), "zorder": 2.5},
     SECOND_RUN: {"linestyle": (0, (5.0, 2.0)), "zorder": 2.2},
+    ESTIMATED: {"linewidth": 0.8, "alpha": 0.5, "zorder": 1.9},
+    "estimate below the truth": {"linewidth": 1.8},
     "samples": {"linestyle": "", "marker": ".", "markersize": 2.5},
     "steps": {"linewidth": 2.2, "drawstyle": "steps-post"},
     "ideal": {"color": INK, "linewidth": 0.7, "zorder": 3.0},

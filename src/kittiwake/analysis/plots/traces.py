@@ -20,6 +20,7 @@ from kittiwake.analysis.table import (
     VELOCITY_WORLD_MPS,
     Event,
     Table,
+    estimated_state,
 )
 
 MAX_VEHICLES = 100
@@ -89,6 +90,11 @@ class Trace:
         return self.table.part(SETPOINT_WORLD_M)
 
     @property
+    def estimate(self) -> "Trace":
+        """Trace of the estimated states in place of the true ones."""
+        return replace(self, table=estimated_state(self.table))
+
+    @property
     def cross_track_m(self) -> Series:
         """Distance to the leg from the previous setpoint to this one; NaN without legs.
 
@@ -118,6 +124,16 @@ def _distance_to_leg(positions_m: Rows, starts_m: Rows, ends_m: Rows) -> Series:
     share = np.sum((positions_m - starts_m) * along, axis=1) / np.where(length2 > 0.0, length2, 1.0)
     nearest = starts_m + np.clip(share, 0.0, 1.0)[:, None] * along
     return np.linalg.norm(positions_m - nearest, axis=1)
+
+
+def time_span_s(traces: Iterable[Trace]) -> tuple[float, float]:
+    """Return the limits of the time axis: first and last row, with a minimum width."""
+    times = np.concatenate([np.empty(0), *(trace.time_s for trace in traces)])
+    times = times[np.isfinite(times)]
+    if not times.size:
+        return 0.0, 1.0
+    low, high = float(times.min()), float(times.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
 def find_losses(log: Log) -> dict[str, Loss]:
