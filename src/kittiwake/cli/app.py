@@ -12,6 +12,7 @@ from kittiwake.cli.check import check
 from kittiwake.cli.compare import compare
 from kittiwake.cli.export import export
 from kittiwake.cli.hub import hub
+from kittiwake.cli.identify import identify
 from kittiwake.cli.list import list_
 from kittiwake.cli.new import new
 from kittiwake.cli.option_errors import Command
@@ -61,6 +62,7 @@ COMMANDS = (
     compare,
     sweep,
     tune,
+    identify,
     reproduce,
     plot,
     export,

@@ -7,7 +7,7 @@ and a dot. A tuple of any length, ``tuple[Real, ...]``, has as many columns as t
 record type has at most one, and ``length`` is its length.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from itertools import product
 from typing import NamedTuple, TypeAlias, TypeGuard, get_args, get_origin, get_type_hints
@@ -51,7 +51,7 @@ def required_columns(record_type: type[eqx.Module], length: int = 0) -> list[str
     return [column for name in required for column in _columns_of(name, hints[name], length)]
 
 
-def from_columns(record_type: type[Record], values: dict[str, Number]) -> Record:
+def from_columns(record_type: type[Record], values: Mapping[str, Number]) -> Record:
     """Return a record from its columns; a missing column of a field with a default is zero."""
     definite = column_names(record_type)
     possible = [name for name in column_names(record_type, len(values)) if name not in definite]

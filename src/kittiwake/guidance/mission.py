@@ -24,12 +24,12 @@ from kittiwake.core.arrays import ArrayTree, as_arrays, match_dtypes
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.commands import Command, CommandChoice
 from kittiwake.core.component import registered_name
+from kittiwake.core.elapsed import elapsed_s
 from kittiwake.core.errors import CommandError, KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.conditions import Condition, Quantities
-from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.landing.land import Land
 from kittiwake.guidance.maneuvers.goto import Goto

@@ -49,6 +49,7 @@ def fly_with_derivatives(
     seed: int,
     steps: int,
     columns: Columns,
+    numbers: Numbers | None = None,
 ) -> FlownDerivatives:
     """Fly from the start, and differentiate recorded columns along directions of the numbers.
 
@@ -58,6 +59,7 @@ def fly_with_derivatives(
         seed: seed of the flight.
         steps: number of rows, one for each physics step, the first of which is the start.
         columns: indices of the columns in the rows of each group.
+        numbers: other numbers than those of the program's fleet.
 
     Raises:
         ScenarioError: if the engine ``simd`` cannot differentiate the scenario.
@@ -68,7 +70,8 @@ def fly_with_derivatives(
         raise ScenarioError(message)
     with program.precision_context():
         try:
-            return _derivatives(functions, columns).fly(program.numbers, directions, seed, steps)
+            flown = program.numbers if numbers is None else numbers
+            return _derivatives(functions, columns).fly(flown, directions, seed, steps)
         except simd.UnsupportedError as error:
             message = f"the flight cannot be differentiated: {missing_text(error.unsupported)}"
             raise ScenarioError(message) from None

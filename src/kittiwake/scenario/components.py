@@ -4,7 +4,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from math import isclose
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
@@ -63,6 +63,8 @@ READERS: dict[type, Callable[[Path], Any]] = {
     Grid: read_grid,
     Network: read_network,
 }
+# contents of files that are kept, as scenarios are built again for each draw or candidate
+KEPT_CONTENTS = 4
 MAX_FILE_CHARACTERS = 1000
 SLOWEST_HZ = 1e-6
 # the parameter of a vehicle that names a URDF file, which gives mass and inertia
@@ -230,8 +232,9 @@ class ComponentBuilder:
     ) -> Settings | None:
         """Return a settings record, or None after collecting its mistakes."""
         with self.problems.collecting(path, placed=True):
+            parameters = self._with_files(settings_type, dict(data), path)
             return build_component(
-                settings_type, data, self.document.where, path, shown_by=shown_by
+                settings_type, parameters, self.document.where, path, shown_by=shown_by
             )
         return None
 
@@ -242,7 +245,7 @@ class ComponentBuilder:
             ScenarioError: if the file may not be read, or is of another type.
         """
         file = self._file(name, path)
-        content = READERS[content_type](file)
+        content = _content(content_type, file)
         self.tables[path] = file
         return content
 
@@ -435,3 +438,19 @@ def _assembled(shapes: Sequence[MassShape]) -> MassElement:
     except ValueError as error:
         message = f"the sizes of the solids differ too much: {error}"
         raise ScenarioError(message) from None
+
+
+def _content(content_type: type[Content], file: Path) -> Content:
+    """Return the content of a file, which is read again only if it has changed."""
+    try:
+        found = file.stat()
+    except OSError:
+        # the reader says what is wrong
+        return READERS[content_type](file)
+    return _content_of(content_type, file, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=KEPT_CONTENTS)
+def _content_of(content_type: type[Content], file: Path, modified_ns: int, size: int) -> Content:
+    del modified_ns, size
+    return READERS[content_type](file)

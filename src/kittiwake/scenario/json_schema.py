@@ -23,6 +23,7 @@ from kittiwake.scenario.joystick_settings import JoystickSettings
 from kittiwake.scenario.parameters import FAMILY, REGISTRIES, parameters_model
 from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.scenario.schema import (
+    RECORDED,
     Repetition,
     ScenarioSchema,
     TimeSettings,
@@ -72,7 +73,7 @@ def scenario_json_schema() -> Schema:
     vehicle = VehicleSchema.model_json_schema()["properties"] | {
         "model": {"enum": VEHICLES.names()},
         "start": records.record(Start),
-        "sensors": _by_name(_ref(SENSORS)),
+        "sensors": _by_name(_ref(SENSORS)) | {"properties": {RECORDED: {"type": "string"}}},
         "faults": _list_of(_ref(FAULTS)),
         **records.properties(Repetition),
         **{key: _ref(registry) for key, registry in VEHICLE.items()},

@@ -27,6 +27,8 @@ ROW = Bounds(1.0, float(MAX_VEHICLES))
 TASK_POLICY = "task"
 # version of the format of scenario files
 FORMAT = 1
+# among the sensors of a vehicle, the file with recorded measurements
+RECORDED = "file"
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
@@ -104,7 +106,10 @@ def entry_vehicle_names(entry: str, count: int | None) -> tuple[str, ...]:
 
 
 class VehicleSchema(DeclaredModel):
-    """Entry of ``vehicles``."""
+    """Entry of ``vehicles``.
+
+    Among the sensors, ``file`` names recorded measurements of all of them.
+    """
 
     model_config = ConfigDict(strict=True)
 
@@ -123,6 +128,11 @@ class VehicleSchema(DeclaredModel):
     guidance: Entry = "hold"
     avoidance: Entry = []
     faults: list[Entry] = []
+
+    @property
+    def instruments(self) -> dict[str, Any]:
+        """Entries of the sensors."""
+        return {name: entry for name, entry in self.sensors.items() if name != RECORDED}
 
 
 def _require_known_format(version: int) -> int:

@@ -112,6 +112,10 @@ SENSOR_ERRORS = Registry(
         "saturation": RegistryEntry(
             "kittiwake.sensors.errors.saturation:Saturation", "values clipped to limits"
         ),
+        "playback": RegistryEntry(
+            "kittiwake.sensors.errors.playback:MeasurementPlayback",
+            "measurements of a file in place of simulated ones",
+        ),
         "stuck": RegistryEntry(
             "kittiwake.sensors.errors.stuck:Stuck", "the same values repeated from a given time on"
         ),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, FiniteFloat, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from kittiwake.analysis.flight_logs.axes import BodyAxes, WorldAxes
 from kittiwake.analysis.flight_logs.column_names import (
@@ -22,6 +23,7 @@ from kittiwake.scenario import plain_yaml
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.plain_yaml import MAX_BYTES, YamlSource
 from kittiwake.scenario.problems import (
+    STATEMENT,
     DeclaredModel,
     KeyPath,
     ProblemList,
@@ -47,11 +49,15 @@ class TimeEntry(DeclaredModel):
 
 
 class ColumnEntry(DeclaredModel):
-    """Column of the log: the quantity is ``scale * recorded + offset`` in ``unit``."""
+    """Column of the log: the quantity is ``scale * recorded + offset`` in ``unit``.
+
+    ``value`` stands for a constant that the log does not hold.
+    """
 
     model_config = STRICT
 
-    column: Text
+    column: Text | None = None
+    value: FiniteFloat | None = None
     unit: Text | None = None
     scale: FiniteFloat = 1.0
     offset: FiniteFloat = 0.0
@@ -60,6 +66,18 @@ class ColumnEntry(DeclaredModel):
     @classmethod
     def _from_name(cls, given: Any) -> Any:
         return {"column": given} if isinstance(given, str) else given
+
+    @model_validator(mode="after")
+    def _one_source(self) -> "ColumnEntry":
+        if (self.column is None) == (self.value is None):
+            message = "give either a column, or the value of a constant"
+            raise PydanticCustomError(STATEMENT, "{sentence}", {"sentence": message})
+        return self
+
+    @property
+    def recorded(self) -> str:
+        """Column of the log; empty for a constant."""
+        return self.column or ""
 
 
 class TableEntries(DeclaredModel):

@@ -1,6 +1,6 @@
 """Conversion of recorded columns to a flight log: units, axes, attitudes and times."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -63,7 +63,19 @@ def to_flight_log(
             signals[name] = Signal(time_s, np.ascontiguousarray(values))
             if part.dropped:
                 dropped[name] = part.dropped
+    for part in _constants(source, table, parts):
+        signals[part.names[0]] = Signal((part.time - start) * factor, part.values[:, 0])
     return FlightLog(source, signals, dropped)
+
+
+def _constants(source: str, table: ColumnTable, parts: Sequence[_Quantity]) -> Iterator[_Quantity]:
+    """Yield the constants, from the first to the last time of what is recorded."""
+    ends = np.array([min(part.time[0] for part in parts), max(part.time[-1] for part in parts)])
+    for name, entry in table.entries.columns.items():
+        if entry.value is not None:
+            value = (entry.scale * entry.value + entry.offset) * _factor(name, entry.unit)
+            part = _Quantity((name,), ends, np.full((2, 1), value), 0)
+            yield _in_own_axes(source, table, part)
 
 
 def _quantities(
@@ -72,13 +84,14 @@ def _quantities(
     """Yield the columns of each quantity: the parts of an attitude, or one column."""
     columns = table.entries.columns
     for name, entry in columns.items():
-        if entry.column not in recorded.signals and not table.for_any_log:
-            known = did_you_mean(entry.column, recorded.names())
-            message = f"{source} has no column '{entry.column}'. {known}"
+        name_in_log = entry.recorded
+        if name_in_log and name_in_log not in recorded.signals and not table.for_any_log:
+            known = did_you_mean(name_in_log, recorded.names())
+            message = f"{source} has no column '{name_in_log}'. {known}"
             raise table.error(("columns", name), message)
     for name in columns:
         whole = quaternion_of(name) or euler_of(name) or (name,)
-        there = all(columns[part].column in recorded.signals for part in whole)
+        there = all(columns[part].recorded in recorded.signals for part in whole)
         if there and name == next(part for part in columns if part in whole):
             yield whole
 
@@ -88,7 +101,7 @@ def _converted(
 ) -> Iterator[_Quantity]:
     """Yield one quantity in Kittiwake's units and axes; nothing if a default has no samples."""
     entries = [table.entries.columns[name] for name in names]
-    signals = [recorded.signals[entry.column] for entry in entries]
+    signals = [recorded.signals[entry.recorded] for entry in entries]
     time = signals[0].time
     if any(not np.array_equal(other.time, time) for other in signals[1:]):
         message = "the parts of an attitude must be recorded at the same times"
@@ -100,7 +113,7 @@ def _converted(
         ],
         axis=1,
     )
-    chosen = _chosen(source, entries[0].column, RecordedSignal(time, values.sum(axis=1)))
+    chosen = _chosen(source, entries[0].recorded, RecordedSignal(time, values.sum(axis=1)))
     if not chosen.any():
         if table.for_any_log:
             return

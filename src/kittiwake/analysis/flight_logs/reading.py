@@ -74,7 +74,7 @@ def read_flight_log(
     log_format = _format_of(path)
     table = _table(path, columns, log_format)
     time = table.entries.time.column or ""
-    wanted = [entry.column for entry in table.entries.columns.values()]
+    wanted = [entry.recorded for entry in table.entries.columns.values() if entry.recorded]
     recorded = log_format.read(path, wanted, time)
     return to_flight_log(path.name, table, recorded, log_format.time_unit)
 

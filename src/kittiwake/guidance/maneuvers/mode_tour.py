@@ -20,12 +20,12 @@ from kittiwake.core.commands import (
     ThrustTorque,
     VelocityYawRate,
 )
+from kittiwake.core.elapsed import elapsed_s
 from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 
 # required field and optional fields of the command of each mode

@@ -2,20 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import override
 
+from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.columns import column_names, from_columns, required_columns
 from kittiwake.core.commands import AttitudeThrottle, Command, PositionYaw, zero_command
+from kittiwake.core.elapsed import elapsed_s
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.recording import Recording
 from kittiwake.geometry.scalar import Real
-from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
@@ -30,10 +31,17 @@ class Playback(AbstractGuidance[tuple[()]]):
     The columns after ``time_s`` are the fields of one command type, which need not be the actuator
     command: a file of positions and yaws is flown through the cascade. Signs follow the FLU body;
     inputs recorded in FRD (as in logs of autopilots) are declared so and converted.
+
+    The flight begins at ``begin_s`` of the file, and values take effect ``delay_s`` after their
+    time. With the ``sampling`` mean, a step gets the mean of the held values over its duration
+    instead of the value at its begin, so that the flight is a smooth function of the delay.
     """
 
     file: Recording
     body_axes: Literal["flu", "frd"] = eqx.field(static=True, default="flu")
+    begin_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+    delay_s: Real = 0.0
+    sampling: Literal["latest", "mean"] = eqx.field(static=True, default="latest")
 
     def __check_init__(self) -> None:
         """Raise an error for unknown columns, and for FRD if the type has no body axes."""
@@ -75,16 +83,31 @@ class Playback(AbstractGuidance[tuple[()]]):
         self, state: tuple[()], inputs: GuidanceInputs, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[tuple[()], Command]:
         del key
-        now = elapsed_s(inputs.time_s, dt_s)
-        row = jnp.searchsorted(self.file.time_s, now, side="right") - 1
-        values = self.file.values[jnp.maximum(row, 0)]
+        now_s = inputs.time_s + self.begin_s - self.delay_s
+        if self.sampling == "mean":
+            values = (self._integral(now_s + dt_s) - self._integral(now_s)) / dt_s
+        else:
+            values = self.file.values[self._row(elapsed_s(now_s, dt_s))]
         (command_type,) = self.command_types()
         command = from_columns(command_type, dict(zip(self.file.columns, values, strict=True)))
         return state, self._to_flu(command)
 
     @override
     def end_s(self) -> float:
-        return self.file.end_s
+        return self.file.end_s - float(self.begin_s)
+
+    def _row(self, time_s: Real) -> Array:
+        """Return the latest row at a time; before the first row, the first one."""
+        row = jnp.searchsorted(self.file.time_s, time_s, side="right") - 1
+        return jnp.maximum(row, 0)
+
+    def _integral(self, time_s: Real) -> Float[Array, " columns"]:
+        """Return the integrals of the held values from the first row to a time."""
+        times_s, values = jnp.asarray(self.file.time_s), jnp.asarray(self.file.values)
+        parts = values[:-1] * jnp.diff(times_s)[:, None]
+        before = jnp.concatenate([jnp.zeros_like(values[:1]), jnp.cumsum(parts, axis=0)])
+        row = self._row(time_s)
+        return before[row] + values[row] * (time_s - times_s[row])
 
     def _check_count(self, dynamics: AbstractDynamics) -> None:
         """Raise ScenarioError for numbers of more or fewer actuators than the vehicle has."""
@@ -114,7 +137,11 @@ class Playback(AbstractGuidance[tuple[()]]):
         columns = tuple(column_names(AttitudeThrottle))
         values = np.array([[0.1, -0.1, 0.6, 0.2, 11.0], [0.2, 0.1, 0.5, -0.3, 11.5]])
         sticks = Recording(columns, "recording.csv", 0.04, np.array([0.0, 0.02]), values)
-        return {"flu": cls(sticks), "frd": cls(sticks, body_axes="frd")}
+        return {
+            "flu": cls(sticks),
+            "frd": cls(sticks, body_axes="frd"),
+            "mean": cls(sticks, begin_s=0.01, delay_s=0.005, sampling="mean"),
+        }
 
 
 def _column_problem(columns: Sequence[str]) -> str:

@@ -10,9 +10,9 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.commands import Command, PositionYaw
+from kittiwake.core.elapsed import elapsed_s
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.elapsed import elapsed_s
 from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.planning.survey_pattern import SurveyPattern, check_positions_or_pattern
 from kittiwake.guidance.positions import check_positions

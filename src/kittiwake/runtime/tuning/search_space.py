@@ -51,6 +51,13 @@ class SearchSpace:
         """Return the free values at a point."""
         return [_value(one, float(x)) for one, x in zip(self.free, at, strict=True)]
 
+    def value_slopes(self, at: Float[np.ndarray, " free"]) -> list[float]:
+        """Return the derivative of each free value with respect to its coordinate."""
+        return [
+            _value(one, float(x)) if _is_logarithmic(one) else _scale(one)
+            for one, x in zip(self.free, at, strict=True)
+        ]
+
     def changed(self, at: Float[np.ndarray, " free"]) -> Scenario:
         """Return the scenario at a point.
 

@@ -1,0 +1,1 @@
+"""Identification of a vehicle's parameters from recorded flights."""

@@ -1,0 +1,117 @@
+"""Scenario that flies the commands of a flight log with one vehicle."""
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kittiwake.analysis.flight_logs.flight_log import FlightLog
+from kittiwake.analysis.output_file import output_file
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.runtime.identification.measured import COMMAND
+from kittiwake.scenario import library
+from kittiwake.scenario.free_values import present_values
+from kittiwake.scenario.load import load_in_python
+from kittiwake.scenario.scenario import Scenario
+from kittiwake.vehicles import VEHICLES
+
+COMMANDS_FILE = "commands.csv"
+# far below any flight, so that nothing is touched that the log does not show
+FAR_BELOW_M = 1.0e4
+NOISE = "noise"
+
+
+def write_commands(log: FlightLog, folder: Path) -> None:
+    """Write the commands of a log as a file of ``guidance: playback``, from time zero on.
+
+    Raises:
+        ScenarioError: if the log has no commands.
+        LogError: if it cannot be written.
+    """
+    columns = [name for name in log.signals if name.startswith(COMMAND)]
+    if not columns:
+        message = (
+            f"{log.source}: no column is a command; name those that were given to the vehicle "
+            f"{COMMAND}FIELD, such as {COMMAND}throttle. It has {', '.join(log.signals)}"
+        )
+        raise ScenarioError(message)
+    times_s = np.unique(np.concatenate([log.signals[name].time_s for name in columns]))
+    begin_s = max(float(log.signals[name].time_s[0]) for name in columns)
+    times_s = times_s[times_s >= begin_s]
+    rows = np.column_stack([times_s, *(_held(log, name, times_s) for name in columns)])
+    with (
+        output_file(folder / COMMANDS_FILE) as unfinished,
+        unfinished.open("w", newline="", encoding="utf-8") as file,
+    ):
+        writer = csv.writer(file)
+        writer.writerow(["time_s", *(name.removeprefix(COMMAND) for name in columns)])
+        writer.writerows([repr(float(value)) for value in row] for row in rows)
+
+
+def _held(log: FlightLog, name: str, times_s: np.ndarray) -> np.ndarray:
+    """Return the latest value of a signal at each time, also after its end."""
+    own = log.signals[name]
+    return own.values[np.searchsorted(own.time_s, times_s, side="right") - 1]
+
+
+def flown_scenario(vehicle: str, folder: Path, rate_hz: float) -> Scenario:
+    """Return the scenario that flies the commands in a folder.
+
+    Args:
+        vehicle: the name of a model, or a scenario with one vehicle.
+        folder: the folder with the commands.
+        rate_hz: the physics rate.
+
+    Raises:
+        ScenarioError: for an unknown vehicle or several, and for commands that it does not take.
+    """
+    guidance = {
+        "type": "playback",
+        "file": str((folder / COMMANDS_FILE).absolute()),
+        "sampling": "mean",
+    }
+    if vehicle in VEHICLES.names():
+        entry = {"model": vehicle, "guidance": guidance}
+        data = {
+            "name": f"identify-{vehicle}",
+            "time": {"rate_hz": rate_hz},
+            "lost_vehicle": "continue",
+            "world": {"ground_z_m": -FAR_BELOW_M},
+            "vehicles": {vehicle: entry | {"start": {"position_world_m": [0.0, 0.0, 0.0]}}},
+        }
+        return load_in_python(data, None)
+    return _with_guidance(vehicle, guidance, rate_hz)
+
+
+def noise_keys(scenario: Scenario) -> tuple[str, ...]:
+    """Return the keys of the vehicle's own noise, other than zero."""
+    (name,) = scenario.vehicles
+    return tuple(
+        key
+        for key, value in present_values(scenario).items()
+        if key.startswith(f"vehicles.{name}.parameters.") and NOISE in key and value
+    )
+
+
+def _with_guidance(source: str, guidance: Mapping[str, Any], rate_hz: float) -> Scenario:
+    """Return a scenario of one vehicle, with other guidance."""
+    try:
+        scenario = load_in_python(source, None)
+    except ScenarioError as error:
+        if Path(source).exists() or source in library.names():
+            raise
+        advice = did_you_mean(source, VEHICLES.names(), "kittiwake list vehicles")
+        message = f"vehicle: got {source}; neither a model nor a scenario. {advice}"
+        raise ScenarioError(message) from error
+    if len(scenario.vehicles) != 1:
+        message = f"{source} has {len(scenario.vehicles)} vehicles; identify one at a time"
+        raise ScenarioError(message)
+    (name,) = scenario.vehicles
+    fixed = {
+        "time.rate_hz": rate_hz,
+        "lost_vehicle": "continue",
+        f"vehicles.{name}.guidance": guidance,
+    }
+    return load_in_python(source, fixed)

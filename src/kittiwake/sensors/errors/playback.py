@@ -1,0 +1,97 @@
+"""Recorded measurements in place of simulated ones."""
+
+from dataclasses import replace
+from typing import Annotated
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+from typing_extensions import override
+
+from kittiwake.core.arrays import as_arrays
+from kittiwake.core.bounds import NOT_NEGATIVE
+from kittiwake.core.columns import column_names, from_columns
+from kittiwake.core.elapsed import elapsed_s
+from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.measurements import AbstractMeasurement
+from kittiwake.core.recording import Recording
+from kittiwake.geometry.scalar import Integer, Real
+from kittiwake.interfaces.instrument import AbstractSensorError, Sample
+
+
+class MeasurementPlayback(AbstractSensorError[Integer]):
+    """Measurements of a file, held until the next row, in place of the simulated ones.
+
+    The columns are those of a log: ``sensor.NAME.FIELD`` with the name ``sensor``, or the fields
+    alone without one. Fields that follow from others may be missing. The flight begins at
+    ``begin_s`` of the file. The simulated measurement counts as the one without errors.
+    """
+
+    file: Recording
+    sensor: str = eqx.field(static=True, default="")
+    begin_s: Annotated[Real, NOT_NEGATIVE] = 0.0
+
+    @override
+    def check(self, measurement: type, period_s: Real) -> None:
+        del period_s
+        if not issubclass(measurement, AbstractMeasurement):
+            message = f"measurements of the kind {measurement.__name__} cannot be played back"
+            raise ScenarioError(message)
+        own = self._own_columns()
+        missing = [name for name in _measured_columns(measurement, len(own)) if name not in own]
+        if missing:
+            name = f"{self._prefix}{missing[0]}"
+            advice = did_you_mean(name, self.file.columns)
+            message = f"{self.file.source} has no column '{name}'. {advice}"
+            raise ScenarioError(message)
+
+    @override
+    def init(self, key: PRNGKeyArray, first: Sample, dt_s: Real) -> Integer:
+        del key, first, dt_s
+        return jnp.asarray(0, jnp.int32)
+
+    @override
+    def step(
+        self, state: Integer, sample: Sample, dt_s: Real, key: PRNGKeyArray
+    ) -> tuple[Integer, Sample]:
+        del key
+        now_s = elapsed_s(jnp.asarray(state, jnp.result_type(float)) * dt_s + self.begin_s, dt_s)
+        row = jnp.searchsorted(self.file.time_s, now_s, side="right") - 1
+        values = jnp.asarray(self.file.values)[jnp.maximum(row, 0)]
+        simulated = sample.measurement
+        own = self._own_columns()
+        # what is not recorded follows from the rest
+        recorded = dict.fromkeys(column_names(type(simulated), len(own)), jnp.zeros(()))
+        recorded |= {name: values[place] for name, place in own.items()}
+        found = from_columns(type(simulated), recorded).consistent()
+        measurement = jax.tree.map(
+            lambda new, old: jnp.asarray(new).astype(old.dtype), found, as_arrays(simulated)
+        )
+        return state + 1, replace(sample, measurement=measurement)
+
+    @property
+    def _prefix(self) -> str:
+        return f"sensor.{self.sensor}." if self.sensor else ""
+
+    def _own_columns(self) -> dict[str, int]:
+        """Return the fields' columns, without the name of the sensor, with their places."""
+        return {
+            name.removeprefix(self._prefix): place
+            for place, name in enumerate(self.file.columns)
+            if name.startswith(self._prefix)
+        }
+
+    @classmethod
+    @override
+    def examples(cls) -> dict[str, "MeasurementPlayback"]:
+        return {}
+
+
+def _measured_columns(measurement: type[AbstractMeasurement], length: int) -> list[str]:
+    """Return the columns of the fields that do not follow from others."""
+    return [
+        name
+        for name in column_names(measurement, length)
+        if not any(name.startswith(derived) for derived in measurement.derived)
+    ]
