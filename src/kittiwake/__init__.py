@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kittiwake import tasks as tasks
     from kittiwake import vehicles as vehicles
     from kittiwake.adapters.registration import register_envs as register_envs
+    from kittiwake.analysis.flight_logs.reading import read_flight_log as read_flight_log
     from kittiwake.analysis.linear_model import LinearModel as LinearModel
     from kittiwake.analysis.linearization import linearize as linearize
     from kittiwake.analysis.log import Log as Log
@@ -70,9 +71,11 @@ if TYPE_CHECKING:
     from kittiwake.interfaces.guidance import AbstractGuidance as AbstractGuidance
     from kittiwake.interfaces.sensor import AbstractSensor as AbstractSensor
     from kittiwake.runtime.comparison_flights import compare as compare
+    from kittiwake.runtime.identification.identify import identify as identify
     from kittiwake.runtime.loading import load as load
     from kittiwake.runtime.loading import resume as resume
     from kittiwake.runtime.observation import Observation as Observation
+    from kittiwake.runtime.reproduction.reproduce import reproduce as reproduce
     from kittiwake.runtime.simulation import Simulation as Simulation
     from kittiwake.runtime.sweeps.sweep import resume_sweep as resume_sweep
     from kittiwake.runtime.sweeps.sweep import sweep as sweep
@@ -127,10 +130,13 @@ _MODULES = {
     "VelocityYawRate": "kittiwake.core.commands",
     "World": "kittiwake.scenario.definition",
     "compare": "kittiwake.runtime.comparison_flights",
+    "identify": "kittiwake.runtime.identification.identify",
     "linearize": "kittiwake.analysis.linearization",
     "load": "kittiwake.runtime.loading",
     "make": "kittiwake.tasks.make",
+    "read_flight_log": "kittiwake.analysis.flight_logs.reading",
     "register_envs": "kittiwake.adapters.registration",
+    "reproduce": "kittiwake.runtime.reproduction.reproduce",
     "resume": "kittiwake.runtime.loading",
     "resume_sweep": "kittiwake.runtime.sweeps.sweep",
     "seed_key": "kittiwake.core.keys",
@@ -213,13 +219,16 @@ __all__ = [
     "forces",
     "geodesy",
     "guidance",
+    "identify",
     "linearize",
     "load",
     "make",
     "measurements",
     "noise",
     "physics",
+    "read_flight_log",
     "register_envs",
+    "reproduce",
     "resume",
     "resume_sweep",
     "seed_key",

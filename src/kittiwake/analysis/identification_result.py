@@ -138,6 +138,15 @@ class IdentificationResult:
         """The identified values by path."""
         return {own.path: own.after for own in self.values}
 
+    def parameters_of_vehicle(self) -> dict[str, float]:
+        """Return the identified values among the vehicle's parameters, by their names."""
+        path = f"vehicles.{next(iter(self.vehicle))}.parameters."
+        return {
+            own.path.removeprefix(path): own.after
+            for own in self.values
+            if own.path.startswith(path)
+        }
+
     def ambiguities(self) -> list[str]:
         """Return a sentence for each parameter or pair that the log hardly determines."""
         found = [

@@ -63,10 +63,6 @@ class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
         """Return what controllers may know of the vehicle, by the names of their parameters."""
         return {"gravity_mps2": gravity_mps2}
 
-    def prescribed_start(self) -> Start | None:
-        """Return the start that the model prescribes; None if it is free."""
-        return None
-
     def check_start(self, start: Start) -> None:
         """Raise ScenarioError for a start that this model does not support."""
         del start

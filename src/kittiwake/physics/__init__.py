@@ -27,9 +27,6 @@ DYNAMICS = Registry(
             "kittiwake.physics.surface_vessel:SurfaceVessel",
             "surge, sway and yaw of a vessel with rudder and propeller (Fossen)",
         ),
-        "recorded-motion": RegistryEntry(
-            "kittiwake.physics.recorded_motion:RecordedMotion", "the motion of a recorded flight"
-        ),
         "marine-vessel": RegistryEntry(
             "kittiwake.physics.marine_vessel:MarineVessel",
             "all six motions of a vessel with two propellers, in waves too (Fossen)",

@@ -6,7 +6,7 @@ the body rates from attitudes, ``2 q_k* (q_k+1 - q_k) / dt``. The specific force
 velocity's change, R^T (dv/dt - g).
 """
 
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -15,7 +15,6 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.contact.deck import Deck
-from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.commands import PositionYaw
 from kittiwake.core.errors import did_you_mean
 from kittiwake.core.kinematics import Kinematics, Start
@@ -44,14 +43,13 @@ class RecordedMotion(AbstractDynamics[RecordedMotionState, PositionYaw]):
     """Motion of a file, whatever is commanded.
 
     ``file`` has the columns of a log: ``x_m`` to ``z_m``, ``qw`` to ``qz``, and optionally
-    ``vx_mps`` to ``vz_mps`` and ``wx_radps`` to ``wz_radps``. The flight begins at ``begin_s`` of
-    it; after its end the vehicle stays where it is.
+    ``vx_mps`` to ``vz_mps`` and ``wx_radps`` to ``wz_radps``. After its end the vehicle stays where
+    it is.
     """
 
     command_type: ClassVar[type] = PositionYaw
 
     file: Recording
-    begin_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     deck: Deck | None = None
 
@@ -68,9 +66,9 @@ class RecordedMotion(AbstractDynamics[RecordedMotionState, PositionYaw]):
             message = f"{self.file.source}: a motion needs two rows or more"
             raise ValueError(message)
 
-    @override
-    def prescribed_start(self) -> Start:
-        motion = self._motion(float(self.begin_s), 0.0)
+    def start(self) -> Start:
+        """Return the motion at time zero."""
+        motion = self._motion(0.0, 0.0)
         euler = motion.q_world_from_body.to_euler()
         return Start(
             position_world_m=_plain(motion.position_world_m),
@@ -100,7 +98,7 @@ class RecordedMotion(AbstractDynamics[RecordedMotionState, PositionYaw]):
 
     @override
     def kinematics(self, state: RecordedMotionState) -> Kinematics:
-        return self._motion(self.begin_s + state.elapsed_s, state.gravity_mps2)
+        return self._motion(state.elapsed_s, state.gravity_mps2)
 
     def _motion(self, time_s: Real, gravity_mps2: Real) -> Kinematics:
         times_s, rows = jnp.asarray(self.file.time_s), self._rows()

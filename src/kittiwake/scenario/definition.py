@@ -89,7 +89,8 @@ class Vehicle:
         model: name of the vehicle model, as in ``kittiwake list vehicles``.
         dynamics: the model with parameters, such as ``kittiwake.vehicles.hummingbird()``.
         start: pose and velocity at the start, by the keys of a scenario file or a ``Start``.
-        sensors: the sensors by name.
+        motion: CSV file of a recorded motion, in place of the model's.
+        sensors: the sensors by name; ``file`` is a CSV file of their recorded measurements.
         estimator: the state estimator; the true state by default.
         guidance: the guidance; by default the vehicle holds its start.
         controllers: the cascade from high to low; those of the model by default.
@@ -106,6 +107,7 @@ class Vehicle:
     model: str | None = None
     dynamics: ComponentSpec | None = None
     start: Any = None
+    motion: str | None = None
     sensors: Mapping[str, Component] | None = None
     estimator: Component = None
     guidance: Component = None

@@ -118,6 +118,8 @@ class VehicleSchema(DeclaredModel):
     spacing_m: list[Any] | None = None
     grid: list[Any] | None = None
     start: dict[str, Any] = {}
+    # a file of recorded values
+    motion: Annotated[str, Field(max_length=1000)] | None = None
     partner: Name | None = None
     team: Name | None = None
     leader: Name | None = None

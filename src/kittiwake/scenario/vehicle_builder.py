@@ -14,7 +14,6 @@ from kittiwake.core.component import Scheduled
 from kittiwake.core.copies import fresh_copy, replicate_with
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
-from kittiwake.core.recording import Recording
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance import AVOIDANCE
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
@@ -42,8 +41,8 @@ from kittiwake.scenario.own_components.entries import (
     refusal,
 )
 from kittiwake.scenario.problems import KeyPath, ProblemList
+from kittiwake.scenario.recorded_flight import RecordedFlight
 from kittiwake.scenario.schema import (
-    RECORDED,
     Repetition,
     VehicleSchema,
     WorldSettings,
@@ -52,7 +51,6 @@ from kittiwake.scenario.schema import (
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.scenario.vehicle_preparation import VehiclePreparation
 from kittiwake.sensors import SENSORS
-from kittiwake.sensors.errors.playback import MeasurementPlayback
 from kittiwake.sim.plain_python.host_object import HostObject
 from kittiwake.sim.plain_python.hosts import is_loaded, vehicle_with_hosts
 from kittiwake.sim.plain_python.python_component import OwnSetting
@@ -198,15 +196,14 @@ class VehicleBuilder:
         dynamics = None if model is None else self._dynamics(model, entry, path)
         given = default_start(entry.start, dynamics, self.settings.ground_z_m)
         start = self.components.settings(Start, given, (*path, "start"))
-        if dynamics is not None and dynamics.prescribed_start() is not None:
-            start = self._prescribed_start(dynamics, entry, path)
+        recorded = RecordedFlight(self.components, entry, path)
+        dynamics, start = recorded.motion(dynamics, start)
         setting = OwnSetting(dynamics, start, PositionYaw)
         sensors = {
             key: self._part(sensor, SENSOR, setting, (*path, "sensors", key))
             for key, sensor in entry.instruments.items()
         }
-        if RECORDED in entry.sensors:
-            sensors = self._recorded(entry, sensors, path)
+        sensors = recorded.sensors(sensors)
         estimator = self._part(entry.estimator, ESTIMATOR, setting, (*path, "estimator"))
         commanded = setting._replace(
             accepted=accepted_types(given_controllers(entry, model), model)
@@ -221,14 +218,15 @@ class VehicleBuilder:
         if model is None:
             return None
         self._check_faults(faults, model.dynamics, dynamics, path)
-        builtin = cascade.builtin(model, dynamics, path)
-        if guidance is not None:
-            cascade.check(
-                guidance, avoidance, controllers, builtin, model.dynamics.command_type, path
-            )
+        levels = ()
+        if entry.motion is None:
+            builtin = cascade.builtin(model, dynamics, path)
+            levels = (*(built for _, built in controllers), *builtin)
+            if guidance is not None:
+                command_type = model.dynamics.command_type
+                cascade.check(guidance, avoidance, controllers, builtin, command_type, path)
         if dynamics is not None:
             self._check_dynamics(dynamics, start, path)
-        levels = (*(built for _, built in controllers), *builtin)
         parts = (estimator, *levels, *avoidance, *faults, *sensors.values())
         if start is None or dynamics is None or guidance is None or self.turbulence is None:
             return None
@@ -246,31 +244,6 @@ class VehicleBuilder:
             avoidance=valid_parts(avoidance),
             faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
         )
-
-    def _prescribed_start(
-        self, dynamics: AbstractDynamics, entry: VehicleSchema, path: KeyPath
-    ) -> Start | None:
-        """Return the start that the dynamics prescribe, and note one that is given as well."""
-        if entry.start:
-            message = f"the vehicle {entry.model} begins where its file does; omit `start`"
-            self.problems.add((*path, "start"), message)
-        return dynamics.prescribed_start()
-
-    def _recorded(
-        self,
-        entry: VehicleSchema,
-        sensors: Mapping[str, Scheduled[Instrument] | None],
-        path: KeyPath,
-    ) -> dict[str, Scheduled[Instrument] | None]:
-        """Return the sensors with the measurements of the vehicle's file."""
-        key = (*path, "sensors", RECORDED)
-        with self.problems.collecting(key):
-            file = self.components.read(Recording, entry.sensors[RECORDED], key)
-            if not sensors:
-                message = "name the sensors whose measurements the file has, such as imu: imu"
-                raise ScenarioError(message)
-            return {name: _played_back(own, file, name) for name, own in sensors.items()}
-        return dict(sensors)
 
     def _part(self, written: Any, role: Role, setting: OwnSetting, path: KeyPath) -> Any:
         """Return a sensor, estimator or guidance, or None after collecting its mistakes."""
@@ -336,7 +309,7 @@ class VehicleBuilder:
     def _check_sensors(
         self,
         entry: VehicleSchema,
-        sensors: dict[str, Scheduled[Instrument] | None],
+        sensors: Mapping[str, Scheduled[Instrument] | None],
         estimator: Scheduled[AbstractEstimator] | None,
         path: KeyPath,
     ) -> None:
@@ -366,18 +339,6 @@ class VehicleBuilder:
             with self.problems.collecting((*path, "sensors", key)):
                 if sensor is not None and self.world is not None:
                     sensor.component.sensor.check(self.world)
-
-
-def _played_back(
-    instrument: Scheduled[Instrument] | None, file: Recording, name: str
-) -> Scheduled[Instrument] | None:
-    """Return a sensor with the measurements of a file before its errors."""
-    if instrument is None:
-        return None
-    own = instrument.component
-    playback = MeasurementPlayback(file, name)
-    playback.check(own.sensor.measured_type(), 0.0)
-    return Scheduled(Instrument(own.sensor, (playback, *own.errors)), instrument.every)
 
 
 def _host_of(vehicle: AssembledVehicle, name: str, component: str, host: HostObject) -> HostObject:

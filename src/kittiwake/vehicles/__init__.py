@@ -60,9 +60,6 @@ VEHICLES = VehicleRegistry(
             "angle-velocity.toml",
             "drone of a Matlab simulator for ultrasonic sensors: lagging angles, linear drag",
         ),
-        "recorded": RegistryEntry(
-            "recorded.toml", "a body that moves as a recorded flight did, whatever is commanded"
-        ),
         "strider": RegistryEntry(
             "strider.toml",
             "Strider V1.0 of the UAV-USV simulator: small catamaran with rudder and propeller",

@@ -9,13 +9,12 @@ import numpy as np
 
 from kittiwake.analysis.flight_logs.flight_log import FlightLog
 from kittiwake.analysis.output_file import output_file
-from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.identification.measured import COMMAND
 from kittiwake.scenario import library
 from kittiwake.scenario.free_values import present_values
 from kittiwake.scenario.load import load_in_python
 from kittiwake.scenario.scenario import Scenario
-from kittiwake.vehicles import VEHICLES
 
 COMMANDS_FILE = "commands.csv"
 # far below any flight, so that nothing is touched that the log does not show
@@ -72,7 +71,7 @@ def flown_scenario(vehicle: str, folder: Path, rate_hz: float) -> Scenario:
         "file": str((folder / COMMANDS_FILE).absolute()),
         "sampling": "mean",
     }
-    if vehicle in VEHICLES.names():
+    if not _is_scenario(vehicle):
         entry = {"model": vehicle, "guidance": guidance}
         data = {
             "name": f"identify-{vehicle}",
@@ -95,16 +94,14 @@ def noise_keys(scenario: Scenario) -> tuple[str, ...]:
     )
 
 
+def _is_scenario(vehicle: str) -> bool:
+    """Return True for the name or the file of a scenario, False for a model."""
+    return vehicle in library.names() or Path(vehicle).suffix in {".yaml", ".yml"}
+
+
 def _with_guidance(source: str, guidance: Mapping[str, Any], rate_hz: float) -> Scenario:
     """Return a scenario of one vehicle, with other guidance."""
-    try:
-        scenario = load_in_python(source, None)
-    except ScenarioError as error:
-        if Path(source).exists() or source in library.names():
-            raise
-        advice = did_you_mean(source, VEHICLES.names(), "kittiwake list vehicles")
-        message = f"vehicle: got {source}; neither a model nor a scenario. {advice}"
-        raise ScenarioError(message) from error
+    scenario = load_in_python(source, None)
     if len(scenario.vehicles) != 1:
         message = f"{source} has {len(scenario.vehicles)} vehicles; identify one at a time"
         raise ScenarioError(message)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from kittiwake.analysis.run_folder import default_folder, results_folder
 from kittiwake.core.arguments import FILE, FUNCTION, NUMBER, TEXT, checked_arguments
 from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
 from kittiwake.runtime.identification.flown_log import (
-    COMMANDS_FILE,
     flown_scenario,
     noise_keys,
     write_commands,
@@ -122,23 +122,24 @@ def identify(
     read = log if isinstance(log, FlightLog) else read_flight_log(fspath(log), _table(columns))
     folder = None if out is None else Path(fspath(out))
     stem = Path(read.source).stem
-    with results_folder(folder, default_folder(f"identify-{stem}")) as made:
+    with (
+        results_folder(folder, default_folder(f"identify-{stem}")) as made,
+        TemporaryDirectory() as commands,
+    ):
         if (made / RESULT_FILE).exists():
             message = f"'{made}' holds the result of another identification; name another folder"
             raise LogError(message)
-        write_commands(read, made)
+        write_commands(read, Path(commands))
         items = (
             [f"{key}={written(value)}" for key, value in overrides.items()]
             if isinstance(overrides, Mapping)
             else [*overrides]
         )
-        scenario = with_changes(flown_scenario(vehicle, made, rate_hz), items)
+        scenario = with_changes(flown_scenario(vehicle, Path(commands), rate_hz), items)
         limits = free if isinstance(free, Mapping) else dict.fromkeys(free)
         problem = _Identification(read, scenario, limits, compare, window_s, settle_s, progress)
         result = problem.result(made, train, test)
         result.write()
-        # the scenario has a copy
-        (made / COMMANDS_FILE).unlink()
     return result
 
 
@@ -281,7 +282,7 @@ class _Identification:
         begin_s, end_s = self._log.span_s()
         earliest_s = begin_s + self._flights.settle_s
         low, high = (earliest_s, end_s) if given is None else given
-        if not begin_s <= low < high <= end_s + 1e-9 and not (low < high and low >= begin_s):
+        if not begin_s <= low < min(high, end_s):
             message = (
                 f"`{name}`: got {low:g}:{high:g}; must be within the log, {begin_s:g}:{end_s:g} s"
             )

@@ -1,16 +1,15 @@
 """Recorded measurements in place of simulated ones."""
 
 from dataclasses import replace
-from typing import Annotated
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
-from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.core.columns import column_names, from_columns
 from kittiwake.core.elapsed import elapsed_s
 from kittiwake.core.errors import ScenarioError, did_you_mean
@@ -24,13 +23,12 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
     """Measurements of a file, held until the next row, in place of the simulated ones.
 
     The columns are those of a log: ``sensor.NAME.FIELD`` with the name ``sensor``, or the fields
-    alone without one. Fields that follow from others may be missing. The flight begins at
-    ``begin_s`` of the file. The simulated measurement counts as the one without errors.
+    alone without one. Fields that follow from others may be missing. The simulated measurement
+    counts as the one without errors.
     """
 
     file: Recording
     sensor: str = eqx.field(static=True, default="")
-    begin_s: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     @override
     def check(self, measurement: type, period_s: Real) -> None:
@@ -56,7 +54,7 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
         self, state: Integer, sample: Sample, dt_s: Real, key: PRNGKeyArray
     ) -> tuple[Integer, Sample]:
         del key
-        now_s = elapsed_s(jnp.asarray(state, jnp.result_type(float)) * dt_s + self.begin_s, dt_s)
+        now_s = elapsed_s(jnp.asarray(state, jnp.result_type(float)) * dt_s, dt_s)
         row = jnp.searchsorted(self.file.time_s, now_s, side="right") - 1
         values = jnp.asarray(self.file.values)[jnp.maximum(row, 0)]
         simulated = sample.measurement
@@ -85,7 +83,9 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
     @classmethod
     @override
     def examples(cls) -> dict[str, "MeasurementPlayback"]:
-        return {}
+        columns = ("number",)
+        file = Recording(columns, "recording.csv", 0.04, np.array([0.0, 0.02]), np.ones((2, 1)))
+        return {"": cls(file)}
 
 
 def _measured_columns(measurement: type[AbstractMeasurement], length: int) -> list[str]:
