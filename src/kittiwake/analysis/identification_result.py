@@ -1,6 +1,7 @@
 """Result of an identification: parameters with their uncertainties, and errors of prediction."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -25,6 +26,7 @@ VEHICLE_FILE, RESULT_FILE, PICTURE_FILE = (
     "identification.json",
     "identification.png",
 )
+PARAMETER_PATH = re.compile(r"vehicles\.[^.]+\.(?:parameters\.)?(.+)")
 # correlation of two parameters from which on the log hardly tells them apart
 HIGH_CORRELATION = 0.95
 # all quantities, each in multiples of its noise
@@ -55,8 +57,8 @@ class IdentifiedValue(NamedTuple):
     @property
     def name(self) -> str:
         """Path within the vehicle's parameters or the vehicle."""
-        vehicle = self.path.removeprefix("vehicles.").partition(".")[2]
-        return vehicle.removeprefix("parameters.") if vehicle else self.path
+        own = PARAMETER_PATH.fullmatch(self.path)
+        return self.path if own is None else own[1]
 
 
 class PredictionError(NamedTuple):

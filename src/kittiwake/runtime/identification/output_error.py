@@ -39,6 +39,8 @@ NEGLIGIBLE = 1e-9
 # noise of a quantity without any, relative to its variation
 LEAST_NOISE = 1e-7
 FIRST_RADIUS = 0.3
+# distance of the first point from its limits, relative to their distance
+INSIDE = 0.05
 
 
 class FleetAt(NamedTuple):
@@ -230,7 +232,9 @@ def estimate(
     Raises:
         ScenarioError: if the flights at the first point cannot be simulated.
     """
-    point = start
+    # the trust-region method hardly leaves a limit
+    margin = INSIDE * np.minimum(limits[1] - limits[0], 1.0)
+    point = np.clip(start, limits[0] + margin, limits[1] - margin)
     for _ in range(ROUNDS):
         noise = _noise(problem.fit(point), variation)
         changes = [abs(noise[name] / problem.noise[name] - 1.0) for name in noise]
