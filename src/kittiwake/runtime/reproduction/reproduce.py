@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.reproduction import measures_motion as _registers_measures  # noqa: F401
 from kittiwake.analysis.reproduction.measures import measured
 from kittiwake.analysis.reproduction.publication import (
     Publication,
@@ -139,7 +140,17 @@ def _runs(flight: PublishedFlight, *, full: bool) -> list[_Run]:
 
 def _flown(flight: PublishedFlight, run: _Run) -> Log:
     overrides = {**flight.overrides, **run.changes}
-    return Simulation(load_in_python(flight.scenario, overrides)).run(seed=run.seed)
+    simulation = Simulation(load_in_python(flight.scenario, overrides))
+    if not flight.teleports:
+        return simulation.run(seed=run.seed)
+    steps = round(simulation.scenario.duration_s * simulation.scenario.rate_hz)
+    placed = {round(own.at_s * simulation.scenario.rate_hz): own for own in flight.teleports}
+    simulation.reset(run.seed)
+    for tick in range(steps):
+        if tick in placed:
+            simulation.set_state(placed[tick].vehicle, **placed[tick].motion)
+        simulation.step()
+    return simulation.log()
 
 
 def _value(log: Log, number: PublishedNumber) -> float:
