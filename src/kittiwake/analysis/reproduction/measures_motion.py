@@ -16,6 +16,8 @@ from kittiwake.physics.hull import slender_body_derivatives
 from kittiwake.scenario.load import load_in_python
 from kittiwake.scenario.scenario import Scenario
 
+# as data files have it
+Place = Sequence[float | int]
 SETPOINT_X, SETPOINT_Y = (f"setpoint.position_{axis}_world_m" for axis in "xy")
 
 
@@ -30,7 +32,7 @@ def _between(
     return times_s[own], values[own]
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=1)
 def _built(log: Log) -> Scenario:
     return load_in_python(log.scenario, None)
 
@@ -155,7 +157,7 @@ def _free_response(
     """Return stiffness and damping of ``x'' + d x' + k (x - x_0) = 0`` by least squares."""
     times_s, angles = _between(log, angle, vehicle, begin_s, end_s)
     rates = _between(log, rate, vehicle, begin_s, end_s)[1]
-    accelerations = np.gradient(rates, times_s)
+    accelerations = np.gradient(rates, times_s, edge_order=2)
     known = np.stack([angles, rates, np.ones_like(angles)], axis=1)
     fitted = np.linalg.lstsq(known, -accelerations, rcond=None)[0]
     return float(fitted[0]), float(fitted[1])
@@ -195,7 +197,7 @@ def damping_ratio(
 def circle_radius_m(
     log: Log,
     begin_s: float = -inf,
-    center_m: Sequence[float] = (0.0, 0.0),
+    center_m: Place = (0.0, 0.0),
     vehicle: str | None = None,
 ) -> float:
     """Return the mean horizontal distance from a center."""
@@ -207,7 +209,7 @@ def circle_radius_m(
 def circle_lag_deg(
     log: Log,
     begin_s: float = -inf,
-    center_m: Sequence[float] = (0.0, 0.0),
+    center_m: Place = (0.0, 0.0),
     vehicle: str | None = None,
 ) -> float:
     """Return the mean angle about a center by which a vehicle is behind its setpoint.
@@ -222,9 +224,7 @@ def circle_lag_deg(
 
 
 @measure
-def largest_miss_m(
-    log: Log, positions_m: Sequence[Sequence[float]], vehicle: str | None = None
-) -> float:
+def largest_miss_m(log: Log, positions_m: Sequence[Place], vehicle: str | None = None) -> float:
     """Return the distance from the place that the path misses most."""
     path = np.stack([quantity(log, name, vehicle)[1] for name in POSITION_WORLD_M], axis=1)
     places = np.asarray(positions_m, float)

@@ -1,7 +1,7 @@
 """Published tables, figures and numbers, with the flights that reproduce them.
 
-Each publication is a YAML file in ``publications``. Tolerances stand there beside the numbers, before
-anything is flown; verdicts follow from them.
+Each publication is a YAML file in ``publications``. Tolerances stand there beside the numbers,
+before anything is flown; verdicts follow from them.
 """
 
 from math import inf
@@ -107,9 +107,9 @@ class FigureLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FigureMark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Published point of a figure."""
+    """Published point of a figure; without a height it is a place on the horizontal axis."""
 
-    at: tuple[float, float]
+    at: tuple[float, float | None]
     label: str = ""
 
 

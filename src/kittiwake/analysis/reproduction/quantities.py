@@ -89,12 +89,16 @@ def quantity(log: Log, name: str, vehicle: str | None = None) -> tuple[Series, S
         vehicle: the vehicle; the first one by default.
 
     Raises:
-        LogError: if the log has no such quantity.
+        LogError: if the log has no such vehicle or quantity.
     """
     if name in CENTER:
         times_s, positions = at_common_times(log.tables.values(), POSITION_WORLD_M)
         return times_s, positions[:, :, CENTER[name]].mean(axis=1)
-    table = log.tables[log.names[0] if vehicle is None else vehicle]
+    owner = log.names[0] if vehicle is None else vehicle
+    if owner not in log.tables:
+        message = f"this log has no vehicle '{owner}'. {did_you_mean(owner, [*log.tables])}"
+        raise LogError(message)
+    table = log.tables[owner]
     times_s = table.part(("time_s",))[:, 0]
     first, minus, second = name.partition(" - ")
     if minus:

@@ -20,7 +20,7 @@ from kittiwake.analysis.reproduction.report import JudgedItem, Report
 from kittiwake.analysis.reproduction.verdict import Measured, judged_numbers, judged_orders
 from kittiwake.analysis.run_folder import default_folder, results_folder
 from kittiwake.core.arguments import FILE, FUNCTION, checked_arguments
-from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_in_python
 
@@ -81,7 +81,8 @@ class _Plan:
         used = [name for item in self.items for name in item.flights()]
         unknown = [name for name in used if name not in publication.flights]
         if unknown:
-            message = f"{publication.name}.yaml: there is no flight '{unknown[0]}'"
+            known = did_you_mean(unknown[0], [*publication.flights])
+            message = f"{publication.name}.yaml: there is no flight '{unknown[0]}'. {known}"
             raise ScenarioError(message)
         self._flights = {name: publication.flights[name] for name in dict.fromkeys(used)}
 
