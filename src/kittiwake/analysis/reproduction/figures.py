@@ -17,6 +17,7 @@ from kittiwake.analysis.plots.style import (
     INK,
     PALE,
     REPORT,
+    Looks,
     PageFigure,
     PlotStyle,
 )
@@ -112,9 +113,9 @@ def _draw_panel(ax: Axes, panel: FigurePanel, logs: Mapping[str, Log], *, aside:
             logs[own.flight], panel.over, own.quantity, own.vehicle, panel.begin_s, panel.end_s
         )
         thin = slice(None, None, max(1, len(at) // MAX_POINTS))
-        looks = {"linestyle": ":", "linewidth": 1.8} if own.dotted else {}
+        looks: Looks = {"linestyle": ":", "linewidth": 1.8} if own.dotted else {}
         if panel.instants_s:
-            looks = {"linewidth": 0.7, "alpha": 0.5}
+            looks = {"linewidth": 1.0, "alpha": 0.7}
             _draw_bodies(ax, panel, own, logs[own.flight], hue)
         ax.plot(at[thin], values[thin], color=hue, label=own.label or own.flight, **looks)
     ax.set(ylabel=panel.label, xlabel=panel.over_label)

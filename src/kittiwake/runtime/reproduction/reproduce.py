@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.reproduction import measures_motion as _registers_measures  # noqa: F401
+from kittiwake.analysis.reproduction import measures_motion
 from kittiwake.analysis.reproduction.measures import measured
 from kittiwake.analysis.reproduction.publication import (
     Publication,
@@ -23,6 +23,9 @@ from kittiwake.core.arguments import FILE, FUNCTION, checked_arguments
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_in_python
+
+# modules that register their measures
+MEASURE_MODULES = (measures_motion,)
 
 
 def _no_progress(done: int, total: int) -> None:
