@@ -1,36 +1,56 @@
 """Published figures, drawn again from our flights, with published points beside them."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
+from jaxtyping import Bool
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots.style import (
     ALARM,
     GRAY,
+    HALO,
     HUES,
     INK,
+    PALE,
     REPORT,
+    Looks,
     PageFigure,
     PlotStyle,
 )
-from kittiwake.analysis.reproduction.publication import FigurePanel, PublishedItem
+from kittiwake.analysis.reproduction.publication import FigureLine, FigurePanel, PublishedItem
 from kittiwake.analysis.reproduction.quantities import Series, quantity
 from kittiwake.analysis.reproduction.verdict import JudgedNumber
+from kittiwake.analysis.table import PHASE
 
 TIME = "time_s"
-ROW_IN, MAP_IN, BAR_IN = 2.0, 4.5, 0.35
+ROW_IN, SEQUENCE_IN, MAP_IN, BAR_IN = 2.0, 4.0, 4.5, 0.35
 # points of a line that are drawn
 MAX_POINTS = 2000
 # largest ratio of values of the same unit that bars show on a linear scale
 LARGEST_RATIO = 20.0
+# share of the axis from which on labels stand to the left of their points
+RIGHT_SHARE = 0.85
+# colors of a task's phases in order, behind the lines
+SHADES = ("#FFFFFF", "#E3EEF6", "#FBE3D3", "#DFF1E8")
 
 
-def line(log: Log, over: str, name: str, vehicle: str | None) -> tuple[Series, Series]:
+def line(
+    log: Log,
+    over: str,
+    name: str,
+    vehicle: str | None,
+    begin_s: float = -np.inf,
+    end_s: float = np.inf,
+) -> tuple[Series, Series]:
     """Return the points of a line of a panel."""
     times_s, values = quantity(log, name, vehicle)
-    return (times_s if over == TIME else quantity(log, over, vehicle)[1]), values
+    at = times_s if over == TIME else quantity(log, over, vehicle)[1]
+    shown = _shown(times_s, begin_s, end_s)
+    return at[shown], values[shown]
 
 
 def draw_figure(
@@ -47,31 +67,144 @@ def draw_figure(
             page = PageFigure(style, 1.2 + BAR_IN * len(numbers))
             _draw_bars(page.subplots(), numbers)
         else:
-            heights = [ROW_IN if panel.over == TIME else MAP_IN for panel in figure.panels]
-            page = PageFigure(style, 0.6 + sum(heights))
-            axes = page.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
-            for ax, panel in zip(axes, figure.panels, strict=True):
-                _draw_panel(ax, panel, logs)
+            page = _draw_panels(figure.panels, logs, style)
         page.suptitle(f"{item.place}: {item.title}", x=0.01, ha="left")
         page.tight_layout()
     return page
 
 
-def _draw_panel(ax: Axes, panel: FigurePanel, logs: Mapping[str, Log]) -> None:
-    hues = iter(HUES * (1 + len(panel.lines) // len(HUES)))
-    for own in panel.lines:
-        at, values = line(logs[own.flight], panel.over, own.quantity, own.vehicle)
+def _draw_panels(
+    panels: Sequence[FigurePanel], logs: Mapping[str, Log], style: PlotStyle
+) -> PageFigure:
+    """Draw panels below each other; two maps next to each other stand side by side."""
+    rows: list[list[FigurePanel]] = []
+    for panel in panels:
+        beside = rows and _is_map(panel) and len(rows[-1]) == 1 and _is_map(rows[-1][0])
+        if beside:
+            rows[-1].append(panel)
+        else:
+            rows.append([panel])
+    heights = [_height_in(row[0]) for row in rows]
+    page = PageFigure(style, 0.6 + sum(heights))
+    grid = page.add_gridspec(len(rows), 2, height_ratios=heights)
+    for number, row in enumerate(rows):
+        for column, panel in enumerate(row):
+            place = grid[number, column] if len(row) == 2 else grid[number, :]
+            _draw_panel(page.add_subplot(place), panel, logs, aside=len(row) == 1)
+    return page
+
+
+def _is_map(panel: FigurePanel) -> bool:
+    return panel.over != TIME and not panel.instants_s
+
+
+def _height_in(panel: FigurePanel) -> float:
+    if panel.instants_s:
+        return SEQUENCE_IN
+    return MAP_IN if _is_map(panel) else ROW_IN
+
+
+def _draw_panel(ax: Axes, panel: FigurePanel, logs: Mapping[str, Log], *, aside: bool) -> None:
+    """Draw a panel, with its legend aside or below."""
+    if panel.phases:
+        _shade_phases(ax, panel, logs)
+    for own, hue in zip(panel.lines, cycle(HUES), strict=False):
+        at, values = line(
+            logs[own.flight], panel.over, own.quantity, own.vehicle, panel.begin_s, panel.end_s
+        )
         thin = slice(None, None, max(1, len(at) // MAX_POINTS))
-        ax.plot(at[thin], values[thin], color=next(hues), label=own.label or own.flight)
-    for number, mark in enumerate(panel.marks):
-        label = "published" if number == 0 else None
-        ax.plot(*mark.at, "x", color=INK, markersize=7, label=label, zorder=5)
-        if mark.label:
-            ax.annotate(mark.label, mark.at, (5, 4), textcoords="offset points", color=GRAY)
+        looks: Looks = {"linestyle": ":", "linewidth": 1.8} if own.dotted else {}
+        if panel.instants_s:
+            looks = {"linewidth": 1.0, "alpha": 0.7}
+            _draw_bodies(ax, panel, own, logs[own.flight], hue)
+        ax.plot(at[thin], values[thin], color=hue, label=own.label or own.flight, **looks)
     ax.set(ylabel=panel.label, xlabel=panel.over_label)
     if panel.over != TIME:
-        ax.set_aspect("equal", adjustable="datalim")
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
+        ax.set_aspect("equal", adjustable="box", anchor="W" if aside else "C")
+    else:
+        ax.margins(x=0.01)
+    _draw_marks(ax, panel)
+    if aside:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    else:
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3)
+
+
+def _draw_marks(ax: Axes, panel: FigurePanel) -> None:
+    for number, mark in enumerate(panel.marks):
+        label = "published" if number == 0 else None
+        x, y = mark.at
+        if y is None:
+            ax.axvline(x, color=INK, linestyle="--", linewidth=0.9, label=label, zorder=1.5)
+            place, coordinates = (x, 0.9), ("data", "axes fraction")
+        else:
+            ax.plot(x, y, "x", color=INK, markersize=7, linestyle="", label=label, zorder=5)
+            place, coordinates = (x, y), "data"
+        left, right = ax.get_xlim()
+        side = -1 if x > left + RIGHT_SHARE * (right - left) else 1
+        ax.annotate(
+            mark.label,
+            place,
+            (5 * side, 4),
+            xycoords=coordinates,
+            textcoords="offset points",
+            ha="left" if side > 0 else "right",
+            color=GRAY,
+            path_effects=HALO,
+            zorder=6,
+        )
+
+
+def _shade_phases(ax: Axes, panel: FigurePanel, logs: Mapping[str, Log]) -> None:
+    """Shade the phases of the first line's vehicle, each with an entry in the legend."""
+    first = panel.lines[0]
+    times_s, phases = quantity(logs[first.flight], PHASE, first.vehicle)
+    shown = _shown(times_s, panel.begin_s, panel.end_s)
+    times_s, phases = times_s[shown], phases[shown].astype(int)
+    begins = np.flatnonzero(np.diff(phases, prepend=-1))
+    named: set[int] = set()
+    for begin, end in zip(begins, [*begins[1:], len(times_s) - 1], strict=True):
+        phase = int(phases[begin])
+        label = None if phase in named else panel.phases[phase]
+        named.add(phase)
+        shade = SHADES[phase % len(SHADES)]
+        span = (float(times_s[begin]), float(times_s[end]))
+        ax.axvspan(*span, facecolor=shade, edgecolor=PALE, linewidth=0.5, label=label, zorder=0.5)
+
+
+def _draw_bodies(ax: Axes, panel: FigurePanel, own: FigureLine, log: Log, hue: str) -> None:
+    """Draw a vehicle in side view at the instants, the later the stronger, with their times."""
+    if own.body_m is None:
+        return
+    times_s, heights = quantity(log, own.quantity, own.vehicle)
+    places = quantity(log, panel.over, own.vehicle)[1]
+    pitches = quantity(log, "pitch_deg", own.vehicle)[1]
+    length, bottom, top = own.body_m
+    for number, instant_s in enumerate(panel.instants_s):
+        row = min(int(np.searchsorted(times_s, instant_s)), len(times_s) - 1)
+        x, z = places[row], heights[row]
+        strength = 0.25 + 0.6 * (number + 1) / len(panel.instants_s)
+        ax.add_patch(
+            Rectangle(
+                (x - length / 2.0, z + bottom),
+                length,
+                top - bottom,
+                angle=-pitches[row],
+                rotation_point=(x, z),
+                facecolor=hue,
+                alpha=strength,
+                zorder=3.0,
+            )
+        )
+        if own is panel.lines[-1]:
+            ax.annotate(
+                f"{instant_s:g} s",
+                (x, z + top),
+                (0, 4),
+                textcoords="offset points",
+                ha="center",
+                color=GRAY,
+            )
 
 
 def _draw_bars(ax: Axes, numbers: Sequence[JudgedNumber]) -> None:
@@ -88,7 +221,14 @@ def _draw_bars(ax: Axes, numbers: Sequence[JudgedNumber]) -> None:
     values = np.abs(np.concatenate([ours, published]))
     if values.max() > LARGEST_RATIO * max(values.min(), 1e-300):
         ax.set_xscale("symlog", linthresh=max(float(values[values > 0.0].min()), 1e-12))
+    for place, value in zip([*(places + 0.2), *(places - 0.2)], [*published, *ours], strict=True):
+        ax.annotate(f"{value:.3g}", (value, place), (4, 0), textcoords="offset points", va="center")
+    ax.margins(x=0.12)
     ax.set_yticks(places, [own.number.name for own in shown])
     units = {own.number.unit for own in shown}
     ax.set_xlabel(", ".join(sorted(filter(None, units))) or "value")
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
+
+
+def _shown(times_s: Series, begin_s: float, end_s: float) -> Bool[np.ndarray, " rows"]:
+    return (begin_s <= times_s) & (times_s <= end_s)

@@ -36,11 +36,15 @@ def measured(log: Log, given: dict[str, Any]) -> float:
     if name not in MEASURES:
         message = f"measure: got {name}. {did_you_mean(name, [*MEASURES])}"
         raise ScenarioError(message)
+    declared = signature(MEASURES[name])
     try:
-        signature(MEASURES[name]).bind(log, **arguments)
+        declared.bind(log, **arguments)
     except TypeError as error:
         message = f"measure {name}: {error}"
         raise ScenarioError(message) from None
+    for key, value in arguments.items():
+        if declared.parameters[key].annotation is float and isinstance(value, int):
+            arguments[key] = float(value)  # YAML's 1 is an int
     return MEASURES[name](log, **arguments)
 
 

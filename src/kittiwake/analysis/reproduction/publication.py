@@ -4,6 +4,7 @@ Each publication is a YAML file in ``publications``. Tolerances stand there besi
 before anything is flown; verdicts follow from them.
 """
 
+from math import inf
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,20 @@ from kittiwake.scenario.plain_yaml import YamlSource
 FOLDER = Path(__file__).parent / "publications"
 
 
+class Teleport(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Vehicle that is placed elsewhere in flight.
+
+    Attributes:
+        at_s: the time.
+        vehicle: the vehicle.
+        motion: keys of a scenario's ``start``.
+    """
+
+    at_s: float
+    vehicle: str
+    motion: dict[str, Any]
+
+
 class PublishedFlight(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Flight that reproduces numbers.
 
@@ -25,12 +40,14 @@ class PublishedFlight(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         seeds: number of seeds, from 0 on, over whose flights numbers are averaged.
         vary: plausible other values by path, for what a publication leaves out. Each is flown with
             the rest unchanged.
+        teleports: vehicles placed elsewhere in flight, in order of time.
     """
 
     scenario: str
     overrides: dict[str, Any] = {}
     seeds: int = 1
     vary: dict[str, list[Any]] = {}
+    teleports: list[Teleport] = []
 
 
 class PublishedNumber(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,18 +93,23 @@ class FigureLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         quantity: what is drawn, see ``quantities``.
         label: its name in the legend.
         vehicle: the vehicle; the first one unless given.
+        dotted: whether the line is dotted.
+        body_m: length, bottom and top of the vehicle about its position, drawn in side view at
+            the panel's ``instants_s``.
     """
 
     flight: str
     quantity: str
     label: str = ""
     vehicle: str | None = None
+    dotted: bool = False
+    body_m: tuple[float, float, float] | None = None
 
 
 class FigureMark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Published point of a figure."""
+    """Published point of a figure; without a height it is a place on the horizontal axis."""
 
-    at: tuple[float, float]
+    at: tuple[float, float | None]
     label: str = ""
 
 
@@ -100,6 +122,10 @@ class FigurePanel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         marks: published points.
         over: the quantity of the horizontal axis, time unless given.
         over_label: the label of the horizontal axis.
+        phases: the names of the phases of the first line's vehicle, which are shaded.
+        instants_s: times at which the positions of vehicles are drawn.
+        begin_s: the time from which on lines are drawn.
+        end_s: the time up to which they are drawn.
     """
 
     label: str
@@ -107,6 +133,10 @@ class FigurePanel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     marks: list[FigureMark] = []
     over: str = "time_s"
     over_label: str = "time (s)"
+    phases: list[str] = []
+    instants_s: list[float] = []
+    begin_s: float = -inf
+    end_s: float = inf
 
 
 class PublishedFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

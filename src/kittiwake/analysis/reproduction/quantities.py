@@ -11,6 +11,9 @@ from kittiwake.core.errors import LogError, did_you_mean
 
 Series = Float64[np.ndarray, " rows"]
 ESTIMATED_Q = tuple(f"estimate.q{part}" for part in "wxyz")
+SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
+# of the deck that a sensor of this name measures, without its errors
+DECK_WORLD_M = tuple(f"ideal.deck.position_{axis}_world_m" for axis in "xy")
 
 
 def _angle(place: int) -> Callable[[Table], Series]:
@@ -42,6 +45,21 @@ def _heading_velocity(place: int) -> Callable[[Table], Series]:
     return velocity
 
 
+def _tilt_deg(table: Table) -> Series:
+    x, y = table.part(("qx", "qy")).T
+    return np.degrees(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
+
+
+def _distance(to: tuple[str, ...]) -> Callable[[Table], Series]:
+    """Return the distance from other columns, horizontal if they are two."""
+
+    def distance(table: Table) -> Series:
+        places = table.part(POSITION_WORLD_M[: len(to)])
+        return np.linalg.norm(places - table.part(to), axis=1)
+
+    return distance
+
+
 DERIVED: dict[str, Callable[[Table], Series]] = {
     "roll_deg": _angle(0),
     "pitch_deg": _angle(1),
@@ -52,6 +70,10 @@ DERIVED: dict[str, Callable[[Table], Series]] = {
     "speed_mps": _length(VELOCITY_WORLD_MPS),
     "speed_ahead_mps": _heading_velocity(0),
     "speed_left_mps": _heading_velocity(1),
+    "tilt_deg": _tilt_deg,
+    "wx_degps": lambda table: np.degrees(table.part(("wx_radps",))[:, 0]),
+    "setpoint_distance_m": _distance(SETPOINT_WORLD_M),
+    "deck_distance_m": _distance(DECK_WORLD_M),
 }
 # quantities of all vehicles together
 CENTER = {f"center_{axis}_m": place for place, axis in enumerate("xyz")}
@@ -67,12 +89,16 @@ def quantity(log: Log, name: str, vehicle: str | None = None) -> tuple[Series, S
         vehicle: the vehicle; the first one by default.
 
     Raises:
-        LogError: if the log has no such quantity.
+        LogError: if the log has no such vehicle or quantity.
     """
     if name in CENTER:
         times_s, positions = at_common_times(log.tables.values(), POSITION_WORLD_M)
         return times_s, positions[:, :, CENTER[name]].mean(axis=1)
-    table = log.tables[log.names[0] if vehicle is None else vehicle]
+    owner = log.names[0] if vehicle is None else vehicle
+    if owner not in log.tables:
+        message = f"this log has no vehicle '{owner}'. {did_you_mean(owner, [*log.tables])}"
+        raise LogError(message)
+    table = log.tables[owner]
     times_s = table.part(("time_s",))[:, 0]
     first, minus, second = name.partition(" - ")
     if minus:

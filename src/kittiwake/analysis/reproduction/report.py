@@ -177,7 +177,7 @@ def _page(publication: Publication, items: Sequence[JudgedItem], folder: Path) -
         "",
         _counts(counts),
         "",
-        *(f"- {note}" for note in publication.notes),
+        *(f"- {_words(note)}" for note in publication.notes),
         "",
     ]
     for own in items:
@@ -187,24 +187,24 @@ def _page(publication: Publication, items: Sequence[JudgedItem], folder: Path) -
 
 def _section(publication: Publication, own: JudgedItem, folder: Path) -> Iterator[str]:
     item = own.item
-    yield f"## {item.place}: {item.title} {{ #{item.name} }}"
+    yield f"## {_words(item.place)}: {_words(item.title)} {{ #{item.name} }}"
     yield ""
     yield " · ".join(_links(publication, own, folder))
     yield ""
-    yield from (f"- {note}" for note in item.notes)
+    yield from (f"- {_words(note)}" for note in item.notes)
     if item.notes:
         yield ""
     if item.figure is not None:
-        yield f"![{item.title}]({publication.name}/{item.name}.png)"
+        yield f"![{_words(item.title)}]({publication.name}/{item.name}.png)"
         yield ""
     if own.numbers:
         yield from _markdown_table(COLUMNS, [_cells(number) for number in own.numbers])
         yield ""
     for number in own.numbers:
         if number.verdict is Verdict.DIFFERS:
-            yield f"- {number.number.name}: {number.number.why or 'not explained'}."
+            yield f"- {_words(number.number.name)}: {_words(number.number.why) or 'not explained'}."
     for order in own.orders:
-        yield f"- {_order_sentence(order)}"
+        yield f"- {_words(_order_sentence(order))}"
     yield ""
     flights = item.flights()
     if flights:
@@ -259,7 +259,16 @@ def _counts(counts: Counter[Verdict]) -> str:
 def _markdown_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield "| " + " | ".join(titles) + " |"
     yield "|" + "---|" * len(titles)
-    yield from ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    yield from ("| " + " | ".join(map(_cell, row)) + " |" for row in rows)
+
+
+def _cell(text: str) -> str:
+    return _words(text).replace("|", "\\|")
+
+
+def _words(text: str) -> str:
+    """Return words of a data file for Markdown, which takes a ``<`` for HTML."""
+    return text.replace("<", "&lt;")
 
 
 def _html_item(publication: Publication, own: JudgedItem, folder: Path) -> Iterator[str]:
@@ -330,7 +339,8 @@ def _write_lines(own: JudgedItem, folder: Path) -> None:
     writer.writerow(["flight", "vehicle", "quantity", "over", "x", "y"])
     for panel in figure.panels:
         for each in panel.lines:
-            at, values = line(own.logs[each.flight], panel.over, each.quantity, each.vehicle)
+            log, span = own.logs[each.flight], (panel.begin_s, panel.end_s)
+            at, values = line(log, panel.over, each.quantity, each.vehicle, *span)
             thin = slice(None, None, max(1, -(-len(at) // MAX_ROWS)))
             for x, y in zip(at[thin].tolist(), values[thin].tolist(), strict=True):
                 row = [each.flight, each.vehicle or "", each.quantity, panel.over]

@@ -18,7 +18,7 @@ EQUAL = 1e-9
 
 
 class Verdict(StrEnum):
-    """How a number of ours compares with the published one."""
+    """Result of comparing a number of ours with the published one."""
 
     AGREES = "agrees"
     BAND = "agrees within the band"

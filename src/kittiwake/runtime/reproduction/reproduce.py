@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.reproduction import measures_motion
 from kittiwake.analysis.reproduction.measures import measured
 from kittiwake.analysis.reproduction.publication import (
     Publication,
@@ -19,9 +20,12 @@ from kittiwake.analysis.reproduction.report import JudgedItem, Report
 from kittiwake.analysis.reproduction.verdict import Measured, judged_numbers, judged_orders
 from kittiwake.analysis.run_folder import default_folder, results_folder
 from kittiwake.core.arguments import FILE, FUNCTION, checked_arguments
-from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_in_python
+
+# modules that register their measures
+MEASURE_MODULES = (measures_motion,)
 
 
 def _no_progress(done: int, total: int) -> None:
@@ -80,7 +84,8 @@ class _Plan:
         used = [name for item in self.items for name in item.flights()]
         unknown = [name for name in used if name not in publication.flights]
         if unknown:
-            message = f"{publication.name}.yaml: there is no flight '{unknown[0]}'"
+            known = did_you_mean(unknown[0], [*publication.flights])
+            message = f"{publication.name}.yaml: there is no flight '{unknown[0]}'. {known}"
             raise ScenarioError(message)
         self._flights = {name: publication.flights[name] for name in dict.fromkeys(used)}
 
@@ -139,7 +144,17 @@ def _runs(flight: PublishedFlight, *, full: bool) -> list[_Run]:
 
 def _flown(flight: PublishedFlight, run: _Run) -> Log:
     overrides = {**flight.overrides, **run.changes}
-    return Simulation(load_in_python(flight.scenario, overrides)).run(seed=run.seed)
+    simulation = Simulation(load_in_python(flight.scenario, overrides))
+    if not flight.teleports:
+        return simulation.run(seed=run.seed)
+    steps = round(simulation.scenario.duration_s * simulation.scenario.rate_hz)
+    placed = {round(own.at_s * simulation.scenario.rate_hz): own for own in flight.teleports}
+    simulation.reset(run.seed)
+    for tick in range(steps):
+        if tick in placed:
+            simulation.set_state(placed[tick].vehicle, **placed[tick].motion)
+        simulation.step()
+    return simulation.log()
 
 
 def _value(log: Log, number: PublishedNumber) -> float:
