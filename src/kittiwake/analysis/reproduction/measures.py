@@ -187,6 +187,12 @@ def summary(log: Log, path: str) -> float:
 
 
 @measure
-def loess_standard_error(log: Log, quantity: str, vehicle: str | None = None) -> float:
-    """Return the residual standard error of a quantity's LOESS curve, span 1 and degree 2."""
-    return loess_error(*_part(log, quantity, vehicle, -inf, inf))
+def loess_standard_error(
+    log: Log, quantity: str | list[str], vehicle: str | None = None
+) -> float:
+    """Return the residual standard error of a LOESS curve, span 1 and degree 2.
+
+    That of several quantities is the mean of theirs.
+    """
+    every = [quantity] if isinstance(quantity, str) else quantity
+    return float(np.mean([loess_error(*_part(log, one, vehicle, -inf, inf)) for one in every]))
