@@ -3,6 +3,7 @@
 import ast
 import re
 import shlex
+import shutil
 import sys
 import tomllib
 from itertools import pairwise
@@ -23,7 +24,7 @@ from kittiwake.vehicles import VEHICLES
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
 PAGES = {path.name: path.read_text("utf-8") for path in FILES}
-COMMAND = re.compile(r"^kittiwake (run|check|list|sweep|tune) .*$", re.MULTILINE)
+COMMAND = re.compile(r"^kittiwake (run|check|list|sweep|tune|identify) .*$", re.MULTILINE)
 INPUTS = "time_s,pitch_rad,roll_rad,throttle,yaw_rate_radps,battery_v\n0,0,0,0.59,0,11\n1,,,,,\n"
 
 
@@ -106,6 +107,9 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page, tmp_path, monkeypatc
 @pytest.mark.filterwarnings("ignore:.*applies only to the episodes of a task:UserWarning")
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "yaml")])
 def test_the_scenarios_of_a_page_can_be_flown(page, tmp_path):
+    # files that a page's scenario shares with one of the library
+    for file in library.FOLDER.glob("recorded-*.csv"):
+        shutil.copyfile(file, tmp_path / file.name)
     for block in blocks(page, "yaml"):
         (tmp_path / "shown.yaml").write_text(block, encoding="utf-8")
         simulation = kw.load(tmp_path / "shown.yaml")
@@ -156,6 +160,15 @@ def test_a_tuning_that_is_shown_can_be_done(arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     few = ("--evaluations", "1", "--seeds", "1", "--unseen", "1", "--set", "time.duration_s=30")
     assert kittiwake_does("tune", *arguments, *few).status == 0
+
+
+@pytest.mark.parametrize("arguments", commands("identify"), ids=" ".join)
+def test_an_identification_that_is_shown_can_be_done(arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log = arguments[0]
+    (flown,) = [own for own in RUNS if "--out" in own and own[own.index("--out") + 1] == log]
+    assert kittiwake_does("run", *flown, "--quiet").status == 0
+    assert kittiwake_does("identify", *arguments, "--quiet").status == 0
 
 
 @pytest.mark.parametrize(
