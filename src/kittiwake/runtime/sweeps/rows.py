@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.sweep_results import LOST, REFUSED
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.runtime.side_by_side import SeededSimulation, fly_side_by_side
 from kittiwake.runtime.sweeps.plan import PlannedRun, SweepPlan, simulation_of
 
 Row: TypeAlias = dict[str, Any]
 
-# status of a run that could not begin, and of one whose worker ended each time
-REFUSED, LOST = "refused", "lost"
 # of a summary, what is the same in all runs or differs from machine to machine
 LEFT_OUT = {
     *("format", "scenario", "seed", "wall_s", "compile_s", "realtime_factor", "precision"),
