@@ -160,7 +160,7 @@ def _notes_if_stopped() -> Generator[None]:
     try:
         yield
     except KeyboardInterrupt as stopped:
-        for note in getattr(stopped, "__notes__", ("stopped; nothing was flown or written",)):
+        for note in getattr(stopped, "__notes__", ("stopped before any run was flown",)):
             typer.echo(note, err=True)
         raise
 

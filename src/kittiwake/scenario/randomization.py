@@ -11,13 +11,13 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.errors import DrawError, KittiwakeError, ScenarioError
 from kittiwake.core.streams import draw_stream
 from kittiwake.core.units import stored_path
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
 from kittiwake.scenario.distributions import Distribution, distributions
-from kittiwake.scenario.document import apply_overrides, written
+from kittiwake.scenario.document import Override, apply_overrides, written
 from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
 from kittiwake.scenario.scenario import CURRICULUM, RANDOMIZE, RANDOMIZED, Scenario
 
@@ -60,6 +60,7 @@ def drawn(scenario: Scenario, seed: int) -> Scenario:
 
     Raises:
         ScenarioError: for values that cannot be drawn, with file and line.
+        DrawError: for drawn values that cannot be flown.
     """
     if not is_randomized(scenario):
         return scenario
@@ -91,7 +92,7 @@ def _built(scenario: Scenario, draws: dict[str, Plain], words: str) -> Scenario:
     except KittiwakeError as error:
         given = ", ".join(f"{path} = {written(value)}" for path, value in draws.items())
         message = f"{ALWAYS}: {words} {given}, which cannot be flown: {error}"
-        raise ScenarioError(message) from None
+        raise DrawError(message, draws) from None
     return built.with_parts(added=scenario.added, seed=scenario.seed, draws=draws)
 
 
@@ -113,9 +114,10 @@ def by_path(parts: Sequence[Part], values: Sequence[float]) -> dict[str, Plain]:
     return found
 
 
-def items_of(values: Mapping[str, Plain]) -> list[str]:
-    """Return values by path as overrides."""
-    return [f"{path}={written(value)}" for path, value in values.items()]
+def items_of(values: Mapping[str, Plain]) -> list[Override]:
+    """Return drawn values by path as overrides."""
+    items = (f"{path}={written(value)}" for path, value in values.items())
+    return [Override(item, f"drawn {item}") for item in items]
 
 
 def _unit(seed: int, part: Part) -> float:

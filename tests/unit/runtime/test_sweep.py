@@ -155,6 +155,14 @@ def test_a_run_that_cannot_be_flown_has_its_reason_and_stops_nothing(tmp_path):
     assert results.flown()["run"].tolist() == [1, 2]
 
 
+def test_a_refused_run_has_the_values_that_it_draws(tmp_path):
+    results = swept(tmp_path / "s", {MASS: {"choice": [-1.0, 1.5]}}, seeds=None, runs=6)
+    refused = results.table[results.table["status"] == "refused"]
+    assert 0 < len(refused) < 6
+    assert (refused[MASS] == -1.0).all()
+    assert f"which cannot be flown: drawn {MASS}=-1.0: " in refused["reason"].iloc[0]
+
+
 def test_controllers_are_swept_too(tmp_path):
     results = kw.sweep(
         *("goto-waypoint", {}),
