@@ -313,6 +313,8 @@ def test_runs_that_are_flown_again_have_the_logs_of_their_rows(tmp_path):
     for wrong in (3, "3", [0.5]):
         with pytest.raises(ScenarioError, match="whole number"):
             kw.sweep_logs(tmp_path / "s", wrong)
+    with pytest.raises(LogError, match="no run can be flown again"):
+        draw_bands([])
     page = draw_bands(log for _, log in kw.sweep_logs(tmp_path / "s"))
     assert [ax.get_title(loc="left") for ax in page.axes] == [
         f"pelican: {name}" for name in ("height (m)", "speed (m/s)", "distance to the setpoint (m)")
