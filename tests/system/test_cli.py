@@ -1167,7 +1167,7 @@ def test_a_sweep_without_success_exits_with_its_status(tmp_path):
         (("--runs", 4), "give one of both"),
         (("--resume", "."), "not allowed with --resume"),
         (("--success", "status is completed"), "write a column, a comparison and a number"),
-        (("--ray", "lokal"), "must be HOST:6379, the address of a cluster, or local"),
+        (("--ray", "127.0.0.1"), "must be HOST:6379, the address of a cluster, or local"),
     ],
 )
 def test_wrong_options_of_a_sweep_are_refused_and_leave_nothing(options, message, tmp_path):

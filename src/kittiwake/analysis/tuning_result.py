@@ -110,7 +110,7 @@ class TuningResult:
 
     @property
     def refusals(self) -> list[str]:
-        """Why candidates were refused whose values the scenario does not allow."""
+        """Reasons for candidates whose values the scenario does not allow."""
         return [one.refusal for one in self.evaluations if one.refusal]
 
     def fragment(self) -> dict[str, Any]:

@@ -199,7 +199,10 @@ def test_runs_are_as_many_as_requested(tmp_path):
         ),
         ({"controllers": "position"}, r"must be several names, such as \[\"position\", \"lee\"\]"),
         ({"overrides": ["a=1"]}, "`overrides`: got .*; must be a mapping"),
-        ({"ray": "lokal"}, "`ray`: got 'lokal'; must be HOST:6379, the address of a cluster"),
+        (
+            {"ray": "127.0.0.1"},
+            "`ray`: got '127.0.0.1'; must be HOST:6379, the address of a cluster",
+        ),
         ({"ray": "local", "allow_code": "."}, "code of a scenario is not sent"),
     ],
 )

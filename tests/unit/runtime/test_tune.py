@@ -133,7 +133,7 @@ def test_failures_are_worse_than_any_error(tmp_path):
             "not between 30 and 40; give limits around it, or begin elsewhere, --set",
         ),
         ({f"{LOOPS}.*.gain": None}, {}, "frees no number. Did you mean"),
-        ({f"{DRONE}.controler.*": None}, {}, r"Did you mean 'vehicles.ar-drone.controller.\*'"),
+        ({f"{DRONE}.kontroller.*": None}, {}, r"Did you mean 'vehicles.ar-drone.controller.\*'"),
         ({f"{LOOPS}.velocity.integral*": None}, {}, "frees no number. .* is 0, which gives no"),
         ({f"{DRONE}.start.position_world_m.5": (0, 1)}, {}, "there is no number. Did you mean"),
         ({f"{DRONE}.start.yaw_deg": (0, 9), f"{DRONE}.start.yaw_rad": (0, 1)}, {}, "free twice"),
