@@ -109,7 +109,7 @@ def left_out(scenario: Scenario, given: Mapping[str, tuple[float, float] | None]
         path: reason
         for key, limits in given.items()
         for path, reason in _matches(key, scenario, present, limited=limits is not None).items()
-        if reason
+        if reason and path not in given
     }
 
 

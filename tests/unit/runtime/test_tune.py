@@ -153,6 +153,7 @@ def test_failures_are_worse_than_any_error(tmp_path):
         ({}, {}, "nothing is free"),
         (TWO, {"objective": "ar-drone.distance"}, "no summary has 'ar-drone.distance'"),
         (TWO, {"objective": "ar-drone.distance_m", "method": "gradient"}, "write cma-es"),
+        (TWO, {"method": ["gradient"]}, "`method`: got .*; must be text"),
         (TWO, {"method": "newton"}, "allowed: gradient, cma-es"),
         (TWO, {"seeds": 0}, "must be a whole number that is at least 1"),
     ],
@@ -208,6 +209,8 @@ def test_asterisks_leave_out_zeros_whole_numbers_and_draws():
     assert reasons["vehicles.otter.parameters.payload_kg"].startswith("is 0, which gives no scale")
     assert reasons[mass] == "is drawn from each seed"
     assert not {one.path for one in found} & {*reasons}
+    payload = "vehicles.otter.parameters.payload_kg"
+    assert payload not in left_out(scenario, given | {payload: (0, 5)})
     fleet = kw.Scenario.load("hover-pelican", {"vehicles.pelican.count": 2})
     assert left_out(fleet, {"vehicles.pelican.c*": None})["vehicles.pelican.count"]
 

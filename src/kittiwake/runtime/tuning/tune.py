@@ -50,6 +50,7 @@ def _no_progress(done: int, most: int) -> None:
     free=several("keys", '["vehicles.drone.controller.*"], or a mapping of them to limits'),
     objective=TEXT,
     maximize=FLAG,
+    method=TEXT,
     evaluations=COUNT,
     seeds=COUNT,
     unseen=COUNT,
