@@ -26,6 +26,7 @@ from kittiwake.analysis.output_file import WRITTEN_FILE
 from kittiwake.cli import bench
 from kittiwake.cli.list import REGISTRIES
 from kittiwake.runtime.benchmark import CASES
+from kittiwake.runtime.sweeps.workers import Flights
 from kittiwake.scenario import library
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -1165,13 +1166,56 @@ def test_a_sweep_without_success_exits_with_its_status(tmp_path):
         (("--vary", "vehicles.pelican.start.yaw_deg"), "write a key and its values"),
         (("--runs", 4), "give one of both"),
         (("--resume", "."), "not allowed with --resume"),
+        (("--success", "status is completed"), "write a column, a comparison and a number"),
+        (("--ray", "127.0.0.1"), "must be HOST:6379, the address of a cluster, or local"),
     ],
 )
-def test_wrong_options_of_a_sweep_are_refused(options, message, tmp_path):
+def test_wrong_options_of_a_sweep_are_refused_and_leave_nothing(options, message, tmp_path):
     answer = kittiwake_does(*SWEEP, *options, "--out", tmp_path / "s")
     assert (answer.status, answer.out) == (2, "")
     assert message in answer.err
-    assert not (tmp_path / "s" / "sweep.json").exists()
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize("command", [SWEEP, ("tune", "hover-pelican", "--free", "world.*")])
+def test_a_scenario_of_the_user_is_not_replaced(command, tmp_path):
+    mine = tmp_path / "scenario.yaml"
+    mine.write_text("# mine\n")
+    answer = kittiwake_does(*command, "--out", tmp_path)
+    assert (answer.status, answer.out) == (2, "")
+    assert "is not empty: it holds scenario.yaml. Name another folder" in answer.err
+    assert mine.read_text() == "# mine\n"
+
+
+def test_a_sweep_whose_worst_column_is_missing_says_how_to_go_on(tmp_path):
+    answer = kittiwake_does(*SWEEP, "--worst-by", "nonsense", "--quiet", "--out", tmp_path / "s")
+    assert (answer.status, answer.out) == (2, "")
+    assert "there is no column 'nonsense'" in answer.err
+    assert f"kittiwake sweep --resume {tmp_path / 's'}" in answer.err
+    resumed = ("sweep", "--resume", tmp_path / "s", "--worst-by", "pelican.distance_m")
+    assert kittiwake_does(*resumed).status == 0
+
+
+def test_a_sweep_that_is_stopped_says_how_to_go_on(tmp_path, monkeypatch):
+    def stop(flights, part, own=Flights.rows):
+        if 0 not in part:
+            raise KeyboardInterrupt
+        return own(flights, part)
+
+    monkeypatch.setattr(Flights, "rows", stop)
+    answer = kittiwake_does(*SWEEP[:-2], "--runs", 16, "--out", tmp_path / "s")
+    assert answer.status == 130
+    assert f"runs are flown. To go on: kittiwake sweep --resume {tmp_path / 's'}" in answer.err
+
+
+def test_refused_runs_show_their_values_and_are_not_proposed(tmp_path):
+    gravity = ("--vary", "world.gravity_mps2=-5,9.8")
+    answer = kittiwake_does(*SWEEP[:-2], *gravity, "--out", tmp_path / "s")
+    assert answer.status == 0
+    reason = "vary world.gravity_mps2=-5: world.gravity_mps2: -5 is not allowed; must be above 0"
+    assert f"1 x refused: {reason}\n" in answer.out
+    assert re.search(r"world.gravity_mps2 +│ -5 +│ 9.8 ", answer.out)
+    assert f"kittiwake run {tmp_path / 's'} --run 1\n" in answer.out
 
 
 def test_a_run_that_a_sweep_lacks_is_refused(tmp_path):
@@ -1181,6 +1225,11 @@ def test_a_run_that_a_sweep_lacks_is_refused(tmp_path):
     assert "there is no run 3; the sweep has those from 0 to 2" in answer.err
     answer = kittiwake_does("run", tmp_path, "--run", 0)
     assert "holds no sweep" in answer.err
+    for option in ("--seed", "--duration"):
+        answer = kittiwake_does("run", tmp_path / "s", "--run", 2, option, 3)
+        assert f"`{option}`: not allowed with --run" in answer.err
+    answer = kittiwake_does("run", tmp_path / "s")
+    assert "is the folder of a sweep. Fly one of its runs with --run N" in answer.err
 
 
 # tuning
@@ -1189,6 +1238,7 @@ def test_a_run_that_a_sweep_lacks_is_refused(tmp_path):
 TUNE = (
     *("tune", "eight-ar-drone", "--set", "time.duration_s=1", "--seeds", 1, "--unseen", 2),
     *("--free", "vehicles.ar-drone.controller.velocity.proportional=2:60", "--evaluations", 3),
+    *("--free", "vehicles.ar-drone.controller.velocity.*_s"),
 )
 
 
@@ -1199,6 +1249,7 @@ def test_a_tuning_prints_values_and_what_they_are_worth(tmp_path):
     assert "1 tuning seeds" in answer.out
     assert "2 unseen seeds" in answer.out
     assert "by differences" in answer.out
+    assert "Left out: vehicles.ar-drone.controller.velocity.integral_per_s is 0" in answer.out
     assert f"kittiwake run {folder / 'scenario.yaml'}" in answer.out
     flown = kittiwake_does("run", folder / "scenario.yaml", "--out", tmp_path / "r", "--json")
     figures = json.loads(kittiwake_does(*TUNE, "--out", tmp_path / "u", "--json").out)
@@ -1207,7 +1258,7 @@ def test_a_tuning_prints_values_and_what_they_are_worth(tmp_path):
     assert figures["seeds"][1]["value"] == after
     again = kittiwake_does(*TUNE, "--out", folder)
     assert (again.status, again.out) == (2, "")
-    assert "holds the result of another tuning" in again.err
+    assert "is not empty: it holds scenario.yaml, tuned.yaml" in again.err
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Array, ArrayLike, Bool, Float, PRNGKeyArray, UInt8
 from typing_extensions import override
 
+from kittiwake.core.arguments import TEXT, checked_arguments
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import did_you_mean
 from kittiwake.core.extras import import_optional
@@ -142,8 +143,11 @@ def _shared_env(key: TaskKey) -> CompiledEnv:
     return shared
 
 
+@checked_arguments(conditions=TEXT)
 def compiled_env(
-    task: str | PathLike[str], conditions: str | None, overrides: Overrides
+    task: str | PathLike[str],
+    conditions: str | None = None,
+    overrides: Overrides = MappingProxyType({}),
 ) -> CompiledEnv:
     """Return the compiled environment of a task; for a file, which may change, a new one."""
     if fspath(task) in TASKS.entries:
@@ -281,6 +285,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
     def reset(
         self, *, seed: int | None = None, options: Info | None = None
     ) -> tuple[Numbers, Info]:
+        self._check_open()
         super().reset(seed=seed)
         checked = _options(options, DIFFICULTY, MASK)
         given = checked.get(DIFFICULTY, 1.0)
@@ -312,6 +317,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         Bool[np.ndarray, " envs"],
         Info,
     ]:
+        self._check_open()
         self._check_begun()
         shape = self.num_envs, self.env.action_size
         checked = checked_action(actions, shape, _component_names(self.env))
@@ -327,6 +333,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         """
         self._check_begun()
         return self._batch.observations
+
+    def _check_open(self) -> None:
+        if self.closed:
+            message = "these environments are closed; make new ones"
+            raise gymnasium.error.ClosedEnvironmentError(message)
 
     def _check_begun(self) -> None:
         if not self._has_begun:

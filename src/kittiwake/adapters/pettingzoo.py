@@ -24,6 +24,7 @@ from kittiwake.adapters.gymnasium import (
     spaces,
 )
 from kittiwake.adapters.registration import environment_id
+from kittiwake.core.errors import UnknownVehicleError, did_you_mean, listed
 from kittiwake.core.extras import import_optional
 from kittiwake.runtime.engine import EngineName
 from kittiwake.tasks.task import Overrides
@@ -69,11 +70,11 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
 
     @override
     def observation_space(self, agent: str) -> Space[Numbers]:
-        return self.observation_spaces[agent]
+        return _of_agent(self.observation_spaces, agent)
 
     @override
     def action_space(self, agent: str) -> Space[Numbers]:
-        return self.action_spaces[agent]
+        return _of_agent(self.action_spaces, agent)
 
     @override
     def reset(
@@ -100,9 +101,7 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
             raise gymnasium.error.ResetNeeded(message)
         if not self.agents:
             return {}, {}, {}, {}, {}
-        if set(actions) != set(self.agents):
-            message = f"`actions`: got {sorted(actions)}; must be those of the agents {self.agents}"
-            raise ValueError(message)
+        _require_agents(actions, self.agents)
         names = self._env.env.action_names
         parts = [
             checked_action(actions[agent], (len(names),), [f"{agent}.{name}" for name in names])
@@ -207,19 +206,19 @@ class TaskParallelVectorEnv:
 
     def observation_space(self, agent: str) -> Space[Numbers]:
         """Return the space of an agent's observations in all worlds."""
-        return self.observation_spaces[agent]
+        return _of_agent(self.observation_spaces, agent)
 
     def action_space(self, agent: str) -> Space[Numbers]:
         """Return the space of an agent's actions in all worlds."""
-        return self.action_spaces[agent]
+        return _of_agent(self.action_spaces, agent)
 
     def single_observation_space(self, agent: str) -> Space[Numbers]:
         """Return the space of an agent's observation in one world."""
-        return self.single_observation_spaces[agent]
+        return _of_agent(self.single_observation_spaces, agent)
 
     def single_action_space(self, agent: str) -> Space[Numbers]:
         """Return the space of an agent's action in one world."""
-        return self.single_action_spaces[agent]
+        return _of_agent(self.single_action_spaces, agent)
 
     def reset(
         self, seed: int | None = None, options: Info | None = None
@@ -237,6 +236,7 @@ class TaskParallelVectorEnv:
 
         Raises:
             ValueError: for an unknown option or a wrong value.
+            gymnasium.error.ClosedEnvironmentError: after ``close``.
             gymnasium.error.ResetNeeded: for a mask before the first reset of all worlds.
         """
         observation, _ = self._env.reset(seed=seed, options=options)
@@ -264,6 +264,7 @@ class TaskParallelVectorEnv:
 
         Raises:
             ValueError: if an agent or a number is missing, or an action is invalid.
+            gymnasium.error.ClosedEnvironmentError: after ``close``.
             gymnasium.error.ResetNeeded: before the first reset.
         """
         stepped = self._env.step(self._joined(actions))
@@ -290,7 +291,7 @@ class TaskParallelVectorEnv:
         return self._env.render()
 
     def close(self) -> None:
-        """Release the renderer."""
+        """Release the renderer; nothing can be stepped afterwards."""
         self._env.close()
 
     def _joined(self, actions: Mapping[str, ArrayLike]) -> np.ndarray:
@@ -299,11 +300,7 @@ class TaskParallelVectorEnv:
         Raises:
             ValueError: if they are not those of the agents, or have another shape.
         """
-        is_mapping = hasattr(actions, "keys")
-        if not is_mapping or set(actions) != set(self.agents):
-            given = list(actions) if is_mapping else type(actions).__name__
-            message = f"`actions`: got {given}; must be a dictionary of the agents {self.agents}"
-            raise ValueError(message)
+        _require_agents(actions, self.agents)
         shape = self.num_envs, len(self._env.env.action_names)
         parts = [action_array(f"actions[{name!r}]", actions[name], shape) for name in self.agents]
         return np.concatenate(parts, axis=1)
@@ -328,6 +325,37 @@ class TaskParallelVectorEnv:
             | {mask: info[mask].copy() for mask in masks}
             for agent, own in zip(self.agents, final, strict=True)
         }
+
+
+def _of_agent(spaces_of: Mapping[str, Space[Numbers]], agent: str) -> Space[Numbers]:
+    """Return the space of an agent.
+
+    Raises:
+        UnknownVehicleError: if there is no such agent.
+    """
+    if agent not in spaces_of:
+        message = f"there is no agent '{agent}'. {did_you_mean(str(agent), spaces_of)}"
+        raise UnknownVehicleError(message)
+    return spaces_of[agent]
+
+
+def _require_agents(actions: Mapping[str, ArrayLike], agents: Sequence[str]) -> None:
+    """Refuse actions that are not those of the agents.
+
+    Raises:
+        ValueError: with the first agent that is missing or unknown.
+    """
+    if not hasattr(actions, "keys"):
+        given = type(actions).__name__
+        message = f"`actions`: got {given}; must be a dictionary of the agents {listed(agents)}"
+        raise ValueError(message)
+    if unknown := [agent for agent in actions if agent not in agents]:
+        known = did_you_mean(str(unknown[0]), agents)
+        message = f"`actions`: there is no agent '{unknown[0]}'. {known}"
+        raise ValueError(message)
+    if missing := [agent for agent in agents if agent not in actions]:
+        message = f"`actions`: has no action of {listed(missing)}; give one of each agent"
+        raise ValueError(message)
 
 
 def _split_space(space: Box, agents: Sequence[str]) -> dict[str, Space[Numbers]]:

@@ -36,7 +36,7 @@ from kittiwake.analysis.output_file import (
     written_files,
 )
 from kittiwake.analysis.portable_scenario import PortableScenario
-from kittiwake.core.errors import LogError
+from kittiwake.core.errors import LogError, listed
 from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.scenario import Scenario
 
@@ -89,6 +89,32 @@ def results_folder(out: Path | None, default: Path) -> Generator[Path]:
 
 
 @contextmanager
+def new_results(out: Path | None, default: Path) -> Generator[Path]:
+    """Create a folder for results that replace no file, and lock it for this process.
+
+    Raises:
+        LogError: if it cannot be written to, holds any file, or another process writes into it.
+    """
+    with results_folder(out, default) as folder, locked(folder):
+        if names := sorted(path.name for path in folder.iterdir()):
+            message = (
+                f"'{folder}' is not empty: it holds {listed(names)}. Name another folder with "
+                "--out, or move its files."
+            )
+            raise LogError(message)
+        yield folder
+
+
+def remove_contents(folder: Path) -> None:
+    """Remove all that a folder of ``new_results`` holds."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+@contextmanager
 def run_folder(
     out: Path | None, scenario: Scenario, default: Path | None = None
 ) -> Generator[Path]:
@@ -107,12 +133,23 @@ def run_folder(
 def _locked_folder(out: Path | None, default: Path, files: Mapping[str, Path]) -> Generator[Path]:
     with results_folder(out, default) as folder:
         refuse_foreign_files(folder, files)
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            _lock(handle, folder)
+        with locked(folder):
             yield folder
-        finally:
-            os.close(handle)
+
+
+@contextmanager
+def locked(folder: Path) -> Generator[None]:
+    """Lock a folder for this process.
+
+    Raises:
+        LogError: if another process writes into it.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        _lock(handle, folder)
+        yield
+    finally:
+        os.close(handle)
 
 
 def refuse_foreign_files(folder: Path, files: Mapping[str, Path]) -> None:
@@ -226,7 +263,10 @@ def _lock(handle: int, folder: Path) -> None:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        message = f"another run is active in '{folder}'. Name another folder with --out."
+        message = (
+            f"another run is active in '{folder}'. Wait until it has ended, or name another folder "
+            "with --out."
+        )
         raise LogError(message) from None
     except OSError:
         return  # a file system without locks

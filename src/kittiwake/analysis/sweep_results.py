@@ -13,6 +13,7 @@ from jaxtyping import Bool
 from scipy.stats import binomtest
 from typing_extensions import override
 
+from kittiwake.core.arguments import COUNT
 from kittiwake.core.errors import LogError, did_you_mean
 
 if TYPE_CHECKING:
@@ -20,14 +21,16 @@ if TYPE_CHECKING:
 
     from kittiwake.analysis.plots.style import PageFigure
 
-COMPLETED = "completed"
+# status of a run that has flown to its end, that could not begin, and whose worker ended each time
+COMPLETED, REFUSED, LOST = "completed", "refused", "lost"
 CONFIDENCE = 0.95
 # groups of a number that is drawn, or has more values
 GROUPS = 10
 MAX_VALUES = 24
 # sections of a scenario whose numbers can be drawn
 PHYSICAL = ("world.", "vehicles.")
-NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?")
+# numbers that are not a part of a name
+NUMBERS = re.compile(r"(?<![\w.])[-+]?\d+(\.\d+)?([eE][-+]?\d+)?(?!\w)")
 COMPARISONS = {
     ">=": lambda one, other: one >= other,
     "<=": lambda one, other: one <= other,
@@ -64,11 +67,16 @@ class SweepResults:
         grid: the varied keys with their values.
         table: a row for each run: its number and seed, what was varied and drawn, status, reason,
             and the numbers of its summary.
+        condition: what a completed run must meet to count as a success, unless another condition is
+            given; None for nothing more.
+        worst_by: column by whose largest values runs are the worst, unless another one is given.
     """
 
     folder: Path
     grid: Mapping[str, Sequence[Any]]
     table: "pandas.DataFrame"
+    condition: str | None = None
+    worst_by: str | None = None
 
     @override
     def __repr__(self) -> str:
@@ -96,6 +104,10 @@ class SweepResults:
             raise LogError(message)
         return np.asarray(self.table[name])
 
+    def flown(self) -> "pandas.DataFrame":
+        """Return the rows of the runs that have flown, which can be flown again."""
+        return self.table.loc[~self.table["status"].isin((REFUSED, LOST))]
+
     def plot(self, condition: str | None = None) -> "PageFigure":
         """Draw the rate of success over what was varied; ``condition`` as for ``succeeded``."""
         from kittiwake.analysis.plots.sweep import draw_sweep
@@ -109,9 +121,10 @@ class SweepResults:
             LogError: for another form, or a column that the table does not have.
         """
         completed = self.column("status") == COMPLETED
+        condition = condition or self.condition
         if condition is None:
             return completed
-        name, compare, number = self._parsed(condition)
+        name, compare, number = parsed_condition(condition)
         return completed & compare(self._numbers(name), number)
 
     def success(self, condition: str | None = None) -> Rate:
@@ -125,13 +138,15 @@ class SweepResults:
 
         Args:
             count: number of runs.
-            by: the column; that of the condition by default, or else the first tracking error.
+            by: the column; by default that of the sweep, of the condition, or the first tracking
+                error.
             condition: what a success is, as for ``succeeded``.
 
         Raises:
-            LogError: for a column that the table does not have.
+            LogError: for a column that the table does not have, or that has no numbers.
         """
-        name = by or self.deciding_column(condition)
+        COUNT.require("count", count)
+        name = by or self.worst_by or self.deciding_column(condition)
         succeeded = self.succeeded(condition)
         values = np.zeros(len(self)) if name is None else self._numbers(name)
         # without a value is worse than any
@@ -140,17 +155,23 @@ class SweepResults:
 
     def deciding_column(self, condition: str | None = None) -> str | None:
         """Return the column of a condition, or else the first tracking error; None without one."""
+        condition = condition or self.condition
         if condition is not None:
-            return self._parsed(condition)[0]
+            return parsed_condition(condition)[0]
         errors = [name for name in self.table.columns if name.endswith("tracking_rms_m")]
         return next((name for name in errors if not np.isnan(self._numbers(name)).all()), None)
 
     def failures(self, condition: str | None = None) -> dict[str, int]:
-        """Return the causes of failures without their numbers, the most frequent first."""
+        """Return the causes of failures, the most frequent first.
+
+        Those of flights have no numbers, so that equal ones are counted together.
+        """
         failed = ~self.succeeded(condition)
         causes = [
-            f"completed, but not {condition}"
+            f"completed, but not {condition or self.condition}"
             if status == COMPLETED
+            else f"{status}: {reason}"
+            if status == REFUSED
             else NUMBERS.sub("…", f"{status}: {reason}")
             for status, reason in zip(
                 self.column("status")[failed], self.column("reason")[failed], strict=True
@@ -184,20 +205,30 @@ class SweepResults:
         return self.column(name).dtype.kind in "fiu"
 
     def _numbers(self, name: str) -> np.ndarray:
-        return self.column(name).astype(float)
+        values = self.column(name)
+        try:
+            return values.astype(float)
+        except (TypeError, ValueError):
+            message = f"the column '{name}' has no numbers; name another one"
+            raise LogError(message) from None
 
-    def _parsed(self, condition: str) -> tuple[str, Any, float]:
-        for sign, compare in COMPARISONS.items():
-            column, found, number = condition.partition(sign)
-            if found:
-                self.column(column.strip())
-                with suppress(ValueError):
-                    return column.strip(), compare, float(number)
-        message = (
-            f"`{condition}`: write a column, a comparison and a number, such as "
-            "'drone.touchdown.offset_m <= 0.3'"
-        )
-        raise LogError(message)
+
+def parsed_condition(condition: str) -> tuple[str, Any, float]:
+    """Return the column, the comparison and the number of a condition such as ``x <= 2``.
+
+    Raises:
+        LogError: for another form.
+    """
+    for sign, compare in COMPARISONS.items():
+        column, found, number = condition.partition(sign)
+        if found and column.strip():
+            with suppress(ValueError):
+                return column.strip(), compare, float(number)
+    message = (
+        f"`{condition}`: write a column, a comparison and a number, such as "
+        "'drone.touchdown.offset_m <= 0.3'"
+    )
+    raise LogError(message)
 
 
 def groups_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -45,10 +45,17 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A candidate that was flown, with the mean of its objective; infinite if a flight failed."""
+    """A candidate.
+
+    Attributes:
+        values: its values.
+        objective: the mean of its objective; infinite if a flight failed.
+        refusal: why the scenario does not allow its values; empty if it does.
+    """
 
     values: tuple[float, ...]
     objective: float
+    refusal: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,7 +74,8 @@ class TuningResult:
         unseen: the same of flights with other seeds.
         gradient: slope of the mean squared error at the beginning, and the same by differences;
             None for another method.
-        evaluations: the candidates that were flown.
+        evaluations: the candidates.
+        left_out: numbers that keys with an asterisk match but do not free, with the reasons.
         logs: flights with the first of the other seeds, before and after.
         tuned: the tuned scenario.
     """
@@ -83,6 +91,7 @@ class TuningResult:
     unseen: tuple[Score, Score]
     gradient: tuple[float, float] | None
     evaluations: tuple[Evaluation, ...]
+    left_out: Mapping[str, str]
     logs: tuple[Log, Log]
     tuned: Scenario
 
@@ -98,6 +107,11 @@ class TuningResult:
     def values(self) -> dict[str, float]:
         """The tuned values by path."""
         return dict(zip(self.paths, self.after, strict=True))
+
+    @property
+    def refusals(self) -> list[str]:
+        """Reasons for candidates whose values the scenario does not allow."""
+        return [one.refusal for one in self.evaluations if one.refusal]
 
     def fragment(self) -> dict[str, Any]:
         """Return the entries of the tuned scenario that hold its tuned values."""
@@ -119,6 +133,8 @@ class TuningResult:
             "after": self.values,
             "seeds": [score._asdict() for score in self.seeds],
             "unseen": [score._asdict() for score in self.unseen],
+            "left_out": dict(self.left_out),
+            "refused": len(self.refusals),
             "evaluations": [asdict(one) for one in self.evaluations],
         }
         return _plain(figures)

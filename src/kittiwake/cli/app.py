@@ -82,7 +82,7 @@ def run_command() -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 0
     except KittiwakeError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.writelines(f"{line}\n" for line in (error, *getattr(error, "__notes__", ())))
         return BAD_INPUT
     except OSError as error:
         prefix = f"{error.filename}: " if error.filename and error.strerror else ""

@@ -184,12 +184,11 @@ def _draw_sweep(
     from kittiwake.analysis.plots.sweep import save_picture
     from kittiwake.analysis.plots.sweep_bands import PICTURE, draw_bands
     from kittiwake.cli.progress import progress_bar
-    from kittiwake.runtime.sweeps.rows import LOST, REFUSED
     from kittiwake.runtime.sweeps.sweep import results_of, sweep_logs
 
     results = results_of(folder)
     save_picture(results, success, **form)
-    flown = results.table[~results.table["status"].isin((REFUSED, LOST))]["run"].tolist()
+    flown = results.flown()["run"].tolist()
     chosen = flown[:: max(1, len(flown) // count)][:count] if count else []
     if not chosen:
         return

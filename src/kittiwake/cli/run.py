@@ -111,7 +111,6 @@ def run(
     from kittiwake.analysis.run_folder import holds_run, run_folder, save_picture
     from kittiwake.runtime.engine import require_engine
     from kittiwake.runtime.simulation import Simulation
-    from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
 
     keep_compiled()
@@ -127,12 +126,12 @@ def run(
     if scenario is None:
         message = "missing; give a library name, or the path of a YAML file"
         raise typer.BadParameter(message, param_hint="'SCENARIO'")
-    items = [*(overrides or []), *as_overrides(duration, seed)]
-    precision: Precision = "float64"
     if number is None:
-        loaded = load_scenario(scenario, items, logged=True, allow_code=allow_code)
+        items = [*(overrides or []), *as_overrides(duration, seed)]
+        loaded, precision = _loaded(scenario, items, allow_code), "float64"
     else:
-        refuse({"--set": items, "--live": is_live}, "--run")
+        changed = {"--set": overrides, "--duration": duration, "--seed": seed, "--live": is_live}
+        refuse(changed, "--run")
         loaded, precision = _of_sweep(Path(scenario), number, allow_code)
     loaded.check_flight()
     check_task(loaded)
@@ -179,6 +178,21 @@ def _resume(
     with show_progress(shown=not (as_json or quiet)) as progress, report_if_stopped(folder):
         log = _resumed(folder, every_s, allow_code, progress)
     _show_result(log, folder, as_json=as_json, quiet=quiet)
+
+
+def _loaded(scenario: str, items: list[str], allow_code: list[Path] | None) -> "LoadedScenario":
+    """Return a scenario with overrides.
+
+    Raises:
+        ScenarioError: if it cannot be flown, or is the folder of a sweep.
+    """
+    from kittiwake.runtime.sweeps.plan import is_sweep
+    from kittiwake.scenario.load import load_scenario
+
+    if is_sweep(Path(scenario)):
+        message = f"'{scenario}' is the folder of a sweep. Fly one of its runs with --run N"
+        raise ScenarioError(message)
+    return load_scenario(scenario, items, logged=True, allow_code=allow_code)
 
 
 def _of_sweep(

@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,9 +15,12 @@ from kittiwake.cli.options import Quiet, refuse
 from kittiwake.cli.run import keep_compiled
 
 if TYPE_CHECKING:
+    import pandas
+    from rich.table import Table
+
     from kittiwake.analysis.sweep_results import SweepResults
 
-WORST = 5
+WORST, MAX_CAUSES = 5, 10
 
 
 def sweep(
@@ -60,17 +65,21 @@ def sweep(
         typer.Option(
             metavar="CONDITION",
             help="What a completed run must meet to count as a success: a column, a comparison and "
-            "a number, such as 'drone.touchdown.offset_m <= 0.3'.",
+            "a number, such as 'drone.touchdown.offset_m <= 0.3'. Kept for --resume.",
         ),
     ] = None,
     worst_by: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="Column by whose largest values runs are the worst."),
+        typer.Option(
+            metavar="COLUMN",
+            help="Column by whose largest values runs are the worst. Kept for --resume.",
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder for the results, runs/sweep-NAME-TIME by default."
+            metavar="DIR",
+            help="New or empty folder for the results, runs/sweep-NAME-TIME by default.",
         ),
     ] = None,
     resume: Annotated[
@@ -101,9 +110,15 @@ def sweep(
         given = {"SCENARIO": scenario, "--set": overrides, "--vary": vary, "--seeds": seeds}
         given |= {"--runs": runs, "--controllers": controllers, "--out": out}
         refuse(given, "--resume")
-        with progress_bar("flying", shown=shown) as progress:
+        with progress_bar("flying", shown=shown) as progress, _notes_if_stopped():
             results = sweeps.resume_sweep(
-                resume, workers=workers, ray=ray, allow_code=allow_code, progress=progress
+                resume,
+                workers=workers,
+                ray=ray,
+                success=success,
+                worst_by=worst_by,
+                allow_code=allow_code,
+                progress=progress,
             )
     else:
         if scenario is None:
@@ -113,7 +128,7 @@ def sweep(
         if shown:
             show_warnings(loaded.unused_randomization())
         varied = parse_variations(vary or ())
-        with progress_bar("flying", shown=shown) as progress:
+        with progress_bar("flying", shown=shown) as progress, _notes_if_stopped():
             results = sweeps.sweep(
                 loaded,
                 {**varied.grid, **varied.drawn},
@@ -124,60 +139,77 @@ def sweep(
                 ],
                 workers=workers,
                 ray=ray,
+                success=success,
+                worst_by=worst_by,
                 out=out,
                 allow_code=allow_code,
                 progress=progress,
             )
-    save_picture(results, success)
+    save_picture(results)
     if as_json:
-        sys.stdout.write(json.dumps(_figures(results, success, worst_by)) + "\n")
+        sys.stdout.write(json.dumps(_figures(results)) + "\n")
     elif not quiet:
-        _show(results, success, worst_by)
-    if not len(results.table) or not results.succeeded(success).any():
+        _show(results)
+    if not len(results.table) or not results.succeeded().any():
         raise typer.Exit(RUN_FAILED)
 
 
-def _figures(
-    results: "SweepResults", success: str | None, worst_by: str | None
-) -> dict[str, object]:
+@contextmanager
+def _notes_if_stopped() -> Generator[None]:
+    """Print how to go on if a signal ends the command."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        for note in getattr(stopped, "__notes__", ("stopped before any run was flown",)):
+            typer.echo(note, err=True)
+        raise
+
+
+def _figures(results: "SweepResults") -> dict[str, object]:
     """Return success rate, causes of failures and worst runs as plain data."""
-    worst = results.worst(WORST, worst_by, success)
     return {
         "folder": str(results.folder),
-        **results.success(success)._asdict(),
-        "failures": results.failures(success),
-        "worst": worst["run"].tolist(),
+        **results.success()._asdict(),
+        "failures": results.failures(),
+        "worst": results.worst(WORST)["run"].tolist(),
     }
 
 
-def _show(results: "SweepResults", success: str | None, worst_by: str | None) -> None:
+def _show(results: "SweepResults") -> None:
     """Print success rate, causes of failures and worst runs."""
     from rich.console import Console
-    from rich.table import Column, Table
 
-    rate = results.success(success)
+    rate = results.success()
     console = Console()
     console.print(
         f"{rate.successes} of {rate.runs} runs succeeded: {rate.share:.1%}, between {rate.low:.1%} "
         f"and {rate.high:.1%} with 95 % confidence.",
         highlight=False,
     )
-    for reason, count in results.failures(success).items():
-        console.print(f"{count} x {reason}", highlight=False, markup=False, soft_wrap=True)
-    worst = results.worst(WORST, worst_by, success)
-    deciding = worst_by or results.deciding_column(success)
-    names = ["run", "seed", *results.varied(), "status", *([deciding] if deciding else [])]
-    table = Table(*[Column(name, overflow="fold") for name in names])
-    for _, row in worst.iterrows():
-        table.add_row(*[_text(row[name]) for name in names])
-    console.print("Worst runs:", table)
-    console.print(
-        f"Fly one again: kittiwake run {results.folder} --run {worst['run'].iloc[0]}\n"
-        f"Table and picture are in {results.folder}: runs.parquet, sweep.png",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
-    )
+    failures = [f"{count} x {reason}" for reason, count in results.failures().items()]
+    if len(failures) > MAX_CAUSES:
+        failures[MAX_CAUSES:] = [f"and {len(failures) - MAX_CAUSES} more causes"]
+    for line in failures:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    worst = results.worst(WORST)
+    console.print("Worst runs:", _table(results, worst))
+    again = worst["run"][worst["run"].isin(results.flown()["run"])].tolist()
+    lines = [f"Fly one again: kittiwake run {results.folder} --run {run}" for run in again[:1]]
+    lines.append(f"Table and picture are in {results.folder}: runs.parquet, sweep.png")
+    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+
+
+def _table(results: "SweepResults", worst: "pandas.DataFrame") -> "Table":
+    """Return a table with a column for each run, which is narrow whatever the names."""
+    from rich.table import Column, Table
+
+    deciding = results.worst_by or results.deciding_column()
+    names = ["seed", *results.varied(), "status", *([deciding] if deciding else [])]
+    runs = [Column(str(run), overflow="fold") for run in worst["run"]]
+    table = Table(Column("run", overflow="fold"), *runs)
+    for name in dict.fromkeys(names):
+        table.add_row(name, *map(_text, worst[name]))
+    return table
 
 
 def _text(value: object) -> str:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from kittiwake.analysis.tuning_result import Score, TuningResult
 
 
+MAX_LEFT_OUT = 10
+
+
 def tune(
     scenario: Annotated[
         str, typer.Argument(metavar="SCENARIO", help="A library name, or the path of a YAML file.")
@@ -53,7 +56,10 @@ def tune(
     ] = 20,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for the results, runs/tune-NAME-TIME by default."),
+        typer.Option(
+            metavar="DIR",
+            help="New or empty folder for the results, runs/tune-NAME-TIME by default.",
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print tuning.json alone, without the candidates.")
@@ -118,7 +124,15 @@ def _show(result: "TuningResult") -> None:
             *map(_failed, (first, last)),
         )
     console.print(worth)
-    lines = [f"Method: {result.method}" + (f", as {result.reason}" if result.reason else "") + "."]
+    lines = [f"Left out: {path} {reason}." for path, reason in result.left_out.items()]
+    if len(lines) > MAX_LEFT_OUT:
+        lines[MAX_LEFT_OUT:] = [f"and {len(lines) - MAX_LEFT_OUT} more are left out."]
+    if result.refusals:
+        lines.append(
+            f"{len(result.refusals)} of {len(result.evaluations)} candidates were refused, the "
+            f"first one for: {result.refusals[0]}"
+        )
+    lines += [f"Method: {result.method}" + (f", as {result.reason}" if result.reason else "") + "."]
     if result.gradient is not None:
         slope, quotient = result.gradient
         lines.append(

@@ -5,7 +5,7 @@ annotations, as messages name what to write instead, and values that a rule leav
 where they are used.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import wraps
 from inspect import Parameter, signature
 from math import isfinite
@@ -70,10 +70,10 @@ def _is_number(value: Any) -> bool:
     return _is_real(value) and isfinite(float(value))
 
 
-def _is_vector(value: Any) -> bool:
-    if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__len__"):
+def _are_numbers(value: Any, count: int) -> bool:
+    if isinstance(value, str | bytes | Mapping | Set) or not hasattr(value, "__len__"):
         return False
-    return len(value) == len("xyz") and all(map(_is_number, value))
+    return len(value) == count and all(map(_is_number, value))
 
 
 NUMBER = ArgumentRule(_is_number, "a finite number")
@@ -83,6 +83,10 @@ WHOLE = ArgumentRule(
     lambda value: isinstance(value, int | np.integer) and not isinstance(value, bool),
     "a whole number",
 )
+COUNT = ArgumentRule(
+    lambda value: WHOLE.allows(value) and value >= 1, "a whole number that is at least 1"
+)
+FLAG = ArgumentRule(lambda value: isinstance(value, bool | np.bool_), "True or False")
 TEXT = ArgumentRule(lambda value: isinstance(value, str), "text")
 VEHICLE_NAME = ArgumentRule(
     lambda value: isinstance(value, str), "the name of a vehicle, such as 'h'"
@@ -95,7 +99,28 @@ FUNCTION = ArgumentRule(
     "a function",
     lambda value: "progress=print" if value is True else "",
 )
-VECTOR = ArgumentRule(_is_vector, "three finite numbers, such as [0, 0, 10]")
+VECTOR = ArgumentRule(
+    lambda value: _are_numbers(value, 3), "three finite numbers, such as [0, 0, 10]"
+)
+LIMITS = ArgumentRule(
+    lambda value: value is None or _are_numbers(value, 2),
+    "two finite numbers, such as (0.5, 2), or None for no limits",
+)
+OVERRIDES = ArgumentRule(
+    lambda value: isinstance(value, Mapping),
+    'a mapping of keys to values, such as {"time.duration_s": 20}',
+)
+
+
+def several(items: str, example: str) -> ArgumentRule:
+    """Return the rule of several items, which are checked where they are used.
+
+    Some iterables can be read only once.
+    """
+    return ArgumentRule(
+        lambda value: isinstance(value, Iterable) and not isinstance(value, str | bytes),
+        f"several {items}, such as {example}",
+    )
 
 
 class _Signature:

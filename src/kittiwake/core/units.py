@@ -1,6 +1,7 @@
 """Conversion of other units to SI and radians, at the boundaries of the program."""
 
 import math
+from functools import lru_cache
 
 FOOT_M = 0.3048
 KNOT_MPS = 1852.0 / 3600.0
@@ -54,3 +55,19 @@ def stored_name(key: str) -> str:
         if stem != key and not stem.endswith("_per"):
             return stem + stored
     return key
+
+
+@lru_cache(maxsize=4096)  # compared for each run of a sweep
+def stored_path(path: str) -> str:
+    """Return a path of keys, joined by dots, with the names under which they are stored."""
+    return ".".join(map(stored_name, path.split(".")))
+
+
+def unit_factor(path: str) -> float:
+    """Return the factor from a number at a path of keys to the stored one."""
+    return math.prod(
+        factor
+        for key in path.split(".")
+        for user, (_, factor) in USER_UNITS.items()
+        if key.endswith(user) and stored_name(key) != key
+    )

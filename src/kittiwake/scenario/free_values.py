@@ -8,16 +8,20 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 
-from kittiwake.core.errors import ScenarioError, did_you_mean
-from kittiwake.core.units import USER_UNITS, stored_name
+from kittiwake.core.arguments import LIMITS, TEXT
+from kittiwake.core.errors import ScenarioError, did_you_mean, listed
+from kittiwake.core.units import stored_path, unit_factor
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.scenario.parameters import is_whole
 from kittiwake.scenario.problems import KeyPath, Plain
+from kittiwake.scenario.randomization import drawn_at, refuse_drawn
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variations import NUMBER
 
-LIMITS = re.compile(rf"({NUMBER}):({NUMBER})")
+LIMITS_TEXT = re.compile(rf"({NUMBER}):({NUMBER})")
 WILDCARD = "*"
+NO_SCALE = "is 0, which gives no scale; write its limits, KEY=low:high"
 AXES = ("x", "y", "z")
 MAX_FREE = 100
 
@@ -47,12 +51,20 @@ def parse_free(given: Iterable[str]) -> dict[str, tuple[float, float] | None]:
     found: dict[str, tuple[float, float] | None] = {}
     for item in given:
         path, equals, text = item.partition("=")
-        match = LIMITS.fullmatch(text.strip())
-        if not path.strip() or (equals and not match):
-            message = f"--free {item}: write a key, or a key and its limits, KEY=low:high"
+        limits = _parsed_limits(text)
+        if not path.strip() or (equals and limits is None):
+            message = (
+                f"--free {item}: write a key, or a key and its limits, KEY=low:high, with two "
+                "finite numbers"
+            )
             raise ScenarioError(message)
-        found[path.strip()] = (float(match[1]), float(match[2])) if match else None
+        found[path.strip()] = limits
     return found
+
+
+def _parsed_limits(text: str) -> tuple[float, float] | None:
+    match = LIMITS_TEXT.fullmatch(text.strip())
+    return None if match is None else (float(match[1]), float(match[2]))
 
 
 def free_values(
@@ -60,8 +72,8 @@ def free_values(
 ) -> tuple[FreeValue, ...]:
     """Return the free numbers of a scenario.
 
-    A key with ``*`` stands for all numbers other than zero whose paths it matches, where ``*`` is
-    any text.
+    A key with ``*`` stands for the numbers whose paths it matches, where ``*`` is any text, except
+    those of ``left_out``.
 
     Raises:
         ScenarioError: for a key without a number, wrong limits, and too many numbers.
@@ -69,16 +81,18 @@ def free_values(
     present = present_values(scenario)
     found: dict[str, FreeValue] = {}
     for key, limits in given.items():
+        TEXT.require("free", key)
+        LIMITS.require(f"free: {key}", limits)
         if limits is not None and not limits[0] < limits[1]:
             message = f"free: {key}: got {limits[0]:g}:{limits[1]:g}; low must be less than high"
             raise ScenarioError(message)
-        for path in _matching(key, present, limited=limits is not None):
-            start = _value_at(path, present)
-            if start is None and limits is None:
-                advice = did_you_mean(path, [*present])
-                message = f"free: {path}: there is no number. {advice} Or write KEY=low:high"
+        for path in _matching(key, scenario, present, limited=limits is not None):
+            refuse_drawn(scenario, path, "free: ")
+            again = next((one for one in found if stored_path(one) == stored_path(path)), path)
+            if again != path:
+                message = f"free: {path}: is free twice, also as {again}; remove one of them"
                 raise ScenarioError(message)
-            found[path] = _free_value(path, start, limits)
+            found[path] = _free_value(path, present, limits)
     if not found:
         message = "nothing is free; name a number, such as vehicles.drone.parameters.mass_kg"
         raise ScenarioError(message)
@@ -88,29 +102,93 @@ def free_values(
     return tuple(found.values())
 
 
-def _matching(key: str, present: Mapping[str, float], *, limited: bool) -> list[str]:
+def left_out(scenario: Scenario, given: Mapping[str, tuple[float, float] | None]) -> dict[str, str]:
+    """Return the numbers that keys with ``*`` match but do not free, with the reason of each."""
+    present = present_values(scenario)
+    return {
+        path: reason
+        for key, limits in given.items()
+        for path, reason in _matches(key, scenario, present, limited=limits is not None).items()
+        if reason and path not in given
+    }
+
+
+def _matches(
+    key: str, scenario: Scenario, present: Mapping[str, float], *, limited: bool
+) -> dict[str, str]:
+    """Return the paths that a key with ``*`` matches, with why one is not free; empty if it is."""
+    if WILDCARD not in key:
+        return {}
+
+    def reason(path: str, value: float) -> str:
+        if isinstance(value, int):
+            return "is a whole number"
+        if drawn_at(scenario, path) is not None:
+            return "is drawn from each seed"
+        return "" if value or limited else NO_SCALE
+
+    return {path: reason(path, value) for path, value in present.items() if fnmatchcase(path, key)}
+
+
+def _matching(
+    key: str, scenario: Scenario, present: Mapping[str, float], *, limited: bool
+) -> list[str]:
     if WILDCARD not in key:
         return [key]
-    paths = [
-        path for path, value in present.items() if fnmatchcase(path, key) and (value or limited)
-    ]
+    matches = _matches(key, scenario, present, limited=limited)
+    paths = [path for path, reason in matches.items() if not reason]
     if not paths:
-        message = f"free: {key}: no number of the scenario other than zero has such a path"
+        reasons = [f"{path} {reason}" for path, reason in matches.items()]
+        known = did_you_mean(key, _patterns(key, present))
+        message = f"free: {key}: frees no number. {listed(reasons) if reasons else known}"
         raise ScenarioError(message)
     return paths
 
 
-def _free_value(path: str, start: float | None, limits: tuple[float, float] | None) -> FreeValue:
+def _patterns(key: str, present: Iterable[str]) -> list[str]:
+    """Return keys of the form of one with ``*`` that match present paths."""
+    given = key.split(".")
+    return [
+        *{
+            ".".join(
+                own if WILDCARD in own else part
+                for own, part in zip(given, path.split("."), strict=False)
+            )
+            for path in present
+            if path.count(".") >= len(given) - 1
+        }
+    ]
+
+
+def _free_value(
+    path: str, present: Mapping[str, float], limits: tuple[float, float] | None
+) -> FreeValue:
+    """Return a free value.
+
+    Raises:
+        ScenarioError: if there is no such number, or it has no scale, or is outside its limits.
+    """
+    start = _value_at(path, present)
+    stem, _, last = path.rpartition(".")
+    # a number that is not written, and has no default, may be free between limits
+    if start is None and (limits is None or (last.isdigit() and f"{stem}.0" in present)):
+        advice = did_you_mean(path, [*present])
+        between = " Or write KEY=low:high" if limits is None else ""
+        message = f"free: {path}: there is no number. {advice}{between}"
+        raise ScenarioError(message)
     if limits is None:
         if not start:
-            message = f"free: {path}: is 0, which gives no scale; write its limits, KEY=low:high"
+            message = f"free: {path}: {NO_SCALE}"
             raise ScenarioError(message)
         return FreeValue(path, start, None, None)
-    low, high = limits
+    low, high = map(float, limits)
     middle = (low * high) ** 0.5 if low > 0.0 else (low + high) / 2.0
     begin = middle if start is None else start
     if not low <= begin <= high:
-        message = f"free: {path}: is {begin:g}, which is not between {low:g} and {high:g}"
+        message = (
+            f"free: {path}: is {begin:g}, which is not between {low:g} and {high:g}; give limits "
+            f"around it, or begin elsewhere, --set {path}={middle:g} or overrides"
+        )
         raise ScenarioError(message)
     return FreeValue(path, begin, low, high)
 
@@ -139,18 +217,15 @@ def _value_at(path: str, present: Mapping[str, float]) -> float | None:
     """Return a present value, in the unit of its key."""
     if path in present:
         return present[path]
-    stem, _, key = path.rpartition(".")
-    for user, (stored, factor) in USER_UNITS.items():
-        if key.endswith(user) and stored_name(key) == key.removesuffix(user) + stored:
-            value = present.get(f"{stem}.{stored_name(key)}")
-            return None if value is None else value / factor
-    return None
+    same = (other for other in present if stored_path(other) == stored_path(path))
+    return next((present[own] * unit_factor(own) / unit_factor(path) for own in same), None)
 
 
 def present_values(scenario: Scenario) -> dict[str, float]:
     """Return the numbers of a scenario's world and vehicles by path, defaults included.
 
-    What the scenario writes has the unit of its key, all else is in SI units and radians.
+    What the scenario writes has the unit of its key, all else is in SI units and radians. Whole
+    numbers have the type int, all others float.
     """
     found: dict[str, float] = {}
     world = scenario.world
@@ -162,8 +237,13 @@ def present_values(scenario: Scenario) -> dict[str, float]:
         if vehicle is not None:
             found |= _numbers(vehicle.turbulence.component, "world.turbulence")
             found |= _of_vehicle(vehicle, entry, f"vehicles.{name}")
-    written = {key: scenario.document.data.get(key) for key in ("world", "vehicles")}
-    return found | dict(_written(written, ()))
+    given = {key: scenario.document.data.get(key) for key in ("world", "vehicles")}
+    written = dict(_written(given, ()))
+    stored = {stored_path(path): path for path in written}
+    # each number once, as it is written
+    return {path: found[path] for path in found if stored.get(stored_path(path), path) == path} | {
+        path: type(found.get(path, 0.0))(value) for path, value in written.items()
+    }
 
 
 def _of_vehicle(vehicle: AssembledVehicle, entry: Mapping[str, Any], path: str) -> dict[str, float]:
@@ -181,7 +261,10 @@ def _of_vehicle(vehicle: AssembledVehicle, entry: Mapping[str, Any], path: str) 
         **controllers,
         **{f"sensors.{name}": sensor.component.sensor for name, sensor in vehicle.sensors.items()},
     }
-    found: dict[str, float] = {}
+    # numbers of the entry itself, such as its count, are whole
+    found: dict[str, float] = {
+        f"{path}.{key}": value for key, value in entry.items() if type(value) is int
+    }
     for name, part in parts.items():
         found |= _numbers(part, f"{path}.{name}")
     return found
@@ -199,7 +282,7 @@ def _numbers(part: Any, path: str) -> dict[str, float]:
         elif isinstance(value, eqx.Module):
             found |= _numbers(value, place)
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            found[place] = float(value)
+            found[place] = int(value) if is_whole(field.type) else float(value)
     return found
 
 

@@ -315,7 +315,7 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
     members = _members(hint)
     if members in (_members(Real), {float}):
         return Annotated[float, _Number(bounds, factor)]
-    if members in (_members(Integer), {int}):
+    if is_whole(hint):
         return _whole(bounds)
     if members in (_members(Flag), {bool}):
         return Annotated[bool, Strict()]
@@ -335,6 +335,12 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
 
 
 @cache
+def is_whole(hint: Annotation) -> bool:
+    """Return True for the annotation of a whole number."""
+    base = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return _members(base) in (_members(Integer), {int})
+
+
 def _typed_reader(cls: type[eqx.Module], name: str) -> Callable[[Plain], Any]:
     fields: dict[str, Any] = {"type": (Literal[name], name)}
     model = create_model(cls.__name__, __base__=parameters_model(cls), **fields)

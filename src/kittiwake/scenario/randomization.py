@@ -11,12 +11,13 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.errors import DrawError, KittiwakeError, ScenarioError
 from kittiwake.core.streams import draw_stream
+from kittiwake.core.units import stored_path
 from kittiwake.geometry.scalar import Real
 from kittiwake.scenario.build import build
 from kittiwake.scenario.distributions import Distribution, distributions
-from kittiwake.scenario.document import apply_overrides, written
+from kittiwake.scenario.document import Override, apply_overrides, written
 from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
 from kittiwake.scenario.scenario import CURRICULUM, RANDOMIZE, RANDOMIZED, Scenario
 
@@ -59,6 +60,7 @@ def drawn(scenario: Scenario, seed: int) -> Scenario:
 
     Raises:
         ScenarioError: for values that cannot be drawn, with file and line.
+        DrawError: for drawn values that cannot be flown.
     """
     if not is_randomized(scenario):
         return scenario
@@ -90,7 +92,7 @@ def _built(scenario: Scenario, draws: dict[str, Plain], words: str) -> Scenario:
     except KittiwakeError as error:
         given = ", ".join(f"{path} = {written(value)}" for path, value in draws.items())
         message = f"{ALWAYS}: {words} {given}, which cannot be flown: {error}"
-        raise ScenarioError(message) from None
+        raise DrawError(message, draws) from None
     return built.with_parts(added=scenario.added, seed=scenario.seed, draws=draws)
 
 
@@ -112,9 +114,10 @@ def by_path(parts: Sequence[Part], values: Sequence[float]) -> dict[str, Plain]:
     return found
 
 
-def items_of(values: Mapping[str, Plain]) -> list[str]:
-    """Return values by path as overrides."""
-    return [f"{path}={written(value)}" for path, value in values.items()]
+def items_of(values: Mapping[str, Plain]) -> list[Override]:
+    """Return drawn values by path as overrides."""
+    items = (f"{path}={written(value)}" for path, value in values.items())
+    return [Override(item, f"drawn {item}") for item in items]
 
 
 def _unit(seed: int, part: Part) -> float:
@@ -147,7 +150,10 @@ def parts_of(scenario: Scenario, keys: Sequence[str] = RANDOMIZED) -> list[Part]
             if path.partition(".")[0] not in PHYSICAL:
                 problems.add(place_in_file, f"{NOT_PHYSICAL}; remove it")
                 continue
-            again = next((part.path for part in parts if _overlap(part.path, path)), None)
+            again = next(
+                (own.path for own in parts if replaces(own.path, path) or replaces(path, own.path)),
+                None,
+            )
             if again is not None:
                 message = f"is drawn twice, also as {again}; remove one of them"
                 problems.add(place_in_file, message)
@@ -176,9 +182,29 @@ def randomized_paths(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:
             yield (key, *keys), ".".join(keys)
 
 
-def _overlap(path: str, other: str) -> bool:
-    """Return True if one path equals the other, or is a part of it."""
-    return f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}.")
+def replaces(path: str, former: str) -> bool:
+    """Return True if a value at a path leaves nothing of one at another, in whatever unit."""
+    return f"{stored_path(former)}.".startswith(f"{stored_path(path)}.")
+
+
+def drawn_at(scenario: Scenario, path: str) -> str | None:
+    """Return the path of a draw that replaces the value at a path; None if there is none."""
+    drawn_paths = (own for keys, own in randomized_paths(scenario) if keys[0] in RANDOMIZE)
+    return next((own for own in drawn_paths if replaces(own, path)), None)
+
+
+def refuse_drawn(scenario: Scenario, path: str, words: str) -> None:
+    """Refuse a path whose value each seed draws.
+
+    Raises:
+        ScenarioError: if it is one; ``words`` begin the message.
+    """
+    if (own := drawn_at(scenario, path)) is not None:
+        message = (
+            f"{words}{path}: is drawn from each seed, as {own} is under {ALWAYS}; remove it there, "
+            f"or all draws with {ALWAYS}={{}}"
+        )
+        raise ScenarioError(message)
 
 
 def _flattened(entry: Plain, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Plain]]:

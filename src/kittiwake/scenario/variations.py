@@ -9,15 +9,18 @@ import numpy as np
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario import plain_yaml
 from kittiwake.scenario.distributions import distributions
-from kittiwake.scenario.document import YamlSource, written
+from kittiwake.scenario.document import Override, YamlSource, written
 from kittiwake.scenario.problems import Plain
-from kittiwake.scenario.randomization import ALWAYS
+from kittiwake.scenario.randomization import ALWAYS, replaces
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 RANGE = re.compile(rf"({NUMBER}):({NUMBER}):(\d+)")
+# a range that is not complete, or has another number of values
+PARTS_OF_RANGE = re.compile(rf"{NUMBER}(:{NUMBER})+")
 DISTRIBUTION = re.compile(r"([a-z_]+)\((.*)\)")
 FORMS = "a,b,c, low:high:count, or normal(mean, deviation)"
 MAX_VALUES = 10_000
+SEED = "seed"
 
 
 class Variations(NamedTuple):
@@ -31,9 +34,18 @@ class Variations(NamedTuple):
     grid: dict[str, list[Plain]]
     drawn: dict[str, Plain]
 
-    def items(self) -> list[str]:
+    def items(self) -> list[Override]:
         """Return the distributions as overrides of a scenario."""
-        return [f"{ALWAYS}.{path}={written(entry)}" for path, entry in self.drawn.items()]
+        return [
+            Override(f"{ALWAYS}.{path}={written(entry)}", f"vary {path}={written(entry)}")
+            for path, entry in self.drawn.items()
+        ]
+
+
+def items_of_run(values: Mapping[str, Any]) -> tuple[Override, ...]:
+    """Return the values of the varied keys in a run as overrides of a scenario."""
+    items = (f"{path}={written(value)}" for path, value in values.items())
+    return tuple(Override(item, f"vary {item}") for item in items)
 
 
 def parse_variations(given: Iterable[str]) -> Variations:
@@ -64,6 +76,7 @@ def variations(given: Mapping[str, Any], prefix: str = "vary: ") -> Variations:
     grid: dict[str, list[Plain]] = {}
     drawn: dict[str, Plain] = {}
     for path, values in given.items():
+        _refuse_without_effect(path, given, prefix)
         if isinstance(values, Mapping):
             try:
                 distributions(values)
@@ -83,6 +96,24 @@ def variations(given: Mapping[str, Any], prefix: str = "vary: ") -> Variations:
     return Variations(grid, drawn)
 
 
+def _refuse_without_effect(path: str, given: Mapping[str, Any], prefix: str) -> None:
+    """Refuse a key whose values are replaced in each run.
+
+    Raises:
+        ScenarioError: if it is one; ``prefix`` begins its message.
+    """
+    if path == SEED:
+        message = (
+            f"{prefix}{path}: give the number of seeds, seeds=3 or --seeds 3; they count up from "
+            "the scenario's, which --set seed=7 or overrides change"
+        )
+        raise ScenarioError(message)
+    later = [*given][[*given].index(path) + 1 :]
+    if (other := next((one for one in later if replaces(one, path)), None)) is not None:
+        message = f"{prefix}{path}: is varied twice, also as {other}; remove one of them"
+        raise ScenarioError(message)
+
+
 def _parsed(item: str, text: str) -> Plain:
     source = YamlSource(f"--vary {item}", has_lines=False)
     if match := RANGE.fullmatch(text):
@@ -91,6 +122,12 @@ def _parsed(item: str, text: str) -> Plain:
             message = f"--vary {item}: got {count} values; must be from 1 to {MAX_VALUES}"
             raise ScenarioError(message)
         return np.linspace(low, high, count).tolist()
+    if PARTS_OF_RANGE.fullmatch(text):
+        message = (
+            f"--vary {item}: got {text}; a range is low:high:count, whose count is a whole number, "
+            "such as 0:90:4"
+        )
+        raise ScenarioError(message)
     if match := DISTRIBUTION.fullmatch(text):
         numbers, _ = plain_yaml.read(f"[{match[2]}]", source, (), flow_only=True)
         return {match[1]: numbers}

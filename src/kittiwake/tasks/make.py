@@ -4,6 +4,7 @@ from os import PathLike, fspath
 from types import MappingProxyType
 from typing import get_args
 
+from kittiwake.core.arguments import TEXT, checked_arguments
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.precision import Precision
 from kittiwake.scenario import library
@@ -21,6 +22,7 @@ KEY = "task"
 WHOLE_TOLERANCE = 1e-6
 
 
+@checked_arguments(conditions=TEXT)
 def make(
     task: str | PathLike[str],
     *,
@@ -68,6 +70,12 @@ def task_of(scenario: Scenario) -> AbstractTask:
     Raises:
         ScenarioError: for a missing or invalid task, with file and line.
     """
+    if scenario.document.data.get(KEY) is None:
+        message = (
+            f"'{scenario.name}' is no task, but a scenario without one. Write a task's name: "
+            f"{TASKS.listed_names()}"
+        )
+        raise ScenarioError(message)
     problems = ProblemList(scenario.document.where)
     builder = ComponentBuilder(scenario.document, scenario.folder, scenario.rate_hz, problems)
     task = builder.component(TASKS, scenario.document.data.get(KEY), (KEY,))
@@ -101,7 +109,8 @@ def _is_scenario(name: str) -> bool:
 def _condition_overrides(task: AbstractTask, conditions: str) -> list[Override]:
     if conditions not in task.conditions:
         known = did_you_mean(conditions, list(task.conditions))
-        message = f"{type(task).__name__} has no conditions '{conditions}'. {known}"
+        name = TASKS.registered_name(type(task)) or type(task).__name__
+        message = f"{name} has no conditions '{conditions}'. {known}"
         raise ScenarioError(message)
     return [
         Override.from_python(path, value) for path, value in task.conditions[conditions].items()

@@ -101,7 +101,7 @@ def test_render_requires_reset():
 
 def test_unknown_conditions_are_refused():
     with pytest.raises(
-        ScenarioError, match="KeepSpot has no conditions 'calm'. Allowed: gusty, noise"
+        ScenarioError, match="keep-spot has no conditions 'calm'. Allowed: gusty, noise"
     ):
         TaskEnv("keep-spot", conditions="calm")
 
@@ -110,7 +110,7 @@ def test_unknown_conditions_are_refused():
 def test_actions_of_unknown_agents_are_refused():
     many = TaskParallelEnv("keep-spot", **SHORT)
     many.reset(seed=0)
-    with pytest.raises(ValueError, match="must be those of the agents"):
+    with pytest.raises(ValueError, match="no agent 'pelikan'. Did you mean 'pelican'"):
         many.step({"pelikan": np.zeros(4)})
 
 

@@ -1,11 +1,14 @@
 """Checks of the vector form of the PettingZoo environments, against the forms that it joins."""
 
+from functools import partial
+
 import gymnasium
 import numpy as np
 import pytest
 
 from kittiwake.adapters.gymnasium import TaskVectorEnv
 from kittiwake.adapters.pettingzoo import TaskParallelEnv, TaskParallelVectorEnv
+from kittiwake.core.errors import ScenarioError
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -125,8 +128,7 @@ def test_reset_mask_resets_only_masked_worlds(worlds):
         ),
         (
             {"pelican": np.zeros((WORLDS, 4))},
-            r"^`actions`: got \['pelican-1', 'pelican-2', 'pelican'\]; must be a dictionary of the "
-            r"agents \['pelican-1', 'pelican-2'\]$",
+            "^`actions`: there is no agent 'pelican'. Did you mean 'pelican-1'",
         ),
     ],
 )
@@ -138,7 +140,7 @@ def test_invalid_actions_are_refused(worlds, change, expected):
 
 def test_actions_without_agents_are_refused(worlds):
     worlds.reset(seed=0)
-    with pytest.raises(ValueError, match=r"got \['pelican-1'\]; must be a dictionary of"):
+    with pytest.raises(ValueError, match="has no action of pelican-2; give one of each agent"):
         worlds.step({"pelican-1": np.zeros((WORLDS, 4))})
     with pytest.raises(ValueError, match="got ndarray; must be a dictionary of the agents"):
         worlds.step(np.zeros((WORLDS, 8)))
@@ -149,6 +151,20 @@ def test_invalid_options_are_refused(worlds):
         worlds.reset(options={"mask": np.ones(WORLDS, bool)})
     with pytest.raises(ValueError, match="`num_envs`: got 0; must be an integer of at least 1"):
         TaskParallelVectorEnv("keep-spot-10", 0)
+    for make in (TaskParallelEnv, partial(TaskParallelVectorEnv, num_envs=2)):
+        with pytest.raises(ScenarioError, match=r"`conditions`: got \['noiseless'\]; must be text"):
+            make("keep-spot", conditions=["noiseless"])
+        with pytest.raises(ScenarioError, match="'hover-pelican' is no task.*kittiwake list tasks"):
+            make("hover-pelican")
+        with pytest.raises(ScenarioError, match="^keep-spot has no conditions 'windy'"):
+            make("keep-spot", conditions="windy")
+
+
+def test_spaces_of_unknown_agents_are_refused(worlds):
+    spaces = (worlds.action_space, worlds.single_observation_space)
+    for space in spaces:
+        with pytest.raises(KeyError, match="no agent 'pelican-3'. Did you mean 'pelican-2'"):
+            space("pelican-3")
 
 
 def test_begins_with_a_reset_and_serves_tasks_of_one_agent():
@@ -170,3 +186,6 @@ def test_begins_with_a_reset_and_serves_tasks_of_one_agent():
     assert infos["pelican"]["_final_obs"].all()
     assert worlds.render() is None
     worlds.close()
+    for late in (worlds.reset, lambda: worlds.step(actions)):
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="closed; make new ones"):
+            late()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from kittiwake.analysis.sweep_results import SweepResults, wilson
-from kittiwake.core.errors import LogError
+from kittiwake.core.errors import LogError, ScenarioError
 
 TABLE = pd.DataFrame(
     {
@@ -54,6 +54,20 @@ def test_worst_runs_are_failures_and_then_the_largest_values(results):
 
 def test_causes_are_counted_without_their_numbers(results):
     assert results.failures() == {"failed: drone lost: z_m at … s": 2}
+
+
+def test_causes_keep_what_belongs_to_names_and_refusals(tmp_path):
+    reasons = ["drone2 lost: gravity_mps2 at 3.2 s", "a.gravity_mps2: -5 is not allowed"]
+    table = TABLE[:2].assign(status=["failed", "refused"], reason=reasons)
+    assert [*SweepResults(tmp_path, {}, table).failures()] == [
+        "failed: drone2 lost: gravity_mps2 at … s",
+        "refused: a.gravity_mps2: -5 is not allowed",
+    ]
+
+
+def test_worst_runs_are_a_positive_number(results):
+    with pytest.raises(ScenarioError, match="`count`: got -1; must be a whole number"):
+        results.worst(-1)
 
 
 def test_varied_columns_are_found(results):

@@ -12,6 +12,7 @@ import yaml
 import kittiwake as kw
 from kittiwake import simd
 from kittiwake.analysis.plots.sweep_bands import draw_bands
+from kittiwake.analysis.run_folder import locked
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.runtime.sweeps import workers as sweep_workers
 from kittiwake.runtime.sweeps.plan import SweepPlan, simulation_of
@@ -19,6 +20,7 @@ from kittiwake.runtime.sweeps.store import SweepStore
 
 SHORT = {"time.duration_s": 0.2}
 START = "vehicles.pelican.start.position_world_m"
+MASS, YAW = "vehicles.pelican.parameters.mass_kg", "vehicles.pelican.start.yaw_deg"
 WIND = {"world.wind": {"type": "shear", "speed_at_6m_mps": 1, "from_deg": 0}}
 VARIED = {
     "world.wind.from_deg": [0, 90],
@@ -95,10 +97,13 @@ def test_a_sweep_that_was_cut_off_flies_what_is_missing(tmp_path, monkeypatch):
         own(self, rows)
 
     monkeypatch.setattr(SweepStore, "add", add_twice)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as stopped:
         swept(folder)
     monkeypatch.undo()
     assert len(SweepStore(folder).flown()) == 2
+    assert stopped.value.__notes__ == [
+        f"2 of 6 runs are flown. To go on: kittiwake sweep --resume {folder}"
+    ]
     counted = []
     results = kw.resume_sweep(folder, progress=lambda flown, runs: counted.append((flown, runs)))
     assert counted[0] == (2, 6)
@@ -142,11 +147,20 @@ def test_a_run_that_ends_its_worker_each_time_has_a_row_that_says_so(tmp_path, m
 
 
 def test_a_run_that_cannot_be_flown_has_its_reason_and_stops_nothing(tmp_path):
-    vary = {"vehicles.pelican.parameters.mass_kg": [1.5, -1.0, 1.6]}
-    results = swept(tmp_path / "s", vary, seeds=1)
-    assert results.table["status"].tolist() == ["completed", "refused", "completed"]
-    assert "mass_kg" in results.table["reason"][1]
-    assert results.failures() != {}
+    results = swept(tmp_path / "s", {MASS: [-1.0, 1.5, 1.6]}, seeds=1)
+    assert results.table["status"].tolist() == ["refused", "completed", "completed"]
+    (reason,) = results.failures()
+    assert reason.startswith(f"refused: vary {MASS}=-1.0: {MASS}: -1.0 is not allowed; must be")
+    assert results.worst(1)[MASS].item() == -1.0
+    assert results.flown()["run"].tolist() == [1, 2]
+
+
+def test_a_refused_run_has_the_values_that_it_draws(tmp_path):
+    results = swept(tmp_path / "s", {MASS: {"choice": [-1.0, 1.5]}}, seeds=None, runs=6)
+    refused = results.table[results.table["status"] == "refused"]
+    assert 0 < len(refused) < 6
+    assert (refused[MASS] == -1.0).all()
+    assert f"which cannot be flown: drawn {MASS}=-1.0: " in refused["reason"].iloc[0]
 
 
 def test_controllers_are_swept_too(tmp_path):
@@ -171,14 +185,69 @@ def test_runs_are_as_many_as_requested(tmp_path):
     [
         ({"vary": {"world.wnd.from_deg": [0, 1]}}, "Did you mean"),
         ({"seeds": 2, "runs": 4}, "give one of both"),
-        ({"seeds": 0}, "must be at least 1"),
-        ({"workers": 0}, "must be at least 1"),
-        ({"vary": {"vehicles.pelican.parameters.mass_kg": [-1.0]}}, "mass_kg"),
+        ({"seeds": 0}, "must be a whole number that is at least 1"),
+        ({"workers": 0}, "must be a whole number that is at least 1"),
+        ({"vary": {MASS: [-1.0]}}, f"^vary {MASS}=-1.0: "),
+        ({"vary": {"seed": [1, 2]}}, "vary: seed: give the number of seeds, seeds=3 or --seeds 3"),
+        (
+            {"vary": {YAW: [0, 9]}, "overrides": {f"randomize.{YAW}": {"uniform": [0, 9]}}},
+            f"vary: {YAW}: is drawn from each seed, as {YAW} is under randomize",
+        ),
+        (
+            {"vary": {YAW: [0, 9], YAW.replace("deg", "rad"): {"uniform": [0, 1]}}},
+            "is varied twice, also as .*yaw_rad",
+        ),
+        ({"controllers": "position"}, r"must be several names, such as \[\"position\", \"lee\"\]"),
+        ({"overrides": ["a=1"]}, "`overrides`: got .*; must be a mapping"),
+        (
+            {"ray": "127.0.0.1"},
+            "`ray`: got '127.0.0.1'; must be HOST:6379, the address of a cluster",
+        ),
+        ({"ray": "local", "allow_code": "."}, "code of a scenario is not sent"),
     ],
 )
-def test_what_no_run_can_fly_is_refused_before_any_flies(tmp_path, given, message):
+def test_what_no_run_can_fly_is_refused_and_leaves_nothing(tmp_path, given, message):
     with pytest.raises(ScenarioError, match=message):
         swept(tmp_path / "s", **given)
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_folder_with_files_is_refused_and_stays_as_it_is(tmp_path):
+    for name in ("scenario.yaml", "log.mcap", "tuning.json", "notes.txt"):
+        folder = tmp_path / name.partition(".")[0]
+        folder.mkdir()
+        (folder / name).write_text("mine")
+        with pytest.raises(LogError, match=f"is not empty: it holds {name}"):
+            swept(folder)
+        assert [path.read_text() for path in folder.iterdir()] == ["mine"]
+
+
+def test_success_and_worst_runs_are_kept_for_a_sweep_that_goes_on(tmp_path):
+    folder = tmp_path / "s"
+    column = f"{START}.2"
+    given = {"success": f"{column} > 10", "worst_by": column}
+    with pytest.raises(LogError, match="write a column, a comparison and a number"):
+        swept(folder, success=f"{column} is large")
+    assert not folder.exists()
+    first = swept(folder, **given)
+    assert 0 < first.succeeded().sum() < 6
+    again = kw.resume_sweep(folder)
+    assert again.success() == first.success()
+    assert again.worst(1)[column].item() == first.column(column)[~first.succeeded()].max()
+    assert kw.resume_sweep(folder, success=f"{column} > 0").success().successes == 6
+    assert SweepPlan.read(folder).success == f"{column} > 0"
+    for name in ("nonsense", "status"):
+        with pytest.raises(LogError, match=name) as refused:
+            kw.resume_sweep(folder, worst_by=name)
+        assert refused.value.__notes__ == [
+            f"6 of 6 runs are flown. To go on: kittiwake sweep --resume {folder}"
+        ]
+
+
+def test_a_sweep_that_another_process_flies_is_not_resumed(tmp_path):
+    swept(tmp_path / "s", seeds=1)
+    with locked(tmp_path / "s"), pytest.raises(LogError, match="another run is active"):
+        kw.resume_sweep(tmp_path / "s")
 
 
 def test_objects_in_python_are_refused(tmp_path):
@@ -239,8 +308,16 @@ def test_runs_that_are_flown_again_have_the_logs_of_their_rows(tmp_path):
         assert results.table["pelican.distance_m"][number] == distance_m
         assert log.frame("pelican")["time_s"].iloc[-1] == pytest.approx(0.2)
     assert len([*kw.sweep_logs(tmp_path / "s")]) == 12
+    # wrong requests are refused at once
     with pytest.raises(LogError, match="there is no run 12"):
-        next(kw.sweep_logs(tmp_path / "s", [12]))
+        kw.sweep_logs(tmp_path / "s", [12])
+    with pytest.raises(LogError, match="holds no sweep"):
+        kw.sweep_logs(tmp_path)
+    for wrong in (3, "3", [0.5]):
+        with pytest.raises(ScenarioError, match="whole number"):
+            kw.sweep_logs(tmp_path / "s", wrong)
+    with pytest.raises(LogError, match="no run can be flown again"):
+        draw_bands([])
     page = draw_bands(log for _, log in kw.sweep_logs(tmp_path / "s"))
     assert [ax.get_title(loc="left") for ax in page.axes] == [
         f"pelican: {name}" for name in ("height (m)", "speed (m/s)", "distance to the setpoint (m)")

@@ -1,17 +1,18 @@
 """Tuning: better flights, also with other seeds, by values within their limits."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 import yaml
 
 import kittiwake as kw
-from kittiwake.core.errors import LogError, ScenarioError
+from kittiwake.core.errors import LogError, MissingExtraError, ScenarioError
 from kittiwake.runtime.tuning.least_squares import TrackingErrors
 from kittiwake.runtime.tuning.objective import scores, value_of
 from kittiwake.runtime.tuning.search_space import SearchSpace
-from kittiwake.scenario.free_values import free_values, parse_free, present_values
+from kittiwake.scenario.free_values import free_values, left_out, parse_free, present_values
 
 DRONE = "vehicles.ar-drone"
 LOOPS = f"{DRONE}.controller"
@@ -55,7 +56,7 @@ def test_the_files_hold_the_tuned_scenario(tuned):
     assert figures["after"] == tuned.values
     assert figures["unseen"][1]["value"] == tuned.unseen[1].value
     assert (tuned.folder / "tuning.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(LogError, match="another tuning"):
+    with pytest.raises(LogError, match="is not empty: it holds scenario.yaml, tuned.yaml"):
         kw.tune("eight-ar-drone", TWO, overrides=SLACK, out=tuned.folder)
 
 
@@ -126,13 +127,35 @@ def test_failures_are_worse_than_any_error(tmp_path):
         ({f"{LOOPS}.velocity.proportionals": None}, {}, "Did you mean .*velocity.proportional"),
         ({f"{LOOPS}.velocity.integral_per_s": None}, {}, "is 0, which gives no scale"),
         ({f"{LOOPS}.velocity.proportional": (3, 2)}, {}, "low must be less than high"),
-        ({f"{LOOPS}.velocity.proportional": (30, 40)}, {}, "which is not between 30 and 40"),
-        ({f"{LOOPS}.*.gain": None}, {}, "no number of the scenario other than zero"),
+        (
+            {f"{LOOPS}.velocity.proportional": (30, 40)},
+            {},
+            "not between 30 and 40; give limits around it, or begin elsewhere, --set",
+        ),
+        ({f"{LOOPS}.*.gain": None}, {}, "frees no number. Did you mean"),
+        ({f"{DRONE}.kontroller.*": None}, {}, r"Did you mean 'vehicles.ar-drone.controller.\*'"),
+        ({f"{LOOPS}.velocity.integral*": None}, {}, "frees no number. .* is 0, which gives no"),
+        ({f"{DRONE}.start.position_world_m.5": (0, 1)}, {}, "there is no number. Did you mean"),
+        ({f"{DRONE}.start.yaw_deg": (0, 9), f"{DRONE}.start.yaw_rad": (0, 1)}, {}, "free twice"),
+        (
+            {f"{DRONE}.start.yaw_deg": (0, 9)},
+            {"overrides": {f"randomize.{DRONE}.start.yaw_deg": {"uniform": [0, 9]}}},
+            "yaw_deg: is drawn from each seed",
+        ),
+        *(
+            ({f"{LOOPS}.velocity.proportional": wrong}, {}, "must be two finite numbers, such as")
+            for wrong in ((0.5, 1, 2), 1.0, ("a", "b"), (0.5, None), (1, np.inf))
+        ),
+        ("vehicles.*", {}, "`free`: got 'vehicles.*'; must be several keys"),
+        ([5], {}, "`free`: got 5; must be text"),
+        (TWO, {"overrides": ["a=1"]}, "`overrides`: got .*; must be a mapping"),
+        (TWO, {"maximize": "yes"}, "`maximize`: got 'yes'; must be True or False"),
         ({}, {}, "nothing is free"),
         (TWO, {"objective": "ar-drone.distance"}, "no summary has 'ar-drone.distance'"),
         (TWO, {"objective": "ar-drone.distance_m", "method": "gradient"}, "write cma-es"),
+        (TWO, {"method": ["gradient"]}, "`method`: got .*; must be text"),
         (TWO, {"method": "newton"}, "allowed: gradient, cma-es"),
-        (TWO, {"seeds": 0}, "must be at least 1"),
+        (TWO, {"seeds": 0}, "must be a whole number that is at least 1"),
     ],
 )
 def test_wrong_requests_are_refused(tmp_path, free, others, message):
@@ -163,6 +186,79 @@ def test_free_numbers_of_the_command_line():
         "c": (1.0, 2.5),
         "d": (-1e-3, 4.0),
     }
-    for wrong in ("a=", "=1:2", "a=1", "a=1:2:3"):
-        with pytest.raises(ScenarioError, match="KEY=low:high"):
+    for wrong in ("a=", "=1:2", "a=1", "a=1:2:3", "a=1:inf"):
+        with pytest.raises(ScenarioError, match="KEY=low:high, with two finite numbers"):
             parse_free([wrong])
+
+
+def test_each_number_is_free_once_in_the_unit_in_which_it_is_written():
+    scenario = kw.Scenario.load("hover-pelican")
+    (yaw,) = free_values(scenario, {"vehicles.pelican.guidance.yaw_*": None})
+    assert (yaw.path, yaw.start) == ("vehicles.pelican.guidance.yaw_deg", 30.0)
+    (yaw,) = free_values(scenario, {"vehicles.pelican.guidance.yaw_rad": None})
+    assert yaw.start == pytest.approx(np.radians(30.0))
+
+
+def test_asterisks_leave_out_zeros_whole_numbers_and_draws():
+    mass = "vehicles.otter.parameters.mass_kg"
+    turned = {f"randomize.{mass}": {"uniform": [60, 70]}}
+    scenario = kw.Scenario.load("cruise-otter", turned)
+    given = {"vehicles.otter.parameters.*": None}
+    found, reasons = free_values(scenario, given), left_out(scenario, given)
+    assert reasons["vehicles.otter.parameters.cross_flow.strips"] == "is a whole number"
+    assert reasons["vehicles.otter.parameters.payload_kg"].startswith("is 0, which gives no scale")
+    assert reasons[mass] == "is drawn from each seed"
+    assert not {one.path for one in found} & {*reasons}
+    payload = "vehicles.otter.parameters.payload_kg"
+    assert payload not in left_out(scenario, given | {payload: (0, 5)})
+    fleet = kw.Scenario.load("hover-pelican", {"vehicles.pelican.count": 2})
+    assert left_out(fleet, {"vehicles.pelican.c*": None})["vehicles.pelican.count"]
+
+
+SHORT_HOVER = {"overrides": {"time.duration_s": 1}, "seeds": 1, "unseen": 1}
+HOVER = "vehicles.pelican.controller"
+
+
+@pytest.mark.parametrize(
+    ("key", "limits"), [("natural_frequency_radps", (1.5, 4)), ("integral_gain_per_s2", (0, 2))]
+)
+def test_the_gradient_leaves_a_start_that_is_a_limit(tmp_path, key, limits):
+    free = {f"{HOVER}.{key}": limits}
+    result = kw.tune("hover-pelican", free, evaluations=4, out=tmp_path / "t", **SHORT_HOVER)
+    assert result.method == "gradient"
+    assert result.before[0] == limits[0]
+    assert result.after[0] > 1.05 * limits[0]
+    assert result.seeds[1].value < result.seeds[0].value
+
+
+def test_slopes_at_a_limit_are_one_sided():
+    scenario = kw.Scenario.load("hover-pelican", SHORT_HOVER["overrides"])
+    key = f"{HOVER}.integral_gain_per_s2"
+    spaces = [SearchSpace(scenario, free_values(scenario, {key: (low, 2)})) for low in (0, -2)]
+    one_sided = spaces[0].number_slopes(spaces[0].start, 0)
+    assert np.abs(one_sided).max() == pytest.approx(2.0, rel=1e-6)
+
+
+def test_a_number_without_effect_has_no_gradient(tmp_path):
+    free = {"vehicles.pelican.parameters.max_yaw_rad": None}
+    with pytest.raises(ScenarioError, match="no effect on the tracking errors; write cma-es"):
+        kw.tune("hover-pelican", free, method="gradient", out=tmp_path / "t", **SHORT_HOVER)
+
+
+def test_refused_candidates_are_counted_with_their_reason(tmp_path):
+    free = {f"{HOVER}.damping_ratio": (-20, 2)}
+    result = kw.tune(
+        "hover-pelican", free, method="cma-es", evaluations=8, out=tmp_path / "t", **SHORT_HOVER
+    )
+    assert 0 < len(result.refusals) < len(result.evaluations) == 8
+    assert "damping_ratio" in result.refusals[0]
+    figures = json.loads((result.folder / "tuning.json").read_text())
+    assert figures["refused"] == len(result.refusals)
+
+
+def test_without_cmaes_the_error_says_why_it_is_needed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cmaes", None)
+    given = {"objective": "pelican.max_tilt_rad", "out": tmp_path / "t", **SHORT_HOVER}
+    words = "by cma-es, since only tracking errors .* have a derivative; this needs cmaes. Install"
+    with pytest.raises(MissingExtraError, match=words):
+        kw.tune("hover-pelican", [f"{HOVER}.damping_ratio"], **given)

@@ -10,7 +10,7 @@ from kittiwake.scenario.variations import parse_variations, variations
 @pytest.mark.parametrize(
     ("item", "values"),
     [
-        ("seed=1,2,5", [1, 2, 5]),
+        ("a=1,2,5", [1, 2, 5]),
         ("a.b=0:90:4", [0.0, 30.0, 60.0, 90.0]),
         ("a.b=-1e1:.5:2", [-10.0, 0.5]),
         ("a.b=7", [7]),
@@ -34,7 +34,7 @@ def test_lists_and_ranges_are_values_of_a_grid(item, values):
 def test_distributions_are_drawn(item, entry):
     found = parse_variations([item])
     assert found == ({}, {"m": entry})
-    assert found.items()[0].startswith("randomize.m=")
+    assert found.items()[0].item.startswith("randomize.m=")
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,11 @@ def test_distributions_are_drawn(item, entry):
         (["a=gaussian(0, 1)"], "there is no distribution 'gaussian'"),
         (["a=normal(1)"], "normal: got \\[1\\]"),
         (["a=0:1:0"], "got 0 values"),
+        (["a=1:2"], "got 1:2; a range is low:high:count"),
+        (["a=9:10:2.5"], "whose count is a whole number"),
+        (["seed=1,2"], "give the number of seeds"),
+        (["a.yaw_deg=1,2", "a.yaw_rad=1,2"], "is varied twice, also as a.yaw_rad"),
+        (["a.x.0=1,2", "a.x=[1, 2, 3]"], "is varied twice, also as a.x"),
         (["a=[1,"], "--vary a="),
     ],
 )

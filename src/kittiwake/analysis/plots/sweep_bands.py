@@ -10,6 +10,7 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots.style import HUES, REPORT, PageFigure, PlotStyle
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import POSITION_WORLD_M, VELOCITY_WORLD_MPS, Table
+from kittiwake.core.errors import LogError
 
 PICTURE = "bands"
 ROW_IN = 2.3
@@ -28,10 +29,16 @@ def draw_bands(logs: Iterable[Log], style: PlotStyle = REPORT) -> PageFigure:
     They are those of the runs that still fly, as long as a tenth of them do.
 
     Args:
-        logs: logs of runs with the same vehicles, of which at least one.
+        logs: logs of runs with the same vehicles.
         style: size and arrangement.
+
+    Raises:
+        LogError: without any log.
     """
     series = [_series(log) for log in logs]
+    if not series:
+        message = "no run can be flown again; 'kittiwake run DIR --run N' gives the reason"
+        raise LogError(message)
     names = [*series[0]]
     end_s = max(time_s[-1] for own in series for time_s, _ in own.values())
     times_s = np.linspace(0.0, end_s, TIMES)

@@ -5,6 +5,7 @@ serializer of its own, which runs code: join only clusters that are your own.
 """
 
 import os
+import re
 import socket
 import tempfile
 import warnings
@@ -26,6 +27,7 @@ from kittiwake.runtime.sweeps.workers import ATTEMPTS, Chunk, Flights, chunks
 from kittiwake.scenario.load import load_scenario
 
 LOCAL = "local"
+ADDRESS = re.compile(r"(ray://)?[^/\s]+:\d+")
 # of the files that each node receives once, and of what a task returns
 MAX_FILES_BYTES = 64 * 2**20
 # tasks that wait for a processor, so that none idles
@@ -112,6 +114,12 @@ def fly_on_cluster(
         ScenarioError: if the cluster cannot be joined, or has another version of Kittiwake.
         MissingExtraError: without Ray.
     """
+    if address != LOCAL and not ADDRESS.fullmatch(address):
+        message = (
+            f"`ray`: got '{address}'; must be HOST:6379, the address of a cluster, or {LOCAL}, for "
+            "one of this machine"
+        )
+        raise ScenarioError(message)
     files = SweepFiles.of(flights)
     with _joined(address, workers) as ray:
         processors = workers or int(ray.cluster_resources().get("CPU", 1))
@@ -207,9 +215,9 @@ def _require_reachable(address: str) -> None:
     Raises:
         ScenarioError: if no connection is made.
     """
-    host, separator, port = address.rpartition("://")[2].rpartition(":")
-    if not separator or not port.isdigit():
+    if address == LOCAL:
         return
+    host, _, port = address.rpartition("://")[2].rpartition(":")
     try:
         socket.create_connection((host, int(port)), CONNECT_S).close()
     except (OSError, OverflowError) as error:

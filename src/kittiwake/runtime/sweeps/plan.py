@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from itertools import islice, product
 from math import prod
@@ -12,13 +12,15 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from kittiwake.analysis.output_file import write_text
+from kittiwake.analysis.sweep_results import parsed_condition
 from kittiwake.core.errors import LogError
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.scenario.document import written
+from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import AllowedCode, load_scenario
 from kittiwake.scenario.own_components.code_files import allowed_paths
 from kittiwake.scenario.variants import variants
+from kittiwake.scenario.variations import items_of_run
 
 PLAN_FILE = "sweep.json"
 SCENARIO_FILE = "scenario.yaml"
@@ -59,6 +61,8 @@ class SweepPlan:
         grid: the values of each varied key, by path; all combinations are flown.
         controllers: the controllers that are compared; empty for those of the scenario.
         precision: the floating-point format.
+        success: what a completed run must meet to count as a success; None for nothing more.
+        worst_by: column by whose largest values runs are the worst; None for the default.
         format: version of the file.
     """
 
@@ -69,6 +73,8 @@ class SweepPlan:
     grid: dict[str, list[Any]]
     controllers: tuple[str, ...] = ()
     precision: Precision = "float64"
+    success: str | None = None
+    worst_by: str | None = None
     format: Literal[1] = 1
 
     @property
@@ -91,6 +97,20 @@ class SweepPlan:
         )
         return PlannedRun(
             number, self.first_seed + seed, controllers, dict(zip(self.grid, values, strict=True))
+        )
+
+    def judged_by(self, success: str | None, worst_by: str | None) -> "SweepPlan":
+        """Return the plan with what a success is, and which runs are the worst, where given.
+
+        Raises:
+            LogError: for a condition of another form.
+        """
+        if success is not None:
+            parsed_condition(success)
+        return replace(
+            self,
+            success=self.success if success is None else success,
+            worst_by=self.worst_by if worst_by is None else worst_by,
         )
 
     def write(self, folder: Path) -> None:
@@ -134,7 +154,7 @@ def simulation_of(
     Raises:
         ScenarioError: if its values are not allowed.
     """
-    items = tuple(f"{path}={written(value)}" for path, value in run.values.items())
+    items = items_of_run(run.values)
     return _simulation(folder, run.controllers, items, code, plan.precision)
 
 
@@ -142,7 +162,7 @@ def simulation_of(
 def _simulation(
     folder: Path,
     controllers: str,
-    items: tuple[str, ...],
+    items: tuple[Override, ...],
     code: tuple[str, ...],
     precision: Precision,
 ) -> Simulation:

@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kittiwake.analysis.log import Log
-from kittiwake.core.errors import KittiwakeError
+from kittiwake.analysis.sweep_results import LOST, REFUSED
+from kittiwake.core.errors import DrawError, KittiwakeError
 from kittiwake.runtime.side_by_side import SeededSimulation, fly_side_by_side
 from kittiwake.runtime.sweeps.plan import PlannedRun, SweepPlan, simulation_of
 
 Row: TypeAlias = dict[str, Any]
 
-# status of a run that could not begin, and of one whose worker ended each time
-REFUSED, LOST = "refused", "lost"
 # of a summary, what is the same in all runs or differs from machine to machine
 LEFT_OUT = {
     *("format", "scenario", "seed", "wall_s", "compile_s", "realtime_factor", "precision"),
@@ -65,7 +64,9 @@ def _row(plan: SweepPlan, run: PlannedRun, log: Log) -> Row:
 
 
 def _refused_row(plan: SweepPlan, run: PlannedRun, error: KittiwakeError) -> Row:
-    return head(plan, run) | {"status": REFUSED, "reason": str(error)}
+    draws = error.draws if isinstance(error, DrawError) else {}
+    reason = {"status": REFUSED, "reason": str(error)}
+    return head(plan, run) | reason | dict(summary_columns({"drawn": draws}))
 
 
 def lost_row(plan: SweepPlan, number: int, reason: str) -> Row:

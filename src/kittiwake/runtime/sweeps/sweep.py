@@ -5,28 +5,48 @@ from dataclasses import replace
 from math import ceil
 from os import PathLike, fspath
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from kittiwake.analysis.flown_scenario import portable
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.run_folder import default_folder, results_folder, write_scenario
+from kittiwake.analysis.run_folder import (
+    default_folder,
+    locked,
+    new_results,
+    remove_contents,
+    write_scenario,
+)
 from kittiwake.analysis.sweep_results import SweepResults
-from kittiwake.core.arguments import FILE, FUNCTION, TEXT, WHOLE, ArgumentRule, checked_arguments
-from kittiwake.core.errors import LogError, ScenarioError
+from kittiwake.core.arguments import (
+    COUNT,
+    FILE,
+    FUNCTION,
+    OVERRIDES,
+    TEXT,
+    WHOLE,
+    ArgumentRule,
+    checked_arguments,
+    several,
+)
+from kittiwake.core.errors import KittiwakeError, LogError, ScenarioError
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.sweeps.cluster import fly_on_cluster
-from kittiwake.runtime.sweeps.plan import PLAN_FILE, SweepPlan, code_folders, simulation_of
+from kittiwake.runtime.sweeps.plan import SweepPlan, code_folders, is_sweep, simulation_of
 from kittiwake.runtime.sweeps.rows import Row, flown_logs
 from kittiwake.runtime.sweeps.store import SweepStore
 from kittiwake.runtime.sweeps.workers import Flights, Progress, chunks, fly_shared
 from kittiwake.scenario.changing import with_changes
-from kittiwake.scenario.document import written
+from kittiwake.scenario.document import Override
 from kittiwake.scenario.load import AllowedCode, load_in_python
+from kittiwake.scenario.randomization import refuse_drawn
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variations import Variations, variations
 
 MAX_RUNS = 10_000_000
-MAPPING = ArgumentRule(
+# combinations of which one must be allowed, so that wrong keys are found before anything is flown
+MAX_TRIED = 200
+VARIED = ArgumentRule(
     lambda value: isinstance(value, Mapping),
     'a mapping of keys to values, such as {"world.wind.from_deg": [0, 90]}',
 )
@@ -37,11 +57,15 @@ def _no_progress(flown: int, runs: int) -> None:
 
 
 @checked_arguments(
-    vary=MAPPING,
-    seeds=WHOLE,
-    runs=WHOLE,
-    workers=WHOLE,
+    vary=VARIED,
+    seeds=COUNT,
+    runs=COUNT,
+    controllers=several("names", '["position", "lee"]'),
+    overrides=OVERRIDES,
+    workers=COUNT,
     ray=TEXT,
+    success=TEXT,
+    worst_by=TEXT,
     out=FILE,
     progress=FUNCTION,
 )
@@ -55,6 +79,8 @@ def sweep(
     overrides: Mapping[str, Any] | None = None,
     workers: int | None = None,
     ray: str | None = None,
+    success: str | None = None,
+    worst_by: str | None = None,
     out: str | PathLike[str] | None = None,
     precision: Precision = "float64",
     allow_code: AllowedCode = None,
@@ -77,44 +103,62 @@ def sweep(
         overrides: changes to the scenario, such as ``{"time.duration_s": 20}``.
         workers: number of processes that fly, one by default; of a cluster all processors.
         ray: address of a Ray cluster whose tasks fly, or ``local`` for one of this machine.
-        out: the folder of the results; a new one under ``runs`` by default.
+        success: what a completed run must meet to count as a success, such as ``x <= 2`` for a
+            column ``x``.
+        worst_by: column by whose largest values runs are the worst.
+        out: the folder of the results, which must be empty; a new one under ``runs`` by default.
         precision: the floating-point format.
         allow_code: the folder whose Python files the scenario may load, or several.
         progress: called with the number of flown runs and that of all.
 
     Raises:
         ScenarioError: for values that no run can fly.
-        LogError: if the folder holds a sweep, or cannot be written.
+        LogError: if the folder is not empty, or cannot be written.
         MissingExtraError: without pyarrow, or Ray if it is named.
     """
     base = (
         scenario if isinstance(scenario, Scenario) else load_in_python(scenario, None, allow_code)
     )
     given = variations(vary or {})
-    items = [f"{key}={written(value)}" for key, value in (overrides or {}).items()]
+    items = [Override.from_python(path, value) for path, value in (overrides or {}).items()]
     code = code_folders(allow_code)
-    default = default_folder(f"sweep-{base.name}")
-    with results_folder(None if out is None else Path(fspath(out)), default) as folder:
-        plan = _begin(
-            base,
-            given,
-            folder,
-            items=items,
-            seeds=seeds,
-            runs=runs,
-            controllers=tuple(controllers),
-            code=code,
-            precision=precision,
-        )
-        return _fly(Flights(folder, plan, code), workers, ray, progress)
+    path = None if out is None else Path(fspath(out))
+    if path is not None and is_sweep(path):
+        message = f"'{path}' holds a sweep; continue it with --resume, or name another folder"
+        raise LogError(message)
+    with new_results(path, default_folder(f"sweep-{base.name}")) as folder:
+        store = SweepStore(folder)
+        try:
+            plan = _begin(
+                base,
+                given,
+                folder,
+                items=items,
+                seeds=seeds,
+                runs=runs,
+                controllers=tuple(controllers),
+                code=code,
+                precision=precision,
+                success=success,
+                worst_by=worst_by,
+            )
+            return _fly(Flights(folder, plan, code), store, workers, ray, progress)
+        except BaseException:
+            if not store.flown():
+                remove_contents(folder)
+            raise
 
 
-@checked_arguments(folder=FILE, workers=WHOLE, ray=TEXT, progress=FUNCTION)
+@checked_arguments(
+    folder=FILE, workers=COUNT, ray=TEXT, success=TEXT, worst_by=TEXT, progress=FUNCTION
+)
 def resume_sweep(
     folder: str | PathLike[str],
     *,
     workers: int | None = None,
     ray: str | None = None,
+    success: str | None = None,
+    worst_by: str | None = None,
     allow_code: AllowedCode = None,
     progress: Progress = _no_progress,
 ) -> SweepResults:
@@ -124,18 +168,25 @@ def resume_sweep(
         folder: the folder of the sweep.
         workers: number of processes that fly, one by default; of a cluster all processors.
         ray: address of a Ray cluster whose tasks fly, or ``local`` for one of this machine.
+        success: what a success is, in place of that of the sweep.
+        worst_by: column by whose largest values runs are the worst, in place of that of the sweep.
         allow_code: the folder whose Python files the scenario may load, or several.
         progress: called with the number of flown runs and that of all.
 
     Raises:
-        LogError: if the folder holds no sweep, or cannot be written.
+        LogError: if the folder holds no sweep, cannot be written, or another process flies it.
     """
     path = Path(fspath(folder))
-    flights = Flights(path, SweepPlan.read(path), code_folders(allow_code))
-    return _fly(flights, workers, ray, progress)
+    plan = SweepPlan.read(path)
+    code = code_folders(allow_code)
+    with locked(path):
+        judged = plan.judged_by(success, worst_by)
+        if judged != plan:
+            judged.write(path)
+        return _fly(Flights(path, judged, code), SweepStore(path), workers, ray, progress)
 
 
-@checked_arguments(folder=FILE)
+@checked_arguments(folder=FILE, runs=several("whole numbers", "[0, 5]"))
 def sweep_logs(
     folder: str | PathLike[str],
     runs: Iterable[int] | None = None,
@@ -158,7 +209,15 @@ def sweep_logs(
     path = Path(fspath(folder))
     plan = SweepPlan.read(path)
     numbers = range(plan.runs) if runs is None else [*runs]
-    code = code_folders(allow_code)
+    for number in numbers if runs is not None else ():
+        WHOLE.require("runs", number)
+        plan.run(number)
+    return _logs(path, plan, numbers, code_folders(allow_code))
+
+
+def _logs(
+    path: Path, plan: SweepPlan, numbers: Sequence[int], code: tuple[str, ...]
+) -> Iterator[tuple[int, Log]]:
     for part in chunks(numbers, 1):
         logs = {run.number: log for run, log in flown_logs(path, plan, part, code)}
         for number in part:
@@ -171,30 +230,27 @@ def _begin(
     given: Variations,
     folder: Path,
     *,
-    items: Sequence[str] = (),
-    seeds: int | None = None,
-    runs: int | None = None,
-    controllers: tuple[str, ...] = (),
-    code: tuple[str, ...] = (),
-    precision: Precision = "float64",
+    items: Sequence[Override],
+    seeds: int | None,
+    runs: int | None,
+    controllers: tuple[str, ...],
+    code: tuple[str, ...],
+    precision: Precision,
+    success: str | None,
+    worst_by: str | None,
 ) -> SweepPlan:
     """Write scenario and plan of a sweep into its folder, and return the plan.
 
     Raises:
-        ScenarioError: for values that the first run cannot fly, or too many runs.
-        LogError: if the folder holds a sweep, or cannot be written.
+        ScenarioError: for values that no run can fly, or too many runs.
+        LogError: for a condition of another form, or if the folder cannot be written.
     """
-    if (folder / PLAN_FILE).exists():
-        message = f"'{folder}' holds a sweep; continue it with --resume, or name another folder"
-        raise LogError(message)
     if seeds is not None and runs is not None:
         message = "`seeds` and `runs`: give one of both; runs / combinations are the seeds"
         raise ScenarioError(message)
-    for name, number in (("seeds", seeds), ("runs", runs)):
-        if number is not None and number < 1:
-            message = f"`{name}`: got {number}; must be at least 1"
-            raise ScenarioError(message)
     changed = with_changes(base, [*items, *given.items()])
+    for path in given.grid:
+        refuse_drawn(changed, path, "vary: ")
     plan = SweepPlan(
         name=changed.name,
         runs=0,
@@ -203,7 +259,7 @@ def _begin(
         grid=given.grid,
         controllers=controllers,
         precision=precision,
-    )
+    ).judged_by(success, worst_by)
     of_each = seeds if runs is None else ceil(runs / plan.combinations)
     of_each = 1 if of_each is None else of_each
     total = plan.combinations * of_each if runs is None else runs
@@ -211,12 +267,29 @@ def _begin(
         message = f"the sweep would have {total:,} runs; at most {MAX_RUNS:,}"
         raise ScenarioError(message)
     plan = replace(plan, runs=total, seeds=of_each)
-    SweepStore(folder)
     write_scenario(folder, portable(changed, changed.seed, changed.duration_s))
-    # wrong keys and values are found before anything is flown
-    simulation_of(folder, plan, plan.run(0), code)
+    _require_allowed(folder, plan, code)
     plan.write(folder)
     return plan
+
+
+def _require_allowed(folder: Path, plan: SweepPlan, code: tuple[str, ...]) -> None:
+    """Refuse a sweep of which no combination is allowed, as with a misspelled key.
+
+    Raises:
+        ScenarioError: that of the first one.
+    """
+    combinations = range(0, plan.runs, plan.seeds)
+    tried = Random(0).sample(combinations, min(len(combinations), MAX_TRIED))
+    refusals: list[KittiwakeError] = []
+    for number in sorted(tried):
+        try:
+            simulation_of(folder, plan, plan.run(number), code)
+        except KittiwakeError as error:
+            refusals.append(error)
+        else:
+            return
+    raise refusals[0]
 
 
 def results_of(folder: Path) -> SweepResults:
@@ -225,33 +298,46 @@ def results_of(folder: Path) -> SweepResults:
     Raises:
         LogError: if the folder holds no sweep, or cannot be read.
     """
-    return SweepResults(folder, SweepPlan.read(folder).grid, SweepStore(folder).frame())
+    return _results(SweepStore(folder), SweepPlan.read(folder))
+
+
+def _results(store: SweepStore, plan: SweepPlan) -> SweepResults:
+    return SweepResults(store.folder, plan.grid, store.frame(), plan.success, plan.worst_by)
 
 
 def _fly(
-    flights: Flights, workers: int | None, ray: str | None, progress: Progress
+    flights: Flights,
+    store: SweepStore,
+    workers: int | None,
+    ray: str | None,
+    progress: Progress,
 ) -> SweepResults:
     """Fly the runs that have no row yet, and return the results of all.
 
     Raises:
-        ScenarioError: for less than one worker.
-        LogError: if the rows cannot be written.
+        LogError: if the rows cannot be written, or do not have the columns by which they are
+            judged.
     """
-    if workers is not None and workers < 1:
-        message = f"`workers`: got {workers}; must be at least 1"
-        raise ScenarioError(message)
-    folder, runs = flights.folder, flights.plan.runs
-    store = SweepStore(folder)
+    runs = flights.plan.runs
     flown = store.flown()
     missing = [number for number in range(runs) if number not in flown]
     done = runs - len(missing)
     progress(done, runs)
-    for rows in _flown(flights, missing, workers, ray):
-        store.add(rows)
-        done += len(rows)
-        progress(done, runs)
-    store.join()
-    return SweepResults(folder, flights.plan.grid, store.frame())
+    try:
+        for rows in _flown(flights, missing, workers, ray):
+            store.add(rows)
+            done += len(rows)
+            progress(done, runs)
+        store.join()
+        results = _results(store, flights.plan)
+        # columns are known only now
+        results.worst()
+    except BaseException as stopped:
+        if done:
+            words = f"{done} of {runs} runs are flown. To go on: kittiwake sweep --resume"
+            stopped.add_note(f"{words} {store.folder}")
+        raise
+    return results
 
 
 def _flown(

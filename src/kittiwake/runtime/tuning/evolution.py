@@ -4,7 +4,7 @@ CMA-ES (Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772) of t
 ``cmaes``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.extras import import_optional
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.runtime.tuning.least_squares import Point
+from kittiwake.runtime.tuning.least_squares import Note, Point
 from kittiwake.runtime.tuning.objective import Score, scores
 from kittiwake.runtime.tuning.search_space import SearchSpace
 
@@ -39,7 +39,7 @@ def evolved(
     *,
     maximize: bool,
     seed: int,
-    note: Callable[[Point, Score], None],
+    note: Note,
 ) -> Point:
     """Return the best point of some generations of candidates.
 
@@ -50,7 +50,8 @@ def evolved(
         evaluations: the most candidates.
         maximize: True to look for the largest value.
         seed: seed of the evolution.
-        note: called with each candidate and its score.
+        note: called with each candidate, its objective, which is infinite if a flight failed, and
+            why it was refused.
 
     Raises:
         MissingExtraError: without cmaes.
@@ -67,12 +68,12 @@ def evolved(
         asked = [search.ask() for _ in range(search.population_size)]
         points = [center + scale * each for each in asked]
         found = _scored(space, points, seeds, objective)
-        for point, score in zip(points, found, strict=True):
-            note(point, score)
+        for point, (score, refusal) in zip(points, found, strict=True):
+            note(point, np.inf if score.failures else score.value, refusal)
             rank = score.rank(maximize=maximize)
             if best_rank is None or rank < best_rank:
                 best, best_rank = point, rank
-        ranks = [score.rank(maximize=maximize) for score in found]
+        ranks = [score.rank(maximize=maximize) for score, _ in found]
         search.tell(
             [
                 (each, failures * FAILED + (value if np.isfinite(value) else FAILED))
@@ -86,17 +87,22 @@ def evolved(
 
 def _scored(
     space: SearchSpace, points: Sequence[Point], seeds: Sequence[int], objective: str
-) -> list[Score]:
-    """Return the score of each point; all flights fail where its values are not allowed."""
+) -> list[tuple[Score, str]]:
+    """Return the score of each point, and why its values are refused; empty if they are not.
+
+    All flights fail where they are refused.
+    """
     flown: dict[int, Simulation] = {}
+    refusals: dict[int, str] = {}
     for index, point in enumerate(points):
         try:
             candidate = space.simulation(point)
             for seed in seeds:
                 candidate.drawn(seed)
-        except KittiwakeError:
-            continue
-        flown[index] = candidate
+        except KittiwakeError as error:
+            refusals[index] = str(error)
+        else:
+            flown[index] = candidate
     found = dict(zip(flown, scores([*flown.values()], seeds, objective), strict=True))
     none = Score(np.inf, len(seeds), len(seeds))
-    return [found.get(index, none) for index in range(len(points))]
+    return [(found.get(index, none), refusals.get(index, "")) for index in range(len(points))]

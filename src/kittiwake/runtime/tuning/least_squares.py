@@ -27,8 +27,10 @@ Point = Float[np.ndarray, " free"]
 SCALE = 0.3
 # weight of a change that has no effect, relative to the errors at the start
 RIDGE = 0.01
-# called with a point and the objective there
-Note = Callable[[Point, float], None]
+# distance of the start from limits, as a share of their distance; at a limit nothing would move
+INSET = 0.05
+# called with a point, the objective there, and why it was refused; empty if it was not
+Note = Callable[[Point, float, str], None]
 
 
 @dataclass
@@ -39,13 +41,14 @@ class TrackingErrors:
         space: the search space.
         seeds: seed of each flight.
         vehicles: names of the vehicles that count.
-        note: called with each point and the root of the mean squared distance there.
+        note: called with each point, the root of the mean squared distance there, and why it was
+            refused.
     """
 
     space: SearchSpace
     seeds: Sequence[int]
     vehicles: Sequence[str]
-    note: Note = lambda _point, _error: None
+    note: Note = lambda _point, _error, _refusal: None
     _last: tuple[Point, np.ndarray, np.ndarray] | None = field(default=None, init=False)
 
     def residuals(self, at: Point) -> Float[np.ndarray, " errors"]:
@@ -61,17 +64,19 @@ class TrackingErrors:
 
     def _flown(self, at: Point) -> tuple[np.ndarray, np.ndarray]:
         if self._last is None or not np.array_equal(self._last[0], at):
+            refusal = ""
             try:
                 parts = [*self._of_flights(at)]
-            except ScenarioError:
+            except ScenarioError as error:
                 if self._last is None:
                     raise
+                refusal = str(error)
                 # SciPy tries a shorter step
                 parts = [(np.full_like(self._last[1], np.inf), self._last[2])]
             residuals = np.concatenate([part[0] for part in parts]) / np.sqrt(len(parts))
             slopes = np.concatenate([part[1] for part in parts]) / np.sqrt(len(parts))
             self._last = at.copy(), residuals, slopes
-            self.note(at, float(np.linalg.norm(residuals)))
+            self.note(at, float(np.linalg.norm(residuals)), refusal)
         return self._last[1], self._last[2]
 
     def _of_flights(self, at: Point) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -106,13 +111,21 @@ class TrackingErrors:
         return (errors / weights).ravel(), (changes / weights).reshape(len(slopes), -1).T
 
 
+def _inside(space: SearchSpace) -> Point:
+    """Return the point next to the start that is at some distance from all limits."""
+    low, high = space.limits
+    bounded = np.isfinite(low) & np.isfinite(high)
+    inset = INSET * np.where(bounded, high - low, 0.0)
+    return np.clip(space.start, low + inset, high - inset)
+
+
 def minimized(errors: TrackingErrors, evaluations: int) -> Point:
     """Return the point with the least tracking errors that was found.
 
     Raises:
         ScenarioError: if the flight cannot be differentiated, or a vehicle is lost at the start.
     """
-    start = errors.space.start
+    start = _inside(errors.space)
     first = errors.residuals(start)
     if not np.isfinite(first).all():
         message = "a vehicle is lost with the present values, which have no derivative there"
@@ -143,9 +156,15 @@ def gradient_check(errors: TrackingErrors) -> tuple[float, float]:
     """Return the slope of the mean squared error at the start, and the same by differences.
 
     Both are derivatives in the direction of the gradient.
+
+    Raises:
+        ScenarioError: if the flight cannot be differentiated, or the slope is zero.
     """
-    start = errors.space.start
+    start = _inside(errors.space)
     gradient = 2.0 * errors.jacobian(start).T @ errors.residuals(start)
+    if not gradient.any():
+        message = "the free numbers have no effect on the tracking errors"
+        raise ScenarioError(message)
     direction = gradient / np.linalg.norm(gradient)
     step = 1e-4
     sides = [

@@ -13,7 +13,7 @@ from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.free_values import FreeValue, items_at, present_values
 from kittiwake.scenario.scenario import Scenario
 
-# step of central differences of a fleet's numbers, whose error is its square
+# step of differences of a fleet's numbers; the error of central ones is its square
 STEP = 1e-5
 
 
@@ -79,19 +79,21 @@ class SearchSpace:
     ) -> Float[np.ndarray, "free numbers"]:
         """Return the derivatives of the fleet's packed numbers with respect to the coordinates.
 
-        They are central differences of builds, exact to about 1e-10. ``seed`` is that of the
-        flight, from which other numbers may be drawn.
+        They are central differences of builds, exact to about 1e-10, and one-sided at a limit.
+        ``seed`` is that of the flight, from which other numbers may be drawn.
 
         Raises:
             ScenarioError: if a value changes more than these numbers.
         """
         here = self.simulation(at).drawn(seed).program
+        low, high = self.limits
         slopes = []
         for place, one in enumerate(self.free):
             moved = []
-            for side in (-STEP, STEP):
+            sides = np.clip(at[place] + np.array([-STEP, STEP]), low[place], high[place])
+            for side in sides:
                 point = at.copy()
-                point[place] += side
+                point[place] = side
                 program = self.simulation(point).drawn(seed).program
                 if not here.fits(program.fleet) or any(
                     not np.array_equal(own, other)
@@ -100,7 +102,7 @@ class SearchSpace:
                     message = f"free: {one.path} changes more than numbers of the flight"
                     raise ScenarioError(message)
                 moved.append(program.numbers.packed)
-            slopes.append((moved[1] - moved[0]) / (2.0 * STEP))
+            slopes.append((moved[1] - moved[0]) / (sides[1] - sides[0]))
         return np.array(slopes)
 
 

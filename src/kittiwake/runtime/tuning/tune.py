@@ -5,12 +5,19 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from kittiwake.analysis.run_folder import default_folder, results_folder
-from kittiwake.analysis.tuning_result import RESULT_FILE, Evaluation, Method, TuningResult
-from kittiwake.core.arguments import FILE, FUNCTION, TEXT, WHOLE, checked_arguments
-from kittiwake.core.errors import LogError, ScenarioError
+from kittiwake.analysis.run_folder import default_folder, new_results
+from kittiwake.analysis.tuning_result import Evaluation, Method, TuningResult
+from kittiwake.core.arguments import (
+    COUNT,
+    FILE,
+    FLAG,
+    FUNCTION,
+    OVERRIDES,
+    TEXT,
+    checked_arguments,
+    several,
+)
+from kittiwake.core.errors import MissingExtraError, ScenarioError
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.tuning.evolution import evolved, require_library
 from kittiwake.runtime.tuning.least_squares import (
@@ -23,8 +30,8 @@ from kittiwake.runtime.tuning.least_squares import (
 from kittiwake.runtime.tuning.objective import TRACKING, scores
 from kittiwake.runtime.tuning.search_space import SearchSpace
 from kittiwake.scenario.changing import with_changes
-from kittiwake.scenario.document import written
-from kittiwake.scenario.free_values import free_values
+from kittiwake.scenario.document import Override
+from kittiwake.scenario.free_values import free_values, left_out
 from kittiwake.scenario.load import AllowedCode, load_in_python
 from kittiwake.scenario.scenario import Scenario
 
@@ -40,10 +47,14 @@ def _no_progress(done: int, most: int) -> None:
 
 
 @checked_arguments(
+    free=several("keys", '["vehicles.drone.controller.*"], or a mapping of them to limits'),
     objective=TEXT,
-    evaluations=WHOLE,
-    seeds=WHOLE,
-    unseen=WHOLE,
+    maximize=FLAG,
+    method=TEXT,
+    evaluations=COUNT,
+    seeds=COUNT,
+    unseen=COUNT,
+    overrides=OVERRIDES,
     out=FILE,
     progress=FUNCTION,
 )
@@ -78,36 +89,29 @@ def tune(
         seeds: number of flights of each candidate, whose seeds count up from the scenario's.
         unseen: number of flights with further seeds, with which the result is compared.
         overrides: changes to the scenario, such as ``{"time.duration_s": 20}``.
-        out: folder of the results; a new one under ``runs`` by default.
+        out: folder of the results, which must be empty; a new one under ``runs`` by default.
         allow_code: the folder whose Python files the scenario may load, or several.
         progress: called with the number of flown candidates and the largest number.
 
     Raises:
         ScenarioError: for wrong keys, limits or options, or an objective that no summary has.
-        LogError: if the folder holds a result, or cannot be written.
+        LogError: if the folder is not empty, or cannot be written.
         MissingExtraError: for ``cma-es`` without the library.
     """
     base = (
         scenario if isinstance(scenario, Scenario) else load_in_python(scenario, None, allow_code)
     )
-    for name, number in (("seeds", seeds), ("unseen", unseen), ("evaluations", evaluations)):
-        if number is not None and number < 1:
-            message = f"`{name}`: got {number}; must be at least 1"
-            raise ScenarioError(message)
     if method is not None and method not in EVALUATIONS:
         message = f"`method`: got {method!r}; allowed: {', '.join(EVALUATIONS)}"
         raise ScenarioError(message)
-    items = [f"{key}={written(value)}" for key, value in (overrides or {}).items()]
+    items = [Override.from_python(path, value) for path, value in (overrides or {}).items()]
     base = with_changes(base, items) if items else base
     limits = free if isinstance(free, Mapping) else dict.fromkeys(free)
     space = SearchSpace(base, free_values(base, limits))
     flown = range(base.seed, base.seed + seeds)
-    tuning = _Tuning(space, objective, flown, progress, maximize=maximize)
+    tuning = _Tuning(space, left_out(base, limits), objective, flown, progress, maximize=maximize)
     folder = None if out is None else Path(fspath(out))
-    with results_folder(folder, default_folder(f"tune-{base.name}")) as made:
-        if (made / RESULT_FILE).exists():
-            message = f"'{made}' holds the result of another tuning; name another folder"
-            raise LogError(message)
+    with new_results(folder, default_folder(f"tune-{base.name}")) as made:
         others = range(base.seed + seeds, base.seed + seeds + unseen)
         result = tuning.result(made, method, evaluations, others)
         result.write()
@@ -118,6 +122,7 @@ class _Tuning:
     def __init__(
         self,
         space: SearchSpace,
+        left: Mapping[str, str],
         objective: str,
         seeds: range,
         progress: Callable[[int, int], None],
@@ -125,7 +130,7 @@ class _Tuning:
         maximize: bool,
     ) -> None:
         self._space, self._objective, self._maximize = space, objective, maximize
-        self._seeds, self._progress = seeds, progress
+        self._seeds, self._progress, self._left_out = seeds, progress, left
         self._evaluations: list[Evaluation] = []
         self._most = 0
 
@@ -135,11 +140,11 @@ class _Tuning:
         start = self._space.simulation(self._space.start)
         used, reason, errors, check = self._method(start, method)
         if used == "cma-es":
-            require_library()
+            _require_library(reason)
         (before,) = scores([start], self._seeds, self._objective)
         self._most = EVALUATIONS[used] if evaluations is None else evaluations
         if errors is not None:
-            errors.note = lambda point, error: self._note(point, error)
+            errors.note = self._note
             point = minimized(errors, self._most)
         else:
             point = evolved(
@@ -149,9 +154,7 @@ class _Tuning:
                 self._most,
                 maximize=self._maximize,
                 seed=self._space.scenario.seed,
-                note=lambda point, score: self._note(
-                    point, score.value if not score.failures else np.inf
-                ),
+                note=self._note,
             )
         tuned = self._space.simulation(point)
         (after,) = scores([tuned], self._seeds, self._objective)
@@ -170,6 +173,7 @@ class _Tuning:
             unseen=(first, last),
             gradient=check,
             evaluations=tuple(self._evaluations),
+            left_out=self._left_out,
             logs=(start.run(seed=others[0]), tuned.run(seed=others[0])),
             tuned=tuned.scenario,
         )
@@ -205,6 +209,20 @@ class _Tuning:
             raise ScenarioError(message)
         return "cma-es", reason, None, None
 
-    def _note(self, point: Point, objective: float) -> None:
-        self._evaluations.append(Evaluation(tuple(self._space.values(point)), objective))
+    def _note(self, point: Point, objective: float, refusal: str) -> None:
+        self._evaluations.append(Evaluation(tuple(self._space.values(point)), objective, refusal))
         self._progress(min(len(self._evaluations), self._most), self._most)
+
+
+def _require_library(reason: str) -> None:
+    """Require the library of CMA-ES, with the reason for this method if it was not requested.
+
+    Raises:
+        MissingExtraError: if it is not installed.
+    """
+    try:
+        require_library()
+    except MissingExtraError as error:
+        because = f"tuning is by cma-es, since {reason}; " if reason else ""
+        message = f"{because}{error}"
+        raise MissingExtraError(message) from None
