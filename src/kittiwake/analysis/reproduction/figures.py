@@ -1,6 +1,7 @@
 """Published figures, drawn again from our flights, with published points beside them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import cycle
 
 import numpy as np
@@ -26,6 +27,8 @@ from kittiwake.analysis.reproduction.quantities import Series, quantity
 from kittiwake.analysis.reproduction.verdict import JudgedNumber
 from kittiwake.analysis.table import PHASE
 
+# as wide as the text of a page
+NARROW = replace(REPORT, width_in=9.0)
 TIME = "time_s"
 ROW_IN, SEQUENCE_IN, MAP_IN, BAR_IN = 2.0, 4.0, 4.5, 0.35
 # points of a line that are drawn
@@ -57,7 +60,7 @@ def draw_figure(
     item: PublishedItem,
     logs: Mapping[str, Log],
     numbers: Sequence[JudgedNumber],
-    style: PlotStyle = REPORT,
+    style: PlotStyle = NARROW,
 ) -> PageFigure:
     """Draw the figure of an item from the flights by name, or bars of its numbers."""
     figure = item.figure

@@ -23,9 +23,11 @@ from kittiwake.analysis.reproduction.publication import (
 )
 from kittiwake.analysis.reproduction.verdict import JudgedNumber, JudgedOrder, Verdict
 
-INDEX, PAGE = "index.md", "report.html"
+INDEX, MODELS, PAGE = "index.md", "models.md", "report.html"
+# folder of the pages that show the tests
+TESTS = "tests"
 # rows of the table of a figure's line
-MAX_ROWS = 400
+MAX_ROWS = 200
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}
 table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #ccc;padding:.25em .6em}
 td:not(:first-child){text-align:right}img{max-width:100%}code{background:#f3f3f3}
@@ -113,6 +115,7 @@ class Report:
             write_text(data / "numbers.csv", _numbers_table(items))
             write_text(folder / f"{publication.name}.md", _page(publication, items, folder))
         write_text(folder / INDEX, self._index())
+        write_text(folder / MODELS, "\n".join(self._models(folder)))
         write_text(folder / PAGE, self._html(folder))
 
     def _index(self) -> str:
@@ -141,6 +144,42 @@ class Report:
                 "",
             ]
         )
+
+    def _models(self, folder: Path) -> Iterator[str]:
+        """Yield the lines of the page on what each model was compared with."""
+        yield "# Validation by model"
+        yield ""
+        yield (
+            "What the models of each page were compared with: reference, tolerance and measured "
+            "error. The equations are on the pages, the check cases in the tests."
+        )
+        by_page: dict[str, list[tuple[Publication, JudgedItem]]] = {}
+        for publication, items in self.parts:
+            for own in items:
+                by_page.setdefault(own.item.page, []).append((publication, own))
+        for page in sorted(by_page):
+            yield from ("", f"## {page.removesuffix('.md')}", "")
+            tests = dict.fromkeys(own.item.test for _, own in by_page[page])
+            links = [_page_link(page, folder), *(_test_link(test, folder) for test in tests)]
+            yield " · ".join(links)
+            yield ""
+            yield from _markdown_table(
+                ("quantity", "reference", "tolerance", "error", "verdict"),
+                [
+                    [
+                        _name(number),
+                        f"[{publication.name}, {own.item.place}]"
+                        f"({publication.name}.md#{own.item.name})",
+                        _text(number.number.tolerance),
+                        _text(number.difference),
+                        str(number.verdict),
+                    ]
+                    for publication, own in by_page[page]
+                    for number in own.numbers
+                    if number.number.tolerance is not None
+                ],
+            )
+        yield ""
 
     def _html(self, folder: Path) -> str:
         """Return all pages as one, with the figures in it."""
@@ -217,23 +256,34 @@ def _section(publication: Publication, own: JudgedItem, folder: Path) -> Iterato
 def _links(publication: Publication, own: JudgedItem, folder: Path) -> Iterator[str]:
     """Yield the model's page, the test and the data; as links where the files are there."""
     item = own.item
-    page = folder.parent / item.page
-    yield f"[Model](../{item.page})" if page.is_file() else f"Model: {item.page}"
-    test = f"tests/{Path(item.test).stem}.md"
-    yield f"[Test]({test})" if (folder / test).is_file() else f"Test: `{item.test}`"
+    yield _page_link(item.page, folder)
+    yield _test_link(item.test, folder)
     yield f"[Data]({publication.name}/numbers.csv)"
     if item.figure is not None and not item.figure.bars:
         yield f"[Lines of the figure]({publication.name}/{item.name}.csv)"
 
 
-def _cells(own: JudgedNumber) -> list[str]:
-    unit = f" {own.number.unit}" if own.number.unit else ""
-    name = own.number.name
+def _page_link(page: str, folder: Path) -> str:
+    return f"[Model](../{page})" if (folder.parent / page).is_file() else f"Model: {page}"
+
+
+def _test_link(test: str, folder: Path) -> str:
+    """Return a test as a link to the page that shows it, if there is one."""
+    page = f"{TESTS}/{Path(test).stem}.md"
+    return f"[Test]({page})" if (folder / page).is_file() else f"Test: `{test}`"
+
+
+def _name(own: JudgedNumber) -> str:
+    """Return the name of a number with its unit, or with what it is relative to."""
     if own.number.relative_to is not None:
-        name, unit = f"{name}, relative to {own.number.relative_to}", ""
+        return f"{own.number.name}, relative to {own.number.relative_to}"
+    return f"{own.number.name} ({own.number.unit})" if own.number.unit else own.number.name
+
+
+def _cells(own: JudgedNumber) -> list[str]:
     band = f"{_text(own.ours.low)} to {_text(own.ours.high)}" if own.ours.flights > 1 else ""
     return [
-        f"{name}{f' ({unit.strip()})' if unit else ''}",
+        _name(own),
         _text(own.published),
         _text(own.ours.value),
         band,
@@ -322,7 +372,7 @@ def _numbers_table(items: Sequence[JudgedItem]) -> str:
             declared = number.number
             writer.writerow(
                 [own.item.name, declared.name, declared.unit, number.published]
-                + [f"{value:.9g}" for value in number.ours[:3]]
+                + [f"{value:.12g}" for value in number.ours[:3]]
                 + [number.ours.flights, declared.tolerance, declared.better]
                 + [declared.relative_to, str(number.verdict)]
             )
