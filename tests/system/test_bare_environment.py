@@ -52,6 +52,7 @@ COMMANDS = {
     ("run", *FLIGHT, "--set", "physics=mujoco", "--out", "contact"): "mujoco",
     ("run", "camera-over-deck", "--quiet", "--out", "camera"): "camera",
     ("sweep", "keep-spot", "--seeds", "2", "--out", "swept"): "data",
+    ("reproduce", "matlab-drone", "--quiet", "--out", "reproduced"): None,
     ("tune", "hover", "--free", "world.gravity_mps2", "--method", "cma-es"): "tune",
     ("hub", "--base-port", "0", "--duration", "0.01", "--quiet"): None,
     ("bench", "deck-landing-mujoco"): "mujoco",
