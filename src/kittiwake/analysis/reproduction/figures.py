@@ -15,8 +15,9 @@ from kittiwake.analysis.plots.style import (
     PageFigure,
     PlotStyle,
 )
-from kittiwake.analysis.reproduction.publication import FigurePanel, PublishedItem
+from kittiwake.analysis.reproduction.publication import FigurePanel, FigureTable, PublishedItem
 from kittiwake.analysis.reproduction.quantities import Series, quantity
+from kittiwake.analysis.reproduction.reference_tables import reference_column
 from kittiwake.analysis.reproduction.verdict import JudgedNumber
 
 TIME = "time_s"
@@ -31,6 +32,14 @@ def line(log: Log, over: str, name: str, vehicle: str | None) -> tuple[Series, S
     """Return the points of a line of a panel."""
     times_s, values = quantity(log, name, vehicle)
     return (times_s if over == TIME else quantity(log, over, vehicle)[1]), values
+
+
+def table_points(table: FigureTable) -> tuple[Series, Series]:
+    """Return the published points of a panel that are in a reference table."""
+    values = reference_column(table.table, table.column)
+    at = reference_column(table.table, table.over) if table.over else np.arange(float(len(values)))
+    rows = slice(None, None, table.every)
+    return table.scale[0] * at[rows], table.scale[1] * values[rows]
 
 
 def draw_figure(
@@ -63,6 +72,9 @@ def _draw_panel(ax: Axes, panel: FigurePanel, logs: Mapping[str, Log]) -> None:
         at, values = line(logs[own.flight], panel.over, own.quantity, own.vehicle)
         thin = slice(None, None, max(1, len(at) // MAX_POINTS))
         ax.plot(at[thin], values[thin], color=next(hues), label=own.label or own.flight)
+    for table in panel.tables:
+        points = table_points(table)
+        ax.plot(*points, "x", color=INK, markersize=4, label=table.label, zorder=5)
     for number, mark in enumerate(panel.marks):
         label = "published" if number == 0 else None
         ax.plot(*mark.at, "x", color=INK, markersize=7, label=label, zorder=5)

@@ -1,9 +1,10 @@
 """Measures of flights: functions from a log to one number, by name.
 
-Each takes the log first, and else what the data file gives.
+Each takes the log first, and else what the data file gives; those of models alone take no log.
 """
 
 from collections.abc import Callable
+from functools import partial
 from inspect import signature
 from math import inf, nan
 from typing import Any
@@ -24,24 +25,37 @@ def measure(function: Callable[..., float]) -> Callable[..., float]:
     return function
 
 
-def measured(log: Log, given: dict[str, Any]) -> float:
-    """Return the number that a measure with its arguments has in a flight.
+def measured(log: Log | None, given: dict[str, Any]) -> float:
+    """Return the number that a measure with its arguments has in a flight, or without one.
 
     Raises:
         ScenarioError: for an unknown measure, or arguments that it does not take.
         LogError: if the log lacks what it needs.
+    """
+    return bound_measure(given, of_flight=log is not None)(*([] if log is None else [log]))
+
+
+def bound_measure(given: dict[str, Any], *, of_flight: bool) -> Callable[..., float]:
+    """Return a measure with its arguments, to be called with a log, or without one.
+
+    Raises:
+        ScenarioError: for an unknown measure, or arguments that it does not take.
     """
     arguments = dict(given)
     name = arguments.pop("type", "")
     if name not in MEASURES:
         message = f"measure: got {name}. {did_you_mean(name, [*MEASURES])}"
         raise ScenarioError(message)
+    parameters = signature(MEASURES[name])
+    if ("log" in parameters.parameters) != of_flight:
+        message = f"measure {name}: {'takes no' if of_flight else 'requires a'} flight"
+        raise ScenarioError(message)
     try:
-        signature(MEASURES[name]).bind(log, **arguments)
+        parameters.bind(*([None] if of_flight else []), **arguments)
     except TypeError as error:
         message = f"measure {name}: {error}"
         raise ScenarioError(message) from None
-    return MEASURES[name](log, **arguments)
+    return partial(MEASURES[name], **arguments)
 
 
 def _part(

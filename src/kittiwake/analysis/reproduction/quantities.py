@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.reproduction.ned_quantities import NED_QUANTITIES
 from kittiwake.analysis.table import POSITION_WORLD_M, VELOCITY_WORLD_MPS, Table, at_common_times
 from kittiwake.core.errors import LogError, did_you_mean
 
@@ -52,6 +53,7 @@ DERIVED: dict[str, Callable[[Table], Series]] = {
     "speed_mps": _length(VELOCITY_WORLD_MPS),
     "speed_ahead_mps": _heading_velocity(0),
     "speed_left_mps": _heading_velocity(1),
+    **NED_QUANTITIES,
 }
 # quantities of all vehicles together
 CENTER = {f"center_{axis}_m": place for place, axis in enumerate("xyz")}

@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.reproduction import (
+    measures_models,  # noqa: F401  registers measures
+    measures_statistics,  # noqa: F401
+    measures_tables,  # noqa: F401
+)
 from kittiwake.analysis.reproduction.measures import measured
 from kittiwake.analysis.reproduction.publication import (
     Publication,
@@ -15,6 +20,7 @@ from kittiwake.analysis.reproduction.publication import (
     names,
     read_publication,
 )
+from kittiwake.analysis.reproduction.reference_tables import reference_path
 from kittiwake.analysis.reproduction.report import JudgedItem, Report
 from kittiwake.analysis.reproduction.verdict import Measured, judged_numbers, judged_orders
 from kittiwake.analysis.run_folder import default_folder, results_folder
@@ -63,6 +69,7 @@ def reproduce(
             for _ in plan.fly():
                 done += 1
                 progress(done, total)
+            plan.measure_models()
             parts.append((plan.publication, tuple(plan.judged())))
         report = Report(tuple(parts), full)
         report.write(made)
@@ -110,6 +117,14 @@ class _Plan:
             for key, values in seeds.items():
                 self._values[key] = Measured.of(values, others.get(key, ()))
 
+    def measure_models(self) -> None:
+        """Measure the numbers that require no flight."""
+        for item in self.items:
+            for number in item.numbers:
+                if number.flight is None:
+                    found = Measured.of([_value(None, number)])
+                    self._values[item.name, number.name] = found
+
     def judged(self) -> Iterator[JudgedItem]:
         """Yield the items with their verdicts."""
         for item in self.items:
@@ -138,11 +153,12 @@ def _runs(flight: PublishedFlight, *, full: bool) -> list[_Run]:
 
 
 def _flown(flight: PublishedFlight, run: _Run) -> Log:
-    overrides = {**flight.overrides, **run.changes}
+    files = {path: str(reference_path(name)) for path, name in flight.files.items()}
+    overrides = {**flight.overrides, **files, **run.changes}
     return Simulation(load_in_python(flight.scenario, overrides)).run(seed=run.seed)
 
 
-def _value(log: Log, number: PublishedNumber) -> float:
+def _value(log: Log | None, number: PublishedNumber) -> float:
     try:
         return measured(log, number.measure)
     except KittiwakeError as error:
