@@ -81,7 +81,7 @@ def _draw_panel(ax: Axes, panel: FigurePanel, logs: Mapping[str, Log]) -> None:
         if mark.label:
             ax.annotate(mark.label, mark.at, (5, 4), textcoords="offset points", color=GRAY)
     ax.set(ylabel=panel.label, xlabel=panel.over_label)
-    if panel.over != TIME:
+    if panel.over != TIME and panel.equal_axes:
         ax.set_aspect("equal", adjustable="datalim")
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
 

@@ -86,7 +86,10 @@ def gust_filter_difference(
     """Return the largest relative difference of gust coefficients from columns of a table."""
     own = _gust_columns(table)
     return float(
-        max(np.abs(np.asarray(own[name]) / reference_column(table, name) - 1).max() for name in columns)
+        max(
+            np.abs(np.asarray(own[name]) / reference_column(table, name) - 1).max()
+            for name in columns
+        )
     )
 
 

@@ -18,6 +18,7 @@ from kittiwake.analysis.table import (
 )
 
 Series = Float64[np.ndarray, " rows"]
+COMMANDED_Q = tuple(f"cmd_q_world_from_body_{part}" for part in "wxyz")
 
 
 def _position(place: int, sign: float) -> Callable[[Table], Series]:
@@ -36,6 +37,14 @@ def _angle(place: int, sign: float, from_rad: float) -> Callable[[Table], Series
     def angle(table: Table) -> Series:
         angles = np.unwrap(table.roll_pitch_yaw_deg[:, place], period=360.0)
         return from_rad + sign * np.radians(angles)
+
+    return angle
+
+
+def _commanded(place: int, sign: float, from_rad: float) -> Callable[[Table], Series]:
+    def angle(table: Table) -> Series:
+        renamed = Table(Q_WORLD_FROM_BODY, table.part(COMMANDED_Q))
+        return _angle(place, sign, from_rad)(renamed)
 
     return angle
 
@@ -61,6 +70,9 @@ NED_QUANTITIES: dict[str, Callable[[Table], Series]] = {
     "frd.roll_rad": _angle(0, 1.0, 0.0),
     "frd.pitch_rad": _angle(1, -1.0, 0.0),
     "frd.heading_rad": _angle(2, -1.0, 0.5 * np.pi),
+    "frd.commanded_roll_rad": _commanded(0, 1.0, 0.0),
+    "frd.commanded_pitch_rad": _commanded(1, -1.0, 0.0),
+    "frd.commanded_heading_rad": _commanded(2, -1.0, 0.5 * np.pi),
     "frd.u_mps": _velocity_body(0, 1.0),
     "frd.v_mps": _velocity_body(1, -1.0),
     "frd.w_mps": _velocity_body(2, -1.0),

@@ -123,6 +123,7 @@ class FigurePanel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         tables: published points from tables.
         over: the quantity of the horizontal axis, time unless given.
         over_label: the label of the horizontal axis.
+        equal_axes: whether both axes have one scale, for maps; never over time.
     """
 
     label: str
@@ -131,6 +132,7 @@ class FigurePanel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: list[FigureTable] = []
     over: str = "time_s"
     over_label: str = "time (s)"
+    equal_axes: bool = True
 
 
 class PublishedFigure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
