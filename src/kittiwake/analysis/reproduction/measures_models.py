@@ -85,12 +85,8 @@ def gust_filter_difference(
 ) -> float:
     """Return the largest relative difference of gust coefficients from columns of a table."""
     own = _gust_columns(table)
-    return float(
-        max(
-            np.abs(np.asarray(own[name]) / reference_column(table, name) - 1).max()
-            for name in columns
-        )
-    )
+    ratios = [own[name] / reference_column(table, name) for name in columns]
+    return float(np.abs(np.stack(ratios) - 1.0).max())
 
 
 def _places(table: str) -> list[Geodetic]:
@@ -205,6 +201,6 @@ def command_limit(
 
 
 @measure
-def state_limit(scenario: str, vehicle: str, parameter: str) -> float:
+def dynamics_parameter(scenario: str, vehicle: str, parameter: str) -> float:
     """Return a parameter of a vehicle's dynamics, such as its largest rate."""
     return float(getattr(load_in_python(scenario, None).vehicles[vehicle].dynamics, parameter))

@@ -67,6 +67,14 @@ def distance_m(log: Log, to_world_m: list[float], *, vehicle: str | None = None)
 
 
 @measure
+def minus_squared_distance_m2(
+    log: Log, to_world_m: list[float], *, vehicle: str | None = None
+) -> float:
+    """Return minus the squared distance of a vehicle from a position, at the end."""
+    return -(distance_m(log, to_world_m, vehicle=vehicle) ** 2)
+
+
+@measure
 def largest_distance_m(log: Log, to_world_m: list[float], *, vehicle: str | None = None) -> float:
     """Return the largest distance of a vehicle from a position."""
     table = log.tables[log.names[0] if vehicle is None else vehicle]

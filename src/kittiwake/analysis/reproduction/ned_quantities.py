@@ -1,7 +1,6 @@
 """Quantities of a flight in the axes of aerospace: the world NED, the body FRD.
 
-Publications write their states so. Angles are ZYX, the heading from north to the east; all velocities
-in the body are over ground.
+Angles are ZYX, the heading from north to the east; velocities in the body are over ground.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """Published tables, figures and numbers, with the flights that reproduce them.
 
-Each publication is a YAML file in ``publications``. Tolerances stand there beside the numbers, before
-anything is flown; verdicts follow from them.
+Each publication is a YAML file in ``publications``. Tolerances stand there beside the numbers,
+before anything is flown; verdicts follow from them.
 """
 
 from pathlib import Path
