@@ -211,8 +211,7 @@ def _roughness(time_s: Series, position_m: Points, angles_deg: Points) -> dict[s
     if len(time_s) < LEAST_POINTS:
         return {}
     return {
-        name: loess_error(time_s, values)
-        for name, values in zip(QUANTITIES, series.T, strict=True)
+        name: loess_error(time_s, values) for name, values in zip(QUANTITIES, series.T, strict=True)
     }
 
 

@@ -56,7 +56,8 @@ def wind_shear_difference_mps(
         found = jax.vmap(lambda w, d, h: ShearWind(w, d).velocity_world_mps(h))(
             speed, direction, height
         )
-    return float(max(np.abs(found.x - east).max(), np.abs(found.y - north).max()))
+    own = np.stack([np.asarray(found.x), np.asarray(found.y)])
+    return float(np.abs(own - np.stack([east, north])).max())
 
 
 def _gust_columns(table: str) -> dict[str, Any]:

@@ -32,6 +32,12 @@ def spread(log: Log, quantity: str, *, fresh: str = "", vehicle: str | None = No
 
 
 @measure
+def spread_in_space(log: Log, quantities: list[str], *, vehicle: str | None = None) -> float:
+    """Return the root of the summed squares of the standard deviations of several quantities."""
+    return float(np.linalg.norm([spread(log, name, vehicle=vehicle) for name in quantities]))
+
+
+@measure
 def autocorrelation(log: Log, quantity: str, rows: int, *, vehicle: str | None = None) -> float:
     """Return the correlation of a quantity of mean zero with itself some rows later."""
     values = _fresh(log, quantity, "", vehicle)
@@ -60,7 +66,7 @@ def correlation(log: Log, quantity: str, vehicles: list[str], *, fresh: str = ""
 
 
 @measure
-def distance_m(log: Log, to_world_m: list[float], *, vehicle: str | None = None) -> float:
+def distance_m(log: Log, to_world_m: list[float | int], *, vehicle: str | None = None) -> float:
     """Return the distance of a vehicle from a position, at the end."""
     table = log.tables[log.names[0] if vehicle is None else vehicle]
     return float(np.linalg.norm(table.part(POSITION_WORLD_M)[-1] - np.asarray(to_world_m)))
@@ -68,14 +74,14 @@ def distance_m(log: Log, to_world_m: list[float], *, vehicle: str | None = None)
 
 @measure
 def minus_squared_distance_m2(
-    log: Log, to_world_m: list[float], *, vehicle: str | None = None
+    log: Log, to_world_m: list[float | int], *, vehicle: str | None = None
 ) -> float:
     """Return minus the squared distance of a vehicle from a position, at the end."""
     return -(distance_m(log, to_world_m, vehicle=vehicle) ** 2)
 
 
 @measure
-def largest_distance_m(log: Log, to_world_m: list[float], *, vehicle: str | None = None) -> float:
+def largest_distance_m(log: Log, to_world_m: list[float | int], *, vehicle: str | None = None) -> float:
     """Return the largest distance of a vehicle from a position."""
     table = log.tables[log.names[0] if vehicle is None else vehicle]
     offsets = table.part(POSITION_WORLD_M) - np.asarray(to_world_m)
@@ -114,10 +120,15 @@ def most_at_once(log: Log, quantities: list[str], *, vehicle: str | None = None)
 
 
 @measure
-def rows_together(log: Log, quantities: list[str], *, vehicle: str | None = None) -> float:
-    """Return the number of rows in which all of several flags are set."""
-    flags = [_series(log, name, vehicle)[1] > 0.5 for name in quantities]
-    return float(np.all(flags, axis=0).sum())
+def rows_of_both(
+    log: Log, first: list[str], second: list[str], *, vehicle: str | None = None
+) -> float:
+    """Return the number of rows in which a flag of each of two lists is set."""
+    both = [
+        np.any([_series(log, name, vehicle)[1] > 0.5 for name in names], axis=0)
+        for names in (first, second)
+    ]
+    return float(np.all(both, axis=0).sum())
 
 
 @measure

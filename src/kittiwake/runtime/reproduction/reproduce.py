@@ -6,6 +6,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.reproduction import (
     measures_models,  # noqa: F401  registers measures
@@ -38,6 +40,7 @@ def _no_progress(done: int, total: int) -> None:
 def reproduce(
     publications: Sequence[str] = (),
     *,
+    items: Sequence[str] = (),
     full: bool = False,
     out: str | PathLike[str] | None = None,
     progress: Callable[[int, int], None] = _no_progress,
@@ -46,6 +49,7 @@ def reproduce(
 
     Args:
         publications: the publications; all of them if empty.
+        items: the tables, figures and statements, by name; all of them if empty.
         full: whether to fly all seeds and plausible other values, and all items.
         out: folder of the report; a new one under ``runs`` by default.
         progress: called with the numbers of flights that are done and of all.
@@ -57,7 +61,7 @@ def reproduce(
         ScenarioError: for an unknown publication.
         LogError: if the report cannot be written.
     """
-    chosen = [read_publication(name) for name in publications or names()]
+    chosen = [_with_items(read_publication(name), items) for name in publications or names()]
     plans = [_Plan(publication, full=full) for publication in chosen]
     total, done = sum(plan.count for plan in plans), 0
     folder = None if out is None else Path(fspath(out))
@@ -74,6 +78,12 @@ def reproduce(
         report = Report(tuple(parts), full)
         report.write(made)
     return report, made
+
+
+def _with_items(publication: Publication, items: Sequence[str]) -> Publication:
+    """Return a publication with some of its items, or all."""
+    chosen = [item for item in publication.items if not items or item.name in items]
+    return replace(publication, items=chosen)
 
 
 class _Plan:
