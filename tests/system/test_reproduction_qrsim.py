@@ -1,6 +1,6 @@
 """The publications of QRSim and of the Matlab simulator: files, measures, and some verdicts."""
 
-import inspect
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,46 +14,39 @@ from kittiwake.scenario.load import load_in_python
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("qrsim", "matlab-drone")
-FLIGHTS = [(name, flight) for name in NAMES for flight in read_publication(name).flights]
-ITEMS = [(name, item.name) for name in NAMES for item in read_publication(name).items]
-
-
-def item_of(name, item):
-    (found,) = [own for own in read_publication(name).items if own.name == item]
-    return found
-
-
-@pytest.mark.parametrize(("name", "flight"), FLIGHTS)
-def test_scenario_of_each_flight_loads_with_its_changes(name, flight):
-    own = read_publication(name).flights[flight]
-    files = {path: str(reference_path(file)) for path, file in own.files.items()}
-    varied = [{key: value} for key, values in own.vary.items() for value in values]
-    for changes in [{}, *varied]:
-        load_in_python(own.scenario, {**own.overrides, **files, **changes})
-
-
-@pytest.mark.parametrize(("name", "item"), ITEMS)
-def test_item_names_measures_tables_a_page_and_a_test_that_exist(name, item):
-    own = item_of(name, item)
-    assert set(own.flights()) <= set(read_publication(name).flights)
-    assert (ROOT / "docs" / own.page).is_file()
-    assert (ROOT / own.test).is_file()
-    for number in own.numbers:
-        assert (number.published is None) == (number.tolerance is None), number.name
-        measure = bound_measure(number.measure, of_flight=number.flight is not None)
-        table = number.measure.get("table")
-        if table is not None and "column" in inspect.signature(measure.func).parameters:
-            reference_column(table, number.measure["column"])
-    for panel in own.figure.panels if own.figure else ():
-        for points in panel.tables:
-            reference_column(points.table, points.column)
+publication = cache(read_publication)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_flight_is_measured_or_drawn(name):
-    publication = read_publication(name)
-    used = {flight for item in publication.items for flight in item.flights()}
-    assert used == set(publication.flights)
+def test_scenarios_of_all_flights_load_with_their_changes(name):
+    for own in publication(name).flights.values():
+        files = {path: str(reference_path(file)) for path, file in own.files.items()}
+        varied = [{key: value} for key, values in own.vary.items() for value in values]
+        for changes in [{}, *varied]:
+            load_in_python(own.scenario, {**own.overrides, **files, **changes})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_items_name_a_page_and_a_test_that_exist_and_flights_of_their_file(name):
+    for own in publication(name).items:
+        assert (ROOT / "docs" / own.page).is_file(), own.page
+        assert (ROOT / own.test).is_file(), own.test
+    used = {flight for item in publication(name).items for flight in item.flights()}
+    assert used == set(publication(name).flights)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_measures_take_their_arguments_and_tables_have_their_columns(name):
+    numbers = [number for item in publication(name).items for number in item.numbers]
+    for number in numbers:
+        assert (number.published is None) == (number.tolerance is None), number.name
+        bound_measure(number.measure, of_flight=number.flight is not None)
+        if "column" in number.measure and "table" in number.measure:
+            reference_column(number.measure["table"], number.measure["column"])
+    for item in publication(name).items:
+        for panel in item.figure.panels if item.figure else ():
+            for points in panel.tables:
+                reference_column(points.table, points.column)
 
 
 FLOWN = {

@@ -49,9 +49,8 @@ def wind_shear_difference_mps(
     table: str = "qrsim/c_wind_shear.csv",
 ) -> float:
     """Return the largest difference of the mean wind's components from a table's."""
-    speed, direction, height, north, east = _columns(
-        *(table, "W6_mps", "direction_rad", "altitude_m", "wind_N_mps", "wind_E_mps")
-    )
+    speed, direction, height = _columns(table, "W6_mps", "direction_rad", "altitude_m")
+    north, east = _columns(table, "wind_N_mps", "wind_E_mps")
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
         found = jax.vmap(lambda w, d, h: ShearWind(w, d).velocity_world_mps(h))(
             speed, direction, height
@@ -62,8 +61,9 @@ def wind_shear_difference_mps(
 
 def _gust_columns(table: str) -> dict[str, Any]:
     """Return what our gust filters have for each row, by the table's names and in its units."""
-    height, ground_speed, wind = _columns(table, "altitude_m", "body_speed_mps", "W6_mps")
+    columns = _columns(table, "altitude_m", "body_speed_mps", "W6_mps")
     with jax.enable_x64(True):  # noqa: FBT003  JAX's own
+        height, ground_speed, wind = map(jnp.asarray, columns)
         sigma, sigma_w = jax.vmap(intensities)(height, wind)
         length, length_w = jax.vmap(scale_lengths)(height)
         across, upwards = jax.vmap(lambda h, v, w: first_order_filters(h, v, w, 0.02))(
@@ -141,7 +141,7 @@ def satellite_difference_m(
     table: str = "qrsim/g_satellite_positions.csv",
 ) -> float:
     """Return the largest distance of interpolated positions of satellites from a table's."""
-    constellation = PreciseConstellation(read_sp3(reference_path(orbits)), None)
+    constellation = PreciseConstellation(file=read_sp3(reference_path(orbits)), numbers=None)
     origin = Origin(radians(latitude_deg), radians(longitude_deg), 0.0)
     times_s, numbers = _columns(table, "gps_time_s", "prn")
     begin_s = float(times_s.min())

@@ -81,7 +81,9 @@ def minus_squared_distance_m2(
 
 
 @measure
-def largest_distance_m(log: Log, to_world_m: list[float | int], *, vehicle: str | None = None) -> float:
+def largest_distance_m(
+    log: Log, to_world_m: list[float | int], *, vehicle: str | None = None
+) -> float:
     """Return the largest distance of a vehicle from a position."""
     table = log.tables[log.names[0] if vehicle is None else vehicle]
     offsets = table.part(POSITION_WORLD_M) - np.asarray(to_world_m)

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.reproduction import (
-    measures_models,  # noqa: F401  registers measures
-    measures_statistics,  # noqa: F401
-    measures_tables,  # noqa: F401
+    measures_models,
+    measures_statistics,
+    measures_tables,
 )
 from kittiwake.analysis.reproduction.measures import measured
 from kittiwake.analysis.reproduction.publication import (
@@ -30,6 +30,9 @@ from kittiwake.core.arguments import FILE, FUNCTION, checked_arguments
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_in_python
+
+# their import registers their measures
+MEASURE_MODULES = (measures_models, measures_statistics, measures_tables)
 
 
 def _no_progress(done: int, total: int) -> None:
