@@ -26,7 +26,9 @@ def circle(times_s, *, velocities=False, flip=False):
         velocity = SPEED * np.stack([-np.sin(angle), np.cos(angle), 0 * angle], axis=1)
         columns = (*NAMES, *VELOCITIES)
         values += [velocity, np.tile([0.0, 0.0, RATE], (len(angle), 1))]
-    return Recording(columns, "flight.csv", float(times_s[-1]), times_s, np.concatenate(values, axis=1))
+    return Recording(
+        columns, "flight.csv", float(times_s[-1]), times_s, np.concatenate(values, axis=1)
+    )
 
 
 def motion_at(recording, time_s):

@@ -3,11 +3,11 @@
 import csv
 import math
 from itertools import product
-from pathlib import Path
 
 import pyproj
 import pytest
 
+from kittiwake.analysis.reproduction.reference_tables import FOLDER
 from kittiwake.geometry.geodesy import (
     Geodetic,
     UtmGrid,
@@ -19,7 +19,7 @@ from kittiwake.geometry.geodesy import (
 )
 from kittiwake.geometry.vec3 import Vec3
 
-DATA = Path(__file__).parent / "data"
+DATA = FOLDER / "qrsim"
 ORIGIN = Geodetic(math.radians(51.71190), math.radians(-0.21052), 0.0)
 PLACES = [
     (latitude, longitude, altitude)

@@ -9,8 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kittiwake as kw
+from kittiwake.analysis.reproduction.reference_tables import FOLDER
 
-DATA = Path(__file__).parent / "data"
+DATA = FOLDER / "qrsim"
 STICKS = ("pitch_rad", "roll_rad", "throttle", "yaw_rate_radps", "battery_v")
 STICKS_FRD = ("u_pitch", "u_roll", "u_throttle", "u_yawrate", "v_batt")
 TO_FLU = np.array([-1.0, 1.0, 1.0, -1.0, 1.0])
@@ -36,7 +37,7 @@ WORLDS = {
 
 def table(name):
     """A reference file as a record array."""
-    return np.genfromtxt(DATA / f"pelican_{name}.csv.gz", delimiter=",", names=True)
+    return np.genfromtxt(DATA / f"{name}.csv.gz", delimiter=",", names=True)
 
 
 def columns(record, names):

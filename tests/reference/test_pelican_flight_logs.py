@@ -4,20 +4,19 @@ The limits are those of QRSim's own test of its model, the figures those that QR
 Each measured row is compared with the model after the step that its sticks drive.
 """
 
-from pathlib import Path
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kittiwake.analysis.reproduction.reference_tables import FOLDER
 from kittiwake.core.commands import AttitudeThrottle
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.load import load_scenario
 
-DATA = Path(__file__).parent / "data"
+DATA = FOLDER / "qrsim"
 DT_S = 0.02
 ALOFT = Vec3(0.0, 0.0, 500.0)
 
@@ -28,7 +27,7 @@ ROTATION_FIGURES = np.array([0.00066, 0.00084, 0.01755, 0.02478, 0.01872, 0.0286
 
 
 def log(name):
-    return np.genfromtxt(DATA / f"pelican_flightlog_{name}.csv.gz", delimiter=",", names=True)
+    return np.genfromtxt(DATA / f"flightlog_{name}.csv.gz", delimiter=",", names=True)
 
 
 @pytest.fixture(scope="module")

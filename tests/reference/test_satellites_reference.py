@@ -1,20 +1,15 @@
-"""Satellites and fixes against figures of QRSim, where its file of orbits is at hand.
-
-The file, a product of the US National Geodetic Survey, is not kept here:
-``KITTIWAKE_REFERENCE=FOLDER`` names the folder that holds it and QRSim's positions.
-"""
+"""Satellites and fixes against figures of QRSim, with its file of orbits."""
 
 import csv
 import math
-import os
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kittiwake.analysis.reproduction.reference_tables import reference_path
 from kittiwake.core.kinematics import Start
 from kittiwake.environment.satellites.gps_time import utc_from_gps
 from kittiwake.environment.satellites.precise import PreciseConstellation
@@ -22,13 +17,14 @@ from kittiwake.environment.satellites.selection import frame_at
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.scenario.files.sp3 import read_sp3
+from kittiwake.scenario.load import load_scenario
 from kittiwake.sensors.gnss import Gnss
 from kittiwake.world.satellites import SKY, SatelliteProcess
 from kittiwake.world.surroundings import Air, Surroundings
 from kittiwake.world.world import Origin
 
-FOLDER = Path(os.environ.get("KITTIWAKE_REFERENCE", "no-folder-is-named"))
-ORBITS, POSITIONS = FOLDER / "ngs15992_16to17.sp3", FOLDER / "g_satellite_positions.csv"
+ORBITS = reference_path("qrsim/ngs15992_16to17.sp3")
+POSITIONS = reference_path("qrsim/g_satellite_positions.csv")
 ORIGIN = Origin(math.radians(51.71190), math.radians(-0.21052), 0.0)
 # in the time of GPS, an hour into the file
 BEGIN_S = 967305600.0
@@ -36,10 +32,6 @@ START_UTC = utc_from_gps(datetime(1980, 1, 6, tzinfo=UTC) + timedelta(seconds=BE
 NUMBERS = (3, 5, 6, 7, 13, 16, 18, 19, 20, 22, 24, 29, 31)
 DT_S = 0.2
 MIDDLE_S, SKIES = 3600.0, 4000
-
-pytestmark = pytest.mark.skipif(
-    not (ORBITS.exists() and POSITIONS.exists()), reason="QRSim's file of orbits is not at hand"
-)
 
 
 def satellites(numbers=None):
@@ -62,6 +54,7 @@ def test_satellite_positions_are_those_of_qrsim_to_a_millimeter():
 
 def test_errors_of_fixes_are_those_of_qrsim():
     above = satellites(NUMBERS)
+    world = load_scenario("keep-spot").world
     receiver = Gnss(elevation_mask_rad=-math.pi / 2.0, delay_periods=0)
     air = Air(288.15, 101325.0, 1.225)
     calm = Surroundings(9.81, air, Vec3.zero(), 10.0, math.inf)
@@ -74,7 +67,7 @@ def test_errors_of_fixes_are_those_of_qrsim():
         errors, state, measurement = above.init(begin), receiver.init(begin), None
         for i, draw in enumerate((first, second)):
             errors, sky = above.step(errors, jnp.asarray(MIDDLE_S + i * DT_S), DT_S, draw)
-            inputs = SensorInputs(i * DT_S, truth, calm, None, {SKY: sky})
+            inputs = SensorInputs(i * DT_S, truth, calm, world, {SKY: sky})
             state, measurement = receiver.step(state, inputs, DT_S, draw)
         return measurement.position_world_m.array, measurement.velocity_world_mps.array
 

@@ -1,17 +1,14 @@
 """The first-order gust filters against figures of QRSim."""
 
-from pathlib import Path
-
 import jax
 import numpy as np
 import pytest
 
+from kittiwake.analysis.reproduction.reference_tables import FOLDER
 from kittiwake.core.units import FOOT_M
 from kittiwake.environment.turbulence import first_order_filters, intensities, scale_lengths
 
-TABLE = np.genfromtxt(
-    Path(__file__).parent / "data" / "d_turbulence_coefficients.csv", delimiter=",", names=True
-)
+TABLE = np.genfromtxt(FOLDER / "qrsim" / "d_turbulence_coefficients.csv", delimiter=",", names=True)
 STEP_S = 0.02
 PRINTED = 1e-11  # the table has twelve digits
 

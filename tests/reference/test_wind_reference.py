@@ -1,16 +1,13 @@
 """The mean wind against figures of QRSim."""
 
-from pathlib import Path
-
 import jax
 import numpy as np
 import pytest
 
+from kittiwake.analysis.reproduction.reference_tables import FOLDER
 from kittiwake.environment.wind import ShearWind
 
-TABLE = np.genfromtxt(
-    Path(__file__).parent / "data" / "c_wind_shear.csv", delimiter=",", names=True
-)
+TABLE = np.genfromtxt(FOLDER / "qrsim" / "c_wind_shear.csv", delimiter=",", names=True)
 
 
 @pytest.fixture(autouse=True)

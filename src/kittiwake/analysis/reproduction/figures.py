@@ -22,8 +22,14 @@ from kittiwake.analysis.plots.style import (
     PageFigure,
     PlotStyle,
 )
-from kittiwake.analysis.reproduction.publication import FigureLine, FigurePanel, PublishedItem
+from kittiwake.analysis.reproduction.publication import (
+    FigureLine,
+    FigurePanel,
+    FigureTable,
+    PublishedItem,
+)
 from kittiwake.analysis.reproduction.quantities import Series, quantity
+from kittiwake.analysis.reproduction.reference_tables import reference_column
 from kittiwake.analysis.reproduction.verdict import JudgedNumber
 from kittiwake.analysis.table import PHASE
 
@@ -54,6 +60,14 @@ def line(
     at = times_s if over == TIME else quantity(log, over, vehicle)[1]
     shown = _shown(times_s, begin_s, end_s)
     return at[shown], values[shown]
+
+
+def table_points(table: FigureTable) -> tuple[Series, Series]:
+    """Return the published points of a panel that are in a reference table."""
+    values = reference_column(table.table, table.column)
+    at = reference_column(table.table, table.over) if table.over else np.arange(float(len(values)))
+    rows = slice(None, None, table.every)
+    return table.scale[0] * at[rows], table.scale[1] * values[rows]
 
 
 def draw_figure(
@@ -121,8 +135,11 @@ def _draw_panel(ax: Axes, panel: FigurePanel, logs: Mapping[str, Log], *, aside:
             looks = {"linewidth": 1.0, "alpha": 0.7}
             _draw_bodies(ax, panel, own, logs[own.flight], hue)
         ax.plot(at[thin], values[thin], color=hue, label=own.label or own.flight, **looks)
+    for table in panel.tables:
+        points = table_points(table)
+        ax.plot(*points, "x", color=INK, markersize=4, label=table.label, zorder=5)
     ax.set(ylabel=panel.label, xlabel=panel.over_label)
-    if panel.over != TIME:
+    if panel.over != TIME and panel.equal_axes:
         ax.set_aspect("equal", adjustable="box", anchor="W" if aside else "C")
     else:
         ax.margins(x=0.01)

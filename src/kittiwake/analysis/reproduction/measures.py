@@ -1,9 +1,10 @@
 """Measures of flights: functions from a log to one number, by name.
 
-Each takes the log first, and else what the data file gives.
+Each takes the log first, and else what the data file gives; those of models alone take no log.
 """
 
 from collections.abc import Callable
+from functools import partial
 from inspect import signature
 from math import inf, nan
 from typing import Any
@@ -24,12 +25,21 @@ def measure(function: Callable[..., float]) -> Callable[..., float]:
     return function
 
 
-def measured(log: Log, given: dict[str, Any]) -> float:
-    """Return the number that a measure with its arguments has in a flight.
+def measured(log: Log | None, given: dict[str, Any]) -> float:
+    """Return the number that a measure with its arguments has in a flight, or without one.
 
     Raises:
         ScenarioError: for an unknown measure, or arguments that it does not take.
         LogError: if the log lacks what it needs.
+    """
+    return bound_measure(given, of_flight=log is not None)(*([] if log is None else [log]))
+
+
+def bound_measure(given: dict[str, Any], *, of_flight: bool) -> Callable[..., float]:
+    """Return a measure with its arguments, to be called with a log, or without one.
+
+    Raises:
+        ScenarioError: for an unknown measure, or arguments that it does not take.
     """
     arguments = dict(given)
     name = arguments.pop("type", "")
@@ -37,15 +47,18 @@ def measured(log: Log, given: dict[str, Any]) -> float:
         message = f"measure: got {name}. {did_you_mean(name, [*MEASURES])}"
         raise ScenarioError(message)
     declared = signature(MEASURES[name])
+    if ("log" in declared.parameters) != of_flight:
+        message = f"measure {name}: {'takes no' if of_flight else 'requires a'} flight"
+        raise ScenarioError(message)
     try:
-        declared.bind(log, **arguments)
+        declared.bind(*([None] if of_flight else []), **arguments)
     except TypeError as error:
         message = f"measure {name}: {error}"
         raise ScenarioError(message) from None
     for key, value in arguments.items():
         if declared.parameters[key].annotation is float and isinstance(value, int):
             arguments[key] = float(value)  # YAML's 1 is an int
-    return MEASURES[name](log, **arguments)
+    return partial(MEASURES[name], **arguments)
 
 
 def _part(
@@ -187,9 +200,7 @@ def summary(log: Log, path: str) -> float:
 
 
 @measure
-def loess_standard_error(
-    log: Log, quantity: str | list[str], vehicle: str | None = None
-) -> float:
+def loess_standard_error(log: Log, quantity: str | list[str], vehicle: str | None = None) -> float:
     """Return the residual standard error of a LOESS curve, span 1 and degree 2.
 
     That of several quantities is the mean of theirs.

@@ -66,15 +66,13 @@ def parameter(log: Log, path: str, vehicle: str | None = None, divided_by: float
 
 @measure
 def slender_body(
-    log: Log,
     derivative: str,
     length_m: float,
     draft_m: float,
     density_kgpm3: float,
     speed_mps: float = 1.0,
 ) -> float:
-    """Return a derivative of a hull by slender-body theory; it needs no flight."""
-    del log
+    """Return a derivative of a hull by slender-body theory."""
     theory = slender_body_derivatives(length_m, draft_m, density_kgpm3, speed_mps)
     return float(getattr(theory, derivative))
 

@@ -37,6 +37,7 @@ class PublishedFlight(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         scenario: the library scenario.
         overrides: changes to it by path.
+        files: reference files by path of the scenario, such as recorded inputs.
         seeds: number of seeds, from 0 on, over whose flights numbers are averaged.
         vary: plausible other values by path, for what a publication leaves out. Each is flown with
             the rest unchanged.
@@ -45,6 +46,7 @@ class PublishedFlight(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     scenario: str
     overrides: dict[str, Any] = {}
+    files: dict[str, str] = {}
     seeds: int = 1
     vary: dict[str, list[Any]] = {}
     teleports: list[Teleport] = []
@@ -113,6 +115,26 @@ class FigureMark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     label: str = ""
 
 
+class FigureTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Published points from a reference table.
+
+    Attributes:
+        table: the table.
+        column: what is drawn.
+        label: its name in the legend.
+        over: the column of the horizontal axis; the number of the row if empty.
+        scale: what the columns of both axes are multiplied by.
+        every: which rows are drawn: each first one of so many.
+    """
+
+    table: str
+    column: str
+    label: str = "published"
+    over: str = ""
+    scale: tuple[float, float] = (1.0, 1.0)
+    every: int = 1
+
+
 class FigurePanel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Panel of a figure.
 
@@ -120,8 +142,10 @@ class FigurePanel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         label: the label of the vertical axis, with the unit.
         lines: the lines.
         marks: published points.
+        tables: published points from tables.
         over: the quantity of the horizontal axis, time unless given.
         over_label: the label of the horizontal axis.
+        equal_axes: whether both axes have one scale, for maps; never over time.
         phases: the names of the phases of the first line's vehicle, which are shaded.
         instants_s: times at which the positions of vehicles are drawn.
         begin_s: the time from which on lines are drawn.
@@ -131,8 +155,10 @@ class FigurePanel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     label: str
     lines: list[FigureLine]
     marks: list[FigureMark] = []
+    tables: list[FigureTable] = []
     over: str = "time_s"
     over_label: str = "time (s)"
+    equal_axes: bool = True
     phases: list[str] = []
     instants_s: list[float] = []
     begin_s: float = -inf

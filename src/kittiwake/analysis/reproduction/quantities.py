@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.reproduction.ned_quantities import NED_QUANTITIES
 from kittiwake.analysis.table import POSITION_WORLD_M, VELOCITY_WORLD_MPS, Table, at_common_times
 from kittiwake.core.errors import LogError, did_you_mean
 
@@ -74,6 +75,7 @@ DERIVED: dict[str, Callable[[Table], Series]] = {
     "wx_degps": lambda table: np.degrees(table.part(("wx_radps",))[:, 0]),
     "setpoint_distance_m": _distance(SETPOINT_WORLD_M),
     "deck_distance_m": _distance(DECK_WORLD_M),
+    **NED_QUANTITIES,
 }
 # quantities of all vehicles together
 CENTER = {f"center_{axis}_m": place for place, axis in enumerate("xyz")}

@@ -26,6 +26,8 @@ from kittiwake.analysis.reproduction.verdict import JudgedNumber, JudgedOrder, V
 INDEX, MODELS, PAGE = "index.md", "models.md", "report.html"
 # folder of the pages that show the tests
 TESTS = "tests"
+# where files of flights are, seen from the repository
+REFERENCE = "src/kittiwake/analysis/reproduction/reference"
 # rows of the table of a figure's line
 MAX_ROWS = 200
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}
@@ -200,9 +202,10 @@ class Report:
 
 def command(flight: PublishedFlight) -> str:
     """Return the command line that flies a flight."""
+    files = {key: f"{REFERENCE}/{name}" for key, name in flight.files.items()}
     items = (
         f"--set {shlex.quote(f'{key}={json.dumps(value)}')}"
-        for key, value in flight.overrides.items()
+        for key, value in {**flight.overrides, **files}.items()
     )
     return " ".join(["kittiwake run", flight.scenario, *items])
 

@@ -1,6 +1,7 @@
 """Playback of a recorded file at the command type that its columns name."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Annotated, Literal, get_args
 
@@ -24,20 +25,44 @@ from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 # how much of an invalid file a message shows
 MAX_COLUMNS, MAX_CHARACTERS = 16, 60
 
+# columns that stand for a quaternion
+ANGLES = ("roll_rad", "pitch_rad", "yaw_rad")
+Q_WORLD_FROM_BODY = tuple(f"q_world_from_body_{part}" for part in "wxyz")
+
+
+def _with_quaternions(file: Recording) -> Recording:
+    """Return a recording of thrust and angles with quaternions, any other one unchanged."""
+    if not {"thrust_n", *ANGLES} <= set(file.columns):
+        return file
+    others = [column for column in file.columns if column not in ANGLES]
+    values = np.asarray(file.values)
+    half = 0.5 * values[:, [file.columns.index(angle) for angle in ANGLES]].T
+    (c1, c2, c3), (s1, s2, s3) = np.cos(half), np.sin(half)
+    parts = [
+        c1 * c2 * c3 + s1 * s2 * s3,
+        s1 * c2 * c3 - c1 * s2 * s3,
+        c1 * s2 * c3 + s1 * c2 * s3,
+        c1 * c2 * s3 - s1 * s2 * c3,
+    ]
+    kept = values[:, [file.columns.index(column) for column in others]]
+    columns = (*others, *Q_WORLD_FROM_BODY)
+    return replace(file, columns=columns, values=np.column_stack([kept, *parts]))
+
 
 class Playback(AbstractGuidance[tuple[()]]):
     """Gives the values of the latest row, held until the next one; the last row holds forever.
 
     The columns after ``time_s`` are the fields of one command type, which need not be the actuator
-    command: a file of positions and yaws is flown through the cascade. Signs follow the FLU body;
-    inputs recorded in FRD (as in logs of autopilots) are declared so and converted.
+    command: a file of positions and yaws is flown through the cascade. ``roll_rad``, ``pitch_rad``
+    and ``yaw_rad`` beside ``thrust_n`` stand for the quaternion of ``ThrustAttitude``. Signs follow
+    the FLU body; inputs recorded in FRD (as in logs of autopilots) are declared so and converted.
 
     The flight begins at ``begin_s`` of the file, and values take effect ``delay_s`` after their
     time. With the ``sampling`` mean, a step gets the mean of the held values over its duration
     instead of the value at its begin, so that the flight is a smooth function of the delay.
     """
 
-    file: Recording
+    file: Recording = eqx.field(converter=_with_quaternions)
     body_axes: Literal["flu", "frd"] = eqx.field(static=True, default="flu")
     begin_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     delay_s: Real = 0.0

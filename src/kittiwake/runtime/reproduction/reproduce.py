@@ -6,8 +6,15 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.reproduction import measures_motion
+from kittiwake.analysis.reproduction import (
+    measures_models,
+    measures_motion,
+    measures_statistics,
+    measures_tables,
+)
 from kittiwake.analysis.reproduction.measures import measured
 from kittiwake.analysis.reproduction.publication import (
     Publication,
@@ -16,6 +23,7 @@ from kittiwake.analysis.reproduction.publication import (
     names,
     read_publication,
 )
+from kittiwake.analysis.reproduction.reference_tables import reference_path
 from kittiwake.analysis.reproduction.report import JudgedItem, Report
 from kittiwake.analysis.reproduction.verdict import Measured, judged_numbers, judged_orders
 from kittiwake.analysis.run_folder import default_folder, results_folder
@@ -24,8 +32,8 @@ from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.load import load_in_python
 
-# modules that register their measures
-MEASURE_MODULES = (measures_motion,)
+# their import registers their measures
+MEASURE_MODULES = (measures_models, measures_motion, measures_statistics, measures_tables)
 
 
 def _no_progress(done: int, total: int) -> None:
@@ -36,6 +44,7 @@ def _no_progress(done: int, total: int) -> None:
 def reproduce(
     publications: Sequence[str] = (),
     *,
+    items: Sequence[str] = (),
     full: bool = False,
     out: str | PathLike[str] | None = None,
     progress: Callable[[int, int], None] = _no_progress,
@@ -44,6 +53,7 @@ def reproduce(
 
     Args:
         publications: the publications; all of them if empty.
+        items: the tables, figures and statements, by name; all of them if empty.
         full: whether to fly all seeds and plausible other values, and all items.
         out: folder of the report; a new one under ``runs`` by default.
         progress: called with the numbers of flights that are done and of all.
@@ -55,7 +65,7 @@ def reproduce(
         ScenarioError: for an unknown publication.
         LogError: if the report cannot be written.
     """
-    chosen = [read_publication(name) for name in publications or names()]
+    chosen = [_with_items(read_publication(name), items) for name in publications or names()]
     plans = [_Plan(publication, full=full) for publication in chosen]
     total, done = sum(plan.count for plan in plans), 0
     folder = None if out is None else Path(fspath(out))
@@ -67,10 +77,17 @@ def reproduce(
             for _ in plan.fly():
                 done += 1
                 progress(done, total)
+            plan.measure_models()
             parts.append((plan.publication, tuple(plan.judged())))
         report = Report(tuple(parts), full)
         report.write(made)
     return report, made
+
+
+def _with_items(publication: Publication, items: Sequence[str]) -> Publication:
+    """Return a publication with some of its items, or all."""
+    chosen = [item for item in publication.items if not items or item.name in items]
+    return replace(publication, items=chosen)
 
 
 class _Plan:
@@ -115,6 +132,14 @@ class _Plan:
             for key, values in seeds.items():
                 self._values[key] = Measured.of(values, others.get(key, ()))
 
+    def measure_models(self) -> None:
+        """Measure the numbers that require no flight."""
+        for item in self.items:
+            for number in item.numbers:
+                if number.flight is None:
+                    found = Measured.of([_value(None, number)])
+                    self._values[item.name, number.name] = found
+
     def judged(self) -> Iterator[JudgedItem]:
         """Yield the items with their verdicts."""
         for item in self.items:
@@ -143,7 +168,8 @@ def _runs(flight: PublishedFlight, *, full: bool) -> list[_Run]:
 
 
 def _flown(flight: PublishedFlight, run: _Run) -> Log:
-    overrides = {**flight.overrides, **run.changes}
+    files = {path: str(reference_path(name)) for path, name in flight.files.items()}
+    overrides = {**flight.overrides, **files, **run.changes}
     simulation = Simulation(load_in_python(flight.scenario, overrides))
     if not flight.teleports:
         return simulation.run(seed=run.seed)
@@ -157,7 +183,7 @@ def _flown(flight: PublishedFlight, run: _Run) -> Log:
     return simulation.log()
 
 
-def _value(log: Log, number: PublishedNumber) -> float:
+def _value(log: Log | None, number: PublishedNumber) -> float:
     try:
         return measured(log, number.measure)
     except KittiwakeError as error:

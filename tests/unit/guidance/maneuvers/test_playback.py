@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 
 from kittiwake.core.columns import column_names, required_columns
-from kittiwake.core.commands import AttitudeThrottle, PositionYaw, RotorSpeeds, VelocityYaw
+from kittiwake.core.commands import (
+    AttitudeThrottle,
+    PositionYaw,
+    RotorSpeeds,
+    ThrustAttitude,
+    VelocityYaw,
+)
 from kittiwake.core.recording import Recording
+from kittiwake.geometry.euler import EulerZYX
+from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.guidance.maneuvers.playback import Playback
 
 STICKS = column_names(AttitudeThrottle)
@@ -35,6 +43,20 @@ def test_rotor_speeds_have_a_column_for_each_rotor():
         "inputs.csv:1: RotorSpeeds has no column 'speeds_3_radps'. "
         "Did you mean 'speeds_2_radps'? Allowed: speeds_2_radps."
     )
+
+
+def test_angles_beside_a_thrust_stand_for_its_quaternion():
+    angles = [0.3, -0.4, 1.2]
+    columns = ("yaw_rad", "thrust_n", "roll_rad", "pitch_rad")
+    file = Recording(columns, "inputs.csv", 1.0, np.zeros(1), np.array([[1.2, 15.0, 0.3, -0.4]]))
+    playback = Playback(file)
+    assert playback.command_types() == (ThrustAttitude,)
+    row = dict(zip(playback.file.columns, playback.file.values[0].tolist(), strict=True))
+    expected = Quaternion.from_euler(EulerZYX(*angles))
+    found = [row[f"q_world_from_body_{part}"] for part in "wxyz"]
+    # rounding of products of four sines
+    np.testing.assert_allclose(found, expected.array, rtol=0, atol=1e-7)
+    assert row["thrust_n"] == 15.0
 
 
 def test_misspelled_column_gives_the_nearest_missing_one():
