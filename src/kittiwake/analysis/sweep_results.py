@@ -13,6 +13,7 @@ from jaxtyping import Bool
 from scipy.stats import binomtest
 from typing_extensions import override
 
+from kittiwake.analysis.log import COMPLETED
 from kittiwake.core.arguments import COUNT
 from kittiwake.core.errors import LogError, did_you_mean
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from kittiwake.analysis.plots.style import PageFigure
 
-# status of a run that has flown to its end, that could not begin, and whose worker ended each time
-COMPLETED, REFUSED, LOST = "completed", "refused", "lost"
+# status of a run that could not begin, and of one whose worker ended each time
+REFUSED, LOST = "refused", "lost"
 CONFIDENCE = 0.95
 # groups of a number that is drawn, or has more values
 GROUPS = 10

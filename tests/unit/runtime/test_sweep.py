@@ -404,6 +404,11 @@ def test_runs_that_are_flown_again_have_the_logs_of_their_rows(tmp_path):
     for wrong in (3, "3", [0.5]):
         with pytest.raises(ScenarioError, match="whole number"):
             kw.sweep_logs(tmp_path / "s", wrong)
+    other = kw.load("hover-pelican", {**SHORT, "vehicles.pelican.count": 2}).run()
+    page = draw_bands([logs[2], other])
+    assert [ax.get_title(loc="left").partition(":")[0] for ax in page.axes[::3]] == [
+        *("pelican", "pelican-1", "pelican-2")
+    ]
     with pytest.raises(LogError, match="no run can be flown again"):
         draw_bands([])
     page = draw_bands(log for _, log in kw.sweep_logs(tmp_path / "s"))

@@ -5,7 +5,7 @@ from math import inf, isfinite, sqrt
 
 import numpy as np
 
-from kittiwake.analysis.log import Log
+from kittiwake.analysis.log import COMPLETED, Log
 from kittiwake.analysis.tuning_result import Score
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.runtime.side_by_side import SeededSimulation, fly_all
@@ -14,7 +14,6 @@ from kittiwake.runtime.sweeps.rows import summary_columns
 
 # root of the mean square over the vehicles that track a setpoint
 TRACKING = "tracking_rms_m"
-COMPLETED = "completed"
 
 
 def scores(candidates: Sequence[Simulation], seeds: Sequence[int], objective: str) -> list[Score]:
