@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
 from kittiwake.scenario.build import build
+from kittiwake.scenario.changing import rebuilt
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
 from kittiwake.scenario.own_components.code_files import allowed_paths, with_code, without_code
@@ -141,8 +142,7 @@ def overridden(
     if not overrides:
         return scenario
     document = _overridden(scenario.document, overrides)
-    built = build(_with_code(document, scenario.folder, allow_code), scenario.folder)
-    return built.with_parts(added=scenario.added, draws=scenario.draws)
+    return rebuilt(scenario, _with_code(document, scenario.folder, allow_code))
 
 
 def _overridden(document: Document, overrides: Mapping[str, Any] | None) -> Document:
