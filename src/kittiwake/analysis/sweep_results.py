@@ -34,7 +34,7 @@ PHYSICAL = ("world.", "vehicles.")
 NUMBERS = re.compile(r"(?<![\w.])[-+]?\d+(\.\d+)?([eE][-+]?\d+)?(?!\w)")
 
 
-class Comparison(NamedTuple):
+class ComparisonSign(NamedTuple):
     """Comparison of values with a number.
 
     Attributes:
@@ -47,21 +47,21 @@ class Comparison(NamedTuple):
 
 
 COMPARISONS = {
-    ">=": Comparison(lambda values, number: values >= number, lambda values, _: -values),
-    "<=": Comparison(lambda values, number: values <= number, lambda values, _: values),
-    "==": Comparison(
+    ">=": ComparisonSign(lambda values, number: values >= number, lambda values, _: -values),
+    "<=": ComparisonSign(lambda values, number: values <= number, lambda values, _: values),
+    "==": ComparisonSign(
         lambda values, number: values == number, lambda values, number: np.abs(values - number)
     ),
-    ">": Comparison(lambda values, number: values > number, lambda values, _: -values),
-    "<": Comparison(lambda values, number: values < number, lambda values, _: values),
+    ">": ComparisonSign(lambda values, number: values > number, lambda values, _: -values),
+    "<": ComparisonSign(lambda values, number: values < number, lambda values, _: values),
 }
 
 
-class Condition(NamedTuple):
+class SuccessCondition(NamedTuple):
     """Condition such as ``x <= 2``."""
 
     column: str
-    comparison: Comparison
+    comparison: ComparisonSign
     number: float
 
 
@@ -252,7 +252,7 @@ class SweepResults:
             raise LogError(message) from None
 
 
-def parsed_condition(condition: str) -> Condition:
+def parsed_condition(condition: str) -> SuccessCondition:
     """Return a condition from its text.
 
     Raises:
@@ -262,7 +262,7 @@ def parsed_condition(condition: str) -> Condition:
         column, found, number = condition.partition(sign)
         if found and column.strip():
             with suppress(ValueError):
-                return Condition(column.strip(), comparison, float(number))
+                return SuccessCondition(column.strip(), comparison, float(number))
     message = (
         f"`{condition}`: write a column, a comparison and a number, such as "
         "'drone.touchdown.offset_m <= 0.3'"

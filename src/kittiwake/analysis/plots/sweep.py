@@ -111,7 +111,9 @@ def _draw_map(ax: Axes, results: SweepResults, names: list[str], succeeded: np.n
     np.add.at(good, places, succeeded[known].astype(float))
     shares = np.divide(100.0 * good, counts, out=np.full_like(good, np.nan), where=counts > 0.0)
     drawn = ax.pcolormesh(
-        *(_places(ax.xaxis, x), _places(ax.yaxis, y), shares),
+        _places(ax.xaxis, x),
+        _places(ax.yaxis, y),
+        shares,
         vmin=0.0,
         vmax=100.0,
         cmap="viridis",

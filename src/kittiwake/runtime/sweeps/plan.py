@@ -21,6 +21,7 @@ from kittiwake.scenario.load import AllowedCode, load_scenario
 from kittiwake.scenario.own_components.code_files import allowed_paths
 from kittiwake.scenario.problems import Plain
 from kittiwake.scenario.randomization import draws_of
+from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variants import variants
 from kittiwake.scenario.variations import items_of_run
 
@@ -147,6 +148,23 @@ def code_folders(allow_code: AllowedCode) -> tuple[str, ...]:
     return tuple(str(Path(path).absolute()) for path in allowed_paths(allow_code))
 
 
+class ScenarioVersion(NamedTuple):
+    """File of a scenario as it was written once; later another sweep may have its folder.
+
+    Attributes:
+        path: path of the file.
+        written_ns: time at which it was written; 0 if there is none.
+    """
+
+    path: Path
+    written_ns: int
+
+
+def _version(folder: Path) -> ScenarioVersion:
+    path = folder / SCENARIO_FILE
+    return ScenarioVersion(path, path.stat().st_ctime_ns if path.exists() else 0)
+
+
 def simulation_of(
     folder: Path, plan: SweepPlan, run: PlannedRun, code: tuple[str, ...] = ()
 ) -> Simulation:
@@ -158,22 +176,18 @@ def simulation_of(
         ScenarioError: if its values are not allowed.
     """
     items = items_of_run(run.values)
-    # another sweep may have been written into the folder since
-    path = folder / SCENARIO_FILE
-    written_ns = path.stat().st_ctime_ns if path.exists() else 0
-    return _simulation(folder, written_ns, run.controllers, items, code, plan.precision)
+    return _simulation(_version(folder), run.controllers, items, code, plan.precision)
 
 
 @lru_cache(KEPT_SIMULATIONS)
 def _simulation(
-    folder: Path,
-    _written_ns: int,
+    version: ScenarioVersion,
     controllers: str,
     items: tuple[Override, ...],
     code: tuple[str, ...],
     precision: Precision,
 ) -> Simulation:
-    path = str(folder / SCENARIO_FILE)
+    path = str(version.path)
     allowed = [*map(Path, code)]
     if controllers:
         scenario = variants(path, [controllers], items, allow_code=allowed)[controllers]
@@ -185,8 +199,14 @@ def _simulation(
 def draws_of_run(folder: Path, run: PlannedRun, code: tuple[str, ...] = ()) -> dict[str, Plain]:
     """Return what the seed of a run draws, also if it cannot be flown; empty if nothing can be."""
     try:
-        base = load_scenario(str(folder / SCENARIO_FILE), allow_code=[*map(Path, code)])
+        base = _base(_version(folder), code)
         document = apply_overrides(base.document, items_of_run(run.values))
         return draws_of(base.with_parts(document=document), run.seed)
     except KittiwakeError:
         return {}
+
+
+@lru_cache(1)
+def _base(version: ScenarioVersion, code: tuple[str, ...]) -> Scenario:
+    """Return the scenario of a sweep without the values of a run."""
+    return load_scenario(str(version.path), logged=True, allow_code=[*map(Path, code)])
