@@ -26,6 +26,7 @@ from kittiwake.analysis.output_file import WRITTEN_FILE
 from kittiwake.cli import bench
 from kittiwake.cli.list import REGISTRIES
 from kittiwake.runtime.benchmark import CASES
+from kittiwake.runtime.sweeps import sweep as sweeps
 from kittiwake.runtime.sweeps.workers import Flights
 from kittiwake.scenario import library
 
@@ -1150,6 +1151,27 @@ def test_a_sweep_prints_rates_and_runs_to_fly_again(tmp_path):
     figures = json.loads(resumed.out)
     assert (figures["successes"], figures["runs"], figures["failures"]) == (6, 6, {})
     assert set(figures["worst"]) <= {*range(6)}
+
+
+def test_a_sweep_of_controllers_prints_the_rate_of_each(tmp_path):
+    given = ("sweep", "goto-waypoint", "--controllers", "qrsim-waypoint,position", "--seeds", 2)
+    answer = kittiwake_does(*given, "--set", "time.duration_s=0.1", "--out", tmp_path / "s")
+    assert "\n4 of 4 runs succeeded: 100.0%" in f"\n{answer.out}"
+    for name in ("qrsim-waypoint", "position"):
+        assert f"{name}: 2 of 2 runs succeeded: 100.0%" in answer.out
+
+
+def test_runs_of_bands_are_spread_over_a_sweep(tmp_path, monkeypatch):
+    assert kittiwake_does(*SWEEP, *VARIED, "--out", tmp_path / "s").status == 0
+    chosen = []
+    own = sweeps.sweep_logs
+    monkeypatch.setattr(
+        sweeps,
+        "sweep_logs",
+        lambda folder, runs, **given: chosen.extend(runs) or own(folder, runs, **given),
+    )
+    assert kittiwake_does("plot", tmp_path / "s", "--runs", 4).status == 0
+    assert chosen == [0, 1, 3, 4]
 
 
 def test_a_sweep_without_success_exits_with_its_status(tmp_path):

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kittiwake.analysis.log import COMPLETED
 from kittiwake.analysis.output_file import output_file
 from kittiwake.analysis.response import QUANTITIES, ResponseMetrics, Trial
 from kittiwake.analysis.summary import in_digits
 
 TABLE_FILE = "comparison.csv"
-COMPLETED = "completed"
 # titles of the compared metrics by column of the table
 SHOWN = {
     "rise_time_s": "rise time (s)",

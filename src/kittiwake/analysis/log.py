@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # each takes half a second or more to import, and most runs n
 
 SCENARIO_FILE = "scenario.yaml"
 SUMMARY_FILE = "summary.json"
+# status of a flight to its end
+COMPLETED = "completed"
 # version of the format of that file
 FORMAT = 1
 REPLACE = "Remove it, or restore the one that 'kittiwake run' wrote."
@@ -173,7 +175,7 @@ class Log:
         if summary is None:
             return f"the run was cut off {when} and has no summary"
         status, reason = summary.get("status"), summary.get("reason")
-        if status in (None, "completed"):
+        if status in (None, COMPLETED):
             return None
         return f"the run ended early: {reason or status}"
 

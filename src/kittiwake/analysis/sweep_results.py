@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from jaxtyping import Bool
 from scipy.stats import binomtest
 from typing_extensions import override
 
+from kittiwake.analysis.log import COMPLETED
 from kittiwake.core.arguments import COUNT
 from kittiwake.core.errors import LogError, did_you_mean
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from kittiwake.analysis.plots.style import PageFigure
 
-# status of a run that has flown to its end, that could not begin, and whose worker ended each time
-COMPLETED, REFUSED, LOST = "completed", "refused", "lost"
+# status of a run that could not begin, and of one whose worker ended each time
+REFUSED, LOST = "refused", "lost"
 CONFIDENCE = 0.95
 # groups of a number that is drawn, or has more values
 GROUPS = 10
@@ -31,13 +32,37 @@ MAX_VALUES = 24
 PHYSICAL = ("world.", "vehicles.")
 # numbers that are not a part of a name
 NUMBERS = re.compile(r"(?<![\w.])[-+]?\d+(\.\d+)?([eE][-+]?\d+)?(?!\w)")
+
+
+class ComparisonSign(NamedTuple):
+    """Comparison of values with a number.
+
+    Attributes:
+        holds: returns where it holds.
+        badness: returns what is larger for a value that is worse.
+    """
+
+    holds: Callable[[np.ndarray, float], np.ndarray]
+    badness: Callable[[np.ndarray, float], np.ndarray]
+
+
 COMPARISONS = {
-    ">=": lambda one, other: one >= other,
-    "<=": lambda one, other: one <= other,
-    "==": lambda one, other: one == other,
-    ">": lambda one, other: one > other,
-    "<": lambda one, other: one < other,
+    ">=": ComparisonSign(lambda values, number: values >= number, lambda values, _: -values),
+    "<=": ComparisonSign(lambda values, number: values <= number, lambda values, _: values),
+    "==": ComparisonSign(
+        lambda values, number: values == number, lambda values, number: np.abs(values - number)
+    ),
+    ">": ComparisonSign(lambda values, number: values > number, lambda values, _: -values),
+    "<": ComparisonSign(lambda values, number: values < number, lambda values, _: values),
 }
+
+
+class SuccessCondition(NamedTuple):
+    """Condition such as ``x <= 2``."""
+
+    column: str
+    comparison: ComparisonSign
+    number: float
 
 
 class Rate(NamedTuple):
@@ -124,40 +149,57 @@ class SweepResults:
         condition = condition or self.condition
         if condition is None:
             return completed
-        name, compare, number = parsed_condition(condition)
-        return completed & compare(self._numbers(name), number)
+        column, comparison, number = parsed_condition(condition)
+        return completed & comparison.holds(self._numbers(column), number)
 
     def success(self, condition: str | None = None) -> Rate:
         """Return the share of the runs that succeeded."""
         return wilson(int(self.succeeded(condition).sum()), len(self.table))
 
+    def rates(self, name: str, condition: str | None = None) -> dict[Any, Rate]:
+        """Return the rate of success for each value of a column.
+
+        Many numbers are put into groups, which stand by their centers.
+        """
+        succeeded = self.succeeded(condition)
+        values, places = groups_of(self.column(name))
+        groups = [places == place for place in range(len(values))]
+        rates = [wilson(int(succeeded[group].sum()), int(group.sum())) for group in groups]
+        return dict(zip(values, rates, strict=True))
+
     def worst(
         self, count: int = 5, by: str | None = None, condition: str | None = None
     ) -> "pandas.DataFrame":
-        """Return the runs that failed, and then those with the largest values of a column.
+        """Return the runs that failed, and then those that came closest to it.
 
         Args:
             count: number of runs.
-            by: the column; by default that of the sweep, of the condition, or the first tracking
-                error.
+            by: column by whose largest values runs are the worst; by default that of the sweep, or
+                else the least margin of the condition, or the first tracking error.
             condition: what a success is, as for ``succeeded``.
 
         Raises:
             LogError: for a column that the table does not have, or that has no numbers.
         """
         COUNT.require("count", count)
-        name = by or self.worst_by or self.deciding_column(condition)
         succeeded = self.succeeded(condition)
-        values = np.zeros(len(self)) if name is None else self._numbers(name)
+        values = self._badness(by or self.worst_by, condition or self.condition)
         # without a value is worse than any
         values = np.where(np.isnan(values), np.inf, values)
         return self.table.iloc[np.lexsort([-values, succeeded])[:count]]
+
+    def _badness(self, by: str | None, condition: str | None) -> np.ndarray:
+        if by is None and condition is not None:
+            column, comparison, number = parsed_condition(condition)
+            return comparison.badness(self._numbers(column), number)
+        name = by or self.deciding_column()
+        return np.zeros(len(self)) if name is None else self._numbers(name)
 
     def deciding_column(self, condition: str | None = None) -> str | None:
         """Return the column of a condition, or else the first tracking error; None without one."""
         condition = condition or self.condition
         if condition is not None:
-            return parsed_condition(condition)[0]
+            return parsed_condition(condition).column
         errors = [name for name in self.table.columns if name.endswith("tracking_rms_m")]
         return next((name for name in errors if not np.isnan(self._numbers(name)).all()), None)
 
@@ -184,25 +226,22 @@ class SweepResults:
         columns = [*self.table.columns]
         known = columns[columns.index("seed") + 1 : columns.index("status")]
         drawn = [name for name in columns if name.startswith(PHYSICAL) and name not in known]
-        return [name for name in (*known, *drawn) if len({*self.column(name).tolist()}) > 1]
+        return [name for name in (*known, *drawn) if len(groups_of(self.column(name))[0]) > 1]
 
     def influences(self, condition: str | None = None) -> dict[str, float]:
-        """Return how much each varied number matters, the largest first.
+        """Return how much each varied value matters, the largest first.
 
         It is the correlation ratio (Pearson 1905): the share of the variance of success that lies
-        between groups of runs with about the same number; 0 if all succeed, or none does.
+        between groups of runs with about the same value; 0 if all succeed, or none does. Runs
+        without a value do not count.
         """
         succeeded = self.succeeded(condition).astype(float)
-        found = {
-            name: _correlation_ratio(succeeded, groups_of(self.column(name).astype(float))[1])
-            for name in self.varied()
-            if self.is_numeric(name)
-        }
+        found: dict[str, float] = {}
+        for name in self.varied():
+            _, places = groups_of(self.column(name))
+            known = places >= 0
+            found[name] = _correlation_ratio(succeeded[known], places[known])
         return dict(sorted(found.items(), key=lambda one: -one[1]))
-
-    def is_numeric(self, name: str) -> bool:
-        """Return True for a column of numbers."""
-        return self.column(name).dtype.kind in "fiu"
 
     def _numbers(self, name: str) -> np.ndarray:
         values = self.column(name)
@@ -213,17 +252,17 @@ class SweepResults:
             raise LogError(message) from None
 
 
-def parsed_condition(condition: str) -> tuple[str, Any, float]:
-    """Return the column, the comparison and the number of a condition such as ``x <= 2``.
+def parsed_condition(condition: str) -> SuccessCondition:
+    """Return a condition from its text.
 
     Raises:
         LogError: for another form.
     """
-    for sign, compare in COMPARISONS.items():
+    for sign, comparison in COMPARISONS.items():
         column, found, number = condition.partition(sign)
         if found and column.strip():
             with suppress(ValueError):
-                return column.strip(), compare, float(number)
+                return SuccessCondition(column.strip(), comparison, float(number))
     message = (
         f"`{condition}`: write a column, a comparison and a number, such as "
         "'drone.touchdown.offset_m <= 0.3'"
@@ -231,13 +270,23 @@ def parsed_condition(condition: str) -> tuple[str, Any, float]:
     raise LogError(message)
 
 
-def groups_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centers of groups of numbers, and the group of each; few values are their own."""
-    distinct = np.unique(values[np.isfinite(values)])
+def groups_of(values: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Return groups of values, and the index of that of each; -1 for one that is missing.
+
+    Few numbers, and texts, are groups of their own; other numbers have groups with these centers.
+    """
+    if values.dtype.kind not in "fiu":
+        # one that is missing is None, or NaN, which differs from itself
+        texts = [None if one is None or one != one else str(one) for one in values]
+        names = [*dict.fromkeys(text for text in texts if text is not None)]
+        return names, np.array([-1 if text is None else names.index(text) for text in texts])
+    known = np.isfinite(values)
+    distinct = np.unique(values[known])
     if len(distinct) <= MAX_VALUES:
-        return distinct, np.searchsorted(distinct, values)
+        return distinct.tolist(), np.where(known, np.searchsorted(distinct, values), -1)
     edges = np.linspace(distinct[0], distinct[-1], GROUPS + 1)
-    return (edges[:-1] + edges[1:]) / 2.0, np.clip(np.digitize(values, edges) - 1, 0, GROUPS - 1)
+    places = np.clip(np.digitize(values, edges) - 1, 0, GROUPS - 1)
+    return ((edges[:-1] + edges[1:]) / 2.0).tolist(), np.where(known, places, -1)
 
 
 def _correlation_ratio(values: np.ndarray, groups: np.ndarray) -> float:

@@ -49,7 +49,8 @@ class Evaluation:
 
     Attributes:
         values: its values.
-        objective: the mean of its objective; infinite if a flight failed.
+        objective: the mean of its objective over the seeds, by ``gradient`` the root of the mean
+            square; infinite if a flight failed.
         refusal: why the scenario does not allow its values; empty if it does.
     """
 

@@ -189,7 +189,8 @@ def _draw_sweep(
     results = results_of(folder)
     save_picture(results, success, **form)
     flown = results.flown()["run"].tolist()
-    chosen = flown[:: max(1, len(flown) // count)][:count] if count else []
+    count = min(count, len(flown))
+    chosen = [flown[place * len(flown) // count] for place in range(count)]
     if not chosen:
         return
     keep_compiled()

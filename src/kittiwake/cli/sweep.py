@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
     from rich.table import Table
 
-    from kittiwake.analysis.sweep_results import SweepResults
+    from kittiwake.analysis.sweep_results import Rate, SweepResults
 
 WORST, MAX_CAUSES = 5, 10
 
@@ -167,25 +167,33 @@ def _notes_if_stopped() -> Generator[None]:
 
 def _figures(results: "SweepResults") -> dict[str, object]:
     """Return success rate, causes of failures and worst runs as plain data."""
+    compared = {name: rate._asdict() for name, rate in _compared(results).items()}
     return {
         "folder": str(results.folder),
         **results.success()._asdict(),
+        **({"controllers": compared} if compared else {}),
         "failures": results.failures(),
         "worst": results.worst(WORST)["run"].tolist(),
     }
+
+
+def _compared(results: "SweepResults") -> "dict[str, Rate]":
+    """Return the rate of success of each controller; empty if none are compared."""
+    return results.rates("controllers") if "controllers" in results.varied() else {}
 
 
 def _show(results: "SweepResults") -> None:
     """Print success rate, causes of failures and worst runs."""
     from rich.console import Console
 
-    rate = results.success()
     console = Console()
-    console.print(
-        f"{rate.successes} of {rate.runs} runs succeeded: {rate.share:.1%}, between {rate.low:.1%} "
-        f"and {rate.high:.1%} with 95 % confidence.",
-        highlight=False,
-    )
+    for name, rate in {"": results.success(), **_compared(results)}.items():
+        console.print(
+            f"{name}{': ' if name else ''}{rate.successes} of {rate.runs} runs succeeded: "
+            f"{rate.share:.1%}, between {rate.low:.1%} and {rate.high:.1%} with 95 % confidence.",
+            highlight=False,
+            markup=False,
+        )
     failures = [f"{count} x {reason}" for reason, count in results.failures().items()]
     if len(failures) > MAX_CAUSES:
         failures[MAX_CAUSES:] = [f"and {len(failures) - MAX_CAUSES} more causes"]

@@ -2,7 +2,6 @@
 
 KittiwakeError                 base class of all errors that the package raises on purpose
 ├── ScenarioError              a scenario file, an override or a parameter is invalid
-│   └── DrawError              a seed draws values that cannot be flown
 ├── RegistryError              a name is not registered
 ├── CascadeError               the controllers do not connect guidance to the actuators
 ├── CommandError               a command is invalid for a vehicle
@@ -50,14 +49,6 @@ class KittiwakeError(Exception):
 
 class ScenarioError(KittiwakeError):
     """Invalid scenario file, override or parameter."""
-
-
-class DrawError(ScenarioError):
-    """Values that a seed draws and that cannot be flown; ``draws`` has them by path."""
-
-    def __init__(self, message: str, draws: Mapping[str, object]) -> None:
-        super().__init__(message)
-        self.draws = draws
 
 
 class RegistryError(KittiwakeError):

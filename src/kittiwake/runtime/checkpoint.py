@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kittiwake.analysis.log import SCENARIO_FILE, Log
+from kittiwake.analysis.log import COMPLETED, SCENARIO_FILE, Log
 from kittiwake.analysis.output_file import digest
 from kittiwake.analysis.portable_scenario import PortableScenario
 from kittiwake.analysis.run_folder import refuse_foreign_file
@@ -129,7 +129,7 @@ def require_unfinished(folder: Path) -> UnfinishedRun:
             "(in Python: run(out=..., checkpoint_every_s=S))"
         )
         raise StateError(message)
-    if (log.summary or {}).get("status") == "completed":
+    if (log.summary or {}).get("status") == COMPLETED:
         message = f"the run in '{folder}' is complete; there is nothing to resume"
         raise StateError(message)
     try:

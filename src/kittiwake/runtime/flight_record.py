@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.analysis.log import COMPLETED
 from kittiwake.analysis.table import ADDED, Event
 from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.command_source import Notice
@@ -38,7 +39,7 @@ class Sink(Protocol):
 class FlightOutcome:
     """Outcome of a flight: status, reason, steps, times and events."""
 
-    status: str = "completed"
+    status: str = COMPLETED
     reason: str | None = None
     steps: int = 0
     wall_s: float = 0.0

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kittiwake.analysis.log import Log
+from kittiwake.core.errors import KittiwakeError
 from kittiwake.core.keys import seed_keys
 from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.engine import ChosenEngine
@@ -33,6 +34,25 @@ class SeededSimulation(NamedTuple):
 
     simulation: Simulation
     seed: int
+
+
+def fly_all(given: Sequence[SeededSimulation]) -> Iterator[tuple[int, Log | KittiwakeError]]:
+    """Yield the log of each flight with its index, in any order, or why it cannot be flown.
+
+    Flights that no others can fly beside are flown alone.
+    """
+    alone = set(range(len(given)))
+    for index, log in fly_side_by_side(given):
+        alone.remove(index)
+        yield index, log
+    for index in sorted(alone):
+        simulation, seed = given[index]
+        try:
+            log = simulation.run(seed=seed)
+        except KittiwakeError as error:
+            yield index, error
+        else:
+            yield index, log
 
 
 def fly_side_by_side(given: Sequence[SeededSimulation]) -> Iterator[tuple[int, Log]]:

@@ -231,7 +231,9 @@ def _mapping_at(
 
 
 def _is_component(path: KeyPath) -> bool:
-    return path[-1:] in {(name,) for name in COMPONENTS} or path[-2:-1] == ("sensors",)
+    # one of several has an index
+    named = path[:-1] if path and isinstance(path[-1], int) else path
+    return named[-1:] in {(name,) for name in COMPONENTS} or path[-2:-1] == ("sensors",)
 
 
 def _index(items: list[Any], segment: str, path: KeyPath, source: YamlSource) -> int:

@@ -17,6 +17,7 @@ from kittiwake.scenario.parameters import is_whole
 from kittiwake.scenario.problems import KeyPath, Plain
 from kittiwake.scenario.randomization import drawn_at, refuse_drawn
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scenario.schema import entry_vehicle_names
 from kittiwake.scenario.variations import NUMBER
 
 LIMITS_TEXT = re.compile(rf"({NUMBER}):({NUMBER})")
@@ -233,10 +234,9 @@ def present_values(scenario: Scenario) -> dict[str, float]:
         found |= _numbers(part, f"world.{name}")
     found["world.gravity_mps2"] = float(world.gravity_mps2)
     for name, entry in scenario.document.data["vehicles"].items():
-        vehicle = scenario.vehicles.get(name) or scenario.vehicles.get(f"{name}-1")
-        if vehicle is not None:
-            found |= _numbers(vehicle.turbulence.component, "world.turbulence")
-            found |= _of_vehicle(vehicle, entry, f"vehicles.{name}")
+        vehicle = scenario.vehicles[entry_vehicle_names(name, entry.get("count"))[0]]
+        found |= _numbers(vehicle.turbulence.component, "world.turbulence")
+        found |= _of_vehicle(vehicle, entry, f"vehicles.{name}")
     given = {key: scenario.document.data.get(key) for key in ("world", "vehicles")}
     written = dict(_written(given, ()))
     stored = {stored_path(path): path for path in written}

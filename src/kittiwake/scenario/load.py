@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.scenario import library
 from kittiwake.scenario.build import build
+from kittiwake.scenario.changing import rebuilt
 from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.document import Document, Override, apply_overrides, read_document
 from kittiwake.scenario.own_components.code_files import allowed_paths, with_code, without_code
@@ -116,21 +117,45 @@ def load_in_python(
     _require_type(source, str | PathLike | Mapping, "scenario", kinds)
     example = 'a mapping such as {"vehicles.pelican.start.yaw_deg": 90}'
     _require_type(overrides, Mapping | None, "overrides", example)
-    plain = {str(path): as_plain(value) for path, value in (overrides or {}).items()}
-    items = [
-        Override.from_python(path, value) for path, value in plain.items() if not holds_own(value)
-    ]
     folder, document = Path(), Document({}, {}, IN_PYTHON)
     if isinstance(source, Mapping):
         document = Document(as_plain(source), {(): IN_PYTHON}, IN_PYTHON)
     else:
         path = find(fspath(source))
         folder, document = path.parent, _read_scenario(path)
+    document = _overridden(document, overrides)
+    return build(_with_code(document, folder, allow_code), folder)
+
+
+def overridden(
+    scenario: str | PathLike[str] | Scenario,
+    overrides: Mapping[str, Any] | None,
+    allow_code: AllowedCode = None,
+) -> Scenario:
+    """Return a scenario, or that by library name or path, with overrides by path.
+
+    Raises:
+        ScenarioError: if an argument has another type, or the scenario cannot be flown.
+    """
+    if not isinstance(scenario, Scenario):
+        return load_in_python(scenario, overrides, allow_code)
+    if not overrides:
+        return scenario
+    document = _overridden(scenario.document, overrides)
+    return rebuilt(scenario, _with_code(document, scenario.folder, allow_code))
+
+
+def _overridden(document: Document, overrides: Mapping[str, Any] | None) -> Document:
+    """Return a document with overrides by path, among them objects of the user's own."""
+    plain = {str(path): as_plain(value) for path, value in (overrides or {}).items()}
+    items = [
+        Override.from_python(path, value) for path, value in plain.items() if not holds_own(value)
+    ]
     document = apply_overrides(document, items)
     for path, value in plain.items():
         if holds_own(value):
             document = _with_own(document, path, value)
-    return build(_with_code(document, folder, allow_code), folder)
+    return document
 
 
 def _with_own(document: Document, path: str, value: Any) -> Document:

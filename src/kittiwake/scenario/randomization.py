@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from kittiwake.core.errors import DrawError, KittiwakeError, ScenarioError
+from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.streams import draw_stream
 from kittiwake.core.units import stored_path
 from kittiwake.geometry.scalar import Real
@@ -59,14 +59,21 @@ def drawn(scenario: Scenario, seed: int) -> Scenario:
     They stand in its document in place of the distributions, and in ``draws``.
 
     Raises:
-        ScenarioError: for values that cannot be drawn, with file and line.
-        DrawError: for drawn values that cannot be flown.
+        ScenarioError: for values that cannot be drawn, with file and line, or cannot be flown.
     """
     if not is_randomized(scenario):
         return scenario
+    return _built(scenario, draws_of(scenario, seed), f"seed {seed} draws")
+
+
+def draws_of(scenario: Scenario, seed: int) -> dict[str, Plain]:
+    """Return the values that a seed draws by path, whether or not they can be flown.
+
+    Raises:
+        ScenarioError: for values that cannot be drawn, with file and line.
+    """
     parts = parts_of(scenario, RANDOMIZE)
-    values = [part.distribution.drawn(_unit(seed, part)) for part in parts]
-    return _built(scenario, by_path(parts, values), f"seed {seed} draws")
+    return by_path(parts, [part.distribution.drawn(_unit(seed, part)) for part in parts])
 
 
 def check_draws(scenario: Scenario) -> None:
@@ -92,7 +99,7 @@ def _built(scenario: Scenario, draws: dict[str, Plain], words: str) -> Scenario:
     except KittiwakeError as error:
         given = ", ".join(f"{path} = {written(value)}" for path, value in draws.items())
         message = f"{ALWAYS}: {words} {given}, which cannot be flown: {error}"
-        raise DrawError(message, draws) from None
+        raise ScenarioError(message) from None
     return built.with_parts(added=scenario.added, seed=scenario.seed, draws=draws)
 
 

@@ -13,9 +13,9 @@ from kittiwake.interfaces.cascade import ControllerOrType, cascade_path
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.scenario.build import build
 from kittiwake.scenario.cascade_builder import written_controllers
-from kittiwake.scenario.changing import with_changes
+from kittiwake.scenario.changing import rebuilt
 from kittiwake.scenario.definition import as_plain
-from kittiwake.scenario.document import Override
+from kittiwake.scenario.document import Override, apply_overrides
 from kittiwake.scenario.load import AllowedCode, load_scenario
 from kittiwake.scenario.own_components.code_files import COLON, from_file, parse_class
 from kittiwake.scenario.own_components.entries import (
@@ -45,7 +45,7 @@ def variants(
     """Return the scenario with each of these controllers, by name, with noise if given.
 
     Args:
-        scenario: a library name, the path of a file, or a scenario, which takes no overrides.
+        scenario: a library name, the path of a file, or a scenario.
         controllers: the controllers as written, joined by ``+``, each a registered name or
             ``FILE.py:CLASS``; or controllers by names of one's own, as for a ``Vehicle``.
         overrides: changes to the scenario.
@@ -94,8 +94,11 @@ def _base(
 ) -> Scenario:
     """Return the scenario with overrides, and with noise if given."""
     if isinstance(scenario, Scenario):
-        base = with_changes(scenario, overrides) if overrides else scenario
-        return base if noise is None else with_changes(base, noise_items(base, noise))
+        document = apply_overrides(scenario.document, overrides)
+        base = rebuilt(scenario, document) if overrides else scenario
+        if noise is None:
+            return base
+        return rebuilt(base, apply_overrides(base.document, noise_items(base, noise)))
     base = load_scenario(scenario, overrides, logged=True, allow_code=allow_code)
     if noise is None:
         return base

@@ -1,13 +1,15 @@
 """Values of a scenario that a sweep varies: lists and ranges, or distributions."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario import plain_yaml
+from kittiwake.scenario.definition import as_plain
 from kittiwake.scenario.distributions import distributions
 from kittiwake.scenario.document import Override, YamlSource, written
 from kittiwake.scenario.problems import Plain
@@ -85,15 +87,27 @@ def variations(given: Mapping[str, Any], prefix: str = "vary: ") -> Variations:
                 raise ScenarioError(message) from None
             drawn[path] = dict(values)
             continue
-        several = values.tolist() if isinstance(values, np.ndarray) else values
+        several = as_plain(values)
         if not isinstance(several, Sequence) or isinstance(several, str) or not several:
             message = f"{prefix}{path}: got {values!r}; must be several values, such as [1, 2]"
             raise ScenarioError(message)
         if len(several) > MAX_VALUES:
             message = f"{prefix}{path}: got {len(several)} values; at most {MAX_VALUES}"
             raise ScenarioError(message)
+        if (wrong := next(_infinite(several), None)) is not None:
+            message = f"{prefix}{path}: got {wrong}; must be finite"
+            raise ScenarioError(message)
         grid[path] = [*several]
     return Variations(grid, drawn)
+
+
+def _infinite(value: Plain) -> Iterator[float]:
+    """Yield the numbers of a value that are not finite, which no file of a sweep can hold."""
+    if isinstance(value, Mapping | list):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _infinite(part)
+    elif isinstance(value, float) and not isfinite(value):
+        yield value
 
 
 def _refuse_without_effect(path: str, given: Mapping[str, Any], prefix: str) -> None:

@@ -52,6 +52,51 @@ def test_worst_runs_are_failures_and_then_the_largest_values(results):
     assert results.worst(1, by="seed")["run"].tolist() == [1]
 
 
+@pytest.mark.parametrize(
+    ("condition", "order"),
+    [
+        ("x >= 1", [1, 0, 2, 3]),
+        ("x > 1", [1, 0, 2, 3]),
+        ("x <= 2.5", [3, 2, 0, 1]),
+        ("x == 2", [1, 3, 0, 2]),
+    ],
+)
+def test_worst_runs_meet_a_condition_by_the_least(tmp_path, condition, order):
+    table = pd.DataFrame({"run": range(4), "seed": 0, "status": "completed", "reason": None})
+    results = SweepResults(tmp_path, {}, table.assign(x=[0.9, 0.1, 2.0, 3.5]))
+    assert results.worst(4, condition=condition)["run"].tolist() == order
+
+
+def test_runs_without_a_value_have_no_influence(tmp_path):
+    table = pd.DataFrame(
+        {
+            "run": range(100),
+            "seed": 0,
+            "status": ["completed"] * 60 + ["refused"] * 40,
+            "reason": None,
+            "vehicles.a.yaw_deg": [*np.linspace(0, 90, 60), *[np.nan] * 40],
+            "vehicles.a.mass_kg": [1.0] * 60 + [np.nan] * 40,
+        }
+    )
+    results = SweepResults(tmp_path, {}, table)
+    assert results.influences() == {"vehicles.a.yaw_deg": 0.0}
+    assert sum(rate.runs for rate in results.rates("vehicles.a.yaw_deg").values()) == 60
+    few = SweepResults(tmp_path, {}, table[50:70])
+    assert len(few.plot().axes) == 2
+
+
+def test_compared_controllers_have_rates_and_a_panel(tmp_path):
+    table = TABLE.copy()
+    table.insert(2, "controllers", ["lee", "lee", "lee", "position", "position", None])
+    results = SweepResults(tmp_path, {}, table)
+    rates = results.rates("controllers")
+    assert {name: rate[:2] for name, rate in rates.items()} == {"lee": (2, 3), "position": (1, 2)}
+    assert {*results.influences()} == {"controllers", "world.wind.from_deg"}
+    panels = {ax.get_xlabel(): ax for ax in results.plot().axes[:2]}
+    labels = [text.get_text() for text in panels["controllers"].get_xticklabels()]
+    assert labels == ["lee", "position"]
+
+
 def test_causes_are_counted_without_their_numbers(results):
     assert results.failures() == {"failed: drone lost: z_m at … s": 2}
 

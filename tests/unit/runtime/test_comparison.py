@@ -82,6 +82,12 @@ def test_overrides_are_a_mapping_or_a_list(scenario):
     assert flown[0] == flown[1]
 
 
+def test_overrides_change_what_is_fixed_in_flight(scenario):
+    overrides = {"time.duration_s": 0.1, "time.rate_hz": 200}
+    (trial,) = compare(kw.Scenario.load(scenario), ["position"], overrides=overrides)
+    assert len(trial.table.values) == 21
+
+
 def test_commands_without_a_range_have_an_effort_but_no_bound(trials):
     assert all(0.0 < trial.response.effort_percent < 100.0 for trial in trials)
     assert {trial.response.saturated_percent for trial in trials} == {None}

@@ -2,7 +2,10 @@
 
 import json
 import os
+import shutil
 import signal
+from concurrent.futures.process import BrokenProcessPool
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -14,6 +17,7 @@ from kittiwake import simd
 from kittiwake.analysis.plots.sweep_bands import draw_bands
 from kittiwake.analysis.run_folder import locked
 from kittiwake.core.errors import LogError, ScenarioError
+from kittiwake.runtime import side_by_side
 from kittiwake.runtime.sweeps import workers as sweep_workers
 from kittiwake.runtime.sweeps.plan import SweepPlan, simulation_of
 from kittiwake.runtime.sweeps.store import SweepStore
@@ -144,6 +148,83 @@ def test_a_run_that_ends_its_worker_each_time_has_a_row_that_says_so(tmp_path, m
     results = swept(tmp_path / "s", workers=2)
     assert results.table["status"].tolist() == ["completed"] * 2 + ["lost"] + ["completed"] * 3
     assert "its worker ended 3 times" in results.table["reason"][2]
+    # with what it draws, as the same seed in the other combination
+    assert results.table[f"{START}.2"][2] == results.table[f"{START}.2"][5]
+
+
+class EndingPool:
+    """Pool of workers whose second part finds a worker ended while it is submitted."""
+
+    ended = False
+
+    def __init__(self, pool):
+        self._pool, self._parts = pool, 0
+
+    def submit(self, *given):
+        self._parts += 1
+        if self._parts == 2 and not EndingPool.ended:
+            EndingPool.ended = True
+            raise BrokenProcessPool
+        return self._pool.submit(*given)
+
+    def shutdown(self, **how):
+        self._pool.shutdown(**how)
+
+
+def test_a_part_that_no_worker_takes_is_flown_by_others(tmp_path, monkeypatch):
+    own = sweep_workers._pool
+    monkeypatch.setattr(sweep_workers, "_pool", lambda workers: EndingPool(own(workers)))
+    results = swept(tmp_path / "s", workers=2)
+    assert EndingPool.ended
+    assert results.table["run"].tolist() == [*range(6)]
+
+
+def test_a_sweep_in_the_folder_of_another_flies_its_own_scenario(tmp_path):
+    distances = []
+    for speed in (2, 9):
+        overrides = {**SHORT, "world.wind": {**WIND["world.wind"], "speed_at_6m_mps": speed}}
+        results = swept(tmp_path / "s", {START: VARIED[START]}, seeds=1, overrides=overrides)
+        distances.append(results.table["pelican.distance_m"][0])
+        shutil.rmtree(tmp_path / "s")
+    assert distances[0] != distances[1]
+
+
+def test_each_log_of_flights_side_by_side_has_the_row_of_its_own_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweep_workers, "PARTS_PER_WORKER", 1)
+    tiles = []
+    own = side_by_side._fly_tile
+    monkeypatch.setattr(
+        side_by_side, "_fly_tile", lambda given: tiles.append(len(given)) or own(given)
+    )
+    results = swept(tmp_path / "s", seeds=8)
+    assert tiles == [8, 8]
+    plan = SweepPlan.read(results.folder)
+    for number in (1, 6, 11):
+        run = plan.run(number)
+        log = simulation_of(results.folder, plan, run).run(seed=run.seed)
+        distance_m = log.summary["vehicles"]["pelican"]["distance_m"]
+        assert results.table["pelican.distance_m"][number] == distance_m
+
+
+def test_overrides_change_what_is_fixed_in_flight(tmp_path):
+    overrides = {**SHORT, "time.rate_hz": 200, "vehicles.pelican.count": 2}
+    for scenario in ("hover-pelican", kw.Scenario.load("hover-pelican")):
+        results = kw.sweep(scenario, {}, overrides=overrides, out=tmp_path / "s")
+        assert results.table["steps"].tolist() == [40]
+        assert "pelican-2.distance_m" in results.table
+        shutil.rmtree(tmp_path / "s")
+
+
+def test_any_run_of_a_large_grid_is_found_at_once():
+    grid = {name: [*range(9000)] for name in "abc"}
+    plan = SweepPlan("large", 2 * 9000**3, 2, 5, grid)
+    assert plan.run(plan.runs - 1) == (plan.runs - 1, 6, "", dict.fromkeys("abc", 8999))
+    small = SweepPlan("small", 24, 2, 0, {"a": [1, 2, 3], "b": [4, 5]}, ("x", "y"))
+    runs = [small.run(number) for number in range(24)]
+    assert [(run.controllers, *run.values.values(), run.seed) for run in runs] == [
+        *product("xy", [1, 2, 3], [4, 5], [0, 1])
+    ]
+    assert [*runs[0].values] == ["a", "b"]
 
 
 def test_a_run_that_cannot_be_flown_has_its_reason_and_stops_nothing(tmp_path):
@@ -161,6 +242,12 @@ def test_a_refused_run_has_the_values_that_it_draws(tmp_path):
     assert 0 < len(refused) < 6
     assert (refused[MASS] == -1.0).all()
     assert f"which cannot be flown: drawn {MASS}=-1.0: " in refused["reason"].iloc[0]
+
+
+def test_a_run_of_a_refused_combination_has_the_values_that_it_draws(tmp_path):
+    results = swept(tmp_path / "s", {**VARIED, MASS: [-1.0, 1.5]}, seeds=1)
+    assert results.table["status"].tolist() == ["refused", "completed"] * 2
+    assert len(set(results.table[f"{START}.2"])) == 1
 
 
 def test_controllers_are_swept_too(tmp_path):
@@ -184,6 +271,7 @@ def test_runs_are_as_many_as_requested(tmp_path):
     ("given", "message"),
     [
         ({"vary": {"world.wnd.from_deg": [0, 1]}}, "Did you mean"),
+        ({"vary": {"vehicles.pelican.start.yaw_dg": {"uniform": [0, 9]}}}, "Did you mean"),
         ({"seeds": 2, "runs": 4}, "give one of both"),
         ({"seeds": 0}, "must be a whole number that is at least 1"),
         ({"workers": 0}, "must be a whole number that is at least 1"),
@@ -316,6 +404,11 @@ def test_runs_that_are_flown_again_have_the_logs_of_their_rows(tmp_path):
     for wrong in (3, "3", [0.5]):
         with pytest.raises(ScenarioError, match="whole number"):
             kw.sweep_logs(tmp_path / "s", wrong)
+    other = kw.load("hover-pelican", {**SHORT, "vehicles.pelican.count": 2}).run()
+    page = draw_bands([logs[2], other])
+    assert [ax.get_title(loc="left").partition(":")[0] for ax in page.axes[::3]] == [
+        *("pelican", "pelican-1", "pelican-2")
+    ]
     with pytest.raises(LogError, match="no run can be flown again"):
         draw_bands([])
     page = draw_bands(log for _, log in kw.sweep_logs(tmp_path / "s"))

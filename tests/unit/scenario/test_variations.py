@@ -1,5 +1,7 @@
 """Values that a sweep varies, as written on the command line and in Python."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -67,7 +69,15 @@ def test_python_gives_arrays_and_distributions():
     )
 
 
-@pytest.mark.parametrize("values", [5, "abc", [], {"uniform": [2, 1]}])
+def test_values_of_numpy_are_plain_ones():
+    grid, _ = variations({"a": [np.float32(0.5), np.int64(2)], "b": [np.zeros(3)]})
+    assert json.dumps(grid) == '{"a": [0.5, 2], "b": [[0.0, 0.0, 0.0]]}'
+
+
+@pytest.mark.parametrize(
+    "values",
+    [5, "abc", [], {"uniform": [2, 1]}, [0, np.nan], np.array([np.inf]), [[0, -np.inf]]],
+)
 def test_what_is_no_list_of_values_is_refused(values):
     with pytest.raises(ScenarioError, match="vary: a: "):
         variations({"a": values})

@@ -13,7 +13,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.lines import Line2D
 
-from kittiwake.analysis.log import Log
+from kittiwake.analysis.log import COMPLETED, Log
 from kittiwake.analysis.plots.events import (
     MAX_MARKS,
     EventPanel,
@@ -133,7 +133,7 @@ def draw_overview(
         key=tuple(key),
         metrics=_metrics(summary),
         scale=scale if len(log.names) > MANY_CURVES else None,
-        alarming=str(summary.get("status") or "") not in ("", "completed"),
+        alarming=str(summary.get("status") or "") not in ("", COMPLETED),
     )
     return compose(page, style)
 

@@ -1,7 +1,11 @@
 """Page of a sweep: rate of success over what was varied, and the distribution of a result."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 
 from kittiwake.analysis.plots.style import (
     ALARM,
@@ -13,12 +17,13 @@ from kittiwake.analysis.plots.style import (
     PlotStyle,
     shortened,
 )
-from kittiwake.analysis.sweep_results import SweepResults, groups_of, wilson
+from kittiwake.analysis.sweep_results import Rate, SweepResults, groups_of
 
 PICTURE = "sweep"
 ROW_IN = 2.6
 MAX_PANELS = 8
 MAX_NAME = 60
+MAX_LABEL = 20
 
 
 def save_picture(
@@ -36,9 +41,9 @@ def save_picture(
 def draw_sweep(
     results: SweepResults, condition: str | None = None, style: PlotStyle = REPORT
 ) -> PageFigure:
-    """Draw the rate of success over the varied numbers, a map of two, and a histogram.
+    """Draw the rate of success over the varied values, a map of two, and a histogram.
 
-    The numbers that matter most come first; the map is that of the first two.
+    The values that matter most come first; the map is that of the first two.
 
     Args:
         results: the results of a sweep.
@@ -46,17 +51,17 @@ def draw_sweep(
         style: size and arrangement.
     """
     succeeded = results.succeeded(condition)
-    numbers = [*results.influences(condition)][: MAX_PANELS - 2]
-    panels = len(numbers) + (len(numbers) >= 2) + 1
+    names = [*results.influences(condition)][: MAX_PANELS - 2]
+    panels = len(names) + (len(names) >= 2) + 1
     columns = 2 if style.wide else 1
     rows = -(-panels // columns)
     with style.context():
         page = PageFigure(style, 0.6 + ROW_IN * rows)
         axes = page.subplots(rows, columns, squeeze=False).ravel()
-        for name, ax in zip(numbers, axes, strict=False):
-            _draw_rate(ax, name, results.column(name), succeeded)
-        if len(numbers) >= 2:
-            _draw_map(axes[len(numbers)], results, numbers[:2], succeeded)
+        for name, ax in zip(names, axes, strict=False):
+            _draw_rates(ax, name, results.rates(name, condition))
+        if len(names) >= 2:
+            _draw_map(axes[len(names)], results, names[:2], succeeded)
         _draw_histogram(axes[panels - 1], results, condition, succeeded)
         for ax in axes[panels:]:
             ax.remove()
@@ -70,28 +75,50 @@ def draw_sweep(
     return page
 
 
-def _draw_rate(ax: Axes, name: str, values: np.ndarray, succeeded: np.ndarray) -> None:
-    """Draw the rate of success over a number, with the intervals of its bins."""
-    centers, places = groups_of(values.astype(float))
-    rates = [
-        wilson(int(succeeded[places == place].sum()), int((places == place).sum()))
-        for place in range(len(centers))
-    ]
-    shares = np.array([100.0 * one.share for one in rates])
-    ends = np.array([(100.0 * one.low, 100.0 * one.high) for one in rates])
-    ax.fill_between(centers, ends[:, 0], ends[:, 1], color=PALE, linewidth=0.0)
-    ax.plot(centers, shares, color=HUES[0], marker="o", markersize=3.0)
+def _draw_rates(ax: Axes, name: str, rates: dict[Any, Rate]) -> None:
+    """Draw the rates of success over numbers, or for each text, with their intervals."""
+    values = [*rates]
+    places = _places(ax.xaxis, values)
+    shares, low, high = (
+        100.0 * np.array([(one.share, one.low, one.high) for one in rates.values()]).T
+    )
+    if isinstance(values[0], str):
+        ax.vlines(places, low, high, color=PALE, linewidth=6.0)
+        ax.plot(places, shares, color=HUES[0], marker="o", linestyle="none")
+        ax.margins(x=0.5 / len(values))
+    else:
+        ax.fill_between(places, low, high, color=PALE, linewidth=0.0)
+        ax.plot(places, shares, color=HUES[0], marker="o", markersize=3.0)
     ax.set(ylim=(-3.0, 103.0), ylabel="success (%)", xlabel=shortened(name, MAX_NAME))
 
 
+def _places(axis: Axis, values: Sequence[Any]) -> Sequence[float]:
+    """Return where values are on an axis; texts are named there, one beside the other."""
+    if not isinstance(values[0], str):
+        return values
+    places = range(len(values))
+    axis.set_ticks(places, labels=[shortened(text, MAX_LABEL) for text in values])
+    return places
+
+
 def _draw_map(ax: Axes, results: SweepResults, names: list[str], succeeded: np.ndarray) -> None:
-    """Draw the rate of success over two numbers."""
-    (x, across), (y, along) = (groups_of(results.column(name).astype(float)) for name in names)
+    """Draw the rate of success over two varied values."""
+    (x, across), (y, along) = (groups_of(results.column(name)) for name in names)
     counts, good = np.zeros((len(y), len(x))), np.zeros((len(y), len(x)))
-    np.add.at(counts, (along, across), 1.0)
-    np.add.at(good, (along, across), succeeded.astype(float))
+    known = (across >= 0) & (along >= 0)
+    places = along[known], across[known]
+    np.add.at(counts, places, 1.0)
+    np.add.at(good, places, succeeded[known].astype(float))
     shares = np.divide(100.0 * good, counts, out=np.full_like(good, np.nan), where=counts > 0.0)
-    drawn = ax.pcolormesh(x, y, shares, vmin=0.0, vmax=100.0, cmap="viridis", shading="nearest")
+    drawn = ax.pcolormesh(
+        _places(ax.xaxis, x),
+        _places(ax.yaxis, y),
+        shares,
+        vmin=0.0,
+        vmax=100.0,
+        cmap="viridis",
+        shading="nearest",
+    )
     ax.figure.colorbar(drawn, ax=ax, label="success (%)")
     ax.set(xlabel=shortened(names[0], MAX_NAME), ylabel=shortened(names[1], MAX_NAME // 2))
 

@@ -26,10 +26,11 @@ QUANTITIES = ("height (m)", "speed (m/s)", "distance to the setpoint (m)")
 def draw_bands(logs: Iterable[Log], style: PlotStyle = REPORT) -> PageFigure:
     """Draw percentiles over time of the runs' vehicles, of the first three if there are more.
 
-    They are those of the runs that still fly, as long as a tenth of them do.
+    They are those of the runs that still fly, as long as a tenth of them do, and of a vehicle
+    those of the runs that have it.
 
     Args:
-        logs: logs of runs with the same vehicles.
+        logs: logs of runs.
         style: size and arrangement.
 
     Raises:
@@ -39,15 +40,16 @@ def draw_bands(logs: Iterable[Log], style: PlotStyle = REPORT) -> PageFigure:
     if not series:
         message = "no run can be flown again; 'kittiwake run DIR --run N' gives the reason"
         raise LogError(message)
-    names = [*series[0]]
+    names = [*dict.fromkeys(name for own in series for name in own)][:MAX_VEHICLES]
     end_s = max(time_s[-1] for own in series for time_s, _ in own.values())
     times_s = np.linspace(0.0, end_s, TIMES)
     with style.context():
         page = PageFigure(style, 0.6 + ROW_IN * len(names))
         axes = page.subplots(len(names), len(QUANTITIES), squeeze=False, sharex=True)
         for row, name in zip(axes, names, strict=True):
+            runs = [own[name] for own in series if name in own]
             for index, (ax, label) in enumerate(zip(row, QUANTITIES, strict=True)):
-                values = [_at(times_s, own[name][0], own[name][1][:, index]) for own in series]
+                values = [_at(times_s, own_s, quantities[:, index]) for own_s, quantities in runs]
                 _draw_percentiles(ax, times_s, np.array(values))
                 ax.set(title=f"{name}: {label}")
         for ax in axes[-1]:

@@ -22,7 +22,7 @@ from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.core.extras import import_optional
 from kittiwake.core.version import VERSION
 from kittiwake.runtime.sweeps.plan import PLAN_FILE, SweepPlan
-from kittiwake.runtime.sweeps.rows import Row, flown_rows, lost_row
+from kittiwake.runtime.sweeps.rows import Row, flown_rows
 from kittiwake.runtime.sweeps.workers import ATTEMPTS, Chunk, Flights, chunks
 from kittiwake.scenario.load import load_scenario
 
@@ -139,8 +139,7 @@ def fly_on_cluster(
                 raise _refusal(error) from None
             except ray.exceptions.RayError as error:
                 if len(part) == 1:
-                    reason = f"its worker ended {ATTEMPTS} times: {error}"
-                    yield [lost_row(flights.plan, part[0], reason)]
+                    yield [flights.lost_row(part[0], error)]
                 else:
                     waiting.extendleft((number,) for number in reversed(part))
 

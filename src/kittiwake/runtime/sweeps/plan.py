@@ -4,26 +4,28 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from itertools import islice, product
 from math import prod
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from kittiwake.analysis.log import SCENARIO_FILE
 from kittiwake.analysis.output_file import write_text
 from kittiwake.analysis.sweep_results import parsed_condition
-from kittiwake.core.errors import LogError
+from kittiwake.core.errors import KittiwakeError, LogError
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.simulation import Simulation
-from kittiwake.scenario.document import Override
+from kittiwake.scenario.document import Override, apply_overrides
 from kittiwake.scenario.load import AllowedCode, load_scenario
 from kittiwake.scenario.own_components.code_files import allowed_paths
+from kittiwake.scenario.problems import Plain
+from kittiwake.scenario.randomization import draws_of
+from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variants import variants
 from kittiwake.scenario.variations import items_of_run
 
 PLAN_FILE = "sweep.json"
-SCENARIO_FILE = "scenario.yaml"
 # combinations whose simulations are kept, as runs are flown in order
 KEPT_SIMULATIONS = 4
 
@@ -91,13 +93,15 @@ class SweepPlan:
         if not 0 <= number < self.runs:
             message = f"there is no run {number}; the sweep has those from 0 to {self.runs - 1}"
             raise LogError(message)
+        # the seed changes fastest, and then the last key
         combination, seed = divmod(number, self.seeds)
-        controllers, *values = next(
-            islice(product(self.controllers or ("",), *self.grid.values()), combination, None)
-        )
-        return PlannedRun(
-            number, self.first_seed + seed, controllers, dict(zip(self.grid, values, strict=True))
-        )
+        values: dict[str, Any] = {}
+        for path, own in reversed(self.grid.items()):
+            combination, place = divmod(combination, len(own))
+            values[path] = own[place]
+        values = dict(reversed(values.items()))
+        controllers = self.controllers[combination] if self.controllers else ""
+        return PlannedRun(number, self.first_seed + seed, controllers, values)
 
     def judged_by(self, success: str | None, worst_by: str | None) -> "SweepPlan":
         """Return the plan with what a success is, and which runs are the worst, where given.
@@ -144,6 +148,23 @@ def code_folders(allow_code: AllowedCode) -> tuple[str, ...]:
     return tuple(str(Path(path).absolute()) for path in allowed_paths(allow_code))
 
 
+class ScenarioVersion(NamedTuple):
+    """File of a scenario as it was written once; later another sweep may have its folder.
+
+    Attributes:
+        path: path of the file.
+        written_ns: time at which it was written; 0 if there is none.
+    """
+
+    path: Path
+    written_ns: int
+
+
+def _version(folder: Path) -> ScenarioVersion:
+    path = folder / SCENARIO_FILE
+    return ScenarioVersion(path, path.stat().st_ctime_ns if path.exists() else 0)
+
+
 def simulation_of(
     folder: Path, plan: SweepPlan, run: PlannedRun, code: tuple[str, ...] = ()
 ) -> Simulation:
@@ -155,21 +176,37 @@ def simulation_of(
         ScenarioError: if its values are not allowed.
     """
     items = items_of_run(run.values)
-    return _simulation(folder, run.controllers, items, code, plan.precision)
+    return _simulation(_version(folder), run.controllers, items, code, plan.precision)
 
 
 @lru_cache(KEPT_SIMULATIONS)
 def _simulation(
-    folder: Path,
+    version: ScenarioVersion,
     controllers: str,
     items: tuple[Override, ...],
     code: tuple[str, ...],
     precision: Precision,
 ) -> Simulation:
-    path = str(folder / SCENARIO_FILE)
+    path = str(version.path)
     allowed = [*map(Path, code)]
     if controllers:
         scenario = variants(path, [controllers], items, allow_code=allowed)[controllers]
     else:
         scenario = load_scenario(path, items, logged=True, allow_code=allowed)
     return Simulation(scenario, precision)
+
+
+def draws_of_run(folder: Path, run: PlannedRun, code: tuple[str, ...] = ()) -> dict[str, Plain]:
+    """Return what the seed of a run draws, also if it cannot be flown; empty if nothing can be."""
+    try:
+        base = _base(_version(folder), code)
+        document = apply_overrides(base.document, items_of_run(run.values))
+        return draws_of(base.with_parts(document=document), run.seed)
+    except KittiwakeError:
+        return {}
+
+
+@lru_cache(1)
+def _base(version: ScenarioVersion, code: tuple[str, ...]) -> Scenario:
+    """Return the scenario of a sweep without the values of a run."""
+    return load_scenario(str(version.path), logged=True, allow_code=[*map(Path, code)])

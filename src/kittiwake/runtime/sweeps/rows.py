@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.sweep_results import LOST, REFUSED
-from kittiwake.core.errors import DrawError, KittiwakeError
-from kittiwake.runtime.side_by_side import SeededSimulation, fly_side_by_side
-from kittiwake.runtime.sweeps.plan import PlannedRun, SweepPlan, simulation_of
+from kittiwake.analysis.sweep_results import REFUSED
+from kittiwake.core.errors import KittiwakeError
+from kittiwake.runtime.side_by_side import SeededSimulation, fly_all
+from kittiwake.runtime.sweeps.plan import PlannedRun, SweepPlan, draws_of_run, simulation_of
 
 Row: TypeAlias = dict[str, Any]
 
@@ -26,9 +26,9 @@ def flown_rows(
 ) -> list[Row]:
     """Fly some runs and return their rows; one that cannot be flown has the reason in its row."""
     rows = {
-        run.number: _refused_row(plan, run, log)
+        run.number: row_without_flight(folder, plan, run, (REFUSED, str(log)), code)
         if isinstance(log, KittiwakeError)
-        else _row(plan, run, log)
+        else head(plan, run) | dict(summary_columns(log.summary or {}))
         for run, log in flown_logs(folder, plan, numbers, code)
     }
     return [rows[number] for number in numbers]
@@ -41,37 +41,36 @@ def flown_logs(
     ready: list[tuple[PlannedRun, SeededSimulation]] = []
     for run in map(plan.run, numbers):
         try:
-            simulation = simulation_of(folder, plan, run, code).drawn(run.seed)
-            simulation.scenario.check_flight()
+            ready.append((run, seeded_simulation(folder, plan, run, code)))
         except KittiwakeError as error:
             yield run, error
-        else:
-            ready.append((run, SeededSimulation(simulation, run.seed)))
-    flown = set[int]()
-    for index, log in fly_side_by_side([own for _, own in ready]):
-        flown.add(index)
+    for index, log in fly_all([own for _, own in ready]):
         yield ready[index][0], log
-    for index, (run, (simulation, seed)) in enumerate(ready):
-        if index not in flown:
-            try:
-                yield run, simulation.run(seed=seed)
-            except KittiwakeError as error:
-                yield run, error
 
 
-def _row(plan: SweepPlan, run: PlannedRun, log: Log) -> Row:
-    return head(plan, run) | dict(summary_columns(log.summary or {}))
+def seeded_simulation(
+    folder: Path, plan: SweepPlan, run: PlannedRun, code: tuple[str, ...] = ()
+) -> SeededSimulation:
+    """Return the simulation of a run with the values that its seed draws.
+
+    Raises:
+        KittiwakeError: if it cannot be flown.
+    """
+    simulation = simulation_of(folder, plan, run, code).drawn(run.seed)
+    simulation.scenario.check_flight()
+    return SeededSimulation(simulation, run.seed)
 
 
-def _refused_row(plan: SweepPlan, run: PlannedRun, error: KittiwakeError) -> Row:
-    draws = error.draws if isinstance(error, DrawError) else {}
-    reason = {"status": REFUSED, "reason": str(error)}
-    return head(plan, run) | reason | dict(summary_columns({"drawn": draws}))
-
-
-def lost_row(plan: SweepPlan, number: int, reason: str) -> Row:
-    """Return the row of a run whose worker ended each time."""
-    return head(plan, plan.run(number)) | {"status": LOST, "reason": reason}
+def row_without_flight(
+    folder: Path,
+    plan: SweepPlan,
+    run: PlannedRun,
+    outcome: tuple[str, str],
+    code: tuple[str, ...] = (),
+) -> Row:
+    """Return the row of a run without a summary, from its status and the reason for it."""
+    drawn = dict(summary_columns({"drawn": draws_of_run(folder, run, code)}))
+    return head(plan, run) | dict(zip(("status", "reason"), outcome, strict=True)) | drawn
 
 
 def head(plan: SweepPlan, run: PlannedRun) -> Row:

@@ -32,19 +32,18 @@ from kittiwake.core.arguments import (
 from kittiwake.core.errors import KittiwakeError, LogError, ScenarioError
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.sweeps.cluster import fly_on_cluster
-from kittiwake.runtime.sweeps.plan import SweepPlan, code_folders, is_sweep, simulation_of
-from kittiwake.runtime.sweeps.rows import Row, flown_logs
+from kittiwake.runtime.sweeps.plan import SweepPlan, code_folders, is_sweep
+from kittiwake.runtime.sweeps.rows import Row, flown_logs, seeded_simulation
 from kittiwake.runtime.sweeps.store import SweepStore
 from kittiwake.runtime.sweeps.workers import Flights, Progress, chunks, fly_shared
 from kittiwake.scenario.changing import with_changes
-from kittiwake.scenario.document import Override
-from kittiwake.scenario.load import AllowedCode, load_in_python
+from kittiwake.scenario.load import AllowedCode, overridden
 from kittiwake.scenario.randomization import refuse_drawn
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.variations import Variations, variations
 
 MAX_RUNS = 10_000_000
-# combinations of which one must be allowed, so that wrong keys are found before anything is flown
+# runs of which one must be allowed, so that wrong keys are found before anything is flown
 MAX_TRIED = 200
 VARIED = ArgumentRule(
     lambda value: isinstance(value, Mapping),
@@ -116,11 +115,8 @@ def sweep(
         LogError: if the folder is not empty, or cannot be written.
         MissingExtraError: without pyarrow, or Ray if it is named.
     """
-    base = (
-        scenario if isinstance(scenario, Scenario) else load_in_python(scenario, None, allow_code)
-    )
+    base = overridden(scenario, overrides, allow_code)
     given = variations(vary or {})
-    items = [Override.from_python(path, value) for path, value in (overrides or {}).items()]
     code = code_folders(allow_code)
     path = None if out is None else Path(fspath(out))
     if path is not None and is_sweep(path):
@@ -133,7 +129,6 @@ def sweep(
                 base,
                 given,
                 folder,
-                items=items,
                 seeds=seeds,
                 runs=runs,
                 controllers=tuple(controllers),
@@ -230,7 +225,6 @@ def _begin(
     given: Variations,
     folder: Path,
     *,
-    items: Sequence[Override],
     seeds: int | None,
     runs: int | None,
     controllers: tuple[str, ...],
@@ -248,7 +242,7 @@ def _begin(
     if seeds is not None and runs is not None:
         message = "`seeds` and `runs`: give one of both; runs / combinations are the seeds"
         raise ScenarioError(message)
-    changed = with_changes(base, [*items, *given.items()])
+    changed = with_changes(base, given.items())
     for path in given.grid:
         refuse_drawn(changed, path, "vary: ")
     plan = SweepPlan(
@@ -274,17 +268,16 @@ def _begin(
 
 
 def _require_allowed(folder: Path, plan: SweepPlan, code: tuple[str, ...]) -> None:
-    """Refuse a sweep of which no combination is allowed, as with a misspelled key.
+    """Refuse a sweep of which no run is allowed, as with a misspelled key.
 
     Raises:
         ScenarioError: that of the first one.
     """
-    combinations = range(0, plan.runs, plan.seeds)
-    tried = Random(0).sample(combinations, min(len(combinations), MAX_TRIED))
+    tried = Random(0).sample(range(plan.runs), min(plan.runs, MAX_TRIED))
     refusals: list[KittiwakeError] = []
     for number in sorted(tried):
         try:
-            simulation_of(folder, plan, plan.run(number), code)
+            seeded_simulation(folder, plan, plan.run(number), code)
         except KittiwakeError as error:
             refusals.append(error)
         else:
@@ -328,6 +321,7 @@ def _fly(
             store.add(rows)
             done += len(rows)
             progress(done, runs)
+        assert done == runs, f"{done} of {runs} runs have a row"
         store.join()
         results = _results(store, flights.plan)
         # columns are known only now

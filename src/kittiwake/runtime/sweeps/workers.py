@@ -15,8 +15,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from kittiwake.analysis.sweep_results import LOST
 from kittiwake.runtime.sweeps.plan import SweepPlan
-from kittiwake.runtime.sweeps.rows import Row, flown_rows, lost_row
+from kittiwake.runtime.sweeps.rows import Row, flown_rows, row_without_flight
 
 ATTEMPTS = 3
 # runs that are flown between two parts of the table
@@ -53,6 +54,11 @@ class Flights(NamedTuple):
         """Fly some runs and return their rows."""
         return flown_rows(self.folder, self.plan, part, self.code)
 
+    def lost_row(self, number: int, error: Exception) -> Row:
+        """Return the row of a run whose worker ended each time, the last time with an error."""
+        outcome = LOST, f"its worker ended {ATTEMPTS} times: {error}"
+        return row_without_flight(self.folder, self.plan, self.plan.run(number), outcome, self.code)
+
 
 def fly_shared(flights: Flights, parts: Sequence[Chunk], workers: int) -> Iterator[list[Row]]:
     """Yield the rows of each part as they are ready, flown by worker processes."""
@@ -62,8 +68,9 @@ def fly_shared(flights: Flights, parts: Sequence[Chunk], workers: int) -> Iterat
         try:
             while waiting or flying:
                 while waiting and len(flying) < 2 * workers:
-                    part = waiting.popleft()
-                    flying[pool.submit(_fly, flights, part)] = part
+                    # it waits until it is submitted, which fails once a worker has ended
+                    flying[pool.submit(_fly, flights, waiting[0])] = waiting[0]
+                    waiting.popleft()
                 for future in wait(flying, return_when=FIRST_COMPLETED).done:
                     rows = future.result()
                     del flying[future]
@@ -77,22 +84,22 @@ def fly_shared(flights: Flights, parts: Sequence[Chunk], workers: int) -> Iterat
 
 def _fly_apart(flights: Flights, part: Chunk) -> Iterator[list[Row]]:
     """Yield the rows of a part whose worker has ended, flown by a worker of its own."""
-    error = ""
+    error = BrokenProcessPool()
     for _ in range(ATTEMPTS if len(part) == 1 else 1):
         pool = _pool(1)
         try:
             yield pool.submit(_fly, flights, part).result()
         except BrokenProcessPool as ended:
-            error = str(ended)
+            error = ended
         else:
             return
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+    if len(part) == 1:
+        yield [flights.lost_row(part[0], error)]
+        return
     for number in part:
-        if len(part) > 1:
-            yield from _fly_apart(flights, (number,))
-        else:
-            yield [lost_row(flights.plan, number, f"its worker ended {ATTEMPTS} times: {error}")]
+        yield from _fly_apart(flights, (number,))
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:

@@ -64,8 +64,8 @@ def evolved(
     limits = np.stack([(low - center) / scale, (high - center) / scale], axis=1)
     search = cmaes.CMA(mean=np.zeros(len(center)), sigma=1.0, bounds=limits, seed=seed % 2**32)
     best, best_rank = center, None
-    for _ in range(max(1, evaluations // search.population_size)):
-        asked = [search.ask() for _ in range(search.population_size)]
+    for flown in range(0, evaluations, search.population_size):
+        asked = [search.ask() for _ in range(min(search.population_size, evaluations - flown))]
         points = [center + scale * each for each in asked]
         found = _scored(space, points, seeds, objective)
         for point, (score, refusal) in zip(points, found, strict=True):
@@ -73,6 +73,9 @@ def evolved(
             rank = score.rank(maximize=maximize)
             if best_rank is None or rank < best_rank:
                 best, best_rank = point, rank
+        if len(asked) < search.population_size:
+            # the last generation, which is not a whole one
+            break
         ranks = [score.rank(maximize=maximize) for score, _ in found]
         search.tell(
             [

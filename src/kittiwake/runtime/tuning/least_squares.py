@@ -19,7 +19,6 @@ from kittiwake.runtime.sensitivities import Columns, fly_with_derivatives
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.tuning.objective import TRACKING
 from kittiwake.runtime.tuning.search_space import SearchSpace
-from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.size import steps_in
 
 Point = Float[np.ndarray, " free"]
@@ -119,17 +118,27 @@ def _inside(space: SearchSpace) -> Point:
     return np.clip(space.start, low + inset, high - inset)
 
 
-def minimized(errors: TrackingErrors, evaluations: int) -> Point:
-    """Return the point with the least tracking errors that was found.
+def _first(errors: TrackingErrors) -> tuple[Point, Float[np.ndarray, " errors"]]:
+    """Return the point where the search begins, and the residuals there.
 
     Raises:
-        ScenarioError: if the flight cannot be differentiated, or a vehicle is lost at the start.
+        ScenarioError: if the flight cannot be differentiated, or a vehicle is lost.
     """
     start = _inside(errors.space)
     first = errors.residuals(start)
     if not np.isfinite(first).all():
         message = "a vehicle is lost with the present values, which have no derivative there"
         raise ScenarioError(message)
+    return start, first
+
+
+def minimized(errors: TrackingErrors, evaluations: int) -> Point:
+    """Return the point with the least tracking errors that was found.
+
+    Raises:
+        ScenarioError: if the flight cannot be differentiated, or a vehicle is lost at the start.
+    """
+    start, first = _first(errors)
     if evaluations == 1:
         return start
     # what hardly matters stays as it is
@@ -158,25 +167,32 @@ def gradient_check(errors: TrackingErrors) -> tuple[float, float]:
     Both are derivatives in the direction of the gradient.
 
     Raises:
-        ScenarioError: if the flight cannot be differentiated, or the slope is zero.
+        ScenarioError: if the flight cannot be differentiated, a vehicle is lost, or the slope is
+            zero.
     """
-    start = _inside(errors.space)
-    gradient = 2.0 * errors.jacobian(start).T @ errors.residuals(start)
-    if not gradient.any():
+    start, first = _first(errors)
+    gradient = 2.0 * errors.jacobian(start).T @ first
+    slope = float(np.linalg.norm(gradient))
+    if slope == 0.0:
         message = "the free numbers have no effect on the tracking errors"
         raise ScenarioError(message)
-    direction = gradient / np.linalg.norm(gradient)
+    direction = gradient / slope
     step = 1e-4
     sides = [
         float(np.square(errors.residuals(start + side * direction)).sum()) for side in (-step, step)
     ]
-    return float(np.linalg.norm(gradient)), (sides[1] - sides[0]) / (2.0 * step)
+    return slope, (sides[1] - sides[0]) / (2.0 * step)
 
 
 def tracked_vehicles(simulation: Simulation, objective: str) -> tuple[str, ...] | None:
     """Return the vehicles whose tracking errors are the objective; None if it is another one."""
-    scenario: Scenario = simulation.scenario
-    tracked = [name for name, own in scenario.vehicles.items() if own.guidance.component.tracked]
+    scenario, program = simulation.scenario, simulation.program
+    tracked = [
+        name
+        for name, own in scenario.vehicles.items()
+        if own.guidance.component.tracked
+        and {*SETPOINT_WORLD_M} <= {*program.functions.columns[program.indices[name][0]]}
+    ]
     if objective == TRACKING:
         return tuple(tracked) or None
     name = objective.removesuffix(f".{TRACKING}")

@@ -5,16 +5,15 @@ from math import inf, isfinite, sqrt
 
 import numpy as np
 
-from kittiwake.analysis.log import Log
+from kittiwake.analysis.log import COMPLETED, Log
 from kittiwake.analysis.tuning_result import Score
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
-from kittiwake.runtime.side_by_side import SeededSimulation, fly_side_by_side
+from kittiwake.runtime.side_by_side import SeededSimulation, fly_all
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.sweeps.rows import summary_columns
 
 # root of the mean square over the vehicles that track a setpoint
 TRACKING = "tracking_rms_m"
-COMPLETED = "completed"
 
 
 def scores(candidates: Sequence[Simulation], seeds: Sequence[int], objective: str) -> list[Score]:
@@ -26,15 +25,11 @@ def scores(candidates: Sequence[Simulation], seeds: Sequence[int], objective: st
     flown = [
         SeededSimulation(candidate.drawn(seed), seed) for candidate in candidates for seed in seeds
     ]
-    logs: dict[int, Log] = dict(fly_side_by_side(flown))
-    values: list[float | None] = []
-    for index, (simulation, seed) in enumerate(flown):
-        try:
-            log = logs[index] if index in logs else simulation.run(seed=seed)
-        except KittiwakeError:
-            values.append(None)
-        else:
-            values.append(value_of(log, objective))
+    found = {
+        index: None if isinstance(log, KittiwakeError) else value_of(log, objective)
+        for index, log in fly_all(flown)
+    }
+    values = [found[index] for index in range(len(flown))]
     count = len(seeds)
     return [_score(values[first : first + count]) for first in range(0, len(values), count)]
 

@@ -29,10 +29,8 @@ from kittiwake.runtime.tuning.least_squares import (
 )
 from kittiwake.runtime.tuning.objective import TRACKING, scores
 from kittiwake.runtime.tuning.search_space import SearchSpace
-from kittiwake.scenario.changing import with_changes
-from kittiwake.scenario.document import Override
 from kittiwake.scenario.free_values import free_values, left_out
-from kittiwake.scenario.load import AllowedCode, load_in_python
+from kittiwake.scenario.load import AllowedCode, overridden
 from kittiwake.scenario.scenario import Scenario
 
 # most evaluations by method
@@ -98,14 +96,10 @@ def tune(
         LogError: if the folder is not empty, or cannot be written.
         MissingExtraError: for ``cma-es`` without the library.
     """
-    base = (
-        scenario if isinstance(scenario, Scenario) else load_in_python(scenario, None, allow_code)
-    )
+    base = overridden(scenario, overrides, allow_code)
     if method is not None and method not in EVALUATIONS:
         message = f"`method`: got {method!r}; allowed: {', '.join(EVALUATIONS)}"
         raise ScenarioError(message)
-    items = [Override.from_python(path, value) for path, value in (overrides or {}).items()]
-    base = with_changes(base, items) if items else base
     limits = free if isinstance(free, Mapping) else dict.fromkeys(free)
     space = SearchSpace(base, free_values(base, limits))
     flown = range(base.seed, base.seed + seeds)
@@ -159,7 +153,7 @@ class _Tuning:
         tuned = self._space.simulation(point)
         (after,) = scores([tuned], self._seeds, self._objective)
         first, last = scores([start, tuned], others, self._objective)
-        if after.rank(maximize=self._maximize) > before.rank(maximize=self._maximize):
+        if after.rank(maximize=self._maximize) >= before.rank(maximize=self._maximize):
             point, tuned, after, last = self._space.start, start, before, first
         return TuningResult(
             folder=folder,
