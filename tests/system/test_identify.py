@@ -76,7 +76,7 @@ def test_a_foreign_log_gives_the_gain_that_flew_it(log, tmp_path):
     figures = json.loads(answer.out)
     (value,) = figures["values"].values()
     assert value["after"] == pytest.approx(GAIN, rel=0.01)
-    before, after = figures["rms_errors"]["wx_radps"]["test"]
+    before, after = figures["rms_errors"]["wy_radps"]["train"]
     assert after < 0.2 * before
 
 

@@ -351,6 +351,9 @@ class Playback(ComponentSpec):
         *,
         file: FileName = ...,
         body_axes: Literal["flu", "frd"] = "flu",
+        begin_s: float = 0.0,
+        delay_s: float = 0.0,
+        sampling: Literal["latest", "mean"] = "latest",
         rate_hz: float = ...,
     ) -> None: ...
 

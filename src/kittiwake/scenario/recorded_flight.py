@@ -10,11 +10,11 @@ from kittiwake.core.recording import Recording
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.instrument import Instrument
-from kittiwake.physics.recorded_motion import RecordedMotion
 from kittiwake.scenario.components import ComponentBuilder
 from kittiwake.scenario.problems import KeyPath, shortened
 from kittiwake.scenario.schema import RECORDED, VehicleSchema
 from kittiwake.sensors.errors.playback import MeasurementPlayback
+from kittiwake.sim.recorded_motion import RecordedMotion
 
 # what moves a vehicle, and has no effect on one with a recorded motion
 MOVING = {"start", "count", "controller", "guidance", "avoidance", "faults"}
@@ -24,7 +24,7 @@ Instruments = Mapping[str, Scheduled[Instrument] | None]
 
 @dataclass(frozen=True)
 class RecordedFlight:
-    """What an entry of ``vehicles`` takes from files; nothing by default.
+    """Parts of an entry of ``vehicles`` that come from files; none by default.
 
     Attributes:
         components: the builder, which reads files and collects mistakes.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from kittiwake.core.registry import Registry
-from kittiwake.core.specification import Component, ComponentSpec, Record, Vector
+from kittiwake.core.specification import Component, ComponentSpec, FileName, Record, Vector
 from kittiwake.interfaces.instrument import AbstractSensorError as AbstractSensorError
 from kittiwake.interfaces.sensor import SensorInputs as SensorInputs
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField as AbstractErrorOnField
@@ -216,6 +216,11 @@ class Marker(ComponentSpec):
         max_range_ft: float = ...,
         max_oblique_deg: float = ...,
     ) -> None: ...
+
+class MeasurementPlayback(ComponentSpec):
+    """Measurements of a file in place of simulated ones."""
+
+    def __init__(self, *, file: FileName = ..., sensor: str = "") -> None: ...
 
 class MicklischBarometer(ComponentSpec):
     """Barometer of Micklisch et al.: bounded noise, 200 Hz."""

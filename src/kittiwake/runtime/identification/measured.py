@@ -45,7 +45,7 @@ class MeasuredQuantity:
 
     @property
     def is_attitude(self) -> bool:
-        """Whether it is an attitude."""
+        """True for an attitude, False for a number."""
         return self.columns == Q_WORLD_FROM_BODY
 
     def between(self, begin_s: float, end_s: float) -> "MeasuredQuantity":

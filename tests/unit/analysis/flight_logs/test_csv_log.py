@@ -138,7 +138,8 @@ def test_recorded_quaternions_are_normalized(read):
             "x_m: {column: north, scale: two}",
             "table.yaml:3: columns.x_m.scale: 'two' is not allowed; must be a number",
         ),
-        ("x_m: {unit: m}", "table.yaml:3: columns.x_m.column is missing"),
+        ("x_m: {unit: m}", "table.yaml:3: columns.x_m: give either a column, or the value of"),
+        ("x_m: {column: x, value: 3}", "table.yaml:3: columns.x_m: give either a column, or"),
         ("x_m: 3", "table.yaml:3: columns.x_m: 3 is not allowed; must be a mapping"),
         (
             "qw: north",

@@ -6,7 +6,7 @@ import pytest
 
 from kittiwake.core.recording import Recording
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.physics.recorded_motion import RecordedMotion, RecordedMotionState
+from kittiwake.sim.recorded_motion import RecordedMotion, RecordedMotionState
 
 GRAVITY = 9.81
 NAMES = ("x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
