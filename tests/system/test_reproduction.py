@@ -8,6 +8,7 @@ from tests.system.commands import kittiwake_does
 
 import kittiwake as kw
 from kittiwake.analysis.reproduction.publication import names, read_publication
+from kittiwake.analysis.reproduction.reference_tables import reference_path
 from kittiwake.analysis.reproduction.verdict import Verdict
 from kittiwake.scenario.load import load_in_python
 
@@ -82,10 +83,12 @@ def test_flights_can_be_flown(name):
     used = {flight for item in publication.items for flight in item.flights()}
     assert used == {*publication.flights}
     for flight in publication.flights.values():
-        load_in_python(flight.scenario, flight.overrides).check_flight()
+        files = {path: str(reference_path(file)) for path, file in flight.files.items()}
+        overrides = {**flight.overrides, **files}
+        load_in_python(flight.scenario, overrides).check_flight()
         for key, values in flight.vary.items():
             for value in values:
-                load_in_python(flight.scenario, {**flight.overrides, key: value})
+                load_in_python(flight.scenario, {**overrides, key: value})
 
 
 def test_an_unknown_publication_gives_the_nearest_one(tmp_path):
