@@ -3,14 +3,13 @@
 from dataclasses import replace
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.core.arrays import as_arrays
-from kittiwake.core.columns import column_names, from_columns
+from kittiwake.core.columns import column_names, from_columns, to_columns
 from kittiwake.core.elapsed import elapsed_s
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.measurements import AbstractMeasurement
@@ -57,16 +56,16 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
         now_s = elapsed_s(jnp.asarray(state, jnp.result_type(float)) * dt_s, dt_s)
         row = jnp.searchsorted(self.file.time_s, now_s, side="right") - 1
         values = jnp.asarray(self.file.values)[jnp.maximum(row, 0)]
-        simulated = sample.measurement
-        own = self._own_columns()
-        # what is not recorded follows from the rest
-        recorded = dict.fromkeys(column_names(type(simulated), len(own)), jnp.zeros(()))
-        recorded |= {name: values[place] for name, place in own.items()}
-        found = from_columns(type(simulated), recorded).consistent()
-        measurement = jax.tree.map(
-            lambda new, old: jnp.asarray(new).astype(old.dtype), found, as_arrays(simulated)
-        )
-        return state + 1, replace(sample, measurement=measurement)
+        simulated, own = as_arrays(sample.measurement), self._own_columns()
+        recorded = {
+            # what is not recorded follows from the rest
+            name: (values[own[name]] if name in own else jnp.zeros(())).astype(
+                jnp.result_type(like)
+            )
+            for name, like in to_columns(simulated).items()
+        }
+        measurement = from_columns(type(simulated), recorded).consistent()
+        return state + 1, replace(sample, measurement=as_arrays(measurement))
 
     @property
     def _prefix(self) -> str:
