@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Span = Annotated[
     str | None,
-    typer.Option(metavar="T0:T1", help="Part of the log to fit, in seconds; all unless given."),
+    typer.Option(metavar="T0:T1", help="Part to fit, in seconds; the rest unless given."),
 ]
 
 
@@ -45,6 +45,10 @@ def identify(
     columns: Annotated[
         Path | None,
         typer.Option(metavar="TABLE", help="YAML table of the log's columns and units."),
+    ] = None,
+    log_vehicle: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Vehicle of a run of Kittiwake with several."),
     ] = None,
     train: Span = None,
     test: Annotated[
@@ -90,6 +94,7 @@ def identify(
             vehicle,
             parse_free(keys),
             columns=columns,
+            log_vehicle=log_vehicle,
             train=_span("--train", train),
             test=_span("--test", test),
             compare=[] if compare is None else [name.strip() for name in compare.split(",")],

@@ -1,9 +1,8 @@
 """Motion of a recorded flight, as the true motion of a vehicle.
 
 Position, attitude and velocities are linear between the rows of a file, attitudes along the shorter
-way. What the file lacks follows from differences of neighboring rows: the velocity from positions,
-the body rates from attitudes, ``2 q_k* (q_k+1 - q_k) / dt``. The specific force is that of the
-velocity's change, R^T (dv/dt - g).
+way. Velocities or body rates that the file lacks follow from central differences: those of
+positions, and ``2 q* dq/dt``. The specific force is that of the velocity's change, R^T (dv/dt - g).
 """
 
 from typing import ClassVar
@@ -62,6 +61,9 @@ class RecordedMotion(AbstractDynamics[RecordedMotionState, PositionYaw]):
                     f"{did_you_mean(name, self.file.columns)}"
                 )
                 raise ValueError(message)
+        if len(self.file.time_s) and self.file.time_s[0] > 0.0:
+            message = f"{self.file.source}: begins at {self.file.time_s[0]:g} s; must begin at 0"
+            raise ValueError(message)
         if len(self.file.time_s) < 2:
             message = f"{self.file.source}: a motion needs two rows or more"
             raise ValueError(message)
@@ -108,10 +110,13 @@ class RecordedMotion(AbstractDynamics[RecordedMotionState, PositionYaw]):
         share = jnp.clip((time_s - times_s[low]) / span_s, 0.0, 1.0)
         before, after = rows[low], rows[low + 1]
         values = before + share * (after - before)
+        # at rest after the end
+        moving = jnp.where(time_s <= times_s[last], 1.0, 0.0)
         at = {name: values[place] for place, name in enumerate(NAMES)}
+        at |= {name: moving * at[name] for name in (*VELOCITY, *RATES)}
         q = Quaternion(*(at[name] for name in ATTITUDE)).normalized()
         place = NAMES.index(VELOCITY[0])
-        change = (after[place : place + 3] - before[place : place + 3]) / span_s
+        change = moving * (after[place : place + 3] - before[place : place + 3]) / span_s
         acceleration = Vec3(change[0], change[1], change[2] + gravity_mps2)
         return Kinematics.of(
             Vec3(*(at[name] for name in POSITION)),
@@ -151,7 +156,7 @@ def _slopes(times_s: Float[Array, " rows"], values: Float[Array, " rows"]) -> Fl
 def _body_rates(
     times_s: Float[Array, " rows"], q: Float[Array, "rows 4"]
 ) -> tuple[Float[Array, " rows"], ...]:
-    """Return the rates that turn each attitude into the next one."""
+    """Return the rates with which attitudes turn, by central differences."""
     slopes = jnp.stack([_slopes(times_s, part) for part in q.T], axis=1)
     w, v = q[:, :1], -q[:, 1:]
     turning = 2.0 * (w * slopes[:, 1:] + slopes[:, :1] * v + jnp.cross(v, slopes[:, 1:]))

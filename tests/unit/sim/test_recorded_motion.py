@@ -66,6 +66,9 @@ def test_the_last_place_holds_after_the_end():
     recording = circle(np.arange(0.0, 1.0, 0.01))
     end, later = motion_at(recording, 0.99), motion_at(recording, 5.0)
     np.testing.assert_array_equal(end.position_world_m.array, later.position_world_m.array)
+    np.testing.assert_array_equal(later.velocity_world_mps.array, np.zeros(3))
+    np.testing.assert_array_equal(later.angular_velocity_body_radps.array, np.zeros(3))
+    np.testing.assert_allclose(later.specific_force_body_mps2.array, [0.0, 0.0, GRAVITY])
 
 
 def test_the_start_is_the_first_row():
@@ -80,6 +83,9 @@ def test_files_that_are_no_motion_are_refused():
     part = Recording(whole.columns[:6], "a.csv", 1.0, whole.time_s, whole.values[:, :6])
     with pytest.raises(ValueError, match="a.csv has no column 'qz'. Did you mean 'q"):
         RecordedMotion(file=part)
+    late = Recording(whole.columns, "a.csv", 1.0, whole.time_s + 3.0, whole.values)
+    with pytest.raises(ValueError, match="begins at 3 s; must begin at 0"):
+        RecordedMotion(file=late)
     short = Recording(whole.columns, "a.csv", 1.0, whole.time_s[:1], whole.values[:1])
     with pytest.raises(ValueError, match="two rows or more"):
         RecordedMotion(file=short)

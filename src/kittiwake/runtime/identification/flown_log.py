@@ -11,6 +11,7 @@ from kittiwake.analysis.flight_logs.flight_log import FlightLog
 from kittiwake.analysis.output_file import output_file
 from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.identification.measured import COMMAND
+from kittiwake.runtime.identification.windows import first_start
 from kittiwake.scenario import library
 from kittiwake.scenario.free_values import present_values
 from kittiwake.scenario.load import load_in_python
@@ -23,7 +24,7 @@ NOISE = "noise"
 
 
 def write_commands(log: FlightLog, folder: Path) -> None:
-    """Write the commands of a log as a file of ``guidance: playback``, from time zero on.
+    """Write the commands of a log as a file of ``guidance: playback``.
 
     Raises:
         ScenarioError: if the log has no commands.
@@ -55,13 +56,14 @@ def _held(log: FlightLog, name: str, times_s: np.ndarray) -> np.ndarray:
     return own.values[np.searchsorted(own.time_s, times_s, side="right") - 1]
 
 
-def flown_scenario(vehicle: str, folder: Path, rate_hz: float) -> Scenario:
+def flown_scenario(vehicle: str, folder: Path, rate_hz: float, log: FlightLog) -> Scenario:
     """Return the scenario that flies the commands in a folder.
 
     Args:
         vehicle: the name of a model, or a scenario with one vehicle.
         folder: the folder with the commands.
         rate_hz: the physics rate.
+        log: the log, at whose first command the flight begins.
 
     Raises:
         ScenarioError: for an unknown vehicle or several, and for commands that it does not take.
@@ -78,10 +80,10 @@ def flown_scenario(vehicle: str, folder: Path, rate_hz: float) -> Scenario:
             "time": {"rate_hz": rate_hz},
             "lost_vehicle": "continue",
             "world": {"ground_z_m": -FAR_BELOW_M},
-            "vehicles": {vehicle: entry | {"start": {"position_world_m": [0.0, 0.0, 0.0]}}},
+            "vehicles": {vehicle: entry | {"start": _start(log)}},
         }
         return load_in_python(data, None)
-    return _with_guidance(vehicle, guidance, rate_hz)
+    return _with_guidance(vehicle, guidance, rate_hz, _start(log))
 
 
 def noise_keys(scenario: Scenario) -> tuple[str, ...]:
@@ -99,7 +101,21 @@ def _is_scenario(vehicle: str) -> bool:
     return vehicle in library.names() or Path(vehicle).suffix in {".yaml", ".yml"}
 
 
-def _with_guidance(source: str, guidance: Mapping[str, Any], rate_hz: float) -> Scenario:
+def _start(log: FlightLog) -> dict[str, Any]:
+    """Return the start at the first time with all commands."""
+    commands = [own for name, own in log.signals.items() if name.startswith(COMMAND)]
+    point = first_start(log, max(float(own.time_s[0]) for own in commands)).tolist()
+    return {
+        "position_world_m": point[:3],
+        **dict(zip(("roll_rad", "pitch_rad", "yaw_rad"), point[3:6], strict=True)),
+        "velocity_world_mps": point[6:9],
+        "angular_velocity_body_radps": point[9:],
+    }
+
+
+def _with_guidance(
+    source: str, guidance: Mapping[str, Any], rate_hz: float, start: Mapping[str, Any]
+) -> Scenario:
     """Return a scenario of one vehicle, with other guidance."""
     scenario = load_in_python(source, None)
     if len(scenario.vehicles) != 1:
@@ -110,5 +126,6 @@ def _with_guidance(source: str, guidance: Mapping[str, Any], rate_hz: float) -> 
         "time.rate_hz": rate_hz,
         "lost_vehicle": "continue",
         f"vehicles.{name}.guidance": guidance,
+        f"vehicles.{name}.start": start,
     }
     return load_in_python(source, fixed)

@@ -1,7 +1,7 @@
 """Identification of a vehicle's parameters from a flight log."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,15 +20,27 @@ from kittiwake.analysis.identification_result import (
     PredictionError,
     vehicle_entries,
 )
+from kittiwake.analysis.log import SCENARIO_FILE
 from kittiwake.analysis.run_folder import default_folder, results_folder
-from kittiwake.core.arguments import FILE, FUNCTION, NUMBER, TEXT, checked_arguments
+from kittiwake.core.arguments import (
+    FILE,
+    FUNCTION,
+    NUMBER,
+    TEXT,
+    checked_arguments,
+    several,
+)
 from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
 from kittiwake.runtime.identification.flown_log import (
     flown_scenario,
     noise_keys,
     write_commands,
 )
-from kittiwake.runtime.identification.measured import MeasuredQuantity, measured_quantities
+from kittiwake.runtime.identification.measured import (
+    COMMAND,
+    MeasuredQuantity,
+    measured_quantities,
+)
 from kittiwake.runtime.identification.output_error import (
     Estimate,
     Fit,
@@ -43,6 +55,7 @@ from kittiwake.runtime.tuning.search_space import SearchSpace
 from kittiwake.scenario.changing import with_changes
 from kittiwake.scenario.document import written
 from kittiwake.scenario.free_values import free_values
+from kittiwake.scenario.load import load_scenario
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.structure import Numbers
 
@@ -50,8 +63,8 @@ WINDOW_S, SETTLE_S, RATE_HZ = 1.0, 0.5, 500.0
 BIAS = "bias."
 # most points for each set of weights
 EVALUATIONS = 20
-# residuals beyond the coordinates of the start that a window needs
-LEAST_RESIDUALS = 12
+# samples of a quantity in a window, of which its start could explain fewer without noise
+LEAST_SAMPLES = 4
 
 # relative difference of numbers up to which they are linear in the values
 LINEAR = 1e-8
@@ -65,7 +78,14 @@ def _no_progress(done: int) -> None:
 
 
 @checked_arguments(
-    vehicle=TEXT, window_s=NUMBER, settle_s=NUMBER, rate_hz=NUMBER, out=FILE, progress=FUNCTION
+    vehicle=TEXT,
+    free=several("keys", '["mass_kg"], or a mapping of them to limits'),
+    compare=several("columns", '["wx_radps"]'),
+    window_s=NUMBER,
+    settle_s=NUMBER,
+    rate_hz=NUMBER,
+    out=FILE,
+    progress=FUNCTION,
 )
 def identify(
     log: str | PathLike[str] | FlightLog,
@@ -73,6 +93,7 @@ def identify(
     free: Free | Iterable[str],
     *,
     columns: str | PathLike[str] | Mapping[str, Any] | None = None,
+    log_vehicle: str | None = None,
     train: Span | None = None,
     test: Span | None = None,
     compare: Sequence[str] = (),
@@ -96,8 +117,10 @@ def identify(
             (``guidance.delay_s``) or in the scenario; ``bias.COLUMN`` is a constant error of a
             measured column.
         columns: the table of a foreign log's columns and units.
-        train: begin and end of the part to fit, in seconds of the log; all of it by default.
-        test: begin and end of the part to judge by.
+        log_vehicle: the vehicle of a log of Kittiwake with several.
+        train: begin and end of the part to fit, in seconds of the log; by default all of it, or
+            the longer part beside ``test``.
+        test: begin and end of the part to judge by, which must not overlap.
         compare: the measured columns to fit; by default all that the vehicle has.
         window_s: length of a window.
         settle_s: time before each window in which the actuators settle.
@@ -119,7 +142,11 @@ def identify(
     if settle_s < 0.0:
         message = f"`settle_s`: got {settle_s:g}; must be at least 0"
         raise ScenarioError(message)
-    read = log if isinstance(log, FlightLog) else read_flight_log(fspath(log), _table(columns))
+    read = (
+        log
+        if isinstance(log, FlightLog)
+        else read_flight_log(fspath(log), _table(columns), vehicle=log_vehicle)
+    )
     folder = None if out is None else Path(fspath(out))
     stem = Path(read.source).stem
     with (
@@ -135,12 +162,13 @@ def identify(
             if isinstance(overrides, Mapping)
             else [*overrides]
         )
-        scenario = with_changes(flown_scenario(vehicle, Path(commands), rate_hz), items)
+        scenario = with_changes(flown_scenario(vehicle, Path(commands), rate_hz, read), items)
         limits = free if isinstance(free, Mapping) else dict.fromkeys(free)
         problem = _Identification(read, scenario, limits, compare, window_s, settle_s, progress)
         result = problem.result(made, train, test)
         result.write()
-    return result
+    # with the commands that are beside it
+    return replace(result, scenario=load_scenario(str(made / SCENARIO_FILE)))
 
 
 @dataclass(frozen=True)
@@ -179,15 +207,22 @@ class _Identification:
         self._flights = WindowFlights(simulation.program, settle_s, window_s, scenario.rate_hz)
         self._linear: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._variation = {
-            name: float(np.std(one.values[:, min(place, one.values.shape[1] - 1)])) or 1.0
+            # of an attitude those of x, y and z
+            name: float(np.std(one.values[:, place + one.is_attitude])) or 1.0
             for one in self._quantities
             for place, name in enumerate(one.names)
         }
 
     def result(self, folder: Path, train: Span | None, test: Span | None) -> IdentificationResult:
         """Return the result of fitting one part of the log, and judging by another."""
-        train = self._span("train", train)
         test = None if test is None else self._span("test", test)
+        train = self._span("train", self._beside(test) if train is None else train)
+        if test is not None and max(train[0], test[0]) < min(train[1], test[1]) - 1e-9:
+            message = (
+                f"`test`: got {test[0]:g}:{test[1]:g}, which overlaps `train`, "
+                f"{train[0]:g}:{train[1]:g} s"
+            )
+            raise ScenarioError(message)
         windows = self._windows("train", train)
         problem = self._problem(windows, dict.fromkeys(self._names, 1.0), self._progress)
         start = np.concatenate([self._space.start, np.zeros(len(self._biases))])
@@ -279,7 +314,7 @@ class _Identification:
         Raises:
             ScenarioError: if it is not within the log, or shorter than a window.
         """
-        begin_s, end_s = self._log.span_s()
+        begin_s, end_s = self._whole_s
         earliest_s = begin_s + self._flights.settle_s
         low, high = (earliest_s, end_s) if given is None else given
         if not begin_s <= low < min(high, end_s):
@@ -297,17 +332,34 @@ class _Identification:
             raise ScenarioError(message)
         return low, high
 
+    @property
+    def _whole_s(self) -> Span:
+        """First time with all commands and something measured, and the last measured one."""
+        commands = [own for name, own in self._log.signals.items() if name.startswith(COMMAND)]
+        first_s = min(float(one.time_s[0]) for one in self._quantities)
+        begin_s = max(first_s, *(float(own.time_s[0]) for own in commands))
+        return begin_s, max(float(one.time_s[-1]) for one in self._quantities)
+
+    def _beside(self, test: Span | None) -> Span | None:
+        """Return the longer part of the log before or after the one to judge by."""
+        if test is None:
+            return None
+        begin_s, end_s = self._whole_s
+        before, after = (begin_s, test[0]), (test[1], end_s)
+        return max(before, after, key=lambda span: span[1] - span[0])
+
     def _windows(self, name: str, span: Span) -> tuple[Window, ...]:
         found = self._flights.windows(self._quantities, *span)
-        least = min(
-            (sum(one.values.size for one in window.quantities) for window in found), default=0
-        )
-        if least < LEAST_RESIDUALS:
-            message = (
-                f"`{name}`: a window of {self._flights.length_s:g} s has only {least} measured "
-                "numbers; make it longer"
-            )
-            raise ScenarioError(message)
+        for one in self._quantities:
+            counts = [len(_own(window, one).time_s) for window in found]
+            mean = sum(counts) / max(len(counts), 1)
+            if mean < LEAST_SAMPLES:
+                message = (
+                    f"`{name}`: {', '.join(one.names)}: a window of {self._flights.length_s:g} s "
+                    f"has {mean:.3g} samples on average; at least {LEAST_SAMPLES} are needed. Take "
+                    "longer windows, or leave it out with `compare`"
+                )
+                raise ScenarioError(message)
         return found
 
     def _values(self, found: Estimate) -> tuple[IdentifiedValue, ...]:

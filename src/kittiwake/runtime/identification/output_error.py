@@ -35,7 +35,7 @@ POINT_CHANGE, COST_CHANGE = 1e-5, 1e-7
 # estimated; what a window forgets within its settling time stays as measured
 LEAST_EFFECT = 1.0
 # directions of parameters that change nothing, relative to those that change most
-NEGLIGIBLE = 1e-9
+NEGLIGIBLE = 1e-12
 # noise of a quantity without any, relative to its variation
 LEAST_NOISE = 1e-7
 FIRST_RADIUS = 0.3
@@ -65,12 +65,16 @@ class Fit(NamedTuple):
         weighted: weighted residuals of each window.
         jacobians: their derivatives along the parameters, without the part of the starts.
         starts: the best start of each window.
+        ranks: number of coordinates of each start that are estimated.
+        scales: norms of the derivatives along the parameters, with the part of the starts.
     """
 
     residuals: dict[str, Float64[np.ndarray, " samples"]]
     weighted: list[Float64[np.ndarray, " residuals"]]
     jacobians: list[Float64[np.ndarray, "residuals parameters"]]
     starts: list[StartPoint]
+    ranks: list[int]
+    scales: Float64[np.ndarray, " parameters"]
 
 
 class Estimate(NamedTuple):
@@ -131,7 +135,8 @@ class OutputError:
         self.noise, self._last = noise, None
 
     def _fitted(self, fleet: FleetAt) -> Fit:
-        weighted, jacobians, starts = [], [], []
+        weighted, jacobians, starts, ranks = [], [], [], []
+        squares = np.zeros(len(fleet.slopes))
         residuals: dict[str, list[np.ndarray]] = {name: [] for name in self.noise}
         for window, first in zip(self.windows, self.starts, strict=True):
             own = _Residuals(window, self.noise, fleet)
@@ -139,12 +144,14 @@ class OutputError:
             for name in own.names:
                 residuals[name].append(flown.residuals[own.named == name])
             jacobian = flown.by_parameter / own.deviations[:, None]
+            squares += np.square(jacobian).sum(axis=0)
+            ranks.append(explained.shape[1])
             weighted.append(flown.residuals / own.deviations)
             jacobians.append(jacobian - explained @ (explained.T @ jacobian))
             starts.append(start)
         self.starts = starts
         joined = {name: np.concatenate([*parts, np.zeros(0)]) for name, parts in residuals.items()}
-        return Fit(joined, weighted, jacobians, starts)
+        return Fit(joined, weighted, jacobians, starts, ranks, np.sqrt(squares))
 
     def _best_start(
         self, own: "_Residuals", start: StartPoint
@@ -283,10 +290,16 @@ def _covariances(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
     """Return the covariances of the parameters from the Hessian and from the windows' spread."""
     hessian = np.sum([own.T @ own for own in fit.jacobians], axis=0)
     samples = sum(len(own) for own in fit.weighted)
-    freedom = samples - len(hessian) - len(fit.starts) * len(fit.starts[0])
+    freedom = samples - len(hessian) - sum(fit.ranks)
     squares = sum(float(own @ own) for own in fit.weighted)
-    variance = squares / max(freedom, 1)
-    inverse = _inverse(hessian)
+    if freedom <= 0:
+        message = (
+            f"{samples} measured numbers are too few for {len(hessian)} parameters and "
+            f"{sum(fit.ranks)} coordinates of starts; take longer windows, or fewer parameters"
+        )
+        raise ScenarioError(message)
+    variance = squares / freedom
+    inverse = _inverse(hessian, fit.scales)
     gradients = [own.T @ rest for own, rest in zip(fit.jacobians, fit.weighted, strict=True)]
     count = len(gradients)
     spread = np.sum([np.outer(own, own) for own in gradients], axis=0)
@@ -296,10 +309,14 @@ def _covariances(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
     return variance * inverse, by_window
 
 
-def _inverse(hessian: Float64[np.ndarray, "n n"]) -> Float64[np.ndarray, "n n"]:
-    """Return the inverse; directions that change nothing get an infinite variance."""
-    scale = np.sqrt(np.diag(hessian))
-    scale[scale == 0.0] = 1.0
+def _inverse(
+    hessian: Float64[np.ndarray, "n n"], scales: Float64[np.ndarray, " n"]
+) -> Float64[np.ndarray, "n n"]:
+    """Return the inverse; directions that change nothing get an infinite variance.
+
+    Those that the starts explain change nothing; ``scales`` are the changes with them.
+    """
+    scale = np.where(scales == 0.0, 1.0, scales)
     values, vectors = np.linalg.eigh(hessian / np.outer(scale, scale))
     known = values > NEGLIGIBLE
     inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T

@@ -180,7 +180,7 @@ def first_start(log: FlightLog, time_s: float) -> StartPoint:
 
 
 def _vector(log: FlightLog, columns: Sequence[str], time_s: float) -> np.ndarray | None:
-    """Return the means of a few samples around a time; None if the log has them not."""
+    """Return values at a time, by straight lines through a few samples; None without them."""
     if not all(name in log.signals for name in columns):
         return None
     return _with_slope(log, columns, time_s)[0]

@@ -142,6 +142,8 @@ def test_what_cannot_be_told_apart_is_said(table, tmp_path):
         ({"free": {"bias.wz_radps": (1.0, 2.0)}}, "a bias begins at 0"),
         ({"train": (5.0, 4.0)}, "`train`: got 5:4; must be within the log, 0:12 s"),
         ({"train": (20.0, 30.0)}, "`train`: got 20:30; must be within the log"),
+        ({"train": (0.0, 6.0), "test": (5.0, 9.0)}, "`test`: got 5:9, which overlaps `train`, 1:6"),
+        ({"free": "attitude_gain"}, "`free`: got 'attitude_gain'; must be several keys"),
         ({"test": (0.0, 1.5)}, "`test`: 0.5 s of the log are left"),
         ({"window_s": 0.0}, "`window_s`: got 0; must be above 0"),
         ({"settle_s": -1.0}, "`settle_s`: got -1; must be at least 0"),
@@ -155,6 +157,32 @@ def test_wrong_arguments_say_what_is_allowed(table, tmp_path, changes, message):
         kw.identify(flight_log(table), out=tmp_path / "out", **arguments)
     assert message in str(refused.value)
     assert not (tmp_path / "out").exists(), "nothing is left behind"
+
+
+def test_without_a_part_to_fit_it_is_the_longer_one_beside_the_test(table, tmp_path):
+    log = flight_log(table)
+    result = kw.identify(log, "pelican", [*TRUE], test=(2, 5), out=tmp_path, **OPTIONS)
+    assert result.spans[0] == pytest.approx((5.0, log.span_s()[1]))
+    assert result.spans[1] == (2.0, 5.0)
+
+
+def test_the_scenario_of_a_result_flies_the_log(table, tmp_path):
+    log = flight_log(table)
+    result = kw.identify(log, "pelican", [*TRUE], out=tmp_path / "a", **OPTIONS)
+    flown = kw.Simulation(result.scenario).run()
+    flown.save(tmp_path / "b")
+    again, time_s = flown.tables["pelican"], log.signals["wx_radps"].time_s
+    modeled = np.interp(time_s, again.part(("time_s",))[:, 0], again.part(("wx_radps",))[:, 0])
+    assert np.std(modeled - log.signals["wx_radps"].values) < 0.05
+
+
+def test_a_signal_with_few_samples_is_refused(table, tmp_path):
+    log = flight_log(table)
+    few = {**log.signals, "z_m": Signal(np.array([1.0, 4.0, 9.0]), np.full(3, 500.0))}
+    with pytest.raises(KittiwakeError, match="z_m: a window of 2 s has 0.6 samples on average"):
+        kw.identify(FlightLog("a.csv", few), "pelican", [*TRUE], out=tmp_path / "a", **OPTIONS)
+    only = {**OPTIONS, "compare": [name for name in STATE if name != "z_m"]}
+    kw.identify(FlightLog("a.csv", few), "pelican", [*TRUE], out=tmp_path / "b", **only)
 
 
 def test_a_log_without_commands_is_refused(table, tmp_path):
