@@ -78,6 +78,19 @@ def slender_body(
 
 
 @measure
+def largest_between(
+    log: Log, quantity: str, over: str, low: float, high: float, vehicle: str | None = None
+) -> float:
+    """Return the largest magnitude of a quantity while another one is between two values."""
+    _, values = _between(log, quantity, vehicle, -inf, inf)
+    _, places = _between(log, over, vehicle, -inf, inf)
+    own = (low <= places) & (places <= high)
+    if not own.any():
+        return nan
+    return float(np.nanmax(np.abs(values[own])))
+
+
+@measure
 def percent(
     log: Log,
     quantity: str,

@@ -139,9 +139,10 @@ class Report:
                 *_markdown_table(["", "publication", "items", *map(str, Verdict)], rows),
                 "",
                 "**agrees**: within the tolerance. **agrees within the band**: the published value "
-                "is in the range of plausible values of what the publication leaves out, or of "
-                "seeds. **better**: beyond the tolerance on the better side. **differs**: neither; "
-                "the reason is given. **ours alone**: nothing published to compare, or without a "
+                "is within the tolerance of the range over plausible values of what the "
+                "publication leaves out, or over seeds. **better**: beyond the tolerance on the "
+                "better side. **differs**: neither; the reason is given. **ours alone**: nothing "
+                "published to compare, or without a "
                 "tolerance. **not measured**: the flight has no such value.",
                 "",
             ]
@@ -298,7 +299,7 @@ def _cells(own: JudgedNumber) -> list[str]:
 
 def _order_sentence(order: JudgedOrder) -> str:
     published, ours = " < ".join(order.order.numbers), " < ".join(order.ours)
-    why = f" {order.order.why}." if order.verdict is Verdict.DIFFERS else ""
+    why = f" {order.order.why or 'Not explained'}." if order.verdict is Verdict.DIFFERS else ""
     return (
         f"Order, {order.order.name}: published {published}; ours {ours}: **{order.verdict}**.{why}"
     )

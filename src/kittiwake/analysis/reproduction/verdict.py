@@ -13,7 +13,7 @@ from kittiwake.analysis.reproduction.publication import (
     PublishedOrder,
 )
 
-# by how much two numbers may differ and still be in either order, relative to the larger one
+# rounding of a tolerance
 EQUAL = 1e-9
 
 
@@ -36,23 +36,33 @@ class Measured(NamedTuple):
         low: the least value over seeds and plausible other values.
         high: the largest one.
         flights: the number of flights.
+        runs: the value of each flight.
     """
 
     value: float
     low: float
     high: float
     flights: int
+    runs: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, seeds: Sequence[float], others: Sequence[float] = ()) -> "Measured":
         """Return the values of the flights with each seed, and with each other setting."""
-        every = [value for value in (*seeds, *others) if isfinite(value)]
+        runs = (*seeds, *others)
+        every = [value for value in runs if isfinite(value)]
         low, high = (min(every), max(every)) if every else (np.nan, np.nan)
-        return cls(float(np.mean(seeds)), low, high, len(seeds) + len(others))
+        return cls(float(np.mean(seeds)), low, high, len(runs), runs)
 
-    def relative_to(self, unit: float) -> "Measured":
-        """Return them in multiples of another number."""
-        return Measured(self.value / unit, self.low / unit, self.high / unit, self.flights)
+    def relative_to(self, unit: "Measured") -> "Measured":
+        """Return them in multiples of another number, flight by flight.
+
+        The flights of both have the same seeds and changes in the same order.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = float(np.divide(self.value, unit.value))
+            same = len(self.runs) == len(unit.runs)
+            ratios = np.divide(self.runs, unit.runs) if same else np.array([value])
+        return Measured.of([value], ratios.tolist())._replace(flights=self.flights)
 
 
 class JudgedNumber(NamedTuple):
@@ -84,7 +94,7 @@ def judged_numbers(item: PublishedItem, ours: Mapping[str, Measured]) -> list[Ju
     for number in item.numbers:
         value, own, unit = number.published, ours[number.name], number.relative_to
         if unit is not None:
-            own = own.relative_to(ours[unit].value)
+            own = own.relative_to(ours[unit])
             value = None if value is None else value / (published[unit] or np.nan)
         found.append(JudgedNumber(number, value, own, _verdict(number, value, own)))
     return found
@@ -94,6 +104,9 @@ def judged_orders(item: PublishedItem, ours: Mapping[str, Measured]) -> list[Jud
     """Return the orders of an item with their verdicts."""
     found = []
     for order in item.orders:
+        if not all(isfinite(ours[name].value) for name in order.numbers):
+            found.append(JudgedOrder(order, (), Verdict.MISSING))
+            continue
         own = tuple(sorted(order.numbers, key=lambda name: ours[name].value))
         same = own == tuple(order.numbers)
         found.append(JudgedOrder(order, own, Verdict.AGREES if same else Verdict.DIFFERS))

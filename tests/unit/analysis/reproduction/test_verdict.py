@@ -97,3 +97,17 @@ def test_orders_are_those_of_the_values(values, ours, expected):
     numbers = [number(name) for name in "abc"]
     (judged,) = judged_orders(item(numbers, [order("a", "b", "c")]), measured)
     assert (judged.ours, judged.verdict) == (ours, expected)
+
+
+def test_bands_of_multiples_are_formed_flight_by_flight():
+    first, second = Measured.of([1.0, 2.0, 4.0]), Measured.of([2.0, 4.0, 8.0])
+    ratio = second.relative_to(first)
+    assert (ratio.value, ratio.low, ratio.high, ratio.flights) == (2.0, 2.0, 2.0, 3)
+    assert Measured.of([1.0]).relative_to(Measured.of([0.0])).value == inf
+
+
+def test_an_order_of_what_was_not_measured_is_not_judged():
+    numbers = [number("low", published=1.0), number("high", published=2.0)]
+    ours = {"low": Measured.of([nan]), "high": Measured.of([2.0])}
+    (judged,) = judged_orders(item(numbers, orders=[order("low", "high")]), ours)
+    assert judged.verdict == Verdict.MISSING
