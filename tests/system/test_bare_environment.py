@@ -52,6 +52,11 @@ COMMANDS = {
     ("run", *FLIGHT, "--set", "physics=mujoco", "--out", "contact"): "mujoco",
     ("run", "camera-over-deck", "--quiet", "--out", "camera"): "camera",
     ("sweep", "keep-spot", "--seeds", "2", "--out", "swept"): "data",
+    ("run", "pelican-playback", "--duration", "4", "--quiet", "--out", "flown"): None,
+    (
+        *("identify", "flown", "--vehicle", "pelican", "--free", "attitude_gain"),
+        *("--rate", "50", "--quiet", "--out", "identified"),
+    ): None,
     ("reproduce", "matlab-drone", "--quiet", "--out", "reproduced"): None,
     ("tune", "hover", "--free", "world.gravity_mps2", "--method", "cma-es"): "tune",
     ("hub", "--base-port", "0", "--duration", "0.01", "--quiet"): None,

@@ -154,7 +154,7 @@ class AbstractGuidance(
         """Return the number of waypoints to reach; None if undefined or unbounded."""
         return None
 
-    def end_s(self) -> float | None:
+    def end_s(self) -> Real | None:
         """Return the time at which the task ends by itself; None if it never does."""
         return None
 

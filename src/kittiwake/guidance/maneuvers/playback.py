@@ -118,8 +118,8 @@ class Playback(AbstractGuidance[tuple[()]]):
         return state, self._to_flu(command)
 
     @override
-    def end_s(self) -> float:
-        return self.file.end_s - float(self.begin_s)
+    def end_s(self) -> Real:
+        return self.file.end_s - self.begin_s
 
     def _row(self, time_s: Real) -> Array:
         """Return the latest row at a time; before the first row, the first one."""
