@@ -88,7 +88,7 @@ def test_the_library_scenario_is_flown_again_from_its_folder(tmp_path):
 )
 def test_mistakes_say_what_is_allowed(tmp_path, change, message):
     shutil.copyfile(library.FOLDER / "recorded-flight.csv", tmp_path / "recorded-flight.csv")
-    bird = {**SCENARIO["vehicles"]["bird"], **change}
+    bird = {**SCENARIO["vehicles"]["bird"], "estimator": "truth", **change}
     (tmp_path / "a.yaml").write_text(yaml.safe_dump({**SCENARIO, "vehicles": {"bird": bird}}))
     with pytest.raises(ScenarioError) as refused:
         kw.load(tmp_path / "a.yaml")
