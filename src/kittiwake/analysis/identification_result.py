@@ -13,7 +13,7 @@ from jaxtyping import Float64
 from typing_extensions import override
 
 from kittiwake.analysis.flown_scenario import portable
-from kittiwake.analysis.output_file import write_text
+from kittiwake.analysis.output_file import finite_figures, write_text
 from kittiwake.analysis.run_folder import write_scenario
 from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.scenario import Scenario
@@ -169,7 +169,7 @@ class IdentificationResult:
     def figures(self) -> dict[str, Any]:
         """Return the contents of ``identification.json``."""
         train, test = self.spans
-        return _plain(
+        return finite_figures(
             {
                 "log": self.source,
                 "train_s": train,
@@ -210,12 +210,3 @@ def vehicle_entries(scenario: Scenario) -> dict[str, Any]:
         name: {key: entry[key] for key in DESCRIPTION if key in entry}
         for name, entry in scenario.document.data["vehicles"].items()
     }
-
-
-def _plain(value: Any) -> Any:
-    """Return figures as JSON has them, without infinite numbers."""
-    if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return None if isinstance(value, float) and not isfinite(value) else value

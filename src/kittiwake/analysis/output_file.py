@@ -7,9 +7,11 @@ same folder knows which files it may replace.
 import hashlib
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from kittiwake.core.errors import LogError
 
@@ -101,3 +103,12 @@ def writing(path: Path) -> Generator[None]:
         reason = os.strerror(error.errno) if error.errno else str(error)
         message = f"'{path}' cannot be written: {reason}. Name another place."
         raise LogError(message) from error
+
+
+def finite_figures(value: Any) -> Any:
+    """Return figures as JSON has them, without infinite numbers."""
+    if isinstance(value, Mapping):
+        return {key: finite_figures(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite_figures(one) for one in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

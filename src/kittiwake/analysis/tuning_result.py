@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from kittiwake.analysis.flown_scenario import portable
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.output_file import write_text
+from kittiwake.analysis.output_file import finite_figures, write_text
 from kittiwake.analysis.run_folder import write_scenario
 from kittiwake.scenario.document import dump_document
 from kittiwake.scenario.scenario import Scenario
@@ -138,7 +138,7 @@ class TuningResult:
             "refused": len(self.refusals),
             "evaluations": [asdict(one) for one in self.evaluations],
         }
-        return _plain(figures)
+        return finite_figures(figures)
 
     def plot(self) -> "PageFigure":
         """Draw a flight before and after, the values, and the objective of each candidate."""
@@ -157,12 +157,3 @@ class TuningResult:
         write_text(folder / TUNED_FILE, dump_document(self.fragment()))
         write_text(folder / RESULT_FILE, json.dumps(self.figures(), indent=2) + "\n")
         self.plot().save(folder / PICTURE_FILE)
-
-
-def _plain(value: Any) -> Any:
-    """Return figures as JSON has them, without infinite numbers."""
-    if isinstance(value, Mapping):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return None if isinstance(value, float) and not isfinite(value) else value

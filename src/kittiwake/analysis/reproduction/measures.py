@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.reproduction.quantities import Series, quantity
+from kittiwake.analysis.reproduction.quantities import part
 from kittiwake.analysis.response import loess_error
 from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
 
@@ -61,21 +61,10 @@ def bound_measure(given: dict[str, Any], *, of_flight: bool) -> Callable[..., fl
     return partial(MEASURES[name], **arguments)
 
 
-def _part(
-    log: Log, name: str, vehicle: str | None, begin_s: float, end_s: float
-) -> tuple[Series, Series]:
-    times_s, values = quantity(log, name, vehicle)
-    own = (begin_s <= times_s) & (times_s <= end_s)
-    if not own.any():
-        message = f"the log has no row between {begin_s:g} and {end_s:g} s"
-        raise LogError(message)
-    return times_s[own], values[own]
-
-
 @measure
 def value(log: Log, quantity: str, at_s: float = inf, vehicle: str | None = None) -> float:
     """Return a quantity at a time, or at the end."""
-    times_s, values = _part(log, quantity, vehicle, -inf, inf)
+    times_s, values = part(log, quantity, vehicle, -inf, inf)
     return float(values[-1] if at_s == inf else np.interp(at_s, times_s, values))
 
 
@@ -90,7 +79,7 @@ def maximum(
     vehicle: str | None = None,
 ) -> float:
     """Return the largest value, or the largest magnitude, of a quantity."""
-    _, values = _part(log, quantity, vehicle, begin_s, end_s)
+    _, values = part(log, quantity, vehicle, begin_s, end_s)
     return float(np.nanmax(np.abs(values) if magnitude else values))
 
 
@@ -104,7 +93,7 @@ def minimum(
     vehicle: str | None = None,
 ) -> float:
     """Return the least value of a quantity."""
-    _, values = _part(log, quantity, vehicle, begin_s, end_s)
+    _, values = part(log, quantity, vehicle, begin_s, end_s)
     return float(np.nanmin(values))
 
 
@@ -118,7 +107,7 @@ def mean(
     vehicle: str | None = None,
 ) -> float:
     """Return the mean of a quantity."""
-    _, values = _part(log, quantity, vehicle, begin_s, end_s)
+    _, values = part(log, quantity, vehicle, begin_s, end_s)
     return float(np.nanmean(values))
 
 
@@ -132,7 +121,7 @@ def deviation(
     vehicle: str | None = None,
 ) -> float:
     """Return the standard deviation of a quantity."""
-    _, values = _part(log, quantity, vehicle, begin_s, end_s)
+    _, values = part(log, quantity, vehicle, begin_s, end_s)
     return float(np.nanstd(values))
 
 
@@ -146,7 +135,7 @@ def crossing_s(
     vehicle: str | None = None,
 ) -> float:
     """Return the first time at which a quantity reaches a level from its side; NaN if never."""
-    times_s, values = _part(log, quantity, vehicle, begin_s, inf)
+    times_s, values = part(log, quantity, vehicle, begin_s, inf)
     above = values >= level
     reached = np.flatnonzero(above != above[0])
     if not reached.size:
@@ -167,7 +156,7 @@ def within_s(
     vehicle: str | None = None,
 ) -> float:
     """Return the time from which on a quantity stays near a target; NaN if it does not."""
-    times_s, values = _part(log, quantity, vehicle, -inf, inf)
+    times_s, values = part(log, quantity, vehicle, -inf, inf)
     outside = np.flatnonzero(~(np.abs(values - target) <= tolerance))
     if not outside.size:
         return float(times_s[0])
@@ -206,4 +195,4 @@ def loess_standard_error(log: Log, quantity: str | list[str], vehicle: str | Non
     That of several quantities is the mean of theirs.
     """
     every = [quantity] if isinstance(quantity, str) else quantity
-    return float(np.mean([loess_error(*_part(log, one, vehicle, -inf, inf)) for one in every]))
+    return float(np.mean([loess_error(*part(log, one, vehicle, -inf, inf)) for one in every]))

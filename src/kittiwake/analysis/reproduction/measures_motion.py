@@ -9,7 +9,7 @@ import numpy as np
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.reproduction.measures import measure
-from kittiwake.analysis.reproduction.quantities import Series, quantity
+from kittiwake.analysis.reproduction.quantities import part, quantity
 from kittiwake.analysis.table import POSITION_WORLD_M
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.physics.hull import slender_body_derivatives
@@ -19,17 +19,6 @@ from kittiwake.scenario.scenario import Scenario
 # as data files have it
 Place = Sequence[float | int]
 SETPOINT_X, SETPOINT_Y = (f"setpoint.position_{axis}_world_m" for axis in "xy")
-
-
-def _between(
-    log: Log, name: str, vehicle: str | None, begin_s: float, end_s: float
-) -> tuple[Series, Series]:
-    times_s, values = quantity(log, name, vehicle)
-    own = (begin_s <= times_s) & (times_s <= end_s)
-    if own.sum() < 2:
-        message = f"the log has less than two rows between {begin_s:g} and {end_s:g} s"
-        raise LogError(message)
-    return times_s[own], values[own]
 
 
 @lru_cache(maxsize=1)
@@ -82,8 +71,8 @@ def largest_between(
     log: Log, quantity: str, over: str, low: float, high: float, vehicle: str | None = None
 ) -> float:
     """Return the largest magnitude of a quantity while another one is between two values."""
-    _, values = _between(log, quantity, vehicle, -inf, inf)
-    _, places = _between(log, over, vehicle, -inf, inf)
+    _, values = part(log, quantity, vehicle, -inf, inf)
+    _, places = part(log, over, vehicle, -inf, inf)
     own = (low <= places) & (places <= high)
     if not own.any():
         return nan
@@ -101,7 +90,7 @@ def percent(
     vehicle: str | None = None,
 ) -> float:
     """Return the mean of a quantity in percent of a number."""
-    return 100.0 * float(_between(log, quantity, vehicle, begin_s, end_s)[1].mean()) / of
+    return 100.0 * float(part(log, quantity, vehicle, begin_s, end_s)[1].mean()) / of
 
 
 @measure
@@ -109,7 +98,7 @@ def overshoot(
     log: Log, quantity: str, target: float, begin_s: float = -inf, vehicle: str | None = None
 ) -> float:
     """Return by how much a quantity goes beyond a target, seen from its side at the beginning."""
-    _, values = _between(log, quantity, vehicle, begin_s, inf)
+    _, values = part(log, quantity, vehicle, begin_s, inf)
     beyond = (values - target) * (1.0 if values[0] <= target else -1.0)
     return max(0.0, float(beyond.max()))
 
@@ -119,7 +108,7 @@ def time_constant_s(
     log: Log, quantity: str, target: float, begin_s: float = 0.0, vehicle: str | None = None
 ) -> float:
     """Return the time after which 1 - 1/e of the way to a target is done; NaN if never."""
-    times_s, values = _between(log, quantity, vehicle, begin_s, inf)
+    times_s, values = part(log, quantity, vehicle, begin_s, inf)
     done = (values - values[0]) / (target - values[0])
     reached = np.flatnonzero(done >= 1.0 - 1.0 / e)
     if not reached.size:
@@ -138,7 +127,7 @@ def lowest_s(
     vehicle: str | None = None,
 ) -> float:
     """Return the time of the least value."""
-    times_s, values = _between(log, quantity, vehicle, begin_s, end_s)
+    times_s, values = part(log, quantity, vehicle, begin_s, end_s)
     return float(times_s[values.argmin()])
 
 
@@ -153,7 +142,7 @@ def longest_above_s(
     vehicle: str | None = None,
 ) -> float:
     """Return the longest time for which a quantity stays above a level."""
-    times_s, values = _between(log, quantity, vehicle, begin_s, end_s)
+    times_s, values = part(log, quantity, vehicle, begin_s, end_s)
     period_s = float(times_s[1] - times_s[0])
     longest = current = 0
     for above in (values > level).tolist():
@@ -166,8 +155,8 @@ def _free_response(
     log: Log, angle: str, rate: str, vehicle: str | None, begin_s: float, end_s: float
 ) -> tuple[float, float]:
     """Return stiffness and damping of ``x'' + d x' + k (x - x_0) = 0`` by least squares."""
-    times_s, angles = _between(log, angle, vehicle, begin_s, end_s)
-    rates = _between(log, rate, vehicle, begin_s, end_s)[1]
+    times_s, angles = part(log, angle, vehicle, begin_s, end_s)
+    rates = part(log, rate, vehicle, begin_s, end_s)[1]
     accelerations = np.gradient(rates, times_s, edge_order=2)
     known = np.stack([angles, rates, np.ones_like(angles)], axis=1)
     fitted = np.linalg.lstsq(known, -accelerations, rcond=None)[0]
@@ -212,7 +201,7 @@ def circle_radius_m(
     vehicle: str | None = None,
 ) -> float:
     """Return the mean horizontal distance from a center."""
-    x, y = (_between(log, name, vehicle, begin_s, inf)[1] for name in POSITION_WORLD_M[:2])
+    x, y = (part(log, name, vehicle, begin_s, inf)[1] for name in POSITION_WORLD_M[:2])
     return float(np.hypot(x - center_m[0], y - center_m[1]).mean())
 
 
@@ -228,7 +217,7 @@ def circle_lag_deg(
     It is positive for a lag on a counterclockwise circle.
     """
     names = (*POSITION_WORLD_M[:2], SETPOINT_X, SETPOINT_Y)
-    x, y, to_x, to_y = (_between(log, name, vehicle, begin_s, inf)[1] for name in names)
+    x, y, to_x, to_y = (part(log, name, vehicle, begin_s, inf)[1] for name in names)
     center = complex(*center_m)
     ahead = (to_x + 1j * to_y - center) / (x + 1j * y - center)
     return degrees(float(np.angle(ahead).mean()))
@@ -253,7 +242,7 @@ def rate_error(
     vehicle: str | None = None,
 ) -> float:
     """Return the RMS difference of a rate from the slope of the quantity whose rate it is."""
-    times_s, values = _between(log, quantity, vehicle, begin_s, end_s)
-    rates = _between(log, rate, vehicle, begin_s, end_s)[1]
+    times_s, values = part(log, quantity, vehicle, begin_s, end_s)
+    rates = part(log, rate, vehicle, begin_s, end_s)[1]
     slopes, middle = np.diff(values) / np.diff(times_s), 0.5 * (rates[1:] + rates[:-1])
     return float(np.sqrt(np.mean((slopes - middle) ** 2)))

@@ -6,15 +6,15 @@ import numpy as np
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.reproduction.measures import measure
-from kittiwake.analysis.reproduction.quantities import Series, quantity
+from kittiwake.analysis.reproduction.quantities import Series, part
 from kittiwake.analysis.table import POSITION_WORLD_M, STATUS
 from kittiwake.core.errors import LogError
 
 
 def _fresh(log: Log, name: str, fresh: str, vehicle: str | None) -> Series:
     """Return a quantity in the rows in which a flag is set, in all without one."""
-    _, values = quantity(log, name, vehicle)
-    return values[quantity(log, fresh, vehicle)[1] > 0.5] if fresh else values
+    _, values = part(log, name, vehicle)
+    return values[part(log, fresh, vehicle)[1] > 0.5] if fresh else values
 
 
 @measure
@@ -49,13 +49,9 @@ def innovation(
     log: Log, quantity: str, time_constant_s: float, *, vehicle: str | None = None
 ) -> float:
     """Return the deviation of what each step adds to first-order Gauss-Markov noise."""
-    times_s, values = _series(log, quantity, vehicle)
+    times_s, values = part(log, quantity, vehicle)
     decay = exp(-(times_s[1] - times_s[0]) / time_constant_s)
     return float(np.sqrt(np.mean((values[1:] - decay * values[:-1]) ** 2)))
-
-
-def _series(log: Log, name: str, vehicle: str | None) -> tuple[Series, Series]:
-    return quantity(log, name, vehicle)
 
 
 @measure
@@ -106,7 +102,7 @@ def moving_vehicles(log: Log, farther_than_m: float) -> float:
 @measure
 def rise_s(log: Log, quantity: str, number: int = 1, *, vehicle: str | None = None) -> float:
     """Return the time of the n-th row in which a flag is set anew; NaN if there is none."""
-    times_s, values = _series(log, quantity, vehicle)
+    times_s, values = part(log, quantity, vehicle)
     rises = np.flatnonzero(np.diff((values > 0.5).astype(int), prepend=0) > 0)
     return float(times_s[rises[number - 1]]) if len(rises) >= number else nan
 
@@ -114,7 +110,7 @@ def rise_s(log: Log, quantity: str, number: int = 1, *, vehicle: str | None = No
 @measure
 def most_at_once(log: Log, quantities: list[str], *, vehicle: str | None = None) -> float:
     """Return the largest number of flags that are set in one row."""
-    flags = [_series(log, name, vehicle)[1] > 0.5 for name in quantities]
+    flags = [part(log, name, vehicle)[1] > 0.5 for name in quantities]
     if not flags:
         message = "quantities: got none"
         raise LogError(message)
@@ -127,7 +123,7 @@ def rows_of_both(
 ) -> float:
     """Return the number of rows in which a flag of each of two lists is set."""
     both = [
-        np.any([_series(log, name, vehicle)[1] > 0.5 for name in names], axis=0)
+        np.any([part(log, name, vehicle)[1] > 0.5 for name in names], axis=0)
         for names in (first, second)
     ]
     return float(np.all(both, axis=0).sum())
@@ -136,6 +132,6 @@ def rows_of_both(
 @measure
 def mean_interval_s(log: Log, quantity: str, *, vehicle: str | None = None) -> float:
     """Return the mean time from one row in which a flag is set to the next such row."""
-    times_s, values = _series(log, quantity, vehicle)
+    times_s, values = part(log, quantity, vehicle)
     set_s = times_s[values > 0.5]
     return float(np.mean(np.diff(set_s))) if len(set_s) > 1 else nan

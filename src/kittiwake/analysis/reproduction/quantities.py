@@ -1,6 +1,7 @@
 """Quantities of a flight over time: columns of its log, and some that follow from them."""
 
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 from jaxtyping import Float64
@@ -106,6 +107,22 @@ def quantity(log: Log, name: str, vehicle: str | None = None) -> tuple[Series, S
     if minus:
         return times_s, _of(table, first) - _of(table, second)
     return times_s, _of(table, name)
+
+
+def part(
+    log: Log, name: str, vehicle: str | None, begin_s: float = -inf, end_s: float = inf
+) -> tuple[Series, Series]:
+    """Return the times and the values of a quantity from one time to another.
+
+    Raises:
+        LogError: if the log has no such quantity, or no row in this time.
+    """
+    times_s, values = quantity(log, name, vehicle)
+    own = (begin_s <= times_s) & (times_s <= end_s)
+    if not own.any():
+        message = f"the log has no row between {begin_s:g} and {end_s:g} s"
+        raise LogError(message)
+    return times_s[own], values[own]
 
 
 def _of(table: Table, name: str) -> Series:

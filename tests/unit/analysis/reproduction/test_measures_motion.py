@@ -189,7 +189,7 @@ def test_tilt_is_the_angle_from_upright():
         (
             {"type": "lowest_s", "quantity": "z_m", "begin_s": 11.0},
             LogError,
-            "less than two rows between 11 and inf s",
+            "no row between 11 and inf s",
         ),
     ],
 )
