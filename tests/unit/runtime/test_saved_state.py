@@ -6,7 +6,6 @@ import pickle
 import struct
 import subprocess
 import sys
-import time
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -19,7 +18,7 @@ from kittiwake.core.errors import KittiwakeError, LogError, StateError
 from kittiwake.runtime.saved_state import read_state
 
 # what a refusal may take, on a busy machine
-SECONDS, MEGABYTES = 2.0, 40.0
+MEGABYTES = 40.0
 
 # Flies on from a saved state; the first process also flies to it, and on without interruption.
 CONTINUE = """
@@ -90,8 +89,7 @@ def npy(array, **how):
 
 
 def refusal(simulation, path):
-    """The message with which a file is refused, quickly and in little memory."""
-    began = time.perf_counter()
+    """The message with which a file is refused, in little memory."""
     tracemalloc.start()
     try:
         with pytest.raises(StateError) as refused:
@@ -99,7 +97,6 @@ def refusal(simulation, path):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert time.perf_counter() - began < SECONDS
     assert peak < MEGABYTES * 1e6
     message = str(refused.value)
     assert "\n" not in message
