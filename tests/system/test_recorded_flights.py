@@ -12,6 +12,7 @@ import kittiwake as kw
 from kittiwake.analysis.consistency import estimation_errors
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario import library
+from kittiwake.scenario.load import load_scenario
 
 SECONDS, RATE_HZ = 8.0, 200
 STATE = ("x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
@@ -93,3 +94,10 @@ def test_mistakes_say_what_is_allowed(tmp_path, change, message):
     with pytest.raises(ScenarioError) as refused:
         kw.load(tmp_path / "a.yaml")
     assert message in str(refused.value)
+
+
+def test_a_flight_beyond_its_recording_is_warned_of():
+    (warning, *_) = load_scenario("recorded-flight", ["time.duration_s=40"]).warnings()
+    assert "bird: the motion stays as it is from 6.01 s on" in warning
+    assert "the flight lasts 40 s" in warning
+    assert load_scenario("recorded-flight").warnings() == []

@@ -55,7 +55,7 @@ def parse_free(given: Iterable[str]) -> dict[str, tuple[float, float] | None]:
         limits = _parsed_limits(text)
         if not path.strip() or (equals and limits is None):
             message = (
-                f"--free {item}: write a key, or a key and its limits, KEY=low:high, with two "
+                f"free: {item}: write a key, or a key and its limits, KEY=low:high, with two "
                 "finite numbers"
             )
             raise ScenarioError(message)

@@ -27,11 +27,13 @@ from kittiwake.scenario.ros_settings import RosSettings
 from kittiwake.scenario.schema import FORMAT, entry_vehicle_names
 from kittiwake.scenario.size import check_duration, check_log_size
 from kittiwake.scenario.survey_areas import coverages
+from kittiwake.sensors.errors.playback import MeasurementPlayback
 from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.fleet_builder import build_fleet
 from kittiwake.sim.plain_python.hosts import with_new_hosts
+from kittiwake.sim.recorded_motion import RecordedMotion
 from kittiwake.sim.team_radio import Membership
 from kittiwake.vehicles import VEHICLES
 from kittiwake.world.world import WorldModel
@@ -245,6 +247,7 @@ class Scenario:
                 *vehicle.dynamics.warnings(self.world.gravity_mps2),
                 *_unused_feed_forward(vehicle, unused),
                 *self._faults_after_end(vehicle),
+                *self._ends_of_recordings(vehicle),
                 *(_unused_controllers(vehicle) if self._names_controllers(name) else []),
             ]
             found += [f"{name}: {warning}" for warning in own]
@@ -295,6 +298,22 @@ class Scenario:
             "write an earlier at_s"
             for fault, at_s in begins
             if at_s >= self.duration_s
+        ]
+
+    def _ends_of_recordings(self, vehicle: AssembledVehicle) -> list[str]:
+        """Return warnings about recordings that end before the flight."""
+        dynamics = vehicle.dynamics
+        files = ({"the motion": dynamics.file} if isinstance(dynamics, RecordedMotion) else {}) | {
+            f"the sensor '{name}'": error.file
+            for name, sensor in vehicle.sensors.items()
+            for error in sensor.component.errors
+            if isinstance(error, MeasurementPlayback)
+        }
+        return [
+            f"{what} stays as it is from {file.end_s:g} s on, the end of {file.source}; the flight "
+            f"lasts {self.duration_s:g} s"
+            for what, file in files.items()
+            if file.end_s < self.duration_s
         ]
 
     def fleet(

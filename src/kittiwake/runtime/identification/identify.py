@@ -52,10 +52,10 @@ from kittiwake.runtime.identification.output_error import (
 from kittiwake.runtime.identification.windows import Window, WindowFlights, first_start
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.tuning.search_space import SearchSpace
-from kittiwake.scenario.changing import with_changes
-from kittiwake.scenario.document import written
-from kittiwake.scenario.free_values import free_values
-from kittiwake.scenario.load import load_scenario
+from kittiwake.scenario.changing import rebuilt, with_changes
+from kittiwake.scenario.document import apply_overrides
+from kittiwake.scenario.free_values import free_values, parse_free
+from kittiwake.scenario.load import load_scenario, overridden
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.structure import Numbers
 
@@ -112,10 +112,10 @@ def identify(
     Args:
         log: a file of any kind that ``read_flight_log`` reads, or a flight log.
         vehicle: the name of a model, or a scenario with one vehicle.
-        free: keys of numbers, or a mapping of them to limits ``(low, high)`` or None. A key is a
-            path in the vehicle's parameters (``mass_kg``, ``rotor.thrust_ns2``), in the vehicle
-            (``guidance.delay_s``) or in the scenario; ``bias.COLUMN`` is a constant error of a
-            measured column.
+        free: keys of numbers, as ``KEY`` or ``KEY=low:high``, or a mapping of them to limits
+            ``(low, high)`` or None. A key is a path in the vehicle's parameters (``mass_kg``,
+            ``rotor.thrust_ns2``), in the vehicle (``guidance.delay_s``) or in the scenario;
+            ``bias.COLUMN`` is a constant error of a measured column.
         columns: the table of a foreign log's columns and units.
         log_vehicle: the vehicle of a log of Kittiwake with several.
         train: begin and end of the part to fit, in seconds of the log; by default all of it, or
@@ -157,13 +157,12 @@ def identify(
             message = f"'{made}' holds the result of another identification; name another folder"
             raise LogError(message)
         write_commands(read, Path(commands))
-        items = (
-            [f"{key}={written(value)}" for key, value in overrides.items()]
-            if isinstance(overrides, Mapping)
-            else [*overrides]
-        )
-        scenario = with_changes(flown_scenario(vehicle, Path(commands), rate_hz, read), items)
-        limits = free if isinstance(free, Mapping) else dict.fromkeys(free)
+        scenario = flown_scenario(vehicle, Path(commands), rate_hz, read)
+        if isinstance(overrides, Mapping):
+            scenario = overridden(scenario, overrides)
+        else:
+            scenario = rebuilt(scenario, apply_overrides(scenario.document, overrides))
+        limits = free if isinstance(free, Mapping) else parse_free(free)
         problem = _Identification(read, scenario, limits, compare, window_s, settle_s, progress)
         result = problem.result(made, train, test)
         result.write()

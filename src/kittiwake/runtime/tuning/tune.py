@@ -29,7 +29,7 @@ from kittiwake.runtime.tuning.least_squares import (
 )
 from kittiwake.runtime.tuning.objective import TRACKING, scores
 from kittiwake.runtime.tuning.search_space import SearchSpace
-from kittiwake.scenario.free_values import free_values, left_out
+from kittiwake.scenario.free_values import free_values, left_out, parse_free
 from kittiwake.scenario.load import AllowedCode, overridden
 from kittiwake.scenario.scenario import Scenario
 
@@ -75,8 +75,8 @@ def tune(
 
     Args:
         scenario: a library name, the path of a file, or a scenario.
-        free: keys of numbers, or a mapping of them to limits ``(low, high)`` or None. In a key
-            ``*`` stands for any text.
+        free: keys of numbers, as ``KEY`` or ``KEY=low:high``, or a mapping of them to limits
+            ``(low, high)`` or None. In a key ``*`` stands for any text.
         objective: what to make small: a number of the flights' summaries by its name in a sweep,
             such as ``drone.touchdown.offset_m``. By default the tracking error of all vehicles
             that track a setpoint, as the root of the mean square over vehicles and time.
@@ -100,7 +100,7 @@ def tune(
     if method is not None and method not in EVALUATIONS:
         message = f"`method`: got {method!r}; allowed: {', '.join(EVALUATIONS)}"
         raise ScenarioError(message)
-    limits = free if isinstance(free, Mapping) else dict.fromkeys(free)
+    limits = free if isinstance(free, Mapping) else parse_free(free)
     space = SearchSpace(base, free_values(base, limits))
     flown = range(base.seed, base.seed + seeds)
     tuning = _Tuning(space, left_out(base, limits), objective, flown, progress, maximize=maximize)
