@@ -27,7 +27,6 @@ EXTRA = "control"
 UNITS = UNIT_SYMBOLS | {
     "nms": "N m s",
     "npv": "N/V",
-    "mps3": "m/s³",
     "radps2": "rad/s²",
     "radps3": "rad/s³",
 }

@@ -7,6 +7,7 @@ import viser
 
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.cockpit.panels.command import CommandPanel
+from kittiwake.cockpit.panels.glance import GlancePanel
 from kittiwake.cockpit.panels.panel import Panel
 from kittiwake.cockpit.panels.parameters import ParametersPanel
 from kittiwake.cockpit.panels.plots import PlotsPanel
@@ -51,6 +52,7 @@ class Page:
             context.tab = tabs[title]
             with tabs[title]:
                 self._panels.append(make())
+        self._panels.append(GlancePanel(context))
         with tabs["View"]:
             self._view = ViewPanel(context, camera)
 

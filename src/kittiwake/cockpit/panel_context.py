@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import wraps
@@ -117,6 +117,12 @@ class PanelContext:
         columns = self.flight.columns[self.selected]
         row: ndarray = scene_state.rows.get(self.selected, np.full(len(columns), np.nan))
         return dict(zip(columns, row.tolist(), strict=True))
+
+    def phase(self, row: Mapping[str, float]) -> str:
+        """Return the phase of the selected vehicle's guidance in words; empty without phases."""
+        phases = self.vehicle.guidance.component.phases()
+        number = row.get("guidance.phase", 0.0)
+        return phases[int(number)] if number == number else ""
 
     def notify(self, title: str, text: str, *, error: bool = False) -> None:
         """Show a notification in the browsers of this context."""

@@ -35,6 +35,7 @@ UNIT_SYMBOLS: dict[str, str] = {
     "m": "m",
     "mps": "m/s",
     "mps2": "m/s²",
+    "mps3": "m/s³",
     "n": "N",
     "nm": "N m",
     "v": "V",

@@ -29,6 +29,7 @@ class Session:
     Attributes:
         clock: decides when the next block is flown.
         problems: messages about requests that failed.
+        end_reason: why the flight ended; empty before its end and for its planned end.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Session:
                 changed=lambda: self.executor.flown,
             )
             reason = (log.summary or {}).get("reason") or ""
+            self.end_reason = reason
             if reason.startswith((STOPPED, self._reason)) and not self._restart.is_set():
                 self.executor.abandon()
             return log
@@ -102,7 +104,7 @@ class Session:
         self.clock.end()
 
     def _begin(self, scenario: Scenario, seed: int, former: Program | None = None) -> None:
-        self.seed = seed
+        self.seed, self.end_reason = seed, ""
         scenario = drawn(scenario, seed)
         self.simulation = Simulation(scenario)
         self.executor = LiveExecutor(

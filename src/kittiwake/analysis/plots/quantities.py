@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import degrees
 
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.analysis.column_labels import column_label
 from kittiwake.analysis.plots.panels import SHARED_KINDS, PlotLine, TimePanel
 from kittiwake.analysis.plots.style import ESTIMATED, HUES, SECOND_RUN
 from kittiwake.analysis.plots.traces import WIND_WORLD_MPS, Trace
@@ -18,7 +18,6 @@ from kittiwake.analysis.table import (
     VELOCITY_WORLD_MPS,
     roll_pitch_yaw_deg,
 )
-from kittiwake.core.units import UNIT_SYMBOLS
 
 COMMAND_LABEL = "command"
 SETPOINT_YAW = "setpoint.yaw_rad"
@@ -45,16 +44,8 @@ MAX_TURN_DEG = 1080.0
 # commands of vessels, whose yaw follows from the course to a setpoint position
 VESSEL_COMMANDS = ("cmd_rudder_rad", "cmd_left_radps")
 
-# inputs: prefixes of columns, words of a column that are no part of its name, unit and factor by
-# ending, and shafts, whose speeds are not usual in degrees
+# prefixes of the columns of inputs
 COMMAND, ACTUAL = "cmd_", "act_"
-FRAMES = ("world", "body")
-UNITS = {ending: (symbol, 1.0) for ending, symbol in UNIT_SYMBOLS.items()} | {
-    "rad": ("deg", degrees(1.0)),
-    "radps": ("deg/s", degrees(1.0)),
-    "t": ("µT", 1e6),
-}
-SHAFTS = {"rotor", "speeds", "left", "right"}
 # attitudes are in their own panel, and an empty battery is an event
 NOT_INPUTS = (f"{COMMAND}q_", f"{ACTUAL}q_", EMPTY)
 BATTERY, BESIDE = "battery", "beside the\ndeck"
@@ -507,15 +498,9 @@ def vehicle_inputs(trace: Trace) -> list[VehicleInput]:
 
 def _vehicle_input(trace: Trace, column: str) -> VehicleInput:
     """Return a column as an input: ``cmd_yaw_rate_radps`` is the yaw rate in deg/s."""
-    commanded = column.startswith(COMMAND)
-    words = column.removeprefix(COMMAND).removeprefix(ACTUAL).split("_")
-    unit, factor = UNITS.get(words[-1], ("", 1.0)) if len(words) > 1 else ("", 1.0)
-    if unit:
-        words = words[:-1]
-    if unit == "deg/s" and SHAFTS & set(words):
-        unit, factor = "rad/s", 1.0
-    label = " ".join(word for word in words if word not in FRAMES)
-    return VehicleInput(label, unit, factor * trace.table.part((column,))[:, 0], commanded)
+    label = column_label(column)
+    values = label.factor * trace.table.part((column,))[:, 0]
+    return VehicleInput(label.short, label.unit, values, column.startswith(COMMAND))
 
 
 def _input_lines(trace: Trace, inputs: Sequence[VehicleInput]) -> list[PlotLine]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float64
 
+from kittiwake.analysis.column_labels import UNITS
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.plots.quantities import UNITS
 from kittiwake.analysis.probed import field_of
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.sensors.round_robin import SENSORS

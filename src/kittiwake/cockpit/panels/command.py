@@ -85,8 +85,9 @@ class CommandPanel:
         maneuver = executor.maneuvers.get(self._context.selected)
         source = "guidance" if maneuver is None else f"command: {maneuver.description}"
         ready = "" if executor.ready else " (preparing commands)"
-        phase, vehicle = self._phase(scene_state), self._context.selected
-        text = f"**{vehicle}** is controlled by {source}{phase}{ready}"
+        phase = self._context.phase(self._context.row(scene_state))
+        control = ", ".join(filter(None, (source, phase)))
+        text = f"**{self._context.selected}** is controlled by {control}{ready}"
         if executor.ended:
             text = "The flight has ended. Restart it to fly again."
         if text != self._status.content:
@@ -94,13 +95,6 @@ class CommandPanel:
         if self._folder is not None and self._folder.visible == executor.ended:
             # button groups cannot be disabled, so the folder is hidden
             self._folder.visible = not executor.ended
-
-    def _phase(self, scene_state: SceneState) -> str:
-        row = self._context.row(scene_state)
-        phases = self._context.vehicle.guidance.component.phases()
-        number = row.get("guidance.phase", 0.0)
-        phase = phases[int(number)] if number == number else ""
-        return f", {phase}" if phase else ""
 
     def _build(self) -> None:
         """Create the controls of the selected vehicle."""

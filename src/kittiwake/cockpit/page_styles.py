@@ -1,0 +1,49 @@
+"""Styles of the page's own panels, within viser's page.
+
+They only arrange and color; without them, as with another layout of viser's page, all controls
+remain usable.
+"""
+
+# height of the strip of charts below the scene
+STRIP_PX = 236
+
+# the State panel has no tab bar; on small screens, where viser has no floating panels, it is at
+# the top of the screen
+GLANCE_STYLE = """<style>
+[data-floating-window]:has(.kw-glance) [data-dock-strip] { display: none !important; }
+.kw-glance { display: flex; gap: 8px; align-items: center; padding: 0 10px 8px;
+  font-size: 12.5px; line-height: 1.35; font-variant-numeric: tabular-nums;
+  color: var(--mantine-color-text); }
+.kw-dial { width: 92px; height: 92px; flex: none; }
+.kw-text { flex: 1; min-width: 0; }
+.kw-head { display: flex; flex-wrap: wrap; gap: 2px 12px; align-items: baseline;
+  padding-bottom: 4px; }
+.kw-status { color: #fff; background: #24608c; border-radius: 4px; padding: 0 7px; }
+.kw-facts { display: grid; grid-template-columns: repeat(3, 1fr); gap: 2px 12px; }
+.kw-facts i { display: block; font-style: normal; font-size: 11px; line-height: 1.2;
+  color: var(--mantine-color-dimmed); }
+.kw-facts b { font-weight: 500; }
+.kw-alarm { color: #e03131; font-weight: 600; }
+.kw-status.kw-alarm { color: #fff; background: #e03131; }
+.kw-rim { fill: var(--mantine-color-body); stroke: var(--mantine-color-dimmed); stroke-width: 2; }
+.kw-sky { fill: #4f9bd9; } .kw-earth { fill: #8f6a45; }
+.kw-tick { stroke: #fff; stroke-width: 1.5; fill: none; }
+.kw-rim ~ g > .kw-tick { stroke: var(--mantine-color-dimmed); }
+.kw-dial text { fill: var(--mantine-color-text); font-size: 14px; font-weight: 600;
+  text-anchor: middle; }
+.kw-self { fill: none; stroke: #ffb300; stroke-width: 3.5; stroke-linejoin: round; }
+.kw-wind { fill: none; stroke: #2f9e6e; stroke-width: 4; }
+@media (max-width: 36em) {
+  .kw-glance { position: fixed; top: 0; left: 0; right: 0; padding: 6px; z-index: 20;
+    background: var(--mantine-color-body); box-shadow: 0 0 8px rgba(0, 0, 0, .2);
+    font-size: 12px; }
+  .kw-dial { width: 62px; height: 62px; }
+  .kw-facts { grid-template-columns: repeat(2, 1fr); }
+}
+</style>"""
+
+# the charts are side by side, and the scene ends where they begin
+CHARTS_STYLE = f"""<style>
+[data-dock-root]:has([data-floating-window][style*="left: 0px"] .kw-charts)
+  > div:first-child {{ bottom: {STRIP_PX}px !important; }}
+</style><div class="kw-charts"></div>"""
