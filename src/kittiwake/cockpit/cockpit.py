@@ -27,7 +27,7 @@ SCENE_HZ, PANELS_HZ = 30.0, 8.0
 POLL_S = 0.2
 BRAND_RGB = (36, 96, 140)
 LIVE_TABS = ("Command", "World", "Parameters")
-TABS = ("Readings", "Plots", "View")
+TABS = ("Readings", "View")
 
 
 class Cockpit:
@@ -161,8 +161,9 @@ class Cockpit:
         self._watch_selected()
 
     def _watch_selected(self) -> None:
-        """Keep complete rows of all vehicles selected in any browser."""
-        selected = {page.context.selected for page in [*self._pages.values()]}
+        """Keep complete rows of all vehicles selected or charted in any browser."""
+        contexts = [page.context for page in [*self._pages.values()]]
+        selected = {name for one in contexts for name in (one.selected, *one.charted)}
         if selected and isinstance(self._source, FrameBuffer):
             self._source.select_vehicles(selected)
 

@@ -14,9 +14,9 @@ LADDER_DEG = (-30, -20, -10, 10, 20, 30)
 # the ground must fill the dial at any pitch
 FAR = 400
 POINTS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
-# arrow from the rim towards the center; slower winds have no direction
+# slower winds have no direction
 LEAST_WIND_MPS = 0.05
-DEAD_STYLE = "opacity:.3"
+UNKNOWN_STYLE = "opacity:.3"
 
 
 def heading_deg(yaw_rad: float) -> float:
@@ -45,7 +45,8 @@ def horizon_svg(roll_rad: float, pitch_rad: float) -> str:
     )
     turn = f"rotate({-roll_deg:z.1f}) translate(0 {-pitch_deg * PIXELS_PER_DEG:z.1f})"
     return _dial(
-        f'<g clip-path="circle({RADIUS:g}px)"><g transform="{turn}">'
+        f'<clipPath id="kw-clip"><circle r="{RADIUS:g}"/></clipPath>'
+        f'<g clip-path="url(#kw-clip)"><g transform="{turn}">'
         f'<path class="kw-sky" d="M-{FAR}-{FAR}h{2 * FAR}v{FAR}h-{2 * FAR}z"/>'
         f'<path class="kw-earth" d="M-{FAR} 0h{2 * FAR}v{FAR}h-{2 * FAR}z"/>'
         f'<path class="kw-tick" d="M-{FAR} 0h{2 * FAR}"/>{ladder}</g></g>'
@@ -85,7 +86,7 @@ _TICKS = (30, 60, 120, 150, 210, 240, 300, 330)
 
 
 def _dial(content: str, title: str, *, known: bool) -> str:
-    pale = "" if known else f' style="{DEAD_STYLE}"'
+    pale = "" if known else f' style="{UNKNOWN_STYLE}"'
     return (
         f'<svg class="kw-dial" viewBox="-50 -50 100 100" role="img" aria-label="{title}"{pale}>'
         f'<circle class="kw-rim" r="{RADIUS:g}"/>{content}</svg>'

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 import viser
 
 from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.cockpit.panels.charts import ChartsPanel
 from kittiwake.cockpit.panels.command import CommandPanel
 from kittiwake.cockpit.panels.glance import GlancePanel
 from kittiwake.cockpit.panels.panel import Panel
 from kittiwake.cockpit.panels.parameters import ParametersPanel
-from kittiwake.cockpit.panels.plots import PlotsPanel
 from kittiwake.cockpit.panels.readings import ReadingsPanel
 from kittiwake.cockpit.panels.vehicles import VehiclesPanel
 from kittiwake.cockpit.panels.view import BrowserCamera, ViewPanel
@@ -28,7 +28,7 @@ class Page:
         camera: camera of the browser.
         tabs: tabs by title.
         order: position of the vehicle selection among the other controls.
-        on_select: called when another vehicle is selected.
+        on_select: called when another vehicle is selected or charted.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Page:
             context.tab = tabs[title]
             with tabs[title]:
                 self._panels.append(make())
-        self._panels.append(GlancePanel(context))
+        self._panels += [GlancePanel(context), ChartsPanel(context, on_select)]
         with tabs["View"]:
             self._view = ViewPanel(context, camera)
 
@@ -105,4 +105,3 @@ def _panels(
         yield "World", lambda: FaultsPanel(context, session)
         yield "Parameters", lambda: ParametersPanel(context, session)
     yield "Readings", lambda: ReadingsPanel(context)
-    yield "Plots", lambda: PlotsPanel(context)

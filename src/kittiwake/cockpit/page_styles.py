@@ -5,7 +5,7 @@ remain usable.
 """
 
 # height of the strip of charts below the scene
-STRIP_PX = 236
+STRIP_PX = 246
 
 # the State panel has no tab bar; on small screens, where viser has no floating panels, it is at
 # the top of the screen
@@ -19,7 +19,7 @@ GLANCE_STYLE = """<style>
 .kw-head { display: flex; flex-wrap: wrap; gap: 2px 12px; align-items: baseline;
   padding-bottom: 4px; }
 .kw-status { color: #fff; background: #24608c; border-radius: 4px; padding: 0 7px; }
-.kw-facts { display: grid; grid-template-columns: repeat(3, 1fr); gap: 2px 12px; }
+.kw-facts { display: grid; grid-template-columns: repeat(4, auto); gap: 2px 12px; }
 .kw-facts i { display: block; font-style: normal; font-size: 11px; line-height: 1.2;
   color: var(--mantine-color-dimmed); }
 .kw-facts b { font-weight: 500; }
@@ -42,8 +42,14 @@ GLANCE_STYLE = """<style>
 }
 </style>"""
 
-# the charts are side by side, and the scene ends where they begin
+# controls are in a row without labels, charts side by side, and the scene ends where they begin
 CHARTS_STYLE = f"""<style>
+[data-floating-window]:has(.kw-charts) [data-dock-strip] {{ display: none !important; }}
 [data-dock-root]:has([data-floating-window][style*="left: 0px"] .kw-charts)
   > div:first-child {{ bottom: {STRIP_PX}px !important; }}
+div:has(> div > .kw-charts) {{ display: flex; flex-wrap: wrap; padding-top: 4px; }}
+div:has(> div > .kw-charts) > div {{ flex: 1 1 270px; min-width: 0; }}
+div:has(> div > .kw-charts) > div:has(~ div > .kw-charts) {{ flex: 1 1 110px; padding: 0 3px 3px; }}
+div:has(~ div > .kw-charts) > div > div:first-child:not(:only-child) {{ display: none; }}
+div:has(> .kw-charts) {{ flex: 0 0 100% !important; }}
 </style><div class="kw-charts"></div>"""

@@ -41,6 +41,7 @@ class PanelContext:
         session: live session; None for a log.
         selected: vehicle that the panels show; each browser has its own.
         tab: tab in which panels are being created.
+        charted: vehicles that charts show besides the selected one.
         lock: held while panels are rebuilt or updated, so that removed controls are not updated.
     """
 
@@ -54,6 +55,7 @@ class PanelContext:
     _builders: list[tuple[AbstractContextManager[viser.GuiTabHandle], Callable[[], None]]] = field(
         default_factory=list
     )
+    charted: frozenset[str] = frozenset()
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:
@@ -105,10 +107,9 @@ class PanelContext:
         self._builders.append((self.tab, build))
         build()
 
-    @property
-    def logged_columns(self) -> list[str]:
-        """Log columns of the selected vehicle, without the elements of long arrays."""
-        columns = self.flight.columns[self.selected]
+    def logged_columns(self, vehicle: str) -> list[str]:
+        """Return the log columns of a vehicle, without the elements of long arrays."""
+        columns = self.flight.columns[vehicle]
         elements = Counter(NUMBER.sub("#", name) for name in columns)
         return [name for name in columns if elements[NUMBER.sub("#", name)] <= MAX_ELEMENTS]
 

@@ -159,7 +159,10 @@ class PageFigure(Figure):
                 self.savefig(unfinished, dpi=DPI, format=file_format, metadata=metadata)
 
     def _repr_png_(self) -> bytes:
-        """Return the page as PNG for IPython's display."""
+        return self.png()
+
+    def png(self) -> bytes:
+        """Return the page as PNG."""
         picture = BytesIO()
         with self.plot_style.context():
             self._write_png(picture)

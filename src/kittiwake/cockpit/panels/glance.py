@@ -1,5 +1,6 @@
 """Panel of the flight state at a glance, above the scene and always visible."""
 
+import re
 from collections.abc import Mapping
 from html import escape
 from math import hypot, inf, isfinite, sqrt
@@ -30,7 +31,7 @@ from kittiwake.runtime.session import Session
 from kittiwake.scene.scene_state import SceneState
 
 # place beside the upper right corner of the scene, and width
-MARGIN_PX, WIDTH_PX = 8.0, 600.0
+MARGIN_PX, WIDTH_PX = 8.0, 660.0
 # share of the asked speed below which a flight is slow
 SLOW_SHARE = 0.95
 # charge below which the battery is nearly empty
@@ -77,7 +78,7 @@ class GlancePanel:
         """Return the status in words, and whether it is a failure."""
         session, source = self._context.session, self._context.source
         if session is not None:
-            return live_status(session, row)
+            return live_status(session, row, afloat=self._context.vehicle.dynamics.is_vessel)
         if not isinstance(source, Replay):
             return "", False
         for event in reversed(source.events):
@@ -107,10 +108,12 @@ class GlancePanel:
         maneuver = session and session.executor.maneuvers.get(context.selected)
         if maneuver:
             return maneuver.description
-        return ", ".join(filter(None, ("guidance", context.phase(row))))
+        guidance = type(context.vehicle.guidance.component).__name__
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", guidance).lower()
+        return ", ".join(filter(None, (words, context.phase(row))))
 
 
-def live_status(session: Session, row: Row) -> tuple[str, bool]:
+def live_status(session: Session, row: Row, *, afloat: bool) -> tuple[str, bool]:
     """Return the status of a live flight in words, and whether it is a failure."""
     if session.executor.ended:
         reason = without_limits(session.end_reason)
@@ -124,7 +127,7 @@ def live_status(session: Session, row: Row) -> tuple[str, bool]:
     speeds = [value for column, value in row.items() if column.startswith(ROTOR)]
     if speeds and not any(speeds):
         return "Motors off", False
-    return ("Flying" if speeds else "Running"), False
+    return ("Under way" if afloat else "Flying"), False
 
 
 def speed_text(factor: float | None, asked: float) -> str:
@@ -132,10 +135,10 @@ def speed_text(factor: float | None, asked: float) -> str:
     if factor is None:
         return ""
     if asked == inf:
-        return f"<span>{factor:.1f} × real time</span>"
+        return f"<span>{factor:.1f}x real time</span>"
     slow = factor < SLOW_SHARE * asked
-    mark = f" (asked {asked:g})" if slow else ""
-    return f'<span{" class=kw-alarm" if slow else ""}>{factor:.2f} × real time{mark}</span>'
+    mark = f" (asked {asked:g}x)" if slow else ""
+    return f"<span{' class=kw-alarm' if slow else ''}>{factor:.2f}x real time{mark}</span>"
 
 
 def instruments(row: Row) -> str:
@@ -169,9 +172,8 @@ def _wind_facts(row: Row) -> list[tuple[str, str, float]]:
     speed_mps = hypot(*wind)
     if round(speed_mps, 1) == 0.0:
         return [("Wind", "calm", speed_mps)]
-    direction = wind_from_deg(*wind)
-    point = compass_point(direction)
-    return [("Wind", f"{speed_mps:.1f} m/s from {direction:.0f}° {point}", speed_mps)]
+    point = compass_point(wind_from_deg(*wind))
+    return [("Wind", f"{speed_mps:.1f} m/s from {point}", speed_mps)]
 
 
 def _battery_facts(row: Row) -> list[tuple[str, str, float]]:
