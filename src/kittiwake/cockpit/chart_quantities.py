@@ -67,7 +67,7 @@ def chart_quantities(columns: Sequence[str]) -> dict[str, PlotQuantity]:
     probe = trace_of("", columns, np.ones((2, len(columns))))
     known = [
         quantity
-        for quantity in (*ONE_VEHICLE, VELOCITY, POSITION_ERROR)
+        for quantity in (VELOCITY, POSITION_ERROR, *ONE_VEHICLE)
         if np.isfinite(quantity.actual(probe)).any()
     ]
     inputs = [*_inputs(columns)]
@@ -109,8 +109,8 @@ def columns_read(quantity: PlotQuantity, columns: Sequence[str]) -> list[str]:
     for function in (quantity.actual, quantity.setpoint):
         if function is not None:
             function(trace)
-    if quantity.estimated:
-        read |= {f"{ESTIMATE_PREFIX}{column}" for column in read & {*STATE_COLUMNS[1:]}}
+    # estimated states are read under the names of the true ones
+    read |= {f"{ESTIMATE_PREFIX}{column}" for column in read & {*STATE_COLUMNS[1:]}}
     return [column for column in columns if column in read and column != STATE_COLUMNS[0]]
 
 
@@ -123,23 +123,25 @@ def _inputs(columns: Sequence[str]) -> Iterable[PlotQuantity]:
     ]
     commands = {_setpoint_column(column, columns) for column in inputs}
     groups: dict[tuple[str, str], list[str]] = {}
-    for column in inputs:
-        if column in commands:
-            continue
+    for column in sorted(inputs, key=lambda name: name.startswith(COMMAND)):
         label = column_label(column)
-        single = label.short if label.name.startswith(BATTERY) else INPUTS
-        groups.setdefault((single, label.unit), []).append(column)
-    for (name, _), group in groups.items():
+        single = label.name.startswith(BATTERY) or column.startswith(COMMAND)
+        if column not in commands:
+            groups.setdefault((column if single else INPUTS, label.unit), []).append(column)
+    for group in groups.values():
         labels = [column_label(column) for column in group]
-        whole = name if len(group) > 1 else labels[0].short
-        kind = BATTERY if name.startswith(BATTERY) else INPUTS
+        whole = _name(group[0]) if len(group) == 1 else INPUTS
+        kind = BATTERY if labels[0].name.startswith(BATTERY) else INPUTS
         yield _of_columns(kind, whole, group, columns, [label.short for label in labels])
 
 
 def _single(column: str, columns: Sequence[str]) -> PlotQuantity:
-    label = column_label(column)
-    unit = f" [{label.unit}]" if label.unit else ""
-    return _of_columns(column, label.text.removesuffix(unit), [column], columns, [label.short])
+    return _of_columns(column, _name(column), [column], columns, [column_label(column).short])
+
+
+def _name(column: str) -> str:
+    """Return the label of a column without its unit."""
+    return replace(column_label(column), unit="").text
 
 
 def _of_columns(

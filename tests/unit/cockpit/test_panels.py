@@ -11,15 +11,21 @@ import viser
 
 from kittiwake.cockpit.cockpit import Cockpit
 from kittiwake.cockpit.frame_buffer import FrameBuffer
+from kittiwake.cockpit.panels.charts import ADD, ChartsPanel
 from kittiwake.cockpit.panels.command import CommandPanel
-from kittiwake.cockpit.panels.plots import PlotsPanel
-from kittiwake.cockpit.panels.readings import _columns, _numbers
+from kittiwake.cockpit.panels.glance import GlancePanel
+from kittiwake.cockpit.panels.readings import setpoint_lines, state_lines, vector_lines
 from kittiwake.cockpit.panels.vehicles import VehiclesPanel
 from kittiwake.cockpit.panels.view import BrowserCamera
 from kittiwake.cockpit.server import PageServer
 from kittiwake.guidance.maneuvers.takeoff import Takeoff
 from kittiwake.runtime.clock import RealTimeClock
-from kittiwake.runtime.maneuvers import HoldAttitude, HoldCommand, PositionManeuver
+from kittiwake.runtime.maneuvers import (
+    GuidanceManeuver,
+    HoldAttitude,
+    HoldCommand,
+    PositionManeuver,
+)
 from kittiwake.runtime.session import Session
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.scenario.build import build
@@ -109,13 +115,21 @@ class Page:
         """Return the text about what controls the selected vehicle."""
         return self.panels[0]._status.content
 
+    def set_chart(self, label, value):
+        """Set a control of this browser's charts as a user does."""
+        charts = next(panel for panel in self.panels if isinstance(panel, ChartsPanel))
+        named = (one for one in charts._controls if getattr(one, "label", "") == label)
+        self._change(next(named), value)
+
     def press(self, label):
         """Press a button as a user does."""
         self.set(label, True)
 
     def set(self, label, value):
         """Set a control as a user does."""
-        handle = self.control(label)
+        self._change(self.control(label), value)
+
+    def _change(self, handle, value):
         handle._impl.value = value
         for callback in [*handle._impl.update_cb]:
             callback(SimpleNamespace(target=handle, client=self.browser, client_id=7))
@@ -313,24 +327,27 @@ def test_each_browser_selects_its_own_vehicle(page):
 def test_an_error_of_one_page_does_not_affect_others(page, monkeypatch, caplog):
     other = Browser(page.server, number=8)
     asyncio.run(page.cockpit._open(other))
-    plots = next(panel for panel in page.panels if isinstance(panel, PlotsPanel))
-    monkeypatch.setattr(plots, "update", lambda _: 1 / 0)
+    charts = next(panel for panel in page.panels if isinstance(panel, ChartsPanel))
+    monkeypatch.setattr(charts, "update", lambda _: 1 / 0)
     drawn = []
     for panel in page.cockpit._pages[8]._panels:
         monkeypatch.setattr(panel, "update", lambda _, panel=panel: drawn.append(type(panel)))
     for time_s in (10.0, 20.0):
         page.cockpit._draw(page.buffer.scene_state(), time_s, 0.0)
     page.cockpit._close(other)
-    assert drawn.count(PlotsPanel) == 2
+    assert drawn.count(ChartsPanel) == 2
     assert len([one for one in caplog.records if "could not draw" in one.message]) == 1
 
 
-def test_plots_are_not_updated_while_rebuilt(page, caplog):
-    """Check that no removed plot is updated, and no signals of another vehicle are shown."""
+def test_charts_are_not_updated_while_rebuilt(page, caplog, monkeypatch):
+    """Check that no removed chart is updated, and no curves of another vehicle are shown."""
     one, started, ended = page.cockpit._pages[7], threading.Event(), threading.Event()
     page.buffer.post(
         {name: row[None] + 1.0 for name, row in page.buffer.scene_state().rows.items()}
     )
+
+    # as often as possible
+    monkeypatch.setattr("kittiwake.cockpit.panels.charts.RATE_HZ", 1e6)
 
     def write():
         while not ended.is_set():
@@ -343,6 +360,7 @@ def test_plots_are_not_updated_while_rebuilt(page, caplog):
     for _ in range(10):
         for name in ("auk", "tern"):
             one.context.select(name)
+            page.set_chart("Show", "Attitude" if name == "auk" else "Position")
     ended.set()
     writing.join()
     assert "could not draw" not in caplog.text
@@ -361,10 +379,112 @@ def test_an_ended_flight_has_no_controls(page, monkeypatch):
     assert flying._folder.visible
 
 
-def test_negative_zero_is_shown_as_zero():
-    lines = _columns({"cmd_x": -0.0, "cmd_y": -1e-9}, "cmd_")
-    assert lines == [("x", "0"), ("y", "-1e-09")]
-    assert _numbers([-0.001, -0.0, -0.01]) == "0.00, 0.00, -0.01"
+def charts_of(page):
+    return next(panel for panel in page.panels if isinstance(panel, ChartsPanel))
+
+
+def titles_of(page):
+    return [(chart.vehicle, chart.quantity.label) for chart in charts_of(page)._charts]
+
+
+def test_presets_are_charts_of_the_selected_vehicle(page):
+    page.set_chart("Show", "Attitude")
+    assert titles_of(page) == [("tern", "attitude"), ("tern", "yaw")]
+    page.cockpit._pages[7].context.select("auk")
+    assert titles_of(page) == [("auk", "attitude"), ("auk", "yaw")]
+    page.set_chart("Show", "Position")
+    assert titles_of(page) == [("auk", "position"), ("auk", "height")]
+    page.cockpit._pages[7].context.select("tern")
+
+
+def test_charts_of_any_vehicle_are_added_and_removed(page):
+    page.set_chart("Show", "Position")
+    page.set_chart("of", "auk")
+    page.set_chart("Add", "Velocity z [m/s]")
+    assert titles_of(page)[2:] == [("auk", "Velocity z")]
+    assert tuple(one.value for one in charts_of(page)._controls[:2]) == ("own charts", ADD)
+    assert page.cockpit._pages[7].context.charted == {"auk"}
+    rows = {name: row[None] + 1.0 for name, row in page.buffer.scene_state().rows.items()}
+    page.buffer.post(rows)
+    assert len(page.buffer.history("auk", ["vz_mps"], 9.0)) == 1
+    page.set_chart("Remove", "Height [m]")
+    page.set_chart("Remove", "auk: Velocity z [m/s]")
+    assert titles_of(page) == [("tern", "position")]
+    assert not page.cockpit._pages[7].context.charted
+    page.set_chart("of", "selected vehicle")
+    page.set_chart("Show", "Position")
+
+
+def test_charts_are_drawn_from_the_history(page):
+    page.set_chart("Show", "Position")
+    for step in range(1, 50):
+        rows = {name: row[None].copy() for name, row in page.buffer.scene_state().rows.items()}
+        for row in rows.values():
+            row[0, 0] = 0.1 * step
+        page.buffer.post(rows)
+    charts = charts_of(page)
+    charts._drawn_s = -np.inf
+    charts.update(page.buffer.scene_state())
+    times, height, *_ = charts._charts[1]._plot.data
+    assert (times[0], times[-1]) == pytest.approx((0.0, 4.9))
+    np.testing.assert_array_equal(height, 12.0)
+
+
+@pytest.mark.parametrize(("button", "start"), [("CSV", b"time [s],tern: "), ("PNG", b"\x89PNG")])
+def test_charts_are_sent_as_a_file(page, monkeypatch, button, start):
+    rows = {name: row[None] + 1.0 for name, row in page.buffer.scene_state().rows.items()}
+    page.buffer.post(rows)
+    sent = []
+    monkeypatch.setattr(
+        Browser, "send_file_download", lambda _, *file, **__: sent.append(file), raising=False
+    )
+    page.set_chart("Save", button)
+    ((name, content),) = sent
+    assert name == f"page-charts.{button.lower()}"
+    assert content.startswith(start)
+
+
+def test_the_strip_of_charts_is_as_wide_as_the_scene(page, monkeypatch):
+    placed = []
+    panel = charts_of(page)._panel
+    monkeypatch.setattr(type(panel), "set_width", lambda _, width: placed.append(width))
+    monkeypatch.setattr(type(panel), "minimize", lambda _: placed.append("minimized"))
+    for width in (892, 892, 400):
+        page.browser.camera.image_width = width
+        asyncio.run(page.browser.callbacks[-1](page.browser.camera))
+    assert placed == [892.0, 400.0]
+
+
+def test_state_at_a_glance_is_that_of_the_selected_vehicle(page):
+    glance = next(panel for panel in page.panels if isinstance(panel, GlancePanel))
+    glance.update(page.buffer.scene_state())
+    shown = glance._html.content
+    for part in ("tern", "12.00 m", "030° NE", "hold", "Preparing"):
+        assert part in shown
+    maneuver = GuidanceManeuver(Takeoff(2.0), "flies a test")
+    page.session.executor._active.start("tern", maneuver)
+    glance.update(page.buffer.scene_state())
+    assert "flies a test" in glance._html.content
+
+
+def test_readings_have_words_and_units_and_no_negative_zero():
+    row = {"cmd_force_x_body_n": -0.0, "cmd_force_y_body_n": -1e-9, "cmd_rudder_rad": 0.1}
+    assert vector_lines(row, "cmd_") == [
+        ("Force (body) [N]", "0.00, 0.00"),
+        ("Rudder [deg]", "5.73"),
+    ]
+    state = {f"{axis}_m": -0.001 for axis in "xyz"} | {f"v{axis}_mps": 1.0 for axis in "xyz"}
+    lines = state_lines(state | {"qw": 1.0, "qx": 0.0, "qy": 0.0, "qz": 0.0}, "")
+    assert lines[0] == ("Position (east, north, up) [m]", "0.00, 0.00, 0.00")
+    assert lines[2] == ("Roll, pitch, yaw [deg]", "0.0, 0.0, 0.0")
+
+
+def test_setpoints_that_are_zero_are_shown_only_if_important():
+    row = {f"setpoint.jerk_{axis}_world_mps3": 0.0 for axis in "xyz"}
+    row |= {f"setpoint.velocity_{axis}_world_mps": 0.0 for axis in "xyz"}
+    assert setpoint_lines(row) == [("Velocity (world) [m/s]", "0.00, 0.00, 0.00")]
+    row["setpoint.jerk_y_world_mps3"] = 0.5
+    assert len(setpoint_lines(row)) == 2
 
 
 # vehicles that come and go

@@ -304,14 +304,12 @@ def _with_mark(data: tuple[np.ndarray, ...], time_s: float) -> tuple[np.ndarray,
     """Return data with a vertical line: two rows of equal time, from 0 to 1 of its own scale."""
     place = int(np.searchsorted(data[0], time_s))
     rows = [np.insert(data[0], place, [time_s, time_s])]
-    rows += [np.insert(values, place, [_at(values, place)] * 2) for values in data[1:]]
+    for values in data[1:]:
+        now = np.interp(time_s, data[0], values)
+        rows.append(np.insert(values, place, [now, now]))
     mark = np.full(len(rows[0]), np.nan)
     mark[place : place + 2] = 0.0, 1.0
     return *rows, mark
-
-
-def _at(values: np.ndarray, place: int) -> float:
-    return float(values[min(place, len(values) - 1)])
 
 
 def _equal(one: np.ndarray, other: np.ndarray) -> bool:
