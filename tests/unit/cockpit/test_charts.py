@@ -14,7 +14,7 @@ from kittiwake.cockpit.chart_quantities import (
     preset,
     trace_of,
 )
-from kittiwake.cockpit.panels.charts import _with_mark
+from kittiwake.cockpit.panels.charts import _with_mark, _within
 
 COLUMNS = (
     "time_s", "x_m", "y_m", "z_m", "qw", "qx", "qy", "qz", "vx_mps", "vy_mps", "vz_mps",
@@ -128,6 +128,15 @@ def test_the_mark_is_a_vertical_line_at_its_time():
     np.testing.assert_array_equal(values, [0.0, 2.0, 3.0, 3.0, 4.0])
     np.testing.assert_array_equal(mark, [np.nan, np.nan, 0.0, 1.0, np.nan])
     assert len(_with_mark((times, times), 9.0)[0]) == 5
+
+
+def test_the_time_axis_has_a_constant_length():
+    times, values = np.array([0.0, 1.0]), np.array([[5.0], [6.0]])
+    padded, curve = _within(times, values, (0.0, 20.0))
+    np.testing.assert_array_equal(padded, [0.0, 1.0, 20.0])
+    np.testing.assert_array_equal(curve[:, 0], [5.0, 6.0, np.nan])
+    padded, _ = _within(times + 30.0, values, (11.0, 31.0))
+    np.testing.assert_array_equal(padded, [11.0, 30.0, 31.0])
 
 
 def chosen(*titles):

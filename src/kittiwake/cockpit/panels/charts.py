@@ -1,7 +1,7 @@
 """Charts of the log in a strip below the scene."""
 
 from collections.abc import Callable
-from math import inf
+from math import inf, isnan, nan
 from time import monotonic
 from typing import Protocol
 
@@ -83,18 +83,20 @@ class ChartsPanel:
 
     def update(self, scene_state: SceneState) -> None:
         """Draw the charts, at a lower rate than other panels."""
-        now_s = monotonic()
-        if now_s - self._drawn_s < 1.0 / RATE_HZ - 0.02:
+        wall_s = monotonic()
+        if wall_s - self._drawn_s < 1.0 / RATE_HZ - 0.02:
             return
-        self._drawn_s = now_s
+        self._drawn_s = wall_s
         numbers = sum(chart.columns for chart in self._charts)
         points = BYTES_PER_S / (RATE_HZ * NUMBER_BYTES * max(numbers, 1))
         points = round(min(max(points, LEAST_POINTS), MOST_POINTS))
-        whole = self._span == WHOLE
+        now_s, whole = scene_state.time_s, self._span == WHOLE
+        begin_s = max(now_s - SPANS.get(self._span, 0.0), 0.0)
+        window = None if whole else (begin_s, begin_s + SPANS[self._span])
         for chart in self._charts:
             trace = self._trace(chart)
             if len(trace.time_s) > 1:
-                chart.draw(trace, points, scene_state.time_s if whole else None)
+                chart.draw(trace, points, window, now_s if whole else None)
 
     def _fit(self, client: viser.ClientHandle) -> None:
         """Keep the strip as wide as the scene; a narrow page begins without it."""
@@ -239,18 +241,14 @@ class _Chart:
     ) -> None:
         self.vehicle, self.quantity, self.read = vehicle, quantity, read
         self._keys = [CurveKey(place, "actual") for place in range(len(quantity.parts))]
-        self._marked = False
+        self._marked, self._level = False, nan
         self._sent: tuple[np.ndarray, ...] = ()
         empty = np.full(2, np.nan)
         self._plot = gui.add_uplot(
-            (np.array([0.0, 1.0]), *(empty for _ in self._keys)),
+            (np.array([0.0, SPANS[INITIAL_SPAN]]), *(empty for _ in self._keys)),
             self._series(),
             title=f"{title} · {vehicle}",
-            scales={
-                "x": uplot.Scale(time=False),
-                "y": uplot.Scale(),
-                MARK_SCALE: uplot.Scale(range=(0.0, 1.0)),
-            },
+            scales=_scales(nan),
             axes=(uplot.Axis(), uplot.Axis(space=18, size=52)),
             cursor=uplot.Cursor(
                 sync=uplot.Cursor_Sync(key="time"),
@@ -269,8 +267,21 @@ class _Chart:
         """Remove the chart."""
         self._plot.remove()
 
-    def draw(self, trace: Trace, points: int, mark_s: float | None) -> None:
-        """Draw rows, with a vertical mark at a time if one is given."""
+    def draw(
+        self,
+        trace: Trace,
+        points: int,
+        window_s: tuple[float, float] | None,
+        mark_s: float | None,
+    ) -> None:
+        """Draw rows.
+
+        Args:
+            trace: the rows.
+            points: number of points that the browser gets.
+            window_s: limits of the time axis; those of the rows by default.
+            mark_s: time of a vertical mark.
+        """
         curves = chart_curves(self.quantity, trace)
         new = [key for key in curves if key not in self._keys]
         if new or self._marked != (mark_s is not None):
@@ -280,10 +291,22 @@ class _Chart:
         unknown = np.full(len(trace.time_s), np.nan)
         values = np.stack([curves.get(key, unknown) for key in self._keys], axis=1)
         times_s, values = thinned(trace.time_s, values, points)
-        data = (np.round(times_s, 4), *rounded(values).T)
+        values = rounded(values)
+        self._set_level(values)
+        if window_s is not None:
+            times_s, values = _within(times_s, values, window_s)
+        data = (np.round(times_s, 4), *values.T)
         data = data if mark_s is None else _with_mark(data, mark_s)
         if len(data) != len(self._sent) or not all(map(_equal, data, self._sent)):
             self._plot.data = self._sent = data
+
+    def _set_level(self, values: np.ndarray) -> None:
+        """Center the axis at values that are all equal, for which uPlot has no good limits."""
+        known = values[np.isfinite(values)]
+        level = float(known[0]) if known.size and np.ptp(known) == 0.0 else nan
+        if level != self._level and not (isnan(level) and isnan(self._level)):
+            self._level = level
+            self._plot.scales = _scales(level)
 
     def _series(self) -> tuple[uplot.Series, ...]:
         curves = [
@@ -298,6 +321,32 @@ class _Chart:
         ]
         mark = uplot.Series(label=MARK, stroke=GRAY, scale=MARK_SCALE, width=1.5)
         return uplot.Series(label="t [s]"), *curves, *([mark] if self._marked else [])
+
+
+def _scales(level: float) -> dict[str, uplot.Scale]:
+    """Return the scales of a chart, around a level unless it is NaN."""
+    values = uplot.Scale() if isnan(level) else uplot.Scale(range=(level - 1.0, level + 1.0))
+    return {
+        "x": uplot.Scale(time=False),
+        "y": values,
+        MARK_SCALE: uplot.Scale(range=(0.0, 1.0)),
+    }
+
+
+def _within(
+    times_s: np.ndarray, values: np.ndarray, window_s: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows with empty ones at the limits of a window, whose length is constant.
+
+    viser keeps a zoom relative to the data, which would drift with data of growing length.
+    """
+    empty = np.full((1, values.shape[1]), np.nan)
+    begin_s, end_s = window_s
+    if times_s[0] > begin_s:
+        times_s, values = np.append(begin_s, times_s), np.append(empty, values, axis=0)
+    if times_s[-1] < end_s:
+        times_s, values = np.append(times_s, end_s), np.append(values, empty, axis=0)
+    return times_s, values
 
 
 def _with_mark(data: tuple[np.ndarray, ...], time_s: float) -> tuple[np.ndarray, ...]:

@@ -36,7 +36,8 @@ MARGIN_PX, WIDTH_PX = 8.0, 660.0
 SLOW_SHARE = 0.95
 # charge below which the battery is nearly empty
 LOW_CHARGE = 0.2
-ROTOR = "act_rotor_"
+# speed below which a rotor counts as stopped
+ROTOR, LEAST_ROTOR_RADPS = "act_rotor_", 1.0
 
 Row = Mapping[str, float]
 
@@ -96,7 +97,8 @@ class GlancePanel:
         if session is None:
             return ""
         clock = session.clock
-        if clock.paused or session.executor.ended:
+        executor = session.executor
+        if clock.paused or executor.ended or not executor.ready:
             self._meter.clear()
             return ""
         self._meter.add(time_s, monotonic())
@@ -125,7 +127,7 @@ def live_status(session: Session, row: Row, *, afloat: bool) -> tuple[str, bool]
     if not session.executor.ready:
         return "Preparing", False
     speeds = [value for column, value in row.items() if column.startswith(ROTOR)]
-    if speeds and not any(speeds):
+    if speeds and max(map(abs, speeds)) < LEAST_ROTOR_RADPS:
         return "Motors off", False
     return ("Under way" if afloat else "Flying"), False
 
