@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from kittiwake.analysis.plots.quantities import PlotQuantity
+from kittiwake.cockpit.chart import _with_mark, _within
 from kittiwake.cockpit.chart_data import chart_curves, rounded, thinned, to_csv, to_png
 from kittiwake.cockpit.chart_quantities import (
     PRESETS,
@@ -14,7 +15,6 @@ from kittiwake.cockpit.chart_quantities import (
     preset,
     trace_of,
 )
-from kittiwake.cockpit.panels.charts import _with_mark, _within
 
 COLUMNS = (
     "time_s", "x_m", "y_m", "z_m", "qw", "qx", "qy", "qz", "vx_mps", "vy_mps", "vz_mps",

@@ -1,27 +1,16 @@
 """Charts of the log in a strip below the scene."""
 
 from collections.abc import Callable
-from math import inf, isnan, nan
+from math import inf
 from time import monotonic
 from typing import Protocol
 
-import numpy as np
 import viser
-from viser import uplot
 
 from kittiwake.analysis.plots.quantities import PlotQuantity
-from kittiwake.analysis.plots.style import ESTIMATED, GRAY
 from kittiwake.analysis.plots.traces import Trace
-from kittiwake.cockpit.chart_data import (
-    CurveKey,
-    chart_curves,
-    curve_color,
-    curve_name,
-    rounded,
-    thinned,
-    to_csv,
-    to_png,
-)
+from kittiwake.cockpit.chart import Chart
+from kittiwake.cockpit.chart_data import to_csv, to_png
 from kittiwake.cockpit.chart_quantities import (
     PRESETS,
     chart_quantities,
@@ -34,8 +23,8 @@ from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.cockpit.replay import Replay
 from kittiwake.scene.scene_state import SceneState
 
-# initial height of a chart, and width of the scene below which the strip is closed at first
-HEIGHT_PX, NARROW_PX = 120, 500.0
+# width of the scene below which the strip is closed at first
+NARROW_PX = 500.0
 MAX_CHARTS = 8
 # updates per second, and bytes per second that they may need together
 RATE_HZ, BYTES_PER_S = 2.0, 28_000
@@ -46,9 +35,6 @@ SPANS = {"10 s": 10.0, "20 s": 20.0, "60 s": 60.0}
 INITIAL_SPAN, WHOLE = "20 s", "whole log"
 ADD, REMOVE, OWN, SELECTED = "add a chart", "remove a chart", "own charts", "selected vehicle"
 CSV, PNG = "CSV", "PNG"
-WIDTH_PX = {"actual": 1.5, "setpoint": 1.5, ESTIMATED: 1.0}
-DASHES = {"setpoint": (2.0, 3.0), ESTIMATED: (7.0, 3.0)}
-MARK, MARK_SCALE = "time", "mark"
 
 
 class _Removable(Protocol):
@@ -67,7 +53,7 @@ class ChartsPanel:
         self._context, self._on_change = context, on_change
         # vehicle and title of each chart; no vehicle is the selected one
         self._choices: list[tuple[str | None, str]] = []
-        self._charts: list[_Chart] = []
+        self._charts: list[Chart] = []
         self._controls: list[_Removable] = []
         self._preset, self._drawn_s = "Position", -inf
         replayed = isinstance(context.source, Replay)
@@ -93,10 +79,11 @@ class ChartsPanel:
         now_s, whole = scene_state.time_s, self._span == WHOLE
         begin_s = max(now_s - SPANS.get(self._span, 0.0), 0.0)
         window = None if whole else (begin_s, begin_s + SPANS[self._span])
-        for chart in self._charts:
-            trace = self._trace(chart)
-            if len(trace.time_s) > 1:
-                chart.draw(trace, points, window, now_s if whole else None)
+        with self._tab:
+            for chart in self._charts:
+                trace = self._trace(chart)
+                if len(trace.time_s) > 1:
+                    chart.draw(trace, points, window, now_s if whole else None)
 
     def _fit(self, client: viser.ClientHandle) -> None:
         """Keep the strip as wide as the scene; a narrow page begins without it."""
@@ -142,7 +129,7 @@ class ChartsPanel:
             vehicle, title = self._vehicle(choice), choice[1]
             quantity = self._quantities(vehicle)[title]
             columns = columns_read(quantity, context.logged_columns(vehicle))
-            self._charts.append(_Chart(context.gui, vehicle, title, quantity, columns))
+            self._charts.append(Chart(context.gui, vehicle, title, quantity, columns))
         context.charted = frozenset(vehicle for vehicle, _ in self._choices if vehicle)
         self._drawn_s = -inf
 
@@ -203,7 +190,7 @@ class ChartsPanel:
         self._preset = OWN
         self._choices.remove(choice)
 
-    def _trace(self, chart: "_Chart") -> Trace:
+    def _trace(self, chart: Chart) -> Trace:
         """Return the rows of a chart's vehicle in the selected span."""
         source, context = self._context.source, self._context
         columns = ["time_s", *chart.read]
@@ -226,140 +213,3 @@ class ChartsPanel:
         content = to_csv(charts) if file_format == CSV else to_png(name, charts)
         file_name = f"{name}-charts.{file_format.lower()}"
         event.client.send_file_download(file_name, content, save_immediately=True)
-
-
-class _Chart:
-    """Chart of one quantity of a vehicle; curves that once appeared stay in its legend."""
-
-    def __init__(
-        self,
-        gui: viser.GuiApi,
-        vehicle: str,
-        title: str,
-        quantity: PlotQuantity,
-        read: list[str],
-    ) -> None:
-        self.vehicle, self.quantity, self.read = vehicle, quantity, read
-        self._keys = [CurveKey(place, "actual") for place in range(len(quantity.parts))]
-        self._marked, self._level = False, nan
-        self._sent: tuple[np.ndarray, ...] = ()
-        empty = np.full(2, np.nan)
-        self._plot = gui.add_uplot(
-            (np.array([0.0, SPANS[INITIAL_SPAN]]), *(empty for _ in self._keys)),
-            self._series(),
-            title=f"{title} · {vehicle}",
-            scales=_scales(nan),
-            axes=(uplot.Axis(), uplot.Axis(space=18, size=52)),
-            cursor=uplot.Cursor(
-                sync=uplot.Cursor_Sync(key="time"),
-                drag=uplot.Cursor_Drag(x=True, y=False, setScale=True),
-            ),
-            height=HEIGHT_PX,
-            padding=(0, 8, 0, 0),
-        )
-
-    @property
-    def columns(self) -> int:
-        """Number of arrays in the browser."""
-        return 1 + len(self._keys) + self._marked
-
-    def remove(self) -> None:
-        """Remove the chart."""
-        self._plot.remove()
-
-    def draw(
-        self,
-        trace: Trace,
-        points: int,
-        window_s: tuple[float, float] | None,
-        mark_s: float | None,
-    ) -> None:
-        """Draw rows.
-
-        Args:
-            trace: the rows.
-            points: number of points that the browser gets.
-            window_s: limits of the time axis; those of the rows by default.
-            mark_s: time of a vertical mark.
-        """
-        curves = chart_curves(self.quantity, trace)
-        new = [key for key in curves if key not in self._keys]
-        if new or self._marked != (mark_s is not None):
-            self._keys = sorted([*self._keys, *new], key=lambda key: key.place)
-            self._marked = mark_s is not None
-            self._plot.series = self._series()
-        unknown = np.full(len(trace.time_s), np.nan)
-        values = np.stack([curves.get(key, unknown) for key in self._keys], axis=1)
-        times_s, values = thinned(trace.time_s, values, points)
-        values = rounded(values)
-        self._set_level(values)
-        if window_s is not None:
-            times_s, values = _within(times_s, values, window_s)
-        data = (np.round(times_s, 4), *values.T)
-        data = data if mark_s is None else _with_mark(data, mark_s)
-        if len(data) != len(self._sent) or not all(map(_equal, data, self._sent)):
-            self._plot.data = self._sent = data
-
-    def _set_level(self, values: np.ndarray) -> None:
-        """Center the axis at values that are all equal, for which uPlot has no good limits."""
-        known = values[np.isfinite(values)]
-        level = float(known[0]) if known.size and np.ptp(known) == 0.0 else nan
-        if level != self._level and not (isnan(level) and isnan(self._level)):
-            self._level = level
-            self._plot.scales = _scales(level)
-
-    def _series(self) -> tuple[uplot.Series, ...]:
-        curves = [
-            uplot.Series(
-                label=curve_name(self.quantity, key),
-                stroke=curve_color(self.quantity, key),
-                width=WIDTH_PX[key.kind],
-                dash=DASHES.get(key.kind, ()),
-                points=uplot.Series_Points(show=False),
-            )
-            for key in self._keys
-        ]
-        mark = uplot.Series(label=MARK, stroke=GRAY, scale=MARK_SCALE, width=1.5)
-        return uplot.Series(label="t [s]"), *curves, *([mark] if self._marked else [])
-
-
-def _scales(level: float) -> dict[str, uplot.Scale]:
-    """Return the scales of a chart, around a level unless it is NaN."""
-    values = uplot.Scale() if isnan(level) else uplot.Scale(range=(level - 1.0, level + 1.0))
-    return {
-        "x": uplot.Scale(time=False),
-        "y": values,
-        MARK_SCALE: uplot.Scale(range=(0.0, 1.0)),
-    }
-
-
-def _within(
-    times_s: np.ndarray, values: np.ndarray, window_s: tuple[float, float]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows with empty ones at the limits of a window, whose length is constant.
-
-    viser keeps a zoom relative to the data, which would drift with data of growing length.
-    """
-    empty = np.full((1, values.shape[1]), np.nan)
-    begin_s, end_s = window_s
-    if times_s[0] > begin_s:
-        times_s, values = np.append(begin_s, times_s), np.append(empty, values, axis=0)
-    if times_s[-1] < end_s:
-        times_s, values = np.append(times_s, end_s), np.append(values, empty, axis=0)
-    return times_s, values
-
-
-def _with_mark(data: tuple[np.ndarray, ...], time_s: float) -> tuple[np.ndarray, ...]:
-    """Return data with a vertical line: two rows of equal time, from 0 to 1 of its own scale."""
-    place = int(np.searchsorted(data[0], time_s))
-    rows = [np.insert(data[0], place, [time_s, time_s])]
-    for values in data[1:]:
-        now = np.interp(time_s, data[0], values)
-        rows.append(np.insert(values, place, [now, now]))
-    mark = np.full(len(rows[0]), np.nan)
-    mark[place : place + 2] = 0.0, 1.0
-    return *rows, mark
-
-
-def _equal(one: np.ndarray, other: np.ndarray) -> bool:
-    return np.array_equal(one, other, equal_nan=True)
