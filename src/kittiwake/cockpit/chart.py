@@ -12,6 +12,7 @@ from kittiwake.cockpit.chart_data import (
     chart_curves,
     curve_color,
     curve_name,
+    filled,
     rounded,
     thinned,
 )
@@ -50,14 +51,11 @@ class Chart:
         self._built: tuple[tuple[CurveKey, ...], float | None, bool] | None = None
         self._plot: viser.GuiUplotHandle | None = None
         self._sent: tuple[np.ndarray, ...] = ()
-        unknown = np.full((2, len(quantity.parts)), np.nan)
-        self._keys = [CurveKey(place, "actual") for place in range(len(quantity.parts))]
-        self._show((np.array([0.0, 1.0]), *unknown.T), level=None, marked=False)
 
     @property
     def columns(self) -> int:
         """Number of arrays in the browser."""
-        return len(self._sent)
+        return max(len(self._sent), 1 + 2 * len(self.quantity.parts))
 
     def remove(self) -> None:
         """Remove the chart."""
@@ -68,7 +66,6 @@ class Chart:
         self,
         trace: Trace,
         points: int,
-        window_s: tuple[float, float] | None,
         mark_s: float | None,
     ) -> None:
         """Draw rows, in the container that is active if a new plot is needed.
@@ -76,18 +73,16 @@ class Chart:
         Args:
             trace: the rows.
             points: number of points that the browser gets.
-            window_s: limits of the time axis; those of the rows by default.
             mark_s: time of a vertical mark.
         """
         curves = chart_curves(self.quantity, trace)
         self._keys = sorted({*self._keys, *curves}, key=lambda key: (key.place, ORDER[key.kind]))
-        unknown = np.full(len(trace.time_s), np.nan)
-        values = np.stack([curves.get(key, unknown) for key in self._keys], axis=1)
+        values = np.stack(
+            [curves.get(key, curves[CurveKey(key.place, "actual")]) for key in self._keys], axis=1
+        )
         times_s, values = thinned(trace.time_s, values, points)
-        values = rounded(values)
+        values = filled(rounded(values))
         level = _level(values)
-        if window_s is not None:
-            times_s, values = _within(times_s, values, window_s)
         data = (np.round(times_s, 4), *values.T)
         data = data if mark_s is None else _with_mark(data, mark_s)
         self._show(data, level, marked=mark_s is not None)
@@ -151,24 +146,7 @@ class Chart:
 
 def _level(values: np.ndarray) -> float | None:
     """Return the value of curves that are all equal; None for others."""
-    known = values[np.isfinite(values)]
-    return float(known[0]) if known.size and np.ptp(known) == 0.0 else None
-
-
-def _within(
-    times_s: np.ndarray, values: np.ndarray, window_s: tuple[float, float]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows with empty ones at the limits of a window, whose length is constant.
-
-    viser keeps a zoom relative to the data, which would drift with data of growing length.
-    """
-    empty = np.full((1, values.shape[1]), np.nan)
-    begin_s, end_s = window_s
-    if times_s[0] > begin_s:
-        times_s, values = np.append(begin_s, times_s), np.append(empty, values, axis=0)
-    if times_s[-1] < end_s:
-        times_s, values = np.append(times_s, end_s), np.append(values, empty, axis=0)
-    return times_s, values
+    return float(values[0, 0]) if np.ptp(values) == 0.0 else None
 
 
 def _with_mark(data: tuple[np.ndarray, ...], time_s: float) -> tuple[np.ndarray, ...]:

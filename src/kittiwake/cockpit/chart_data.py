@@ -85,6 +85,18 @@ def rounded(values: Curves) -> Curves:
     return np.round(values, min(max(decimals, 0), MAX_DECIMALS)) + 0.0
 
 
+def filled(curves: Curves) -> Curves:
+    """Return curves with the nearest earlier known value, or else the first one, for unknown ones.
+
+    uPlot finds no limits of an axis with NaN. A curve without known values is zero.
+    """
+    rows = np.arange(len(curves))[:, None]
+    known = np.isfinite(curves)
+    first = np.argmax(known, axis=0)
+    last = np.maximum.accumulate(np.where(known, rows, first), axis=0)
+    return np.nan_to_num(np.take_along_axis(curves, last, axis=0))
+
+
 def to_csv(charts: Sequence[tuple[str, PlotQuantity, Trace]]) -> bytes:
     """Return the curves of charts as a table with a column for each, by time.
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kittiwake.analysis.plots.quantities import PlotQuantity
-from kittiwake.cockpit.chart import _with_mark, _within
-from kittiwake.cockpit.chart_data import chart_curves, rounded, thinned, to_csv, to_png
+from kittiwake.cockpit.chart import _with_mark
+from kittiwake.cockpit.chart_data import chart_curves, filled, rounded, thinned, to_csv, to_png
 from kittiwake.cockpit.chart_quantities import (
     PRESETS,
     chart_quantities,
@@ -130,13 +130,9 @@ def test_the_mark_is_a_vertical_line_at_its_time():
     assert len(_with_mark((times, times), 9.0)[0]) == 5
 
 
-def test_the_time_axis_has_a_constant_length():
-    times, values = np.array([0.0, 1.0]), np.array([[5.0], [6.0]])
-    padded, curve = _within(times, values, (0.0, 20.0))
-    np.testing.assert_array_equal(padded, [0.0, 1.0, 20.0])
-    np.testing.assert_array_equal(curve[:, 0], [5.0, 6.0, np.nan])
-    padded, _ = _within(times + 30.0, values, (11.0, 31.0))
-    np.testing.assert_array_equal(padded, [11.0, 30.0, 31.0])
+def test_unknown_numbers_are_drawn_at_the_nearest_earlier_known_one():
+    curves = np.array([[np.nan, np.nan], [1.0, np.nan], [np.nan, np.nan], [3.0, np.nan]])
+    np.testing.assert_array_equal(filled(curves), [[1, 0], [1, 0], [1, 0], [3, 0]])
 
 
 def chosen(*titles):

@@ -77,13 +77,11 @@ class ChartsPanel:
         points = BYTES_PER_S / (RATE_HZ * NUMBER_BYTES * max(numbers, 1))
         points = round(min(max(points, LEAST_POINTS), MOST_POINTS))
         now_s, whole = scene_state.time_s, self._span == WHOLE
-        begin_s = max(now_s - SPANS.get(self._span, 0.0), 0.0)
-        window = None if whole else (begin_s, begin_s + SPANS[self._span])
         with self._tab:
             for chart in self._charts:
                 trace = self._trace(chart)
                 if len(trace.time_s) > 1:
-                    chart.draw(trace, points, window, now_s if whole else None)
+                    chart.draw(trace, points, now_s if whole else None)
 
     def _fit(self, client: viser.ClientHandle) -> None:
         """Keep the strip as wide as the scene; a narrow page begins without it."""
