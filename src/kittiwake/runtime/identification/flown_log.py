@@ -11,7 +11,7 @@ from kittiwake.analysis.flight_logs.flight_log import FlightLog
 from kittiwake.analysis.output_file import output_file
 from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.identification.measured import COMMAND
-from kittiwake.runtime.identification.windows import first_start
+from kittiwake.runtime.identification.windows import measured_start
 from kittiwake.scenario import library
 from kittiwake.scenario.free_values import present_values
 from kittiwake.scenario.load import load_in_python
@@ -104,7 +104,7 @@ def _is_scenario(vehicle: str) -> bool:
 def _start(log: FlightLog) -> dict[str, Any]:
     """Return the start at the first time with all commands."""
     commands = [own for name, own in log.signals.items() if name.startswith(COMMAND)]
-    point = first_start(log, max(float(own.time_s[0]) for own in commands)).tolist()
+    point = measured_start(log, max(float(own.time_s[0]) for own in commands)).point.tolist()
     return {
         "position_world_m": point[:3],
         **dict(zip(("roll_rad", "pitch_rad", "yaw_rad"), point[3:6], strict=True)),

@@ -49,7 +49,7 @@ from kittiwake.runtime.identification.output_error import (
     Point,
     estimate,
 )
-from kittiwake.runtime.identification.windows import Window, WindowFlights, first_start
+from kittiwake.runtime.identification.windows import Window, WindowFlights, measured_start
 from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.tuning.search_space import SearchSpace
 from kittiwake.scenario.changing import rebuilt, with_changes
@@ -275,7 +275,7 @@ class _Identification:
         evaluated: Callable[[int], None] = _no_progress,
     ) -> OutputError:
         starts = [
-            first_start(self._log, window.begin_s - self._flights.settle_s) for window in windows
+            measured_start(self._log, window.begin_s - self._flights.settle_s) for window in windows
         ]
         return OutputError(self._flights, windows, starts, self._fleet_at, noise, evaluated)
 

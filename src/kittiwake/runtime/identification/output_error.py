@@ -4,7 +4,10 @@ The residuals v of all samples are weighted by the standard deviation s of each 
 which follows from the residuals themselves (R. Maine and K. Iliff, "Identification of dynamic
 systems", NASA RP-1138, 1985, chapter 5):
 
-    minimize sum (v / s)^2 over parameters and starts,   s^2 = mean v^2,   repeated
+    minimize sum (v / s)^2 + sum ((x - x_0) / p)^2 over parameters and starts x,
+    s^2 = mean v^2,   repeated
+
+with the start x_0 that the log shows, to within p.
 
 The starts are eliminated: for given parameters each window has its best one, and the derivative of
 what remains is the part of the parameters' derivative that no start can explain (G. Golub and V.
@@ -21,7 +24,14 @@ from jaxtyping import Float64
 from scipy.optimize import least_squares
 
 from kittiwake.core.errors import ScenarioError
-from kittiwake.runtime.identification.windows import FlownWindow, StartPoint, Window, WindowFlights
+from kittiwake.runtime.identification.windows import (
+    START_COORDINATES,
+    FlownWindow,
+    MeasuredStart,
+    StartPoint,
+    Window,
+    WindowFlights,
+)
 from kittiwake.sim.structure import Numbers
 
 Point: TypeAlias = Float64[np.ndarray, " parameters"]
@@ -31,9 +41,6 @@ START_STEPS, START_CHANGE = 6, 1e-7
 ROUNDS, DEVIATION_CHANGE = 6, 0.01
 # relative changes of point and cost that end a round
 POINT_CHANGE, COST_CHANGE = 1e-5, 1e-7
-# effect of one meter, radian, m/s or rad/s of a start on weighted residuals from which on it is
-# estimated; what a window forgets within its settling time stays as measured
-LEAST_EFFECT = 1.0
 # directions of parameters that change nothing, relative to those that change most
 NEGLIGIBLE = 1e-12
 # noise of a quantity without any, relative to its variation
@@ -62,10 +69,11 @@ class Fit(NamedTuple):
 
     Attributes:
         residuals: unweighted residuals by name, all windows after each other.
-        weighted: weighted residuals of each window.
+        weighted: weighted residuals of each window, then those of its start.
         jacobians: their derivatives along the parameters, without the part of the starts.
         starts: the best start of each window.
-        ranks: number of coordinates of each start that are estimated.
+        estimated: number of coordinates of each start that its samples tell, of the others the log
+            shows more; fractions for those between.
         scales: norms of the derivatives along the parameters, with the part of the starts.
     """
 
@@ -73,7 +81,7 @@ class Fit(NamedTuple):
     weighted: list[Float64[np.ndarray, " residuals"]]
     jacobians: list[Float64[np.ndarray, "residuals parameters"]]
     starts: list[StartPoint]
-    ranks: list[int]
+    estimated: list[float]
     scales: Float64[np.ndarray, " parameters"]
 
 
@@ -103,7 +111,7 @@ class OutputError:
     Attributes:
         flights: the flights of the windows.
         windows: the windows.
-        starts: the start of each window, improved with each evaluation.
+        measured: the start of each window that the log shows.
         fleet_at: function from a point to the numbers of the fleet.
         noise: standard deviation of each residual's noise by name.
         evaluated: called with the number of evaluated points.
@@ -111,12 +119,17 @@ class OutputError:
 
     flights: WindowFlights
     windows: Sequence[Window]
-    starts: list[StartPoint]
+    measured: Sequence[MeasuredStart]
     fleet_at: Callable[[Point], FleetAt]
     noise: dict[str, float]
     evaluated: Callable[[int], None]
     evaluations: int = 0
     _last: tuple[Point, Fit] | None = field(default=None, init=False)
+    # improved with each evaluation
+    _starts: list[StartPoint] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._starts = [one.point for one in self.measured]
 
     def fit(self, at: Point) -> Fit:
         """Return the windows at a point with their best starts.
@@ -135,23 +148,23 @@ class OutputError:
         self.noise, self._last = noise, None
 
     def _fitted(self, fleet: FleetAt) -> Fit:
-        weighted, jacobians, starts, ranks = [], [], [], []
+        weighted, jacobians, starts, estimated = [], [], [], []
         squares = np.zeros(len(fleet.slopes))
         residuals: dict[str, list[np.ndarray]] = {name: [] for name in self.noise}
-        for window, first in zip(self.windows, self.starts, strict=True):
-            own = _Residuals(window, self.noise, fleet)
+        for window, measured, first in zip(self.windows, self.measured, self._starts, strict=True):
+            own = _Residuals(window, measured, self.noise, fleet)
             start, flown, explained = self._best_start(own, first)
             for name in own.names:
                 residuals[name].append(flown.residuals[own.named == name])
-            jacobian = flown.by_parameter / own.deviations[:, None]
+            jacobian = own.weighted_slopes(flown)
             squares += np.square(jacobian).sum(axis=0)
-            ranks.append(explained.shape[1])
-            weighted.append(flown.residuals / own.deviations)
+            estimated.append(float(np.square(explained[: len(own.named)]).sum()))
+            weighted.append(own.weighted(flown, start))
             jacobians.append(jacobian - explained @ (explained.T @ jacobian))
             starts.append(start)
-        self.starts = starts
+        self._starts = starts
         joined = {name: np.concatenate([*parts, np.zeros(0)]) for name, parts in residuals.items()}
-        return Fit(joined, weighted, jacobians, starts, ranks, np.sqrt(squares))
+        return Fit(joined, weighted, jacobians, starts, estimated, np.sqrt(squares))
 
     def _best_start(
         self, own: "_Residuals", start: StartPoint
@@ -161,38 +174,45 @@ class OutputError:
         The steps are those of Gauss and Newton, halved while they make it worse.
         """
         flown = own.flown(self.flights, start)
-        cost = own.squares(flown)
+        cost = own.squares(flown, start)
         if not np.isfinite(cost):
             message = f"the flight from {own.window.begin_s:g} s on is not finite"
             raise ScenarioError(message)
         for _ in range(START_STEPS):
-            basis, change, gain = own.gauss_newton(flown)
+            basis, change, gain = own.gauss_newton(flown, start)
             if gain <= START_CHANGE * cost:
                 return start, flown, basis
             for _ in range(START_STEPS):
                 other = own.flown(self.flights, start + change)
-                later = own.squares(other)
+                later = own.squares(other, start + change)
                 if later <= cost:
                     break
                 change = 0.5 * change
             else:
                 return start, flown, basis
             start, flown, cost = start + change, other, later
-        return start, flown, own.gauss_newton(flown)[0]
+        return start, flown, own.gauss_newton(flown, start)[0]
 
 
 class _Residuals:
-    """Residuals of a window with biases, their names and the deviations of their noise."""
+    """Residuals of a window with biases and of its start, and the deviations of their noise."""
 
-    def __init__(self, window: Window, noise: Mapping[str, float], fleet: FleetAt) -> None:
-        self.window, self._fleet = window, fleet
+    def __init__(
+        self,
+        window: Window,
+        measured: MeasuredStart,
+        noise: Mapping[str, float],
+        fleet: FleetAt,
+    ) -> None:
+        self.window, self._measured, self._fleet = window, measured, fleet
         self.named = np.concatenate(
             [np.tile(np.array(one.names), len(one.time_s)) for one in window.quantities]
         )
         self.names = [*dict.fromkeys(self.named.tolist())]
-        self.deviations = np.empty(len(self.named))
+        deviations = np.empty(len(self.named))
         for name in self.names:
-            self.deviations[self.named == name] = noise[name]
+            deviations[self.named == name] = noise[name]
+        self._deviations = np.concatenate([deviations, measured.deviations])
 
     def flown(self, flights: WindowFlights, start: StartPoint) -> FlownWindow:
         """Return the flight from a start."""
@@ -202,20 +222,38 @@ class _Residuals:
             flown.by_parameter[self.named == name, place] += 1.0
         return flown
 
-    def squares(self, flown: FlownWindow) -> float:
+    def weighted(self, flown: FlownWindow, start: StartPoint) -> Float64[np.ndarray, " residuals"]:
+        """Return the weighted residuals of the samples, then those of the start."""
+        apart = start - self._measured.point
+        for name, (_, value) in self._fleet.biases.items():
+            if name in START_COORDINATES:
+                apart[START_COORDINATES.index(name)] += value
+        return np.concatenate([flown.residuals, apart]) / self._deviations
+
+    def weighted_slopes(self, flown: FlownWindow) -> Float64[np.ndarray, "residuals parameters"]:
+        """Return the derivatives of the weighted residuals along the parameters."""
+        of_start = np.zeros((len(self._measured.point), flown.by_parameter.shape[1]))
+        for name, (place, _) in self._fleet.biases.items():
+            if name in START_COORDINATES:
+                of_start[START_COORDINATES.index(name), place] = 1.0
+        return np.concatenate([flown.by_parameter, of_start]) / self._deviations[:, None]
+
+    def squares(self, flown: FlownWindow, start: StartPoint) -> float:
         """Return the sum of the squares of the weighted residuals."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return float(np.square(flown.residuals / self.deviations).sum())
+            return float(np.square(self.weighted(flown, start)).sum())
 
     def gauss_newton(
-        self, flown: FlownWindow
+        self, flown: FlownWindow, start: StartPoint
     ) -> tuple[Float64[np.ndarray, "residuals rank"], StartPoint, float]:
         """Return a basis of what starts change, the step to the best one, and what it gains."""
-        orthogonal, triangle = np.linalg.qr(flown.by_start / self.deviations[:, None])
-        left, values, right = np.linalg.svd(triangle)
-        known = values > LEAST_EFFECT
-        basis = orthogonal @ left[:, known]
-        parts = basis.T @ (flown.residuals / self.deviations)
+        by_start = np.concatenate([flown.by_start, np.eye(len(start))])
+        left, values, right = np.linalg.svd(
+            by_start / self._deviations[:, None], full_matrices=False
+        )
+        known = values > NEGLIGIBLE * values[0]
+        basis = left[:, known]
+        parts = basis.T @ self.weighted(flown, start)
         change = -(right[known].T / values[known]) @ parts
         return basis, change, float(parts @ parts)
 
@@ -271,9 +309,10 @@ def _stacked(problem: OutputError, at: Point) -> tuple[np.ndarray, np.ndarray]:
         fit = problem.fit(at)
     except ScenarioError:
         # SciPy tries a shorter step
-        size = sum(
+        samples = sum(
             len(own.names) * len(own.time_s) for w in problem.windows for own in w.quantities
         )
+        size = samples + sum(len(own.point) for own in problem.measured)
         return np.full(size, np.inf), np.zeros((size, len(at)))
     return np.concatenate(fit.weighted), np.concatenate(fit.jacobians)
 
@@ -289,13 +328,16 @@ def _noise(fit: Fit, variation: dict[str, float]) -> dict[str, float]:
 def _covariances(fit: Fit) -> tuple[np.ndarray, np.ndarray]:
     """Return the covariances of the parameters from the Hessian and from the windows' spread."""
     hessian = np.sum([own.T @ own for own in fit.jacobians], axis=0)
-    samples = sum(len(own) for own in fit.weighted)
-    freedom = samples - len(hessian) - sum(fit.ranks)
-    squares = sum(float(own @ own) for own in fit.weighted)
-    if freedom <= 0:
+    counts = [len(own) - len(start) for own, start in zip(fit.weighted, fit.starts, strict=True)]
+    samples, estimated = sum(counts), sum(fit.estimated)
+    freedom = samples - len(hessian) - estimated
+    squares = sum(
+        float(own[:count] @ own[:count]) for own, count in zip(fit.weighted, counts, strict=True)
+    )
+    if freedom <= 0.0:
         message = (
             f"{samples} measured numbers are too few for {len(hessian)} parameters and "
-            f"{sum(fit.ranks)} coordinates of starts; take longer windows, or fewer parameters"
+            f"{estimated:.0f} coordinates of starts; take longer windows, or fewer parameters"
         )
         raise ScenarioError(message)
     variance = squares / freedom

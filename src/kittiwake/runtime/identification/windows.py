@@ -2,13 +2,14 @@
 
 A window is compared from ``begin_s`` on. Its flight begins ``settle_s`` earlier under the recorded
 commands, until the state of the actuators, which a log seldom has, follows from them. Its start,
-twelve coordinates of position, attitude and velocities, is estimated with the parameters.
+twelve coordinates of position, attitude and velocities, is estimated with the parameters. What a
+vehicle forgets while it settles, its samples cannot tell: there the start is as the log shows it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil
+from math import ceil, inf, sqrt
 from typing import NamedTuple, TypeAlias
 
 import jax
@@ -23,15 +24,37 @@ from kittiwake.analysis.table import (
     VELOCITY_WORLD_MPS,
 )
 from kittiwake.geometry.quaternion import Quaternion
-from kittiwake.runtime.identification.measured import MeasuredQuantity
+from kittiwake.runtime.identification.measured import ATTITUDE, ROTATION_AXES, MeasuredQuantity
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.sensitivities import Columns, fly_with_derivatives
 from kittiwake.sim.structure import FleetTemplate, Numbers
 
 # samples of a signal from which its first value and slope are taken
 FIRST_SAMPLES = 7
+# coordinates of a start by the name of the residual that measures each
+START_COORDINATES = (
+    *POSITION_WORLD_M,
+    *(f"{ATTITUDE}_{axis}_rad" for axis in ROTATION_AXES),
+    *VELOCITY_WORLD_MPS,
+    *ANGULAR_VELOCITY_BODY_RADPS,
+)
+# standard deviation of a measured coordinate, as a multiple of the spread of the samples about
+# their line and at least, and of one that is not measured: in m, rad, m/s or rad/s
+SPREADS, LEAST_DEVIATION, UNMEASURED_DEVIATION = 5.0, 0.01, 10.0
 
 StartPoint: TypeAlias = Float64[np.ndarray, " coordinates"]
+
+
+class MeasuredStart(NamedTuple):
+    """Start of a window as the log shows it.
+
+    Attributes:
+        point: the coordinates; zero where the log shows nothing.
+        deviations: their standard deviations; infinite for an unknown coordinate.
+    """
+
+    point: StartPoint
+    deviations: StartPoint
 
 
 class Window(NamedTuple):
@@ -161,51 +184,60 @@ class WindowFlights:
         return (tuple(own.index(name) for name in names),), places
 
 
-def first_start(log: FlightLog, time_s: float) -> StartPoint:
-    """Return the start that the log shows at a time; zero where it shows nothing."""
-    velocity = _vector(log, VELOCITY_WORLD_MPS, time_s)
-    place, slope = _with_slope(log, POSITION_WORLD_M, time_s)
-    q = _vector(log, Q_WORLD_FROM_BODY, time_s)
-    q = np.array([1.0, 0.0, 0.0, 0.0]) if q is None else q / np.linalg.norm(q)
-    euler = Quaternion(*map(float, q)).to_euler()
-    omega = _vector(log, ANGULAR_VELOCITY_BODY_RADPS, time_s)
-    return np.array(
-        [
-            *place,
-            *(float(angle) for angle in (euler.roll_rad, euler.pitch_rad, euler.yaw_rad)),
-            *(slope if velocity is None else velocity),
-            *(np.zeros(3) if omega is None else omega),
-        ]
+def measured_start(log: FlightLog, time_s: float) -> MeasuredStart:
+    """Return the start that the log shows at a time."""
+    place = [_line(log, name, time_s) for name in POSITION_WORLD_M]
+    velocity = [
+        _line(log, name, time_s) if name in log.signals else _Line(along.slope, 0.0, inf)
+        for name, along in zip(VELOCITY_WORLD_MPS, place, strict=True)
+    ]
+    omega = [_line(log, name, time_s) for name in ANGULAR_VELOCITY_BODY_RADPS]
+    lines = [*place, *_angles(log, time_s), *velocity, *omega]
+    deviations = [max(SPREADS * line.spread, LEAST_DEVIATION) for line in lines]
+    return MeasuredStart(
+        np.array([line.value for line in lines]),
+        np.minimum(deviations, UNMEASURED_DEVIATION),
     )
 
 
-def _vector(log: FlightLog, columns: Sequence[str], time_s: float) -> np.ndarray | None:
-    """Return values at a time, by straight lines through a few samples; None without them."""
-    if not all(name in log.signals for name in columns):
-        return None
-    return _with_slope(log, columns, time_s)[0]
+class _Line(NamedTuple):
+    """Straight line through a few samples: value and slope at a time, spread of the samples."""
+
+    value: float
+    slope: float
+    spread: float
 
 
-def _with_slope(
-    log: FlightLog, columns: Sequence[str], time_s: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return values at a time and their slopes, by straight lines through a few samples."""
-    lines = [*_lines(log, columns, time_s)]
-    return np.array([line[1] for line in lines]), np.array([line[0] for line in lines])
+UNMEASURED = _Line(0.0, 0.0, inf)
 
 
-def _lines(log: FlightLog, columns: Sequence[str], time_s: float) -> Iterator[np.ndarray]:
-    for name in columns:
-        if name not in log.signals:
-            yield np.zeros(2)
-            continue
-        times_s, values = log.signals[name]
-        middle = int(np.searchsorted(times_s, time_s))
-        low = max(0, min(middle - FIRST_SAMPLES // 2, len(times_s) - FIRST_SAMPLES))
-        own = slice(low, low + FIRST_SAMPLES)
-        degree = min(1, len(times_s) - 1)
-        line = np.polyfit(times_s[own] - time_s, values[own], degree)
-        yield np.concatenate([np.zeros(1 - degree), line])
+def _line(log: FlightLog, name: str, time_s: float) -> _Line:
+    if name not in log.signals:
+        return UNMEASURED
+    times_s, values = log.signals[name]
+    middle = int(np.searchsorted(times_s, time_s))
+    low = max(0, min(middle - FIRST_SAMPLES // 2, len(times_s) - FIRST_SAMPLES))
+    own_s, own = times_s[low : low + FIRST_SAMPLES] - time_s, values[low : low + FIRST_SAMPLES]
+    degree = min(1, len(own) - 1)
+    line = np.polyfit(own_s, own, degree)
+    freedom = len(own) - degree - 1
+    squares = float(np.square(own - np.polyval(line, own_s)).sum())
+    spread = sqrt(squares / freedom) if freedom else inf
+    return _Line(float(line[-1]), float(line[0]) if degree else 0.0, spread)
+
+
+def _angles(log: FlightLog, time_s: float) -> list[_Line]:
+    """Return roll, pitch and yaw."""
+    q = [_line(log, name, time_s) for name in Q_WORLD_FROM_BODY]
+    if UNMEASURED in q:
+        return [UNMEASURED] * 3
+    euler = Quaternion(*(part.value for part in q)).normalized().to_euler()
+    # a small rotation is twice the vector part of its quaternion
+    spread = 2.0 * sqrt(sum(part.spread**2 for part in q))
+    return [
+        _Line(float(angle), 0.0, spread)
+        for angle in (euler.roll_rad, euler.pitch_rad, euler.yaw_rad)
+    ]
 
 
 def _between_rows(

@@ -5,7 +5,7 @@ import pytest
 
 from kittiwake.runtime.identification.measured import MeasuredQuantity
 from kittiwake.runtime.identification.output_error import FleetAt, OutputError, estimate
-from kittiwake.runtime.identification.windows import FlownWindow, Window
+from kittiwake.runtime.identification.windows import FlownWindow, MeasuredStart, Window
 from kittiwake.sim.structure import Numbers
 
 TRUE = np.array([0.7, -0.2])
@@ -49,7 +49,7 @@ def problem_of(flights):
     def fleet_at(point):
         return FleetAt(Numbers(point, ()), np.eye(2), {})
 
-    starts = [np.zeros(3) for _ in range(COUNT)]
+    starts = [MeasuredStart(np.zeros(3), np.full(3, np.inf)) for _ in range(COUNT)]
     return OutputError(flights, flights.windows(), starts, fleet_at, {"y": 1.0}, lambda _: None)
 
 
