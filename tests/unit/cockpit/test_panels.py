@@ -226,7 +226,7 @@ def test_changes_use_scenario_paths(page, monkeypatch):
     monkeypatch.setattr(
         type(page.session.executor), "change", lambda _, *what: changes.append(what)
     )
-    page.set("range [m]", 2.5)
+    page.set("upper range limit [m]", 2.5)
     page.set("Round robin", "front-only")
     page.set("gusts [m/s]", 3.0)
     assert changes == [
