@@ -25,7 +25,7 @@ def set_title_and_icon(response: Response) -> None:
     """Replace the title and the icon of an HTML page."""
     headers = response.headers
     if headers.get("Content-Type", "").startswith("text/html"):
-        response.body = _branded(response.body, headers.get("Content-Encoding") == GZIP)
+        response.body = _branded(bytes(response.body), headers.get("Content-Encoding") == GZIP)
         del headers["Content-Length"]
         headers["Content-Length"] = str(len(response.body))
 

@@ -163,7 +163,7 @@ class BrowserCamera:
             positions = extent_of(self._flight).center_world_m[None]
         low, high = area_of(self._flight)
         # lost vehicles may be anywhere
-        positions = np.clip(positions, low, high)
+        positions = np.clip(positions, 2.0 * low - high, 2.0 * high - low)
         lowest, highest = positions.min(axis=0), positions.max(axis=0)
         radius_m = 0.5 * float(np.linalg.norm(highest - lowest))
         largest_m = max(size_m(one) for one in self._flight.scenario.vehicles.values())

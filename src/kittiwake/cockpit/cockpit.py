@@ -22,7 +22,7 @@ from kittiwake.cockpit.panels.world import WindPanel
 from kittiwake.cockpit.push import push
 from kittiwake.cockpit.replay import Replay
 from kittiwake.cockpit.scene_nodes import SceneNodes
-from kittiwake.cockpit.theme import LIGHT, configure_controls
+from kittiwake.cockpit.theme import LIGHT, configure_controls, configure_sky
 from kittiwake.runtime.session import Session
 from kittiwake.scene.log_playback import LogPlayback
 from kittiwake.scene.scene_state import FlightInfo, SceneState
@@ -250,5 +250,6 @@ class _Ghost:
 
 def _configure_page(server: viser.ViserServer, flight: FlightInfo) -> None:
     configure_controls(server.gui, LIGHT)
+    configure_sky(server.scene, flight, LIGHT)
     server.gui.main_panel.dock_right()
     server.gui.set_panel_label(f"Kittiwake: {flight.scenario.name}")

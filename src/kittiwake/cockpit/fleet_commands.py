@@ -42,7 +42,8 @@ def go_to_point(executor: LiveExecutor, names: Sequence[str], x_m: float, y_m: f
     if not known:
         return
     places = np.array([now.position_m for now in known.values()])
-    goals = places + [x_m, y_m, 0.0] - places.mean(axis=0) * [1.0, 1.0, 0.0]
+    center = places.mean(axis=0)
+    goals = places + np.array([x_m - center[0], y_m - center[1], 0.0])
     area = executor.scenario.world.area
     for x, y, _ in goals:
         if not (area.x_m[0] < x < area.x_m[1] and area.y_m[0] < y < area.y_m[1]):

@@ -30,7 +30,7 @@ WATER_CELL_RGB, WATER_SECTION_RGB = (96, 150, 184), (124, 174, 204)
 # distance at which the grid has faded, relative to the extent
 FADE_SHARE, MIN_FADE_M = 3.0, 60.0
 AREA_RGB, BORDER_RGB = (120, 130, 145), (196, 110, 50)
-SHADOW_RGB, SHADOW_OPACITY, SHADOW_SHARE = (15, 20, 25), 0.4, 0.5
+SHADOW_RGB, SHADOW_OPACITY, SHADOW_SHARE = (15, 20, 25), 0.3, 0.4
 HEIGHT_RGB = (70, 80, 95)
 # heights of a shadow: above the ground, and above still water with waves
 ABOVE_GROUND_M, ABOVE_WAVES_M = 0.02, 0.25

@@ -13,7 +13,6 @@ from kittiwake.cockpit.ground_layers import add_ground, area_layer, grid_layer, 
 from kittiwake.cockpit.layer_options import Layer, Options
 from kittiwake.cockpit.layers import Layers
 from kittiwake.cockpit.node_factory import NodeFactory
-from kittiwake.cockpit.theme import LIGHT, configure_sky
 from kittiwake.scene.extent import extent_of
 from kittiwake.scene.lines import POSITION
 from kittiwake.scene.moving_bodies import MovingBodies
@@ -22,7 +21,6 @@ from kittiwake.scene.selection import Selection
 from kittiwake.scene.static_objects import objects_on_ground, region_arrows
 from kittiwake.scene.water import Sea, has_waves
 
-AMBIENT, GROUND_LIGHT_RGB = 1.9, (150, 150, 140)
 GHOST_RGB, GHOST_OPACITY = (70, 120, 200), 0.35
 EDGE_WIDTH = 1.0
 # static objects without a shadow
@@ -62,7 +60,6 @@ class SceneNodes:
         self._layers = [layers.trails(GHOST_RGB if ghost else None)]
         if not ghost:
             self._layers += [*self._add_static(), *self._ground_layers(), *layers.all()]
-            self._add_light()
 
     def draw(self, scene_state: SceneState) -> None:
         """Update all nodes to a scene state."""
@@ -79,7 +76,7 @@ class SceneNodes:
                 handle.on_drag("left", modifier="cmd/ctrl")(_on_drag_end(part.vehicles, push))
 
     def remove(self) -> None:
-        """Remove all nodes except the sky."""
+        """Remove all nodes."""
         self._nodes.remove()
 
     def _add_static(self) -> list[Layer]:
@@ -113,19 +110,6 @@ class SceneNodes:
             handle.vertices = sea.vertices_world_m(scene_state.time_s, around).astype(np.float32)
 
         return draw
-
-    def _add_light(self) -> None:
-        """Set the sky, the ambient light and the fog at the horizon."""
-        scene = self._nodes.scene
-        configure_sky(scene, self._flight, LIGHT)
-        # viser's default indoor environment map would brighten everything
-        scene.configure_environment_map(None)
-        scene.add_light_hemisphere(
-            f"{self._nodes.prefix}/light",
-            sky_color=(255, 255, 255),
-            ground_color=GROUND_LIGHT_RGB,
-            intensity=AMBIENT,
-        )
 
 
 def _on_drag_end(

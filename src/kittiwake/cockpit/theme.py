@@ -13,6 +13,8 @@ SKY_RGB = {
     LIGHT: ((168, 203, 232), (232, 240, 246)),
     DARK: ((16, 22, 34), (52, 62, 78)),
 }
+# strength and lower color of the light from everywhere
+AMBIENT = {LIGHT: (1.9, (150, 150, 140)), DARK: (0.35, (90, 95, 110))}
 SKY_PIXELS = (360, 640)
 # share of the picture's height from the top at which the sky is palest
 HORIZON_SHARE = 0.4
@@ -33,12 +35,19 @@ def configure_controls(gui: viser.GuiApi, theme: str) -> None:
 
 
 def configure_sky(scene: viser.SceneApi, flight: FlightInfo, theme: str) -> None:
-    """Show the sky and the horizon in a theme; those of one browser, or of all."""
+    """Show sky, light and horizon in a theme; those of one browser, or of all."""
     top, horizon = SKY_RGB[theme]
     rows, columns = SKY_PIXELS
     share = np.minimum(np.linspace(0.0, 1.0 / HORIZON_SHARE, rows), 1.0)[:, None, None]
     sky = np.array(top) * (1.0 - share) + np.array(horizon) * share
     picture = np.broadcast_to(sky, (rows, columns, 3)).astype(np.uint8)
     scene.set_background_image(np.ascontiguousarray(picture))
+    # viser's default indoor environment map would brighten everything
+    scene.configure_environment_map(None)
+    intensity, ground_rgb = AMBIENT[theme]
+    scene.add_light_hemisphere(
+        "/light", sky_color=(255, 255, 255), ground_color=ground_rgb, intensity=intensity
+    )
+    scene.configure_default_lights(cast_shadow=theme == LIGHT)
     end_m = far_m(flight)
     scene.configure_fog(FOG_BEGIN * end_m, end_m, color=horizon)

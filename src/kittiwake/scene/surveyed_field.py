@@ -38,7 +38,9 @@ class SurveyedField:
         )
         centers = np.stack(np.meshgrid(east, north), axis=-1).reshape(-1, 2)
         if not waters.is_empty:
-            centers = centers[shapely.intersects_xy(waters, *centers.T)]
+            # with the cells at the shore, where land is above the water
+            covered = shapely.buffer(waters, 0.75 * self.cell_m)
+            centers = centers[shapely.intersects_xy(covered, *centers.T)]
         self.centers_world_m: Float64[np.ndarray, "cells 2"] = centers
         self._scale = ColorScale.of(self._field.at(centers, 0.0))
 
