@@ -14,7 +14,7 @@ SKY_RGB = {
     DARK: ((16, 22, 34), (52, 62, 78)),
 }
 # strength and lower color of the light from everywhere
-AMBIENT = {LIGHT: (1.9, (150, 150, 140)), DARK: (0.35, (90, 95, 110))}
+AMBIENT = {LIGHT: (1.9, (150, 150, 140)), DARK: (2.0, (150, 155, 165))}
 SKY_PIXELS = (360, 640)
 # share of the picture's height from the top at which the sky is palest
 HORIZON_SHARE = 0.4
@@ -48,6 +48,7 @@ def configure_sky(scene: viser.SceneApi, flight: FlightInfo, theme: str) -> None
     scene.add_light_hemisphere(
         "/light", sky_color=(255, 255, 255), ground_color=ground_rgb, intensity=intensity
     )
-    scene.configure_default_lights(cast_shadow=theme == LIGHT)
+    # the sun, with its shadows
+    scene.configure_default_lights(enabled=theme == LIGHT)
     end_m = far_m(flight)
     scene.configure_fog(FOG_BEGIN * end_m, end_m, color=horizon)
