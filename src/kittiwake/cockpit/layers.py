@@ -24,9 +24,11 @@ from kittiwake.scene.planned_route import planned_positions_world_m
 from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.selection import Selection
 from kittiwake.scene.sensor_beams import SensorBeams, cone_mesh
-from kittiwake.scene.static_objects import ground_height_m
+from kittiwake.scene.static_objects import ground_height_m, has_water_surface
 
 ROUTE_RGB, REACHED_RGB, SETPOINT_RGB = (90, 130, 90), (170, 185, 170), (60, 170, 90)
+# lanes of a survey are seen against water in the colors of its field
+ROUTE_ON_WATER_RGB = (250, 240, 205)
 WIND_RGB, LINK_RGB = (60, 130, 220), (120, 180, 235)
 RAY_RGB, FIELD_RGB = (235, 110, 100), (90, 100, 115)
 # line widths in pixels
@@ -142,12 +144,13 @@ class Layers:
         wide = extent_of(self._flight).widest_m
         radius = max(WAYPOINT_SHARE * largest_m(self._flight), MIN_WAYPOINT_SHARE * wide)
         scales = np.full(len(waypoints), radius, np.float32)
+        planned_rgb = ROUTE_ON_WATER_RGB if has_water_surface(self._flight) else ROUTE_RGB
         markers = self._nodes.batch(
-            "reference/waypoints", sphere_mesh(ROUTE_RGB), len(waypoints), batched_scales=scales
+            "reference/waypoints", sphere_mesh(planned_rgb), len(waypoints), batched_scales=scales
         )
         markers.batched_positions = waypoints.astype(np.float32)
         pieces = np.concatenate([route_segments(places) for places in routes.values()])
-        lines = self._nodes.lines("reference/routes", pieces, ROUTE_RGB, ROUTE_WIDTH)
+        lines = self._nodes.lines("reference/routes", pieces, planned_rgb, ROUTE_WIDTH)
         numbers = np.concatenate([np.arange(len(places)) for places in routes.values()])
         owners = np.repeat(np.arange(len(routes)), [len(places) for places in routes.values()])
         selection = Selection(self._flight, list(routes), ("guidance.legs",))
@@ -159,7 +162,7 @@ class Layers:
             if visible:
                 legs = np.nan_to_num(selection.of(scene_state)[:, 0])
                 reached = (numbers < legs[owners])[:, None]
-                rgb = np.where(reached, REACHED_RGB, ROUTE_RGB).astype(np.uint8)
+                rgb = np.where(reached, REACHED_RGB, planned_rgb).astype(np.uint8)
                 update_node(markers, batched_colors=rgb)
 
         return [draw]
