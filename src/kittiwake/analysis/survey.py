@@ -4,7 +4,9 @@ A sample has the position of its vehicle in the row of the log that contains it.
 slower than the probe keeps the newest sample of each row, up to one row late.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,6 +84,14 @@ class TrueField:
     @classmethod
     def of(cls, scenario: Scenario, name: str, seed: int, log: Log) -> "TrueField | None":
         """Return the named field, drawn again with the seed and precision of the flight."""
+        single = mapping_in(log.summary, "metrics").get("precision") == "float32"
+        return cls.drawn_again(scenario, name, seed, single=single)
+
+    @classmethod
+    def drawn_again(
+        cls, scenario: Scenario, name: str, seed: int, *, single: bool
+    ) -> "TrueField | None":
+        """Return the named field for a seed and a precision; None if there is no such field."""
         import jax
 
         from kittiwake.core.keys import fold_in_name, seed_key
@@ -90,7 +100,6 @@ class TrueField:
         process = scenario.world.processes.get(FIELD + name)
         if process is None or not isinstance(process.component, FieldProcess):
             return None
-        single = mapping_in(log.summary, "metrics").get("precision") == "float32"
         with jax.enable_x64(not single):
             key = fold_in_name(
                 fold_in_name(seed_key(seed), Stream.WORLD.of(f"{FIELD}{name}")), Stream.INIT
@@ -102,14 +111,21 @@ class TrueField:
         import jax
         import jax.numpy as jnp
 
-        from kittiwake.geometry.vec3 import Vec3
-
-        def one(x: Any, y: Any) -> Any:
-            return self.field.kind.value(self.drawn, Vec3(x, y, 0.0), time_s)
-
         with jax.enable_x64(not self.single_precision):
             east, north = (jnp.asarray(part, float) for part in positions_m.T)
-            return np.asarray(jax.jit(jax.vmap(one))(east, north), float)
+            return np.asarray(self._values(east, north, jnp.asarray(time_s, float)), float)
+
+    @cached_property
+    def _values(self) -> Callable[..., Any]:
+        """Compiled function from east, north and time to values."""
+        import jax
+
+        from kittiwake.geometry.vec3 import Vec3
+
+        def value(x: Any, y: Any, time_s: Any) -> Any:
+            return self.field.kind.value(self.drawn, Vec3(x, y, 0.0), time_s)
+
+        return jax.jit(jax.vmap(value, in_axes=(0, 0, None)))
 
 
 def survey_metrics(log: Log, scenario: Scenario, seed: int) -> dict[str, Any]:

@@ -5,19 +5,24 @@ import logging
 import threading
 from time import monotonic
 from types import TracebackType
+from typing import Any
 
 import viser
 
+from kittiwake.cockpit.browser_camera import BrowserCamera
 from kittiwake.cockpit.frame_buffer import FrameBuffer, FrameSource
 from kittiwake.cockpit.page import Page
 from kittiwake.cockpit.panel_context import PanelContext
+from kittiwake.cockpit.panels.area_warning import AreaWarning
 from kittiwake.cockpit.panels.clock import ClockPanel
 from kittiwake.cockpit.panels.panel import Panel
 from kittiwake.cockpit.panels.player import PlayerPanel
-from kittiwake.cockpit.panels.view import BrowserCamera, LayersPanel
+from kittiwake.cockpit.panels.view import LayersPanel
 from kittiwake.cockpit.panels.world import WindPanel
+from kittiwake.cockpit.push import push
 from kittiwake.cockpit.replay import Replay
 from kittiwake.cockpit.scene_nodes import SceneNodes
+from kittiwake.cockpit.theme import LIGHT, configure_controls, configure_sky
 from kittiwake.runtime.session import Session
 from kittiwake.scene.log_playback import LogPlayback
 from kittiwake.scene.scene_state import FlightInfo, SceneState
@@ -25,7 +30,6 @@ from kittiwake.scene.scene_state import FlightInfo, SceneState
 # update rates of the scene, and of readings and plots
 SCENE_HZ, PANELS_HZ = 30.0, 8.0
 POLL_S = 0.2
-BRAND_RGB = (36, 96, 140)
 LIVE_TABS = ("Command", "World", "Parameters")
 TABS = ("Readings", "View")
 
@@ -56,6 +60,7 @@ class Cockpit:
             self._scene = SceneNodes(server.scene, flight)
             self._ghost = None if ghost is None else _Ghost(server, ghost)
             self._panels = self._build_panels()
+        self._allow_pushes()
         server.on_client_connect(self._open)
         server.on_client_disconnect(self._close)
 
@@ -105,6 +110,7 @@ class Cockpit:
                 self._server.scene, flight, name=f"flight-{self._scenes}", options=former.options
             )
             former.remove()
+        self._allow_pushes()
         self._context.flight = flight
         if self._context.selected not in columns:
             self._context.selected = next(iter(columns))
@@ -116,6 +122,18 @@ class Cockpit:
         """Show a notification in all browsers."""
         self._context.notify(title, text, error=error)
 
+    def _allow_pushes(self) -> None:
+        """Push vehicles of a live flight that a user drags."""
+        if self._session is None:
+            return
+        executor = self._session.executor
+
+        def on_push(vehicle: str, drag: viser.SceneNodeDragEvent[Any]) -> None:
+            if error := push(executor, vehicle, drag):
+                self.notify("Action failed", error, error=True)
+
+        self._scene.on_push(on_push)
+
     def _build_panels(self) -> list[Panel]:
         gui, session = self._server.gui, self._session
         self._status = gui.add_markdown("")
@@ -126,7 +144,7 @@ class Cockpit:
         context = self._context = PanelContext(gui, clients, self._flight, self._source, session)
         panels: list[Panel] = []
         if session is not None:
-            panels.append(ClockPanel(context, session))
+            panels += [ClockPanel(context, session), AreaWarning(context)]
         elif isinstance(self._source, Replay):
             panels.append(PlayerPanel(context, self._source))
         group = gui.add_tab_group()
@@ -231,12 +249,7 @@ class _Ghost:
 
 
 def _configure_page(server: viser.ViserServer, flight: FlightInfo) -> None:
-    server.gui.configure_theme(
-        control_width="large",
-        show_logo=False,
-        # sharing would relay the page through a server on the internet
-        show_share_button=False,
-        brand_color=BRAND_RGB,
-    )
+    configure_controls(server.gui, LIGHT)
+    configure_sky(server.scene, flight, LIGHT)
     server.gui.main_panel.dock_right()
     server.gui.set_panel_label(f"Kittiwake: {flight.scenario.name}")

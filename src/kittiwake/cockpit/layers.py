@@ -1,11 +1,11 @@
 """Optional layers of the scene: functions that draw a scene state."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import viser
 
+from kittiwake.cockpit.layer_options import Layer, Options
 from kittiwake.cockpit.node_factory import NodeFactory, set_visible, update_node
 from kittiwake.rendering.shapes import Rgb
 from kittiwake.scene.extent import extent_of
@@ -24,8 +24,11 @@ from kittiwake.scene.planned_route import planned_positions_world_m
 from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.selection import Selection
 from kittiwake.scene.sensor_beams import SensorBeams, cone_mesh
+from kittiwake.scene.static_objects import ground_height_m, has_water_surface
 
 ROUTE_RGB, REACHED_RGB, SETPOINT_RGB = (90, 130, 90), (170, 185, 170), (60, 170, 90)
+# lanes of a survey are seen against water in the colors of its field
+ROUTE_ON_WATER_RGB = (250, 240, 205)
 WIND_RGB, LINK_RGB = (60, 130, 220), (120, 180, 235)
 RAY_RGB, FIELD_RGB = (235, 110, 100), (90, 100, 115)
 # line widths in pixels
@@ -39,20 +42,6 @@ LABEL_SCALE = 0.9
 # for a vehicle without a size
 MIN_VEHICLE_M = 0.1
 EDGES_OF_FIELD = 8
-
-Layer = Callable[[SceneState], None]
-
-
-@dataclass
-class Options:
-    """Visibility of the layers, applied at the next frame."""
-
-    trails: bool = True
-    labels: bool = True
-    reference: bool = True
-    beams: bool = True
-    wind: bool = False
-    links: bool = False
 
 
 class Layers:
@@ -81,7 +70,7 @@ class Layers:
         return self._line_layer(handle, "trails", trails.segments)
 
     def labels(self) -> list[Layer]:
-        """Return the layer of vehicle names; none for a large fleet."""
+        """Return the layer of vehicle names and heights; none for a large fleet."""
         names = list(self._flight.scenario.vehicles)
         if len(names) > MAX_ANNOTATED:
             return []
@@ -90,6 +79,8 @@ class Layers:
         sizes = [vehicles[name].dynamics.size_body_m for name in names]
         # above the vehicle, clear of its rotors
         above = np.array([0.5 * float(size.z) + 0.1 * float(size.x) + 0.03 for size in sizes])
+        aloft = [not vehicles[name].dynamics.is_vessel for name in names]
+        ground_m = ground_height_m(self._flight)
         handles = [
             nodes.scene.add_label(
                 f"{nodes.prefix}/labels/{name}",
@@ -102,11 +93,19 @@ class Layers:
 
         def draw(scene_state: SceneState) -> None:
             places = np.nan_to_num(selection.of(scene_state))
+            heights = places[:, 2] - ground_m
             places[:, 2] += above
-            for handle, place in zip(handles, places, strict=True):
+            for name, handle, place, height_m, is_aloft in zip(
+                names, handles, places, heights, aloft, strict=True
+            ):
                 set_visible(handle, visible=self._options.labels)
-                if self._options.labels:
-                    handle.position = place
+                if not self._options.labels:
+                    continue
+                handle.position = place
+                shown = is_aloft and self._options.heights
+                text = f"{name} · {height_m:z.1f} m" if shown else name
+                if handle.text != text:
+                    handle.text = text
 
         return [draw]
 
@@ -145,12 +144,13 @@ class Layers:
         wide = extent_of(self._flight).widest_m
         radius = max(WAYPOINT_SHARE * largest_m(self._flight), MIN_WAYPOINT_SHARE * wide)
         scales = np.full(len(waypoints), radius, np.float32)
+        planned_rgb = ROUTE_ON_WATER_RGB if has_water_surface(self._flight) else ROUTE_RGB
         markers = self._nodes.batch(
-            "reference/waypoints", sphere_mesh(ROUTE_RGB), len(waypoints), batched_scales=scales
+            "reference/waypoints", sphere_mesh(planned_rgb), len(waypoints), batched_scales=scales
         )
         markers.batched_positions = waypoints.astype(np.float32)
         pieces = np.concatenate([route_segments(places) for places in routes.values()])
-        lines = self._nodes.lines("reference/routes", pieces, ROUTE_RGB, ROUTE_WIDTH)
+        lines = self._nodes.lines("reference/routes", pieces, planned_rgb, ROUTE_WIDTH)
         numbers = np.concatenate([np.arange(len(places)) for places in routes.values()])
         owners = np.repeat(np.arange(len(routes)), [len(places) for places in routes.values()])
         selection = Selection(self._flight, list(routes), ("guidance.legs",))
@@ -162,7 +162,7 @@ class Layers:
             if visible:
                 legs = np.nan_to_num(selection.of(scene_state)[:, 0])
                 reached = (numbers < legs[owners])[:, None]
-                rgb = np.where(reached, REACHED_RGB, ROUTE_RGB).astype(np.uint8)
+                rgb = np.where(reached, REACHED_RGB, planned_rgb).astype(np.uint8)
                 update_node(markers, batched_colors=rgb)
 
         return [draw]

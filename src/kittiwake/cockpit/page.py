@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import viser
 
+from kittiwake.cockpit.browser_camera import BrowserCamera
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.cockpit.panels.charts import ChartsPanel
 from kittiwake.cockpit.panels.command import CommandPanel
@@ -13,7 +14,7 @@ from kittiwake.cockpit.panels.panel import Panel
 from kittiwake.cockpit.panels.parameters import ParametersPanel
 from kittiwake.cockpit.panels.readings import ReadingsPanel
 from kittiwake.cockpit.panels.vehicles import VehiclesPanel
-from kittiwake.cockpit.panels.view import BrowserCamera, ViewPanel
+from kittiwake.cockpit.panels.view import ViewPanel
 from kittiwake.cockpit.panels.world import FaultsPanel
 from kittiwake.runtime.session import Session
 from kittiwake.scene.scene_state import FlightInfo, SceneState
@@ -54,7 +55,7 @@ class Page:
                 self._panels.append(make())
         self._panels += [GlancePanel(context), ChartsPanel(context, on_select)]
         with tabs["View"]:
-            self._view = ViewPanel(context, camera)
+            self._view = ViewPanel(context, camera, scene)
 
     def _select(self, vehicle: str) -> None:
         self.context.select(vehicle)

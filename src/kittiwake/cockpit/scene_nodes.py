@@ -1,32 +1,30 @@
 """A flight in a viser scene: nodes are created once and updated at each frame."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import viser
-from jaxtyping import Float
+from viser import SceneNodeDragEvent
 
-from kittiwake.cockpit.layers import Layer, Layers, Options, largest_m
+from kittiwake.cockpit.browser_camera import far_m
+from kittiwake.cockpit.field_layer import field_layer
+from kittiwake.cockpit.ground_layers import add_ground, area_layer, grid_layer, height_layer
+from kittiwake.cockpit.layer_options import Layer, Options
+from kittiwake.cockpit.layers import Layers
 from kittiwake.cockpit.node_factory import NodeFactory
 from kittiwake.scene.extent import extent_of
 from kittiwake.scene.lines import POSITION
 from kittiwake.scene.moving_bodies import MovingBodies
 from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.selection import Selection
-from kittiwake.scene.static_objects import is_water, static_lines, static_meshes
+from kittiwake.scene.static_objects import objects_on_ground, region_arrows
 from kittiwake.scene.water import Sea, has_waves
 
-SKY_RGB, HORIZON_RGB = (168, 203, 232), (232, 240, 246)
-SKY_PIXELS = (360, 640)
-# share of the picture's height from the top at which the sky is palest
-HORIZON_SHARE = 0.4
-AMBIENT, GROUND_LIGHT_RGB = 1.9, (150, 150, 140)
-# start and end of the fog relative to the widest side of the extent
-FOG = (1.5, 6.0)
 GHOST_RGB, GHOST_OPACITY = (70, 120, 200), 0.35
 EDGE_WIDTH = 1.0
 # static objects without a shadow
-SHADOWLESS = ("ground", "water", "terrain", "land")
-# unit vector from the target to the camera: behind, to the right and above
-HOME_DIRECTION = np.array([-0.621, -0.661, 0.421])
+SHADOWLESS = ("terrain", "land")
 
 
 class SceneNodes:
@@ -61,8 +59,7 @@ class SceneNodes:
         layers = Layers(self._nodes, flight, self.options)
         self._layers = [layers.trails(GHOST_RGB if ghost else None)]
         if not ghost:
-            self._layers += [*self._add_static(), *layers.all()]
-            self._add_light()
+            self._layers += [*self._add_static(), *self._ground_layers(), *layers.all()]
 
     def draw(self, scene_state: SceneState) -> None:
         """Update all nodes to a scene state."""
@@ -72,19 +69,33 @@ class SceneNodes:
         for layer in self._layers:
             layer(scene_state)
 
+    def on_push(self, push: Callable[[str, SceneNodeDragEvent[Any]], None]) -> None:
+        """Call a function with the vehicle and the event when a body has been dragged with Ctrl."""
+        for part, handle in zip(self._bodies.parts, self._parts, strict=True):
+            if part.vehicles:
+                handle.on_drag("left", modifier="cmd/ctrl")(_on_drag_end(part.vehicles, push))
+
     def remove(self) -> None:
-        """Remove all nodes except the sky."""
+        """Remove all nodes."""
         self._nodes.remove()
 
     def _add_static(self) -> list[Layer]:
         """Add the static objects; return the layer of waves, if any."""
-        has_moving_water = has_waves(self._flight)
-        for name, mesh in static_meshes(self._flight):
-            if not (has_moving_water and is_water(name)):
-                self._nodes.mesh(f"static/{name}", mesh, shadow=not name.startswith(SHADOWLESS))
-        for name, lines in static_lines(self._flight):
+        add_ground(self._nodes, self._flight, far_m(self._flight))
+        for name, mesh in objects_on_ground(self._flight, far_m(self._flight)):
+            self._nodes.mesh(f"static/{name}", mesh, shadow=not name.startswith(SHADOWLESS))
+        for name, lines in region_arrows(self._flight):
             self._nodes.lines(f"static/{name}", lines.points_world_m, lines.rgb, EDGE_WIDTH)
-        return [self._waves()] if has_moving_water else []
+        return [self._waves()] if has_waves(self._flight) else []
+
+    def _ground_layers(self) -> list[Layer]:
+        nodes, flight, options = self._nodes, self._flight, self.options
+        return [
+            grid_layer(nodes, flight, options),
+            area_layer(nodes, flight, options),
+            *height_layer(nodes, flight, options, lambda: self._bodies.positions_world_m),
+            *field_layer(nodes, flight, options),
+        ]
 
     def _waves(self) -> Layer:
         sea, names = Sea(self._flight), list(self._flight.scenario.vehicles)
@@ -100,36 +111,15 @@ class SceneNodes:
 
         return draw
 
-    def _add_light(self) -> None:
-        """Set the sky, the ambient light and the fog at the horizon."""
-        scene, (rows, columns) = self._nodes.scene, SKY_PIXELS
-        share = np.minimum(np.linspace(0.0, 1.0 / HORIZON_SHARE, rows), 1.0)[:, None, None]
-        sky = np.array(SKY_RGB) * (1.0 - share) + np.array(HORIZON_RGB) * share
-        picture = np.broadcast_to(sky, (rows, columns, 3)).astype(np.uint8)
-        scene.set_background_image(np.ascontiguousarray(picture))
-        # viser's default indoor environment map would brighten everything
-        scene.configure_environment_map(None)
-        scene.add_light_hemisphere(
-            f"{self._nodes.prefix}/light",
-            sky_color=(255, 255, 255),
-            ground_color=GROUND_LIGHT_RGB,
-            intensity=AMBIENT,
-        )
-        width_m = extent_of(self._flight).widest_m
-        scene.configure_fog(FOG[0] * width_m, FOG[1] * width_m, color=HORIZON_RGB)
 
+def _on_drag_end(
+    vehicles: tuple[str, ...], push: Callable[[str, SceneNodeDragEvent[Any]], None]
+) -> Callable[[SceneNodeDragEvent[Any]], None]:
+    """Return a drag callback for the instances of a part, which belong to these vehicles."""
 
-def home_camera(
-    flight: FlightInfo, scene_state: SceneState
-) -> tuple[Float[np.ndarray, "3"], Float[np.ndarray, "3"]]:
-    """Return the position and target of a camera that shows all vehicles, from behind and above."""
-    places = Selection(flight, list(flight.scenario.vehicles), POSITION).of(scene_state)
-    trails = [trail for trail in scene_state.trails.values() if len(trail)]
-    positions = np.concatenate([places, *trails])
-    positions = positions[np.isfinite(positions).all(axis=1)]
-    if len(positions) == 0:
-        positions = extent_of(flight).center_world_m[None]
-    low, high = positions.min(axis=0), positions.max(axis=0)
-    distance_m = max(0.7 * float(np.linalg.norm(high - low)), 1.8 * largest_m(flight))
-    center = 0.5 * (low + high)
-    return center + 1.3 * distance_m * HOME_DIRECTION, center
+    def on_drag(event: SceneNodeDragEvent[Any]) -> None:
+        index = event.instance_index
+        if event.phase == "end" and index is not None and 0 <= index < len(vehicles):
+            push(vehicles[index], event)
+
+    return on_drag

@@ -19,6 +19,7 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from kittiwake.cockpit.auth_proxy import PASS_HEADER
+from kittiwake.cockpit.branding import set_title_and_icon
 from kittiwake.cockpit.desktop import quiet
 from kittiwake.cockpit.values import is_allowed
 
@@ -153,6 +154,7 @@ def _respond(
     except (OSError, ValueError):  # invalid file path
         return connection.respond(HTTPStatus.NOT_FOUND, "Page not found.\n")
     if response is not None:
+        set_title_and_icon(response)
         for name, value in headers.items():
             response.headers[name] = value
     return response

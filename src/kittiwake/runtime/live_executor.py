@@ -25,6 +25,7 @@ from kittiwake.runtime.command_source import Notice
 from kittiwake.runtime.commands import accepted_commands, command_values, require_cascade
 from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.flight_state import FlightState
+from kittiwake.runtime.impulse import with_impulse
 from kittiwake.runtime.live_rows import LiveRows
 from kittiwake.runtime.maneuvers import Capabilities, Maneuver, capabilities_of
 from kittiwake.runtime.placement import placed, require_place, require_room
@@ -274,6 +275,21 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         require_place(self.scenario, vehicle, start)
         self._requests.put(lambda state: self._place(state, vehicle, start))
 
+    def push(self, vehicle: str, impulse_world_ns: Vec3) -> None:
+        """Change a vehicle's velocity by an impulse at its center of mass, before the next block.
+
+        Raises:
+            CommandError: if there is no such vehicle, or a number is not finite.
+            ScenarioError: if the vehicle's model does not support contact.
+        """
+        self._require_flight()
+        self._require_vehicle(vehicle)
+        self.scenario.vehicles[vehicle].dynamics.collider()
+        if not np.isfinite(impulse_world_ns.array).all():
+            message = f"'{vehicle}' cannot be pushed: the impulse has numbers that are not finite"
+            raise CommandError(message)
+        self._requests.put(lambda state: self._push(state, vehicle, impulse_world_ns))
+
     def set_active_behaviors(self, vehicle: str, behaviors: Sequence[str]) -> None:
         """Activate only these of a vehicle's behaviors.
 
@@ -393,10 +409,17 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         if vehicle not in self._flown_program.vehicles:
             self.problems.put(f"'{vehicle}' has been removed")
             return state
-        self._notices.put((vehicle, f"placed at {_format_position(start.position_world_m)} m"))
+        self._notices.put((vehicle, f"placed at {_format_vector(start.position_world_m)} m"))
         # the commands of the next block begin at the new pose
         self._rows.place(vehicle, start)
         return placed(self._flown_program, state, vehicle, start, self._seed)
+
+    def _push(self, state: FleetState, vehicle: str, impulse_world_ns: Vec3) -> FleetState:
+        if vehicle not in self._flown_program.vehicles:
+            self.problems.put(f"'{vehicle}' has been removed")
+            return state
+        self._notices.put((vehicle, f"pushed by ({_format_vector(impulse_world_ns)}) N s"))
+        return with_impulse(self._flown_program, state, vehicle, impulse_world_ns)
 
     def _initial_estimate(self, vehicle: str) -> VehicleEstimate:
         """Return a vehicle's estimate before the first block."""
@@ -476,8 +499,8 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         self._rows.follow(program)
 
 
-def _format_position(position_m: Vec3) -> str:
-    return ", ".join(f"{float(getattr(position_m, axis)):g}" for axis in "xyz")
+def _format_vector(vector: Vec3) -> str:
+    return ", ".join(f"{float(getattr(vector, axis)):.6g}" for axis in "xyz")
 
 
 def _drain(queue: SimpleQueue[Any]) -> Iterable[Any]:

@@ -9,7 +9,6 @@ from shapely import Polygon
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape, merge
 from kittiwake.scenario.survey_areas import coverages
-from kittiwake.scene.extent import Extent
 from kittiwake.scene.scene_state import FlightInfo
 
 RGB = (150, 162, 128)
@@ -19,23 +18,33 @@ HEIGHT_M, DEPTH_M = 0.3, 1.0
 SHORE = 0.12
 
 
-def land_meshes(flight: FlightInfo, extent: Extent) -> list[tuple[str, ColoredMesh]]:
-    """Return a strip of land around each surveyed water, with its islands."""
-    scenario, waters = flight.scenario, {}
-    for course in coverages(scenario.document, scenario.vehicles, scenario.tables).values():
-        water = replace(course, margin_m=0.0).water(scenario.world.origin)
-        waters[water.wkb] = water
+def land_meshes(flight: FlightInfo, width_m: float | None = None) -> list[tuple[str, ColoredMesh]]:
+    """Return the land around each surveyed water, with its islands.
+
+    Args:
+        flight: the flight.
+        width_m: width of the land; None for a strip.
+    """
+    waters = surveyed_waters(flight)
     return [
-        (f"land {number + 1}", _land(water, extent).colored(RGB))
-        for number, water in enumerate(waters.values())
+        (f"land {number + 1}", _land(water, waters, width_m).colored(RGB))
+        for number, water in enumerate(waters)
     ]
 
 
-def _land(water: Polygon, extent: Extent) -> Shape:
-    del extent
+def surveyed_waters(flight: FlightInfo) -> list[Polygon]:
+    """Return the waters of all coverage patterns, with islands as holes, each one once."""
+    scenario, waters = flight.scenario, {}
+    for pattern in coverages(scenario.document, scenario.vehicles, scenario.tables).values():
+        water = replace(pattern, margin_m=0.0).water(scenario.world.origin)
+        waters[water.wkb] = water
+    return [*waters.values()]
+
+
+def _land(water: Polygon, waters: list[Polygon], width_m: float | None) -> Shape:
     west, south, east, north = water.bounds
-    around = shapely.buffer(Polygon(water.exterior), SHORE * max(east - west, north - south))
-    land = around.difference(water)
+    shore_m = SHORE * max(east - west, north - south) if width_m is None else width_m
+    land = shapely.buffer(Polygon(water.exterior), shore_m).difference(shapely.union_all(waters))
     return merge(_top(land), *(_bank(ring) for ring in (water.exterior, *water.interiors)))
 
 

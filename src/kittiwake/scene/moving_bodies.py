@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 from typing_extensions import TypeVar
 
 from kittiwake.geometry.quaternion import Quaternion
@@ -71,6 +72,11 @@ class MovingBodies:
             ),
             *self._decks.parts,
         )
+
+    @property
+    def positions_world_m(self) -> Float[np.ndarray, "vehicles 3"]:
+        """Last known positions of the vehicles, in the order of the scenario."""
+        return self._last[:, :3]
 
     def poses(self, scene_state: SceneState) -> list[Poses]:
         """Return the poses of all parts, in the order of ``parts``."""

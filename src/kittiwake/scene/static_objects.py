@@ -57,10 +57,21 @@ class Lines(NamedTuple):
 
 def static_meshes(flight: FlightInfo) -> list[tuple[str, ColoredMesh]]:
     """Return the meshes of all static objects in world axes, by name."""
+    return [*_ground(flight, extent_of(flight)), *objects_on_ground(flight)]
+
+
+def objects_on_ground(
+    flight: FlightInfo, land_m: float | None = None
+) -> list[tuple[str, ColoredMesh]]:
+    """Return the meshes of all static objects but the ground and the water, by name.
+
+    Args:
+        flight: the flight.
+        land_m: width of the land around surveyed waters; None for a strip.
+    """
     world, extent = flight.scenario.world, extent_of(flight)
     return [
-        *_ground(flight, extent),
-        *land_meshes(flight, extent),
+        *land_meshes(flight, land_m),
         *environment_meshes(flight),
         *_obstacles(flight, extent),
         *(
@@ -73,15 +84,20 @@ def static_meshes(flight: FlightInfo) -> list[tuple[str, ColoredMesh]]:
 
 def static_lines(flight: FlightInfo) -> list[tuple[str, Lines]]:
     """Return the edges of the flight area and the arrows of regions, by name."""
-    found = []
     extent = extent_of(flight)
-    if extent.bounded:
-        edges = _edges(extent.low_world_m, extent.high_world_m)
-        found.append(("flight area", Lines(edges, AREA_RGB)))
-    for number, region in enumerate(flight.scenario.world.regions):
-        if (arrow := _arrow(region, flight)) is not None:
-            found.append((f"region {number + 1} direction", arrow))
-    return found
+    if not extent.bounded:
+        return region_arrows(flight)
+    edges = area_edges(extent.low_world_m, extent.high_world_m)
+    return [("flight area", Lines(edges, AREA_RGB)), *region_arrows(flight)]
+
+
+def region_arrows(flight: FlightInfo) -> list[tuple[str, Lines]]:
+    """Return the arrows of regions, by name."""
+    return [
+        (f"region {number + 1} direction", arrow)
+        for number, region in enumerate(flight.scenario.world.regions)
+        if (arrow := _arrow(region, flight)) is not None
+    ]
 
 
 def is_water(name: str) -> bool:
@@ -226,7 +242,8 @@ def _arrow(region: AbstractRegion, flight: FlightInfo) -> Lines | None:
     return Lines(np.array(pieces), WIND_RGB if is_wind else FORCE_RGB)
 
 
-def _edges(low: np.ndarray, high: np.ndarray) -> Float64[np.ndarray, "12 2 3"]:
+def area_edges(low: np.ndarray, high: np.ndarray) -> Float64[np.ndarray, "12 2 3"]:
+    """Return the edges of a box between two corners."""
     corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
     pairs = [
         (one, other)

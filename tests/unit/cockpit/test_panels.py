@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 import viser
 
+from kittiwake.cockpit.browser_camera import BrowserCamera
 from kittiwake.cockpit.cockpit import Cockpit
+from kittiwake.cockpit.fleet_commands import go_to_point
 from kittiwake.cockpit.frame_buffer import FrameBuffer
 from kittiwake.cockpit.panels.charts import ADD, ChartsPanel
 from kittiwake.cockpit.panels.command import CommandPanel
 from kittiwake.cockpit.panels.glance import GlancePanel
 from kittiwake.cockpit.panels.readings import setpoint_lines, state_lines, vector_lines
 from kittiwake.cockpit.panels.vehicles import VehiclesPanel
-from kittiwake.cockpit.panels.view import BrowserCamera
+from kittiwake.cockpit.push import push
 from kittiwake.cockpit.server import PageServer
+from kittiwake.core.errors import CommandError
 from kittiwake.guidance.maneuvers.takeoff import Takeoff
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.maneuvers import (
@@ -63,7 +66,13 @@ class Browser(viser.ClientHandle):
     def __init__(self, server, number=7):
         self.gui, self.scene, self.client_id = server.gui, server.scene, number
         self.notifications, self.callbacks = [], []
-        self.camera = SimpleNamespace(update_timestamp=1.0, on_update=self.callbacks.append)
+        self.camera = SimpleNamespace(
+            update_timestamp=1.0,
+            on_update=self.callbacks.append,
+            fov=1.3,
+            aspect=1.6,
+            up_direction=np.array([0.0, 0.0, 1.0]),
+        )
         self.report_camera([3.0, 3.0, 3.0])
 
     def add_notification(self, *notification, **_):
@@ -226,7 +235,7 @@ def test_changes_use_scenario_paths(page, monkeypatch):
     monkeypatch.setattr(
         type(page.session.executor), "change", lambda _, *what: changes.append(what)
     )
-    page.set("range [m]", 2.5)
+    page.set("upper range limit [m]", 2.5)
     page.set("Round robin", "front-only")
     page.set("gusts [m/s]", 3.0)
     assert changes == [
@@ -289,7 +298,7 @@ def test_a_slow_browser_gets_the_initial_view(page):
     camera = BrowserCamera(browser, page.cockpit._flight, page.buffer)
 
     def followed_m():
-        camera.follow(np.zeros(3))
+        camera.update(page.buffer.scene_state(), "tern")
         return np.array(browser.camera.position) - browser.camera.look_at
 
     camera.set_initial_view()
@@ -304,6 +313,72 @@ def test_a_slow_browser_gets_the_initial_view(page):
     # the user moves the camera
     browser.report_camera([9.0, 0.0, 1.0])
     np.testing.assert_allclose(followed_m(), [9.0, 0.0, 1.0])
+
+
+def test_a_key_and_the_list_choose_the_same_view(page):
+    page.set("Camera", "behind")
+    view = page.cockpit._pages[7]._view
+    assert view._browser_camera.view == "behind"
+    view._choose("follow")
+    assert (view._camera.value, view._browser_camera.view) == ("follow", "follow")
+
+
+def test_a_free_camera_stays_free_when_it_is_fitted(page):
+    page.set("Camera", "free")
+    page.press("Fit view")
+    assert page.cockpit._pages[7]._view._browser_camera.view == "free"
+    page.set("Camera", "follow")
+
+
+def test_both_range_limits_of_a_sensor_are_changed(page, monkeypatch):
+    changes = []
+    executor = type(page.session.executor)
+    monkeypatch.setattr(executor, "change", lambda _, *what: changes.append(what))
+    page.set("lower range limit [m]", 0.4)
+    page.set("upper range limit [m]", 3.0)
+    path = "vehicles.tern.sensors.turns"
+    assert changes == [(f"{path}.min_range_m", "0.4"), (f"{path}.max_range_m", "3.0")]
+
+
+def test_maneuvers_command_all_vehicles_in_a_box(page):
+    panel = page.panels[0]
+    panel._selection.set(("tern", "auk"))
+    assert "2 vehicles" in page.control("Clear selection (2 vehicles)").label
+    page.set("Maneuver", "Take off")
+    assert {name: one.guidance for name, one in page.maneuvers.items()} == {
+        "tern": Takeoff(2.0),
+        "auk": Takeoff(2.0),
+    }
+    page.press("Clear selection (2 vehicles)")
+    page.set("Maneuver", "Hold")
+    assert isinstance(page.maneuvers["tern"], PositionManeuver)
+    assert page.maneuvers["auk"].guidance == Takeoff(2.0)
+
+
+def test_several_vehicles_go_to_a_point_in_formation(page):
+    go_to_point(page.session.executor, ["tern", "auk"], 20.0, 8.0)
+    places = [page.maneuvers[name].position_world_m for name in ("tern", "auk")]
+    np.testing.assert_allclose(places, [[17.5, 8.0, 12.0], [22.5, 8.0, 3.0]])
+
+
+def test_no_vehicle_goes_to_a_point_outside_the_area(page):
+    with pytest.raises(CommandError, match="outside the flight area"):
+        go_to_point(page.session.executor, ["tern", "auk"], 1e5, 0.0)
+    assert page.maneuvers == {}
+
+
+def test_a_drag_pushes_along_it_and_not_too_hard(page, monkeypatch):
+    impulses = []
+    executor = page.session.executor
+    monkeypatch.setattr(type(executor), "push", lambda _, *push: impulses.append(push))
+    dynamics = executor.scenario.vehicles["tern"].dynamics
+    size_m, mass_kg = float(dynamics.size_body_m.x), dynamics.collider().mass_kg
+    for length_m in (2.0 * size_m, 1e4, 0.0, np.nan):
+        end = (1.0, 2.0 + length_m, 3.0)
+        drag = SimpleNamespace(start_position=(1.0, 2.0, 3.0), end_position=end)
+        assert push(executor, "tern", drag) == ""
+    gained_mps = [np.asarray(impulse.array) / mass_kg for _, impulse in impulses]
+    np.testing.assert_allclose(gained_mps, [[0.0, 2.0, 0.0], [0.0, 6.0, 0.0]], atol=1e-6)
 
 
 def test_each_browser_selects_its_own_vehicle(page):

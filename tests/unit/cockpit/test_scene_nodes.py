@@ -1,13 +1,14 @@
 """A flight as nodes of a viser scene."""
 
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 viser = pytest.importorskip("viser")
 
-from kittiwake.cockpit.scene_nodes import SceneNodes, home_camera  # noqa: E402
+from kittiwake.cockpit.scene_nodes import SceneNodes  # noqa: E402
 
 SCENARIOS = ("hover-hummingbird", "deck-landing", "wind-box", "hallway-ranging", "flock-8")
 
@@ -100,11 +101,68 @@ def test_library_scenarios_are_drawn(server, staged, placed, name):
     scene.remove()
 
 
-def test_the_home_camera_shows_all_vehicles_from_above(staged, placed):
-    flight = staged("ultrasonic-turns")
-    scene_state = placed(flight, (0.0, 0.0, 1.0))
-    position, look_at = home_camera(flight, scene_state)
-    # the vehicles are 10 m apart
-    np.testing.assert_allclose(look_at, [0.0, 5.0, 1.0])
-    assert position[2] > 2.0
-    assert np.linalg.norm(position - look_at) > 7.0
+def test_shadows_are_on_the_ground_below_aircraft(server, staged, placed):
+    flight = staged("deck-landing")
+    scene = SceneNodes(server.scene, flight, name="shadows")
+    scene_state = placed(flight, (3.0, 4.0, 5.0))
+    scene.draw(scene_state)
+    shadows = server.scene.get_handle_by_name("/shadows/heights/shadows")
+    lines = server.scene.get_handle_by_name("/shadows/heights/lines")
+    # that of the drone, none of the vessel
+    assert shadows.batched_positions.shape == (1, 3)
+    drone = scene_state.rows["drone"][1:4]
+    np.testing.assert_allclose(shadows.batched_positions[0, :2], drone[:2], rtol=1e-6)
+    assert 0.0 < shadows.batched_positions[0, 2] < 0.1
+    np.testing.assert_allclose(lines.points[0, 0], drone, rtol=1e-6)
+    scene.remove()
+
+
+def test_labels_show_the_heights_of_aircraft_only(server, staged, placed):
+    flight = staged("deck-landing")
+    scene = SceneNodes(server.scene, flight, name="labeled")
+    scene_state = placed(flight)
+    scene.draw(scene_state)
+    height_m = scene_state.rows["drone"][3]
+    label = server.scene.get_handle_by_name("/labeled/labels/drone")
+    assert label.text == f"drone · {height_m:.1f} m"
+    assert server.scene.get_handle_by_name("/labeled/labels/strider").text == "strider"
+    scene.options.heights = False
+    scene.draw(scene_state)
+    assert label.text == "drone"
+    scene.remove()
+
+
+def test_the_ground_reaches_to_the_horizon(server, staged):
+    flight = staged("hover-hummingbird")
+    scene = SceneNodes(server.scene, flight, name="wide")
+    ground = server.scene.get_handle_by_name("/wide/static/ground")
+    assert np.linalg.norm(ground.vertices[:, :2], axis=1).max() > 3000.0
+    scene.remove()
+
+
+def test_water_has_the_colors_of_the_surveyed_field(server, staged, placed):
+    flight = staged("survey-lake")
+    scene = SceneNodes(server.scene, flight, name="surveyed")
+    scene.draw(placed(flight))
+    cells = server.scene.get_handle_by_name("/surveyed/field/cells")
+    assert len(np.unique(cells.batched_colors, axis=0)) > 50
+    label = server.scene.get_handle_by_name("/surveyed/field/label")
+    assert label.text.startswith("chlorophyll: dark ")
+    scene.remove()
+
+
+def test_a_drag_pushes_the_vehicle_of_its_instance_once(server, staged):
+    scene = SceneNodes(server.scene, staged("flock-8"), name="pushed")
+    pushed = []
+    scene.on_push(lambda name, event: pushed.append(name))
+    body = next(
+        handle
+        for name, handle in server.scene._handle_from_node_name.items()
+        if name.startswith("/pushed/bodies/") and name.endswith("body")
+    )
+    on_drag = body._impl.drag_cb[0]
+    assert (on_drag.button, on_drag.modifier) == ("left", "cmd/ctrl")
+    for phase, index in (("start", 2), ("update", 2), ("end", 2), ("end", None), ("end", 99)):
+        on_drag.callback(SimpleNamespace(phase=phase, instance_index=index))
+    assert pushed == ["drone-3"]
+    scene.remove()

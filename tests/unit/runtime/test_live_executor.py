@@ -685,6 +685,29 @@ def test_a_lost_vehicle_flies_again_when_placed(flock):
     assert flock.flown(1.0, "tern-1", "status").max() == 0.0
 
 
+def test_a_push_changes_the_velocity_of_one_vehicle_by_its_impulse(flock):
+    executor = flock.executor
+    flock.fly(2.0)
+    velocity = ("vx_mps", "vy_mps", "vz_mps")
+    before = {name: flock.flown(0.02, name, *velocity)[-1] for name in ("tern-1", "tern-2")}
+    mass_kg = executor.scenario.vehicles["tern-1"].dynamics.collider().mass_kg
+    executor.push("tern-1", Vec3(2.0 * mass_kg, -mass_kg, 0.0))
+    rows = flock.fly(0.02)
+    gained = flock.columns(rows, "tern-1", *velocity)[0] - before["tern-1"]
+    np.testing.assert_allclose(gained, [2.0, -1.0, 0.0], atol=0.15)  # within one step of flight
+    other = flock.columns(rows, "tern-2", *velocity)[0] - before["tern-2"]
+    np.testing.assert_allclose(other, 0.0, atol=0.15)
+    [(vehicle, text)] = [one for one in executor.notices() if "pushed" in one[1]]
+    assert (vehicle, text[-4:]) == ("tern-1", " N s")
+
+
+def test_pushes_that_are_not_possible_are_refused(drone):
+    with pytest.raises(CommandError, match="not finite"):
+        drone.executor.push("drone", Vec3(float("inf"), 0.0, 0.0))
+    with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
+        drone.executor.push("dron", Vec3(1.0, 0.0, 0.0))
+
+
 def test_a_vehicle_can_be_placed_as_the_first_request(drone):
     drone.executor.place("drone", Start(Vec3(1.0, 2.0, 12.0)))
     np.testing.assert_allclose(drone.flown(0.02, "drone", *PLACE)[0], [1.0, 2.0, 12.0])

@@ -6,30 +6,34 @@ from math import degrees, radians
 import numpy as np
 import viser
 
+from kittiwake.cockpit.box_selection import BoxSelection
 from kittiwake.cockpit.command_sliders import CommandSliders, SliderContext, command_sliders
+from kittiwake.cockpit.fleet_commands import (
+    DISARM,
+    GO_TO,
+    HOLD,
+    LAND,
+    RESUME,
+    TAKE_OFF,
+    go_to_point,
+    maneuvers_of,
+    start_maneuvers,
+)
 from kittiwake.cockpit.ground_click import ground_point
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
-from kittiwake.core.commands import MotorsOff
 from kittiwake.runtime.maneuvers import (
     HoldAttitude,
     HoldCommand,
     Maneuver,
     PositionManeuver,
     go_to,
-    hold,
-    land,
-    take_off,
 )
 from kittiwake.runtime.session import Session
 from kittiwake.runtime.vehicle_estimate import PositionArray, VehicleEstimate
 from kittiwake.scene.scene_state import SceneState
 
-TAKE_OFF_M = 2.0
 MAX_TILT_DEG, HEIGHT_M = 22.5, 10.0
-GO_TO = "Go to location"
-AIRCRAFT = ("Take off", "Land", "Hold", GO_TO, "Disarm", "Resume guidance")
-VESSEL = ("Hold", GO_TO, "Disarm", "Resume guidance")
-TAKE_OFF = "Take off"
+KEYS = {TAKE_OFF: "T", LAND: "L", HOLD: "H", DISARM: "X", RESUME: "B"}
 NO_COMMAND_TYPE = "none"
 STEP_M, TURN_DEG = 0.5, 15.0
 # by label: key, steps forward, left and up, and turn to the left
@@ -59,16 +63,12 @@ class CommandPanel:
         self._sliders: list[viser.GuiSliderHandle[float]] = []
         self._awaiting_click = False
         self._status = context.gui.add_markdown("")
+        self._clear = context.gui.add_button("Clear selection", visible=False)
+        self._clear.on_click(context.user_action(lambda _: self._selection.set(())))
         context.build(self._build)
         scene.on_click()(self._on_click)
-        commands = {
-            "Take off": "T",
-            "Land": "L",
-            "Hold": "H",
-            "Disarm": "X",
-            "Resume guidance": "B",
-        }
-        for label, key in commands.items():
+        self._selection = BoxSelection(context, scene, self._show_selection)
+        for label, key in KEYS.items():
             context.gui.add_command(label, hotkey=key).on_trigger(  # pyright: ignore[reportArgumentType]
                 lambda _, label=label: self._on_key(label)
             )
@@ -81,6 +81,7 @@ class CommandPanel:
 
     def update(self, scene_state: SceneState) -> None:
         """Update the status line and the visibility of the controls."""
+        self._selection.update(scene_state)
         executor = self._session.executor
         maneuver = executor.maneuvers.get(self._context.selected)
         source = "guidance" if maneuver is None else f"command: {maneuver.description}"
@@ -111,8 +112,20 @@ class CommandPanel:
             self._add_command_types()
 
     def _maneuvers(self) -> tuple[str, ...]:
-        """Return the maneuvers of the selected vehicle."""
-        return VESSEL if self._context.vehicle.dynamics.is_vessel else AIRCRAFT
+        """Return the labels of the maneuvers of the selected vehicle."""
+        return maneuvers_of(self._context.vehicle)
+
+    def _commanded(self) -> tuple[str, ...]:
+        """Return the vehicles in the box; without one the selected vehicle."""
+        return self._selection.vehicles or (self._context.selected,)
+
+    def _show_selection(self) -> None:
+        names = self._selection.vehicles
+        self._clear.visible = bool(names)
+        self._clear.label = f"Clear selection ({len(names)} vehicles)"
+        if names:
+            text = f"Maneuvers and their keys now command {len(names)} vehicles."
+            self._context.notify("Selection", text)
 
     def _add_mission_steps(self) -> None:
         names = self._context.vehicle.guidance.component.mission_step_names
@@ -209,23 +222,10 @@ class CommandPanel:
     def _maneuver(self, label: str) -> None:
         """Start a maneuver by label."""
         self._awaiting_click = label == GO_TO
-        estimate = self._estimate()
         if self._awaiting_click:
             self._context.notify("Go to", "Click a point on the ground or the water.")
             return
-        if label == "Resume guidance" or estimate is None:
-            self._session.executor.command(self._context.selected, None)
-            return
-        match label:
-            case "Take off":
-                self._start(take_off(TAKE_OFF_M))
-            case "Land":
-                world = self._context.scenario.world
-                self._start(land(self._context.vehicle, world, estimate))
-            case "Disarm":
-                self._start(HoldCommand(MotorsOff()))
-            case _:
-                self._start(hold(estimate.position_m, estimate.yaw_rad))
+        start_maneuvers(self._session.executor, label, self._commanded())
 
     def _move(self, step: PositionArray, turn_deg: float) -> None:
         """Move the current target by a step in the level axes of the vehicle."""
@@ -244,29 +244,22 @@ class CommandPanel:
         return estimate.position_m, estimate.yaw_rad
 
     def _on_key(self, label: str) -> None:
-        if label not in self._maneuvers():
+        if label not in self._maneuvers() and not self._selection.vehicles:
             return
         self._context.user_action(lambda _: self._maneuver(label))(_KeyPress())
 
     def _on_click(self, event: viser.SceneClickEvent) -> None:
-        """Go to the clicked point on the ground, at the current height."""
-        estimate = self._estimate()
-        if not self._awaiting_click or estimate is None:
+        """Go to the clicked point on the ground, at the current heights."""
+        if not self._awaiting_click:
             return
-        ground_m = self._session.executor.capabilities(self._context.selected).ground_z_m
-        point = ground_point(event, ground_m)
+        executor = self._session.executor
+        point = ground_point(event, executor.capabilities(self._context.selected).ground_z_m)
         if point is None:
             self._context.notify("Go to", "The click is not on the ground.", error=True)
             return
         self._awaiting_click = False
-        x, y = point
-        area = self._context.scenario.world.area
-        if not (area.x_m[0] < x < area.x_m[1] and area.y_m[0] < y < area.y_m[1]):
-            text = f"({x:z.1f}, {y:z.1f}) m is outside the flight area (`world.area`)."
-            self._context.notify("Go to", text, error=True)
-            return
-        place = np.array([x, y, estimate.position_m[2]])
-        self._context.user_action(lambda _: self._start(go_to(place, estimate.yaw_rad)))(event)
+        send = self._context.user_action(lambda _: go_to_point(executor, self._commanded(), *point))
+        send(event)
 
     def _start(self, maneuver: Maneuver) -> None:
         self._session.executor.command(self._context.selected, maneuver)

@@ -3,25 +3,18 @@
 from collections.abc import Callable
 from dataclasses import fields
 from io import BytesIO
-from itertools import count
 
-import numpy as np
 import viser
-from jaxtyping import Float
 from PIL import Image
 
-from kittiwake.cockpit.frame_buffer import FrameSource
-from kittiwake.cockpit.layers import Options
+from kittiwake.cockpit.browser_camera import EVERYTHING, FREE, VIEWS, BrowserCamera
+from kittiwake.cockpit.layer_options import Options
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
-from kittiwake.cockpit.scene_nodes import home_camera
-from kittiwake.scene.scene_state import FlightInfo, SceneState
+from kittiwake.cockpit.theme import DARK, LIGHT, configure_controls, configure_sky
+from kittiwake.scene.scene_state import SceneState
 
-EMPTY_SCENE_STATE = SceneState(0.0, {}, {})
-FREE, FOLLOW = "free", "follow selected vehicle"
 # browsers with software rendering are slow
 TIMEOUT_S = 60.0
-
-Place = Float[np.ndarray, "3"]
 
 
 class LayersPanel:
@@ -41,82 +34,48 @@ class LayersPanel:
         return lambda event: setattr(options, layer, bool(event.target.value))
 
 
-class BrowserCamera:
-    """Camera of a browser.
-
-    Attributes:
-        flight: the flight that it shows.
-    """
-
-    def __init__(self, client: viser.ClientHandle, flight: FlightInfo, source: FrameSource) -> None:
-        self._client, self.flight, self._source = client, flight, source
-        # initial offset from the target, until the browser confirms it
-        self._initial_offset: Place | None = None
-
-    def set_initial_view(self) -> None:
-        """Show all vehicles, and wait for the browser to confirm the view.
-
-        A slow browser keeps reporting its default view for a while. The first update is skipped:
-        it is triggered while the browser's first message is handled, and echoes the view set here.
-        """
-        position, target = self._home()
-        offset = self._initial_offset = position - target
-        updates = count()
-
-        # a coroutine, so that viser awaits it before other camera updates
-        async def on_update(camera: viser.CameraHandle) -> None:
-            if next(updates) > 0 and np.allclose(
-                _offset(camera), offset, atol=0.01 * float(np.linalg.norm(offset))
-            ):
-                self._initial_offset = None
-
-        self._client.camera.on_update(on_update)
-        self.fit()
-
-    def fit(self) -> None:
-        """Show all vehicles."""
-        self._client.camera.position, self._client.camera.look_at = self._home()
-
-    def follow(self, place: Place) -> None:
-        """Look at a position, from the direction and distance that the user has chosen.
-
-        The reported camera position is delayed, but its offset from the target is not.
-        """
-        camera, offset = self._client.camera, self._initial_offset
-        offset = _offset(camera) if offset is None else offset
-        with self._client.atomic():  # a partial update would accumulate to a drift
-            camera.position, camera.look_at = place + offset, place
-
-    def _home(self) -> tuple[Place, Place]:
-        return home_camera(self.flight, self._source.scene_state() or EMPTY_SCENE_STATE)
-
-
 class ViewPanel:
-    """Camera and screenshot controls of a browser."""
+    """Camera, theme and screenshots of a browser."""
 
-    def __init__(self, context: PanelContext, camera: BrowserCamera) -> None:
-        self._context, self._browser_camera = context, camera
+    def __init__(self, context: PanelContext, camera: BrowserCamera, scene: viser.SceneApi) -> None:
+        self._context, self._browser_camera, self._scene = context, camera, scene
         gui = context.gui
-        self._camera = gui.add_dropdown("Camera", (FOLLOW, FREE))
-        home = gui.add_button("Fit view", hint="Show all vehicles and switch to the free camera.")
+        self._camera = gui.add_dropdown("Camera", VIEWS, initial_value=camera.view)
+        home = gui.add_button("Fit view", hint="Begin the view again; if free, show everything.")
+        theme = gui.add_dropdown("Theme", (LIGHT, DARK))
         picture = gui.add_button("Save screenshot (PNG)")
+        self._camera.on_update(context.user_action(lambda event: self._start(event.target.value)))
         home.on_click(context.user_action(self._fit))
+        theme.on_update(context.user_action(lambda event: self._set_theme(event.target.value)))
         picture.on_click(context.user_action(self._screenshot))
+        for number, view in enumerate(VIEWS, start=1):
+            gui.add_command(f"Camera: {view}", hotkey=str(number)).on_trigger(  # pyright: ignore[reportArgumentType]
+                lambda _, view=view: self._choose(view)
+            )
 
     def update(self, scene_state: SceneState) -> None:
         """Do nothing: the controls change only by user input."""
 
     def follow(self, scene_state: SceneState) -> None:
-        """Point a following camera at the selected vehicle."""
-        row = self._context.row(scene_state)
-        place = np.array([row[f"{axis}_m"] for axis in "xyz"])
-        if self._camera.value == FOLLOW and np.isfinite(place).all():
-            self._browser_camera.follow(place)
+        """Move the camera with its target."""
+        self._browser_camera.update(scene_state, self._context.selected)
+
+    def _start(self, view: str) -> None:
+        self._browser_camera.start(view, self._context.selected)
+
+    def _choose(self, view: str) -> None:
+        self._camera.value = view
+        self._start(view)
 
     def _fit(self, event: ControlEvent) -> None:
         del event
-        self._camera.value = FREE
-        self._browser_camera.fit()
+        view = self._browser_camera.view
+        self._start(EVERYTHING if view == FREE else view)
+        self._browser_camera.view = view
+
+    def _set_theme(self, theme: str) -> None:
+        configure_controls(self._context.gui, theme)
+        configure_sky(self._scene, self._context.flight, theme)
 
     def _screenshot(self, event: ControlEvent) -> None:
         height, width = event.client.camera.image_height, event.client.camera.image_width
@@ -125,7 +84,3 @@ class ViewPanel:
         Image.fromarray(pixels[:, :, :3]).save(png, format="PNG")
         name = f"{self._context.flight.scenario.name}.png"
         event.client.send_file_download(name, png.getvalue(), save_immediately=True)
-
-
-def _offset(camera: viser.CameraHandle) -> Place:
-    return np.asarray(camera.position) - np.asarray(camera.look_at)

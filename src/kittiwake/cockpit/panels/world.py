@@ -17,6 +17,11 @@ from kittiwake.sensors.round_robin import SchemeName
 from kittiwake.sensors.ultrasonic_array import UltrasonicArray
 
 MAX_GUSTS_MPS, MAX_RANGE_M = 15.0, 20.0
+# by parameter of a sensor: label, and lowest value of the slider
+RANGE_LIMITS = {
+    "min_range_m": ("lower range limit [m]", 0.0),
+    "max_range_m": ("upper range limit [m]", 0.1),
+}
 
 
 class WindPanel:
@@ -83,24 +88,18 @@ class FaultsPanel:
             self._add_faults(parts)
 
     def _add_sensor(self, name: str, sensor: AbstractSensor, entry: Plain) -> None:
-        """Create the controls of a sensor: its range and its round-robin scheme."""
-        range_m = getattr(sensor, "max_range_m", None)
+        """Create the controls of a sensor: its range limits and its round-robin scheme."""
+        limits = [key for key in RANGE_LIMITS if getattr(sensor, key, None) is not None]
         has_schemes = isinstance(sensor, UltrasonicArray) and sensor.slots is None
-        if entry is None or (range_m is None and not has_schemes):
+        if entry is None or not (limits or has_schemes):
             return
         gui = self._context.gui
         path = f"vehicles.{self._context.entry}.sensors.{name}"
         folder = gui.add_folder(f"Sensor {name}")
         self._folders.append(folder)
         with folder:
-            if range_m is not None:
-                max_m = max(MAX_RANGE_M, float(range_m))
-                slider = gui.add_slider("range [m]", 0.1, max_m, 0.1, float(range_m))
-
-                @slider.on_update
-                @self._context.user_action
-                def _(_: ControlEvent) -> None:
-                    self._session.executor.change(f"{path}.max_range_m", f"{slider.value}")
+            for key in limits:
+                self._add_range_limit(key, float(getattr(sensor, key)), f"{path}.{key}")
 
             if has_schemes:
                 names = get_args(SchemeName)
@@ -113,6 +112,16 @@ class FaultsPanel:
                     self._context.notify(
                         "Round robin", f"Compiling; {event.target.value} takes effect when ready."
                     )
+
+    def _add_range_limit(self, key: str, value_m: float, path: str) -> None:
+        label, lowest_m = RANGE_LIMITS[key]
+        highest_m = max(MAX_RANGE_M, value_m)
+        slider = self._context.gui.add_slider(label, lowest_m, highest_m, 0.05, value_m)
+
+        @slider.on_update
+        @self._context.user_action
+        def _(_: ControlEvent) -> None:
+            self._session.executor.change(path, f"{slider.value}")
 
     def _add_faults(self, parts: tuple[str, ...]) -> None:
         gui = self._context.gui
