@@ -9,7 +9,7 @@ from kittiwake.adapters.ros.vehicle_control import VehicleControl
 from kittiwake.core.commands import ModeCommand
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
-from kittiwake.runtime.joystick import GamepadReading, Joystick
+from kittiwake.runtime.joystick import TAKEOFF_M, GamepadReading, Joystick
 from kittiwake.runtime.maneuvers import HoldCommand
 from kittiwake.scenario.joystick_settings import JoystickSettings
 
@@ -38,7 +38,8 @@ class JoystickListener:
         """Apply a ``sensor_msgs/Joy``.
 
         Raises:
-            CommandError: for axes that are not finite.
+            CommandError: for axes that are not finite, and for a takeoff or landing that the
+                vehicle cannot begin.
         """
         axes = tuple(map(float, message.axes))
         if not all(map(isfinite, axes)):
@@ -50,6 +51,10 @@ class JoystickListener:
             return
         if request.place is not None:
             self._place(Start(request.place))
+        if request.takeoff:
+            self.control.begin_takeoff(TAKEOFF_M, force=True)
+        if request.landing:
+            self.control.begin_landing(force=True)
         if request.mode is None or request.command is None:
             return
         number = ModeCommand.MODES.index(request.mode)

@@ -149,7 +149,8 @@ class TimePanel(AbstractPanel):
                 line.time_s, *line.band, color=line.color, alpha=BAND_OPACITY, linewidth=0.0
             )
         looks |= {"marker": "."} if alone else {}
-        axes.plot(line.time_s, line.values, **looks)
+        if line.kind != "band":
+            axes.plot(line.time_s, line.values, **looks)
 
     def _set_limits(self, axes: Axes) -> None:
         """Set limits that never magnify rounding, and ticks."""
@@ -169,6 +170,7 @@ class TimePanel(AbstractPanel):
         """Return the legend's entries: a few curves, one of each shared kind, and the notes."""
         named = [line for line in self.lines if line.kind not in (*SHARED_KINDS, SECOND_RUN)]
         named = [line for line in named if line.label and not line.kind.startswith("ideal")]
+        named.sort(key=lambda line: line.kind == "band")
         curves: list[Artist] = [
             Line2D([], [], label=line.label, **line.looks) for line in named[:MAX_ENTRIES]
         ]
