@@ -7,7 +7,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "gallery.md").read_text("utf-8")
 IMAGES = ROOT / "docs" / "images" / "gallery"
-SHOWN = re.compile(r"^!\[[^]]*\]\(images/gallery/([\w-]+)\.png\)\n\n```bash\n(.*?)\n```", re.M | re.S)
+SHOWN = re.compile(
+    r"^!\[[^]]*\]\(images/gallery/([\w-]+)\.png\)\n\n```bash\n(.*?)\n```", re.M | re.S
+)
 MAX_BYTES = 4_000_000
 
 

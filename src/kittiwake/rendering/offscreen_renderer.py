@@ -61,8 +61,8 @@ class Polyline(NamedTuple):
 class OffscreenRenderer:
     """Renderer of instances of meshes and of static meshes, in pictures of one size.
 
-    ``changing`` are meshes in world axes with new vertices in each picture; ``samples`` are those of
-    a pixel, for smooth edges.
+    ``changing`` are meshes in world axes with new vertices in each picture; ``samples`` is their
+    number in a pixel, for smooth edges.
 
     Raises:
         MissingExtraError: if a rendering library is missing.

@@ -141,7 +141,9 @@ def test_a_vessel_can_neither_take_off_nor_land(sent):
     gamepad.read(gamepad_reading())
     gamepad.read(gamepad_reading(axes=R2_PULLED))
     assert sent == []
-    assert session.executor.take_problems() == ["'strider' floats; it can neither take off nor land"]
+    assert session.executor.take_problems() == [
+        "'strider' floats; it can neither take off nor land"
+    ]
 
 
 def test_the_share_button_begins_a_pursuit_again_six_meters_up(sent, monkeypatch):

@@ -114,7 +114,12 @@ def test_share_restarts_and_does_nothing_else():
 
 @pytest.mark.parametrize("button", [6, 7, 9, 10])
 def test_the_other_buttons_do_nothing(button):
-    assert in_mode(1).read(gamepad_reading(button))[1:5] == ("velocity-yaw-rate", False, False, None)
+    assert in_mode(1).read(gamepad_reading(button))[1:5] == (
+        "velocity-yaw-rate",
+        False,
+        False,
+        None,
+    )
 
 
 def test_buttons_held_before_the_first_reading_do_not_count():

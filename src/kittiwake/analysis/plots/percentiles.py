@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kittiwake.analysis.plots.panels import PlotLine
-from kittiwake.analysis.plots.style import HUES
+from kittiwake.analysis.plots.style import EXTREMES, HUES, MOST
 
 TIMES = 400
 # share of the vehicles up to which there are percentiles
@@ -19,13 +19,13 @@ def percentile_lines(lines: Sequence[PlotLine]) -> tuple[PlotLine, ...]:
 
     They are those of the vehicles that still fly, as long as a tenth of them do.
     """
+    lines = [line for line in lines if line.kind == "actual"]
+    if not lines:
+        return ()
     times = [line.time_s for line in lines]
     time_s = np.linspace(min(own[0] for own in times), max(own[-1] for own in times), TIMES)
     values = np.array(
-        [
-            np.interp(time_s, line.time_s, line.values, left=np.nan, right=np.nan)
-            for line in lines
-        ]
+        [np.interp(time_s, line.time_s, line.values, left=np.nan, right=np.nan) for line in lines]
     )
     shown = np.isfinite(values).mean(axis=0) >= LEAST_SHARE
     levels = np.full((5, TIMES), np.nan)
@@ -35,7 +35,7 @@ def percentile_lines(lines: Sequence[PlotLine]) -> tuple[PlotLine, ...]:
     lowest, low, median, high, highest = levels
     color = HUES[0]
     return (
-        PlotLine(LABELS[2], time_s, np.full(TIMES, np.nan), color, "band", (lowest, highest)),
-        PlotLine(LABELS[1], time_s, np.full(TIMES, np.nan), color, "band", (low, high)),
+        PlotLine(LABELS[2], time_s, np.full(TIMES, np.nan), color, EXTREMES, (lowest, highest)),
+        PlotLine(LABELS[1], time_s, np.full(TIMES, np.nan), color, MOST, (low, high)),
         PlotLine(LABELS[0], time_s, median, color),
     )

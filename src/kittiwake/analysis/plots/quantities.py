@@ -321,6 +321,7 @@ def panels_over_time(
     """
     beside = any(trace.partner_world_m is not None for trace in traces)
     estimated = len(traces) <= MAX_ESTIMATES and not seconds
+    banded_vehicles = len(traces) > MANY_CURVES and not seconds
     panels: list[tuple[TimePanel, bool]] = []
     for quantity in MANY_VEHICLES if many else ONE_VEHICLE:
         lines: list[PlotLine] = []
@@ -328,7 +329,7 @@ def panels_over_time(
             if quantity.drawn_for(trace):
                 own = quantity if estimated else replace(quantity, estimated=False)
                 lines += _lines(own, trace, seconds.get(trace.name), color if many else "")
-        if len(lines) > MANY_CURVES:
+        if banded_vehicles:
             lines = [*percentile_lines(lines)]
         if lines:
             banded = any(line.band is not None and line.kind == "actual" for line in lines)
@@ -337,7 +338,7 @@ def panels_over_time(
                 tuple(lines),
                 names=quantity.names,
                 notes=(f"band: {DEVIATIONS:g} deviations",) if banded else (),
-                listed=not many or len(traces) > MANY_CURVES,
+                listed=not many or banded_vehicles,
                 span=_estimate_limits(lines, quantity.unit),
                 contacts=() if many or "height" not in quantity.names else contacts(traces[0]),
             )

@@ -176,9 +176,7 @@ def without_value(reason: str) -> str:
     return f"{quantity} is not {limits.partition(' (')[0]}" if limits else reason
 
 
-def select_traces(
-    log: Log, losses: Mapping[str, Loss], most: int = MAX_VEHICLES
-) -> list[Trace]:
+def select_traces(log: Log, losses: Mapping[str, Loss], most: int = MAX_VEHICLES) -> list[Trace]:
     """Return at most so many vehicles to draw, in log order; up to half are lost ones."""
     names = log.names
     lost = [place for place, name in enumerate(names) if name in losses]
