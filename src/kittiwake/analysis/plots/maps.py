@@ -195,7 +195,7 @@ def _write(axes: Axes, text: str, place: np.ndarray, ink: str, *, right: bool, u
         zorder=5.0,
         parse_math=False,
         path_effects=HALO,
-        clip_on=True,
+        annotation_clip=True,
     )
 
 

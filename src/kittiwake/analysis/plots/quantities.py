@@ -343,8 +343,8 @@ def panels_over_time(
                 contacts=() if many or "height" not in quantity.names else contacts(traces[0]),
             )
             # beside a deck, the distance of the others to their next waypoint is no error
-            shown = not beside or "error" not in quantity.names or quantity.label == BESIDE
-            panels.append((panel, quantity.by_default and shown))
+            if not beside or "error" not in quantity.names or quantity.label == BESIDE:
+                panels.append((panel, quantity.by_default))
     if not many:
         panels += [(panel, True) for panel in _concentration_panels(traces[0])]
         panels += [(p, True) for p in input_panels(traces[0], seconds.get(traces[0].name))]
