@@ -1,7 +1,8 @@
 """Camera path of a film, which keeps all vehicles in view and drifts slowly around them.
 
 The camera looks down at the center of all vehicles at a constant angle. It is far enough away to
-show them and their recent positions. Center and distance are smoothed over the film; the distance
+show them and their recent positions; a single vehicle is not smaller than ``LEAST_FILLED``, unless
+it would leave the picture. Center and distance are smoothed over the film; the distance
 grows ahead of time, so that nothing leaves the picture.
 """
 
@@ -23,6 +24,8 @@ AZIMUTH_RAD, DRIFT_RADPS = radians(-130.0), radians(3.0)
 LOW_RAD, HIGH_RAD, MANY = radians(17.0), radians(27.0), 20
 # shares of half the picture: filled by a single vehicle, and free as margin
 FILLED, FREE = 0.27, 0.2
+# least share of half the picture that a single vehicle's radius fills: 60 of 1280 pixels across
+LEAST_FILLED = 60.0 / 1280.0 * 16.0 / 9.0
 # film time of the smoothing, and by which the distance grows ahead
 SMOOTH_S, AHEAD_S = 0.8, 1.6
 # number of azimuths and of times at which obstacles in the view are counted
@@ -56,7 +59,11 @@ def camera_path(
     def to_eye_m(azimuth_rad: float) -> Float64[np.ndarray, "times 3"]:
         axes = _axes(turns + azimuth_rad, rise)
         least = body / (FILLED * _half())
-        distance = np.maximum(_distance_m(points, axes, body, aspect), least)
+        distance = _distance_m(points, axes, body, aspect)
+        if len(names) == 1:
+            present = _distance_m(points[:, :1], axes, body, aspect)
+            distance = np.maximum(present, np.minimum(distance, body / (LEAST_FILLED * _half())))
+        distance = np.maximum(distance, least)
         size = 2 * round(AHEAD_S * fps) + 1
         distance = _smooth(maximum_filter1d(distance, size, mode="nearest"), fps)
         return -distance[:, None] * axes[:, 2]

@@ -15,6 +15,8 @@ INK, HALO = (255, 255, 255, 255), (20, 30, 40, 170)
 LARGE, SMALL, MARGIN = 0.038, 0.026, 0.035
 # shares of the font's height
 RIM, LINE = 0.08, 1.3
+# height over width of a circle on the ground as the arrow shows it
+FLAT = 0.6
 
 Rgb = tuple[int, int, int]
 Picture = UInt8[np.ndarray, "height width 3"]
@@ -29,13 +31,26 @@ class Label(NamedTuple):
     rgb: Rgb
 
 
+class Arrow(NamedTuple):
+    """Horizontal velocity as it is seen, to the right and downwards, with its text."""
+
+    across: float
+    down: float
+    text: str
+
+
 class Caption(NamedTuple):
-    """Caption of a picture: a title, a text at the right, event lines and names."""
+    """Caption of a picture: a title, a text and lines at the right, event lines and names.
+
+    The arrow is below the lines.
+    """
 
     title: str
     right: str
     events: Sequence[str] = ()
     labels: Sequence[Label] = ()
+    lines: Sequence[str] = ()
+    arrow: Arrow | None = None
 
 
 def captioned(picture: Picture, caption: Caption) -> Picture:
@@ -51,6 +66,15 @@ def captioned(picture: Picture, caption: Caption) -> Picture:
             _write(draw, position, label.text, _font(small), anchor="mb", halo=(*label.rgb, 220))
     _write(draw, (margin, margin), caption.title, _font(large), anchor="la")
     _write(draw, (width - margin, margin), caption.right, _font(large), anchor="ra")
+    row = margin + LINE * large
+    for line in caption.lines:
+        _write(draw, (width - margin, row), line, _font(small), anchor="ra")
+        row += LINE * small
+    if caption.arrow is not None:
+        right = width - margin, row + 0.5 * small
+        _write(draw, right, caption.arrow.text, _font(small), anchor="rm")
+        left = right[0] - _font(small).getlength(caption.arrow.text) - 2.0 * small
+        _draw_arrow(draw, (left, right[1]), caption.arrow, small)
     for number, line in enumerate(reversed(caption.events)):
         position = margin, height - margin - 1.5 * small * number
         _write(draw, position, line, _font(small), anchor="ld")
@@ -69,6 +93,24 @@ def _write(
     # a dark outline, for contrast with any background
     rim = max(1, round(RIM * font.size))
     draw.text(position, text, INK, font, anchor=anchor, stroke_width=rim, stroke_fill=halo)
+
+
+def _draw_arrow(
+    draw: ImageDraw.ImageDraw, middle: tuple[float, float], arrow: Arrow, half_px: float
+) -> None:
+    """Draw an arrow about its middle; one that is seen from its end is short."""
+    along = np.array([arrow.across, arrow.down])
+    along /= max(float(np.linalg.norm(along)), 1e-9)
+    along[1] *= FLAT
+    side = np.array([-along[1], along[0]])
+    tip, tail = middle + half_px * along, middle - half_px * along
+    neck = tip - 0.8 * half_px * along
+    head = [tip, neck + 0.5 * half_px * side, neck - 0.5 * half_px * side]
+    rim = max(1, round(RIM * half_px))
+    for ink, more in ((HALO, 2 * rim), (INK, 0)):
+        shaft = [tuple(tail.tolist()), tuple(neck.tolist())]
+        draw.line(shaft, ink, max(2, round(0.2 * half_px)) + more)
+        draw.polygon([tuple(corner.tolist()) for corner in head], INK, ink, max(1, more))
 
 
 def _stacked(labels: Sequence[Label], font: ImageFont.FreeTypeFont) -> list[Label]:

@@ -44,7 +44,7 @@ def film(
     playback = LogPlayback(log, scenario)
     times_s, speed = settings.timing(playback)
     followed = settings.followed(playback)
-    renderer = FlightRenderer(playback, log, settings.size)
+    renderer = FlightRenderer(playback, log, settings.size, followed, samples=0)
     fps, aspect = FPS[settings.format], settings.size[0] / settings.size[1]
     # a GIF with a static background is small
     drifting = settings.format == "mp4"
@@ -59,15 +59,15 @@ def film(
     )
 
     def pictures() -> Iterator[Picture]:
-        for number, (time_s, view) in enumerate(zip(times_s, views, strict=True)):
-            yield renderer.picture(time_s, view, speed)
-            progress(number + 1, len(times_s))
+        for number, picture in enumerate(renderer.pictures(times_s, views, speed), 1):
+            yield picture
+            progress(number, len(times_s))
 
     if settings.format == "mp4":
         write_mp4(path, pictures(), fps)
         return
     chosen = np.unique(np.linspace(0, len(views) - 1, SAMPLES).round().astype(int))
-    samples = [renderer.picture(times_s[i], views[i], speed) for i in chosen]
+    samples = [*renderer.pictures([times_s[i] for i in chosen], [views[i] for i in chosen], speed)]
     # drawn again, so that rotors turn in the order of the film
     write_gif(path, samples, pictures(), fps)
 
@@ -94,7 +94,7 @@ def still(
     settings = FilmSettings(width=width, follow=follow)
     followed = settings.followed(playback)
     size = settings.size[0], height or settings.size[1]
-    renderer = FlightRenderer(playback, log, size)
+    renderer = FlightRenderer(playback, log, size, followed)
     aspect = size[0] / size[1]
     (view,) = camera_path(
         playback, renderer.bodies, [time_s], aspect=aspect, fps=FPS["mp4"], follow=followed

@@ -9,14 +9,14 @@ from kittiwake.scene.log_playback import LogPlayback
 
 Format = Literal["mp4", "gif"]
 
-FPS: dict[Format, float] = {"mp4": 25.0, "gif": 12.5}
+FPS: dict[Format, float] = {"mp4": 30.0, "gif": 12.5}
 # default maximum length of a film; a longer GIF would be very large
 MAX_FILM_S: dict[Format, float] = {"mp4": 60.0, "gif": 20.0}
 SPEEDS = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 8.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0)
 WIDTH, MIN_WIDTH, MAX_WIDTH = 1280, 160, 3840
 ASPECT = 16.0 / 9.0
 # an hour of film
-MAX_PICTURES = 90_000
+MAX_PICTURES = 108_000
 
 
 @dataclass(frozen=True)

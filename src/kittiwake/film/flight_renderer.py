@@ -1,6 +1,7 @@
 """Scene of a film: everything in a picture of a flight, with its caption."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 
 import numpy as np
 from jaxtyping import UInt8
@@ -9,9 +10,11 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots.style import shortened
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.film.camera_path import body_m
-from kittiwake.film.caption import Caption, Label, captioned
+from kittiwake.film.caption import Arrow, Caption, Label, captioned
+from kittiwake.film.readings import Readings
+from kittiwake.rendering.antialiasing import antialiased
 from kittiwake.rendering.colored_mesh import ColoredMesh
-from kittiwake.rendering.offscreen_renderer import OffscreenRenderer, Polyline
+from kittiwake.rendering.offscreen_renderer import SAMPLES, OffscreenRenderer, Polyline
 from kittiwake.rendering.view import View
 from kittiwake.scene.extent import extent_of
 from kittiwake.scene.horizon import horizon_meshes
@@ -43,11 +46,25 @@ Picture = UInt8[np.ndarray, "height width 3"]
 class FlightRenderer:
     """Renderer of a flight's pictures in one size.
 
+    Args:
+        playback: the flight.
+        log: its log.
+        size: width and height in pixels.
+        follow: the vehicle to look at; None for all.
+        samples: the number of samples per pixel; 0 for none, whose edges films smooth afterwards.
+
     Raises:
         MissingExtraError: if a required library is missing.
     """
 
-    def __init__(self, playback: LogPlayback, log: Log, size: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        playback: LogPlayback,
+        log: Log,
+        size: tuple[int, int],
+        follow: str | None = None,
+        samples: int = SAMPLES,
+    ) -> None:
         self.playback, self.size = playback, size
         flight = playback.flight
         self.bodies, self.beams = MovingBodies(flight), SensorBeams(flight)
@@ -63,25 +80,59 @@ class FlightRenderer:
             ],
             *size,
             [*sheet, *self.sound.meshes],
+            samples,
         )
+        self.readings = Readings.of(log, log.names if follow is None else [follow])
+        self.has_one = len(log.names) == 1 or follow is not None
         self.colors = {name: color_of(number) for number, name in enumerate(log.names)}
         self.scale = size[1] / REFERENCE_HEIGHT_PX
         self.static_polylines = [*self._static_lines(), *self._routes(log)]
         self.radii_m = {name: body_m(self.bodies, [name]) for name in log.names[: MAX_NAMES + 1]}
 
-    def picture(self, time_s: float, view: View, speed: float) -> Picture:
-        """Return the picture at a time, with its caption."""
-        scene_state = self.playback.scene_state(time_s)
-        words = self.caption(time_s, speed)._replace(labels=self._labels(scene_state, view))
-        return captioned(self.drawn(scene_state, view), words)
+    def pictures(
+        self, times_s: Sequence[float], views: Sequence[View], speed: float
+    ) -> Iterator[Picture]:
+        """Yield the pictures at some times, with captions.
+
+        The next one is rendered while one is smoothed, captioned and used.
+        """
+        rendered: Future[Picture] | None = None
+        words = Caption("", "")
+        for time_s, view in zip(times_s, views, strict=True):
+            scene_state = self.playback.scene_state(time_s)
+            following = self._render(scene_state, view)
+            if rendered is not None:
+                yield captioned(antialiased(rendered.result()), words)
+            words = self._words(scene_state, view, speed)
+            rendered = following
+        if rendered is not None:
+            yield captioned(antialiased(rendered.result()), words)
 
     def caption(self, time_s: float, speed: float) -> Caption:
-        """Return the caption at a time, without the vehicles' names."""
+        """Return title, time and events, which do not depend on the view."""
         text = f"{time_s:.1f} s" if speed == 1.0 else f"{time_s:.1f} s   {speed:g}x"
         return Caption(self.playback.flight.scenario.name, text, self._events(time_s, speed))
 
+    def _words(self, scene_state: SceneState, view: View, speed: float) -> Caption:
+        """Return the caption of a picture, with names, speed of one vehicle, and wind."""
+        words = self.caption(scene_state.time_s, speed)
+        words = words._replace(labels=self._labels(scene_state, view))
+        if self.readings is None:
+            return words
+        flown_mps = self.readings.speed_mps_at(scene_state.time_s) if self.has_one else None
+        lines = () if flown_mps is None else (f"{flown_mps:.1f} m/s",)
+        wind = self.readings.wind_at(scene_state.time_s)
+        if wind is None:
+            return words._replace(lines=lines)
+        right, up, _ = view.axes @ (wind * [1.0, 1.0, 0.0])
+        arrow = Arrow(float(right), -float(up), f"wind {np.linalg.norm(wind):.1f} m/s")
+        return words._replace(lines=lines, arrow=arrow)
+
     def drawn(self, scene_state: SceneState, view: View) -> Picture:
         """Return the picture of a scene state, without caption."""
+        return self._render(scene_state, view).result()
+
+    def _render(self, scene_state: SceneState, view: View) -> "Future[Picture]":
         poses = [(positions, q) for positions, q in self.bodies.poses(scene_state)]
         lines = [*self.static_polylines, *self._trails(scene_state), *self._rays(scene_state)]
         shapes = self.sound.shapes(scene_state)
@@ -89,7 +140,7 @@ class FlightRenderer:
             water = self.sea.vertices_world_m(scene_state.time_s, view.look_at_world_m[:2])
             shapes = [water, *shapes]
             lines += wave_lines(water, LINE_PX * self.scale)
-        return self.renderer.picture(poses, lines, view, shapes)
+        return self.renderer.picture_later(poses, lines, view, shapes)
 
     def _sheet(self, sea: Sea, flight: FlightInfo) -> ColoredMesh:
         """Return the sea as an opaque mesh, which receives shadows."""

@@ -6,6 +6,7 @@ afterwards.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from itertools import pairwise
 from math import atan2, degrees
 from types import ModuleType
@@ -18,7 +19,7 @@ from jaxtyping import Float, Float32, Float64, UInt8
 from kittiwake.core.extras import import_optional
 from kittiwake.physics.mujoco_model import MUJOCO, MujocoObject
 from kittiwake.rendering.colored_mesh import ColoredMesh
-from kittiwake.rendering.render_thread import draw, draw_later, start_graphics
+from kittiwake.rendering.render_thread import draw_later, start_graphics
 from kittiwake.rendering.shaded_mesh import ShadedMesh, deformable, shade
 from kittiwake.rendering.view import View
 
@@ -60,7 +61,8 @@ class Polyline(NamedTuple):
 class OffscreenRenderer:
     """Renderer of instances of meshes and of static meshes, in pictures of one size.
 
-    ``changing`` are meshes in world axes with new vertices in each picture.
+    ``changing`` are meshes in world axes with new vertices in each picture; ``samples`` is their
+    number in a pixel, for smooth edges.
 
     Raises:
         MissingExtraError: if a rendering library is missing.
@@ -73,10 +75,11 @@ class OffscreenRenderer:
         width: int,
         height: int,
         changing: Sequence[ColoredMesh] = (),
+        samples: int = SAMPLES,
     ) -> None:
         start_graphics(_free_all, EXTRA)
         self.mujoco: ModuleType = import_optional(MUJOCO, EXTRA)
-        self.width, self.height = width, height
+        self.width, self.height, self.samples = width, height, samples
         self.resting = len(fixed)
         self.faces = [mesh.faces for mesh in changing]
         still = [(shade(mesh), mesh, 1) for mesh in fixed]
@@ -120,7 +123,17 @@ class OffscreenRenderer:
             view: camera view.
             shapes: vertices of each changing mesh in world axes.
         """
-        return draw(lambda: self._render(poses, lines, view, shapes))
+        return self.picture_later(poses, lines, view, shapes).result()
+
+    def picture_later(
+        self,
+        poses: Sequence[Poses],
+        lines: Sequence[Polyline],
+        view: View,
+        shapes: Sequence[Float[np.ndarray, "_ 3"]] = (),
+    ) -> "Future[UInt8[np.ndarray, 'height width 3']]":
+        """Return a future of a picture, with the arguments of ``picture``."""
+        return draw_later(lambda: self._render(poses, lines, view, shapes))
 
     def _render(
         self,
@@ -205,7 +218,7 @@ class OffscreenRenderer:
         if not self.contexts:
             visual = self.model.vis
             visual.global_.offwidth, visual.global_.offheight = self.width, self.height
-            visual.quality.offsamples, visual.quality.shadowsize = SAMPLES, SHADOW_PIXELS
+            visual.quality.offsamples, visual.quality.shadowsize = self.samples, SHADOW_PIXELS
             self.contexts.append(
                 self.mujoco.MjrContext(self.model, self.mujoco.mjtFontScale.mjFONTSCALE_100)
             )

@@ -5,13 +5,17 @@ LX, LY, RX and RY are the sticks outside the dead zone, L2 and R2 how far the tr
 and s the scale of each quantity (``JoystickSettings``):
 
     position-yaw         position_world = s (LY, LX, RY), yaw = s RX
-    velocity-yaw-rate    velocity_body = s (LY, LX, RY), acceleration_body = s (L2, R2, 0),
-                         yaw rate = s RX
+    velocity-yaw-rate    velocity_body = s (LY, LX, RY), yaw rate = s RX
     thrust-attitude      thrust = s RY, (roll, pitch, yaw) = s (-LX, LY, RX)
     thrust-rates         thrust = s RY, angular_velocity_body = s (-LX, LY, RX)
     thrust-torque        thrust = s RY, torque_body = s (-LX, LY, RX)
 
-Source: uav_gazebo (dringakn), "PS4 controller interface". Three of its errors are corrected:
+A trigger pulled beyond its middle takes off (R2) or lands (L2), after which no mode is chosen.
+With ``triggers: acceleration`` they add acceleration_body = s (L2, R2, 0) in mode 2 instead.
+
+Source: uav_gazebo (dringakn), "PS4 controller interface". Four of its errors are corrected:
+
+- It documents takeoff and landing by the triggers, and does not implement them.
 
 - It sends (RX, LX, LY) as angles about (x, y, z), so the stick that yaws in its first two modes
   rolls in the others, and forward yaws. Here each stick keeps its meaning in all modes: the right
@@ -45,6 +49,11 @@ SHARE, L3, R3 = 8, 11, 12
 # position to which a stick's button moves the vehicle, level and at rest
 PLACES_M = {L3: Vec3(0.0, 0.0, 6.0), R3: Vec3(0.0, 0.0, 1.0)}
 
+# share of a trigger's range beyond which it is pulled
+HALF = 0.5
+# height by which a trigger takes off
+TAKEOFF_M = 2.0
+
 # motors off comes first: it wins if several are pressed at once
 MODE_OF_BUTTON: dict[int, ModeName] = {
     R1: "inactive",
@@ -72,7 +81,7 @@ class GamepadRequest(NamedTuple):
 
     ``mode`` is the mode chosen last and ``command`` its command, both None before; the command of
     ``inactive`` is ``MotorsOff``. The other fields are events of this reading alone: a mode was
-    chosen, the flight restarts, the vehicle is to be placed.
+    chosen, the flight restarts, the vehicle is to be placed, to take off or to land.
     """
 
     command: StickCommand | None = None
@@ -80,6 +89,8 @@ class GamepadRequest(NamedTuple):
     chosen: bool = False
     restart: bool = False
     place: Vec3 | None = None
+    takeoff: bool = False
+    landing: bool = False
 
 
 class Joystick:
@@ -94,6 +105,7 @@ class Joystick:
         self._mode: ModeName | None = None
         self._pressed: frozenset[int] | None = None
         self._triggers: dict[int, _Trigger] = {}
+        self._pulls = (False, False)
         self._commands: dict[ModeName, Callable[[_Sticks], StickCommand]] = {
             "inactive": lambda _: MotorsOff(),
             "position-yaw": self._position,
@@ -107,6 +119,7 @@ class Joystick:
         """Return the request of a reading; without a pad none, and the mode is forgotten."""
         if reading is None:
             self._mode, self._pressed, self._triggers = None, None, {}
+            self._pulls = (False, False)
             return GamepadRequest()
         pressed = self._newly_pressed(reading)
         chosen: list[ModeName] = [
@@ -115,6 +128,9 @@ class Joystick:
         if chosen:
             self._mode = chosen[0]
         sticks = self._sticks(reading)
+        takeoff, landing = self._pull(sticks)
+        if (takeoff or landing) and not chosen:
+            self._mode = None
         command = None if self._mode is None else self._commands[self._mode](sticks)
         return GamepadRequest(
             command,
@@ -122,7 +138,17 @@ class Joystick:
             chosen=bool(chosen),
             restart=SHARE in pressed,
             place=next((PLACES_M[button] for button in PLACES_M if button in pressed), None),
+            takeoff=takeoff and not chosen,
+            landing=landing and not chosen,
         )
+
+    def _pull(self, sticks: "_Sticks") -> tuple[bool, bool]:
+        """Return whether R2 and L2 have been pulled since the last reading; landing wins."""
+        before, self._pulls = self._pulls, (sticks.r2 > HALF, sticks.l2 > HALF)
+        if self._settings.triggers != "takeoff-land":
+            return False, False
+        takeoff, landing = (now and not old for now, old in zip(self._pulls, before, strict=True))
+        return takeoff and not landing, landing
 
     def _newly_pressed(self, reading: GamepadReading) -> frozenset[int]:
         held = frozenset(index for index, down in enumerate(reading.buttons) if down)
@@ -155,7 +181,9 @@ class Joystick:
     def _velocity(self, at: "_Sticks") -> BodyVelocityYawRate:
         scale = self._settings
         velocity = Vec3(at.ahead, at.left, at.rise) * scale.velocity_scale_mps
-        acceleration = Vec3(at.l2, at.r2, 0.0) * scale.acceleration_scale_mps2
+        acceleration = Vec3(0.0, 0.0, 0.0)
+        if scale.triggers == "acceleration":
+            acceleration = Vec3(at.l2, at.r2, 0.0) * scale.acceleration_scale_mps2
         return BodyVelocityYawRate(velocity, at.turn * scale.yaw_rate_scale_radps, acceleration)
 
     def _attitude(self, at: "_Sticks") -> ThrustAttitude:

@@ -30,6 +30,7 @@ from kittiwake.guidance.maneuvers.goto import Goto
 from kittiwake.guidance.maneuvers.hold import Hold
 from kittiwake.guidance.maneuvers.ramp import DONE, REFUSED, RampLand, RampTakeoff
 from kittiwake.guidance.maneuvers.takeoff import Takeoff
+from kittiwake.guidance.trajectories.pursue import Pursue
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -234,6 +235,14 @@ def go_to(
 def take_off(height_m: float) -> GuidanceManeuver:
     """Return the maneuver that climbs by a height."""
     return GuidanceManeuver(Takeoff(height_m), f"takes off by {height_m:g} m")
+
+
+def pursuit_again(vehicle: AssembledVehicle) -> GuidanceManeuver | None:
+    """Return the vehicle's pursuit from its first waypoint; None if its guidance is no pursuit."""
+    guidance = vehicle.guidance.component
+    if not isinstance(guidance, Pursue):
+        return None
+    return GuidanceManeuver(guidance, "begins its pursuit again")
 
 
 def land(vehicle: AssembledVehicle, world: WorldModel, now: VehicleEstimate) -> GuidanceManeuver:

@@ -1,7 +1,7 @@
 """Scales of a gamepad's sticks: the value of each quantity at full deflection."""
 
 from math import pi
-from typing import Annotated
+from typing import Annotated, Literal
 
 import equinox as eqx
 
@@ -15,7 +15,8 @@ DEAD_ZONE = Bounds(0.0, 0.9)
 class JoystickSettings(eqx.Module):
     """``joystick``: the scales of the control modes; the defaults are those of uav_gazebo.
 
-    ``dead_zone`` is the share of a stick's deflection around its center that counts as zero.
+    ``dead_zone`` is the share of a stick's deflection around its center that counts as zero. The
+    ``triggers`` take off and land, or feed acceleration forward in mode 2.
     """
 
     dead_zone: Annotated[Real, DEAD_ZONE] = 0.1
@@ -28,3 +29,6 @@ class JoystickSettings(eqx.Module):
     attitude_scale_rad: Annotated[Real, NOT_NEGATIVE] = pi
     angular_velocity_scale_radps: Annotated[Real, NOT_NEGATIVE] = 1.0
     torque_scale_nm: Annotated[Real, NOT_NEGATIVE] = pi
+    triggers: Literal["takeoff-land", "acceleration"] = eqx.field(
+        static=True, default="takeoff-land"
+    )

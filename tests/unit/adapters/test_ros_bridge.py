@@ -344,6 +344,16 @@ def test_gamepad_switches_modes_and_sends_commands(served):
     assert "axes: got [nan]; must be finite numbers" in served.node.logged[-1]
 
 
+def test_triggers_of_a_gamepad_take_off_and_land(served):
+    joy(served)
+    joy(served, axes=(0.0, 0.0, 1.0, 0.0, 0.0, -1.0))
+    maneuver = served.executor.maneuvers["drone1"]
+    assert maneuver.description == "takes off along a ramp by 2 m"
+    assert served.call("/drone1/get_mode") == {"mode": {"mode": 1}}
+    joy(served, axes=(0.0, 0.0, -1.0, 0.0, 0.0, 1.0))
+    assert served.executor.maneuvers["drone1"].description == "lands along a ramp"
+
+
 def test_time_can_be_paused_stepped_and_scaled(served):
     clock = served.session.clock
     assert "call /gazebo/pause_physics first" in served.call("/kittiwake/step")["message"]

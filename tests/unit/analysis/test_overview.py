@@ -18,6 +18,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots import draw_overview, save_overview
 from kittiwake.analysis.plots.events import free_row
+from kittiwake.analysis.plots.legs import with_legs
 from kittiwake.analysis.plots.map_objects import (
     OBSTACLE,
     FlightConditions,
@@ -565,6 +566,53 @@ def test_many_vehicles_are_thinned_with_a_note(figures):
     assert "100 of 300 vehicles drawn" in words(figure)[2]
     assert not [label for label in in_key(figure) if label.startswith("gull")]
     assert axes_labeled(figure, "vehicle, in order").get_ylim() == (300.0, 1.0)
+
+
+def test_many_vehicles_over_time_are_median_and_bands():
+    names = [f"drone-{number:02}" for number in range(1, 22)]
+    tables = {
+        name: table({"z_m": float(number), "vx_mps": 1.0}, 50) for number, name in enumerate(names)
+    }
+    figure = draw_overview(Log(tables, (), {}))
+    (height,) = [axes for axes in figure.axes if axes.get_ylabel() == "height z\n(m)"]
+    (median,) = height.lines
+    np.testing.assert_allclose(median.get_ydata(), 10.0)
+    extremes, most = (band.get_datalim(height.transData) for band in height.collections)
+    assert (extremes.y0, extremes.y1) == pytest.approx((0.0, 20.0))
+    assert (most.y0, most.y1) == pytest.approx((1.0, 19.0))
+    shown = [text.get_text() for text in height.get_legend().get_texts()]
+    assert shown == ["median", "5 to 95 %", "extremes"]
+
+
+def test_a_setpoint_below_the_ground_is_not_drawn_over_time():
+    setpoint = np.where(np.arange(50) < 25, 1.0, -2.0)
+    columns = {"z_m": 1.0, "setpoint.position_z_world_m": setpoint}
+    log = Log({"gull": table(columns, 50)}, (), {})
+    (trace,) = select_traces(log, find_losses(log))
+    panels = [panel for panel, _ in panels_over_time([trace], [HUES[0]], {}, many=False)]
+    (height,) = (panel for panel in panels if "height" in panel.names)
+    (drawn,) = (line.values for line in height.lines if line.kind == "setpoint")
+    assert np.nanmin(drawn) == 1.0
+    assert np.isnan(drawn[25:]).all()
+
+
+def test_measured_concentrations_have_a_panel():
+    log = Log({"gull": table({"sensor.smoke.concentration": 0.2}, 50)}, (), {})
+    (trace,) = select_traces(log, find_losses(log))
+    panels = [panel for panel, _ in panels_over_time([trace], [HUES[0]], {}, many=False)]
+    (panel,) = (one for one in panels if one.names == ("concentration",))
+    assert [line.label for line in panel.lines] == ["smoke"]
+
+
+def test_waypoints_of_line_of_sight_guidance_are_legs(tmp_path):
+    simulation = load("cruise-otter")
+    simulation.run(3.0, out=tmp_path / "run")
+    log = Log.read(tmp_path / "run")
+    (trace,) = with_legs(select_traces(log, find_losses(log)), tmp_path / "run")
+    assert trace.legs_world_m is not None
+    assert with_legs([trace], None) == [trace]
+    figure = draw_overview(log, tmp_path / "run")
+    assert "legs" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_long_logs_are_thinned_to_two_thousand_rows_with_first_and_last():

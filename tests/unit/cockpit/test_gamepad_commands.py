@@ -13,9 +13,12 @@ from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.joystick import GamepadReading
 from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.runtime.session import Session
+from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 from kittiwake.scenario.load import load_scenario
 
 REST = (0.0, 0.0, 1.0, 0.0, 0.0, 1.0)
+R2_PULLED = (0.0, 0.0, 1.0, 0.0, 0.0, -1.0)
+L2_PULLED = (0.0, 0.0, -1.0, 0.0, 0.0, 1.0)
 AHEAD = (0.0, 1.0, 1.0, 0.0, 0.0, 1.0)
 CROSS, CIRCLE, R1, SHARE, L3 = 0, 1, 5, 8, 11
 
@@ -30,7 +33,7 @@ def sent(monkeypatch):
     commands = []
 
     def command(executor, vehicle, maneuver):
-        held = None if maneuver is None else maneuver.held
+        held = getattr(maneuver, "held", maneuver)
         commands.append((executor, vehicle, held))
         if isinstance(held, PositionYaw):
             message = "no places here"
@@ -109,6 +112,50 @@ def test_the_share_button_restarts_the_flight(gamepad, session, sent):
     gamepad.read(gamepad_reading(SHARE))
     assert session.restart_requested
     assert sent == []
+
+
+def test_r2_takes_off_once_and_sticks_wait_for_a_mode(gamepad, sent):
+    gamepad.read(gamepad_reading(CIRCLE))
+    for axes in (R2_PULLED, R2_PULLED, REST, AHEAD):
+        gamepad.read(gamepad_reading(axes=axes))
+    assert [getattr(held, "description", None) for _, _, held in sent[1:]] == ["takes off by 2 m"]
+
+
+def test_l2_lands_where_the_vehicle_is(gamepad, sent, monkeypatch):
+    motion = Start(Vec3(1.0, 2.0, 5.0)).kinematics()
+    monkeypatch.setattr(LiveExecutor, "estimate", lambda *_: VehicleEstimate(1.0, motion))
+    gamepad.read(gamepad_reading(axes=L2_PULLED))
+    ((_, vehicle, held),) = sent
+    assert vehicle == "drone-1"
+    assert held.description == "lands"
+
+
+def test_l2_before_the_first_block_commands_nothing(gamepad, sent):
+    gamepad.read(gamepad_reading(axes=L2_PULLED))
+    assert sent == []
+
+
+def test_a_vessel_can_neither_take_off_nor_land(sent):
+    session = Session(load_scenario("cruise-strider"), RealTimeClock(inf))
+    gamepad = GamepadCommands(session)
+    gamepad.read(gamepad_reading())
+    gamepad.read(gamepad_reading(axes=R2_PULLED))
+    assert sent == []
+    assert session.executor.take_problems() == [
+        "'strider' floats; it can neither take off nor land"
+    ]
+
+
+def test_the_share_button_begins_a_pursuit_again_six_meters_up(sent, monkeypatch):
+    placed = []
+    monkeypatch.setattr(LiveExecutor, "place", lambda _, *given: placed.append(given))
+    session = Session(load_scenario("pursuit"), RealTimeClock(inf))
+    gamepad = GamepadCommands(session)
+    gamepad.read(gamepad_reading())
+    gamepad.read(gamepad_reading(SHARE))
+    assert placed == [("uav-gazebo", Start(Vec3(0.0, 0.0, 6.0)))]
+    assert [held.description for _, _, held in sent] == ["begins its pursuit again"]
+    assert not session.restart_requested
 
 
 def test_a_held_stick_commands_the_restarted_flight(gamepad, session, sent):

@@ -34,8 +34,8 @@ def difference(one, other):
 def test_an_mp4_shows_the_whole_flight_in_real_time(scenario, tmp_path):
     film(pair_log(), scenario, tmp_path / "film.mp4", FilmSettings(width=WIDTH, until_s=1.0))
     shown = read_film(tmp_path / "film.mp4")
-    assert shown.frames.shape == (26, HEIGHT, WIDTH, 3)
-    assert shown.duration_s == pytest.approx(26 / 25.0, abs=0.02)
+    assert shown.frames.shape == (31, HEIGHT, WIDTH, 3)
+    assert shown.duration_s == pytest.approx(31 / 30.0, abs=0.02)
     # the eye drifts and a vehicle goes away
     assert difference(shown.frames[0], shown.frames[-1]).max() > 40
 

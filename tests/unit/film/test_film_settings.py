@@ -21,8 +21,8 @@ def playback_of(scenario, seconds=4.0):
 def test_a_short_flight_is_filmed_in_real_time(scenario):
     times_s, speed = FilmSettings().timing(playback_of(scenario))
     assert speed == 1.0
-    assert len(times_s) == 101
-    assert times_s[1] == pytest.approx(0.04)
+    assert len(times_s) == 121
+    assert times_s[1] == pytest.approx(1.0 / 30.0)
     assert times_s[-1] == pytest.approx(4.0)
 
 
@@ -31,14 +31,14 @@ def test_a_long_flight_is_shown_faster_so_that_the_film_is_not_long(scenario, fo
     settings = FilmSettings(form)
     times_s, found = settings.timing(playback_of(scenario, 120.0))
     assert found == speed
-    pictures_for_s = {"mp4": 25.0, "gif": 12.5}[form]
+    pictures_for_s = {"mp4": 30.0, "gif": 12.5}[form]
     assert (len(times_s) - 1) / pictures_for_s == pytest.approx(120.0 / speed, abs=0.08)
 
 
 def test_a_given_speed_is_used(scenario):
     times_s, speed = FilmSettings(speed=0.5).timing(playback_of(scenario))
     assert speed == 0.5
-    assert len(times_s) == 201
+    assert len(times_s) == 241
 
 
 def test_a_part_of_a_flight_can_be_filmed(scenario):

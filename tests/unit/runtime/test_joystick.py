@@ -1,6 +1,7 @@
 """What a gamepad asks for: each axis and button, the dead zone, triggers, edges."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -96,7 +97,7 @@ def test_a_button_counts_once_when_it_goes_down():
         gamepad_reading(),
         gamepad_reading(5, 8, 11),
     ]
-    events = [joystick.read(reading)[2:] for reading in readings]
+    events = [joystick.read(reading)[2:5] for reading in readings]
     all_at_once, nothing = (True, True, Vec3(0.0, 0.0, 6.0)), (False, False, None)
     assert events == [all_at_once, nothing, nothing, all_at_once]
 
@@ -104,16 +105,21 @@ def test_a_button_counts_once_when_it_goes_down():
 @pytest.mark.parametrize(("button", "height_m"), [(11, 6.0), (12, 1.0)])
 def test_either_stick_clicked_places_and_does_nothing_else(button, height_m):
     asked = in_mode(1).read(gamepad_reading(button))
-    assert asked[1:] == ("velocity-yaw-rate", False, False, Vec3(0.0, 0.0, height_m))
+    assert asked[1:5] == ("velocity-yaw-rate", False, False, Vec3(0.0, 0.0, height_m))
 
 
 def test_share_restarts_and_does_nothing_else():
-    assert in_mode(1).read(gamepad_reading(8))[1:] == ("velocity-yaw-rate", False, True, None)
+    assert in_mode(1).read(gamepad_reading(8))[1:5] == ("velocity-yaw-rate", False, True, None)
 
 
 @pytest.mark.parametrize("button", [6, 7, 9, 10])
 def test_the_other_buttons_do_nothing(button):
-    assert in_mode(1).read(gamepad_reading(button))[1:] == ("velocity-yaw-rate", False, False, None)
+    assert in_mode(1).read(gamepad_reading(button))[1:5] == (
+        "velocity-yaw-rate",
+        False,
+        False,
+        None,
+    )
 
 
 def test_buttons_held_before_the_first_reading_do_not_count():
@@ -144,7 +150,6 @@ def test_an_unplugged_pad_commands_nothing_until_a_mode_is_chosen_again():
         ("LX", (0.0, 2.0, 0.0), 0.0),
         ("RY", (0.0, 0.0, 2.0), 0.0),
         ("RX", (0.0, 0.0, 0.0), 3.0),
-        ("L2", (0.0, 0.0, 0.0), 0.0),
     ],
 )
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -171,9 +176,12 @@ def test_sticks_are_a_velocity_of_the_body(axis, velocity, yaw_rate, sign):
     assert xyz(signal.acceleration_body_mps2) == (0.0, 0.0, 0.0)
 
 
+ACCELERATION = replace(SETTINGS, triggers="acceleration")
+
+
 @pytest.mark.parametrize(("axis", "ahead_and_left"), [("L2", (7.0, 0.0)), ("R2", (0.0, 7.0))])
 def test_a_trigger_is_an_acceleration_by_how_far_it_is_pulled(axis, ahead_and_left):
-    joystick = in_mode(1)
+    joystick = in_mode(1, ACCELERATION)
     for value, pulled in ((1.0, 0.0), (0.0, 0.5), (-1.0, 1.0), (1.0, 0.0)):
         acceleration = joystick.read(
             gamepad_reading(**{axis: value})
@@ -227,10 +235,12 @@ def test_the_right_stick_is_thrust_above_its_middle(button):
 def test_the_scales_are_those_of_the_original_where_none_are_given():
     settings = JoystickSettings()
     full = {"LX": 1.0, "LY": 1.0, "RX": 1.0, "RY": 1.0, "L2": -1.0, "R2": -1.0}
-    place = in_mode(0, settings).read(gamepad_reading(**full)).command
+    sticks = {axis: value for axis, value in full.items() if axis not in ("L2", "R2")}
+    place = in_mode(0, settings).read(gamepad_reading(**sticks)).command
     assert xyz(place.position_world_m) == (10.0, 10.0, 10.0)
     assert place.yaw_rad == pytest.approx(math.pi)
-    velocity = in_mode(1, settings).read(gamepad_reading(**full)).command
+    velocity = in_mode(1, JoystickSettings(triggers="acceleration"))
+    velocity = velocity.read(gamepad_reading(**full)).command
     assert xyz(velocity.velocity_body_mps) == (1.0, 1.0, 1.0)
     assert xyz(velocity.acceleration_body_mps2) == (1.0, 1.0, 0.0)
     assert velocity.yaw_rate_radps == pytest.approx(math.pi)
@@ -257,7 +267,7 @@ def test_the_dead_zone_begins_at_zero_and_ends_at_one():
 
 @pytest.mark.parametrize("axis", ["LX", "LY", "RX", "RY", "L2", "R2"])
 def test_every_axis_has_the_dead_zone(axis):
-    joystick = in_mode(1, JoystickSettings(dead_zone=0.2))
+    joystick = in_mode(1, JoystickSettings(dead_zone=0.2, triggers="acceleration"))
     joystick.read(gamepad_reading(**{axis: -1.0}))
     # a trigger pulled by 0.15 and a stick pushed by it
     little = 0.7 if axis in ("L2", "R2") else 0.15
@@ -269,7 +279,7 @@ def test_every_axis_has_the_dead_zone(axis):
 def test_a_trigger_that_has_not_moved_is_zero():
     # some drivers say 0, half way, until they hear of it
     for first in (1.0, 0.0, -1.0):
-        joystick = Joystick(SETTINGS)
+        joystick = Joystick(ACCELERATION)
         joystick.read(gamepad_reading(L2=first, R2=first))
         for _ in range(2):
             signal = joystick.read(gamepad_reading(1, L2=first, R2=first)).command
@@ -277,6 +287,35 @@ def test_a_trigger_that_has_not_moved_is_zero():
         # each for itself
         signal = joystick.read(gamepad_reading(L2=0.5, R2=first)).command
         assert xyz(signal.acceleration_body_mps2) == (7.0 * 0.25, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("axis", "event"), [("R2", "takeoff"), ("L2", "landing")])
+def test_a_trigger_takes_off_or_lands_once_and_the_mode_is_forgotten(axis, event):
+    joystick = in_mode(1)
+    assert not getattr(joystick.read(gamepad_reading(**{axis: 0.5})), event)
+    asked = joystick.read(gamepad_reading(**{axis: -1.0}))
+    assert asked == GamepadRequest(**{event: True})
+    # held, released, and pulled again
+    assert joystick.read(gamepad_reading(**{axis: -1.0})) == GamepadRequest()
+    assert joystick.read(gamepad_reading(LY=1.0)) == GamepadRequest()
+    assert getattr(joystick.read(gamepad_reading(**{axis: -0.8})), event)
+    assert joystick.read(gamepad_reading(1)).mode == "velocity-yaw-rate"
+
+
+def test_landing_wins_over_takeoff_and_a_mode_over_both():
+    joystick = in_mode(1)
+    joystick.read(gamepad_reading(L2=0.9, R2=0.9))
+    assert joystick.read(gamepad_reading(L2=-1.0, R2=-1.0)) == GamepadRequest(landing=True)
+    joystick.read(gamepad_reading())
+    asked = joystick.read(gamepad_reading(5, L2=-1.0))
+    assert (asked.mode, asked.landing) == ("inactive", False)
+
+
+def test_triggers_that_accelerate_do_not_take_off():
+    joystick = in_mode(1, ACCELERATION)
+    joystick.read(gamepad_reading(R2=0.5))
+    asked = joystick.read(gamepad_reading(R2=-1.0))
+    assert (asked.takeoff, asked.mode) == (False, "velocity-yaw-rate")
 
 
 def test_a_smaller_pad_is_at_rest_where_it_has_nothing():

@@ -9,7 +9,7 @@ from kittiwake.adapters.ros.vehicle_control import VehicleControl
 from kittiwake.core.commands import ModeCommand
 from kittiwake.core.errors import CommandError
 from kittiwake.core.kinematics import Start
-from kittiwake.runtime.joystick import GamepadReading, Joystick
+from kittiwake.runtime.joystick import TAKEOFF_M, GamepadReading, GamepadRequest, Joystick
 from kittiwake.runtime.maneuvers import HoldCommand
 from kittiwake.scenario.joystick_settings import JoystickSettings
 
@@ -38,7 +38,8 @@ class JoystickListener:
         """Apply a ``sensor_msgs/Joy``.
 
         Raises:
-            CommandError: for axes that are not finite.
+            CommandError: for axes that are not finite, and for a takeoff or landing that the
+                vehicle cannot begin.
         """
         axes = tuple(map(float, message.axes))
         if not all(map(isfinite, axes)):
@@ -48,8 +49,7 @@ class JoystickListener:
         if request.restart:
             self._restart()
             return
-        if request.place is not None:
-            self._place(Start(request.place))
+        self._maneuver(request)
         if request.mode is None or request.command is None:
             return
         number = ModeCommand.MODES.index(request.mode)
@@ -62,3 +62,12 @@ class JoystickListener:
             self.control.fly(mode, maneuver)
         else:
             self.control.command(mode, maneuver)
+
+    def _maneuver(self, request: GamepadRequest) -> None:
+        """Place the vehicle, or begin its takeoff or landing."""
+        if request.place is not None:
+            self._place(Start(request.place))
+        if request.takeoff:
+            self.control.begin_takeoff(TAKEOFF_M, force=True)
+        if request.landing:
+            self.control.begin_landing(force=True)

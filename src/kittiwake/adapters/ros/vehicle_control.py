@@ -144,6 +144,13 @@ class VehicleControl:
             CommandError: if the motors are on and ``force`` is False, for a vessel, or
                 for numbers out of range.
         """
+        ramp = self.begin_takeoff(height_m, duration_s, idle_s, force=force)
+        return ramp.residual_m if self._wait(ramp) else None
+
+    def begin_takeoff(
+        self, height_m: float, duration_s: float = 0.0, idle_s: float = 0.0, *, force: bool
+    ) -> RampManeuver:
+        """Begin what ``take_off`` waits for, with its errors."""
         if not height_m > 0.0:
             message = f"height: got {height_m:g} m; must be above 0"
             raise CommandError(message)
@@ -156,7 +163,7 @@ class VehicleControl:
                 self._require_inactive(estimate)
             self._start_ramp(ramp)
             self._ground_m = None if estimate is None else float(estimate.position_m[2])
-        return ramp.residual_m if self._wait(ramp) else None
+        return ramp
 
     def land(
         self, duration_s: float, idle_s: float, max_residual_m: float, *, force: bool
@@ -167,6 +174,22 @@ class VehicleControl:
             CommandError: if the motors are off, for a vessel, or for numbers out of
                 range.
         """
+        ramp = self.begin_landing(duration_s, idle_s, max_residual_m, force=force)
+        if not self._wait(ramp):
+            return None
+        residual_m = ramp.residual_m
+        assert residual_m is not None, "its ramp is over"
+        return LandingResult(force and residual_m > max_residual_m, ramp.off)
+
+    def begin_landing(
+        self,
+        duration_s: float = 0.0,
+        idle_s: float = 0.0,
+        max_residual_m: float = 0.0,
+        *,
+        force: bool,
+    ) -> RampManeuver:
+        """Begin what ``land`` waits for, with its errors."""
         if not (force or max_residual_m > 0.0):
             message = f"maximum_residual: got {max_residual_m:g} m; must be above 0"
             raise CommandError(message)
@@ -181,11 +204,7 @@ class VehicleControl:
             within_m = np.inf if force else max_residual_m
             ramp = ramp_landing(ground_m, ramp_s, pause_s, within_m)
             self._start_ramp(ramp)
-        if not self._wait(ramp):
-            return None
-        residual_m = ramp.residual_m
-        assert residual_m is not None, "its ramp is over"
-        return LandingResult(force and residual_m > max_residual_m, ramp.off)
+        return ramp
 
     def check_timeout(self) -> str | None:
         """Hold the position if commands have stopped; return a warning once. Called every block."""

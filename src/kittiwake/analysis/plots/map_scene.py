@@ -14,7 +14,7 @@ from kittiwake.analysis.plots.map_objects import (
     find_map_objects,
     heights_below,
 )
-from kittiwake.analysis.plots.traces import MEANINGLESS, WIND_WORLD_MPS, Trace
+from kittiwake.analysis.plots.traces import MEANINGLESS, WIND_WORLD_MPS, Trace, above_ground
 from kittiwake.analysis.probed import mapping_in
 
 if TYPE_CHECKING:
@@ -130,17 +130,6 @@ def stops(setpoint_world_m: Points, dimensions: int = 3) -> dict[tuple[float, ..
     for number, place in enumerate(known[new].tolist(), start=1):
         numbered.setdefault(tuple(place[:dimensions]), []).append(number)
     return numbered
-
-
-def above_ground(setpoint_world_m: Points, position_world_m: Points, ground_m: float) -> Points:
-    """Return setpoints with NaN where they are below both the ground and the path.
-
-    A landing moves its setpoint into the ground.
-    """
-    heights_m = position_world_m[np.isfinite(position_world_m).all(axis=1), 2]
-    floor_m = min(ground_m, float(heights_m.min(initial=ground_m)))
-    below = setpoint_world_m[:, 2] < floor_m
-    return np.where(below[:, None], np.nan, setpoint_world_m)
 
 
 def limits_of(points: Float64[np.ndarray, "points axes"]) -> tuple[np.ndarray, np.ndarray]:

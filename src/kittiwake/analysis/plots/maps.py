@@ -22,13 +22,13 @@ from typing_extensions import override
 from kittiwake.analysis.plots.environment_layers import GroundClasses
 from kittiwake.analysis.plots.map_objects import GROUNDS, OBSTACLE, surfaces_in
 from kittiwake.analysis.plots.map_path import MapPath
-from kittiwake.analysis.plots.map_scene import MapScene, above_ground, limits_of, stops
+from kittiwake.analysis.plots.map_scene import MapScene, limits_of, stops
 from kittiwake.analysis.plots.panels import MANY_CURVES, PANEL_SHARE, AbstractPanel, ColorScale
 from kittiwake.analysis.plots.style import CURVES, GRAY, HALO, INK, SECOND_RUN, Looks, PlotStyle
-from kittiwake.analysis.plots.traces import Trace
+from kittiwake.analysis.plots.traces import Trace, above_ground
 
 # labels of paths and marks in the order of the key
-ENTRIES = ("start", "end", "follows a deck", "setpoint")
+ENTRIES = ("start", "end", "follows a deck", "setpoint", "legs")
 MAX_STOPS = 40
 # maximum number of waypoint numbers beside a position
 MAX_NUMBERS = 3
@@ -94,8 +94,10 @@ class PlanPanel(AbstractPanel):
         axes.set_autoscale_on(False)
         axes.set_aspect("equal")
         axes.set(xlabel="east x (m)", ylabel="north y (m)")
-        axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
-        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        size = (self.high - self.low)[:2]
+        across, along = (max(2, round(share * 6)) for share in size / max(size))
+        axes.xaxis.set_major_locator(MaxNLocator(across, steps=[1, 2, 2.5, 5, 10]))
+        axes.yaxis.set_major_locator(MaxNLocator(along, steps=[1, 2, 2.5, 5, 10]))
         if self.colors is not None:
             self._draw_field(axes, self.colors)
         if self.scene is not None:
@@ -193,7 +195,7 @@ def _write(axes: Axes, text: str, place: np.ndarray, ink: str, *, right: bool, u
         zorder=5.0,
         parse_math=False,
         path_effects=HALO,
-        clip_on=True,
+        annotation_clip=True,
     )
 
 
@@ -305,6 +307,9 @@ def map_paths(
         line |= {"color": color, "zorder": 3.0, "linestyle": FOLLOWING_DOTS if follows else "-"}
         label = "follows a deck" if follows else ""
         paths.append(MapPath(trace.position_world_m, line, label))
+        if few and trace.legs_world_m is not None:
+            places = np.concatenate([trace.position_world_m[:1], trace.legs_world_m])
+            paths.append(MapPath(places, MOVING | {"zorder": 2.8}, "legs"))
         if few and not follows:
             paths += _setpoint_paths(trace, color, scene, numbered=len(traces) == 1)
     for second in seconds:

@@ -22,6 +22,7 @@ from kittiwake.analysis.plots.events import (
     phase_shades,
     without_many_waypoints,
 )
+from kittiwake.analysis.plots.legs import with_legs
 from kittiwake.analysis.plots.map_objects import FlightConditions
 from kittiwake.analysis.plots.map_scene import MapScene, build_map_scene, in_single_precision
 from kittiwake.analysis.plots.maps import (
@@ -61,6 +62,8 @@ from kittiwake.analysis.summary import in_digits
 from kittiwake.core.errors import LogError
 
 MAX_NAME, MAX_METRICS, MAX_REASONS = 18, 4, 3
+# number of vehicles of which percentiles are computed
+MOST = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +103,8 @@ def draw_overview(
         raise LogError(message)
     losses = find_losses(log)
     traces = select_traces(log, losses)
+    traces = with_legs(traces, folder)
+    everyone = traces if len(traces) == len(log.names) else select_traces(log, losses, MOST)
     seconds = {} if second is None else _second_traces(log, second, traces)
     shades = fleet_colors(len(log.names))
     colors = [shades[trace.place] for trace in traces]
@@ -111,7 +116,8 @@ def draw_overview(
     few = len(traces) <= MANY_CURVES
     shadows = tuple(trace.position_world_m for trace in traces) if few else ()
     maps = [SpacePanel(paths, shadows, scene), PlanPanel(paths, scene.low, scene.high, scene)]
-    over_time, waypoints = _panels_over_time(log, traces, colors, seconds)
+    of_all = fleet_colors(len(everyone)) if everyone is not traces else colors
+    over_time, waypoints = _panels_over_time(log, everyone, of_all, seconds)
     available = [*maps, *(panel for panel, _ in over_time)]
     check_names("only", only, list(dict.fromkeys(n for panel in available for n in panel.names)))
     maps = [panel for panel in maps if _is_selected(panel, only)]
@@ -196,7 +202,7 @@ def _notes(log: Log, traces: Sequence[Trace], scene: MapScene, waypoints: int) -
     """Return a line about everything that is not drawn."""
     step = max((trace.step for trace in traces), default=1)
     names = shortened(", ".join(scene.objects.unread), MAX_NAME)
-    count = f"{len(traces)} of {len(log.names):,} vehicles drawn"
+    count = f"paths of {len(traces)} of {len(log.names):,} vehicles drawn"
     notes = {
         count: len(traces) < len(log.names),
         f"one row in {step:,} drawn": step > 1,

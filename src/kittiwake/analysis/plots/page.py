@@ -187,12 +187,12 @@ def _draw_key(figure: PageFigure, page: PlotPage, columns: int, top: float) -> N
 def _draw_scale_of_vehicles(
     figure: PageFigure, page: PlotPage, drawn: Sequence[tuple[AbstractPanel, Axes]]
 ) -> None:
-    """Draw the scale of many vehicles beside the panels over time."""
-    over_time = [axes for panel, axes in drawn if panel.over_time]
-    if page.scale is None or not over_time:
+    """Draw the scale of many vehicles beside their map."""
+    maps = [axes for panel, axes in drawn if not panel.over_time and panel.projection is None]
+    if page.scale is None or not maps:
         return
     colors, label = page.scale
-    bar = figure.colorbar(colors, ax=over_time, pad=0.02, fraction=0.04, aspect=30)
+    bar = figure.colorbar(colors, ax=maps, pad=0.02, fraction=0.04, aspect=30)
     bar.set_label(label)
     bar.ax.invert_yaxis()
     bar.ax.grid(visible=False)

@@ -18,8 +18,10 @@ from typing_extensions import override
 from kittiwake.analysis.plots.style import (
     CURVES,
     ESTIMATED,
+    EXTREMES,
     GRAY,
     INK,
+    MOST,
     SECOND_RUN,
     Looks,
     PlotStyle,
@@ -34,6 +36,8 @@ MANY_CURVES = 12
 FEW_DECADES = 50.0
 # kinds of curves with one entry for all of a panel
 SHARED_KINDS = (ESTIMATED, "setpoint")
+# kinds of bands without a curve
+PERCENTILES = (MOST, EXTREMES)
 # share of a narrow page that its panels are wide
 PANEL_SHARE = 0.75
 # shares of the largest value, and least value, below which changes are rounding
@@ -149,7 +153,8 @@ class TimePanel(AbstractPanel):
                 line.time_s, *line.band, color=line.color, alpha=BAND_OPACITY, linewidth=0.0
             )
         looks |= {"marker": "."} if alone else {}
-        axes.plot(line.time_s, line.values, **looks)
+        if line.kind not in PERCENTILES:
+            axes.plot(line.time_s, line.values, **looks)
 
     def _set_limits(self, axes: Axes) -> None:
         """Set limits that never magnify rounding, and ticks."""
@@ -169,6 +174,7 @@ class TimePanel(AbstractPanel):
         """Return the legend's entries: a few curves, one of each shared kind, and the notes."""
         named = [line for line in self.lines if line.kind not in (*SHARED_KINDS, SECOND_RUN)]
         named = [line for line in named if line.label and not line.kind.startswith("ideal")]
+        named.sort(key=lambda line: (line.kind in PERCENTILES, line.kind == EXTREMES))
         curves: list[Artist] = [
             Line2D([], [], label=line.label, **line.looks) for line in named[:MAX_ENTRIES]
         ]

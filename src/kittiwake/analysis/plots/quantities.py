@@ -7,9 +7,10 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.column_labels import column_label
-from kittiwake.analysis.plots.panels import SHARED_KINDS, PlotLine, TimePanel
+from kittiwake.analysis.plots.panels import MANY_CURVES, SHARED_KINDS, PlotLine, TimePanel
+from kittiwake.analysis.plots.percentiles import percentile_lines
 from kittiwake.analysis.plots.style import ESTIMATED, HUES, SECOND_RUN
-from kittiwake.analysis.plots.traces import WIND_WORLD_MPS, Trace
+from kittiwake.analysis.plots.traces import WIND_WORLD_MPS, Trace, above_ground
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
     CONTACT,
@@ -20,7 +21,8 @@ from kittiwake.analysis.table import (
 )
 
 COMMAND_LABEL = "command"
-SETPOINT_YAW = "setpoint.yaw_rad"
+SETPOINT_YAW, SETPOINT_HEADING = "setpoint.yaw_rad", "setpoint.heading_rad"
+SETPOINT_SPEED = "setpoint.speed_mps"
 SETPOINT_HEIGHT = "setpoint.height_world_m"
 SURFACE_DISTANCE = "setpoint.distance_m"
 WANTED_SURFACE_DISTANCE = "setpoint.wanted_distance_m"
@@ -39,6 +41,7 @@ VISIBLE_SHARE = 0.005
 LEAST_RANGE = {"m": 1.0, "deg": 10.0}
 MARGIN = 0.05
 WATER_HEIGHT = "water_height_m"
+CONCENTRATION = ".concentration"
 CURRENT_WORLD_MPS = tuple(f"current_{axis}_world_mps" for axis in "xy")
 MAX_TURN_DEG = 1080.0
 # commands of vessels, whose yaw follows from the course to a setpoint position
@@ -113,6 +116,12 @@ def _setpoint_world_m(trace: Trace) -> Rows:
     return setpoint
 
 
+def _setpoint_height_m(trace: Trace) -> Rows:
+    """Return the heights of the setpoints, without those below the ground."""
+    setpoint = _setpoint_world_m(trace)
+    return above_ground(setpoint, trace.position_world_m, trace.ground_m)[:, 2:]
+
+
 def _commanded_attitude_deg(trace: Trace) -> Rows:
     return roll_pitch_yaw_deg(trace.table.part(COMMANDED_ATTITUDE))
 
@@ -126,6 +135,8 @@ def _setpoint_yaw_deg(trace: Trace) -> Rows:
     if trace.has(SETPOINT_WORLD_M) and any(trace.has((column,)) for column in VESSEL_COMMANDS):
         return np.full((len(yaw), 1), np.nan)
     setpoint = np.degrees(trace.table.part((SETPOINT_YAW,))[:, 0])
+    heading = np.degrees(trace.table.part((SETPOINT_HEADING,))[:, 0])
+    setpoint = np.where(np.isfinite(setpoint), setpoint, heading)
     setpoint = np.where(np.isfinite(setpoint), setpoint, _commanded_attitude_deg(trace)[:, 2])
     # setpoints that differ by full turns are equal: the one nearest to the yaw is drawn
     return cut_at_jumps(nearest_turn_deg(setpoint, yaw))[:, None]
@@ -137,7 +148,14 @@ def _setpoint_speed_mps(trace: Trace) -> Rows:
     setpoint = np.where(known, np.sqrt(np.nansum(np.square(velocity), axis=1)), np.nan)
     if trace.has(SETPOINT_WORLD_M) and not np.nan_to_num(setpoint).any():
         setpoint = np.full_like(setpoint, np.nan)  # a setpoint position does not define a speed
-    return setpoint[:, None]
+    speed = trace.table.part((SETPOINT_SPEED,))[:, 0]
+    return np.where(np.isfinite(setpoint), setpoint, speed)[:, None]
+
+
+def concentrations(trace: Trace) -> tuple[str, ...]:
+    """Return the columns of measured concentrations of plumes."""
+    columns = trace.table.columns
+    return tuple(c for c in columns if c.startswith("sensor.") and c.endswith(CONCENTRATION))
 
 
 def _estimation_error_m(trace: Trace) -> Rows:
@@ -175,7 +193,7 @@ HEIGHT = PlotQuantity(
     "m",
     ("z",),
     lambda t: t.position_world_m[:, 2:],
-    lambda t: _setpoint_world_m(t)[:, 2:],
+    _setpoint_height_m,
     first=2,
     estimated=True,
 )
@@ -303,6 +321,7 @@ def panels_over_time(
     """
     beside = any(trace.partner_world_m is not None for trace in traces)
     estimated = len(traces) <= MAX_ESTIMATES and not seconds
+    banded_vehicles = len(traces) > MANY_CURVES and not seconds
     panels: list[tuple[TimePanel, bool]] = []
     for quantity in MANY_VEHICLES if many else ONE_VEHICLE:
         lines: list[PlotLine] = []
@@ -310,23 +329,39 @@ def panels_over_time(
             if quantity.drawn_for(trace):
                 own = quantity if estimated else replace(quantity, estimated=False)
                 lines += _lines(own, trace, seconds.get(trace.name), color if many else "")
+        if banded_vehicles:
+            lines = [*percentile_lines(lines)]
         if lines:
-            banded = any(line.band is not None for line in lines)
+            banded = any(line.band is not None and line.kind == "actual" for line in lines)
             panel = TimePanel(
                 f"{quantity.label}\n({quantity.unit})",
                 tuple(lines),
                 names=quantity.names,
                 notes=(f"band: {DEVIATIONS:g} deviations",) if banded else (),
-                listed=not many,
+                listed=not many or banded_vehicles,
                 span=_estimate_limits(lines, quantity.unit),
                 contacts=() if many or "height" not in quantity.names else contacts(traces[0]),
             )
             # beside a deck, the distance of the others to their next waypoint is no error
-            shown = not beside or "error" not in quantity.names or quantity.label == BESIDE
-            panels.append((panel, quantity.by_default and shown))
+            if not beside or "error" not in quantity.names or quantity.label == BESIDE:
+                panels.append((panel, quantity.by_default))
     if not many:
+        panels += [(panel, True) for panel in _concentration_panels(traces[0])]
         panels += [(p, True) for p in input_panels(traces[0], seconds.get(traces[0].name))]
     return panels
+
+
+def _concentration_panels(trace: Trace) -> list[TimePanel]:
+    """Return a panel of what a vehicle measured of plumes, if it did."""
+    columns = concentrations(trace)
+    lines = tuple(
+        PlotLine(column.split(".")[1], trace.time_s, values, HUES[place % len(HUES)])
+        for place, (column, values) in enumerate(
+            zip(columns, trace.table.part(columns).T, strict=True)
+        )
+        if np.isfinite(values).any()
+    )
+    return [TimePanel("concentration", lines, names=("concentration",))] if lines else []
 
 
 def _lines(

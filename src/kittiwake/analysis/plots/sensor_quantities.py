@@ -71,6 +71,14 @@ class SensorQuantity:
         error = np.where(known, self.measured, np.nan) - np.where(known, self.ideal, np.nan)
         return error - TURN_DEG * np.round(error / TURN_DEG) if self.unit == "deg" else error
 
+    def validates(self, other: "SensorQuantity") -> bool:
+        """Return True if these are the flags of the validity of another quantity."""
+        return (
+            self.title.split(": ") == [other.title.split(": ")[0], VALID]
+            and self.measured.shape == other.valid.shape
+            and bool(((self.measured > 0.0) == other.valid).all())
+        )
+
     @property
     def series(self) -> tuple[Samples, Samples | None]:
         """Measured and ideal values; NaN where they are invalid."""

@@ -116,7 +116,10 @@ def _split(found: Sequence[SensorQuantity]) -> tuple[list[SensorQuantity], list[
     """Return the quantities to draw, and flags and counts that never change or differ, as text."""
     drawn: list[SensorQuantity] = []
     unchanging: list[str] = []
+    masked = [quantity for quantity in found if not quantity.valid.all()]
     for quantity in found:
+        if any(quantity.validates(other) for other in masked):
+            continue
         values = quantity.measured
         same = quantity.ideal is not None and bool((quantity.ideal == values).all())
         if quantity.whole and same and values.size and bool((values == values[0, 0]).all()):
@@ -155,7 +158,7 @@ def _measured_panel(quantity: SensorQuantity) -> AbstractPanel:
     scale = ColorScale.of(quantity.measured)
     if quantity.flag:
         scale = ColorScale(0.0, 1.0, ticks=YES_NO)
-    return _colored_panel(title, quantity, quantity.measured, scale, FRAMES)
+    return _colored_panel(title, quantity, quantity.series[0], scale, FRAMES)
 
 
 def _curves_panel(quantity: SensorQuantity, title: str) -> TimePanel:

@@ -38,6 +38,8 @@ HALO: list[AbstractPathEffect] = [withStroke(linewidth=2.5, foreground="white")]
 # arguments of matplotlib
 Looks = dict[str, Any]
 
+# bands of percentiles of many vehicles
+MOST, EXTREMES = "most vehicles", "all vehicles"
 # lines of the curves over time by kind
 SECOND_RUN, ESTIMATED = "second run", "estimate"
 CURVES: dict[str, Looks] = {
@@ -46,6 +48,8 @@ CURVES: dict[str, Looks] = {
     SECOND_RUN: {"linestyle": (0, (5.0, 2.0)), "zorder": 2.2},
     ESTIMATED: {"linewidth": 0.8, "alpha": 0.5, "zorder": 1.9},
     "estimate below the truth": {"linewidth": 1.8},
+    MOST: {"linewidth": 6.0, "alpha": 0.33},
+    EXTREMES: {"linewidth": 6.0, "alpha": 0.18},
     "samples": {"linestyle": "", "marker": ".", "markersize": 2.5},
     "steps": {"linewidth": 2.2, "drawstyle": "steps-post"},
     "ideal": {"color": INK, "linewidth": 0.7, "zorder": 3.0},

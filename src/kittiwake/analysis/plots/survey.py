@@ -34,6 +34,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 MAX_NAMED, MAX_NAME = 6, 14
 SHORE: dict[str, Any] = {"color": INK, "linewidth": 1.0, "linestyle": "-", "zorder": 1.0}
 WATER: dict[str, Any] = SHORE | {"linestyle": (0, (5, 3))}
+LANES: dict[str, Any] = {"color": INK, "linewidth": 0.6, "linestyle": (0, (1, 2)), "zorder": 1.6}
 TRACK: dict[str, Any] = {"color": "#D9D9D9", "linewidth": 0.8, "alpha": 0.9, "zorder": 1.5}
 SAMPLE: dict[str, Any] = {"s": 18.0, "linewidths": 0.3, "edgecolors": "white", "zorder": 2.0}
 
@@ -71,6 +72,7 @@ def draw_survey(
     name, unit = probes[0].field, probes[0].unit.replace("ug/", "µg/")
     paths = [
         *shores,
+        *_lanes(scenario),
         *(MapPath(track, TRACK, "track") for track in tracks.values()),
         *_samples(probes),
     ]
@@ -102,6 +104,19 @@ def shore_paths(scenario: Scenario) -> list[MapPath]:
             rings = (water.exterior, *water.interiors)
             paths += [MapPath(np.asarray(ring.coords)[:, :2], looks, label) for ring in rings]
     return paths
+
+
+def _lanes(scenario: Scenario) -> list[MapPath]:
+    """Return the planned lanes of all covered waters."""
+    origin = scenario.world.origin
+    return [
+        MapPath(
+            np.array([[float(p.x), float(p.y)] for p in pattern.positions_world_m(origin)]),
+            LANES,
+            "lanes",
+        )
+        for pattern in coverages(scenario).values()
+    ]
 
 
 def _samples(probes: Sequence[ProbeSamples]) -> list[MapPath]:

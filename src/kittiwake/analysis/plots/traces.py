@@ -65,6 +65,8 @@ class Trace:
         table: the drawn rows; NaN for numbers that are not meaningful.
         loss: the loss of the vehicle, if any.
         partner_world_m: the positions of the vehicle whose deck it follows; None without one.
+        ground_m: the height of the ground.
+        legs_world_m: waypoints that are no setpoints in the log; None without such.
     """
 
     name: str
@@ -73,6 +75,8 @@ class Trace:
     table: Table
     loss: Loss | None
     partner_world_m: Rows | None = None
+    ground_m: float = 0.0
+    legs_world_m: Rows | None = None
 
     @property
     def time_s(self) -> Series:
@@ -102,11 +106,14 @@ class Trace:
         and without a moving setpoint has legs.
         """
         ends = self.setpoint_world_m
+        reached = np.nan_to_num(self.table.part((LEGS,))[:, 0]).astype(int)
+        if self.legs_world_m is not None:
+            ends = self.legs_world_m[np.minimum(reached, len(self.legs_world_m) - 1)]
         distance_m = np.full(len(ends), np.nan)
         known = np.flatnonzero(np.isfinite(ends).all(axis=1))
         new = np.any(np.diff(ends[known], axis=0, prepend=np.nan) != 0.0, axis=1)
         moving = np.count_nonzero(new) > MOVING_SHARE * len(known) + 1
-        if len(known) and not moving and np.nan_to_num(self.table.part((LEGS,))).any():
+        if len(known) and not moving and reached.any():
             places = np.concatenate([self.position_world_m[known[:1]], ends[known[new]]])
             leg, at = np.cumsum(new), self.position_world_m[known]
             distance_m[known] = _distance_to_leg(at, places[leg - 1], places[leg])
@@ -124,6 +131,17 @@ def _distance_to_leg(positions_m: Rows, starts_m: Rows, ends_m: Rows) -> Series:
     share = np.sum((positions_m - starts_m) * along, axis=1) / np.where(length2 > 0.0, length2, 1.0)
     nearest = starts_m + np.clip(share, 0.0, 1.0)[:, None] * along
     return np.linalg.norm(positions_m - nearest, axis=1)
+
+
+def above_ground(setpoint_world_m: Rows, position_world_m: Rows, ground_m: float) -> Rows:
+    """Return setpoints with NaN where they are below both the ground and the path.
+
+    A landing moves its setpoint into the ground.
+    """
+    heights_m = position_world_m[np.isfinite(position_world_m).all(axis=1), 2]
+    floor_m = min(ground_m, float(heights_m.min(initial=ground_m)))
+    below = setpoint_world_m[:, 2] < floor_m
+    return np.where(below[:, None], np.nan, setpoint_world_m)
 
 
 def time_span_s(traces: Iterable[Trace]) -> tuple[float, float]:
@@ -158,20 +176,22 @@ def without_value(reason: str) -> str:
     return f"{quantity} is not {limits.partition(' (')[0]}" if limits else reason
 
 
-def select_traces(log: Log, losses: Mapping[str, Loss]) -> list[Trace]:
-    """Return the vehicles to draw, in log order; up to half are lost ones."""
+def select_traces(log: Log, losses: Mapping[str, Loss], most: int = MAX_VEHICLES) -> list[Trace]:
+    """Return at most so many vehicles to draw, in log order; up to half are lost ones."""
     names = log.names
     lost = [place for place, name in enumerate(names) if name in losses]
     chosen = set(range(len(names)))
-    if len(names) > MAX_VEHICLES:
-        chosen = {lost[i] for i in _spread(len(lost), MAX_VEHICLES // 2)}
+    if len(names) > most:
+        chosen = {lost[i] for i in _spread(len(lost), most // 2)}
         others = [place for place in range(len(names)) if place not in chosen]
-        chosen |= {others[i] for i in _spread(len(others), MAX_VEHICLES - len(chosen))}
+        chosen |= {others[i] for i in _spread(len(others), most - len(chosen))}
     traces = [
         _trace(names[place], place, log.tables[names[place]], losses.get(names[place]))
         for place in sorted(chosen)
     ]
-    return [_with_partner(trace, log) for trace in traces]
+    given = mapping_in(log.scenario, "world").get("ground_z_m")
+    ground_m = float(given) if isinstance(given, int | float) else 0.0
+    return [replace(_with_partner(trace, log), ground_m=ground_m) for trace in traces]
 
 
 def _with_partner(trace: Trace, log: Log) -> Trace:

@@ -1,0 +1,48 @@
+"""Waypoints of line-of-sight guidance, whose setpoints in a log are heading and speed."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from kittiwake.analysis.log import SCENARIO_FILE
+from kittiwake.analysis.plots.traces import Rows, Trace
+from kittiwake.analysis.summary import SETPOINT_WORLD_M
+from kittiwake.analysis.table import LEGS
+from kittiwake.core.errors import KittiwakeError
+from kittiwake.guidance.maneuvers.line_of_sight import LineOfSight
+from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.scenario.load import load_recorded
+from kittiwake.world.world import Origin
+
+
+def with_legs(traces: Sequence[Trace], folder: Path | None) -> list[Trace]:
+    """Return the vehicles with the waypoints that the scenario in the run folder gives them."""
+    wanted = {
+        trace.name
+        for trace in traces
+        if trace.has((LEGS,)) and not np.isfinite(trace.table.part(SETPOINT_WORLD_M)).any()
+    }
+    if not wanted or folder is None or not (folder / SCENARIO_FILE).is_file():
+        return [*traces]
+    try:
+        scenario = load_recorded(folder / SCENARIO_FILE)
+    except KittiwakeError:  # such as without a component of one's own: no legs are drawn
+        return [*traces]
+    origin = scenario.world.origin
+    return [
+        replace(trace, legs_world_m=_waypoints(scenario.vehicles[trace.name], origin))
+        if trace.name in wanted and trace.name in scenario.vehicles
+        else trace
+        for trace in traces
+    ]
+
+
+def _waypoints(vehicle: AssembledVehicle, origin: Origin) -> Rows | None:
+    guidance = vehicle.guidance.component
+    if not isinstance(guidance, LineOfSight):
+        return None
+    pattern = guidance.pattern
+    places = guidance.positions_world_m if pattern is None else pattern.positions_world_m(origin)
+    return np.array([[float(place.x), float(place.y), float(place.z)] for place in places])
