@@ -4,6 +4,7 @@ A line ``<!-- table: FAMILY -->`` of a page becomes the table of a registry and 
 its entries. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
 """
 
+import inspect
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -73,15 +74,24 @@ def described(registry: Registry) -> Iterator[tuple[str, Description]]:
         yield name, describe(registry, name, registry.builtin[name].summary)
 
 
-def parameter_rows(description: Description) -> Iterator[str]:
+def meanings(component: object) -> dict[str, str]:
+    """Return the texts of the section "Attributes" of a docstring by their names."""
+    text = inspect.getdoc(component) or "" if isinstance(component, type) else ""
+    section = text.partition("Attributes:\n")[2].split("\n\n")[0]
+    found = re.findall(r"^    (\w+): (.+(?:\n {5,}.+)*)", section, re.MULTILINE)
+    return {name: " ".join(words.split()).replace("``", "`") for name, words in found}
+
+
+def parameter_rows(description: Description, component: object) -> Iterator[str]:
     """Yield the table of the parameters of a component."""
-    yield "| key | default | allowed | or in |"
-    yield "|---|---|---|---|"
+    texts = meanings(component)
+    yield "| key | meaning | default | allowed | or in |"
+    yield "|---|---|---|---|---|"
     for key, parameter in description.parameters.items():
         default = "required" if parameter.required else parameter.default
         shown = "" if default is None else f"`{cell(default)}`" if not parameter.required else default
         others = ", ".join(f"`{cell(other.rpartition('.')[2])}`" for other in parameter.other_keys)
-        yield f"| `{key}` | {shown} | {cell(parameter.allowed)} | {others} |"
+        yield f"| `{key}` | {cell(texts.get(key, ''))} | {shown} | {cell(parameter.allowed)} | {others} |"
 
 
 def component_section(name: str, description: Description) -> Iterator[str]:
@@ -91,7 +101,8 @@ def component_section(name: str, description: Description) -> Iterator[str]:
     yield f"{first[:1].upper()}{first[1:].rstrip('.')}.\n".replace("<", "&lt;")
     yield " ".join(line for line in others if not line.endswith(":")) + "\n"
     if description.parameters:
-        yield from parameter_rows(description)
+        component = BY_FAMILY[description.family].find(name)
+        yield from parameter_rows(description, component)
     else:
         yield "No parameters."
     yield ""
