@@ -25,16 +25,16 @@ from kittiwake.scenario.library import summaries
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARKER = re.compile(r"^<!-- table: (\w+) -->$", re.MULTILINE)
 BY_FAMILY = {registry.family: registry for registry in REGISTRIES}
-# title of an API page, by the part of the package that defines its names
+# name and title of an API page, by the part of the package that defines its names
 TITLES = {
-    "runtime": "Running scenarios",
-    "scenario": "Defining scenarios",
-    "analysis": "Logs and linear models",
-    "tasks": "Environments",
-    "commands": "Commands",
-    "core": "State and errors",
-    "geometry": "Vectors and rotations",
-    "interfaces": "Interfaces of components",
+    "runtime": ("running", "Running scenarios"),
+    "scenario": ("defining", "Defining scenarios"),
+    "analysis": ("logs", "Logs and linear models"),
+    "tasks": ("environments", "Environments"),
+    "commands": ("commands", "Commands"),
+    "core": ("state", "State and errors"),
+    "geometry": ("rotations", "Vectors and rotations"),
+    "interfaces": ("interfaces", "Interfaces of components"),
 }
 # the part under whose title names of another part are listed
 MERGED = {"adapters": "tasks"}
@@ -89,7 +89,9 @@ def parameter_rows(description: Description, component: object) -> Iterator[str]
     yield "|---|---|---|---|---|"
     for key, parameter in description.parameters.items():
         default = "required" if parameter.required else parameter.default
-        shown = "" if default is None else f"`{cell(default)}`" if not parameter.required else default
+        shown = (
+            "" if default is None else f"`{cell(default)}`" if not parameter.required else default
+        )
         others = ", ".join(f"`{cell(other.rpartition('.')[2])}`" for other in parameter.other_keys)
         yield f"| `{key}` | {cell(texts.get(key, ''))} | {shown} | {cell(parameter.allowed)} | {others} |"
 
@@ -169,8 +171,9 @@ def api_pages() -> dict[str, tuple[str, str]]:
     rows: list[str] = []
     for part, targets in public_names().items():
         body = "\n\n".join(f"::: {target}" for target in targets)
-        pages[f"api/{part}.md"] = (TITLES[part], body)
-        rows += [f"| [`kw.{t.rpartition('.')[2]}`][{t}] | {TITLES[part]} |" for t in targets]
+        name, title = TITLES[part]
+        pages[f"api/{name}.md"] = (title, body)
+        rows += [f"| [`kw.{t.rpartition('.')[2]}`][{t}] | [{title}]({name}.md) |" for t in targets]
     for name, targets in namespaces().items():
         body = "\n\n".join(f"::: {target}{COMPONENT_OPTIONS}" for target in targets)
         pages[f"api/{name}.md"] = (f"kw.{name}", body)

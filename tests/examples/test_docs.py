@@ -285,7 +285,9 @@ def test_it_is_said_of_every_kind_where_it_goes():
 
 
 def test_the_first_page_leads_to_all_pages_by_two_links():
-    nav = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    nav = re.findall(
+        r"^ +- (?:.+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE
+    )
     assert len(nav) > len(PAGES) // 2
 
     def linked(page):
