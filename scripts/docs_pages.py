@@ -93,7 +93,8 @@ def parameter_rows(description: Description, component: object) -> Iterator[str]
             "" if default is None else f"`{cell(default)}`" if not parameter.required else default
         )
         others = ", ".join(f"`{cell(other.rpartition('.')[2])}`" for other in parameter.other_keys)
-        yield f"| `{key}` | {cell(texts.get(key, ''))} | {shown} | {cell(parameter.allowed)} | {others} |"
+        meaning, allowed = cell(texts.get(key, "")), cell(parameter.allowed)
+        yield f"| `{key}` | {meaning} | {shown} | {allowed} | {others} |"
 
 
 def component_section(name: str, description: Description) -> Iterator[str]:
@@ -178,6 +179,8 @@ def api_pages() -> dict[str, tuple[str, str]]:
         body = "\n\n".join(f"::: {target}{COMPONENT_OPTIONS}" for target in targets)
         pages[f"api/{name}.md"] = (f"kw.{name}", body)
         rows.append(f"| [`kw.{name}`]({name}.md) | namespace of components |")
+    # models are files; what there is to say of them is in the tables of the reference
+    rows.append("| [`kw.vehicles`](../reference/vehicles.md) | namespace of vehicle models |")
     for name, module in kittiwake._TOPICS.items():
         pages[f"api/{name}.md"] = (f"kw.{name}", f"::: {module}")
         rows.append(f"| [`kw.{name}`]({name}.md) | functions and classes for components |")

@@ -84,7 +84,7 @@ def test_raw_markdown_in_prose_is_found_and_in_code_it_is_not(line):
 
 
 class Links(HTMLParser):
-    """Targets of links and pictures of a page, its anchors, and whether it has pictures and code."""
+    """Targets of links and pictures of a page, its anchors, its numbers of pictures and codes."""
 
     def __init__(self):
         super().__init__()
@@ -182,7 +182,8 @@ def test_all_public_names_are_in_the_api(site, links):
     public = {f"{module}.{name}" for name, module in kittiwake._MODULES.items()}
     assert public <= anchors
     pages = {path.parent.name for path in links if "api" in path.parts}
-    assert {*kittiwake._NAMESPACES, *kittiwake._TOPICS} - pages == set()
+    # the models of vehicles are in the reference
+    assert {*kittiwake._NAMESPACES, *kittiwake._TOPICS} - pages == {"vehicles"}
 
 
 MOST_WORDS = 1200
