@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 WORKERS = $(or $(JOBS),$(shell scripts/workers))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all release coverage check docs bench bench-compare bench-history lock clean
+.PHONY: help demo test test-all release coverage check docs test-docs bench bench-compare bench-history lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -34,6 +34,9 @@ release: $(VENV)/.test  ## Test what has to hold before a release only
 
 coverage: $(VENV)/.test  ## Run the tests and fail when too few branches are reached
 	@$(PYTEST) -n $(WORKERS) -m "not slow and not release" --cov --cov-report=term $(ARGS)
+
+test-docs: $(VENV)/.learners  ## Run every code block and command of the documentation, check its pages
+	@$(PYTEST) -n $(WORKERS) -m "not release" $(ARGS) tests/examples/test_docs.py tests/examples/test_docs_site.py
 
 check: $(VENV)/.test  ## Check format, lint, types, import contracts, spelling, vocabulary, dependencies
 	@VENV=$(VENV) scripts/check

@@ -964,7 +964,7 @@ def test_two_hundred_members_wait_for_less_than_twenty_milliseconds():
 
 
 def test_documented_client_runs_without_kittiwake(flock_server):
-    page = (ROOT / "docs" / "hub.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "hub-protocol.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```py\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     hub = Hub(flock_server)
     with serving(hub) as ports:
