@@ -16,6 +16,12 @@ kittiwake.charts = (() => {
     return found;
   };
 
+  // A number with as many digits as the chart resolves.
+  const digits = (value, range) => {
+    const places = Math.min(Math.max(2 - Math.floor(Math.log10(range)), 0), 6);
+    return value.toFixed(places).replace(/^-(0(\.0*)?)$/, "$1");
+  };
+
   const limits = (chart) => {
     if (chart.span) return chart.span;
     let low = Infinity, high = -Infinity;
@@ -95,7 +101,7 @@ kittiwake.charts = (() => {
     for (const line of chart.lines) {
       if (!line.shown) continue;
       const value = line.values[nearest(line, time)];
-      line.shown.textContent = Number.isFinite(value) ? ` ${value.toPrecision(4)}` : " –";
+      line.shown.textContent = Number.isFinite(value) ? ` ${digits(value, high - low)}` : " –";
     }
   };
 

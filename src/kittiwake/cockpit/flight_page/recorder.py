@@ -23,7 +23,7 @@ from kittiwake.scene.log_playback import LogPlayback
 Progress = Callable[[int, int], None]
 
 # frames per second, and number of frames, at most
-MAX_HZ, MAX_FRAMES = 25.0, 6000
+MAX_HZ, MAX_FRAMES = 25.0, 4000
 # numbers of all frames together, of which each takes about a byte of the file
 MAX_NUMBERS = 8_000_000
 # segments of the paths of all vehicles together, and of one path
