@@ -13,7 +13,7 @@ from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.extras import require_cockpit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kittiwake.analysis.log import Log
     from kittiwake.analysis.plots.style import PlotStyle
@@ -174,16 +174,25 @@ def plot(
         _draw_pages(folder, second, sensor or [], names, _form(file_format, style))
         return
     given = {"--sensor": sensor, "--only": only, "DIR2": second}
-    for option, value in {**given, "--style": style if style != "report" else None}.items():
-        if value:
-            message = f"`{option}`: not allowed with --film, --html or --still"
-            raise ScenarioError(message)
+    _refuse_with_scene({**given, "--style": style if style != "report" else None})
     if html:
         _write_page(folder)
     if film:
         film_into(folder, options)
     if still is not None:
         still_into(folder, still, options)
+
+
+def _refuse_with_scene(given: "Mapping[str, object]") -> None:
+    """Raise an error for options of the other pictures.
+
+    Raises:
+        ScenarioError: if one of them is given.
+    """
+    for option, value in given.items():
+        if value:
+            message = f"`{option}`: not allowed with --film, --html or --still"
+            raise ScenarioError(message)
 
 
 def _write_page(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """Flight page as one HTML file, which needs neither a server nor the internet.
 
-The scene is drawn by the client of viser, which is one file with its scripts and fonts. Its worker,
-which would receive messages from a server, is replaced by ``player.js``, which creates them from the
-recorded scene. A content security policy forbids all requests.
+The scene is drawn by the client of viser, which is one file with its scripts and fonts. Its worker
+would receive messages from a server; ``player.js`` replaces it, and creates them from the recorded
+scene. A content security policy forbids all requests.
 """
 
 import base64
@@ -40,6 +40,7 @@ from kittiwake.core.html import column_table, frame_of
 from kittiwake.core.version import VERSION
 from kittiwake.scene.log_playback import LogPlayback
 
+PACKAGE = "kittiwake.cockpit.flight_page"
 CLIENT = "client/build/index.html"
 # the scripts before and after viser's own
 FIRST_SCRIPT, LAST_SCRIPTS = "player.js", ("charts.js", "controls.js")
@@ -149,7 +150,8 @@ def _summary(log: Log, made: str) -> str:
     """Return the results of the vehicles and the events as tables."""
     rows = [(f"{one.time_s:.2f} s", one.vehicle, one.event) for one in log.events]
     events = column_table(("event", "vehicle", ""), rows, side="left") if rows else ""
-    return f"{log_html(log)}{events}<p>{escape(made)} The scene is drawn by viser {viser.__version__}.</p>"
+    drawn = f"The scene is drawn by viser {viser.__version__}."
+    return f"{log_html(log)}{events}<p>{escape(made)} {drawn}</p>"
 
 
 def _document(name: str, made: str, summary: str, content: bytes) -> str:
@@ -187,7 +189,7 @@ def _document(name: str, made: str, summary: str, content: bytes) -> str:
 def _controls(name: str, made: str, summary: str) -> str:
     """Return the heading, the place of the charts, the bar below, and the summary."""
     speeds = "".join(
-        f'<option value="{speed}"{" selected" if speed == 1 else ""}>{speed:g}×</option>'
+        f'<option value="{speed}"{" selected" if speed == 1 else ""}>{speed:g}&times;</option>'
         for speed in SPEEDS
     )
     return f"""
@@ -206,4 +208,4 @@ def _controls(name: str, made: str, summary: str) -> str:
 
 
 def _file(name: str) -> str:
-    return (resources.files(__package__) / name).read_text(encoding="utf-8")
+    return (resources.files(PACKAGE) / name).read_text(encoding="utf-8")

@@ -178,20 +178,26 @@ def _sorted_messages(
     created = {one["name"]: one["props"] for one in creating if "props" in one}
     tracks: list[Track] = []
     keyframes: list[Keyframes] = []
-    for (kind, node, attribute), by_frame in values.items():
+    for key, by_frame in values.items():
+        _, node, attribute = key
         initial = created.get(node, {}).get(attribute)
-        if initial is not None:
-            by_frame = {0: initial} | by_frame
-        frames, found = [*by_frame], [*by_frame.values()]
-        numbers = [_numbers(value) for value in found]
-        if all(one is not None and one.shape == np.shape(numbers[0]) for one in numbers):
-            array = np.stack(numbers).astype(float)
-            dtype = found[0].dtype.str if isinstance(found[0], np.ndarray) else None
-            numbered = np.array(frames, np.int32)
-            tracks.append(Track(kind, node, attribute, dtype, numbered, array))
+        found = by_frame if initial is None else {0: initial} | by_frame
+        track = _track(key, found)
+        if track is None:
+            keyframes.append(Keyframes(*key, [*found], [*found.values()]))
         else:
-            keyframes.append(Keyframes(kind, node, attribute, frames, found))
+            tracks.append(track)
     return creating, tracks, keyframes
+
+
+def _track(key: tuple[str, str, str], by_frame: Mapping[int, Any]) -> Track | None:
+    """Return the values of an attribute by frame; None if they are not equally many numbers."""
+    rows = [row for row in map(_numbers, by_frame.values()) if row is not None]
+    if len(rows) < len(by_frame) or len({row.shape for row in rows}) != 1:
+        return None
+    first = next(iter(by_frame.values()))
+    dtype = first.dtype.str if isinstance(first, np.ndarray) else None
+    return Track(*key, dtype, np.array([*by_frame], np.int32), np.stack(rows).astype(float))
 
 
 def _changes(message: Mapping[str, Any]) -> dict[str, Any] | None:

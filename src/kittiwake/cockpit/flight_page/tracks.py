@@ -2,7 +2,8 @@
 
 Values of a track are rounded to a grid, which is much finer than a pixel, and replaced by their
 first or second differences over time, whichever are smaller. Small differences leave most bytes
-zero, so that deflate shrinks them far better than floating-point numbers. ``player.js`` decodes them.
+zero, so that deflate shrinks them far better than floating-point numbers. ``player.js`` decodes
+them.
 """
 
 import hashlib
