@@ -130,7 +130,7 @@ class _Flight:
     def _messages(self, time_s: float, *, first: bool) -> Iterator[tuple[str, str, Message]]:
         scene_state = self._playback.scene_state(time_s)
         values = self._state.of(scene_state)
-        known = np.isfinite(values).all(axis=1)
+        known = np.asarray(np.isfinite(values).all(axis=1))
         names = [name for name, there in zip(self._names, known, strict=True) if there]
         positions, q = values[known, :3], values[known, 3:]
         bodies = self._bodies.poses(scene_state)
