@@ -11,7 +11,13 @@ from IPython.core.formatters import DisplayFormatter
 
 import kittiwake as kw
 from kittiwake.cockpit.flight_page.recorder import MAX_FRAMES, MAX_HZ, MAX_NUMBERS, frame_times_s
-from kittiwake.cockpit.flight_page.tracks import GRID, ArrayStore, Track, store_numbers, store_track
+from kittiwake.cockpit.flight_page.tracks import (
+    GRID,
+    ArrayStore,
+    SceneTrack,
+    store_numbers,
+    store_track,
+)
 from kittiwake.core import extras
 from kittiwake.core.errors import MissingExtraError
 
@@ -133,7 +139,9 @@ def test_numbers_that_are_not_finite_keep_the_one_before():
 
 def test_an_attribute_that_viser_does_not_repeat_is_known_at_each_frame():
     values = np.array([[0.0], [5.0]])
-    track = Track("SetPositionMessage", "/a", "position", None, np.array([0, 3], np.int32), values)
+    track = SceneTrack(
+        "SetPositionMessage", "/a", "position", None, np.array([0, 3], np.int32), values
+    )
     store = ArrayStore()
     stored = store_track(track, store, frames=5)
     assert stored["frames"] is None

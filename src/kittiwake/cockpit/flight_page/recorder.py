@@ -12,7 +12,7 @@ import numpy as np
 import zstandard
 from jaxtyping import Float64
 
-from kittiwake.cockpit.flight_page.tracks import Track
+from kittiwake.cockpit.flight_page.tracks import SceneTrack
 from kittiwake.cockpit.layers import Options
 from kittiwake.cockpit.node_factory import NodeFactory
 from kittiwake.cockpit.scene_nodes import SceneNodes, home_camera
@@ -70,7 +70,7 @@ class RecordedScene(NamedTuple):
 
     times_s: Float64[np.ndarray, " frames"]
     messages: list[dict[str, Any]]
-    tracks: list[Track]
+    tracks: list[SceneTrack]
     keyframes: list[Keyframes]
     path_node: str
     path_segments: int
@@ -165,7 +165,7 @@ def _decoded(recording: bytes) -> list[tuple[float, dict[str, Any]]]:
 
 def _sorted_messages(
     recorded: list[tuple[float, dict[str, Any]]],
-) -> tuple[list[dict[str, Any]], list[Track], list[Keyframes]]:
+) -> tuple[list[dict[str, Any]], list[SceneTrack], list[Keyframes]]:
     """Return the messages that create the scene, and values of attributes over time."""
     creating: list[dict[str, Any]] = []
     values: dict[tuple[str, str, str], dict[int, Any]] = {}
@@ -176,7 +176,7 @@ def _sorted_messages(
         for attribute, value in (changes or {}).items():
             values.setdefault((kind, message["name"], attribute), {})[round(time)] = value
     created = {one["name"]: one["props"] for one in creating if "props" in one}
-    tracks: list[Track] = []
+    tracks: list[SceneTrack] = []
     keyframes: list[Keyframes] = []
     for key, by_frame in values.items():
         _, node, attribute = key
@@ -190,14 +190,14 @@ def _sorted_messages(
     return creating, tracks, keyframes
 
 
-def _track(key: tuple[str, str, str], by_frame: Mapping[int, Any]) -> Track | None:
+def _track(key: tuple[str, str, str], by_frame: Mapping[int, Any]) -> SceneTrack | None:
     """Return the values of an attribute by frame; None if they are not equally many numbers."""
     rows = [row for row in map(_numbers, by_frame.values()) if row is not None]
     if len(rows) < len(by_frame) or len({row.shape for row in rows}) != 1:
         return None
     first = next(iter(by_frame.values()))
     dtype = first.dtype.str if isinstance(first, np.ndarray) else None
-    return Track(*key, dtype, np.array([*by_frame], np.int32), np.stack(rows).astype(float))
+    return SceneTrack(*key, dtype, np.array([*by_frame], np.int32), np.stack(rows).astype(float))
 
 
 def _changes(message: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -23,7 +23,7 @@ BYTES = 4
 ALIGNMENT = 8
 
 
-class Track(NamedTuple):
+class SceneTrack(NamedTuple):
     """Values of one attribute of a node at some frames.
 
     Attributes:
@@ -67,7 +67,7 @@ class ArrayStore:
         return b"".join(self._parts)
 
 
-def store_track(track: Track, store: ArrayStore, frames: int) -> dict[str, Any]:
+def store_track(track: SceneTrack, store: ArrayStore, frames: int) -> dict[str, Any]:
     """Store a track and return its description for ``player.js``.
 
     Numbers are interpolated between frames. Whole numbers, such as colors, are kept up to the next
